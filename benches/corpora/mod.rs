@@ -1,0 +1,41 @@
+//! What the benches run on: sample corpora grown to a size that no cache holds, and ugly ones.
+
+use std::fs;
+use std::path::Path;
+
+/// How many bytes a grown corpus has, about.
+pub const SIZE: usize = 32 << 20;
+
+/// A sample of `corpora/samples`, as it is.
+pub fn sample(name: &str) -> Vec<u8> {
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/samples").join(name)).unwrap()
+}
+
+/// A sample repeated until it has [`SIZE`] bytes, each time its lines in another order, so that no branch is learnt.
+pub fn grown(name: &str) -> Vec<u8> {
+    let sample = sample(name);
+    let lines: Vec<_> =
+        sample.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).collect();
+    let mut out = Vec::with_capacity(SIZE + sample.len());
+    let mut at = 0x9e37_79b9_usize;
+    while out.len() < SIZE {
+        at = at.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+        out.extend(lines[(at >> 33) % lines.len()]);
+    }
+    out
+}
+
+/// Inputs that are nothing like a list of URLs, by name.
+#[allow(dead_code, reason = "not all benches want them")]
+pub fn ugly() -> Vec<(&'static str, Vec<u8>)> {
+    let repeated = |text: &[u8]| text.repeat(SIZE / 4 / text.len());
+    vec![
+        ("one endless line", [b"http://example.org/".as_slice(), &repeated(b"a")].concat()),
+        ("only newlines", repeated(b"\n")),
+        ("only %", repeated(b"%")),
+        ("non-ASCII", repeated("http://example.org/\u{e9}\u{8a9e}\n".as_bytes())),
+        ("short lines", repeated(b"a\n/\n?q\nx:\n")),
+        ("CR LF", repeated(b"http://example.org/a/b\r\n")),
+        ("passwords and ports", repeated(b"ftp://u:p@example.org:2121/%2F\n")),
+    ]
+}

@@ -1,0 +1,82 @@
+//! Reading a file against mapping it, in the two states that the page cache comes in.
+//!
+//! `cargo bench --bench input`; one core, the file in the cache, counting its lines so that every byte is touched.
+//! "written": the file was just written in small pieces. "read ahead": the cache was emptied of it and the kernel read it.
+
+#![allow(missing_docs, reason = "criterion's macros write functions")]
+
+#[cfg(unix)]
+fn main() {
+    unix::main();
+}
+
+#[cfg(not(unix))]
+fn main() {}
+
+#[cfg(unix)]
+mod unix {
+    use std::fs::File;
+    use std::io::{Read, Seek, Write};
+    use std::os::fd::AsRawFd;
+
+    use criterion::{Criterion, Throughput};
+
+    const LEN: usize = 256 << 20;
+
+    fn lines(bytes: &[u8]) -> usize {
+        memchr::memchr_iter(b'\n', bytes).count()
+    }
+
+    fn read(file: &mut File, buffer: &mut [u8]) -> usize {
+        file.rewind().unwrap();
+        let mut n = 0;
+        loop {
+            match file.read(buffer).unwrap() {
+                0 => return n,
+                len => n += lines(&buffer[..len]),
+            }
+        }
+    }
+
+    fn map(file: &File) -> usize {
+        // SAFETY: the file is this bench's own temporary one; nobody else changes it while it is mapped.
+        let map = unsafe { memmap2::Mmap::map(file) }.unwrap();
+        lines(&map)
+    }
+
+    fn read_ahead(file: &mut File) {
+        file.sync_all().unwrap();
+        // SAFETY: the descriptor is open as long as `file` lives, and the call touches no memory of ours.
+        let status = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        assert_eq!(status, 0);
+        std::io::copy(&mut file.try_clone().unwrap(), &mut std::io::sink()).unwrap();
+    }
+
+    pub(super) fn main() {
+        let mut criterion = Criterion::default().configure_from_args().sample_size(10);
+        let mut file = tempfile::tempfile().unwrap();
+        let line = b"https://www.example.org/some/path/of/usual/length/index.html?id=1234567890\n";
+        let piece = line.repeat(50);
+        while file.stream_position().unwrap() < LEN as u64 {
+            file.write_all(&piece).unwrap();
+        }
+        let len = file.stream_position().unwrap();
+        for state in ["written", "read ahead"] {
+            if state == "read ahead" {
+                file.rewind().unwrap();
+                read_ahead(&mut file);
+            }
+            let mut group = criterion.benchmark_group(format!("input/{state}"));
+            group.throughput(Throughput::Bytes(len));
+            let mut buffer = vec![0; 4 << 20];
+            assert_eq!(read(&mut file, &mut buffer), map(&file), "the answer comes first");
+            for kib in [64, 256, 1024, 4096] {
+                let name = format!("read of {kib} KiB");
+                group.bench_function(name, |b| b.iter(|| read(&mut file, &mut buffer[..kib << 10])));
+            }
+            group.bench_function("map", |b| b.iter(|| map(&file)));
+            group.finish();
+        }
+        criterion.final_summary();
+    }
+}

@@ -1,0 +1,83 @@
+//! The scan against `memchr` finding the lines: in memory on one core, and a whole file with one and two threads.
+//!
+//! `cargo bench --bench scan`. The file has just been written, so it is in the page cache; `benches/input.rs` says what
+//! else the cache can look like.
+
+#![allow(missing_docs, reason = "criterion's macros write functions")]
+
+mod corpora;
+
+use std::hint::black_box;
+use std::io::Write;
+
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use memchr::memchr_iter;
+use urlsift::corpus::{Effort, scan_inputs};
+use urlsift::{Tally, input, scan};
+
+fn split(bytes: &[u8]) -> usize {
+    let mut start = 0;
+    let mut lines = 0;
+    for lf in memchr_iter(b'\n', bytes) {
+        black_box(&bytes[start..lf]);
+        start = lf + 1;
+        lines += 1;
+    }
+    lines
+}
+
+/// In pieces of a megabyte, as files are read.
+fn scan_pieces(bytes: &[u8]) -> Tally {
+    let options = scan::Options::default();
+    let mut tally = Tally::default();
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let some = &rest[..rest.len().min(1 << 20)];
+        let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
+        let (piece, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
+        let place = urlsift::tally::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
+        tally = tally.merge(scan::scan_part(piece, place, &options));
+        rest = behind;
+    }
+    tally
+}
+
+fn in_memory(c: &mut Criterion) {
+    let samples = ["top100.txt", "ldp_urls.txt", "debian_homepages.txt", "node_files.txt", "iana_hrefs.txt"];
+    let corpora = samples.map(|name| (name, corpora::grown(name))).into_iter().chain(corpora::ugly());
+    for (name, bytes) in corpora {
+        assert!(scan_pieces(&bytes) == scan(&bytes, &scan::Options::default()), "the answer comes first");
+        let mut group = c.benchmark_group(format!("scan/{name}"));
+        group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
+        group.bench_function("memchr split", |b| b.iter(|| split(black_box(&bytes))));
+        group.bench_function("scan", |b| b.iter(|| scan_pieces(black_box(&bytes))));
+        group.finish();
+    }
+}
+
+fn file(c: &mut Criterion) {
+    for name in ["top100.txt", "ldp_urls.txt"] {
+        let bytes = corpora::grown(name).repeat(4);
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        bytes.chunks(1 << 16).for_each(|chunk| file.write_all(chunk).unwrap());
+        let inputs = input::list(&[file.path().to_owned()]);
+        let run = |threads| {
+            let mut effort = Effort::default();
+            effort.threads = threads;
+            scan_inputs(&inputs, &scan::Options::default(), &effort).tally
+        };
+        assert!(
+            run(1) == run(2) && run(1) == scan(&bytes, &scan::Options::default()),
+            "the answer comes first"
+        );
+        let mut group = c.benchmark_group(format!("file/{name}"));
+        group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
+        group.bench_function("memchr split in memory", |b| b.iter(|| split(black_box(&bytes))));
+        group.bench_function("scan -j1", |b| b.iter(|| run(1)));
+        group.bench_function("scan -j2", |b| b.iter(|| run(2)));
+        group.finish();
+    }
+}
+
+criterion_group!(benches, in_memory, file);
+criterion_main!(benches);

@@ -1,0 +1,126 @@
+//! Derives the machine that judges lines from the five grammar files, when the crate is compiled.
+//!
+//! Written to `$OUT_DIR/tables.rs`, which `src/machine.rs` includes: the machine that runs all five grammars at once, and
+//! for each grammar the machine whose states also know which rule is being read.
+
+#![recursion_limit = "512"]
+#![allow(clippy::precedence, reason = "a rule reads as in its document: sequence binds closer than choice")]
+#![allow(clippy::doc_link_with_quotes, reason = "the comment on a rule is the rule as printed")]
+
+mod automaton;
+mod rule;
+
+#[path = "../src/grammar/draft1993.rs"]
+mod draft1993;
+#[path = "../src/grammar/rfc1738.rs"]
+mod rfc1738;
+#[path = "../src/grammar/rfc1808.rs"]
+mod rfc1808;
+#[path = "../src/grammar/rfc2396.rs"]
+mod rfc2396;
+#[path = "../src/grammar/rfc3986.rs"]
+mod rfc3986;
+
+use std::fmt::{Display, Write};
+use std::{env, fs, path::Path};
+
+use automaton::{Classes, Dfa, Nfa, State};
+use rule::Name;
+
+fn main() {
+    println!("cargo::rerun-if-changed=build");
+    println!("cargo::rerun-if-changed=src/grammar");
+
+    let tops = [
+        draft1993::prefixedurl(),
+        rfc1738::url(),
+        rfc1808::url(),
+        rfc2396::uri_reference(),
+        rfc3986::uri_reference(),
+    ];
+    let automata: Vec<_> = tops.iter().map(Nfa::of).collect();
+    let fine = Classes::of(&automata);
+    let minimal: Vec<_> =
+        automata.iter().map(|nfa| automaton::minimise(&automaton::determinise(nfa, &fine, false))).collect();
+    let (classes, machine) = automaton::merge_classes(&automaton::product(&minimal), &fine);
+    let labelled: Vec<_> = automata
+        .iter()
+        .map(|nfa| automaton::minimise(&automaton::determinise(nfa, &classes, true)))
+        .collect();
+
+    let mut out = String::new();
+    let sizes: Vec<_> = minimal.iter().map(|dfa| dfa.next.len()).collect();
+    constant(&mut out, "MINIMAL_SIZES", "[usize; 5]", format!("{sizes:?}"));
+    constant(&mut out, "N_CLASSES", "usize", classes.samples.len());
+    constant(&mut out, "N_STATES", "usize", machine.next.len());
+    write_machine(&mut out, &classes, &machine);
+    write_labelled(&mut out, &automata, &labelled);
+    let path = Path::new(&env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("tables.rs");
+    fs::write(path, out).expect("OUT_DIR can be written");
+}
+
+fn constant(out: &mut String, name: &str, kind: &str, value: impl Display) {
+    writeln!(out, "pub(crate) const {name}: {kind} = {value};").expect("a string takes all");
+}
+
+fn table<T: Display>(out: &mut String, name: &str, kind: &str, values: impl IntoIterator<Item = T>) {
+    let values: Vec<_> = values.into_iter().map(|value| value.to_string()).collect();
+    writeln!(out, "pub(crate) static {name}: [{kind}; {}] = [", values.len()).expect("a string takes all");
+    for line in values.chunks(24) {
+        writeln!(out, "    {},", line.join(", ")).expect("a string takes all");
+    }
+    out.push_str("];\n");
+}
+
+/// The machine of all grammars: a row of next states by class for each state.
+fn write_machine(out: &mut String, classes: &Classes, machine: &Dfa<u8>) {
+    table(out, "CLASS_OF", "u8", classes.of);
+    table(out, "NEXT", "u16", machine.next.iter().flatten());
+    table(out, "ACCEPTING", "u8", &machine.facts);
+}
+
+/// The labelled machines, and the rules that their labels name.
+fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
+    let mut rules: Vec<(&str, &str)> = Vec::new();
+    let mut number = |name: &Name| {
+        let rule = (name.text, name.section);
+        rules.iter().position(|known| *known == rule).unwrap_or_else(|| {
+            rules.push(rule);
+            rules.len() - 1
+        })
+    };
+    let mut machines = String::new();
+    for (grammar, (nfa, dfa)) in automata.iter().zip(labelled).enumerate() {
+        let alphabet = nfa.alphabet().0;
+        let dead = dfa.facts.iter().position(Option::is_none).expect("every grammar refuses something");
+        let mut labels = Vec::new();
+        for state in &dfa.facts {
+            // Nobody asks in which rule the dead state is.
+            let (accepting, rule, component, escape, fresh) =
+                state.map_or((false, 0, "None".into(), false, false), |(accepting, label)| {
+                    let (name, component) = nfa.rule_at(label.path);
+                    let component = if component == "Parts" {
+                        "None".into()
+                    } else {
+                        format!("Some(Component::{component})")
+                    };
+                    (accepting, number(name), component, label.escape, label.fresh)
+                });
+            labels.push(format!(
+                "Label {{ rule: {rule}, component: {component}, escape: {escape}, fresh: {fresh}, accepting: {accepting} }}"
+            ));
+        }
+        table(out, &format!("NEXT_{grammar}"), "u16", dfa.next.iter().flatten());
+        table(out, &format!("LABELS_{grammar}"), "Label", labels);
+        let (top, escape) = (number(nfa.top()), number(nfa.escape()));
+        writeln!(
+            machines,
+            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, alphabet: {alphabet:?} }},"
+        )
+        .expect("a string takes all");
+    }
+    writeln!(out, "pub(crate) static LABELLED: [Labelled; 5] = [\n{machines}];").expect("a string takes all");
+    let rules =
+        rules.iter().map(|(text, section)| format!("Rule {{ text: {text:?}, section: {section:?} }}"));
+    table(out, "RULES", "Rule", rules);
+}

@@ -1,0 +1,78 @@
+//! `urlsift lines [PATH]...`: one record per line.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::{Args, ValueEnum};
+use urlsift::record::{Column, Form, Records, write_records};
+
+use super::{End, GrammarArgs, InputArgs, complain_of, output};
+
+#[derive(Args)]
+pub(crate) struct LinesArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    #[command(flatten)]
+    grammar: GrammarArgs,
+
+    /// The columns, in this order: input, line, offset, length, verdict, kind, scheme, defect, advisories, text
+    #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
+          default_value = "line,offset,verdict,kind,scheme")]
+    columns: Vec<Column>,
+
+    /// Only lines that the grammar accepts, or only those it refuses
+    #[arg(long, value_enum, value_name = "WHICH")]
+    only: Option<Only>,
+
+    /// How records are written: tab-separated, or one JSON object a line
+    #[arg(long, value_enum, default_value_t = Format::Tsv, value_name = "FORMAT")]
+    format: Format,
+
+    /// Begin with a line that names the columns
+    #[arg(long)]
+    header: bool,
+
+    /// Write the records to a file, which appears whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Only {
+    Accepted,
+    Refused,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    Tsv,
+    Jsonl,
+}
+
+fn column(name: &str) -> Result<Column, String> {
+    let names = || Column::ALL.iter().map(|column| column.name()).collect::<Vec<_>>().join(", ");
+    let known = Column::ALL.iter().find(|column| column.name() == name);
+    known.copied().ok_or_else(|| format!("no such column; one of {}", names()))
+}
+
+pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
+    let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
+    let mut records = Records::default();
+    records.columns.clone_from(&args.columns);
+    records.form = match args.format {
+        Format::Tsv => Form::Tsv,
+        Format::Jsonl => Form::Jsonl,
+    };
+    records.grammar = args.grammar.grammar();
+    records.only = args.only.map(|only| matches!(only, Only::Accepted));
+    records.header = args.header;
+    records.show_secrets = args.grammar.show_secrets;
+    let mut failures = Vec::new();
+    output::to(args.output.as_deref(), |out| {
+        failures = write_records(&inputs, &records, &args.input.effort(), out)?;
+        Ok(())
+    })?;
+    complain_of(&failures, &inputs);
+    Ok(if failures.is_empty() { End::Done } else { End::Incomplete })
+}

@@ -1,0 +1,162 @@
+//! The command line: options as typed, what they come to, and the exit status.
+
+mod explain;
+mod gate;
+mod lines;
+mod output;
+mod scan;
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+use std::process::ExitCode;
+
+use clap::{Args, CommandFactory, Parser, Subcommand};
+use urlsift::Grammar;
+use urlsift::corpus::{Effort, Failure};
+use urlsift::input::{self, Input};
+
+/// Judge every line of URL lists under five grammars at once.
+///
+/// Reads newline-delimited lists (files, directories, `-` or a pipe for standard input), judges each line under draft1993,
+/// rfc1738, rfc1808, rfc2396 and rfc3986, and reports how many lines each accepts, which schemes there are, and why lines
+/// are refused.
+#[derive(Parser)]
+#[command(name = "urlsift", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(after_help = "\
+Examples:
+  urlsift urls.txt                       report on a list
+  zcat crawl.gz | urlsift                the same, from a pipe
+  urlsift --format json -o r.json lists  a directory of lists, for a program
+  urlsift lines --only refused --columns line,defect,text urls.txt
+  urlsift explain 'http://example.org/?a/b'
+
+Exit status: 0 done; 1 a --fail-on limit was crossed; 2 usage, or an input that could not be read.")]
+struct Typed {
+    #[command(subcommand)]
+    command: Option<Command>,
+    #[command(flatten)]
+    scan: scan::ScanArgs,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    /// Report on lists (what urlsift does without a command)
+    Scan(scan::ScanArgs),
+    /// Print one record per line, in the order of the input
+    Lines(lines::LinesArgs),
+    /// Show the components of a URL, each grammar's verdict, and why it refuses
+    Explain(explain::ExplainArgs),
+}
+
+/// What to read, and how.
+#[derive(Args)]
+struct InputArgs {
+    /// Files, directories (all files below them, sorted) and - for standard input
+    #[arg(value_name = "PATH")]
+    paths: Vec<PathBuf>,
+
+    /// How many threads judge lines [default: as many as the machine runs at once]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
+
+    /// How many bytes of a file are one piece of work; the report is the same for any
+    #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(1..=(1 << 30)))]
+    shard_size: Option<u32>,
+
+    /// The longest line that is held in memory whole; the report is the same for any
+    #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(3..=(1 << 30)))]
+    line_size: Option<u32>,
+}
+
+/// What to judge by.
+#[derive(Args)]
+struct GrammarArgs {
+    /// The grammar whose refusals are explained: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
+    #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986", hide_default_value = true,
+          value_parser = clap::builder::PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)), hide_possible_values = true)]
+    grammar: String,
+
+    /// Show passwords found in the data instead of ***
+    #[arg(long)]
+    show_secrets: bool,
+}
+
+impl GrammarArgs {
+    fn grammar(&self) -> Grammar {
+        self.grammar.parse().unwrap_or(Grammar::Rfc3986)
+    }
+}
+
+impl InputArgs {
+    /// The inputs; none named is standard input, unless that is a terminal.
+    fn inputs(&self) -> Option<Vec<Input>> {
+        match self.paths.as_slice() {
+            [] if io::stdin().is_terminal() => None,
+            [] => Some(vec![Input::standard()]),
+            paths => Some(input::list(paths)),
+        }
+    }
+
+    fn effort(&self) -> Effort {
+        let mut effort = Effort::default();
+        let usize = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
+        effort.threads = self.threads.map_or(0, usize);
+        effort.shard_len = self.shard_size.map_or(effort.shard_len, usize);
+        effort.line_len = self.line_size.map_or(effort.line_len, usize);
+        effort
+    }
+}
+
+/// How a run of the command ended.
+enum End {
+    Done,
+    /// A limit that the user asked for was crossed.
+    Crossed,
+    /// An input could not be read to its end; it has been named.
+    Incomplete,
+    /// Nothing was asked for.
+    NoInput,
+}
+
+/// Runs the command.
+pub(crate) fn run() -> ExitCode {
+    let typed = Typed::parse();
+    let result = match &typed.command {
+        None => scan::run(&typed.scan),
+        Some(Command::Scan(args)) => scan::run(args),
+        Some(Command::Lines(args)) => lines::run(args),
+        Some(Command::Explain(args)) => explain::run(args),
+    };
+    match result {
+        Ok(End::Done) => ExitCode::SUCCESS,
+        Ok(End::Crossed) => ExitCode::from(1),
+        Ok(End::Incomplete) => ExitCode::from(2),
+        Ok(End::NoInput) => {
+            let _ = write!(io::stderr(), "{}", Typed::command().render_help());
+            ExitCode::from(2)
+        }
+        // Whoever read the output has seen enough.
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) => {
+            complain(&error.to_string());
+            ExitCode::from(2)
+        }
+    }
+}
+
+/// A sentence for the user on standard error. Control bytes in it (from a file's name, say) are escaped.
+fn complain(sentence: &str) {
+    let mut text = String::new();
+    for c in sentence.chars() {
+        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+    }
+    let _ = writeln!(io::stderr(), "urlsift: {text}");
+}
+
+/// Names the inputs that could not be read to their end.
+fn complain_of(failures: &[Failure], inputs: &[Input]) {
+    for failure in failures {
+        let name = inputs.get(failure.input as usize).map_or("?", Input::name);
+        complain(&format!("{name}: {}", failure.error));
+    }
+}

@@ -1,0 +1,112 @@
+//! What the user named, as a list of inputs: directories are walked, in a fixed order.
+
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+/// One input: a file, or standard input.
+#[derive(Debug)]
+pub struct Input {
+    name: String,
+    source: Source,
+}
+
+#[derive(Debug)]
+enum Source {
+    Standard,
+    Path(PathBuf),
+    /// What was named cannot be read: nothing is lost, the report says so.
+    Broken(io::Error),
+}
+
+/// Where the bytes of an input come from, once it is open.
+pub(crate) enum Opened {
+    /// A file of known length, which can be read at any offset.
+    File(File, u64),
+    /// Anything else: it can be read once, from its start.
+    Stream(Box<dyn io::Read + Send>),
+}
+
+impl Input {
+    /// The name in reports: the path as given or as found, `-` for standard input. Bytes that are not UTF-8 are replaced.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+
+    /// Standard input.
+    #[must_use]
+    pub fn standard() -> Self {
+        Self { name: "-".to_owned(), source: Source::Standard }
+    }
+
+    fn path(path: PathBuf) -> Self {
+        Self { name: path.display().to_string(), source: Source::Path(path) }
+    }
+
+    fn broken(path: &Path, error: io::Error) -> Self {
+        Self { name: path.display().to_string(), source: Source::Broken(error) }
+    }
+
+    /// Opens it.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or its directory could not be listed.
+    pub(crate) fn open(&self) -> io::Result<Opened> {
+        let path = match &self.source {
+            Source::Standard => return Ok(Opened::Stream(Box::new(io::stdin()))),
+            Source::Broken(error) => return Err(io::Error::new(error.kind(), error.to_string())),
+            Source::Path(path) => path,
+        };
+        let file = File::open(path)?;
+        let metadata = file.metadata()?;
+        if metadata.is_file() && metadata.len() > 0 {
+            return Ok(Opened::File(file, metadata.len()));
+        }
+        // Pipes, devices, and files that say nothing of their length, as those under /proc.
+        Ok(Opened::Stream(Box::new(file)))
+    }
+}
+
+/// All inputs that `paths` name, in their order: `-` is standard input, a directory stands for all files in it and below
+/// it, sorted by name. Links to directories inside a directory are not followed.
+///
+/// A path that cannot be looked at is an input too; it fails when it is read.
+#[must_use]
+pub fn list(paths: &[PathBuf]) -> Vec<Input> {
+    let mut inputs = Vec::new();
+    for path in paths {
+        if path.as_os_str() == "-" {
+            inputs.push(Input::standard());
+        } else if path.is_dir() {
+            walk(path, &mut inputs);
+        } else {
+            inputs.push(Input::path(path.clone()));
+        }
+    }
+    inputs
+}
+
+fn walk(directory: &Path, inputs: &mut Vec<Input>) {
+    let entries = fs::read_dir(directory).and_then(std::iter::Iterator::collect::<Result<Vec<_>, _>>);
+    let mut entries = match entries {
+        Ok(entries) => entries,
+        Err(error) => return inputs.push(Input::broken(directory, error)),
+    };
+    entries.sort_by_key(fs::DirEntry::file_name);
+    for entry in entries {
+        let path = entry.path();
+        match entry.file_type() {
+            Ok(kind) if kind.is_dir() => walk(&path, inputs),
+            Ok(kind) if kind.is_file() => inputs.push(Input::path(path)),
+            // A link counts when it leads to a file; sockets and pipes in a directory are not lists.
+            Ok(kind) if kind.is_symlink() => match fs::metadata(&path) {
+                Ok(target) if target.is_file() => inputs.push(Input::path(path)),
+                Ok(_) => {}
+                Err(error) => inputs.push(Input::broken(&path, error)),
+            },
+            Ok(_) => {}
+            Err(error) => inputs.push(Input::broken(&path, error)),
+        }
+    }
+}

@@ -1,0 +1,356 @@
+//! Bytes to pieces of whole lines, whatever the reads return.
+//!
+//! A line longer than a piece makes the piece grow, up to a limit; beyond that the line comes in parts, so that no input
+//! needs unbounded memory.
+
+use std::fs::File;
+use std::io::{self, Read};
+
+use memchr::memchr;
+
+use crate::shard::last_end;
+
+/// A run of bytes read from an input.
+pub(crate) struct Bytes {
+    /// Where it begins in the input.
+    pub(crate) offset: u64,
+    buffer: Vec<u8>,
+    len: usize,
+}
+
+impl Bytes {
+    /// The bytes.
+    pub(crate) fn get(&self) -> &[u8] {
+        &self.buffer[..self.len]
+    }
+
+    /// The memory, to be used for another piece.
+    pub(crate) fn into_buffer(self) -> Vec<u8> {
+        self.buffer
+    }
+}
+
+/// What comes next of an input.
+pub(crate) enum Piece {
+    /// Whole lines; only the last of the input may lack its LF.
+    Lines(Bytes),
+    /// A part of a line that is too long to be held.
+    Long {
+        /// The next bytes of the line; its LF is the last.
+        bytes: Bytes,
+        /// Whether this is the last part.
+        end: bool,
+    },
+}
+
+/// Sizes of what is read. Any sizes give the same report.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Sizes {
+    /// How many bytes a piece has while its lines are no longer.
+    pub(crate) piece: usize,
+    /// The longest line that is held, in bytes; at least 3, the length of a byte order mark.
+    pub(crate) line: usize,
+    /// Whether whole lines are given out as soon as a read has brought some, instead of when the piece is full.
+    pub(crate) eager: bool,
+}
+
+/// Reads a source in pieces.
+pub(crate) struct Pieces<R> {
+    source: R,
+    sizes: Sizes,
+    /// Where the first byte that has not been given out stands.
+    offset: u64,
+    /// Bytes read and not given out: the beginning of a line.
+    rest: Vec<u8>,
+    in_long_line: bool,
+    ended: bool,
+    failed: Option<io::Error>,
+}
+
+impl<R: Read> Pieces<R> {
+    /// The pieces of `source`, whose first byte stands at `offset` and begins a line.
+    pub(crate) fn new(source: R, offset: u64, sizes: Sizes) -> Self {
+        Self { source, sizes, offset, rest: Vec::new(), in_long_line: false, ended: false, failed: None }
+    }
+
+    /// The next piece, in the memory of `spare`, which is left empty; `None` at the end.
+    ///
+    /// # Errors
+    /// When the source cannot be read on. All whole lines before that have been given out; a line that was not read to
+    /// its end has not.
+    pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Piece>> {
+        let buffer = spare;
+        let mut len = self.rest.len();
+        let mut wanted = self.sizes.piece.max(len * 2);
+        if buffer.len() < wanted {
+            buffer.resize(wanted, 0);
+        }
+        buffer[..len].copy_from_slice(&self.rest);
+        self.rest.clear();
+        let mut searched = 0;
+        loop {
+            self.fill(&mut buffer[..wanted], &mut len);
+            let line_end = if self.in_long_line {
+                memchr(b'\n', &buffer[..len]).map(|lf| lf + 1)
+            } else if self.ended {
+                Some(len)
+            } else {
+                last_end(&buffer[searched..len]).map(|end| searched + end)
+            };
+            if let Some(error) = self.failed.take_if(|_| line_end.is_none()) {
+                return Err(error);
+            }
+            if self.in_long_line {
+                self.in_long_line = line_end.is_none() && !self.ended;
+                let bytes = self.give(std::mem::take(buffer), len, line_end.unwrap_or(len));
+                return Ok(Some(Piece::Long { bytes, end: !self.in_long_line }));
+            }
+            if let Some(end) = line_end {
+                return Ok((end > 0).then(|| Piece::Lines(self.give(std::mem::take(buffer), len, end))));
+            }
+            if len >= self.sizes.line {
+                self.in_long_line = true;
+                return Ok(Some(Piece::Long {
+                    bytes: self.give(std::mem::take(buffer), len, len),
+                    end: false,
+                }));
+            }
+            searched = len;
+            wanted *= 2;
+            buffer.resize(wanted.max(buffer.len()), 0);
+        }
+    }
+
+    /// Reads until `buffer` is full or the source has ended or failed.
+    fn fill(&mut self, buffer: &mut [u8], len: &mut usize) {
+        while *len < buffer.len() && !self.ended && self.failed.is_none() {
+            match self.source.read(&mut buffer[*len..]) {
+                Ok(0) => self.ended = true,
+                Ok(n) => {
+                    *len += n;
+                    if self.sizes.eager && memchr(b'\n', &buffer[*len - n..*len]).is_some() {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => self.failed = Some(error),
+            }
+        }
+    }
+
+    /// Gives out the first `end` of `len` bytes, and keeps the others.
+    fn give(&mut self, buffer: Vec<u8>, len: usize, end: usize) -> Bytes {
+        self.rest.extend(&buffer[end..len]);
+        let offset = self.offset;
+        self.offset += end as u64;
+        Bytes { offset, buffer, len: end }
+    }
+}
+
+/// The bytes of all lines of a file whose first byte lies in a range: adjoining ranges give each line once.
+pub(crate) struct ShardBytes<'a> {
+    file: &'a File,
+    file_len: u64,
+    end: u64,
+    at: u64,
+    last: u8,
+}
+
+/// How much is read at once where the end of a line is looked for outside the range.
+const LOOK: usize = 4096;
+
+impl<'a> ShardBytes<'a> {
+    /// The lines whose first byte lies from `start` up to `end`, in a file that was `file_len` bytes long when the scan
+    /// began; `None` if there is none.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or has become shorter.
+    pub(crate) fn new(file: &'a File, start: u64, end: u64, file_len: u64) -> io::Result<Option<Self>> {
+        let mut bytes = Self { file, file_len, end, at: start.saturating_sub(1), last: b'\n' };
+        if start == 0 {
+            return Ok(Some(bytes));
+        }
+        // A line begins behind an LF; the first one that counts here may stand just before the range.
+        let mut look = [0; LOOK];
+        while bytes.at + 1 < end {
+            let wanted = look.len().min(usize::try_from(end - 1 - bytes.at).unwrap_or(LOOK));
+            let n = bytes.read_some(&mut look[..wanted])?;
+            if let Some(lf) = memchr(b'\n', &look[..n]) {
+                bytes.at += lf as u64 + 1;
+                return Ok(Some(bytes));
+            }
+            bytes.at += n as u64;
+        }
+        Ok(None)
+    }
+
+    /// Where the next byte stands.
+    pub(crate) fn offset(&self) -> u64 {
+        self.at
+    }
+
+    fn read_some(&self, buffer: &mut [u8]) -> io::Result<usize> {
+        let left = usize::try_from(self.file_len - self.at).unwrap_or(usize::MAX);
+        let wanted = buffer.len().min(left);
+        loop {
+            match read_at(self.file, &mut buffer[..wanted], self.at) {
+                Ok(0) if wanted > 0 => {
+                    return Err(io::Error::new(
+                        io::ErrorKind::UnexpectedEof,
+                        "the file became shorter while it was read",
+                    ));
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+}
+
+impl Read for ShardBytes<'_> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let mut n;
+        if self.at < self.end {
+            let wanted = buffer.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
+            n = self.read_some(&mut buffer[..wanted])?;
+        } else if self.last == b'\n' {
+            return Ok(0);
+        } else {
+            // Most lines end soon; one that does not may be very long.
+            let wanted = if self.at < self.end + LOOK as u64 { buffer.len().min(LOOK) } else { buffer.len() };
+            n = self.read_some(&mut buffer[..wanted])?;
+            n = memchr(b'\n', &buffer[..n]).map_or(n, |lf| lf + 1);
+        }
+        self.at += n as u64;
+        self.last = if n > 0 { buffer[n - 1] } else { self.last };
+        Ok(n)
+    }
+}
+
+#[cfg(unix)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
+}
+
+#[cfg(windows)]
+fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Write;
+
+    use super::*;
+
+    /// Gives as few bytes a read as it is told.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(buffer.len()).min(self.0.len());
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    /// The lines that come out, long ones put together again.
+    fn lines(mut pieces: Pieces<impl Read>) -> Vec<Vec<u8>> {
+        let mut lines: Vec<Vec<u8>> = Vec::new();
+        let mut long = Vec::new();
+        let mut at = None;
+        while let Some(piece) = pieces.next(&mut Vec::new()).unwrap() {
+            let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = &piece;
+            assert_eq!(*at.get_or_insert(bytes.offset), bytes.offset, "offsets go on without a gap");
+            at = Some(bytes.offset + bytes.get().len() as u64);
+            match piece {
+                Piece::Lines(bytes) => {
+                    lines.extend(bytes.get().split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec));
+                }
+                Piece::Long { bytes, end } => {
+                    long.extend(bytes.get());
+                    if end {
+                        lines.push(std::mem::take(&mut long));
+                    }
+                }
+            }
+        }
+        assert!(long.is_empty());
+        lines
+    }
+
+    const TEXTS: [&[u8]; 9] = [
+        b"",
+        b"\n",
+        b"a",
+        b"a\nbb\n\nccc",
+        b"\n\n\n\n\n\n\n",
+        b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\nb\n",
+        b"b\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+        b"b\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa\n",
+        b"aaaaaaaaaaaaaaaaaaaaaaaaaaa\nbbbbbbbbbbbbbbbbbbbbbbbbbbbbb\r\n\r\nc\n",
+    ];
+
+    #[test]
+    fn pieces_hold_each_line_once() {
+        for text in TEXTS {
+            let expected: Vec<_> = text.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
+            for piece in 1..9 {
+                for line in [3, 8, 100] {
+                    for step in [1, 2, 7, 100] {
+                        for eager in [false, true] {
+                            let sizes = Sizes { piece, line, eager };
+                            assert_eq!(
+                                lines(Pieces::new(Slow(text, step), 0, sizes)),
+                                expected,
+                                "{sizes:?} {step}"
+                            );
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn shards_hold_each_line_once() {
+        for text in TEXTS {
+            let mut file = tempfile::tempfile().unwrap();
+            file.write_all(text).unwrap();
+            let len = text.len() as u64;
+            let expected: Vec<_> = text.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
+            for first in 0..=len {
+                for second in first..=len {
+                    let mut found = Vec::new();
+                    for (start, end) in [(0, first), (first, second), (second, len)] {
+                        if start == end {
+                            continue;
+                        }
+                        if let Some(bytes) = ShardBytes::new(&file, start, end, len).unwrap() {
+                            let offset = bytes.offset();
+                            found.extend(lines(Pieces::new(
+                                bytes,
+                                offset,
+                                Sizes { piece: 4, line: 6, eager: false },
+                            )));
+                        }
+                    }
+                    assert_eq!(found, expected, "cut at {first} and {second}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_file_that_shrinks_is_an_error() {
+        let mut file = tempfile::tempfile().unwrap();
+        file.write_all(b"a\nb\n").unwrap();
+        let bytes = ShardBytes::new(&file, 0, 10, 10).unwrap().unwrap();
+        let mut pieces = Pieces::new(bytes, 0, Sizes { piece: 100, line: 100, eager: false });
+        assert!(
+            matches!(pieces.next(&mut Vec::new()), Ok(Some(Piece::Lines(bytes))) if bytes.get() == b"a\nb\n")
+        );
+        assert_eq!(pieces.next(&mut Vec::new()).err().unwrap().kind(), io::ErrorKind::UnexpectedEof);
+    }
+}

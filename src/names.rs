@@ -1,0 +1,36 @@
+//! How enums get their public names.
+
+/// Declares an enum whose variants have public names: stable, lower-case, hyphenated.
+macro_rules! named {
+    ($(#[$meta:meta])* $kind:ident { $($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum $kind { $($(#[doc = $doc])+ $variant,)+ }
+
+        impl $kind {
+            /// All of them, in the order in which they are listed.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The public name: stable, lower-case, hyphenated.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// What it means, in a sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim_ascii(),)+ }
+            }
+        }
+
+        impl std::fmt::Display for $kind {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.pad(self.name())
+            }
+        }
+    };
+}
+pub(crate) use named;

@@ -1,0 +1,90 @@
+//! Work over several threads, results in order. Knows nothing of lines or URLs.
+
+use std::ops::ControlFlow;
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, bounded};
+
+/// Hands what `next` gives to `threads` threads, and what `work` makes of it to `sink`, in the order of `next`.
+///
+/// `next` runs on this thread and ends with `None`; `sink` runs on one thread of its own and may end everything with
+/// [`ControlFlow::Break`], whose value is returned. No more than some times `threads` pieces of work are under way.
+pub(crate) fn in_order<T: Send, R: Send, B: Send>(
+    threads: usize,
+    mut next: impl FnMut() -> Option<T>,
+    work: impl Fn(T) -> R + Sync,
+    mut sink: impl FnMut(R) -> ControlFlow<B> + Send,
+) -> ControlFlow<B> {
+    let (give, take): (Sender<(T, Sender<R>)>, Receiver<_>) = bounded(threads);
+    let (promise, promised): (Sender<Receiver<R>>, Receiver<_>) = bounded(2 * threads);
+    let work = &work;
+    thread::scope(|scope| {
+        for _ in 0..threads {
+            let take = take.clone();
+            scope.spawn(move || {
+                for (piece, answer) in take {
+                    // Nobody listens any more when the sink has ended everything.
+                    let _ = answer.send(work(piece));
+                }
+            });
+        }
+        drop(take);
+        let sinking = scope.spawn(move || {
+            // The promises are dropped with the sink's end, which ends the loop below.
+            for answer in promised {
+                if let Ok(result) = answer.recv() {
+                    sink(result)?;
+                }
+            }
+            ControlFlow::Continue(())
+        });
+        while let Some(piece) = next() {
+            let (answer, answered) = bounded(1);
+            if promise.send(answered).is_err() || give.send((piece, answer)).is_err() {
+                break;
+            }
+        }
+        drop((promise, give));
+        match sinking.join() {
+            Ok(flow) => flow,
+            Err(panic) => std::panic::resume_unwind(panic),
+        }
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn order_is_kept() {
+        for threads in 1..5 {
+            let mut numbers = 0..1000;
+            let mut seen = Vec::new();
+            let flow: ControlFlow<()> = in_order(
+                threads,
+                || numbers.next(),
+                |n| n * 2,
+                |n| {
+                    seen.push(n);
+                    ControlFlow::Continue(())
+                },
+            );
+            assert!(flow.is_continue());
+            assert_eq!(seen, (0..1000).map(|n| n * 2).collect::<Vec<_>>());
+        }
+    }
+
+    #[test]
+    fn the_sink_can_end_it() {
+        let mut numbers = 0..;
+        let flow = in_order(
+            3,
+            || numbers.next(),
+            |n: u64| n,
+            |n| if n == 10 { ControlFlow::Break(n) } else { ControlFlow::Continue(()) },
+        );
+        assert_eq!(flow, ControlFlow::Break(10));
+        assert!(numbers.start < 100, "no more than a few pieces were under way");
+    }
+}

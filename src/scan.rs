@@ -1,0 +1,582 @@
+//! Whole lines through the pipeline into a tally: the only hot loop.
+//!
+//! This is the seam for a faster engine: it has to do for a piece of whole lines what [`scan_part`] does, and may hand
+//! the lines that it does not decide to `Scanner::end_line`.
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+use crate::advisory::AdvisoryScan;
+use crate::defect::Defect;
+use crate::grammar::Grammar;
+use crate::machine::{State, Tracker};
+use crate::scheme::{HTTP, HTTPS, find_known, is_scheme_byte, scheme_len};
+use crate::shard::{BYTE_ORDER_MARK, cut, trim_terminator};
+use crate::tally::{BEGINNING, Line, MAX_EXAMPLE_LEN, Place, Run, Tally, beginning};
+
+/// What changes a count.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Options {
+    /// The grammar whose refusals are explained: counted by component and cause, with examples.
+    pub grammar: Grammar,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Self { grammar: Grammar::Rfc3986 }
+    }
+}
+
+/// How many sub-pieces are walked side by side. One walk waits for its table entry most of the time; several hide that.
+const LANES: usize = 4;
+
+/// Judges all lines of `bytes`, a whole corpus in memory, and counts them as input 0.
+///
+/// Lines end as everywhere: in LF with all CRs directly before it; a byte order mark at the start is skipped. Linear in the
+/// number of bytes; allocates a few kilobytes whatever the input.
+///
+/// ```
+/// use urlsift::{Grammar, scan};
+///
+/// let tally = scan(b"http://example.org/\nftp://example.org/a;b\n\n", &scan::Options::default());
+/// assert_eq!((tally.lines(), tally.blank), (3, 1));
+/// assert_eq!(tally.judged().accepted(Grammar::Rfc3986), 2);
+/// assert_eq!(tally.judged().accepted(Grammar::Rfc1738), 1); // no ";" in an ftp path
+/// ```
+#[must_use]
+pub fn scan(bytes: &[u8], options: &Options) -> Tally {
+    scan_part(bytes, Place { input: 0, offset: 0 }, options)
+}
+
+/// Judges all lines of `bytes`, a part of an input that begins at `place`, and counts them.
+///
+/// The part must begin where a line of the input begins and end where one or the input ends. The tallies of all parts of
+/// an input, merged in any order, are the tally of the input. Costs what [`scan`] costs.
+#[must_use]
+pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
+    let mut tally = Tally::default();
+    let mut body = bytes;
+    if place.offset == 0
+        && let Some(rest) = bytes.strip_prefix(BYTE_ORDER_MARK)
+    {
+        tally.boms = 1;
+        body = rest;
+    }
+    let mut at = Place { offset: place.offset + (bytes.len() - body.len()) as u64, ..place };
+    let mut covered = place.offset;
+    let lanes: [_; LANES] = cut(body).map(|piece| {
+        let lane = Lane::new(piece, at);
+        at.offset += piece.len() as u64;
+        lane
+    });
+    let mut scanner = Scanner { options, tally };
+    let lines = scanner.walk(lanes);
+    let mut tally = scanner.tally;
+    // Each lane counted its lines from 1: each is a run of its own, and the tally joins them.
+    for (lines, end) in lines {
+        tally.cover(Run { input: place.input, start: covered, end, lines });
+        covered = end;
+    }
+    tally.cover(Run { input: place.input, start: covered, end: at.offset, lines: 0 });
+    tally
+}
+
+/// A line that is judged piece by piece as it is read, because it is too long to be held.
+pub(crate) struct LongLine {
+    options: Options,
+    place: Place,
+    /// All bytes fed, the byte order mark and the terminator too.
+    fed: u64,
+    bom: bool,
+    /// All bytes of the line so far, without the CRs that may belong to the terminator.
+    len: u64,
+    /// CRs that belong to the terminator if nothing but an LF follows.
+    crs: u64,
+    /// Whether the LF has come.
+    ended: bool,
+    state: State,
+    tracker: Tracker,
+    scheme: LongScheme,
+    beginning: Vec<u8>,
+    /// The bytes before the defect, and some behind it.
+    window: Vec<u8>,
+    window_start: u64,
+}
+
+/// What is known of the scheme of a line that is still being read.
+enum LongScheme {
+    /// All so far may be one.
+    Open,
+    /// It ended here, or there is none; what is behind it is being looked at.
+    Known(Option<u64>, AdvisoryScan),
+}
+
+impl LongLine {
+    /// The line that begins at `place`.
+    pub(crate) fn new(place: Place, options: &Options) -> Self {
+        Self {
+            options: *options,
+            place,
+            fed: 0,
+            bom: false,
+            len: 0,
+            crs: 0,
+            ended: false,
+            state: State::START,
+            tracker: Tracker::new(options.grammar),
+            scheme: LongScheme::Open,
+            beginning: Vec::new(),
+            window: Vec::new(),
+            window_start: 0,
+        }
+    }
+
+    /// The next bytes of the line; the last of all ends with its LF, unless the input ends before one. The first of all
+    /// holds a byte order mark whole or not at all.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        let mut line = bytes;
+        if self.fed == 0
+            && self.place.offset == 0
+            && let Some(rest) = bytes.strip_prefix(BYTE_ORDER_MARK)
+        {
+            self.bom = true;
+            self.place.offset = BYTE_ORDER_MARK.len() as u64;
+            line = rest;
+        }
+        self.fed += bytes.len() as u64;
+        self.ended |= line.ends_with(b"\n");
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let body = line.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
+        if body > 0 {
+            let mut crs = std::mem::take(&mut self.crs);
+            while crs > 0 {
+                let some = crs.min(4096);
+                self.read(&[b'\r'; 4096][..some as usize]);
+                crs -= some;
+            }
+            self.read(&line[..body]);
+        }
+        self.crs += (line.len() - body) as u64;
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        self.state = self.state.run(bytes);
+        let missing = BEGINNING - self.beginning.len();
+        self.beginning.extend(&bytes[..bytes.len().min(missing)]);
+        let was_broken = self.tracker.broke_at().is_some();
+        self.tracker.feed(bytes);
+        // All bytes up to the defect pass through the window; from there on it fills up.
+        let read = if was_broken {
+            0
+        } else {
+            usize::try_from(self.tracker.offset() - self.len).unwrap_or(bytes.len())
+        };
+        if !was_broken {
+            self.window.extend(&bytes[..read]);
+            let excess = self.window.len().saturating_sub(Line::BEFORE);
+            self.window.drain(..excess);
+            self.window_start = self.tracker.offset() - self.window.len() as u64;
+        }
+        if self.tracker.broke_at().is_some() {
+            let missing = MAX_EXAMPLE_LEN.saturating_sub(self.window.len());
+            self.window.extend(bytes[read..].iter().take(missing));
+        }
+        let mut behind = bytes;
+        if let LongScheme::Open = self.scheme {
+            let Some(end) = bytes.iter().position(|&byte| !is_scheme_byte(byte)) else {
+                self.len += bytes.len() as u64;
+                return;
+            };
+            let len = self.len + end as u64;
+            if len > 0 && bytes[end] == b':' {
+                let known =
+                    usize::try_from(len).ok().and_then(|len| self.beginning.get(..len)).and_then(find_known);
+                self.scheme = LongScheme::Known(Some(len), AdvisoryScan::new(known));
+                behind = &bytes[end + 1..];
+            } else {
+                let mut scan = AdvisoryScan::new(None);
+                scan.feed(&self.beginning[..usize::try_from(self.len).unwrap_or(BEGINNING).min(BEGINNING)]);
+                self.scheme = LongScheme::Known(None, scan);
+            }
+        }
+        if let LongScheme::Known(_, scan) = &mut self.scheme {
+            scan.feed(behind);
+        }
+        self.len += bytes.len() as u64;
+    }
+
+    /// The tally of the line, now that it has ended.
+    pub(crate) fn finish(self) -> Tally {
+        let mut tally = Tally::default();
+        tally.boms = u64::from(self.bom);
+        tally.cr = u64::from(self.crs > 0);
+        let start = self.place.offset - if self.bom { BYTE_ORDER_MARK.len() as u64 } else { 0 };
+        let entry = Line { place: self.place, number: 1, beginning: &self.beginning, len: self.len };
+        // A byte order mark with nothing behind it is no line.
+        let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
+        if self.len == 0 {
+            tally.blank = lines;
+        } else {
+            let verdict = self.state.verdict();
+            let (scheme, scan) = match self.scheme {
+                LongScheme::Known(scheme, scan) => (scheme, Some(scan)),
+                LongScheme::Open => (None, None),
+            };
+            tally.count_long(scheme, &self.beginning, verdict);
+            if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
+                tally.count_advisories(&entry, scan.finish(), || (0, entry.beginning));
+            }
+            if let Some(defect) = Defect::of(self.options.grammar, &self.tracker, &self.beginning) {
+                tally.count_defect(&entry, &defect, || (self.window_start, &self.window));
+            }
+        }
+        tally.cover(Run { input: self.place.input, start, end: start + self.fed, lines });
+        tally
+    }
+}
+
+/// One of the sub-pieces that are walked side by side.
+#[derive(Clone, Copy)]
+struct Lane<'a> {
+    bytes: &'a [u8],
+    place: Place,
+    /// Where the line being read begins.
+    start: usize,
+    lines: u64,
+    /// The first "%" at `start` or behind it; as long as `bytes` if there is none.
+    percent: usize,
+}
+
+impl<'a> Lane<'a> {
+    fn new(bytes: &'a [u8], place: Place) -> Self {
+        Self { bytes, place, start: 0, lines: 0, percent: memchr(b'%', bytes).unwrap_or(bytes.len()) }
+    }
+}
+
+struct Scanner<'a> {
+    options: &'a Options,
+    tally: Tally,
+}
+
+impl Scanner<'_> {
+    /// Reads all lanes to their end; for each, how many lines it had and at what offset of the input it ended.
+    ///
+    /// In stripes: first all lanes are walked through a stripe side by side, and where a line ends, its end and the state
+    /// are noted; then the noted lines are counted, while their bytes are still at hand.
+    fn walk<const N: usize>(&mut self, mut lanes: [Lane<'_>; N]) -> [(u64, u64); N] {
+        let mut states = [State::START; N];
+        let mut notes: Box<[Notes; N]> = Box::new(std::array::from_fn(|_| Notes::default()));
+        let together = lanes.iter().map(|lane| lane.bytes.len()).min().unwrap_or(0);
+        for from in (0..together).step_by(STRIPE) {
+            let stripe = from..together.min(from + STRIPE);
+            walk_stripe(std::array::from_fn(|n| lanes[n].bytes), stripe, &mut states, &mut notes);
+            for (lane, notes) in lanes.iter_mut().zip(notes.iter_mut()) {
+                self.count_noted(lane, notes);
+            }
+        }
+        for ((lane, state), notes) in lanes.iter_mut().zip(states).zip(notes.iter_mut()) {
+            let mut state = [state];
+            for from in (together..lane.bytes.len()).step_by(STRIPE) {
+                let stripe = from..lane.bytes.len().min(from + STRIPE);
+                walk_stripe([lane.bytes], stripe, &mut state, std::array::from_mut(notes));
+                self.count_noted(lane, notes);
+            }
+            if lane.start < lane.bytes.len() {
+                self.end_line(lane, lane.bytes.len(), state[0]);
+            }
+        }
+        lanes.map(|lane| (lane.lines, lane.place.offset + lane.bytes.len() as u64))
+    }
+
+    fn count_noted(&mut self, lane: &mut Lane<'_>, notes: &mut Notes) {
+        for &(end, state) in &notes.ends[..notes.len] {
+            self.end_line(lane, end, state);
+        }
+        notes.len = 0;
+    }
+
+    /// Counts the line of `lane` that ends at `end`, its terminator included, after which the machine is in `state`.
+    #[inline]
+    fn end_line(&mut self, lane: &mut Lane<'_>, end: usize, state: State) {
+        let start = std::mem::replace(&mut lane.start, end);
+        lane.lines += 1;
+        let (line, cr) = trim_terminator(&lane.bytes[start..end]);
+        self.tally.cr += u64::from(cr);
+        if line.is_empty() {
+            self.tally.blank += 1;
+            return;
+        }
+        let verdict = state.verdict();
+        let noteworthy = Self::escapes(lane, end);
+        let (known, behind) = if let Some((known, behind)) = web_scheme(line) {
+            self.tally.count_known(known, verdict);
+            (Some(known), behind)
+        } else {
+            let scheme = scheme_len(line).map(|len| &line[..len]);
+            self.tally.count(scheme, verdict);
+            (scheme.and_then(find_known), &line[scheme.map_or(0, |scheme| scheme.len() + 1)..])
+        };
+        // The plain line of a list: nothing to explain, nothing to advise.
+        let plain = !noteworthy && plain_authority(behind);
+        if !(plain && verdict.accepts(self.options.grammar)) {
+            self.look_closer(lane, start, line, known, line.len() - behind.len(), plain, state);
+        }
+    }
+
+    /// Whether the line of `lane` that ends at `end` has a percent escape that may be worth an advisory.
+    #[inline(always)]
+    fn escapes(lane: &mut Lane<'_>, end: usize) -> bool {
+        let mut noteworthy = false;
+        while lane.percent < end {
+            noteworthy |= match lane.bytes[lane.percent + 1..] {
+                [high, low, ..] => noteworthy_escape(high, low),
+                _ => false,
+            };
+            let from = lane.percent + 1;
+            lane.percent = memchr(b'%', &lane.bytes[from..]).map_or(lane.bytes.len(), |n| from + n);
+        }
+        noteworthy
+    }
+
+    /// Counts the advisories of a line, unless it is `plain`, and its defect. `behind` is where its scheme and ":" end.
+    #[allow(clippy::too_many_arguments, reason = "all of it is at hand in the one caller")]
+    #[inline(never)]
+    fn look_closer(
+        &mut self,
+        lane: &Lane<'_>,
+        start: usize,
+        line: &[u8],
+        known: Option<usize>,
+        behind: usize,
+        plain: bool,
+        state: State,
+    ) {
+        let verdict = state.verdict();
+        let place = Place { offset: lane.place.offset + start as u64, ..lane.place };
+        let entry = Line::whole(place, lane.lines, line);
+        if !verdict.is_empty() && !plain {
+            let mut scan = AdvisoryScan::new(known);
+            scan.feed(&line[behind..]);
+            self.tally.count_advisories(&entry, scan.finish(), || (0, line));
+        }
+        if !verdict.accepts(self.options.grammar) {
+            let mut tracker = Tracker::new(self.options.grammar);
+            tracker.feed(line);
+            if let Some(defect) = Defect::of(self.options.grammar, &tracker, beginning(line)) {
+                self.tally.count_defect(&entry, &defect, || Line::around(line, defect.offset));
+            }
+        }
+    }
+}
+
+/// How many bytes of each lane are walked before the lines that ended in them are counted.
+const STRIPE: usize = 2048;
+
+/// Where lines ended in a stripe of a lane (behind their terminators), and in what states.
+struct Notes {
+    ends: [(usize, State); STRIPE],
+    len: usize,
+}
+
+#[allow(clippy::large_stack_arrays, reason = "goes into a box")]
+impl Default for Notes {
+    fn default() -> Self {
+        Self { ends: [(0, State::START); STRIPE], len: 0 }
+    }
+}
+
+/// Walks all lanes through one stripe, side by side.
+///
+/// A function of its own, and all that is rare in it a call, so that the states stay in registers.
+#[inline(never)]
+fn walk_stripe<const N: usize>(
+    lanes: [&[u8]; N],
+    stripe: Range<usize>,
+    states: &mut [State; N],
+    notes: &mut [Notes; N],
+) {
+    let stripes: [&[u8]; N] = std::array::from_fn(|n| &lanes[n][stripe.clone()]);
+    let mut now = *states;
+    let mut crs = [stripe.start; N];
+    #[allow(clippy::needless_range_loop, reason = "one index for all lanes")]
+    for at in 0..stripe.len() {
+        for n in 0..N {
+            let byte = stripes[n][at];
+            // One comparison for control bytes and for those above 7F.
+            if byte.cast_signed() <= b'\r'.cast_signed() {
+                if byte == b'\n' {
+                    let notes = &mut notes[n];
+                    notes.ends[notes.len % STRIPE] = (stripe.start + at + 1, now[n]);
+                    notes.len += 1;
+                    now[n] = State::START;
+                    continue;
+                }
+                if now[n] != State::DEAD
+                    && !(byte == b'\r' && ends_line(lanes[n], stripe.start + at, &mut crs[n]))
+                {
+                    now[n] = State::DEAD;
+                }
+                continue;
+            }
+            now[n] = now[n].step_ascii(byte);
+        }
+    }
+    *states = now;
+}
+
+/// Whether the CR at `at` belongs to a terminator. `known` is how far the CRs before `at` are known to belong to one, so
+/// that a run of them is looked through once.
+#[cold]
+#[inline(never)]
+fn ends_line(bytes: &[u8], at: usize, known: &mut usize) -> bool {
+    if at >= *known {
+        let run = bytes[at..].iter().take_while(|&&byte| byte == b'\r').count();
+        if bytes.get(at + run).is_some_and(|&byte| byte != b'\n') {
+            return false;
+        }
+        *known = at + run;
+    }
+    true
+}
+
+/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
+#[inline(always)]
+fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
+    match line {
+        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
+        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
+        _ => None,
+    }
+}
+
+/// Whether the text behind a scheme surely has neither userinfo nor port: a quick look that may say no too often.
+#[inline(always)]
+fn plain_authority(behind: &[u8]) -> bool {
+    let Some(mut rest) = behind.strip_prefix(b"//") else { return true };
+    while let Some((chunk, behind)) = rest.split_first_chunk() {
+        let word = u64::from_le_bytes(*chunk);
+        let (slash, other) = (equal(word, b'/'), equal(word, b':') | equal(word, b'@'));
+        if slash | other != 0 {
+            // All below the lowest mark is exact.
+            return slash.trailing_zeros() < other.trailing_zeros();
+        }
+        rest = behind;
+    }
+    rest.iter().take_while(|&&byte| byte != b'/').all(|byte| !matches!(byte, b':' | b'@'))
+}
+
+/// The high bit of each byte of `word` that is `byte`; bits above the lowest one may be wrong.
+#[inline(always)]
+const fn equal(word: u64, byte: u8) -> u64 {
+    const ONES: u64 = u64::from_le_bytes([1; 8]);
+    let difference = word ^ (ONES * byte as u64);
+    difference.wrapping_sub(ONES) & !difference & (ONES << 7)
+}
+
+/// Whether an escape may be one that an advisory is about: of a control byte, or of a delimiter of some scheme.
+#[inline(always)]
+fn noteworthy_escape(high: u8, low: u8) -> bool {
+    match high {
+        b'0' => matches!(low, b'0' | b'9' | b'A' | b'D' | b'a' | b'd'),
+        b'2' => matches!(low, b'F' | b'f'),
+        b'3' => matches!(low, b'A' | b'B' | b'D' | b'F' | b'a' | b'b' | b'd' | b'f'),
+        b'4' => low == b'0',
+        _ => false,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The tally of `bytes` by the parts that `LongLine` is fed with.
+    fn by_parts(bytes: &[u8], step: usize, options: &Options) -> Tally {
+        let mut offset = 0;
+        let mut tally = Tally::default();
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let mut long = LongLine::new(Place { input: 0, offset }, options);
+            let (first, rest) = line.split_at(line.len().min(step.max(3)));
+            long.feed(first);
+            rest.chunks(step).for_each(|part| long.feed(part));
+            tally = tally.merge(long.finish());
+            offset += line.len() as u64;
+        }
+        tally
+    }
+
+    #[test]
+    fn long_lines_are_judged_as_others() {
+        let long = [b"http://a.example/".as_slice(), &[b'x'; 400], b" y", &[b'z'; 400]].concat();
+        let secret = b"ftp://fred:secret@h.example:2121/a%00b\n".repeat(3);
+        let texts: [&[u8]; 14] = [
+            b"",
+            b"\n",
+            b"\r\r\n",
+            b"\xef\xbb\xbf",
+            b"\xef\xbb\xbfhttp://a/\r\n",
+            b"a\r\rb\r\r\n",
+            b"\xef\xbb\xbf\n\nx y\n",
+            b"http://a/%2F%0\nhttp://a:8080/\n//a:b@c/\n?q\n",
+            b"url:foo:x\nabc\n:\n1:2\n",
+            b"http://a/\xff\xffx\n",
+            b"http://a/\r\xff\r",
+            &long,
+            &secret,
+            b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:b%0dx#f\n",
+        ];
+        for text in texts {
+            for grammar in Grammar::ALL {
+                let options = Options { grammar };
+                let whole = scan(text, &options);
+                for step in [1, 2, 3, 5, 64, 161, 1000] {
+                    assert_eq!(
+                        by_parts(text, step, &options),
+                        whole,
+                        "{:?} {step}",
+                        String::from_utf8_lossy(text)
+                    );
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_hundred_thousand_crs_are_looked_at_once() {
+        let mut text = vec![b'\r'; 1 << 20];
+        assert_eq!(scan(&text, &Options::default()).blank, 1);
+        text.push(b'x');
+        assert_eq!(scan(&text, &Options::default()).judged().lines(), 1);
+    }
+
+    #[test]
+    fn quick_looks_never_miss() {
+        for behind in [
+            "//h/",
+            "//h:1/",
+            "//u@h/",
+            "//hhhhhhhhhhh/:",
+            "//hhhhhhhhhhhhhhhhhhhh@",
+            "//hhhhhhh:",
+            "//0123456/:",
+            "/a:b",
+            "",
+        ] {
+            let plain = !behind.starts_with("//")
+                || !behind[2..].split('/').next().is_some_and(|authority| authority.contains([':', '@']));
+            assert_eq!(plain_authority(behind.as_bytes()), plain, "{behind}");
+        }
+        for byte in 0..=u8::MAX {
+            for escape in [format!("%{byte:02X}"), format!("%{byte:02x}")] {
+                for known in &crate::scheme::KNOWN {
+                    let line = format!("{}:{escape}", known.name);
+                    let digits = escape.as_bytes();
+                    if !crate::judge(line.as_bytes()).advisories().is_empty() {
+                        assert!(noteworthy_escape(digits[1], digits[2]), "{line}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,134 @@
+//! The scheme of a line: where it ends, what is known of it by name.
+//!
+//! Kind and scheme of a line depend on no grammar: the widest scheme rule (RFC 1738, RFC 1808) decides, so that
+//! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7).
+
+/// How many bytes the scheme of `line` has, its ":" not counted; `None` when the line has no scheme.
+///
+/// The scheme is the longest beginning made of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
+#[must_use]
+pub fn scheme_len(line: &[u8]) -> Option<usize> {
+    let len = line.iter().position(|&byte| !is_scheme_byte(byte))?;
+    (len > 0 && line[len] == b':').then_some(len)
+}
+
+/// Whether a scheme may have `byte` in it (RFC 1738 and RFC 1808, letters of both cases).
+#[inline]
+pub(crate) const fn is_scheme_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+/// Why a scheme is known by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Standing {
+    /// RFC 1738 has a production of its own for it.
+    Defined,
+    /// RFC 1738 section 4 keeps the name for it.
+    Reserved,
+    /// Neither, but common in lists.
+    Common,
+}
+
+/// A scheme known by name.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownScheme {
+    /// Its name in lower case.
+    pub name: &'static str,
+    /// Why it is known.
+    pub standing: Standing,
+    /// The port when a URL gives none; `None` when the documents give none.
+    pub default_port: Option<u16>,
+    /// The delimiters of its own syntax that should not stand percent-encoded (SPEC A85).
+    pub(crate) delimiters: &'static [u8],
+}
+
+const fn known(
+    name: &'static str,
+    standing: Standing,
+    default_port: Option<u16>,
+    delimiters: &'static [u8],
+) -> KnownScheme {
+    KnownScheme { name, standing, default_port, delimiters }
+}
+
+/// All schemes known by name: those of RFC 1738, its reserved names, and common ones.
+pub static KNOWN: [KnownScheme; 30] = {
+    use Standing::{Common, Defined, Reserved};
+    [
+        known("http", Defined, Some(80), b"/;?"),
+        known("https", Common, Some(443), b"/;?"),
+        known("ftp", Defined, Some(21), b"/:;@"),
+        known("file", Defined, None, b""),
+        known("mailto", Defined, None, b""),
+        known("gopher", Defined, Some(70), b""),
+        known("news", Defined, None, b"@"),
+        known("nntp", Defined, Some(119), b""),
+        known("telnet", Defined, Some(23), b"/:@"),
+        known("wais", Defined, Some(210), b""),
+        known("prospero", Defined, Some(1525), b";="),
+        known("afs", Reserved, None, b""),
+        known("mid", Reserved, None, b""),
+        known("cid", Reserved, None, b""),
+        known("nfs", Reserved, None, b""),
+        known("tn3270", Reserved, None, b""),
+        known("mailserver", Reserved, None, b""),
+        known("z39.50", Reserved, None, b""),
+        known("url", Common, None, b""),
+        known("data", Common, None, b""),
+        known("javascript", Common, None, b""),
+        known("tel", Common, None, b""),
+        known("urn", Common, None, b""),
+        known("irc", Common, None, b""),
+        known("ldap", Common, None, b""),
+        known("ws", Common, None, b""),
+        known("wss", Common, None, b""),
+        known("udp", Common, None, b""),
+        known("magnet", Common, None, b""),
+        known("gemini", Common, None, b""),
+    ]
+};
+
+/// The place of `http` in [`KNOWN`].
+pub(crate) const HTTP: usize = 0;
+/// The place of `https` in [`KNOWN`].
+pub(crate) const HTTPS: usize = 1;
+/// The place of `gopher` in [`KNOWN`].
+pub(crate) const GOPHER: usize = 5;
+
+/// The place in [`KNOWN`] of the scheme `name`, letter case ignored.
+pub(crate) fn find_known(name: &[u8]) -> Option<usize> {
+    KNOWN.iter().position(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traps() {
+        for (line, scheme) in [
+            ("127.0.0.1:80", Some("127.0.0.1")),
+            ("localhost:80", Some("localhost")),
+            ("url:http://x", Some("url")),
+            ("a_b:c", None),
+            ("%61:b", None),
+            (":x", None),
+            ("//h:80", None),
+            ("", None),
+            ("http", None),
+        ] {
+            assert_eq!(scheme_len(line.as_bytes()).map(|len| &line[..len]), scheme, "{line}");
+        }
+    }
+
+    #[test]
+    fn places_are_right() {
+        assert_eq!(find_known(b"HTTP"), Some(HTTP));
+        assert_eq!(find_known(b"https"), Some(HTTPS));
+        assert_eq!(find_known(b"gopher"), Some(GOPHER));
+        for (place, known) in KNOWN.iter().enumerate() {
+            assert_eq!(find_known(known.name.as_bytes()), Some(place), "no name stands twice");
+        }
+    }
+}

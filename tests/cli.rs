@@ -1,0 +1,340 @@
+//! The command as a user meets it: pipes, errors, exit statuses, records, and nothing raw on a terminal.
+
+use std::fs;
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use serde_json::Value;
+
+fn urlsift() -> Command {
+    Command::new(env!("CARGO_BIN_EXE_urlsift"))
+}
+
+/// Runs the command with `input` on its standard input.
+fn feed(args: &[&str], input: &[u8]) -> Output {
+    let mut child = urlsift()
+        .args(args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    std::thread::scope(|scope| {
+        // The command may end before it has read all; that is not this test's matter.
+        scope.spawn(move || drop(stdin.write_all(input)));
+        child.wait_with_output().unwrap()
+    })
+}
+
+fn text(bytes: &[u8]) -> &str {
+    std::str::from_utf8(bytes).unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+const LIST: &[u8] =
+    b"http://example.org/\nftp://fred:secret@example.org/a;b\n\n/a b\r\nHTTPS://example.org:8443/~x\n";
+
+#[test]
+fn json_report_has_all_parts_and_they_add_up() {
+    let output = feed(&["--format", "json"], LIST);
+    assert_eq!(output.status.code(), Some(0));
+    let report = json(&output);
+    assert_eq!(report["schema"], "urlsift.report/1");
+    assert_eq!(report["complete"], true);
+    assert_eq!(report["totals"]["lines"], 5);
+    assert_eq!(report["totals"]["bytes"], LIST.len());
+    assert_eq!(report["totals"]["blank"], 1);
+    assert_eq!(report["totals"]["cr"], 1);
+    for grammar in report["grammars"].as_array().unwrap() {
+        assert_eq!(grammar["accepted"].as_u64().unwrap() + grammar["refused"].as_u64().unwrap(), 4);
+    }
+    let sum =
+        |list: &Value| list.as_array().unwrap().iter().map(|row| row["lines"].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(sum(&report["verdict_sets"]), 4);
+    assert_eq!(sum(&report["schemes"]) + report["relative"]["lines"].as_u64().unwrap(), 4);
+    assert_eq!(report["schemes"][0]["accepted"]["rfc3986"], 1);
+    assert_eq!(report["defects"][0]["component"], "path");
+    assert_eq!(report["defects"][0]["cause"], "space");
+    assert_eq!(report["defects"][0]["examples"][0]["line"], 4);
+    assert_eq!(report["defects"][0]["examples"][0]["offset"], 2);
+    assert_eq!(report["advisories"][0]["name"], "password");
+    assert_eq!(report["inputs"][0]["name"], "-");
+    assert_eq!(report["inputs"][0]["error"], Value::Null);
+}
+
+#[test]
+fn lines_default_columns() {
+    let output = feed(&["lines"], LIST);
+    assert_eq!(output.status.code(), Some(0));
+    let expected = "\
+1\t0\tdraft1993,rfc1738,rfc1808,rfc2396,rfc3986\tabsolute\thttp
+2\t20\trfc1808,rfc2396,rfc3986\tabsolute\tftp
+3\t54\t-\tblank\t-
+4\t55\t-\trelative\t-
+5\t61\trfc2396,rfc3986\tabsolute\thttps
+";
+    assert_eq!(text(&output.stdout), expected);
+}
+
+#[test]
+fn lines_columns_and_forms() {
+    let columns = "input,line,length,defect,advisories,text";
+    let output = feed(&["lines", "--columns", columns, "--header", "-g", "rfc1738"], LIST);
+    let expected = "\
+input\tline\tlength\tdefect\tadvisories\ttext
+-\t1\t19\t-\t-\thttp://example.org/
+-\t2\t33\tpath:character-not-allowed@32\tpassword\tftp://fred:***@example.org/a;b
+-\t3\t-\t-\t-\t-
+-\t4\t4\tscheme:missing-component@0\t-\t/a b
+-\t5\t27\tschemepart:illegal-character@25\tport-nondefault\tHTTPS://example.org:8443/~x
+";
+    assert_eq!(text(&output.stdout), expected);
+    let output = feed(
+        &["lines", "--columns", "line,verdict,defect,text", "--format", "jsonl", "--show-secrets"],
+        LIST,
+    );
+    let rows: Vec<Value> =
+        text(&output.stdout).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
+    assert_eq!(rows[1]["text"], "ftp://fred:secret@example.org/a;b");
+    assert_eq!(rows[1]["verdict"], serde_json::json!(["rfc1808", "rfc2396", "rfc3986"]));
+    assert_eq!(rows[2]["verdict"], Value::Null);
+    assert_eq!(rows[3]["verdict"], serde_json::json!([]));
+    assert_eq!(rows[3]["defect"], "path:space@2");
+}
+
+#[test]
+fn lines_only() {
+    for (only, lines) in [("accepted", "1\n2\n5\n"), ("refused", "4\n")] {
+        let output = feed(&["lines", "--columns", "line", "--only", only], LIST);
+        assert_eq!(text(&output.stdout), lines, "blank lines are neither");
+    }
+}
+
+#[test]
+fn records_are_in_order_whatever_the_threads() {
+    let list = format!("{}/corpora/samples/ldp_urls.txt", env!("CARGO_MANIFEST_DIR"));
+    let run = |args: &[&str]| urlsift().arg("lines").args(args).arg(&list).output().unwrap().stdout;
+    let one = run(&["-j1"]);
+    assert_eq!(one.split(|&byte| byte == b'\n').count(), 16_464);
+    assert!(run(&["-j2", "--shard-size", "1000"]) == one);
+    assert!(run(&["-j7", "--shard-size", "77"]) == one);
+}
+
+#[test]
+fn directories_are_walked_in_order() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("b")).unwrap();
+    for (name, content) in [("c", "http://h/\n"), ("b/z", "x:y\n"), ("b/a", "\n"), ("a", "")] {
+        fs::write(folder.path().join(name), content).unwrap();
+    }
+    let output = urlsift().args(["--format", "json", "."]).current_dir(&folder).output().unwrap();
+    let report = json(&output);
+    let names: Vec<_> =
+        report["inputs"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    assert_eq!(names, ["./a", "./b/a", "./b/z", "./c"]);
+    assert_eq!(report["totals"]["lines"], 3);
+}
+
+#[test]
+fn one_unreadable_input_does_not_stop_the_rest() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("good"), LIST).unwrap();
+    for command in [&[][..], &["lines"]] {
+        let output = urlsift()
+            .args(command)
+            .args(["missing", "good", "gone/x"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let errors = text(&output.stderr);
+        assert!(errors.contains("urlsift: missing: ") && errors.contains("urlsift: gone/x: "), "{errors}");
+        assert!(!output.stdout.is_empty());
+    }
+    let output =
+        urlsift().args(["--format", "json", "missing", "good"]).current_dir(&folder).output().unwrap();
+    let report = json(&output);
+    assert_eq!(report["complete"], false);
+    assert_eq!(report["totals"]["lines"], 5);
+    assert!(report["inputs"][0]["error"].is_string() && report["inputs"][1]["error"].is_null());
+    let output = urlsift().args(["missing", "good"]).current_dir(&folder).output().unwrap();
+    assert!(text(&output.stdout).contains("INCOMPLETE"));
+}
+
+#[test]
+fn usage_errors() {
+    for args in [
+        &["--no-such-option"][..],
+        &["--grammar", "rfc9999"],
+        &["--fail-on", "everything"],
+        &["-j", "0"],
+        &["lines", "--columns", "line,colour"],
+        &["explain"],
+    ] {
+        let output = feed(args, b"");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(output.stdout.is_empty() && !output.stderr.is_empty(), "{args:?}");
+    }
+    assert!(
+        text(&feed(&["--gramar", "rfc3986"], b"").stderr).contains("--grammar"),
+        "the near option is suggested"
+    );
+}
+
+#[test]
+fn limits() {
+    for (limit, status) in
+        [("refused", 1), ("refused>0", 1), ("refused>1", 0), ("refused>24.9%", 1), ("refused > 25%", 0)]
+    {
+        assert_eq!(feed(&["--fail-on", limit], LIST).status.code(), Some(status), "{limit}");
+    }
+    assert_eq!(feed(&["--fail-on", "refused"], b"").status.code(), Some(0), "nothing of nothing");
+    assert_eq!(feed(&["--fail-on", "refused", "-g", "rfc1738"], b"http://h/\n").status.code(), Some(0));
+    assert_eq!(
+        feed(&["--fail-on", "refused", "missing"], b"").status.code(),
+        Some(2),
+        "incomplete comes first"
+    );
+}
+
+#[test]
+fn output_files_appear_whole() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("report.json");
+    let output = feed(&["--format", "json", "-o", target.to_str().unwrap()], LIST);
+    assert!(output.status.success() && output.stdout.is_empty());
+    let report = fs::read(&target).unwrap();
+    assert_eq!(report, feed(&["--format", "json"], LIST).stdout);
+    // A failure leaves what was there, and nothing else.
+    let output = feed(&["-o", folder.path().join("no/such/place").to_str().unwrap()], LIST);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("no/such/place"));
+    assert_eq!(fs::read(&target).unwrap(), report);
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+    let output = feed(&["lines", "-o", target.to_str().unwrap()], LIST);
+    assert!(output.status.success());
+    assert!(fs::read_to_string(&target).unwrap().starts_with("1\t0\t"));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_an_error() {
+    for args in [&[][..], &["lines"], &["--format", "json"]] {
+        for to in ["standard output", "/dev/full"] {
+            let mut command = urlsift();
+            command.args(args).stdin(Stdio::piped()).stderr(Stdio::piped());
+            match to {
+                "/dev/full" => command.args(["-o", to]),
+                _ => command.stdout(fs::File::options().write(true).open("/dev/full").unwrap()),
+            };
+            let mut child = command.spawn().unwrap();
+            child.stdin.take().unwrap().write_all(LIST).unwrap();
+            let output = child.wait_with_output().unwrap();
+            assert_eq!(output.status.code(), Some(2), "{args:?} {to}");
+            assert!(text(&output.stderr).starts_with("urlsift: "), "{output:?}");
+        }
+    }
+}
+
+#[test]
+fn a_closed_pipe_is_a_quiet_end() {
+    let list = format!("{}/corpora/samples/top100.txt", env!("CARGO_MANIFEST_DIR"));
+    let mut child =
+        urlsift().args(["lines", &list]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut first = [0; 10];
+    let mut stdout = child.stdout.take().unwrap();
+    stdout.read_exact(&mut first).unwrap();
+    drop(stdout);
+    let output = child.wait_with_output().unwrap();
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+}
+
+#[test]
+fn records_come_as_lines_come() {
+    let mut child = urlsift().arg("lines").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    for n in 1..4 {
+        stdin.write_all(b"http://h/\n").unwrap();
+        let mut record =
+            vec![
+                0;
+                format!("{n}\t{}\tdraft1993,rfc1738,rfc1808,rfc2396,rfc3986\tabsolute\thttp\n", n * 10 - 10)
+                    .len()
+            ];
+        stdout.read_exact(&mut record).unwrap();
+        assert!(record.ends_with(b"http\n"));
+    }
+    drop(stdin);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn nothing_raw_reaches_a_terminal() {
+    let hostile = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/hostile");
+    let all = "input,line,offset,length,verdict,kind,scheme,defect,advisories,text";
+    for args in [
+        &["--color", "never"][..],
+        &["--format", "json"],
+        &["lines", "--columns", all],
+        &["lines", "--format", "jsonl", "--columns", all],
+    ] {
+        let output = urlsift().args(args).arg(&hostile).output().unwrap();
+        assert!(output.status.success(), "{args:?}");
+        for line in text(&output.stdout).lines() {
+            let harmless = |c: char| (' '..='~').contains(&c) || c == '\t' || "\u{2026}█▏▎▍▌▋▊▉".contains(c);
+            assert!(line.chars().all(harmless), "{args:?}: {line:?}");
+        }
+        let output = feed(args, b"ftp://u:hunter2@h/\nftp://u:hunter2@h/ \n");
+        let shown = text(&output.stdout);
+        assert!(shown.contains("u:***@h") && !shown.contains("hunter2"), "passwords are masked: {shown}");
+    }
+    let output = urlsift().args(["explain", "http://u:hunter2@h/\x1b[31m\u{202e}"]).output().unwrap();
+    assert!(!output.stdout.contains(&0x1b) && !text(&output.stdout).contains("hunter2"));
+    let output = urlsift().args(["explain", "http://u:hunter2@h/", "--show-secrets"]).output().unwrap();
+    assert!(text(&output.stdout).contains("hunter2"));
+    // A file's name is data too.
+    let output = urlsift().arg("no\x1b[31m").output().unwrap();
+    assert!(!output.stderr.contains(&0x1b));
+}
+
+#[test]
+fn empty_input_has_no_lines() {
+    let report = json(&feed(&["--format", "json"], b""));
+    assert_eq!((&report["totals"]["lines"], &report["complete"]), (&Value::from(0), &Value::from(true)));
+    assert!(text(&feed(&[], b"").stdout).contains("0 lines"));
+    assert!(feed(&["lines"], b"").stdout.is_empty());
+}
+
+#[test]
+fn the_report_is_the_same_for_any_threads_and_sizes() {
+    let corpora = format!("{}/corpora/samples", env!("CARGO_MANIFEST_DIR"));
+    let run = |args: &[&str]| urlsift().args(args).arg(&corpora).output().unwrap().stdout;
+    let one = run(&["-j1", "--format", "json"]);
+    assert!(run(&["-j2", "--format", "json"]) == one);
+    assert!(run(&["-j3", "--shard-size", "5000", "--line-size", "200", "--format", "json"]) == one);
+}
+
+#[test]
+fn explain_shows_what_is_wrong() {
+    let output = urlsift().args(["explain", "http://example.org/?a/b"]).output().unwrap();
+    let shown = text(&output.stdout);
+    assert!(shown.contains("query      a/b"), "{shown}");
+    assert!(
+        shown.contains(
+            "rfc1738    refuses: \"/\" is not allowed here in the query (query:character-not-allowed@21)"
+        ),
+        "{shown}"
+    );
+    assert!(shown.contains("search         = *[ uchar | \";\" | \":\" | \"@\" | \"&\" | \"=\" ]"), "{shown}");
+    assert!(shown.contains("(RFC 1738, section 5)") && shown.contains("rfc3986    accepts"), "{shown}");
+    let caret = shown.lines().find(|line| line.trim() == "^").unwrap().find('^');
+    let slash = shown.lines().find(|line| line.starts_with("             http")).unwrap().rfind('/');
+    assert_eq!(caret, slash);
+    assert!(urlsift().args(["explain", "", "--", "-x:y"]).output().unwrap().status.success());
+}

@@ -1,0 +1,119 @@
+//! The scan as one would write it first: line by line, with the reference instead of the machine, and plain maps.
+//!
+//! What is counted is compared as text, so that a difference can be read.
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use urlsift::tally::MAX_SCHEME_LEN;
+use urlsift::{Grammar, Tally};
+
+use crate::reference;
+
+/// All counts of a corpus that do not depend on how a defect is named.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    lines: u64,
+    bytes: u64,
+    blank: u64,
+    cr: u64,
+    boms: u64,
+    /// By verdict bits.
+    verdicts: BTreeMap<u8, u64>,
+    /// Lines of schemes too long to keep their name, by verdict bits.
+    unnamed: BTreeMap<u8, u64>,
+    /// By scheme (none: relative) and verdict bits.
+    schemes: BTreeMap<Option<String>, BTreeMap<u8, u64>>,
+    /// By advisory.
+    advisories: BTreeMap<String, u64>,
+    /// Refused by the chosen grammar.
+    refused: u64,
+    /// Line number, offset of the line and of the defect, for the first lines refused.
+    first_refused: Option<(u64, u64, u64)>,
+}
+
+/// Counts `bytes` as one input.
+pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
+    let mut counts = Counts { bytes: bytes.len() as u64, ..Counts::default() };
+    let mut rest = bytes;
+    if let Some(body) = rest.strip_prefix(b"\xef\xbb\xbf") {
+        counts.boms = 1;
+        rest = body;
+    }
+    while !rest.is_empty() {
+        let offset = (bytes.len() - rest.len()) as u64;
+        let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        let mut line = &rest[..end];
+        rest = rest.get(end + 1..).unwrap_or_default();
+        counts.lines += 1;
+        let whole = line.len();
+        while let Some(body) = line.strip_suffix(b"\r") {
+            line = body;
+        }
+        counts.cr += u64::from(line.len() < whole);
+        if line.is_empty() {
+            counts.blank += 1;
+            continue;
+        }
+        let offsets = reference::judge_all(line);
+        let verdict = (0..5).filter(|&g| offsets[g].is_none()).fold(0, |bits, g| bits | 1 << g);
+        *counts.verdicts.entry(verdict).or_default() += 1;
+        let scheme =
+            reference::scheme(line).map(|len| String::from_utf8(line[..len].to_ascii_lowercase()).unwrap());
+        if scheme.as_ref().is_some_and(|name| name.len() > MAX_SCHEME_LEN) {
+            *counts.unnamed.entry(verdict).or_default() += 1;
+        } else {
+            *counts.schemes.entry(scheme).or_default().entry(verdict).or_default() += 1;
+        }
+        if verdict != 0 {
+            for advisory in reference::advisories(line) {
+                *counts.advisories.entry(advisory.to_owned()).or_default() += 1;
+            }
+        }
+        if let Some(at) = offsets[grammar as usize] {
+            counts.refused += 1;
+            counts.first_refused.get_or_insert((counts.lines, offset, at as u64));
+        }
+    }
+    counts
+}
+
+/// The same counts out of a tally. Needs a corpus without too many schemes.
+pub fn of(tally: &Tally) -> Counts {
+    let sets =
+        |counts: &urlsift::tally::ByVerdict| counts.sets().map(|(verdict, n)| (verdict.bits(), n)).collect();
+    let mut schemes: BTreeMap<_, BTreeMap<u8, u64>> =
+        tally.schemes().into_iter().map(|(name, counts)| (Some(name.to_owned()), sets(counts))).collect();
+    if tally.relative().lines() > 0 {
+        schemes.insert(None, sets(tally.relative()));
+    }
+    let defects = tally.defects();
+    let examples = defects.iter().flat_map(|(.., found)| &found.examples);
+    let first = examples.min_by_key(|example| example.place);
+    Counts {
+        lines: tally.lines(),
+        bytes: tally.bytes(),
+        blank: tally.blank,
+        cr: tally.cr,
+        boms: tally.boms,
+        verdicts: sets(&tally.judged()),
+        unnamed: sets(tally.unnamed_schemes()),
+        schemes,
+        advisories: tally
+            .advisories()
+            .map(|(advisory, found)| (advisory.name().to_owned(), found.lines))
+            .collect(),
+        refused: defects.iter().map(|(.., found)| found.lines).sum(),
+        first_refused: first.map(|example| (example.line, example.place.offset, example.at)),
+    }
+}
+
+/// Where two counts differ, a line each.
+pub fn difference(a: &Counts, b: &Counts) -> String {
+    let (a, b) = (format!("{a:#?}"), format!("{b:#?}"));
+    let mut out = String::new();
+    for (a, b) in a.lines().zip(b.lines()).filter(|(a, b)| a != b).take(20) {
+        let _ = writeln!(out, "{a} | {b}");
+    }
+    out
+}

@@ -1,0 +1,223 @@
+//! One report whatever the cut: the scan against the naive twin, merging as a monoid, files and pipes, threads, sizes.
+
+#[path = "naive/mod.rs"]
+mod naive;
+#[path = "reference/mod.rs"]
+mod reference;
+
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use urlsift::corpus::{Effort, scan_inputs};
+use urlsift::scan::scan_part;
+use urlsift::tally::{MAX_SCHEMES, Place};
+use urlsift::{Grammar, Tally, input, scan};
+
+fn corpora() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    let mut files = Vec::new();
+    for folder in ["samples", "hostile"] {
+        files.extend(fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()));
+    }
+    files.sort();
+    assert!(files.len() > 40);
+    files
+}
+
+fn options(grammar: Grammar) -> scan::Options {
+    let mut options = scan::Options::default();
+    options.grammar = grammar;
+    options
+}
+
+/// Lines of all kinds, glued with terminators of all kinds.
+fn corpus() -> impl Strategy<Value = Vec<u8>> {
+    let line = prop_oneof![
+        Just(b"http://example.org/".to_vec()),
+        Just(b"HTTPS://u:p@example.org:8080/%2F?a/b#c".to_vec()),
+        Just(b"ftp://h/a;b".to_vec()),
+        Just(b"//h//x".to_vec()),
+        Just(b"gopher://h:25/x%0d".to_vec()),
+        Just("http://h/\u{e9}".as_bytes().to_vec()),
+        Just(b"http://[::1]/".to_vec()),
+        Just(b"a b\0".to_vec()),
+        Just(b"\xef\xbb\xbfx".to_vec()),
+        "[a-c]{1,3}:[a-c/?#%]{0,9}".prop_map(String::into_bytes),
+        prop::collection::vec(any::<u8>(), 0..40),
+        Just(Vec::new()),
+    ];
+    let end = prop_oneof![5 => Just("\n"), 1 => Just("\r\n"), 1 => Just("\r\r\n"), 1 => Just("\n\n"), 1 => Just("\r")];
+    prop::collection::vec((line, end), 0..30).prop_map(|lines| {
+        lines.into_iter().flat_map(|(line, end)| [line, end.as_bytes().to_vec()].concat()).collect()
+    })
+}
+
+fn effort(threads: usize, shard_len: usize, line_len: usize) -> Effort {
+    let mut effort = Effort::default();
+    effort.threads = threads;
+    effort.shard_len = shard_len;
+    effort.line_len = line_len;
+    effort
+}
+
+fn scan_file(path: &Path, options: &scan::Options, effort: &Effort) -> Tally {
+    let scanned = scan_inputs(&input::list(&[path.to_owned()]), options, effort);
+    assert!(scanned.failures.is_empty(), "{:?}", scanned.failures);
+    scanned.tally
+}
+
+#[test]
+fn the_scan_counts_as_the_naive_twin() {
+    for path in corpora() {
+        if path.ends_with("schemes_2000.txt") {
+            continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
+        }
+        let bytes = fs::read(&path).unwrap();
+        // The reference is slow: of a long list, the first lines; of lines without end, their beginning.
+        let bytes = &bytes[..bytes.len().min(150_000)];
+        for grammar in [Grammar::Rfc3986, Grammar::Rfc1738] {
+            let (fast, slow) = (naive::of(&scan(bytes, &options(grammar))), naive::count(bytes, grammar));
+            assert!(fast == slow, "{}\n{}", path.display(), naive::difference(&fast, &slow));
+        }
+    }
+}
+
+#[test]
+fn counts_add_up() {
+    for path in corpora() {
+        for grammar in Grammar::ALL {
+            let bytes = fs::read(&path).unwrap();
+            let tally = scan(&bytes, &options(grammar));
+            let judged = tally.judged();
+            assert_eq!(tally.bytes(), bytes.len() as u64);
+            assert_eq!(tally.lines(), judged.lines() + tally.blank);
+            assert_eq!(judged.lines(), judged.sets().map(|(_, lines)| lines).sum::<u64>());
+            let refused: u64 = tally.defects().iter().map(|(.., found)| found.lines).sum();
+            assert_eq!(judged.lines(), judged.accepted(grammar) + refused, "{} {grammar}", path.display());
+            for g in Grammar::ALL {
+                let by_scheme = tally.schemes().iter().map(|(_, counts)| counts.accepted(g)).sum::<u64>();
+                let rest = tally.relative().accepted(g) + tally.unnamed_schemes().accepted(g);
+                assert_eq!(judged.accepted(g), by_scheme + rest);
+            }
+            for (.., found) in tally.defects() {
+                let kept = usize::try_from(found.lines).unwrap().min(urlsift::tally::MAX_EXAMPLES);
+                assert_eq!(found.examples.len(), kept);
+                assert!(found.examples.is_sorted_by_key(|example| example.place));
+                for example in &found.examples {
+                    let before = &bytes[..usize::try_from(example.place.offset).unwrap()];
+                    let line = 1 + before.split(|&byte| byte == b'\n').count() as u64 - 1;
+                    assert_eq!(example.line, line, "{}", path.display());
+                }
+            }
+        }
+    }
+}
+
+#[test]
+fn any_cut_any_threads_any_way_of_reading() {
+    for path in corpora() {
+        let bytes = fs::read(&path).unwrap();
+        let options = options(Grammar::Rfc2396);
+        let whole = scan(&bytes, &options);
+        let sizes: &[_] = if bytes.len() > 100_000 {
+            &[(1, 1 << 20, 1 << 24), (2, 65_537, 1000), (3, 9_973, 300)]
+        } else {
+            &[(1, 1 << 20, 1 << 24), (2, 4096, 64), (3, 509, 3), (2, 67, 100)]
+        };
+        for &(threads, shard_len, line_len) in sizes {
+            let effort = effort(threads, shard_len, line_len);
+            assert!(scan_file(&path, &options, &effort) == whole, "{} {effort:?}", path.display());
+        }
+    }
+}
+
+/// Gives the bytes through a named pipe, which can be read once and in small portions.
+#[cfg(unix)]
+#[test]
+fn a_pipe_counts_as_a_file() {
+    let folder = tempfile::tempdir().unwrap();
+    for (n, path) in corpora().into_iter().enumerate() {
+        let bytes = fs::read(&path).unwrap();
+        let whole = scan(&bytes, &options(Grammar::Rfc3986));
+        for effort in [effort(1, 1 << 20, 1 << 24), effort(2, 3000, 200)] {
+            let pipe = folder.path().join(format!("{n}-{}", effort.shard_len));
+            assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
+            let tally = std::thread::scope(|scope| {
+                scope.spawn(|| fs::write(&pipe, &bytes).unwrap());
+                scan_file(&pipe, &options(Grammar::Rfc3986), &effort)
+            });
+            assert!(tally == whole, "{} {effort:?}", path.display());
+        }
+    }
+}
+
+#[test]
+fn schemes_are_bounded() {
+    let lines: Vec<String> =
+        (0..3 * MAX_SCHEMES).map(|n| format!("{}:x\n", number_name(n * 7919 % 20_000))).collect();
+    let text = lines.concat();
+    let whole = scan(text.as_bytes(), &options(Grammar::Rfc3986));
+    assert_eq!(whole.schemes().len(), MAX_SCHEMES);
+    assert_eq!(whole.unnamed_schemes().lines(), 2 * MAX_SCHEMES as u64);
+    // The shortest names are kept, and of those as long the first.
+    let mut names: Vec<_> = (0..3 * MAX_SCHEMES).map(|n| number_name(n * 7919 % 20_000)).collect();
+    names.sort_by_key(|name| (name.len(), name.clone()));
+    let mut kept: Vec<_> = whole.schemes().iter().map(|(name, _)| (*name).to_owned()).collect();
+    kept.sort_by_key(|name| (name.len(), name.clone()));
+    assert_eq!(kept, names[..MAX_SCHEMES]);
+    // In any order and grouping.
+    let parts = lines.chunks(100).map(|chunk| scan(chunk.concat().as_bytes(), &options(Grammar::Rfc3986)));
+    let mut parts: Vec<_> = parts.collect();
+    parts.reverse();
+    let merged = parts.into_iter().reduce(Tally::merge).unwrap();
+    assert_eq!(merged.schemes(), whole.schemes());
+    assert_eq!(merged.unnamed_schemes(), whole.unnamed_schemes());
+}
+
+fn number_name(n: usize) -> String {
+    format!("x{n}")
+}
+
+/// Scans `bytes`, one input, in the three parts that two cuts at line starts make.
+fn three(bytes: &[u8], first: usize, second: usize, options: &scan::Options) -> [Tally; 3] {
+    let next_line =
+        |at: usize| bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |lf| at + lf + 1);
+    let (a, b) = (next_line(first.min(second)), next_line(first.max(second)));
+    [(0, a), (a, b), (b, bytes.len())]
+        .map(|(from, to)| scan_part(&bytes[from..to], Place { input: 0, offset: from as u64 }, options))
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(300))]
+
+    #[test]
+    fn random_corpora_count_as_the_naive_twin(bytes in corpus()) {
+        for grammar in [Grammar::Rfc3986, Grammar::Draft1993] {
+            let (fast, slow) = (naive::of(&scan(&bytes, &options(grammar))), naive::count(&bytes, grammar));
+            prop_assert!(fast == slow, "{}", naive::difference(&fast, &slow));
+        }
+    }
+
+    #[test]
+    fn random_cuts_of_files(bytes in corpus(), shard_len in 1usize..60, line_len in 3usize..60, threads in 1usize..4) {
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), &bytes).unwrap();
+        let options = options(Grammar::Rfc3986);
+        prop_assert_eq!(scan_file(file.path(), &options, &effort(threads, shard_len, line_len)), scan(&bytes, &options));
+    }
+
+    #[test]
+    fn merging_is_a_commutative_monoid(bytes in corpus(), first in any::<prop::sample::Index>(), second in any::<prop::sample::Index>()) {
+        prop_assume!(!bytes.is_empty());
+        let [a, b, c] = three(&bytes, first.index(bytes.len()), second.index(bytes.len()), &options(Grammar::Rfc3986));
+        let merge = |a: &Tally, b: &Tally| a.clone().merge(b.clone());
+        for tally in [&a, &b, &c] {
+            prop_assert_eq!(&merge(tally, &Tally::default()), tally);
+            prop_assert_eq!(&merge(&Tally::default(), tally), tally);
+        }
+        prop_assert_eq!(merge(&merge(&a, &b), &c), merge(&a, &merge(&b, &c)));
+        prop_assert_eq!(merge(&a, &b), merge(&b, &a));
+        prop_assert_eq!(merge(&merge(&c, &a), &b), scan(&bytes, &options(Grammar::Rfc3986)));
+    }
+}
