@@ -224,6 +224,12 @@ impl Nfa {
         names.find(|name| name.escape).expect("every grammar has escapes")
     }
 
+    /// The outermost rule whose defects lie in a component.
+    pub fn rule_of(&self, component: &str) -> Option<&'static Name> {
+        let mut names = self.paths.iter().filter_map(|path| path.name);
+        names.find(|name| name.component == Some(component))
+    }
+
     /// The top rule.
     pub fn top(&self) -> &'static Name {
         self.paths[1].name.expect("the top rule of a grammar has a name")

@@ -113,9 +113,10 @@ fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
         table(out, &format!("NEXT_{grammar}"), "u16", dfa.next.iter().flatten());
         table(out, &format!("LABELS_{grammar}"), "Label", labels);
         let (top, escape) = (number(nfa.top()), number(nfa.escape()));
+        let [host, port] = ["Host", "Port"].map(|component| nfa.rule_of(component).map_or(top, &mut number));
         writeln!(
             machines,
-            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, alphabet: {alphabet:?} }},"
+            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, host: {host}, port: {port}, alphabet: {alphabet:?} }},"
         )
         .expect("a string takes all");
     }

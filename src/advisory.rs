@@ -56,9 +56,16 @@ impl Advisories {
 /// The names joined by commas, or `-` when there are none.
 impl fmt::Display for Advisories {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let names: Vec<_> = self.iter().map(Advisory::name).collect();
-        out.pad(if names.is_empty() { "-" } else { "" })?;
-        out.write_str(&names.join(","))
+        if self.is_empty() {
+            return out.write_str("-");
+        }
+        for (n, advisory) in self.iter().enumerate() {
+            if n > 0 {
+                out.write_str(",")?;
+            }
+            out.write_str(advisory.name())?;
+        }
+        Ok(())
     }
 }
 

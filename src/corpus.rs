@@ -1,8 +1,8 @@
 //! Several inputs through the pipeline: files by shards, everything else by pieces as they come; one result.
 
+use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
-use std::sync::Mutex;
 use std::thread;
 
 use rayon::prelude::*;
@@ -94,49 +94,66 @@ impl Scanned {
 /// let scanned = scan_inputs(&inputs, &scan::Options::default(), &Effort::default());
 /// println!("{} lines", scanned.tally.lines());
 /// ```
-///
-/// # Panics
-/// When the system refuses to start threads.
 #[must_use]
 pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scanned {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(effort.n_threads()).build();
-    let pool = pool.expect("the system starts threads");
+    let numbered = || inputs.iter().enumerate().map(|(n, input)| (number(n), input));
     // Files first, all at once; then what can only be read from its start, one after the other.
-    let streams: Mutex<Vec<(u32, Box<dyn Read + Send>)>> = Mutex::default();
-    let files = pool.install(|| {
-        let scan_input = |(input, opened): (u32, io::Result<Opened>)| match opened {
-            Ok(Opened::File(file, len)) => {
-                let n_shards = len.div_ceil(effort.shard_len as u64);
-                let shards = (0..n_shards).into_par_iter().map(|n| {
-                    let start = n * effort.shard_len as u64;
-                    let end = len.min(start + effort.shard_len as u64);
-                    match ShardBytes::new(&file, start, end, len) {
-                        Ok(None) => Scanned::default(),
-                        Ok(Some(bytes)) => {
-                            let offset = bytes.offset();
-                            scan_shard(Pieces::new(bytes, offset, effort.sizes()), input, options)
-                        }
-                        Err(error) => Scanned::failed(input, error),
-                    }
-                });
-                shards.reduce(Scanned::default, Scanned::merge)
-            }
-            Ok(Opened::Stream(stream)) => {
-                streams.lock().unwrap_or_else(std::sync::PoisonError::into_inner).push((input, stream));
-                Scanned::default()
-            }
-            Err(error) => Scanned::failed(input, error),
+    let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
+    let scan_files = || {
+        let scan_one = |&(number, input): &(u32, &Input)| match input.open() {
+            Ok(Opened::File(file, len)) => scan_file(&file, len, number, options, effort),
+            // It has become one since.
+            Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
+            Err(error) => Scanned::failed(number, error),
         };
-        let opened = inputs.par_iter().enumerate().map(|(n, input)| (number(n), input.open()));
-        opened.map(scan_input).reduce(Scanned::default, Scanned::merge)
-    });
-    let mut streams = streams.into_inner().unwrap_or_else(std::sync::PoisonError::into_inner);
-    streams.sort_by_key(|&(input, _)| input);
-    let scan_one = |(input, stream)| scan_stream(stream, input, options, effort);
-    let mut all = streams.into_iter().map(scan_one).fold(files, Scanned::merge);
+        files.par_iter().map(scan_one).reduce(Scanned::default, Scanned::merge)
+    };
+    let mut all = in_pool(effort.n_threads(), scan_files);
+    for (number, input) in streams {
+        all = all.merge(match input.open() {
+            Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
+            Ok(Opened::File(file, len)) => {
+                in_pool(effort.n_threads(), || scan_file(&file, len, number, options, effort))
+            }
+            Err(error) => Scanned::failed(number, error),
+        });
+    }
     all.failures.sort_by_key(|failure| failure.input);
     all.failures.dedup_by_key(|failure| failure.input);
     all
+}
+
+/// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system gives.
+fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    let mut n = threads;
+    while n > 0 {
+        if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(n).build() {
+            return pool.install(work);
+        }
+        n /= 2;
+    }
+    // No thread at all: this one is the pool, and stays it.
+    match rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
+        Ok(pool) => pool.install(work),
+        // It is one already.
+        Err(_) => work(),
+    }
+}
+
+fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effort) -> Scanned {
+    let shard_len = effort.shard_len.max(1) as u64;
+    let shards = (0..len.div_ceil(shard_len)).into_par_iter().map(|n| {
+        let start = n * shard_len;
+        match ShardBytes::new(file, start, len.min(start + shard_len), len) {
+            Ok(None) => Scanned::default(),
+            Ok(Some(bytes)) => {
+                let offset = bytes.offset();
+                scan_shard(Pieces::new(bytes, offset, effort.sizes()), input, options)
+            }
+            Err(error) => Scanned::failed(input, error),
+        }
+    });
+    shards.reduce(Scanned::default, Scanned::merge)
 }
 
 fn number(input: usize) -> u32 {

@@ -5,9 +5,9 @@ use std::ops::Range;
 
 use crate::component::Component;
 use crate::grammar::Grammar;
-use crate::machine::{Rule, Tracker, has_character, top_rule};
+use crate::machine::{Rule, Tracker, has_character, rule_of, top_rule};
 use crate::names::named;
-use crate::parts::split;
+use crate::parts::{beginning, split};
 use crate::scheme::scheme_len;
 
 named! {
@@ -54,11 +54,13 @@ pub struct Defect {
 impl Defect {
     /// The defect of a line that `tracker` has read to its end, or `None` if the grammar accepts it.
     ///
-    /// `beginning` is the line or as much of its beginning as holds the scheme.
-    pub(crate) fn of(grammar: Grammar, tracker: &Tracker, beginning: &[u8]) -> Option<Self> {
+    /// `line` is the line or its beginning; no more of it than [`beginning`] gives is looked at, so that a line that is too
+    /// long to be held has the same defect.
+    pub(crate) fn of(grammar: Grammar, tracker: &Tracker, line: &[u8]) -> Option<Self> {
         if tracker.accepts() {
             return None;
         }
+        let beginning = beginning(line);
         let label = tracker.label();
         let byte = tracker.broke_at();
         let offset = tracker.offset();
@@ -90,8 +92,15 @@ impl Defect {
             Some(_) if missing => Cause::MissingComponent,
             Some(_) => Cause::CharacterNotAllowed,
         };
-        // A scheme that is not known is not half of a known one: the rule is the one that lists them all.
-        let rule = if component == Component::Scheme { top_rule(grammar) } else { tracker.rule() };
+        let rule = match component {
+            // A scheme that is not known is not half of a known one: the rule is the one that lists them all.
+            Component::Scheme => top_rule(grammar),
+            // What was read as userinfo and is not: the rule is that of what it is.
+            Component::Host | Component::Port if label.component == Some(Component::Userinfo) => {
+                rule_of(grammar, component)
+            }
+            _ => tracker.rule(),
+        };
         Some(Self { grammar, offset, component, cause, rule })
     }
 }

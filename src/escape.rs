@@ -21,24 +21,67 @@ pub fn push(out: &mut String, bytes: &[u8]) {
 /// What stands for a password.
 pub const MASK: &str = "***";
 
-/// `bytes` as [`push`] writes them, those in `secret` replaced by [`MASK`].
+/// `bytes` as [`push`] writes them, each range of `secrets` (ascending, apart) replaced by [`MASK`].
 #[must_use]
-pub fn masked(bytes: &[u8], secret: Option<&Range<usize>>) -> String {
-    let mut out = String::with_capacity(bytes.len());
-    push_masked(&mut out, bytes, secret);
-    out
+pub fn masked(bytes: &[u8], secrets: &[Range<usize>]) -> String {
+    marked(bytes, usize::MAX, secrets).0
 }
 
-/// Appends what [`masked`] gives.
-pub fn push_masked(out: &mut String, bytes: &[u8], secret: Option<&Range<usize>>) {
-    match secret {
-        Some(secret) => {
-            push(out, &bytes[..secret.start]);
-            out.push_str(MASK);
-            push(out, &bytes[secret.end..]);
+/// What [`masked`] gives, and where in it the byte at `at` stands: start and end, the end excluded. Both are the length when
+/// there is no such byte; a masked byte is its mask.
+#[must_use]
+pub fn marked(bytes: &[u8], at: usize, secrets: &[Range<usize>]) -> (String, [usize; 2]) {
+    let mut out = String::with_capacity(bytes.len());
+    let mut mark = None;
+    let mut shown = 0;
+    let none = bytes.len()..bytes.len();
+    for secret in secrets.iter().chain([&none]) {
+        let secret = secret.start.clamp(shown, bytes.len())..secret.end.clamp(shown, bytes.len());
+        let plain = &bytes[shown..secret.start];
+        if at >= shown && at < secret.start {
+            push(&mut out, &plain[..at - shown]);
+            let start = out.len();
+            push(&mut out, &plain[at - shown..=at - shown]);
+            mark = Some([start, out.len()]);
+            push(&mut out, &plain[at - shown + 1..]);
+        } else {
+            push(&mut out, plain);
         }
-        None => push(out, bytes),
+        if !secret.is_empty() {
+            let start = out.len();
+            out.push_str(MASK);
+            if secret.contains(&at) {
+                mark = Some([start, out.len()]);
+            }
+        }
+        shown = secret.end;
     }
+    let end = out.len();
+    (out, mark.unwrap_or([end, end]))
+}
+
+/// The part of an escaped `text` to show where it has to fit into `width` characters: around `mark`, and not through an
+/// escape.
+#[must_use]
+pub fn window(text: &str, mark: [usize; 2], width: usize) -> Range<usize> {
+    if text.len() <= width {
+        return 0..text.len();
+    }
+    let from = mark[0].saturating_sub(width / 2).min(text.len() - width);
+    let mut ends = Vec::new();
+    let mut at = 0;
+    while at < text.len() {
+        ends.push(at);
+        at += match text.as_bytes()[at..] {
+            [b'\\', b'x', ..] => 4,
+            [b'\\', ..] => 2,
+            _ => 1,
+        };
+    }
+    ends.push(text.len());
+    let start = ends.iter().copied().find(|&end| end >= from).unwrap_or(0).min(mark[0]);
+    let end = ends.iter().rev().copied().find(|&end| end <= start + width).unwrap_or(text.len());
+    start..end.max(mark[1])
 }
 
 #[cfg(test)]
@@ -48,13 +91,36 @@ mod tests {
     #[test]
     fn nothing_raw_comes_out() {
         let all: Vec<u8> = (0..=255).collect();
-        let out = masked(&all, None);
+        let out = masked(&all, &[]);
         assert!(out.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
         assert!(out.starts_with("\\x00\\x01") && out.contains("[\\\\]") && out.ends_with("\\xff"));
     }
 
     #[test]
     fn secrets() {
-        assert_eq!(masked(b"a:b@c", Some(&(2..3))), "a:***@c");
+        assert_eq!(masked(b"a:b@c", &[2..3]), "a:***@c");
+        assert_eq!(masked(b"a:b@c:d@e", &[2..3, 6..7]), "a:***@c:***@e");
+        assert_eq!(masked(b"abc", &[1..9]), "a***");
+    }
+
+    #[test]
+    fn marks() {
+        assert_eq!(marked(b"a\x01b", 1, &[]), ("a\\x01b".to_owned(), [1, 5]));
+        assert_eq!(marked(b"ab", 2, &[]), ("ab".to_owned(), [2, 2]));
+        assert_eq!(marked(b"a:bcd@e", 3, &[2..5]), ("a:***@e".to_owned(), [2, 5]));
+        assert_eq!(marked(b"a:bcd@e", 6, &[2..5]), ("a:***@e".to_owned(), [6, 7]));
+    }
+
+    #[test]
+    fn windows_cut_between_bytes() {
+        let text = "\\x00".repeat(50);
+        for start in (0..200).step_by(4) {
+            let window = window(&text, [start, start + 4], 21);
+            assert!(
+                [window.start, window.end].iter().all(|place| place.is_multiple_of(4)) && window.len() <= 24
+            );
+            assert!(window.start <= start && start + 4 <= window.end);
+        }
+        assert_eq!(window("abc", [3, 3], 10), 0..3);
     }
 }

@@ -25,6 +25,8 @@ pub(crate) struct Labelled {
     dead: u16,
     top: u16,
     escape: u16,
+    host: u16,
+    port: u16,
     alphabet: [u64; 4],
 }
 
@@ -198,6 +200,12 @@ impl Tracker {
 /// The rule of `grammar` that holds all others.
 pub(crate) fn top_rule(grammar: Grammar) -> Rule {
     tables::RULES[usize::from(tables::LABELLED[grammar as usize].top)]
+}
+
+/// The rule of `grammar` for a host or a port.
+pub(crate) fn rule_of(grammar: Grammar, component: Component) -> Rule {
+    let machine = &tables::LABELLED[grammar as usize];
+    tables::RULES[usize::from(if component == Component::Port { machine.port } else { machine.host })]
 }
 
 /// Whether some rule of `grammar` reads `byte`.

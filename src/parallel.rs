@@ -1,6 +1,7 @@
 //! Work over several threads, results in order. Knows nothing of lines or URLs.
 
 use std::ops::ControlFlow;
+use std::sync::{Mutex, PoisonError};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
@@ -8,39 +9,55 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 /// Hands what `next` gives to `threads` threads, and what `work` makes of it to `sink`, in the order of `next`.
 ///
 /// `next` runs on this thread and ends with `None`; `sink` runs on one thread of its own and may end everything with
-/// [`ControlFlow::Break`], whose value is returned. No more than some times `threads` pieces of work are under way.
+/// [`ControlFlow::Break`], whose value is returned. No more than some times `threads` pieces of work are under way. Where
+/// the system refuses threads, the work is done by those that it gives, this one at the least.
 pub(crate) fn in_order<T: Send, R: Send, B: Send>(
     threads: usize,
     mut next: impl FnMut() -> Option<T>,
     work: impl Fn(T) -> R + Sync,
-    mut sink: impl FnMut(R) -> ControlFlow<B> + Send,
+    sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> ControlFlow<B> {
     let (give, take): (Sender<(T, Sender<R>)>, Receiver<_>) = bounded(threads);
     let (promise, promised): (Sender<Receiver<R>>, Receiver<_>) = bounded(2 * threads);
     let work = &work;
+    let sink = &Mutex::new(sink);
+    let pour = |result| (sink.lock().unwrap_or_else(PoisonError::into_inner))(result);
     thread::scope(|scope| {
-        for _ in 0..threads {
-            let take = take.clone();
-            scope.spawn(move || {
-                for (piece, answer) in take {
-                    // Nobody listens any more when the sink has ended everything.
-                    let _ = answer.send(work(piece));
-                }
-            });
-        }
-        drop(take);
-        let sinking = scope.spawn(move || {
-            // The promises are dropped with the sink's end, which ends the loop below.
+        let sinking = thread::Builder::new().spawn_scoped(scope, move || {
+            // The promises are dropped with this thread's end, which ends the loop below.
             for answer in promised {
                 if let Ok(result) = answer.recv() {
-                    sink(result)?;
+                    pour(result)?;
                 }
             }
             ControlFlow::Continue(())
         });
+        let Ok(sinking) = sinking else {
+            while let Some(piece) = next() {
+                pour(work(piece))?;
+            }
+            return ControlFlow::Continue(());
+        };
+        let mut n_workers = 0;
+        for _ in 0..threads {
+            let take = take.clone();
+            let worker = move || {
+                for (piece, answer) in take {
+                    // Nobody listens any more when the sink has ended everything.
+                    let _ = answer.send(work(piece));
+                }
+            };
+            n_workers += usize::from(thread::Builder::new().spawn_scoped(scope, worker).is_ok());
+        }
+        drop(take);
         while let Some(piece) = next() {
             let (answer, answered) = bounded(1);
-            if promise.send(answered).is_err() || give.send((piece, answer)).is_err() {
+            if promise.send(answered).is_err() {
+                break;
+            }
+            if n_workers == 0 {
+                let _ = answer.send(work(piece));
+            } else if give.send((piece, answer)).is_err() {
                 break;
             }
         }

@@ -63,14 +63,45 @@ pub fn split(line: &[u8]) -> Parts {
     parts
 }
 
-/// Where the password of a line lies: behind the first ":" of its userinfo; `None` if there is none or it is empty.
+/// Where passwords may stand in `text`, ascending: what should not be shown of it.
+///
+/// Not only behind the scheme of the line: everywhere behind a "//" or ":/", up to the next "/", "?" or "#", the text between
+/// the first ":" and the last "@"; a URL may stand in brackets, in another URL, or be misspelt. Where `cut` says
+/// that `text` is the beginning of something longer, what has not ended may be a password too. Linear in the length.
 #[must_use]
-pub fn password(line: &[u8]) -> Option<Range<usize>> {
-    let userinfo = split(line).userinfo?;
-    let colon = memchr::memchr(b':', &line[userinfo.clone()])?;
-    let password = userinfo.start + colon + 1..userinfo.end;
-    (!password.is_empty()).then_some(password)
+pub fn secrets(text: &[u8], cut: bool) -> Vec<Range<usize>> {
+    let mut secrets = Vec::new();
+    let mut at = 0;
+    while let Some(slash) = memchr::memchr(b'/', &text[at..]).map(|n| at + n) {
+        at = slash + 1;
+        let behind_delimiter = slash > 0 && matches!(text[slash - 1], b'/' | b':');
+        if !behind_delimiter || text.get(at) == Some(&b'/') {
+            continue;
+        }
+        let ends = |byte: &u8| matches!(byte, b'/' | b'?' | b'#');
+        let end = text[at..].iter().position(ends).map(|n| at + n);
+        let authority = &text[at..end.unwrap_or(text.len())];
+        let Some(colon) = memchr::memchr(b':', authority) else { continue };
+        let stop = match memchr::memrchr(b'@', authority) {
+            _ if end.is_none() && cut => authority.len(),
+            Some(last) => last,
+            None => continue,
+        };
+        if colon + 1 < stop {
+            secrets.push(at + colon + 1..at + stop);
+        }
+    }
+    secrets
 }
+
+/// As much of a line as is looked at to find out what its scheme is, where its
+/// parts lie and where a password may stand: a longer one is not held.
+pub(crate) fn beginning(line: &[u8]) -> &[u8] {
+    &line[..line.len().min(BEGINNING)]
+}
+
+/// How many bytes [`beginning`] is.
+pub(crate) const BEGINNING: usize = 1 << 16;
 
 #[cfg(test)]
 mod tests {
@@ -90,7 +121,7 @@ mod tests {
         assert_eq!(text(Some(parts.path)), Some("/a/b"));
         assert_eq!(text(parts.query), Some("c"));
         assert_eq!(text(parts.fragment), Some("d"));
-        assert_eq!(text(password(line)), Some("secret"));
+        assert_eq!(secrets(line, false), [11..17]);
     }
 
     #[test]
@@ -98,7 +129,26 @@ mod tests {
         let parts = split(b"");
         assert_eq!((parts.scheme, parts.authority, parts.path), (None, None, 0..0));
         assert_eq!(split(b"//").authority, Some(2..2));
-        assert_eq!(password(b"//a:@h"), None);
-        assert_eq!(password(b"//h:80/a:b@c"), None);
+        for text in ["//a:@h", "//h:80/a:b@c", "mailto:a@b", "//a@b:80", "http://h:80", "a:b@c"] {
+            assert_eq!(secrets(text.as_bytes(), false), [], "{text}");
+        }
+    }
+
+    #[test]
+    fn secrets_anywhere() {
+        for text in [
+            "url:ftp://u:PW@h/x",
+            " http://u:PW@h/",
+            "<URL:http://u:PW@h/>",
+            "http:/u:PW@h/",
+            "http:///u:PW@h",
+            "//u:PW@h",
+            "x?y=http://u:PW@h",
+        ] {
+            let found = secrets(text.as_bytes(), false);
+            assert_eq!(found.iter().map(|range| &text[range.clone()]).collect::<Vec<_>>(), ["PW"], "{text}");
+        }
+        assert_eq!(secrets(b"//u:P@W@h//x:y@", false), [4..7, 13..14]);
+        assert_eq!(secrets(b"//u:PW", true), [4..6]);
     }
 }

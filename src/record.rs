@@ -5,13 +5,13 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use crate::corpus::{Effort, Failure};
-use crate::escape::{push, push_masked};
+use crate::escape::{masked, push};
 use crate::grammar::Grammar;
 use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
 use crate::parallel::in_order;
-use crate::parts::password;
+use crate::parts::secrets;
 use crate::shard::{BYTE_ORDER_MARK, trim_terminator};
 
 named! {
@@ -280,8 +280,8 @@ impl Records {
                 }
             }
             (Column::Text, Some(_)) => {
-                let secret = if self.show_secrets { None } else { password(line) };
-                push_masked(out, line, secret.as_ref());
+                let secrets = if self.show_secrets { Vec::new() } else { secrets(line, false) };
+                out.push_str(&masked(line, &secrets));
             }
         }
         // The verdict of no grammar at all is a list too, an empty one.

@@ -1,7 +1,8 @@
 //! Whole lines through the pipeline into a tally: the only hot loop.
 //!
-//! This is the seam for a faster engine: it has to do for a piece of whole lines what [`scan_part`] does, and may hand
-//! the lines that it does not decide to `Scanner::end_line`.
+//! The seam for a faster engine is `Scanner::walk`: it reads lanes of whole lines and counts each line. A line that an engine
+//! does not decide, it hands to `Scanner::count_line` with the verdict of the machine; those that it decides it counts in
+//! bulk in the tally.
 
 use std::ops::Range;
 
@@ -9,11 +10,12 @@ use memchr::memchr;
 
 use crate::advisory::AdvisoryScan;
 use crate::defect::Defect;
-use crate::grammar::Grammar;
+use crate::grammar::{Grammar, Verdict};
 use crate::machine::{State, Tracker};
+use crate::parts::BEGINNING;
 use crate::scheme::{HTTP, HTTPS, find_known, is_scheme_byte, scheme_len};
 use crate::shard::{BYTE_ORDER_MARK, cut, trim_terminator};
-use crate::tally::{BEGINNING, Line, MAX_EXAMPLE_LEN, Place, Run, Tally, beginning};
+use crate::tally::{Line, MAX_EXAMPLE_LEN, Place, Run, Tally};
 
 /// What changes a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -264,7 +266,7 @@ impl Scanner<'_> {
     /// Reads all lanes to their end; for each, how many lines it had and at what offset of the input it ended.
     ///
     /// In stripes: first all lanes are walked through a stripe side by side, and where a line ends, its end and the state
-    /// are noted; then the noted lines are counted, while their bytes are still at hand.
+    /// are noted; then the noted lines are counted, while their bytes are at hand.
     fn walk<const N: usize>(&mut self, mut lanes: [Lane<'_>; N]) -> [(u64, u64); N] {
         let mut states = [State::START; N];
         let mut notes: Box<[Notes; N]> = Box::new(std::array::from_fn(|_| Notes::default()));
@@ -291,13 +293,12 @@ impl Scanner<'_> {
     }
 
     fn count_noted(&mut self, lane: &mut Lane<'_>, notes: &mut Notes) {
-        for &(end, state) in &notes.ends[..notes.len] {
+        for &(end, state) in &notes.ends[..std::mem::take(&mut notes.n_ends)] {
             self.end_line(lane, end, state);
         }
-        notes.len = 0;
     }
 
-    /// Counts the line of `lane` that ends at `end`, its terminator included, after which the machine is in `state`.
+    /// Counts the line of `lane` that ends at `end`, behind its terminator, before which the machine is in `state`.
     #[inline]
     fn end_line(&mut self, lane: &mut Lane<'_>, end: usize, state: State) {
         let start = std::mem::replace(&mut lane.start, end);
@@ -308,8 +309,18 @@ impl Scanner<'_> {
             self.tally.blank += 1;
             return;
         }
-        let verdict = state.verdict();
-        let noteworthy = Self::escapes(lane, end);
+        // Looked for once a line at most: mostly the next one is some lines away.
+        let percent = lane.percent < end;
+        if percent {
+            lane.percent = memchr(b'%', &lane.bytes[end..]).map_or(lane.bytes.len(), |n| end + n);
+        }
+        let place = Place { offset: lane.place.offset + start as u64, ..lane.place };
+        self.count_line(&Line::whole(place, lane.lines, line), line, state.verdict(), percent);
+    }
+
+    /// Counts one line that is not blank, by its verdict. `percent` says whether it may have a "%".
+    #[inline]
+    fn count_line(&mut self, entry: &Line<'_>, line: &[u8], verdict: Verdict, percent: bool) {
         let (known, behind) = if let Some((known, behind)) = web_scheme(line) {
             self.tally.count_known(known, verdict);
             (Some(known), behind)
@@ -319,54 +330,30 @@ impl Scanner<'_> {
             (scheme.and_then(find_known), &line[scheme.map_or(0, |scheme| scheme.len() + 1)..])
         };
         // The plain line of a list: nothing to explain, nothing to advise.
-        let plain = !noteworthy && plain_authority(behind);
-        if !(plain && verdict.accepts(self.options.grammar)) {
-            self.look_closer(lane, start, line, known, line.len() - behind.len(), plain, state);
-        }
-    }
-
-    /// Whether the line of `lane` that ends at `end` has a percent escape that may be worth an advisory.
-    #[inline(always)]
-    fn escapes(lane: &mut Lane<'_>, end: usize) -> bool {
-        let mut noteworthy = false;
-        while lane.percent < end {
-            noteworthy |= match lane.bytes[lane.percent + 1..] {
-                [high, low, ..] => noteworthy_escape(high, low),
-                _ => false,
-            };
-            let from = lane.percent + 1;
-            lane.percent = memchr(b'%', &lane.bytes[from..]).map_or(lane.bytes.len(), |n| from + n);
-        }
-        noteworthy
-    }
-
-    /// Counts the advisories of a line, unless it is `plain`, and its defect. `behind` is where its scheme and ":" end.
-    #[allow(clippy::too_many_arguments, reason = "all of it is at hand in the one caller")]
-    #[inline(never)]
-    fn look_closer(
-        &mut self,
-        lane: &Lane<'_>,
-        start: usize,
-        line: &[u8],
-        known: Option<usize>,
-        behind: usize,
-        plain: bool,
-        state: State,
-    ) {
-        let verdict = state.verdict();
-        let place = Place { offset: lane.place.offset + start as u64, ..lane.place };
-        let entry = Line::whole(place, lane.lines, line);
+        let plain = plain_authority(behind) && !(percent && has_noteworthy_escape(behind));
         if !verdict.is_empty() && !plain {
-            let mut scan = AdvisoryScan::new(known);
-            scan.feed(&line[behind..]);
-            self.tally.count_advisories(&entry, scan.finish(), || (0, line));
+            self.advise(entry, line, known, behind);
         }
         if !verdict.accepts(self.options.grammar) {
-            let mut tracker = Tracker::new(self.options.grammar);
-            tracker.feed(line);
-            if let Some(defect) = Defect::of(self.options.grammar, &tracker, beginning(line)) {
-                self.tally.count_defect(&entry, &defect, || Line::around(line, defect.offset));
-            }
+            self.explain(entry, line);
+        }
+    }
+
+    /// Counts the advisories of a line. `behind` is what stands behind its scheme and ":".
+    #[inline(never)]
+    fn advise(&mut self, entry: &Line<'_>, line: &[u8], known: Option<usize>, behind: &[u8]) {
+        let mut scan = AdvisoryScan::new(known);
+        scan.feed(behind);
+        self.tally.count_advisories(entry, scan.finish(), || (0, line));
+    }
+
+    /// Counts the defect of a line that the chosen grammar refuses.
+    #[inline(never)]
+    fn explain(&mut self, entry: &Line<'_>, line: &[u8]) {
+        let mut tracker = Tracker::new(self.options.grammar);
+        tracker.feed(line);
+        if let Some(defect) = Defect::of(self.options.grammar, &tracker, line) {
+            self.tally.count_defect(entry, &defect, || Line::around(line, defect.offset));
         }
     }
 }
@@ -374,16 +361,41 @@ impl Scanner<'_> {
 /// How many bytes of each lane are walked before the lines that ended in them are counted.
 const STRIPE: usize = 2048;
 
-/// Where lines ended in a stripe of a lane (behind their terminators), and in what states.
+/// What is noted of a lane.
 struct Notes {
+    /// Where lines ended in the stripe (behind their terminators), and in what states.
     ends: [(usize, State); STRIPE],
-    len: usize,
+    n_ends: usize,
+    /// Up to where CRs are known to belong to a terminator, so that a run of them is looked through once.
+    crs: usize,
 }
 
 #[allow(clippy::large_stack_arrays, reason = "goes into a box")]
 impl Default for Notes {
     fn default() -> Self {
-        Self { ends: [(0, State::START); STRIPE], len: 0 }
+        Self { ends: [(0, State::START); STRIPE], n_ends: 0, crs: 0 }
+    }
+}
+
+impl Notes {
+    #[inline(always)]
+    fn end(&mut self, at: usize, state: State) {
+        self.ends[self.n_ends % STRIPE] = (at, state);
+        self.n_ends += 1;
+    }
+
+    /// Whether the CR at `at` belongs to a terminator.
+    #[cold]
+    #[inline(never)]
+    fn cr_ends_line(&mut self, lane: &[u8], at: usize) -> bool {
+        if at >= self.crs {
+            let run = lane[at..].iter().take_while(|&&byte| byte == b'\r').count();
+            if lane.get(at + run).is_some_and(|&byte| byte != b'\n') {
+                return false;
+            }
+            self.crs = at + run;
+        }
+        true
     }
 }
 
@@ -399,7 +411,6 @@ fn walk_stripe<const N: usize>(
 ) {
     let stripes: [&[u8]; N] = std::array::from_fn(|n| &lanes[n][stripe.clone()]);
     let mut now = *states;
-    let mut crs = [stripe.start; N];
     #[allow(clippy::needless_range_loop, reason = "one index for all lanes")]
     for at in 0..stripe.len() {
         for n in 0..N {
@@ -407,14 +418,10 @@ fn walk_stripe<const N: usize>(
             // One comparison for control bytes and for those above 7F.
             if byte.cast_signed() <= b'\r'.cast_signed() {
                 if byte == b'\n' {
-                    let notes = &mut notes[n];
-                    notes.ends[notes.len % STRIPE] = (stripe.start + at + 1, now[n]);
-                    notes.len += 1;
+                    notes[n].end(stripe.start + at + 1, now[n]);
                     now[n] = State::START;
-                    continue;
-                }
-                if now[n] != State::DEAD
-                    && !(byte == b'\r' && ends_line(lanes[n], stripe.start + at, &mut crs[n]))
+                } else if now[n] != State::DEAD
+                    && !(byte == b'\r' && notes[n].cr_ends_line(lanes[n], stripe.start + at))
                 {
                     now[n] = State::DEAD;
                 }
@@ -424,21 +431,6 @@ fn walk_stripe<const N: usize>(
         }
     }
     *states = now;
-}
-
-/// Whether the CR at `at` belongs to a terminator. `known` is how far the CRs before `at` are known to belong to one, so
-/// that a run of them is looked through once.
-#[cold]
-#[inline(never)]
-fn ends_line(bytes: &[u8], at: usize, known: &mut usize) -> bool {
-    if at >= *known {
-        let run = bytes[at..].iter().take_while(|&&byte| byte == b'\r').count();
-        if bytes.get(at + run).is_some_and(|&byte| byte != b'\n') {
-            return false;
-        }
-        *known = at + run;
-    }
-    true
 }
 
 /// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
@@ -459,7 +451,6 @@ fn plain_authority(behind: &[u8]) -> bool {
         let word = u64::from_le_bytes(*chunk);
         let (slash, other) = (equal(word, b'/'), equal(word, b':') | equal(word, b'@'));
         if slash | other != 0 {
-            // All below the lowest mark is exact.
             return slash.trailing_zeros() < other.trailing_zeros();
         }
         rest = behind;
@@ -467,12 +458,34 @@ fn plain_authority(behind: &[u8]) -> bool {
     rest.iter().take_while(|&&byte| byte != b'/').all(|byte| !matches!(byte, b':' | b'@'))
 }
 
-/// The high bit of each byte of `word` that is `byte`; bits above the lowest one may be wrong.
+/// The low bit of every byte of a word.
+const LOW: u64 = u64::from_le_bytes([1; 8]);
+/// The high bit of every byte of a word.
+const HIGH: u64 = LOW << 7;
+
+/// The high bit of each byte of `word` that is `byte`.
 #[inline(always)]
 const fn equal(word: u64, byte: u8) -> u64 {
-    const ONES: u64 = u64::from_le_bytes([1; 8]);
-    let difference = word ^ (ONES * byte as u64);
-    difference.wrapping_sub(ONES) & !difference & (ONES << 7)
+    let difference = word ^ (LOW * byte as u64);
+    !(((difference & !HIGH) + !HIGH) | difference) & HIGH
+}
+
+/// Whether some escape in `text` may be one that an advisory is about.
+#[inline]
+fn has_noteworthy_escape(text: &[u8]) -> bool {
+    let (chunks, _) = text.as_chunks::<8>();
+    let digits =
+        |at: usize| matches!(text.get(at + 1..at + 3), Some(&[high, low]) if noteworthy_escape(high, low));
+    for (n, chunk) in chunks.iter().enumerate() {
+        let mut marks = equal(u64::from_le_bytes(*chunk), b'%');
+        while marks != 0 {
+            if digits(n * 8 + marks.trailing_zeros() as usize / 8) {
+                return true;
+            }
+            marks &= marks - 1;
+        }
+    }
+    (chunks.len() * 8..text.len()).any(|at| text[at] == b'%' && digits(at))
 }
 
 /// Whether an escape may be one that an advisory is about: of a control byte, or of a delimiter of some scheme.
@@ -543,9 +556,12 @@ mod tests {
     }
 
     #[test]
-    fn a_hundred_thousand_crs_are_looked_at_once() {
-        let mut text = vec![b'\r'; 1 << 20];
+    fn a_run_of_crs_is_looked_at_once() {
+        // Looked at once for each CR, this would take minutes.
+        let mut text = vec![b'\r'; 32 << 20];
         assert_eq!(scan(&text, &Options::default()).blank, 1);
+        text.push(b'\n');
+        assert_eq!(scan(&text, &Options::default()).cr, 1);
         text.push(b'x');
         assert_eq!(scan(&text, &Options::default()).judged().lines(), 1);
     }

@@ -1,4 +1,4 @@
-//! Bytes to pieces that end where a line ends. The only part that knows that a line can straddle a read.
+//! What a line is, and where bytes in memory can be cut between lines.
 
 use memchr::{memchr, memrchr};
 

@@ -11,7 +11,7 @@ use crate::advisory::{Advisories, Advisory};
 use crate::component::Component;
 use crate::defect::{Cause, Defect};
 use crate::grammar::{Grammar, Verdict};
-use crate::parts::password;
+use crate::parts::{beginning, secrets};
 use crate::scheme::{KNOWN, find_known};
 
 /// How many schemes keep their name in a tally, those of [`KNOWN`] not counted. The shorter name comes first, and of two
@@ -97,8 +97,8 @@ pub struct Example {
     pub at: u64,
     /// Some bytes of the line around `at`, at most [`MAX_EXAMPLE_LEN`], as they stand.
     pub text: Box<[u8]>,
-    /// Where in `text` a password stands.
-    pub secret: Option<Range<usize>>,
+    /// Where in `text` passwords may stand, ascending.
+    pub secrets: Vec<Range<usize>>,
     /// How many bytes of the line stand before `text`.
     pub skipped: u64,
     /// Whether the line goes on behind `text`.
@@ -180,29 +180,44 @@ impl<'a> Line<'a> {
         let (from, text) =
             if self.len <= MAX_EXAMPLE_LEN as u64 { (0, self.beginning) } else { (from, text) };
         let text = &text[..text.len().min(MAX_EXAMPLE_LEN)];
-        let inside = |offset: usize| {
-            usize::try_from((offset as u64).saturating_sub(from)).map_or(text.len(), |n| n.min(text.len()))
-        };
-        let secret = password(self.beginning).map(|range| inside(range.start)..inside(range.end));
         Example {
+            secrets: self.secrets(from, text),
             place: self.place,
             line: self.number,
             at,
             text: text.into(),
-            secret: secret.filter(|range| !range.is_empty()),
             skipped: from,
             cut: from + (text.len() as u64) < self.len,
         }
     }
 }
 
-/// As much of a line as is looked at to find out what its scheme is, and where its password stands.
-pub(crate) fn beginning(line: &[u8]) -> &[u8] {
-    &line[..line.len().min(BEGINNING)]
+impl Line<'_> {
+    /// Where in `text`, which begins at `from`, passwords may stand: by what the line begins with, and by what is shown.
+    fn secrets(&self, from: u64, text: &[u8]) -> Vec<Range<usize>> {
+        let cut = self.len > self.beginning.len() as u64;
+        let inside = |offset: u64| {
+            usize::try_from(offset.saturating_sub(from)).map_or(text.len(), |n| n.min(text.len()))
+        };
+        let by_beginning = secrets(self.beginning, cut).into_iter().map(|range| {
+            // What has not ended in the beginning has not ended in what is shown.
+            let open = cut && range.end == self.beginning.len();
+            inside(range.start as u64)..if open { text.len() } else { inside(range.end as u64) }
+        });
+        let mut all: Vec<_> =
+            by_beginning.chain(secrets(text, from + (text.len() as u64) < self.len)).collect();
+        all.retain(|range| !range.is_empty());
+        all.sort_by_key(|range| (range.start, range.end));
+        all.dedup_by(|next, kept| {
+            let overlap = next.start < kept.end;
+            if overlap {
+                kept.end = kept.end.max(next.end);
+            }
+            overlap
+        });
+        all
+    }
 }
-
-/// How many bytes [`beginning`] is.
-pub(crate) const BEGINNING: usize = 1 << 16;
 
 /// All counts of a corpus or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -236,7 +251,7 @@ fn key(scheme: &[u8]) -> Vec<u8> {
 }
 
 impl Tally {
-    /// Counts one judged line of no scheme, or of a scheme by its place in [`KNOWN`].
+    /// Counts one judged line of a scheme by its place in [`KNOWN`].
     #[inline(always)]
     pub(crate) fn count_known(&mut self, known: usize, verdict: Verdict) {
         self.known[known].count(verdict);

@@ -290,9 +290,25 @@ fn nothing_raw_reaches_a_terminal() {
             let harmless = |c: char| (' '..='~').contains(&c) || c == '\t' || "\u{2026}█▏▎▍▌▋▊▉".contains(c);
             assert!(line.chars().all(harmless), "{args:?}: {line:?}");
         }
-        let output = feed(args, b"ftp://u:hunter2@h/\nftp://u:hunter2@h/ \n");
-        let shown = text(&output.stdout);
-        assert!(shown.contains("u:***@h") && !shown.contains("hunter2"), "passwords are masked: {shown}");
+        for form in [
+            "ftp://u:hunter2@h/",
+            "url:ftp://u:hunter2@h/",
+            " http://u:hunter2@h/",
+            "<URL:http://u:hunter2@h/>",
+            "http:/u:hunter2@h/",
+            "//u:hunter2@h/",
+            "http://h/?url=http://u:hunter2@h/",
+        ] {
+            let output = feed(args, format!("{form}\n{form} x\n").as_bytes());
+            let shown = text(&output.stdout);
+            assert!(!shown.contains("hunter2"), "passwords are masked: {shown}");
+            assert!(shown.contains("u:***@h") || args.contains(&"--color"), "{shown}");
+            let output = urlsift().args(["explain", form]).output().unwrap();
+            assert!(
+                text(&output.stdout).contains("u:***@h") && !text(&output.stdout).contains("hunter2"),
+                "{form}"
+            );
+        }
     }
     let output = urlsift().args(["explain", "http://u:hunter2@h/\x1b[31m\u{202e}"]).output().unwrap();
     assert!(!output.stdout.contains(&0x1b) && !text(&output.stdout).contains("hunter2"));
@@ -337,4 +353,74 @@ fn explain_shows_what_is_wrong() {
     let slash = shown.lines().find(|line| line.starts_with("             http")).unwrap().rfind('/');
     assert_eq!(caret, slash);
     assert!(urlsift().args(["explain", "", "--", "-x:y"]).output().unwrap().status.success());
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn memory_is_bounded_whatever_comes() {
+    // Ordinary lines, then one without end: nothing of it may be kept.
+    let mut child = urlsift()
+        .args(["--format", "json", "-j2"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut stdin = child.stdin.take().unwrap();
+    let lines = b"http://user:secret@example.org:8080/some/path?with=a+query%00\n".repeat(16_000);
+    for _ in 0..200 {
+        stdin.write_all(&lines).unwrap();
+    }
+    let endless = vec![b'a'; 1 << 20];
+    for _ in 0..400 {
+        stdin.write_all(&endless).unwrap();
+    }
+    let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+    let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+    let peak: u64 = peak.trim().trim_end_matches(" kB").parse().unwrap();
+    assert!(peak < 200 << 10, "{peak} kB for 600 MB");
+    drop(stdin);
+    let report = json(&child.wait_with_output().unwrap());
+    assert_eq!(report["totals"]["lines"], 200 * 16_000 + 1);
+    assert_eq!(report["complete"], true);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_few_files_are_open_at_a_time() {
+    let folder = tempfile::tempdir().unwrap();
+    for n in 0..100 {
+        fs::write(folder.path().join(format!("empty{n}")), "").unwrap();
+        fs::write(folder.path().join(format!("full{n}")), "http://h/\n").unwrap();
+    }
+    let command = format!("ulimit -n 40; exec {} --format json -j2 .", env!("CARGO_BIN_EXE_urlsift"));
+    let output = Command::new("sh").args(["-c", &command]).current_dir(&folder).output().unwrap();
+    assert_eq!(text(&output.stderr), "");
+    assert_eq!(json(&output)["totals"]["lines"], 100);
+}
+
+#[test]
+fn wrong_places_for_output_fail_before_the_work() {
+    let output = feed(&["-o", "/no/such/place/report"], b"");
+    assert_eq!(text(&output.stderr), "urlsift: /no/such/place/report: entity not found\n");
+    let output = feed(&["lines", "--header", "--format", "jsonl"], LIST);
+    assert_eq!(output.status.code(), Some(2));
+}
+
+#[test]
+fn a_command_behind_options_is_named() {
+    let output = feed(&["-g", "rfc1738", "explain", "http://h/"], b"");
+    assert!(text(&output.stderr).contains("a command stands before all options: urlsift explain ..."));
+}
+
+#[test]
+fn schemes_have_labels() {
+    let report = json(&feed(&["--format", "json"], b"afs://h/\nx-dev:a\nhttp://h/\n"));
+    let label = |name: &str| {
+        let schemes = report["schemes"].as_array().unwrap();
+        schemes.iter().find(|scheme| scheme["name"] == name).unwrap()["label"].clone()
+    };
+    assert_eq!(
+        (label("afs"), label("x-dev"), label("http")),
+        ("reserved".into(), "experimental".into(), Value::Null)
+    );
 }

@@ -6,11 +6,11 @@ use std::io;
 use std::ops::Range;
 
 use clap::Args;
-use urlsift::escape::masked;
-use urlsift::report::marked;
+use urlsift::escape::{marked, masked, window};
 use urlsift::{Cause, Component, Defect, Grammar, Judgement, judge, parts};
 
-use super::{End, output};
+use super::End;
+use super::output::Output;
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
@@ -24,7 +24,7 @@ pub(crate) struct ExplainArgs {
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
-    output::to(None, |out| {
+    Output::open(None)?.write(|out| {
         for (n, text) in args.texts.iter().enumerate() {
             if n > 0 {
                 writeln!(out)?;
@@ -37,17 +37,17 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
 }
 
 fn explain(line: &[u8], show_secrets: bool) -> String {
-    let secret = if show_secrets { None } else { parts::password(line) };
+    let secrets = if show_secrets { Vec::new() } else { parts::secrets(line, false) };
     let judgement = judge(line);
     let mut out =
-        if line.is_empty() { "(the empty text)\n".to_owned() } else { masked(line, secret.as_ref()) + "\n" };
+        if line.is_empty() { "(the empty text)\n".to_owned() } else { masked(line, &secrets) + "\n" };
     out.push('\n');
-    components(&mut out, line, secret.as_ref());
+    components(&mut out, line, &secrets);
     out.push('\n');
     for grammar in Grammar::ALL {
         match judgement.defect(grammar) {
             None => drop(writeln!(out, "  {:<11}accepts", grammar.name())),
-            Some(defect) => refusal(&mut out, line, &judgement, &defect, secret.as_ref()),
+            Some(defect) => refusal(&mut out, line, &judgement, &defect, &secrets),
         }
     }
     let advisories = judgement.advisories();
@@ -60,7 +60,7 @@ fn explain(line: &[u8], show_secrets: bool) -> String {
     out
 }
 
-fn components(out: &mut String, line: &[u8], secret: Option<&Range<usize>>) {
+fn components(out: &mut String, line: &[u8], secrets: &[Range<usize>]) {
     let found = parts::split(line);
     let rows = [
         ("scheme", found.scheme),
@@ -73,38 +73,41 @@ fn components(out: &mut String, line: &[u8], secret: Option<&Range<usize>>) {
     ];
     for (name, range) in rows {
         let Some(range) = range else { continue };
-        let inside = secret.filter(|secret| range.start <= secret.start && secret.end <= range.end);
-        let inside = inside.map(|secret| secret.start - range.start..secret.end - range.start);
-        let text = masked(&line[range.clone()], inside.as_ref());
+        let touching = secrets.iter().filter(|secret| range.start < secret.end && secret.start < range.end);
+        let inside = |at: usize| at.clamp(range.start, range.end) - range.start;
+        let inside: Vec<_> = touching.map(|secret| inside(secret.start)..inside(secret.end)).collect();
+        let text = masked(&line[range.clone()], &inside);
         let _ = writeln!(out, "  {name:<11}{}", if text.is_empty() { "(empty)" } else { &text });
     }
 }
 
-/// The widest line that shows the text.
-const WIDTH: usize = 100;
+/// How much of the text is shown, in characters: with what stands before it, a terminal of 80 columns is full.
+const WIDTH: usize = 64;
 
 fn refusal(
     out: &mut String,
     line: &[u8],
     judgement: &Judgement<'_>,
     defect: &Defect,
-    secret: Option<&Range<usize>>,
+    secrets: &[Range<usize>],
 ) {
     let at = usize::try_from(defect.offset).unwrap_or(usize::MAX);
     let _ = writeln!(
         out,
         "  {:<11}refuses: {} ({defect})",
         defect.grammar.name(),
-        sentence(line, at, defect, secret)
+        sentence(line, at, defect, secrets)
     );
-    let (text, [start, end]) = marked(line, at, secret);
-    let from = if text.len() <= WIDTH { 0 } else { start.saturating_sub(WIDTH / 2).min(text.len() - WIDTH) };
-    let to = text.len().min(from + WIDTH);
-    let (before, after) =
-        (if from > 0 { "\u{2026}" } else { "" }, if to < text.len() { "\u{2026}" } else { "" });
-    let _ = writeln!(out, "             {before}{}{after}", &text[from..to]);
-    let indent = start - from + before.chars().count();
-    let _ = writeln!(out, "             {}{}", " ".repeat(indent), "^".repeat((end - start).max(1)));
+    let (text, mark) = marked(line, at, secrets);
+    if !line.is_empty() {
+        let shown = window(&text, mark, WIDTH);
+        let before = if shown.start > 0 { "\u{2026}" } else { "" };
+        let after = if shown.end < text.len() { "\u{2026}" } else { "" };
+        let _ = writeln!(out, "             {before}{}{after}", &text[shown.clone()]);
+        let indent = mark[0] - shown.start + before.chars().count();
+        let _ =
+            writeln!(out, "             {}{}", " ".repeat(indent), "^".repeat((mark[1] - mark[0]).max(1)));
+    }
     let mut lines = defect.rule.lines();
     let _ = writeln!(out, "             {}", lines.next().unwrap_or_default());
     for line in lines {
@@ -121,25 +124,27 @@ fn refusal(
 }
 
 /// What is wrong, in words.
-fn sentence(line: &[u8], at: usize, defect: &Defect, secret: Option<&Range<usize>>) -> String {
+fn sentence(line: &[u8], at: usize, defect: &Defect, secrets: &[Range<usize>]) -> String {
     let component = defect.component;
     let part = match component {
         Component::Scheme => "the scheme".to_owned(),
         _ => format!("the {component}"),
     };
-    let hidden = secret.is_some_and(|secret| secret.contains(&at)).then_some(0..1);
-    let byte = line.get(at).map_or_else(String::new, |byte| masked(&[*byte], hidden.as_ref()));
+    let hidden = secrets.iter().any(|secret| secret.contains(&at));
+    let byte =
+        line.get(at).map_or_else(String::new, |byte| masked(&[*byte], if hidden { &[0..1] } else { &[] }));
+    let byte = if byte == "\"" { "a double quote".to_owned() } else { format!("\"{byte}\"") };
     match defect.cause {
         Cause::Space => format!("a space in {part}"),
         Cause::ControlByte => format!("the control byte {byte} in {part}"),
         Cause::NonAscii => format!("the byte {byte} above 7F in {part}"),
-        Cause::IllegalCharacter => format!("\"{byte}\" is in no rule of this grammar"),
+        Cause::IllegalCharacter => format!("{byte} is in no rule of this grammar"),
         Cause::BadEscape => format!("\"%\" without two hexadecimal digits behind it in {part}"),
         Cause::MissingComponent if component == Component::Scheme => "there is no scheme".to_owned(),
         Cause::MissingComponent => format!("{part} is missing or empty"),
         Cause::EndsEarly => format!("the text ends too early, in {part}"),
         Cause::UnknownScheme => "the scheme is not one of this grammar's".to_owned(),
-        _ => format!("\"{byte}\" is not allowed here in {part}"),
+        _ => format!("{byte} is not allowed here in {part}"),
     }
 }
 

@@ -6,7 +6,8 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use urlsift::record::{Column, Form, Records, write_records};
 
-use super::{End, GrammarArgs, InputArgs, complain_of, output};
+use super::output::Output;
+use super::{End, GrammarArgs, InputArgs, complain_of};
 
 #[derive(Args)]
 pub(crate) struct LinesArgs {
@@ -21,7 +22,7 @@ pub(crate) struct LinesArgs {
           default_value = "line,offset,verdict,kind,scheme")]
     columns: Vec<Column>,
 
-    /// Only lines that the grammar accepts, or only those it refuses
+    /// Only lines that the grammar accepts, or only those it refuses; blank lines are neither
     #[arg(long, value_enum, value_name = "WHICH")]
     only: Option<Only>,
 
@@ -29,7 +30,7 @@ pub(crate) struct LinesArgs {
     #[arg(long, value_enum, default_value_t = Format::Tsv, value_name = "FORMAT")]
     format: Format,
 
-    /// Begin with a line that names the columns
+    /// Begin with a line that names the columns (tsv)
     #[arg(long)]
     header: bool,
 
@@ -58,18 +59,21 @@ fn column(name: &str) -> Result<Column, String> {
 
 pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
+    if args.header && matches!(args.format, Format::Jsonl) {
+        return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
+    }
     let mut records = Records::default();
     records.columns.clone_from(&args.columns);
     records.form = match args.format {
         Format::Tsv => Form::Tsv,
         Format::Jsonl => Form::Jsonl,
     };
-    records.grammar = args.grammar.grammar();
+    records.grammar = args.grammar.grammar;
     records.only = args.only.map(|only| matches!(only, Only::Accepted));
     records.header = args.header;
     records.show_secrets = args.grammar.show_secrets;
     let mut failures = Vec::new();
-    output::to(args.output.as_deref(), |out| {
+    Output::open(args.output.as_deref())?.write(|out| {
         failures = write_records(&inputs, &records, &args.input.effort(), out)?;
         Ok(())
     })?;

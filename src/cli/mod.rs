@@ -10,6 +10,7 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 
+use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
@@ -71,20 +72,15 @@ struct InputArgs {
 /// What to judge by.
 #[derive(Args)]
 struct GrammarArgs {
-    /// The grammar whose refusals are explained: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
-    #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986", hide_default_value = true,
-          value_parser = clap::builder::PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)), hide_possible_values = true)]
-    grammar: String,
+    /// The grammar that defects and limits are about: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
+    #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986",
+          value_parser = PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>()),
+          hide_possible_values = true)]
+    grammar: Grammar,
 
     /// Show passwords found in the data instead of ***
     #[arg(long)]
     show_secrets: bool,
-}
-
-impl GrammarArgs {
-    fn grammar(&self) -> Grammar {
-        self.grammar.parse().unwrap_or(Grammar::Rfc3986)
-    }
 }
 
 impl InputArgs {
@@ -132,7 +128,7 @@ pub(crate) fn run() -> ExitCode {
         Ok(End::Crossed) => ExitCode::from(1),
         Ok(End::Incomplete) => ExitCode::from(2),
         Ok(End::NoInput) => {
-            let _ = write!(io::stderr(), "{}", Typed::command().render_help());
+            complain("no input: name a file or a directory, or pipe a list in; see urlsift --help");
             ExitCode::from(2)
         }
         // Whoever read the output has seen enough.
@@ -144,11 +140,13 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// A sentence for the user on standard error. Control bytes in it (from a file's name, say) are escaped.
+/// A sentence for the user on standard error. What controls a terminal in it (from a file's
+/// name, say) is escaped.
 fn complain(sentence: &str) {
     let mut text = String::new();
     for c in sentence.chars() {
-        if c.is_control() { text.extend(c.escape_default()) } else { text.push(c) }
+        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+        if c.is_control() || turns { text.extend(c.escape_default()) } else { text.push(c) }
     }
     let _ = writeln!(io::stderr(), "urlsift: {text}");
 }
@@ -158,5 +156,9 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
     for failure in failures {
         let name = inputs.get(failure.input as usize).map_or("?", Input::name);
         complain(&format!("{name}: {}", failure.error));
+        let command = Typed::command().get_subcommands().any(|command| command.get_name() == name);
+        if command && failure.error.kind() == io::ErrorKind::NotFound {
+            complain(&format!("a command stands before all options: urlsift {name} ..."));
+        }
     }
 }

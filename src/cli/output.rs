@@ -2,55 +2,83 @@
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use tempfile::NamedTempFile;
 
-/// Gives `write` a place to write to: standard output, or the file at `path`, which is replaced only when all is written.
-///
-/// # Errors
-/// When the output cannot be written; the error names the file. What stood at `path` is then as it was.
-pub(crate) fn to(
-    path: Option<&Path>,
-    write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-) -> io::Result<()> {
-    let Some(path) = path else {
-        let mut out = BufWriter::with_capacity(1 << 16, io::stdout());
-        write(&mut out)?;
-        return out.flush().map_err(|error| named("standard output", &error));
-    };
-    to_file(path, write).map_err(|error| named(&path.display().to_string(), &error))
+/// A place to write to, opened before the work is done: what cannot be written to should fail at once.
+pub(crate) enum Output {
+    Standard,
+    /// A device or a pipe: it is written to, not replaced.
+    Stream(File, PathBuf),
+    /// A file that is put in the place of the one named when all is written.
+    File(NamedTempFile, PathBuf),
 }
 
-fn to_file(path: &Path, write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>) -> io::Result<()> {
-    // A device or a pipe cannot be replaced; it is written to.
-    if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-        let mut out = BufWriter::new(File::options().write(true).open(path)?);
-        write(&mut out)?;
-        return out.flush();
+impl Output {
+    /// Standard output, or the file at `path`.
+    ///
+    /// # Errors
+    /// When the file cannot be made; the error names it.
+    pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
+        let Some(path) = path else { return Ok(Self::Standard) };
+        // The error of a temporary file names a path that the user has never heard of.
+        Self::open_file(path).map_err(|error| match error.kind() {
+            io::ErrorKind::Other => named(path, &error),
+            kind => named(path, &kind.into()),
+        })
     }
-    // A link is followed: what it leads to is replaced, not the link.
-    let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
-    let directory = path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
-    let mut builder = tempfile::Builder::new();
-    #[cfg(unix)]
-    {
-        use std::os::unix::fs::PermissionsExt;
-        // The rights that the file has, or those that any new file gets.
-        let mode = fs::metadata(&path).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
-        builder.permissions(fs::Permissions::from_mode(mode));
+
+    fn open_file(path: &Path) -> io::Result<Self> {
+        if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            return Ok(Self::Stream(File::options().write(true).open(path)?, path.to_owned()));
+        }
+        // A link is followed: what it leads to is replaced, not the link.
+        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        let directory =
+            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
+        let mut builder = tempfile::Builder::new();
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            // The rights that the file has, or those that any new file gets.
+            let mode = fs::metadata(&path).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
+            builder.permissions(fs::Permissions::from_mode(mode));
+        }
+        Ok(Self::File(builder.prefix(".urlsift-").tempfile_in(directory)?, path))
     }
-    let mut file: BufWriter<NamedTempFile> =
-        BufWriter::new(builder.prefix(".urlsift-").tempfile_in(directory)?);
-    write(&mut file)?;
-    let file = file.into_inner().map_err(io::IntoInnerError::into_error)?;
-    file.persist(&path).map_err(|failed| failed.error)?;
-    Ok(())
+
+    /// Writes all that `write` writes.
+    ///
+    /// # Errors
+    /// When the output cannot be written; the error names it. A file that stood in its place is then as it was.
+    pub(crate) fn write(
+        self,
+        write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+    ) -> io::Result<()> {
+        fn all<W: Write + Send>(
+            out: W,
+            write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
+        ) -> io::Result<W> {
+            let mut out = BufWriter::with_capacity(1 << 16, out);
+            write(&mut out)?;
+            out.into_inner().map_err(io::IntoInnerError::into_error)
+        }
+        match self {
+            Self::Standard => all(io::stdout(), write)
+                .and_then(|mut out| out.flush())
+                .map_err(|error| named(Path::new("standard output"), &error)),
+            Self::Stream(file, path) => all(file, write).map(drop).map_err(|error| named(&path, &error)),
+            Self::File(file, path) => all(file, write)
+                .and_then(|file| file.persist(&path).map(drop).map_err(|failed| failed.error))
+                .map_err(|error| named(&path, &error)),
+        }
+    }
 }
 
-fn named(name: &str, error: &io::Error) -> io::Error {
-    if error.kind() == io::ErrorKind::BrokenPipe {
-        return io::Error::from(io::ErrorKind::BrokenPipe);
+fn named(path: &Path, error: &io::Error) -> io::Error {
+    match error.kind() {
+        io::ErrorKind::BrokenPipe => io::ErrorKind::BrokenPipe.into(),
+        kind => io::Error::new(kind, format!("{}: {error}", path.display())),
     }
-    io::Error::new(error.kind(), format!("{name}: {error}"))
 }

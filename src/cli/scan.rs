@@ -9,7 +9,8 @@ use urlsift::report::{Report, render};
 use urlsift::scan::Options;
 
 use super::gate::Gate;
-use super::{End, GrammarArgs, InputArgs, complain_of, output};
+use super::output::Output;
+use super::{End, GrammarArgs, InputArgs, complain_of};
 
 #[derive(Args)]
 pub(crate) struct ScanArgs {
@@ -69,11 +70,12 @@ impl Colour {
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
     let mut options = Options::default();
-    options.grammar = args.grammar.grammar();
+    options.grammar = args.grammar.grammar;
+    let output = Output::open(args.output.as_deref())?;
     let scanned = scan_inputs(&inputs, &options, &args.input.effort());
     complain_of(&scanned.failures, &inputs);
     let report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
-    output::to(args.output.as_deref(), |out| match args.format {
+    output.write(|out| match args.format {
         Format::Text => out.write_all(render(&report, args.color.is_on(args.output.is_some())).as_bytes()),
         Format::Json => report.write_json(out),
     })?;

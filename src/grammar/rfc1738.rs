@@ -12,6 +12,9 @@ use crate::rule::{Name, Rule, any, lit, many, named, opt, other_than, range, rul
 rules! {
     section "5";
 
+    /// genericurl     = scheme ":" schemepart
+    rule genericurl in Scheme = scheme() + ":" + schemepart();
+
     /// url            = httpurl | ftpurl | newsurl | nntpurl | telneturl | gopherurl |
     ///                  waisurl | mailtourl | fileurl | prosperourl | otherurl
     rule url in Scheme = httpurl() | ftpurl() | newsurl() | nntpurl() | telneturl() | gopherurl()
@@ -20,12 +23,9 @@ rules! {
     /// otherurl       = genericurl
     rule otherurl = other_scheme() + ":" + schemepart();
 
-    /// genericurl     = scheme ":" schemepart
-    rule genericurl in Scheme = scheme() + ":" + schemepart();
-
     /// scheme         = 1*[ lowalpha | digit | "+" | "-" | "." ]
     rule scheme in Scheme = some(schemechar());
-    /// scheme         = 1*[ lowalpha | digit | "+" | "-" | "." ]
+    /// scheme         = 1*[ lowalpha | digit | "+" | "-" | "." ], none of the ten
     rule other_scheme in Scheme = other_than(
         &["http", "ftp", "news", "nntp", "telnet", "gopher", "wais", "mailto", "file", "prospero"], schemechar());
     /// lowalpha | digit | "+" | "-" | ".", and hialpha, for "interpreters should use case-ignore"

@@ -1,4 +1,5 @@
-//! RFC 2396, Uniform Resource Identifiers (URI): Generic Syntax, August 1998.
+//! RFC 2396, Uniform Resource Identifiers (URI): Generic Syntax, August 1998: appendix A, "Collected BNF for URI", each rule
+//! under the section that introduces it.
 //!
 //! Read at build time only; the notation is that of `build/rule.rs`. In the words of RFC 3986: `uric` is any character
 //! of a URI, `escaped` the percent-encoded triplet.
@@ -17,20 +18,24 @@ rules! {
     section "3";
     /// absoluteURI   = scheme ":" ( hier_part | opaque_part )
     rule absolute_uri in Parts = scheme() + ":" + (hier_part() | opaque_part());
-    /// hier_part     = ( net_path | abs_path ) [ "?" query ]
-    rule hier_part in Parts = (net_path() | abs_path()) + opt("?" + query());
-    /// net_path      = "//" authority [ abs_path ]
-    rule net_path in Authority = "//" + authority() + opt(abs_path());
-    /// abs_path      = "/"  path_segments
-    rule abs_path in Path = "/" + path_segments();
-    /// opaque_part   = uric_no_slash *uric
-    rule opaque_part in OpaquePart = uric_no_slash() + many(uric());
-    /// uric_no_slash = unreserved | escaped | ";" | "?" | ":" | "@" | "&" | "=" | "+" | "$" | ","
-    token uric_no_slash = unreserved() | escaped() | any(";?:@&=+$,");
 
     section "5";
     /// relativeURI   = ( net_path | abs_path | rel_path ) [ "?" query ]
     rule relative_uri in Parts = (net_path() | abs_path() | rel_path()) + opt("?" + query());
+
+    section "3";
+    /// hier_part     = ( net_path | abs_path ) [ "?" query ]
+    rule hier_part in Parts = (net_path() | abs_path()) + opt("?" + query());
+    /// opaque_part   = uric_no_slash *uric
+    rule opaque_part in OpaquePart = uric_no_slash() + many(uric());
+    /// uric_no_slash = unreserved | escaped | ";" | "?" | ":" | "@" | "&" | "=" | "+" | "$" | ","
+    token uric_no_slash = unreserved() | escaped() | any(";?:@&=+$,");
+    /// net_path      = "//" authority [ abs_path ]
+    rule net_path in Authority = "//" + authority() + opt(abs_path());
+    /// abs_path      = "/"  path_segments
+    rule abs_path in Path = "/" + path_segments();
+
+    section "5";
     /// rel_path      = rel_segment [ abs_path ]
     rule rel_path in Path = rel_segment() + opt(abs_path());
     /// rel_segment   = 1*( unreserved | escaped | ";" | "@" | "&" | "=" | "+" | "$" | "," )
@@ -95,16 +100,22 @@ rules! {
     token unreserved = alphanum() | mark();
     /// mark          = "-" | "_" | "." | "!" | "~" | "*" | "'" | "(" | ")"
     token mark = any("-_.!~*'()");
+
     section "2.4.1";
     /// escaped       = "%" hex hex
     escape escaped = "%" + hex() + hex();
     /// hex           = digit | "A" | "B" | "C" | "D" | "E" | "F" | "a" | "b" | "c" | "d" | "e" | "f"
     token hex = digit() | any("ABCDEFabcdef");
+
     section "1.6";
     /// alphanum      = alpha | digit
     token alphanum = alpha() | digit();
     /// alpha         = lowalpha | upalpha
-    token alpha = range('a', 'z') | range('A', 'Z');
+    token alpha = lowalpha() | upalpha();
+    /// lowalpha      = "a" | "b" | "c" | "d" | "e" | "f" | "g" | "h" | "i" | … | "z"
+    token lowalpha = range('a', 'z');
+    /// upalpha       = "A" | "B" | "C" | "D" | "E" | "F" | "G" | "H" | "I" | … | "Z"
+    token upalpha = range('A', 'Z');
     /// digit         = "0" | "1" | "2" | "3" | "4" | "5" | "6" | "7" | "8" | "9"
     token digit = range('0', '9');
 }

@@ -1,7 +1,7 @@
 //! What the user named, as a list of inputs: directories are walked, in a fixed order.
 
 use std::fs::{self, File};
-use std::io;
+use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
 /// One input: a file, or standard input.
@@ -24,7 +24,7 @@ pub(crate) enum Opened {
     /// A file of known length, which can be read at any offset.
     File(File, u64),
     /// Anything else: it can be read once, from its start.
-    Stream(Box<dyn io::Read + Send>),
+    Stream(Box<dyn Read + Send>),
 }
 
 impl Input {
@@ -48,6 +48,18 @@ impl Input {
         Self { name: path.display().to_string(), source: Source::Broken(error) }
     }
 
+    /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,
+    /// as those under /proc. Looks at the file, and does not open it.
+    pub(crate) fn is_stream(&self) -> bool {
+        match &self.source {
+            Source::Standard => true,
+            Source::Path(path) => {
+                fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() || metadata.len() == 0)
+            }
+            Source::Broken(_) => false,
+        }
+    }
+
     /// Opens it.
     ///
     /// # Errors
@@ -63,7 +75,6 @@ impl Input {
         if metadata.is_file() && metadata.len() > 0 {
             return Ok(Opened::File(file, metadata.len()));
         }
-        // Pipes, devices, and files that say nothing of their length, as those under /proc.
         Ok(Opened::Stream(Box::new(file)))
     }
 }

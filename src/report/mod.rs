@@ -3,17 +3,17 @@
 mod text;
 
 use std::io;
-use std::ops::Range;
 
 use serde::Serialize;
 
 use crate::component::Component;
 use crate::corpus::Scanned;
 use crate::defect::Cause;
-use crate::escape::{MASK, push};
+use crate::escape::marked;
 use crate::grammar::Grammar;
 use crate::input::Input;
 use crate::scan::Options;
+use crate::scheme::{KNOWN, Standing};
 use crate::tally::{ByVerdict, Example, Found};
 
 pub use text::render;
@@ -30,7 +30,8 @@ pub struct Report {
     /// The version of urlsift.
     pub version: &'static str,
     /// The grammar whose refusals are explained.
-    pub grammar: &'static str,
+    #[serde(serialize_with = "by_name")]
+    pub grammar: Grammar,
     /// Whether all inputs were read to their end.
     pub complete: bool,
     /// Sums over all inputs.
@@ -137,6 +138,8 @@ impl Accepted {
 pub struct SchemeCount {
     /// Its name in lower case.
     pub name: String,
+    /// `reserved` for a name that RFC 1738 section 4 keeps, `experimental` for one that begins with `x-`.
+    pub label: Option<&'static str>,
     /// Its lines.
     #[serde(flatten)]
     pub count: Count,
@@ -186,7 +189,7 @@ pub struct ExampleLine {
     pub skipped: u64,
     /// Whether the line goes on behind `text`.
     pub cut: bool,
-    /// Where in `text` the byte at `offset` stands: its first and its last character, plus one.
+    /// Where in `text` the byte at `offset` stands: start and end, the end excluded.
     pub mark: [usize; 2],
 }
 
@@ -227,7 +230,7 @@ impl Report {
         Self {
             schema: SCHEMA,
             version: env!("CARGO_PKG_VERSION"),
-            grammar: options.grammar.name(),
+            grammar: options.grammar,
             complete: scanned.failures.is_empty(),
             totals: Totals {
                 lines: tally.lines(),
@@ -251,7 +254,11 @@ impl Report {
             schemes: tally
                 .schemes()
                 .into_iter()
-                .map(|(name, counts)| SchemeCount { name: name.to_owned(), count: count(counts) })
+                .map(|(name, counts)| SchemeCount {
+                    name: name.to_owned(),
+                    label: label(name),
+                    count: count(counts),
+                })
                 .collect(),
             other_schemes: count(tally.unnamed_schemes()),
             relative: count(tally.relative()),
@@ -287,6 +294,17 @@ impl Report {
     }
 }
 
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
+fn by_name<S: serde::Serializer>(grammar: &Grammar, serializer: S) -> Result<S::Ok, S::Error> {
+    serializer.serialize_str(grammar.name())
+}
+
+/// What RFC 1738 says of the name of a scheme, beside defining it.
+fn label(scheme: &str) -> Option<&'static str> {
+    let reserved = KNOWN.iter().any(|known| known.name == scheme && known.standing == Standing::Reserved);
+    if reserved { Some("reserved") } else { scheme.starts_with("x-").then_some("experimental") }
+}
+
 fn count(counts: &ByVerdict) -> Count {
     let accepted = Accepted {
         draft1993: counts.accepted(Grammar::Draft1993),
@@ -313,7 +331,8 @@ fn input_count(scanned: &Scanned, number: u32, input: &Input) -> InputCount {
 
 fn example_line(example: &Example, inputs: &[Input], show_secrets: bool) -> ExampleLine {
     let at = usize::try_from(example.at.saturating_sub(example.skipped)).unwrap_or(usize::MAX);
-    let (text, mark) = marked(&example.text, at, example.secret.as_ref().filter(|_| !show_secrets));
+    let secrets = if show_secrets { &[] } else { example.secrets.as_slice() };
+    let (text, mark) = marked(&example.text, at, secrets);
     ExampleLine {
         input: inputs
             .get(example.place.input as usize)
@@ -326,39 +345,5 @@ fn example_line(example: &Example, inputs: &[Input], show_secrets: bool) -> Exam
         skipped: example.skipped,
         cut: example.cut,
         mark,
-    }
-}
-
-/// `line` escaped and its `secret` masked, and where in that the byte at `at` stands; the end when there is none there.
-#[must_use]
-pub fn marked(line: &[u8], at: usize, secret: Option<&Range<usize>>) -> (String, [usize; 2]) {
-    let mut text = String::new();
-    let mut mark = None;
-    for (offset, byte) in line.iter().enumerate() {
-        let start = text.len();
-        match secret {
-            Some(secret) if offset == secret.start => text.push_str(MASK),
-            Some(secret) if secret.contains(&offset) => {}
-            _ => push(&mut text, &[*byte]),
-        }
-        if offset == at {
-            // A byte inside the mask is the mask.
-            mark = Some(if text.len() > start { [start, text.len()] } else { [start - MASK.len(), start] });
-        }
-    }
-    let end = text.len();
-    (text, mark.unwrap_or([end, end]))
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn marks() {
-        assert_eq!(marked(b"a\x01b", 1, None), ("a\\x01b".to_owned(), [1, 5]));
-        assert_eq!(marked(b"ab", 2, None), ("ab".to_owned(), [2, 2]));
-        assert_eq!(marked(b"a:bcd@e", 3, Some(&(2..5))), ("a:***@e".to_owned(), [2, 5]));
-        assert_eq!(marked(b"a:bcd@e", 6, Some(&(2..5))), ("a:***@e".to_owned(), [6, 7]));
     }
 }

@@ -4,6 +4,7 @@ use std::fmt::Write;
 
 use super::{Count, ExampleLine, Report};
 use crate::defect::Cause;
+use crate::escape::window;
 use crate::grammar::Grammar;
 
 /// How many schemes, defects and inputs are shown; the JSON report has all.
@@ -13,7 +14,7 @@ const MAX_ROWS: usize = 12;
 const BAR: usize = 24;
 
 /// The widest line of a table that shows an example.
-const WIDTH: usize = 110;
+const WIDTH: usize = 100;
 
 struct Page {
     out: String,
@@ -183,9 +184,8 @@ impl Page {
         let judged = report.totals.judged;
         let accepts = format!("{} %", report.grammar);
         self.heading(&format!("{:<24}{:>15}{:>9}{:>12}", "SCHEME", "lines", "%", accepts));
-        let grammar: Grammar = report.grammar.parse().unwrap_or(Grammar::Rfc3986);
         let mut row = |name: &str, count: &Count| {
-            let accepted = count.accepted.by(grammar);
+            let accepted = count.accepted.by(report.grammar);
             self.line(&format!(
                 "  {name:<22}{:>15}{:>9}{:>12}  {}",
                 grouped(count.lines),
@@ -196,7 +196,11 @@ impl Page {
         };
         let shown = report.schemes.len().min(MAX_ROWS);
         for scheme in &report.schemes[..shown] {
-            row(&shortened(&scheme.name, 21), &scheme.count);
+            let name = match scheme.label {
+                Some(label) => format!("{} ({label})", shortened(&scheme.name, 20 - label.len() - 1)),
+                None => shortened(&scheme.name, 22),
+            };
+            row(&name, &scheme.count);
         }
         if report.relative.lines > 0 {
             row("(relative)", &report.relative);
@@ -278,28 +282,22 @@ impl Page {
 
     /// As much of the example as fits on a line, its mark set off.
     fn excerpt(&self, example: &ExampleLine, marked: bool) -> String {
-        let width = WIDTH - 6;
-        let [start, end] = if marked { example.mark } else { [0, 0] };
-        let from = if example.text.len() <= width {
-            0
-        } else {
-            start.saturating_sub(width / 2).min(example.text.len() - width)
-        };
-        let to = example.text.len().min(from + width);
+        let mark = if marked { example.mark } else { [0, 0] };
+        let shown = window(&example.text, mark, WIDTH - 8);
         let mut out = String::new();
-        if from > 0 || example.skipped > 0 {
+        if shown.start > 0 || example.skipped > 0 {
             out.push('\u{2026}');
         }
+        // The text is ASCII: any place in it can be cut at.
         if marked {
-            // The text is ASCII: any place in it can be cut at.
-            let byte = if end > start { format!("[{}]", &example.text[start..end]) } else { "[]".to_owned() };
-            out.push_str(&example.text[from..start]);
+            let byte = format!("[{}]", &example.text[mark[0]..mark[1]]);
+            out.push_str(&example.text[shown.start..mark[0]]);
             out.push_str(&self.paint("1;31", &byte));
-            out.push_str(&example.text[end..to.max(end)]);
+            out.push_str(&example.text[mark[1]..shown.end]);
         } else {
-            out.push_str(&example.text[from..to]);
+            out.push_str(&example.text[shown.clone()]);
         }
-        if to < example.text.len() || example.cut {
+        if shown.end < example.text.len() || example.cut {
             out.push('\u{2026}');
         }
         out
