@@ -26,7 +26,7 @@ pub struct Effort {
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { threads: 0, shard_len: 1 << 20, line_len: 16 << 20 }
+        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20 }
     }
 }
 
@@ -142,6 +142,10 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
 
 fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effort) -> Scanned {
     let shard_len = effort.shard_len.max(1) as u64;
+    if len <= shard_len {
+        // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
+        return scan_shard(Pieces::new(file, 0, effort.sizes()), input, options);
+    }
     let shards = (0..len.div_ceil(shard_len)).into_par_iter().map(|n| {
         let start = n * shard_len;
         match ShardBytes::new(file, start, len.min(start + shard_len), len) {
@@ -165,7 +169,7 @@ thread_local! {
     static BUFFER: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
 }
 
-fn scan_shard(mut pieces: Pieces<ShardBytes<'_>>, input: u32, options: &Options) -> Scanned {
+fn scan_shard(mut pieces: Pieces<impl Read>, input: u32, options: &Options) -> Scanned {
     let mut scanned = Scanned::default();
     let mut long = None;
     let mut spare = BUFFER.take();

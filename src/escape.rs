@@ -18,6 +18,21 @@ pub fn push(out: &mut String, bytes: &[u8]) {
     }
 }
 
+/// The name of a file as text: what is printable stays, in any script; bytes that are not UTF-8, control characters and those
+/// that turn the direction of text are `\\xHH`.
+pub(crate) fn name(bytes: &[u8]) -> String {
+    let mut out = String::new();
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let turns =
+                matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
+            if c.is_control() || turns { push(&mut out, c.to_string().as_bytes()) } else { out.push(c) }
+        }
+        push(&mut out, chunk.invalid());
+    }
+    out
+}
+
 /// What stands for a password.
 pub const MASK: &str = "***";
 

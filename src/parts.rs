@@ -65,30 +65,30 @@ pub fn split(line: &[u8]) -> Parts {
 
 /// Where passwords may stand in `text`, ascending: what should not be shown of it.
 ///
-/// Not only behind the scheme of the line: everywhere behind a "//" or ":/", up to the next "/", "?" or "#", the text between
-/// the first ":" and the last "@"; a URL may stand in brackets, in another URL, or be misspelt. Where `cut` says
-/// that `text` is the beginning of something longer, what has not ended may be a password too. Linear in the length.
+/// Not only behind the scheme of the line: everywhere behind two slashes, or behind a ":" and one, up to the next slash, the
+/// text between the first ":" and the last "@"; a URL may stand in brackets, in another URL, or be misspelt. Where `cut` says
+/// that `text` is the beginning of something longer, what has not ended may be a password too, the empty rest behind `text`
+/// included. Linear in the length.
 #[must_use]
 pub fn secrets(text: &[u8], cut: bool) -> Vec<Range<usize>> {
+    let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
     let mut secrets = Vec::new();
     let mut at = 0;
-    while let Some(slash) = memchr::memchr(b'/', &text[at..]).map(|n| at + n) {
+    while let Some(slash) = memchr::memchr2(b'/', b'\\', &text[at..]).map(|n| at + n) {
         at = slash + 1;
-        let behind_delimiter = slash > 0 && matches!(text[slash - 1], b'/' | b':');
-        if !behind_delimiter || text.get(at) == Some(&b'/') {
+        let behind_delimiter = slash > 0 && matches!(text[slash - 1], b'/' | b'\\' | b':');
+        if !behind_delimiter || text.get(at).is_some_and(is_slash) {
             continue;
         }
-        let ends = |byte: &u8| matches!(byte, b'/' | b'?' | b'#');
-        let end = text[at..].iter().position(ends).map(|n| at + n);
+        let end = memchr::memchr2(b'/', b'\\', &text[at..]).map(|n| at + n);
         let authority = &text[at..end.unwrap_or(text.len())];
-        let Some(colon) = memchr::memchr(b':', authority) else { continue };
-        let stop = match memchr::memrchr(b'@', authority) {
-            _ if end.is_none() && cut => authority.len(),
-            Some(last) => last,
-            None => continue,
-        };
-        if colon + 1 < stop {
-            secrets.push(at + colon + 1..at + stop);
+        let colon = memchr::memchr(b':', authority);
+        if cut && end.is_none() {
+            secrets.push(colon.map_or(text.len(), |colon| at + colon + 1)..text.len());
+        } else if let (Some(colon), Some(last)) = (colon, memchr::memrchr(b'@', authority))
+            && colon + 1 < last
+        {
+            secrets.push(at + colon + 1..at + last);
         }
     }
     secrets
@@ -150,5 +150,7 @@ mod tests {
         }
         assert_eq!(secrets(b"//u:P@W@h//x:y@", false), [4..7, 13..14]);
         assert_eq!(secrets(b"//u:PW", true), [4..6]);
+        assert_eq!(secrets(b"//u", true), [3..3]);
+        assert_eq!(secrets(b"ftp://u:x?y@h/", false), [8..11]);
     }
 }

@@ -5,9 +5,9 @@ use std::io::{self, Write};
 use std::ops::ControlFlow;
 
 use crate::corpus::{Effort, Failure};
-use crate::escape::{masked, push};
+use crate::escape::masked;
 use crate::grammar::Grammar;
-use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
+use crate::input::{Bytes, Input, Opened, Piece, Pieces, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
 use crate::parallel::in_order;
@@ -116,11 +116,7 @@ pub fn write_records(
     }
     for (number, input) in (0u32..).zip(inputs) {
         let result = match input.open() {
-            Ok(Opened::File(file, len)) => match ShardBytes::new(&file, 0, len, len) {
-                Ok(Some(bytes)) => write_input(bytes, input.name(), records, effort, out)?,
-                Ok(None) => Ok(()),
-                Err(error) => Err(error),
-            },
+            Ok(Opened::File(file, _)) => write_input(file, input.name(), records, effort, out)?,
             Ok(Opened::Stream(stream)) => write_input(stream, input.name(), records, effort, out)?,
             Err(error) => Err(error),
         };
@@ -140,7 +136,8 @@ fn write_input(
     effort: &Effort,
     out: &mut (dyn Write + Send),
 ) -> io::Result<io::Result<()>> {
-    let sizes = Sizes { piece: effort.shard_len.max(16), line: usize::MAX, eager: true };
+    // Small: a record can be a hundred times as long as its line, and several pieces are under way.
+    let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 15), line: usize::MAX, eager: true };
     let mut pieces = Pieces::new(source, 0, sizes);
     let (give_back, given_back) = crossbeam_channel::unbounded();
     let mut first = 1;
@@ -251,7 +248,7 @@ impl Records {
     ) -> bool {
         let before = out.len();
         match (column, judgement) {
-            (Column::Input, _) => push(out, at.input.as_bytes()),
+            (Column::Input, _) => out.push_str(at.input),
             (Column::Line, _) => drop(write!(out, "{}", at.number)),
             (Column::Offset, _) => drop(write!(out, "{}", at.offset)),
             (Column::Length, Some(_)) => drop(write!(out, "{}", line.len())),

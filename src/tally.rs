@@ -368,8 +368,10 @@ impl Tally {
         for (advisory, found) in other.advisories {
             self.advisories.entry(advisory).or_default().merge(found);
         }
-        self.runs.extend(other.runs);
-        self.join_runs();
+        if !other.runs.is_empty() {
+            self.runs.extend(other.runs);
+            self.join_runs();
+        }
         self
     }
 

@@ -424,3 +424,96 @@ fn schemes_have_labels() {
         ("reserved".into(), "experimental".into(), Value::Null)
     );
 }
+
+#[test]
+fn very_long_lines_have_one_defect_and_no_password() {
+    let long = "a".repeat(70_000);
+    for (line, grammar) in [
+        (format!("x:{long}?q "), "rfc1808"),
+        (format!("http://h/{long}?q "), "rfc1808"),
+        (format!("http://{long}:80%"), "rfc3986"),
+        (format!("http://{long}:80 "), "rfc2396"),
+        (format!("{long}:80 "), "draft1993"),
+    ] {
+        for size in ["1000000", "1000"] {
+            let report =
+                json(&feed(&["--format", "json", "-g", grammar, "--line-size", size], line.as_bytes()));
+            let defect = &report["defects"][0];
+            let found = format!(
+                "{}:{}@{}\n",
+                defect["component"].as_str().unwrap(),
+                defect["cause"].as_str().unwrap(),
+                defect["examples"][0]["offset"]
+            );
+            let lines = feed(&["lines", "-g", grammar, "--columns", "defect"], line.as_bytes());
+            assert_eq!(found, text(&lines.stdout), "{grammar} {size}");
+        }
+    }
+    for line in [
+        format!("http://{long}:hunter2@h/ x"),
+        format!("http://u:hunter2{long}@h/"),
+        format!("http://u:x@{long}hunter2@h /"),
+    ] {
+        for args in [
+            &["--format", "json"][..],
+            &[],
+            &["--format", "json", "--line-size", "999"],
+            &["lines", "-c", "text"],
+        ] {
+            let output = feed(args, line.as_bytes());
+            assert!(!text(&output.stdout).contains("hunter2"), "{args:?}");
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn pipes_are_opened_in_turn() {
+    let folder = tempfile::tempdir().unwrap();
+    let command = "mkfifo a b; (yes http://h/ | head -n 100000 >a; echo http://h/ >b) & exec timeout 60 \"$0\" --format json a b";
+    let output = Command::new("sh")
+        .args(["-c", command, env!("CARGO_BIN_EXE_urlsift")])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert_eq!(json(&output)["totals"]["lines"], 100_001);
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn names_of_files_are_harmless_and_told_apart() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let names: [&[u8]; 4] = [b"a\x1b[31m", b"\xff", b"\xfe", "b\u{202e}\u{e9}".as_bytes()];
+    for name in names {
+        fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), "http://h/\n").unwrap();
+    }
+    let output = urlsift().args(["--format", "json", "."]).current_dir(&folder).output().unwrap();
+    let found: Vec<_> =
+        json(&output)["inputs"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
+    assert_eq!(found, ["./a\\x1b[31m", "./b\\xe2\\x80\\xae\u{e9}", "./\\xfe", "./\\xff"]);
+    let output = urlsift().args(["lines", "--columns", "input", "."]).current_dir(&folder).output().unwrap();
+    assert_eq!(text(&output.stdout).lines().collect::<Vec<_>>(), found);
+}
+
+#[cfg(unix)]
+#[test]
+fn output_follows_links_and_keeps_rights() {
+    use std::os::unix::fs::{PermissionsExt, symlink};
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::create_dir(at("sub")).unwrap();
+    symlink("sub/new", at("link")).unwrap();
+    assert!(feed(&["-o", at("link").to_str().unwrap()], LIST).status.success());
+    assert!(at("sub/new").is_file() && at("link").is_symlink());
+    fs::set_permissions(at("sub/new"), fs::Permissions::from_mode(0o664)).unwrap();
+    assert!(feed(&["-o", at("link").to_str().unwrap()], LIST).status.success());
+    assert_eq!(fs::metadata(at("sub/new")).unwrap().permissions().mode() & 0o777, 0o664);
+    let log = "echo earlier >log; \"$0\" -o /dev/stdout sub/new >>log; grep -c earlier log";
+    let output = Command::new("sh")
+        .args(["-c", log, env!("CARGO_BIN_EXE_urlsift")])
+        .current_dir(&folder)
+        .output()
+        .unwrap();
+    assert_eq!(text(&output.stdout), "1\n");
+}

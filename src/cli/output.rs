@@ -21,7 +21,9 @@ impl Output {
     /// # Errors
     /// When the file cannot be made; the error names it.
     pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
-        let Some(path) = path else { return Ok(Self::Standard) };
+        // Replacing what standard output leads to would lose what others have written there.
+        let is_standard = |path: &&Path| *path == Path::new("-") || *path == Path::new("/dev/stdout");
+        let Some(path) = path.filter(|path| !is_standard(path)) else { return Ok(Self::Standard) };
         // The error of a temporary file names a path that the user has never heard of.
         Self::open_file(path).map_err(|error| match error.kind() {
             io::ErrorKind::Other => named(path, &error),
@@ -33,19 +35,23 @@ impl Output {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(Self::Stream(File::options().write(true).open(path)?, path.to_owned()));
         }
-        // A link is followed: what it leads to is replaced, not the link.
-        let path = fs::canonicalize(path).unwrap_or_else(|_| path.to_owned());
+        // A link is followed: what it leads to is replaced, or made, not the link.
+        let target = fs::canonicalize(path).or_else(|_| {
+            let link = fs::read_link(path)?;
+            Ok::<_, io::Error>(path.parent().unwrap_or(Path::new("")).join(link))
+        });
+        let path = target.unwrap_or_else(|_| path.to_owned());
         let directory =
             path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
+        // The rights that any new file gets, or those that the file has.
         #[cfg(unix)]
-        {
-            use std::os::unix::fs::PermissionsExt;
-            // The rights that the file has, or those that any new file gets.
-            let mode = fs::metadata(&path).map_or(0o666, |metadata| metadata.permissions().mode() & 0o777);
-            builder.permissions(fs::Permissions::from_mode(mode));
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.prefix(".urlsift-").tempfile_in(directory)?;
+        if let Ok(metadata) = fs::metadata(&path) {
+            file.as_file().set_permissions(metadata.permissions())?;
         }
-        Ok(Self::File(builder.prefix(".urlsift-").tempfile_in(directory)?, path))
+        Ok(Self::File(file, path))
     }
 
     /// Writes all that `write` writes.

@@ -4,6 +4,8 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use crate::escape;
+
 /// One input: a file, or standard input.
 #[derive(Debug)]
 pub struct Input {
@@ -28,7 +30,8 @@ pub(crate) enum Opened {
 }
 
 impl Input {
-    /// The name in reports: the path as given or as found, `-` for standard input. Bytes that are not UTF-8 are replaced.
+    /// The name in reports: the path as given or as found, `-` for standard input. Bytes of it that are not UTF-8 and
+    /// characters that are not printable are `\\xHH`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -41,11 +44,11 @@ impl Input {
     }
 
     fn path(path: PathBuf) -> Self {
-        Self { name: path.display().to_string(), source: Source::Path(path) }
+        Self { name: escape::name(path.as_os_str().as_encoded_bytes()), source: Source::Path(path) }
     }
 
     fn broken(path: &Path, error: io::Error) -> Self {
-        Self { name: path.display().to_string(), source: Source::Broken(error) }
+        Self { name: escape::name(path.as_os_str().as_encoded_bytes()), source: Source::Broken(error) }
     }
 
     /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,

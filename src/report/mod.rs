@@ -280,7 +280,7 @@ impl Report {
                     examples: examples(found),
                 })
                 .collect(),
-            inputs: (0u32..).zip(inputs).map(|(number, input)| input_count(scanned, number, input)).collect(),
+            inputs: input_counts(scanned, inputs),
         }
     }
 
@@ -316,17 +316,21 @@ fn count(counts: &ByVerdict) -> Count {
     Count { lines: counts.lines(), accepted }
 }
 
-fn input_count(scanned: &Scanned, number: u32, input: &Input) -> InputCount {
-    let runs = scanned.tally.runs().iter().filter(|run| run.input == number);
-    let (bytes, lines) =
-        runs.fold((0, 0), |(bytes, lines), run| (bytes + (run.end - run.start), lines + run.lines));
-    let failure = scanned.failures.iter().find(|failure| failure.input == number);
-    InputCount {
-        name: input.name().to_owned(),
-        bytes,
-        lines,
-        error: failure.map(|failure| failure.error.to_string()),
+fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
+    let name = |input: &Input| InputCount { name: input.name().to_owned(), bytes: 0, lines: 0, error: None };
+    let mut counts: Vec<_> = inputs.iter().map(name).collect();
+    for run in scanned.tally.runs() {
+        if let Some(count) = counts.get_mut(run.input as usize) {
+            count.bytes += run.end - run.start;
+            count.lines += run.lines;
+        }
     }
+    for failure in &scanned.failures {
+        if let Some(count) = counts.get_mut(failure.input as usize) {
+            count.error = Some(failure.error.to_string());
+        }
+    }
+    counts
 }
 
 fn example_line(example: &Example, inputs: &[Input], show_secrets: bool) -> ExampleLine {

@@ -266,11 +266,7 @@ impl Page {
             } else {
                 example.line.to_string()
             };
-            let mut name = String::new();
-            if several {
-                crate::escape::push(&mut name, example.input.as_bytes());
-                name.push(':');
-            }
+            let name = if several { format!("{}:", example.input) } else { String::new() };
             let _ = write!(row, "  {name}{place}");
             self.line(&row);
             let text = self.excerpt(example, at);
@@ -310,8 +306,7 @@ impl Page {
         }
         self.heading("INPUTS not read to their end");
         for input in failed {
-            let mut name = String::new();
-            crate::escape::push(&mut name, input.name.as_bytes());
+            let name = &input.name;
             let error = input.error.as_deref().unwrap_or_default();
             let text = format!("  {name}: {error} ({} counted)", plural(input.lines, "line", "lines"));
             self.line(&text);
