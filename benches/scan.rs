@@ -26,6 +26,18 @@ fn split(bytes: &[u8]) -> usize {
     lines
 }
 
+/// The least that a program does that finds the lines of a file.
+fn read_and_split(path: &std::path::Path, buffer: &mut [u8]) -> usize {
+    let mut file = std::fs::File::open(path).unwrap();
+    let mut lines = 0;
+    loop {
+        match std::io::Read::read(&mut file, buffer).unwrap() {
+            0 => return lines,
+            len => lines += split(&buffer[..len]),
+        }
+    }
+}
+
 /// In pieces of a megabyte, as files are read.
 fn scan_pieces(bytes: &[u8]) -> Tally {
     let options = scan::Options::default();
@@ -73,6 +85,9 @@ fn file(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("file/{name}"));
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
         group.bench_function("memchr split in memory", |b| b.iter(|| split(black_box(&bytes))));
+        let mut buffer = vec![0; 1 << 20];
+        group
+            .bench_function("read and memchr split", |b| b.iter(|| read_and_split(file.path(), &mut buffer)));
         group.bench_function("scan -j1", |b| b.iter(|| run(1)));
         group.bench_function("scan -j2", |b| b.iter(|| run(2)));
         group.finish();

@@ -51,6 +51,30 @@ impl Advisories {
     fn add(&mut self, advisory: Advisory) {
         self.0 |= 1 << advisory as u8;
     }
+
+    /// Adds what is to say of a percent-encoded `byte`. `scheme` is a place in [`KNOWN`].
+    fn add_escaped(&mut self, scheme: Option<usize>, byte: u8) {
+        let tab_of_gopher = byte == b'\t' && scheme == Some(GOPHER);
+        if matches!(byte, 0 | b'\t' | b'\n' | b'\r') && !tab_of_gopher {
+            self.add(Advisory::EncodedControl);
+        }
+        if scheme.is_some_and(|place| KNOWN[place].delimiters.contains(&byte)) {
+            self.add(Advisory::EncodedDelimiter);
+        }
+    }
+
+    /// The advisories on percent escapes in `text`, whose scheme is at that place in [`KNOWN`].
+    pub(crate) fn of_escapes(scheme: Option<usize>, text: &[u8]) -> Self {
+        let mut found = Self::default();
+        for at in memchr::memchr_iter(b'%', text) {
+            if let Some(&[high, low]) = text.get(at + 1..at + 3)
+                && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
+            {
+                found.add_escaped(scheme, high << 4 | low);
+            }
+        }
+        found
+    }
 }
 
 /// The names joined by commas, or `-` when there are none.
@@ -211,13 +235,7 @@ impl AdvisoryScan {
     }
 
     fn escaped(&mut self, byte: u8) {
-        let tab_of_gopher = byte == b'\t' && self.scheme == Some(GOPHER);
-        if matches!(byte, 0 | b'\t' | b'\n' | b'\r') && !tab_of_gopher {
-            self.found.add(Advisory::EncodedControl);
-        }
-        if self.scheme.is_some_and(|place| KNOWN[place].delimiters.contains(&byte)) {
-            self.found.add(Advisory::EncodedDelimiter);
-        }
+        self.found.add_escaped(self.scheme, byte);
     }
 
     /// The advisories, now that the line has ended.
@@ -229,6 +247,12 @@ impl AdvisoryScan {
     }
 }
 
+#[inline]
 fn hex_value(digit: u8) -> Option<u8> {
-    char::from(digit).to_digit(16).and_then(|value| u8::try_from(value).ok())
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
 }

@@ -257,12 +257,14 @@ impl Tally {
         self.known[known].count(verdict);
     }
 
-    /// Counts one judged line by its scheme; `None` when it has none.
-    pub(crate) fn count(&mut self, scheme: Option<&[u8]>, verdict: Verdict) {
-        let Some(scheme) = scheme else { return self.relative.count(verdict) };
-        if let Some(known) = find_known(scheme) {
-            return self.known[known].count(verdict);
-        }
+    /// Counts one judged line without a scheme.
+    #[inline]
+    pub(crate) fn count_relative(&mut self, verdict: Verdict) {
+        self.relative.count(verdict);
+    }
+
+    /// Counts one judged line of a scheme that is not in [`KNOWN`].
+    pub(crate) fn count_other(&mut self, scheme: &[u8], verdict: Verdict) {
         if scheme.len() > MAX_SCHEME_LEN {
             return self.unnamed.count(verdict);
         }
@@ -286,8 +288,11 @@ impl Tally {
     pub(crate) fn count_long(&mut self, scheme_len: Option<u64>, beginning: &[u8], verdict: Verdict) {
         match scheme_len.map(|len| usize::try_from(len).ok().and_then(|len| beginning.get(..len))) {
             Some(None) => self.unnamed.count(verdict),
-            Some(scheme) => self.count(scheme, verdict),
-            None => self.count(None, verdict),
+            Some(Some(scheme)) => match find_known(scheme) {
+                Some(known) => self.count_known(known, verdict),
+                None => self.count_other(scheme, verdict),
+            },
+            None => self.count_relative(verdict),
         }
     }
 
