@@ -13,7 +13,7 @@ const MAX_ROWS: usize = 12;
 /// How wide a bar is when it is full, in characters.
 const BAR: usize = 24;
 
-/// The widest line of a table that shows an example.
+/// The widest line of the report: as wide as its tables.
 const WIDTH: usize = 100;
 
 struct Page {
@@ -279,7 +279,7 @@ impl Page {
     /// As much of the example as fits on a line, its mark set off.
     fn excerpt(&self, example: &ExampleLine, marked: bool) -> String {
         let mark = if marked { example.mark } else { [0, 0] };
-        let shown = window(&example.text, mark, WIDTH - 8);
+        let shown = window(&example.text, mark, WIDTH - 12);
         let mut out = String::new();
         if shown.start > 0 || example.skipped > 0 {
             out.push('\u{2026}');
