@@ -5,7 +5,7 @@
 
 use std::fmt;
 
-use crate::names::named;
+use crate::names::{named, write_list};
 use crate::scheme::{GOPHER, KNOWN};
 
 named! {
@@ -80,16 +80,7 @@ impl Advisories {
 /// The names joined by commas, or `-` when there are none.
 impl fmt::Display for Advisories {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_empty() {
-            return out.write_str("-");
-        }
-        for (n, advisory) in self.iter().enumerate() {
-            if n > 0 {
-                out.write_str(",")?;
-            }
-            out.write_str(advisory.name())?;
-        }
-        Ok(())
+        write_list(out, self.iter().map(Advisory::name))
     }
 }
 

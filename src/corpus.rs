@@ -32,12 +32,9 @@ impl Default for Effort {
 
 impl Effort {
     fn sizes(&self) -> Sizes {
+        let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The end of the last line of a shard mostly lies a little behind it.
-        Sizes {
-            piece: self.shard_len.max(16) + self.shard_len / 16,
-            line: self.line_len.max(3),
-            eager: false,
-        }
+        Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), eager: false }
     }
 
     /// How many threads that is.

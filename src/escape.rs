@@ -18,9 +18,10 @@ pub fn push(out: &mut String, bytes: &[u8]) {
     }
 }
 
-/// The name of a file as text: what is printable stays, in any script; bytes that are not UTF-8, control characters and those
-/// that turn the direction of text are `\\xHH`.
-pub(crate) fn name(bytes: &[u8]) -> String {
+/// The name of a file, or a sentence with one in it, as text: what is printable stays, in any script; bytes that are not UTF-8,
+/// control characters and those that turn the direction of text are `\xHH`.
+#[must_use]
+pub fn printable(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {

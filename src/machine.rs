@@ -75,7 +75,7 @@ const _: () = {
 /// For each state and each byte below 80, the state after that byte. A state is the index of its row.
 ///
 /// A row per byte instead of per class costs memory (640 KiB, of which real lists touch some 20) and saves a look-up
-/// and two operations a byte: half of all work in the loop.
+/// and two operations a byte.
 static STEP: [u32; tables::N_STATES * 128] = {
     let mut step = [0; tables::N_STATES * 128];
     let mut at = 0;

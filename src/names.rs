@@ -1,4 +1,6 @@
-//! How enums get their public names.
+//! How enums get their public names, and how sets of them are written.
+
+use std::fmt;
 
 /// Declares an enum whose variants have public names: stable, lower-case, hyphenated.
 macro_rules! named {
@@ -34,3 +36,17 @@ macro_rules! named {
     };
 }
 pub(crate) use named;
+
+/// Writes names joined by commas, or `-` when there are none.
+pub(crate) fn write_list(
+    out: &mut fmt::Formatter<'_>,
+    names: impl Iterator<Item = &'static str>,
+) -> fmt::Result {
+    let mut between = "";
+    for name in names {
+        out.write_str(between)?;
+        out.write_str(name)?;
+        between = ",";
+    }
+    if between.is_empty() { out.write_str("-") } else { Ok(()) }
+}

@@ -4,6 +4,9 @@ use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
+use serde_json::Value;
+
+use crate::advisory::Advisory;
 use crate::corpus::{Effort, Failure};
 use crate::escape::masked;
 use crate::grammar::Grammar;
@@ -12,7 +15,7 @@ use crate::judge::{Judgement, judge};
 use crate::names::named;
 use crate::parallel::in_order;
 use crate::parts::secrets;
-use crate::shard::{BYTE_ORDER_MARK, trim_terminator};
+use crate::shard::{skip_byte_order_mark, trim_terminator};
 
 named! {
     /// A column of a record.
@@ -85,11 +88,14 @@ impl Default for Records {
     }
 }
 
-/// Where a line stands.
-struct Position<'a> {
+/// A line of which a record is written.
+struct Row<'a> {
     input: &'a str,
     number: u64,
     offset: u64,
+    line: &'a [u8],
+    /// `None` for a blank line.
+    judgement: Option<Judgement<'a>>,
 }
 
 /// Whole lines, and the number of the first of them.
@@ -171,27 +177,23 @@ fn write_input(
 
 fn format_lines(numbered: &Numbered, input: &str, records: &Records) -> String {
     let bytes = numbered.bytes.get();
-    let mut offset = numbered.bytes.offset;
-    let mut body = bytes;
-    if offset == 0 {
-        body = bytes.strip_prefix(BYTE_ORDER_MARK).unwrap_or(bytes);
-        offset += (bytes.len() - body.len()) as u64;
-    }
+    let body = skip_byte_order_mark(bytes, numbered.bytes.offset);
+    let mut offset = numbered.bytes.offset + (bytes.len() - body.len()) as u64;
     let mut out = String::with_capacity(bytes.len());
-    for (number, line) in (numbered.first..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
-        let (text, _) = trim_terminator(line);
-        records.write(&mut out, &Position { input, number, offset }, text);
-        offset += line.len() as u64;
+    for (number, whole) in (numbered.first..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
+        let (line, _) = trim_terminator(whole);
+        let judgement = (!line.is_empty()).then(|| judge(line));
+        records.write(&mut out, &Row { input, number, offset, line, judgement });
+        offset += whole.len() as u64;
     }
     out
 }
 
 impl Records {
     /// Appends the record of one line, if it is wanted.
-    fn write(&self, out: &mut String, at: &Position<'_>, line: &[u8]) {
-        let judgement = (!line.is_empty()).then(|| judge(line));
+    fn write(&self, out: &mut String, row: &Row<'_>) {
         if let Some(accepted) = self.only
-            && judgement.is_none_or(|judgement| judgement.verdict().accepts(self.grammar) != accepted)
+            && row.judgement.is_none_or(|judgement| judgement.verdict().accepts(self.grammar) != accepted)
         {
             return;
         }
@@ -201,65 +203,53 @@ impl Records {
                     if n > 0 {
                         out.push('\t');
                     }
-                    let before = out.len();
-                    if !self.field(out, column, at, line, judgement.as_ref()) {
-                        out.truncate(before);
+                    if !self.field(out, column, row) {
                         out.push('-');
                     }
                 }
                 Form::Jsonl => {
-                    let _ = write!(out, "{}\"{column}\":", if n > 0 { "," } else { "{" });
-                    self.json_field(out, column, at, line, judgement.as_ref());
+                    let _ = write!(
+                        out,
+                        "{}\"{column}\":{}",
+                        if n > 0 { "," } else { "{" },
+                        self.value(column, row)
+                    );
                 }
             }
         }
         out.push_str(if self.form == Form::Jsonl { "}\n" } else { "\n" });
     }
 
-    fn json_field(
-        &self,
-        out: &mut String,
-        column: Column,
-        at: &Position<'_>,
-        line: &[u8],
-        judgement: Option<&Judgement<'_>>,
-    ) {
+    /// One field as a JSON value; null when the line has none. The verdict of no grammar is a list too, an empty one.
+    fn value(&self, column: Column, row: &Row<'_>) -> Value {
         let mut text = String::new();
-        let there = self.field(&mut text, column, at, line, judgement);
-        match column {
-            _ if !there => out.push_str("null"),
-            Column::Line | Column::Offset | Column::Length => out.push_str(&text),
-            Column::Verdict | Column::Advisories => {
-                let names: Vec<&str> = text.split(',').filter(|name| !name.is_empty()).collect();
-                out.push_str(&serde_json::json!(names).to_string());
+        match (column, &row.judgement) {
+            (Column::Verdict, Some(judgement)) => judgement.verdict().iter().map(Grammar::name).collect(),
+            (Column::Advisories, Some(judgement)) => {
+                judgement.advisories().iter().map(Advisory::name).collect()
             }
-            _ => out.push_str(&serde_json::Value::from(text).to_string()),
+            (Column::Line, _) => row.number.into(),
+            (Column::Offset, _) => row.offset.into(),
+            (Column::Length, Some(_)) => row.line.len().into(),
+            _ if self.field(&mut text, column, row) => text.into(),
+            _ => Value::Null,
         }
     }
 
-    /// Appends one field; `false` when the line has none.
-    fn field(
-        &self,
-        out: &mut String,
-        column: Column,
-        at: &Position<'_>,
-        line: &[u8],
-        judgement: Option<&Judgement<'_>>,
-    ) -> bool {
+    /// Appends one field; `false`, and nothing, when the line has none.
+    fn field(&self, out: &mut String, column: Column, row: &Row<'_>) -> bool {
         let before = out.len();
-        match (column, judgement) {
-            (Column::Input, _) => out.push_str(at.input),
-            (Column::Line, _) => drop(write!(out, "{}", at.number)),
-            (Column::Offset, _) => drop(write!(out, "{}", at.offset)),
-            (Column::Length, Some(_)) => drop(write!(out, "{}", line.len())),
+        match (column, &row.judgement) {
+            (Column::Input, _) => out.push_str(row.input),
+            (Column::Line, _) => drop(write!(out, "{}", row.number)),
+            (Column::Offset, _) => drop(write!(out, "{}", row.offset)),
+            (Column::Length, Some(_)) => drop(write!(out, "{}", row.line.len())),
             (Column::Kind, None) => out.push_str("blank"),
             (_, None) => {}
             (Column::Kind, Some(judgement)) => out.push_str(judgement.kind().name()),
-            (Column::Verdict, Some(judgement)) => {
-                if !judgement.verdict().is_empty() {
-                    let _ = write!(out, "{}", judgement.verdict());
-                }
-            }
+            // Both are `-` themselves when they are empty.
+            (Column::Verdict, Some(judgement)) => drop(write!(out, "{}", judgement.verdict())),
+            (Column::Advisories, Some(judgement)) => drop(write!(out, "{}", judgement.advisories())),
             (Column::Scheme, Some(judgement)) => {
                 for byte in judgement.scheme().unwrap_or_default() {
                     out.push(char::from(byte.to_ascii_lowercase()));
@@ -270,21 +260,11 @@ impl Records {
                     let _ = write!(out, "{defect}");
                 }
             }
-            (Column::Advisories, Some(judgement)) => {
-                let advisories = judgement.advisories();
-                if !advisories.is_empty() {
-                    let _ = write!(out, "{advisories}");
-                }
-            }
             (Column::Text, Some(_)) => {
-                let secrets = if self.show_secrets { Vec::new() } else { secrets(line, false) };
-                out.push_str(&masked(line, &secrets));
+                let secrets = if self.show_secrets { Vec::new() } else { secrets(row.line, false) };
+                out.push_str(&masked(row.line, &secrets));
             }
         }
-        // The verdict of no grammar at all is a list too, an empty one.
         out.len() > before
-            || (self.form == Form::Jsonl
-                && judgement.is_some()
-                && matches!(column, Column::Verdict | Column::Advisories))
     }
 }

@@ -14,7 +14,7 @@ use crate::grammar::{Grammar, Verdict};
 use crate::machine::{State, Tracker};
 use crate::parts::BEGINNING;
 use crate::scheme::{HTTP, HTTPS, KNOWN, find_known, is_scheme_byte, scheme_len};
-use crate::shard::{BYTE_ORDER_MARK, cut, trim_terminator};
+use crate::shard::{cut, skip_byte_order_mark, trim_terminator};
 use crate::tally::{Line, MAX_EXAMPLE_LEN, Place, Run, Tally};
 
 /// What changes a count.
@@ -59,14 +59,10 @@ pub fn scan(bytes: &[u8], options: &Options) -> Tally {
 #[must_use]
 pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     let mut tally = Tally::default();
-    let mut body = bytes;
-    if place.offset == 0
-        && let Some(rest) = bytes.strip_prefix(BYTE_ORDER_MARK)
-    {
-        tally.boms = 1;
-        body = rest;
-    }
-    let mut at = Place { offset: place.offset + (bytes.len() - body.len()) as u64, ..place };
+    let body = skip_byte_order_mark(bytes, place.offset);
+    let mark_len = (bytes.len() - body.len()) as u64;
+    tally.boms = u64::from(mark_len > 0);
+    let mut at = Place { offset: place.offset + mark_len, ..place };
     let mut covered = place.offset;
     let lanes: [_; LANES] = cut(body).map(|piece| {
         let lane = Lane::new(piece, at);
@@ -91,7 +87,8 @@ pub(crate) struct LongLine {
     place: Place,
     /// All bytes fed, the byte order mark and the terminator too.
     fed: u64,
-    bom: bool,
+    /// How many of them are the byte order mark.
+    mark_len: u64,
     /// All bytes of the line so far, without the CRs that may belong to the terminator.
     len: u64,
     /// CRs that belong to the terminator if nothing but an LF follows.
@@ -122,7 +119,7 @@ impl LongLine {
             options: *options,
             place,
             fed: 0,
-            bom: false,
+            mark_len: 0,
             len: 0,
             crs: 0,
             ended: false,
@@ -138,15 +135,8 @@ impl LongLine {
     /// The next bytes of the line; the last of all ends with its LF, unless the input ends before one. The first of all
     /// holds a byte order mark whole or not at all.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        let mut line = bytes;
-        if self.fed == 0
-            && self.place.offset == 0
-            && let Some(rest) = bytes.strip_prefix(BYTE_ORDER_MARK)
-        {
-            self.bom = true;
-            self.place.offset = BYTE_ORDER_MARK.len() as u64;
-            line = rest;
-        }
+        let line = skip_byte_order_mark(bytes, self.place.offset + self.fed);
+        self.mark_len += (bytes.len() - line.len()) as u64;
         self.fed += bytes.len() as u64;
         self.ended |= line.ends_with(b"\n");
         let line = line.strip_suffix(b"\n").unwrap_or(line);
@@ -212,10 +202,11 @@ impl LongLine {
     /// The tally of the line, now that it has ended.
     pub(crate) fn finish(self) -> Tally {
         let mut tally = Tally::default();
-        tally.boms = u64::from(self.bom);
+        tally.boms = u64::from(self.mark_len > 0);
         tally.cr = u64::from(self.crs > 0);
-        let start = self.place.offset - if self.bom { BYTE_ORDER_MARK.len() as u64 } else { 0 };
-        let entry = Line { place: self.place, number: 1, beginning: &self.beginning, len: self.len };
+        let start = self.place.offset;
+        let place = Place { offset: start + self.mark_len, ..self.place };
+        let entry = Line { place, number: 1, beginning: &self.beginning, len: self.len };
         // A byte order mark with nothing behind it is no line.
         let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
         if self.len == 0 {
@@ -228,7 +219,7 @@ impl LongLine {
             };
             tally.count_long(scheme, &self.beginning, verdict);
             if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
-                tally.count_advisories(&entry, scan.finish(), || (0, entry.beginning));
+                tally.count_advisories(&entry, scan.finish());
             }
             if let Some(defect) = Defect::of(self.options.grammar, &self.tracker, &self.beginning) {
                 tally.count_defect(&entry, &defect, || (self.window_start, &self.window));
@@ -334,9 +325,9 @@ impl Scanner<'_> {
             if !plain_authority(behind) {
                 let mut scan = AdvisoryScan::new(known);
                 scan.feed(behind);
-                self.tally.count_advisories(entry, scan.finish(), || (0, line));
+                self.tally.count_advisories(entry, scan.finish());
             } else if percent {
-                self.tally.count_advisories(entry, Advisories::of_escapes(known, behind), || (0, line));
+                self.tally.count_advisories(entry, Advisories::of_escapes(known, behind));
             }
         }
         if !verdict.accepts(self.options.grammar) {

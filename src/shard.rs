@@ -38,8 +38,10 @@ pub(crate) fn trim_terminator(bytes: &[u8]) -> (&[u8], bool) {
     (&line[..end], true)
 }
 
-/// The UTF-8 byte order mark, skipped at the very start of an input (SPEC A3).
-pub(crate) const BYTE_ORDER_MARK: &[u8] = b"\xef\xbb\xbf";
+/// `bytes`, which begin at `offset`, without the UTF-8 byte order mark at the very start of an input (SPEC A3).
+pub(crate) fn skip_byte_order_mark(bytes: &[u8], offset: u64) -> &[u8] {
+    if offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes }
+}
 
 #[cfg(test)]
 mod tests {

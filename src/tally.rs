@@ -190,9 +190,7 @@ impl<'a> Line<'a> {
             cut: from + (text.len() as u64) < self.len,
         }
     }
-}
 
-impl Line<'_> {
     /// Where in `text`, which begins at `from`, passwords may stand: by what the line begins with, and by what is shown.
     fn secrets(&self, from: u64, text: &[u8]) -> Vec<Range<usize>> {
         let cut = self.len > self.beginning.len() as u64;
@@ -307,15 +305,11 @@ impl Tally {
         found.count(line.place, || line.example(defect.offset, around()));
     }
 
-    /// Counts the advisories of a line that has been counted. `start` gives its first bytes, and 0.
-    pub(crate) fn count_advisories<'a>(
-        &mut self,
-        line: &Line<'_>,
-        advisories: Advisories,
-        start: impl Fn() -> (u64, &'a [u8]),
-    ) {
+    /// Counts the advisories of a line that has been counted.
+    pub(crate) fn count_advisories(&mut self, line: &Line<'_>, advisories: Advisories) {
         for advisory in advisories.iter() {
-            self.advisories.entry(advisory).or_default().count(line.place, || line.example(0, start()));
+            let found = self.advisories.entry(advisory).or_default();
+            found.count(line.place, || line.example(0, (0, line.beginning)));
         }
     }
 

@@ -14,6 +14,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
 use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
+use urlsift::escape::printable;
 use urlsift::input::{self, Input};
 
 /// Judge every line of URL lists under five grammars at once.
@@ -143,12 +144,7 @@ pub(crate) fn run() -> ExitCode {
 /// A sentence for the user on standard error. What controls a terminal in it (from a file's
 /// name, say) is escaped.
 fn complain(sentence: &str) {
-    let mut text = String::new();
-    for c in sentence.chars() {
-        let turns = matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-        if c.is_control() || turns { text.extend(c.escape_default()) } else { text.push(c) }
-    }
-    let _ = writeln!(io::stderr(), "urlsift: {text}");
+    let _ = writeln!(io::stderr(), "urlsift: {}", printable(sentence.as_bytes()));
 }
 
 /// Names the inputs that could not be read to their end.
@@ -156,8 +152,9 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
     for failure in failures {
         let name = inputs.get(failure.input as usize).map_or("?", Input::name);
         complain(&format!("{name}: {}", failure.error));
-        let command = Typed::command().get_subcommands().any(|command| command.get_name() == name);
-        if command && failure.error.kind() == io::ErrorKind::NotFound {
+        if failure.error.kind() == io::ErrorKind::NotFound
+            && Typed::command().get_subcommands().any(|command| command.get_name() == name)
+        {
             complain(&format!("a command stands before all options: urlsift {name} ..."));
         }
     }

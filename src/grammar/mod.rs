@@ -7,6 +7,8 @@
 use std::fmt;
 use std::str::FromStr;
 
+use crate::names::write_list;
+
 /// One of the five grammars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[repr(u8)]
@@ -129,15 +131,6 @@ impl Verdict {
 /// The names of the accepting grammars joined by commas, or `-` when there are none.
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        if self.is_empty() {
-            return out.write_str("-");
-        }
-        for (n, grammar) in self.iter().enumerate() {
-            if n > 0 {
-                out.write_str(",")?;
-            }
-            out.write_str(grammar.name())?;
-        }
-        Ok(())
+        write_list(out, self.iter().map(Grammar::name))
     }
 }

@@ -31,7 +31,7 @@ pub(crate) enum Opened {
 
 impl Input {
     /// The name in reports: the path as given or as found, `-` for standard input. Bytes of it that are not UTF-8 and
-    /// characters that are not printable are `\\xHH`.
+    /// characters that are not printable are `\xHH`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -44,11 +44,11 @@ impl Input {
     }
 
     fn path(path: PathBuf) -> Self {
-        Self { name: escape::name(path.as_os_str().as_encoded_bytes()), source: Source::Path(path) }
+        Self { name: escape::printable(path.as_os_str().as_encoded_bytes()), source: Source::Path(path) }
     }
 
     fn broken(path: &Path, error: io::Error) -> Self {
-        Self { name: escape::name(path.as_os_str().as_encoded_bytes()), source: Source::Broken(error) }
+        Self { name: escape::printable(path.as_os_str().as_encoded_bytes()), source: Source::Broken(error) }
     }
 
     /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,
