@@ -8,8 +8,9 @@ use std::thread;
 use rayon::prelude::*;
 
 use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
+use crate::long_line::LongLine;
 use crate::parallel::in_order;
-use crate::scan::{LongLine, Options, scan_part};
+use crate::scan::{Options, scan_part};
 use crate::tally::{Place, Tally};
 
 /// How the work is done. Nothing here changes a count.

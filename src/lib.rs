@@ -45,6 +45,7 @@ mod shard;
 pub mod input;
 pub mod tally;
 pub mod scan;
+mod long_line;
 mod parallel;
 pub mod corpus;
 pub mod record;

@@ -12,10 +12,9 @@ use crate::advisory::{Advisories, AdvisoryScan};
 use crate::defect::Defect;
 use crate::grammar::{Grammar, Verdict};
 use crate::machine::{State, Tracker};
-use crate::parts::BEGINNING;
-use crate::scheme::{HTTP, HTTPS, KNOWN, find_known, is_scheme_byte, scheme_len};
+use crate::scheme::{HTTP, HTTPS, KNOWN, find_known, scheme_len};
 use crate::shard::{cut, skip_byte_order_mark, trim_terminator};
-use crate::tally::{Line, MAX_EXAMPLE_LEN, Place, Run, Tally};
+use crate::tally::{Line, Place, Run, Tally};
 
 /// What changes a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -79,155 +78,6 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     }
     tally.cover(Run { input: place.input, start: covered, end: at.offset, lines: 0 });
     tally
-}
-
-/// A line that is judged piece by piece as it is read, because it is too long to be held.
-pub(crate) struct LongLine {
-    options: Options,
-    place: Place,
-    /// All bytes fed, the byte order mark and the terminator too.
-    fed: u64,
-    /// How many of them are the byte order mark.
-    mark_len: u64,
-    /// All bytes of the line so far, without the CRs that may belong to the terminator.
-    len: u64,
-    /// CRs that belong to the terminator if nothing but an LF follows.
-    crs: u64,
-    /// Whether the LF has come.
-    ended: bool,
-    state: State,
-    tracker: Tracker,
-    scheme: LongScheme,
-    beginning: Vec<u8>,
-    /// The bytes before the defect, and some behind it.
-    window: Vec<u8>,
-    window_start: u64,
-}
-
-/// What is known of the scheme of a line that is still being read.
-enum LongScheme {
-    /// All so far may be one.
-    Open,
-    /// It ended here, or there is none; what is behind it is being looked at.
-    Known(Option<u64>, AdvisoryScan),
-}
-
-impl LongLine {
-    /// The line that begins at `place`.
-    pub(crate) fn new(place: Place, options: &Options) -> Self {
-        Self {
-            options: *options,
-            place,
-            fed: 0,
-            mark_len: 0,
-            len: 0,
-            crs: 0,
-            ended: false,
-            state: State::START,
-            tracker: Tracker::new(options.grammar),
-            scheme: LongScheme::Open,
-            beginning: Vec::new(),
-            window: Vec::new(),
-            window_start: 0,
-        }
-    }
-
-    /// The next bytes of the line; the last of all ends with its LF, unless the input ends before one. The first of all
-    /// holds a byte order mark whole or not at all.
-    pub(crate) fn feed(&mut self, bytes: &[u8]) {
-        let line = skip_byte_order_mark(bytes, self.place.offset + self.fed);
-        self.mark_len += (bytes.len() - line.len()) as u64;
-        self.fed += bytes.len() as u64;
-        self.ended |= line.ends_with(b"\n");
-        let line = line.strip_suffix(b"\n").unwrap_or(line);
-        let body = line.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
-        if body > 0 {
-            let mut crs = std::mem::take(&mut self.crs);
-            while crs > 0 {
-                let some = crs.min(4096);
-                self.read(&[b'\r'; 4096][..some as usize]);
-                crs -= some;
-            }
-            self.read(&line[..body]);
-        }
-        self.crs += (line.len() - body) as u64;
-    }
-
-    fn read(&mut self, bytes: &[u8]) {
-        self.state = self.state.run(bytes);
-        let missing = BEGINNING - self.beginning.len();
-        self.beginning.extend(&bytes[..bytes.len().min(missing)]);
-        let was_broken = self.tracker.broke_at().is_some();
-        self.tracker.feed(bytes);
-        // All bytes up to the defect pass through the window; from there on it fills up.
-        let read = if was_broken {
-            0
-        } else {
-            usize::try_from(self.tracker.offset() - self.len).unwrap_or(bytes.len())
-        };
-        if !was_broken {
-            self.window.extend(&bytes[..read]);
-            let excess = self.window.len().saturating_sub(Line::BEFORE);
-            self.window.drain(..excess);
-            self.window_start = self.tracker.offset() - self.window.len() as u64;
-        }
-        if self.tracker.broke_at().is_some() {
-            let missing = MAX_EXAMPLE_LEN.saturating_sub(self.window.len());
-            self.window.extend(bytes[read..].iter().take(missing));
-        }
-        let mut behind = bytes;
-        if let LongScheme::Open = self.scheme {
-            let Some(end) = bytes.iter().position(|&byte| !is_scheme_byte(byte)) else {
-                self.len += bytes.len() as u64;
-                return;
-            };
-            let len = self.len + end as u64;
-            if len > 0 && bytes[end] == b':' {
-                let known =
-                    usize::try_from(len).ok().and_then(|len| self.beginning.get(..len)).and_then(find_known);
-                self.scheme = LongScheme::Known(Some(len), AdvisoryScan::new(known));
-                behind = &bytes[end + 1..];
-            } else {
-                let mut scan = AdvisoryScan::new(None);
-                scan.feed(&self.beginning[..usize::try_from(self.len).unwrap_or(BEGINNING).min(BEGINNING)]);
-                self.scheme = LongScheme::Known(None, scan);
-            }
-        }
-        if let LongScheme::Known(_, scan) = &mut self.scheme {
-            scan.feed(behind);
-        }
-        self.len += bytes.len() as u64;
-    }
-
-    /// The tally of the line, now that it has ended.
-    pub(crate) fn finish(self) -> Tally {
-        let mut tally = Tally::default();
-        tally.boms = u64::from(self.mark_len > 0);
-        tally.cr = u64::from(self.crs > 0);
-        let start = self.place.offset;
-        let place = Place { offset: start + self.mark_len, ..self.place };
-        let entry = Line { place, number: 1, beginning: &self.beginning, len: self.len };
-        // A byte order mark with nothing behind it is no line.
-        let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
-        if self.len == 0 {
-            tally.blank = lines;
-        } else {
-            let verdict = self.state.verdict();
-            let (scheme, scan) = match self.scheme {
-                LongScheme::Known(scheme, scan) => (scheme, Some(scan)),
-                LongScheme::Open => (None, None),
-            };
-            tally.count_long(scheme, &self.beginning, verdict);
-            if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
-                tally.count_advisories(&entry, scan.finish());
-            }
-            if let Some(defect) = Defect::of(self.options.grammar, &self.tracker, &self.beginning) {
-                tally.count_defect(&entry, &defect, || (self.window_start, &self.window));
-            }
-        }
-        tally.cover(Run { input: self.place.input, start, end: start + self.fed, lines });
-        tally
-    }
 }
 
 /// One of the sub-pieces that are walked side by side.
@@ -501,57 +351,6 @@ const fn equal(word: u64, byte: u8) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// The tally of `bytes` by the parts that `LongLine` is fed with.
-    fn by_parts(bytes: &[u8], step: usize, options: &Options) -> Tally {
-        let mut offset = 0;
-        let mut tally = Tally::default();
-        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
-            let mut long = LongLine::new(Place { input: 0, offset }, options);
-            let (first, rest) = line.split_at(line.len().min(step.max(3)));
-            long.feed(first);
-            rest.chunks(step).for_each(|part| long.feed(part));
-            tally = tally.merge(long.finish());
-            offset += line.len() as u64;
-        }
-        tally
-    }
-
-    #[test]
-    fn long_lines_are_judged_as_others() {
-        let long = [b"http://a.example/".as_slice(), &[b'x'; 400], b" y", &[b'z'; 400]].concat();
-        let secret = b"ftp://fred:secret@h.example:2121/a%00b\n".repeat(3);
-        let texts: [&[u8]; 14] = [
-            b"",
-            b"\n",
-            b"\r\r\n",
-            b"\xef\xbb\xbf",
-            b"\xef\xbb\xbfhttp://a/\r\n",
-            b"a\r\rb\r\r\n",
-            b"\xef\xbb\xbf\n\nx y\n",
-            b"http://a/%2F%0\nhttp://a:8080/\n//a:b@c/\n?q\n",
-            b"url:foo:x\nabc\n:\n1:2\n",
-            b"http://a/\xff\xffx\n",
-            b"http://a/\r\xff\r",
-            &long,
-            &secret,
-            b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:b%0dx#f\n",
-        ];
-        for text in texts {
-            for grammar in Grammar::ALL {
-                let options = Options { grammar };
-                let whole = scan(text, &options);
-                for step in [1, 2, 3, 5, 64, 161, 1000] {
-                    assert_eq!(
-                        by_parts(text, step, &options),
-                        whole,
-                        "{:?} {step}",
-                        String::from_utf8_lossy(text)
-                    );
-                }
-            }
-        }
-    }
 
     #[test]
     fn a_run_of_crs_is_looked_at_once() {
