@@ -262,7 +262,7 @@ pub struct Classes {
 }
 
 impl Classes {
-    fn by_key<K: Eq + std::hash::Hash>(key: impl Fn(u8) -> K) -> Self {
+    pub fn by_key<K: Eq + std::hash::Hash>(key: impl Fn(u8) -> K) -> Self {
         let mut known = HashMap::new();
         let mut samples = Vec::new();
         let of = std::array::from_fn(|byte| {

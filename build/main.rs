@@ -1,14 +1,17 @@
 //! Derives the machine that judges lines from the five grammar files, when the crate is compiled.
 //!
 //! Written to `$OUT_DIR/tables.rs`, which `src/machine.rs` includes: the machine that runs all five grammars at once, and
-//! for each grammar the machine whose states also know which rule is being read.
+//! for each grammar the machine whose states also know which rule is being read; and to `$OUT_DIR/walk.rs` and two tables
+//! beside it, which `src/walk.rs` includes: the machine of the scan.
 
 #![recursion_limit = "512"]
 #![allow(clippy::precedence, reason = "a rule reads as in its document: sequence binds closer than choice")]
 #![allow(clippy::doc_link_with_quotes, reason = "the comment on a rule is the rule as printed")]
 
 mod automaton;
+mod fact;
 mod rule;
+mod walk;
 
 #[path = "../src/grammar/draft1993.rs"]
 mod draft1993;
@@ -20,16 +23,22 @@ mod rfc1808;
 mod rfc2396;
 #[path = "../src/grammar/rfc3986.rs"]
 mod rfc3986;
+#[path = "../src/scheme.rs"]
+#[allow(dead_code, reason = "the library uses all of it")]
+mod scheme;
 
 use std::fmt::{Display, Write};
 use std::{env, fs, path::Path};
 
 use automaton::{Classes, Dfa, Nfa, State};
+use fact::{Escapes, Fact};
 use rule::Name;
+use walk::{Column, Outcome, Walk};
 
 fn main() {
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/grammar");
+    println!("cargo::rerun-if-changed=src/scheme.rs");
 
     let tops = [
         draft1993::prefixedurl(),
@@ -55,8 +64,14 @@ fn main() {
     constant(&mut out, "N_STATES", "usize", machine.next.len());
     write_machine(&mut out, &classes, &machine);
     write_labelled(&mut out, &automata, &labelled);
-    let path = Path::new(&env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join("tables.rs");
-    fs::write(path, out).expect("OUT_DIR can be written");
+    write("tables.rs", out);
+    let (classes, machine) = walk::with_facts(&machine, &classes.of, &fact::machine());
+    write_walk(&walk::by_pairs(classes, &machine));
+}
+
+fn write(name: &str, contents: impl AsRef<[u8]>) {
+    let path = Path::new(&env::var("OUT_DIR").expect("cargo sets OUT_DIR")).join(name);
+    fs::write(path, contents).expect("OUT_DIR can be written");
 }
 
 fn constant(out: &mut String, name: &str, kind: &str, value: impl Display) {
@@ -77,6 +92,48 @@ fn write_machine(out: &mut String, classes: &Classes, machine: &Dfa<u8>) {
     table(out, "CLASS_OF", "u8", classes.of);
     table(out, "NEXT", "u16", machine.next.iter().flatten());
     table(out, "ACCEPTING", "u8", &machine.facts);
+}
+
+/// The machine of the scan. The large tables are files of their own, of little-endian numbers: nothing has to be compiled
+/// of them.
+fn write_walk(walk: &Walk) {
+    let Walk { classes, pairs, last, end, columns, outcomes } = walk;
+    let class = |byte: u8| usize::from(classes.of[usize::from(byte)]);
+    let mut out = String::new();
+    constant(&mut out, "TABLE_LEN", "usize", columns.len() * columns[0].values().len());
+    let last = (0..=u8::MAX).map(|byte| last[class(byte)]);
+    table(&mut out, "LAST", "u16", [*end; 256].into_iter().chain(last));
+    let outcomes = outcomes.iter().map(|Outcome { accepting, fact }| {
+        let fact = match fact {
+            Fact::Plain(scheme, Escapes { control, delimiter }) => {
+                format!("Fact::Plain({scheme:?}, Advisories::on_escapes({control}, {delimiter}))")
+            }
+            Fact::Look => "Fact::Look".into(),
+        };
+        format!("Outcome {{ verdict: Verdict::from_bits({accepting}), fact: {fact} }}")
+    });
+    table(&mut out, "OUTCOMES", "Outcome", outcomes);
+    write("walk.rs", out);
+
+    let mut column_of = Vec::new();
+    for pair in 0..=u16::MAX {
+        let [first, second] = pair.to_le_bytes();
+        let column = u16::try_from(pairs[class(first)][class(second)]).expect("some hundred columns");
+        column_of.extend(column.to_le_bytes());
+    }
+    write("columns.bin", column_of);
+    let mut rows = Vec::new();
+    for state in 0..columns[0].values().len() {
+        for column in columns {
+            // A state is the index of its row.
+            let value = match column {
+                Column::States(states) => states[state] * columns.len(),
+                Column::Outcomes(outcomes) => outcomes[state],
+            };
+            rows.extend(u32::try_from(value).expect("a table of some megabytes").to_le_bytes());
+        }
+    }
+    write("rows.bin", rows);
 }
 
 /// The labelled machines, and the rules that their labels name.

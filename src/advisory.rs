@@ -48,6 +48,14 @@ impl Advisories {
         Advisory::ALL.iter().copied().filter(move |&advisory| self.has(advisory))
     }
 
+    /// Those on percent escapes.
+    pub(crate) const fn on_escapes(control: bool, delimiter: bool) -> Self {
+        Self(
+            (control as u8) << Advisory::EncodedControl as u8
+                | (delimiter as u8) << Advisory::EncodedDelimiter as u8,
+        )
+    }
+
     fn add(&mut self, advisory: Advisory) {
         self.0 |= 1 << advisory as u8;
     }
@@ -66,11 +74,19 @@ impl Advisories {
     /// The advisories on percent escapes in `text`, whose scheme is at that place in [`KNOWN`].
     pub(crate) fn of_escapes(scheme: Option<usize>, text: &[u8]) -> Self {
         let mut found = Self::default();
-        for at in memchr::memchr_iter(b'%', text) {
-            if let Some(&[high, low]) = text.get(at + 1..at + 3)
+        let mut rest = text;
+        while let Some(at) = memchr::memchr(b'%', rest) {
+            rest = &rest[at + 1..];
+            // Escapes mostly stand one behind the other.
+            while let Some(&[high, low]) = rest.get(..2)
                 && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
             {
                 found.add_escaped(scheme, high << 4 | low);
+                rest = &rest[2..];
+                match rest.split_first() {
+                    Some((b'%', behind)) => rest = behind,
+                    _ => break,
+                }
             }
         }
         found

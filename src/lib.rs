@@ -41,6 +41,7 @@ mod machine;
 pub mod defect;
 pub mod advisory;
 mod judge;
+mod walk;
 mod shard;
 pub mod input;
 pub mod tally;

@@ -51,6 +51,11 @@ impl ByVerdict {
         self.0[usize::from(verdict.bits())] += 1;
     }
 
+    /// Counts many lines.
+    fn count_many(&mut self, verdict: Verdict, lines: u64) {
+        self.0[usize::from(verdict.bits())] += lines;
+    }
+
     fn merge(&mut self, other: &Self) {
         for (own, other) in self.0.iter_mut().zip(other.0) {
             *own += other;
@@ -259,6 +264,11 @@ impl Tally {
     #[inline]
     pub(crate) fn count_relative(&mut self, verdict: Verdict) {
         self.relative.count(verdict);
+    }
+
+    /// Counts judged lines of one verdict, whose scheme has that place in [`KNOWN`], or which have none.
+    pub(crate) fn count_many(&mut self, known: Option<usize>, verdict: Verdict, lines: u64) {
+        known.map_or(&mut self.relative, |known| &mut self.known[known]).count_many(verdict, lines);
     }
 
     /// Counts one judged line of a scheme that is not in [`KNOWN`].

@@ -1,0 +1,448 @@
+//! Lanes of whole lines to what the machine knows of each line at its end: several lanes side by side, two bytes a step.
+//!
+//! The machine is that of all grammars together with that of the facts (`build/fact.rs`), so that where a line ends, the state
+//! alone says its verdict, mostly also its scheme and its advisories. What is counted, and which lines are looked at again,
+//! is not decided here.
+//!
+//! A first pass over a stripe of each lane stores the state before each pair of bytes and does nothing else; a second finds
+//! the line ends in the stripe, and looks up the states there. No branch depends on where lines end: each such branch would
+//! go wrong about once a line, and a wrong guess costs as much as walking over some twenty bytes.
+
+use crate::advisory::Advisories;
+use crate::grammar::Verdict;
+
+#[allow(clippy::unreadable_literal, reason = "derived by the build script")]
+mod tables {
+    use super::{Advisories, Fact, Outcome, Verdict};
+
+    include!(concat!(env!("OUT_DIR"), "/walk.rs"));
+
+    /// For each pair of bytes its column.
+    pub(super) static COLUMN_OF: &[[u8; 2]; 1 << 16] =
+        include_bytes!(concat!(env!("OUT_DIR"), "/columns.bin")).as_chunks().0.first_chunk().unwrap();
+
+    /// For each state and column the state after it, or the number of an outcome. A state is the index of its row.
+    pub(super) static ROWS: &[[u8; 4]; TABLE_LEN] =
+        include_bytes!(concat!(env!("OUT_DIR"), "/rows.bin")).as_chunks().0.first_chunk().unwrap();
+}
+
+/// What the machine knows of a line beside its verdict.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Fact {
+    /// The place of its scheme in [`KNOWN`](crate::scheme::KNOWN), `None` if it has no scheme; and its advisories.
+    Plain(Option<usize>, Advisories),
+    /// Nothing.
+    Look,
+}
+
+/// All that the machine knows of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Outcome {
+    /// The grammars that accept it.
+    pub(crate) verdict: Verdict,
+    /// What else is known.
+    pub(crate) fact: Fact,
+}
+
+/// All outcomes there are, by their numbers.
+pub(crate) static OUTCOMES: &[Outcome] = &tables::OUTCOMES;
+
+const _: () = assert!(OUTCOMES.len() <= 256, "the number of an outcome is one byte");
+
+/// A line at its end.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Ended {
+    /// Its number in its lane, from 1.
+    pub(crate) number: u64,
+    /// Where it begins, in bytes from the start of the lane.
+    pub(crate) start: usize,
+    /// Where its terminator begins.
+    pub(crate) end: usize,
+    /// Whether the terminator begins with a CR.
+    pub(crate) cr: bool,
+    /// The number of its outcome, that of the empty reference if the line is blank.
+    pub(crate) outcome: u8,
+}
+
+/// A state of the machine: the index of its row.
+#[derive(Clone, Copy, PartialEq, Eq)]
+struct State(u32);
+
+impl State {
+    /// Nothing of the line is read yet. Every LF leads here.
+    const START: Self = Self(0);
+
+    #[inline(always)]
+    fn cell(self, column: u16) -> [u8; 4] {
+        tables::ROWS[self.0 as usize + usize::from(column)]
+    }
+
+    /// The state after two more bytes.
+    #[inline(always)]
+    fn after(self, pair: [u8; 2]) -> Self {
+        let column = u16::from_le_bytes(tables::COLUMN_OF[usize::from(u16::from_le_bytes(pair))]);
+        Self(u32::from_le_bytes(self.cell(column)))
+    }
+
+    /// The number of the outcome of the line that ends here, or, if `more`, behind one more byte, `last`.
+    ///
+    /// One look-up for both, since whether a line ends at an odd place is anyone's guess: a branch would often go wrong.
+    #[inline(always)]
+    fn outcome(self, more: bool, last: u8) -> u8 {
+        self.cell(tables::LAST[usize::from(more) << 8 | usize::from(last)])[0]
+    }
+}
+
+/// The number of the outcome of `line`.
+fn outcome(line: &[u8]) -> u8 {
+    let (pairs, last) = line.as_chunks();
+    pairs
+        .iter()
+        .fold(State::START, |state, pair| state.after(*pair))
+        .outcome(!last.is_empty(), last.first().copied().unwrap_or(0))
+}
+
+/// How many bytes of each lane are walked before the lines that ended in them are given out: as many blocks of 64 as a byte
+/// has bits, which [`line_feeds`] needs.
+const STRIPE: usize = 8 * 64;
+
+type Stripe = [u8; STRIPE];
+
+/// The state before each pair of bytes of a stripe, and that at its end.
+type Trace = [State; STRIPE / 2 + 1];
+
+/// How many pairs of each lane one turn of the loop takes.
+const UNROLL: usize = 4;
+
+/// Reads all lanes, each of whole lines, and gives `line` each line with the number of its lane; those of one lane in their
+/// order. Returns how many lines each lane has.
+///
+/// Lines end as everywhere: in LF with all CRs directly before it, the last one also without.
+#[inline(always)]
+pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, Ended)) -> [u64; N] {
+    let mut states = [State::START; N];
+    let mut traces = [[State::START; STRIPE / 2 + 1]; N];
+    let mut ends = [0; STRIPE + AT_ONCE];
+    let mut readers = lanes.map(Reader::new);
+    // The last bytes of each lane are left over: its last line may lack the LF.
+    let together = lanes.iter().map(|lane| lane.len().saturating_sub(1) / STRIPE * STRIPE).min().unwrap_or(0);
+    for from in (0..together).step_by(STRIPE) {
+        let stripes = lanes.map(|lane| lane[from..].first_chunk().expect("a stripe of each lane"));
+        walk_stripe(stripes, &mut states, &mut traces);
+        for (n, reader) in readers.iter_mut().enumerate() {
+            reader.end_lines(from, stripes[n], &traces[n], &mut ends, |ended| line(n, ended));
+        }
+    }
+    for (n, reader) in readers.iter_mut().enumerate() {
+        let lane = lanes[n];
+        for from in (together..lane.len()).step_by(STRIPE) {
+            let rest = &lane[from..lane.len().min(from + STRIPE)];
+            // No LF is added: what is behind the lane ends no line.
+            let mut stripe = [0; STRIPE];
+            stripe[..rest.len()].copy_from_slice(rest);
+            walk_stripe(
+                [&stripe],
+                std::array::from_mut(&mut states[n]),
+                std::array::from_mut(&mut traces[n]),
+            );
+            reader.end_lines(from, &stripe, &traces[n], &mut ends, |ended| line(n, ended));
+            if from + rest.len() == lane.len() && reader.start < lane.len() {
+                line(n, reader.end_line(from, &stripe, &traces[n], rest.len()));
+            }
+        }
+    }
+    readers.map(|reader| reader.lines)
+}
+
+/// Walks all lanes through one stripe, side by side. A function of its own, so that the states stay in registers.
+#[inline(never)]
+fn walk_stripe<const N: usize>(stripes: [&Stripe; N], states: &mut [State; N], traces: &mut [Trace; N]) {
+    let mut now = *states;
+    let pairs: [&[[[u8; 2]; UNROLL]]; N] = stripes.map(|stripe| stripe.as_chunks().0.as_chunks().0);
+    for chunk in 0..STRIPE / 2 / UNROLL {
+        let pairs: [&[[u8; 2]; UNROLL]; N] = std::array::from_fn(|n| &pairs[n][chunk]);
+        #[allow(clippy::needless_range_loop, reason = "one index for all lanes")]
+        for at in 0..UNROLL {
+            for n in 0..N {
+                traces[n][chunk * UNROLL + at] = now[n];
+                now[n] = now[n].after(pairs[n][at]);
+            }
+        }
+    }
+    for (trace, now) in traces.iter_mut().zip(now) {
+        trace[STRIPE / 2] = now;
+    }
+    *states = now;
+}
+
+/// The LFs of a stripe: bit `n` of word `block` is for byte `64 * block + n`.
+///
+/// The first loop is written so that compilers make vectors of it: its rows are long enough, and all bytes of a row have the
+/// same bit.
+#[inline(never)]
+fn line_feeds(stripe: &Stripe) -> [u64; 8] {
+    // Bit `block` of byte `n`.
+    let mut found = [0_u8; 64];
+    for (block, bytes) in stripe.as_chunks::<64>().0.iter().enumerate() {
+        let bit = 1 << block;
+        for (found, &byte) in found.iter_mut().zip(bytes) {
+            *found |= if byte == b'\n' { bit } else { 0 };
+        }
+    }
+    let mut masks = [[0; 8]; 8];
+    for (eighth, bits) in found.as_chunks().0.iter().enumerate() {
+        for (mask, byte) in masks.iter_mut().zip(transposed(u64::from_le_bytes(*bits)).to_le_bytes()) {
+            mask[eighth] = byte;
+        }
+    }
+    masks.map(u64::from_le_bytes)
+}
+
+/// Bit `a` of byte `b` for bit `b` of byte `a`: blocks of one bit, of two by two, and of four by four change places with
+/// those on the other side of the diagonal.
+#[inline(always)]
+const fn transposed(mut bits: u64) -> u64 {
+    let swap = (bits ^ bits >> 7) & 0x00aa_00aa_00aa_00aa;
+    bits ^= swap ^ swap << 7;
+    let swap = (bits ^ bits >> 14) & 0x0000_cccc_0000_cccc;
+    bits ^= swap ^ swap << 14;
+    let swap = (bits ^ bits >> 28) & 0x0000_0000_f0f0_f0f0;
+    bits ^ swap ^ swap << 28
+}
+
+/// How many line ends are noted at once, whether there are as many or not: that saves a branch that would often go wrong.
+const AT_ONCE: usize = 4;
+
+/// Where lines end in a stripe.
+type Ends = [u32; STRIPE + AT_ONCE];
+
+/// How far the lines of a lane have been given out.
+struct Reader<'a> {
+    lane: &'a [u8],
+    lines: u64,
+    /// Where the next line begins.
+    start: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn new(lane: &'a [u8]) -> Self {
+        Self { lane, lines: 0, start: 0 }
+    }
+
+    /// Gives `line` the lines that end in the stripe that begins at `from`, which has been walked.
+    #[inline(always)]
+    fn end_lines(
+        &mut self,
+        from: usize,
+        stripe: &Stripe,
+        trace: &Trace,
+        ends: &mut Ends,
+        mut line: impl FnMut(Ended),
+    ) {
+        let mut n_ends = 0;
+        for (first, mut mask) in (0..).step_by(64).zip(line_feeds(stripe)) {
+            let count = mask.count_ones() as usize;
+            let mut at = n_ends;
+            n_ends += count;
+            loop {
+                let some: &mut [u32; AT_ONCE] = ends[at..].first_chunk_mut().expect("room behind the last");
+                for end in some {
+                    *end = first + mask.trailing_zeros();
+                    mask &= mask.wrapping_sub(1);
+                }
+                if mask == 0 {
+                    break;
+                }
+                at += AT_ONCE;
+            }
+        }
+        for &end in &ends[..n_ends] {
+            let end = end as usize;
+            line(self.end_line(from, stripe, trace, end));
+            // Behind the LF.
+            self.start = from + end + 1;
+        }
+    }
+
+    /// The line that ends at byte `end` of the stripe.
+    #[inline(always)]
+    fn end_line(&mut self, from: usize, stripe: &Stripe, trace: &Trace, end: usize) -> Ended {
+        self.lines += 1;
+        let (number, start) = (self.lines, self.start);
+        let line = &self.lane[start..from + end];
+        let crs = match line {
+            [.., b'\r', b'\r'] => line.iter().rev().take_while(|&&byte| byte == b'\r').count(),
+            [.., b'\r'] => 1,
+            _ => 0,
+        };
+        if crs > end {
+            return self.end_far_back(from + end - crs);
+        }
+        let end = end - crs;
+        let last = stripe[(end & !1) % STRIPE];
+        let outcome = trace[end / 2].outcome(end % 2 == 1, last);
+        Ended { number, start, end: from + end, cr: crs > 0, outcome }
+    }
+
+    /// The line that ends at `end`, in an earlier stripe, with CRs up to this one.
+    #[cold]
+    #[inline(never)]
+    fn end_far_back(&self, end: usize) -> Ended {
+        let (number, start) = (self.lines, self.start);
+        Ended { number, start, end, cr: true, outcome: outcome(&self.lane[start..end]) }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge;
+    use crate::scheme::find_known;
+    use crate::shard::{cut, trim_terminator};
+    use std::{fs, path::Path};
+
+    /// Numbers that follow from a seed.
+    struct Random(u64);
+
+    impl Random {
+        fn below(&mut self, n: usize) -> usize {
+            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(self.0 >> 33).unwrap() % n
+        }
+
+        fn one_of(&mut self, bytes: &[u8]) -> u8 {
+            bytes[self.below(bytes.len())]
+        }
+    }
+
+    /// All lines of the corpora.
+    fn corpus_lines() -> Vec<Vec<u8>> {
+        let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+        let mut lines = Vec::new();
+        for folder in ["samples", "hostile"] {
+            for file in fs::read_dir(corpora.join(folder)).unwrap() {
+                let bytes = fs::read(file.unwrap().path()).unwrap();
+                lines.extend(bytes.split(|&byte| byte == b'\n').map(<[u8]>::to_vec));
+            }
+        }
+        lines.sort_unstable();
+        lines.dedup();
+        lines
+    }
+
+    /// Whether all that the machine says of `line` is so; whether it says more than the verdict.
+    fn check(line: &[u8]) -> bool {
+        let known = OUTCOMES[usize::from(outcome(line))];
+        let judgement = judge::judge(line);
+        assert_eq!(known.verdict, judgement.verdict(), "{}", line.escape_ascii());
+        let Fact::Plain(scheme, advisories) = known.fact else { return false };
+        assert_eq!(scheme, judgement.scheme().and_then(find_known), "{}", line.escape_ascii());
+        assert_eq!(scheme.is_some(), judgement.scheme().is_some(), "{}", line.escape_ascii());
+        assert_eq!(advisories, judgement.advisories(), "{}", line.escape_ascii());
+        true
+    }
+
+    #[test]
+    fn facts_are_true() {
+        let lines = corpus_lines();
+        let n_plain = lines.iter().filter(|line| check(line)).count();
+        assert!(n_plain > lines.len() / 2, "{n_plain} of {}", lines.len());
+        let mut random = Random(1);
+        for line in lines.iter().cycle().take(400_000) {
+            let mut line = line.clone();
+            for _ in 0..=random.below(3) {
+                let at = random.below(line.len().min(40) + 1);
+                let text: &[u8] = match random.below(8) {
+                    0 => b"%2F",
+                    1 => b"%0d",
+                    2 => b"%3b",
+                    3 => [b"http://".as_slice(), b"HTTPS:", b"ftp://", b"File:", b"httpx:", b"a_b:"]
+                        [random.below(6)],
+                    _ => &[random
+                        .one_of(b"::://////??##[]@@%%;=&+-._~!\"09afAFhtpsHTPS \\|^<\t\r\x00\x7f\x80\xff")],
+                };
+                let end = at + random.below(2).min(line.len() - at);
+                line.splice(at..end, text.iter().copied());
+            }
+            check(&line);
+        }
+    }
+
+    #[test]
+    fn facts_are_worth_it() {
+        for (line, plain) in [
+            ("http://example.org/", true),
+            ("HTTPS://example.org/?q#f", true),
+            ("https://example.org/a%2fb%00", true),
+            ("ftp://example.org/%3B", true),
+            ("a/b:c", true),
+            ("http", true),
+            ("", true),
+            ("http://example.org:80/", false),
+            ("ftp://u:p@h/", false),
+            ("mailto:a@b", false),
+            ("1.2:x", false),
+        ] {
+            assert_eq!(check(line.as_bytes()), plain, "{line}");
+        }
+    }
+
+    /// What `walk` gives of `text` in lanes, as lines of each lane.
+    fn walked<const N: usize>(text: &[u8]) -> Vec<(usize, u64, usize, usize, bool, u8)> {
+        let mut given = Vec::new();
+        let lines = walk::<N>(cut(text), |lane, ended| {
+            given.push((lane, ended.number, ended.start, ended.end, ended.cr, ended.outcome));
+        });
+        given.sort_unstable();
+        let counts = std::array::from_fn(|n| given.iter().filter(|line| line.0 == n).count() as u64);
+        assert_eq!(lines, counts);
+        given
+    }
+
+    /// The same by cutting lines off one after the other.
+    fn expected<const N: usize>(text: &[u8]) -> Vec<(usize, u64, usize, usize, bool, u8)> {
+        let mut lines = Vec::new();
+        for (lane, bytes) in cut::<N>(text).into_iter().enumerate() {
+            let mut start = 0;
+            for (number, with_end) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
+                let (line, cr) = trim_terminator(with_end);
+                lines.push((lane, number, start, start + line.len(), cr, outcome(line)));
+                start += with_end.len();
+            }
+        }
+        lines
+    }
+
+    #[test]
+    fn lines_end_where_they_end() {
+        let mut random = Random(2);
+        for turn in 0..3000 {
+            // Few line ends, many, CRs, and lengths about those of a stripe.
+            let alphabet: &[u8] = match turn % 4 {
+                0 => b"\n\r/a",
+                1 => b"\n:a//a%2Fhttp:.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                2 => b"\n\n\n\n\r",
+                _ => b"\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\na",
+            };
+            let len = STRIPE * random.below(5) + random.below(8);
+            let text: Vec<u8> = (0..len).map(|_| random.one_of(alphabet)).collect();
+            assert_eq!(walked::<1>(&text), expected::<1>(&text), "{}", text.escape_ascii());
+            assert_eq!(walked::<3>(&text), expected::<3>(&text), "{}", text.escape_ascii());
+        }
+    }
+
+    #[test]
+    fn line_feeds_are_found() {
+        let mut random = Random(3);
+        let mut stripe = [0; STRIPE];
+        for _ in 0..1000 {
+            for byte in &mut stripe {
+                *byte = random.one_of(b"\n\x0b\x8a\t\x00\xff");
+            }
+            let found = line_feeds(&stripe);
+            for (at, &byte) in stripe.iter().enumerate() {
+                assert_eq!(found[at / 64] >> (at % 64) & 1 == 1, byte == b'\n', "{at}");
+            }
+        }
+    }
+}
