@@ -13,7 +13,12 @@ pub fn sample(name: &str) -> Vec<u8> {
 
 /// A sample repeated until it has [`SIZE`] bytes, each time its lines in another order, so that no branch is learnt.
 pub fn grown(name: &str) -> Vec<u8> {
-    let sample = sample(name);
+    mixed(&[name])
+}
+
+/// Several samples, all of which end in LF, grown as if they were one.
+pub fn mixed(names: &[&str]) -> Vec<u8> {
+    let sample: Vec<u8> = names.iter().flat_map(|name| sample(name)).collect();
     let lines: Vec<_> =
         sample.split_inclusive(|&byte| byte == b'\n').filter(|line| line.ends_with(b"\n")).collect();
     let mut out = Vec::with_capacity(SIZE + sample.len());

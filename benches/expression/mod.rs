@@ -1,0 +1,111 @@
+//! RFC 3986 as one regular expression, for peers that can be told a language: no look-around, no captures, ASCII alone.
+
+/// `URI-reference`, with nothing around it: whoever uses it anchors it.
+///
+/// Each part has the name of its rule in RFC 3986, appendix A, and stands under the rule's text; since a part has to be
+/// there before it is used, the order is the appendix's from its end to its start. A rule that is only a choice of
+/// characters is what stands between the brackets of a class. `IPv4address` as a `host` is left to `reg-name`, of which
+/// it is a part.
+pub fn uri_reference() -> String {
+    // ALPHA, DIGIT and HEXDIG are those of RFC 5234: HEXDIG has capitals, and literals of ABNF ignore letter case.
+    let alpha = "A-Za-z";
+    let digit = "0-9";
+    let hexdig = "[0-9A-Fa-f]";
+
+    // sub-delims    = "!" / "$" / "&" / "'" / "(" / ")" / "*" / "+" / "," / ";" / "="
+    let sub_delims = "!$&'()*+,;=";
+    // unreserved    = ALPHA / DIGIT / "-" / "." / "_" / "~"
+    let unreserved = format!(r"{alpha}{digit}\-._~");
+    // pct-encoded   = "%" HEXDIG HEXDIG
+    let pct_encoded = format!("%{hexdig}{hexdig}");
+
+    // pchar         = unreserved / pct-encoded / sub-delims / ":" / "@"
+    let pchar = format!("(?:[{unreserved}{sub_delims}:@]|{pct_encoded})");
+    // fragment      = *( pchar / "/" / "?" )
+    let fragment = format!("(?:{pchar}|[/?])*");
+    // query         = *( pchar / "/" / "?" )
+    let query = format!("(?:{pchar}|[/?])*");
+
+    // segment-nz-nc = 1*( unreserved / pct-encoded / sub-delims / "@" )
+    let segment_nz_nc = format!("(?:[{unreserved}{sub_delims}@]|{pct_encoded})+");
+    // segment-nz    = 1*pchar
+    let segment_nz = format!("{pchar}+");
+    // segment       = *pchar
+    let segment = format!("{pchar}*");
+
+    // path-empty    = 0<pchar>
+    let path_empty = "";
+    // path-rootless = segment-nz *( "/" segment )
+    let path_rootless = format!("{segment_nz}(?:/{segment})*");
+    // path-noscheme = segment-nz-nc *( "/" segment )
+    let path_noscheme = format!("{segment_nz_nc}(?:/{segment})*");
+    // path-absolute = "/" [ segment-nz *( "/" segment ) ]
+    let path_absolute = format!("/(?:{segment_nz}(?:/{segment})*)?");
+    // path-abempty  = *( "/" segment )
+    let path_abempty = format!("(?:/{segment})*");
+
+    // authority     = [ userinfo "@" ] host [ ":" port ]
+    let authority = {
+        // reg-name      = *( unreserved / pct-encoded / sub-delims )
+        let reg_name = format!("(?:[{unreserved}{sub_delims}]|{pct_encoded})*");
+        // host          = IP-literal / IPv4address / reg-name
+        let host = format!("(?:{}|{reg_name})", ip_literal(&unreserved, sub_delims));
+        // port          = *DIGIT
+        let port = format!("[{digit}]*");
+        // userinfo      = *( unreserved / pct-encoded / sub-delims / ":" )
+        let userinfo = format!("(?:[{unreserved}{sub_delims}:]|{pct_encoded})*");
+        format!("(?:{userinfo}@)?{host}(?::{port})?")
+    };
+    // scheme        = ALPHA *( ALPHA / DIGIT / "+" / "-" / "." )
+    let scheme = format!(r"[{alpha}][{alpha}{digit}+\-.]*");
+
+    // relative-part = "//" authority path-abempty / path-absolute / path-noscheme / path-empty
+    let relative_part =
+        format!("(?://{authority}{path_abempty}|{path_absolute}|{path_noscheme}|{path_empty})");
+    // relative-ref  = relative-part [ "?" query ] [ "#" fragment ]
+    let relative_ref = format!(r"{relative_part}(?:\?{query})?(?:#{fragment})?");
+    // hier-part     = "//" authority path-abempty / path-absolute / path-rootless / path-empty
+    let hier_part = format!("(?://{authority}{path_abempty}|{path_absolute}|{path_rootless}|{path_empty})");
+    // URI           = scheme ":" hier-part [ "?" query ] [ "#" fragment ]
+    let uri = format!(r"{scheme}:{hier_part}(?:\?{query})?(?:#{fragment})?");
+    // URI-reference = URI / relative-ref
+    format!("(?:{uri}|{relative_ref})")
+}
+
+/// `IP-literal`, with the two classes that `IPvFuture` takes.
+fn ip_literal(unreserved: &str, sub_delims: &str) -> String {
+    let hexdig = "[0-9A-Fa-f]";
+    // dec-octet     = DIGIT / %x31-39 DIGIT / "1" 2DIGIT / "2" %x30-34 DIGIT / "25" %x30-35
+    let dec_octet = "(?:[0-9]|[1-9][0-9]|1[0-9]{2}|2[0-4][0-9]|25[0-5])";
+    // IPv4address   = dec-octet "." dec-octet "." dec-octet "." dec-octet
+    let ipv4address = format!(r"{dec_octet}\.{dec_octet}\.{dec_octet}\.{dec_octet}");
+    // h16           = 1*4HEXDIG
+    let h16 = format!("{hexdig}{{1,4}}");
+    // ls32          = ( h16 ":" h16 ) / IPv4address
+    let ls32 = format!("(?:{h16}:{h16}|{ipv4address})");
+    // IPv6address   =                            6( h16 ":" ) ls32
+    //               /                       "::" 5( h16 ":" ) ls32
+    //               / [               h16 ] "::" 4( h16 ":" ) ls32
+    //               / [ *1( h16 ":" ) h16 ] "::" 3( h16 ":" ) ls32
+    //               / [ *2( h16 ":" ) h16 ] "::" 2( h16 ":" ) ls32
+    //               / [ *3( h16 ":" ) h16 ] "::"    h16 ":"   ls32
+    //               / [ *4( h16 ":" ) h16 ] "::"              ls32
+    //               / [ *5( h16 ":" ) h16 ] "::"              h16
+    //               / [ *6( h16 ":" ) h16 ] "::"
+    let ipv6address = [
+        format!("(?:{h16}:){{6}}{ls32}"),
+        format!("::(?:{h16}:){{5}}{ls32}"),
+        format!("(?:{h16})?::(?:{h16}:){{4}}{ls32}"),
+        format!("(?:(?:{h16}:){{0,1}}{h16})?::(?:{h16}:){{3}}{ls32}"),
+        format!("(?:(?:{h16}:){{0,2}}{h16})?::(?:{h16}:){{2}}{ls32}"),
+        format!("(?:(?:{h16}:){{0,3}}{h16})?::{h16}:{ls32}"),
+        format!("(?:(?:{h16}:){{0,4}}{h16})?::{ls32}"),
+        format!("(?:(?:{h16}:){{0,5}}{h16})?::{h16}"),
+        format!("(?:(?:{h16}:){{0,6}}{h16})?::"),
+    ]
+    .join("|");
+    // IPvFuture     = "v" 1*HEXDIG "." 1*( unreserved / sub-delims / ":" )
+    let ipvfuture = format!(r"[vV]{hexdig}+\.[{unreserved}{sub_delims}:]+");
+    // IP-literal    = "[" ( IPv6address / IPvFuture  ) "]"
+    format!(r"\[(?:{ipv6address}|{ipvfuture})\]")
+}
