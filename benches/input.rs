@@ -6,6 +6,9 @@
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
 #[cfg(unix)]
+mod corpora;
+
+#[cfg(unix)]
 fn main() {
     unix::main();
 }
@@ -17,7 +20,6 @@ fn main() {}
 mod unix {
     use std::fs::File;
     use std::io::{Read, Seek, Write};
-    use std::os::fd::AsRawFd;
 
     use criterion::{Criterion, Throughput};
 
@@ -44,14 +46,6 @@ mod unix {
         lines(&map)
     }
 
-    fn read_ahead(file: &mut File) {
-        file.sync_all().unwrap();
-        // SAFETY: the descriptor is open as long as `file` lives, and the call touches no memory of ours.
-        let status = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
-        assert_eq!(status, 0);
-        std::io::copy(&mut file.try_clone().unwrap(), &mut std::io::sink()).unwrap();
-    }
-
     pub(super) fn main() {
         let mut criterion = Criterion::default().configure_from_args().sample_size(10);
         let mut file = tempfile::tempfile().unwrap();
@@ -63,8 +57,7 @@ mod unix {
         let len = file.stream_position().unwrap();
         for state in ["written", "read ahead"] {
             if state == "read ahead" {
-                file.rewind().unwrap();
-                read_ahead(&mut file);
+                super::corpora::read_ahead(&mut file);
             }
             let mut group = criterion.benchmark_group(format!("input/{state}"));
             group.throughput(Throughput::Bytes(len));

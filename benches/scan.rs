@@ -1,7 +1,7 @@
 //! The scan against `memchr` finding the lines: in memory on one core, and a whole file with one and two threads.
 //!
-//! `cargo bench --bench scan`. The file has just been written, so it is in the page cache; `benches/input.rs` says what
-//! else the cache can look like.
+//! `cargo bench --bench scan`: in memory each kernel that the machine has. The file is in the page cache, filled by reading it
+//! through; `benches/input.rs` says what else the cache can look like.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
@@ -13,6 +13,7 @@ use std::io::Write;
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
 use urlsift::corpus::{Effort, scan_inputs};
+use urlsift::kernel::KernelId;
 use urlsift::{Tally, input, scan};
 
 fn split(bytes: &[u8]) -> usize {
@@ -39,7 +40,7 @@ fn read_and_split(path: &std::path::Path, buffer: &mut [u8]) -> usize {
 }
 
 /// In pieces of a megabyte, as files are read.
-fn scan_pieces(bytes: &[u8]) -> Tally {
+fn scan_pieces(kernel: KernelId, bytes: &[u8]) -> Tally {
     let options = scan::Options::default();
     let mut tally = Tally::default();
     let mut rest = bytes;
@@ -48,21 +49,37 @@ fn scan_pieces(bytes: &[u8]) -> Tally {
         let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
         let (piece, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
         let place = urlsift::tally::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
-        tally = tally.merge(scan::scan_part(piece, place, &options));
+        scan::scan_into(&mut tally, kernel, piece, place, &options);
         rest = behind;
     }
     tally
 }
 
 fn in_memory(c: &mut Criterion) {
-    let samples = ["top100.txt", "ldp_urls.txt", "debian_homepages.txt", "node_files.txt", "iana_hrefs.txt"];
+    let samples = [
+        "top100.txt",
+        "kasztp.txt",
+        "debian_homepages.txt",
+        "ldp_urls.txt",
+        "node_files.txt",
+        "iana_hrefs.txt",
+        "dbpedia_iris.txt",
+        "ebook_links.txt",
+        "loc_seeds.crlf.txt",
+        "trackers.txt",
+    ];
     let corpora = samples.map(|name| (name, corpora::grown(name))).into_iter().chain(corpora::ugly());
     for (name, bytes) in corpora {
-        assert!(scan_pieces(&bytes) == scan(&bytes, &scan::Options::default()), "the answer comes first");
+        let expected = scan(&bytes, &scan::Options::default());
+        for kernel in KernelId::available() {
+            assert!(scan_pieces(kernel, &bytes) == expected, "the answer comes first: {name} {kernel}");
+        }
         let mut group = c.benchmark_group(format!("scan/{name}"));
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
         group.bench_function("memchr split", |b| b.iter(|| split(black_box(&bytes))));
-        group.bench_function("scan", |b| b.iter(|| scan_pieces(black_box(&bytes))));
+        for kernel in KernelId::available() {
+            group.bench_function(kernel.name(), |b| b.iter(|| scan_pieces(kernel, black_box(&bytes))));
+        }
         group.finish();
     }
 }
@@ -72,6 +89,7 @@ fn file(c: &mut Criterion) {
         let bytes = corpora::grown(name).repeat(4);
         let mut file = tempfile::NamedTempFile::new().unwrap();
         bytes.chunks(1 << 16).for_each(|chunk| file.write_all(chunk).unwrap());
+        corpora::read_ahead(file.as_file_mut());
         let inputs = input::list(&[file.path().to_owned()]);
         let run = |threads| {
             let mut effort = Effort::default();

@@ -28,6 +28,7 @@ mod rfc3986;
 mod scheme;
 
 use std::fmt::{Display, Write};
+use std::process::Command;
 use std::{env, fs, path::Path};
 
 use automaton::{Classes, Dfa, Nfa, State};
@@ -36,6 +37,7 @@ use rule::Name;
 use walk::{Column, Outcome, Walk};
 
 fn main() {
+    println!("cargo::rustc-env=URLSIFT_RUSTC={}", compiler().unwrap_or_default());
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/grammar");
     println!("cargo::rerun-if-changed=src/scheme.rs");
@@ -67,6 +69,12 @@ fn main() {
     write("tables.rs", out);
     let (classes, machine) = walk::with_facts(&machine, &classes.of, &fact::machine());
     write_walk(&walk::by_pairs(classes, &machine));
+}
+
+/// The compiler and its version: a measured time names it. Cargo runs this again when it changes.
+fn compiler() -> Option<String> {
+    let output = Command::new(env::var_os("RUSTC")?).arg("-V").output().ok()?;
+    String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
 }
 
 fn write(name: &str, contents: impl AsRef<[u8]>) {

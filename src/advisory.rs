@@ -45,7 +45,12 @@ impl Advisories {
 
     /// Those there are, in the order of [`Advisory::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Advisory> {
-        Advisory::ALL.iter().copied().filter(move |&advisory| self.has(advisory))
+        let mut bits = self.0;
+        std::iter::from_fn(move || {
+            let next = Advisory::ALL.get(bits.trailing_zeros() as usize).copied();
+            bits &= bits.wrapping_sub(1);
+            next
+        })
     }
 
     /// Those on percent escapes.
@@ -68,6 +73,65 @@ impl Advisories {
         }
         if scheme.is_some_and(|place| KNOWN[place].delimiters.contains(&byte)) {
             self.add(Advisory::EncodedDelimiter);
+        }
+    }
+
+    /// The advisories of a line that is at hand: of the text behind its scheme, which is at that place in [`KNOWN`].
+    pub(crate) fn of(scheme: Option<usize>, behind: &[u8]) -> Self {
+        if let Some(authority) = behind.strip_prefix(b"//") {
+            let end = authority.iter().position(|byte| b"/?#@[]".contains(byte)).unwrap_or(authority.len());
+            // With userinfo or an IP literal there is more to know.
+            if matches!(authority.get(end), Some(b'@' | b'[' | b']')) {
+                let mut scan = AdvisoryScan::new(scheme);
+                scan.feed(behind);
+                return scan.finish();
+            }
+            let mut found = Self::of_escapes(scheme, behind);
+            if let Some(colon) = memchr::memrchr(b':', &authority[..end]) {
+                let port = &authority[colon + 1..end];
+                if !port.is_empty() && port.iter().all(u8::is_ascii_digit) {
+                    found.add_port(scheme, number(port.iter()));
+                }
+            }
+            return found;
+        }
+        Self::of_escapes(scheme, behind)
+    }
+
+    /// Adds what is to say of the bytes at `at`, if they are one of: the first byte of a port, with the ":" before it; the first
+    /// or second digit of a percent escape, or its "%". The line has no userinfo and no IP literal.
+    #[inline]
+    pub(crate) fn add_at(&mut self, scheme: Option<usize>, line: &[u8], at: usize) {
+        let byte = |back: usize| line[at.saturating_sub(back).min(line.len() - 1)];
+        let percent = match (byte(2), byte(1), byte(0)) {
+            // One more delimiter changes nothing.
+            (b'%', ..) if self.has(Advisory::EncodedDelimiter) && at >= 2 => return,
+            (b'%', ..) if at >= 2 => at - 2,
+            (_, b'%', _) if at >= 1 => at - 1,
+            (_, b':', b'0'..=b'9') => {
+                let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit());
+                return self.add_port(scheme, number(digits));
+            }
+            (_, _, b'%') => at,
+            _ => return,
+        };
+        if let Some(&[high, low]) = line.get(percent + 1..percent + 3)
+            && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
+        {
+            self.add_escaped(scheme, high << 4 | low);
+        }
+    }
+
+    fn add_port(&mut self, scheme: Option<usize>, port: u32) {
+        let default = scheme.and_then(|place| KNOWN[place].default_port);
+        if default.is_some_and(|default| u32::from(default) != port) {
+            self.add(Advisory::PortNondefault);
+            if port < 1024 {
+                self.add(Advisory::PortReserved);
+            }
+        }
+        if scheme == Some(GOPHER) && port == 25 {
+            self.add(Advisory::GopherSmtp);
         }
     }
 
@@ -100,6 +164,14 @@ impl fmt::Display for Advisories {
     }
 }
 
+impl FromIterator<Advisory> for Advisories {
+    fn from_iter<I: IntoIterator<Item = Advisory>>(all: I) -> Self {
+        let mut set = Self::default();
+        all.into_iter().for_each(|advisory| set.add(advisory));
+        set
+    }
+}
+
 /// What is being read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
@@ -113,12 +185,20 @@ enum Place {
     Rest,
 }
 
+/// Where a port stops growing: no port, either way.
+const NO_PORT: u32 = 1_000_000;
+
+/// The number that some digits stand for.
+fn number<'a>(digits: impl Iterator<Item = &'a u8>) -> u32 {
+    digits.fold(0, |value: u32, digit| (value * 10 + u32::from(digit - b'0')).min(NO_PORT))
+}
+
 /// The text behind the last ":" of what may be the port, outside brackets.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Port {
     /// No ":" yet.
     None,
-    /// Digits so far; the number stops growing at a million, which is no port either way.
+    /// Digits so far.
     Number { value: u32, empty: bool },
     /// Not digits.
     Other,
@@ -221,7 +301,7 @@ impl AdvisoryScan {
             (b'@' | b']', _) | (0..=b'9' | b';'.., Port::None) => Port::None,
             (b':', _) => Port::Number { value: 0, empty: true },
             (b'0'..=b'9', Port::Number { value, .. }) => {
-                Port::Number { value: (value * 10 + u32::from(byte - b'0')).min(1_000_000), empty: false }
+                Port::Number { value: (value * 10 + u32::from(byte - b'0')).min(NO_PORT), empty: false }
             }
             _ => Port::Other,
         };
@@ -229,16 +309,7 @@ impl AdvisoryScan {
 
     fn end_authority(&mut self) {
         let Port::Number { value, empty: false } = self.port else { return };
-        let default = self.scheme.and_then(|place| KNOWN[place].default_port);
-        if default.is_some_and(|default| u32::from(default) != value) {
-            self.found.add(Advisory::PortNondefault);
-            if value < 1024 {
-                self.found.add(Advisory::PortReserved);
-            }
-        }
-        if self.scheme == Some(GOPHER) && value == 25 {
-            self.found.add(Advisory::GopherSmtp);
-        }
+        self.found.add_port(self.scheme, value);
     }
 
     fn escaped(&mut self, byte: u8) {

@@ -1,16 +1,19 @@
-//! Several inputs through the pipeline: files by shards, everything else by pieces as they come; one result.
+//! Several inputs through the pipeline: files and memory by shards, everything else by pieces as they come; one result.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::ControlFlow;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
 
 use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
+use crate::kernel::KernelId;
 use crate::long_line::LongLine;
 use crate::parallel::in_order;
-use crate::scan::{Options, scan_part};
+use crate::scan::{Options, Ways, scan_into};
+use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
 
 /// How the work is done. Nothing here changes a count.
@@ -23,11 +26,13 @@ pub struct Effort {
     pub shard_len: usize,
     /// The longest line that is held in memory whole, in bytes; longer ones are judged as they are read.
     pub line_len: usize,
+    /// What judges lines; has to be available.
+    pub kernel: KernelId,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20 }
+        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20, kernel: KernelId::best() }
     }
 }
 
@@ -121,8 +126,46 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     all
 }
 
-/// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system gives.
+/// Judges all lines of `bytes`, a whole corpus in memory, on several threads, and counts them as input 0. Tells which way the
+/// lines took.
+///
+/// The tally is that of [`scan`](crate::scan()) for any effort. Called on a thread of a rayon pool that has as many threads
+/// as `effort` says, it works there; otherwise it makes one.
+///
+/// ```
+/// use urlsift::corpus::{Effort, scan_memory};
+/// use urlsift::scan::{Options, scan};
+///
+/// let bytes = b"http://example.org/\nftp://example.org/a;b\n".repeat(1000);
+/// let (tally, _) = scan_memory(&bytes, &Options::default(), &Effort::default());
+/// assert_eq!(tally, scan(&bytes, &Options::default()));
+/// ```
+///
+/// # Panics
+///
+/// When the machine does not have the kernel.
+#[must_use]
+pub fn scan_memory(bytes: &[u8], options: &Options, effort: &Effort) -> (Tally, Ways) {
+    let shard_len = effort.shard_len.max(1);
+    let scan_one = |(mut tally, ways): (Tally, Ways), n: usize| {
+        let start = n * shard_len;
+        let lines = beginning_in(bytes, start, bytes.len().min(start.saturating_add(shard_len)));
+        let place = Place { input: 0, offset: lines.start as u64 };
+        let more = scan_into(&mut tally, effort.kernel, &bytes[lines], place, options);
+        (tally, ways.merge(more))
+    };
+    let merge =
+        |(tally, ways): (Tally, Ways), (other, more): (Tally, Ways)| (tally.merge(other), ways.merge(more));
+    let shards = (0..bytes.len().div_ceil(shard_len)).into_par_iter();
+    in_pool(effort.n_threads(), || shards.fold(Default::default, scan_one).reduce(Default::default, merge))
+}
+
+/// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system gives; here, if this is one
+/// of as many already.
 fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
+    if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
+        return work();
+    }
     let mut n = threads;
     while n > 0 {
         if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(n).build() {
@@ -142,20 +185,25 @@ fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effo
     let shard_len = effort.shard_len.max(1) as u64;
     if len <= shard_len {
         // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
-        return scan_shard(Pieces::new(file, 0, effort.sizes()), input, options);
+        return scan_shard(Scanned::default(), Pieces::new(file, 0, effort.sizes()), input, options, effort);
     }
-    let shards = (0..len.div_ceil(shard_len)).into_par_iter().map(|n| {
+    // One tally serves many shards: it is some kilobytes, and has its examples early.
+    let scan_one = |mut scanned: Scanned, n: u64| {
         let start = n * shard_len;
         match ShardBytes::new(file, start, len.min(start + shard_len), len) {
-            Ok(None) => Scanned::default(),
+            Ok(None) => scanned,
             Ok(Some(bytes)) => {
                 let offset = bytes.offset();
-                scan_shard(Pieces::new(bytes, offset, effort.sizes()), input, options)
+                scan_shard(scanned, Pieces::new(bytes, offset, effort.sizes()), input, options, effort)
             }
-            Err(error) => Scanned::failed(input, error),
+            Err(error) => {
+                scanned.failures.push(Failure { input, error });
+                scanned
+            }
         }
-    });
-    shards.reduce(Scanned::default, Scanned::merge)
+    };
+    let shards = (0..len.div_ceil(shard_len)).into_par_iter();
+    shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
 }
 
 fn number(input: usize) -> u32 {
@@ -167,18 +215,24 @@ thread_local! {
     static BUFFER: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
 }
 
-fn scan_shard(mut pieces: Pieces<impl Read>, input: u32, options: &Options) -> Scanned {
-    let mut scanned = Scanned::default();
+/// Adds the lines of a shard to what has been scanned.
+fn scan_shard(
+    mut scanned: Scanned,
+    mut pieces: Pieces<impl Read>,
+    input: u32,
+    options: &Options,
+    effort: &Effort,
+) -> Scanned {
     let mut long = None;
     let mut spare = BUFFER.take();
     loop {
         match pieces.next(&mut spare) {
-            Ok(Some(piece)) => {
-                let (tally, bytes) = match piece {
-                    Piece::Lines(bytes) => (scan_lines(&bytes, input, options), bytes),
-                    Piece::Long { bytes, end } => (scan_long(&mut long, &bytes, end, input, options), bytes),
-                };
-                scanned.tally = scanned.tally.merge(tally);
+            Ok(Some(Piece::Lines(bytes))) => {
+                scan_lines(&mut scanned.tally, &bytes, input, options, effort);
+                spare = bytes.into_buffer();
+            }
+            Ok(Some(Piece::Long { bytes, end })) => {
+                scanned.tally = scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options));
                 spare = bytes.into_buffer();
             }
             Ok(None) => break,
@@ -192,8 +246,8 @@ fn scan_shard(mut pieces: Pieces<impl Read>, input: u32, options: &Options) -> S
     scanned
 }
 
-fn scan_lines(bytes: &Bytes, input: u32, options: &Options) -> Tally {
-    scan_part(bytes.get(), Place { input, offset: bytes.offset }, options)
+fn scan_lines(tally: &mut Tally, bytes: &Bytes, input: u32, options: &Options, effort: &Effort) {
+    scan_into(tally, effort.kernel, bytes.get(), Place { input, offset: bytes.offset }, options);
 }
 
 /// One more part of a long line; its tally when it has ended.
@@ -206,7 +260,7 @@ fn scan_long(long: &mut Option<LongLine>, bytes: &Bytes, end: bool, input: u32, 
 fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effort: &Effort) -> Scanned {
     let mut pieces = Pieces::new(stream, 0, effort.sizes());
     let (give_back, given_back) = crossbeam_channel::unbounded();
-    let mut tally = Tally::default();
+    let tally = Mutex::new(Tally::default());
     let mut long = None;
     let mut aside = Tally::default();
     let mut failures = Vec::new();
@@ -228,14 +282,22 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
         }
     };
     let work = |bytes: Bytes| {
-        let tally = scan_lines(&bytes, input, options);
+        // All that is in the tally so far stands before these lines.
+        let mut piece = lock(&tally).behind(Place { input, offset: bytes.offset });
+        scan_lines(&mut piece, &bytes, input, options, effort);
         let _ = give_back.send(bytes.into_buffer());
-        tally
+        piece
     };
     let sink = |piece: Tally| {
-        tally = std::mem::take(&mut tally).merge(piece);
+        let mut tally = lock(&tally);
+        *tally = std::mem::take(&mut *tally).merge(piece);
         ControlFlow::<()>::Continue(())
     };
     let _ = in_order(effort.n_threads(), next, work, sink);
+    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     Scanned { tally: tally.merge(aside), failures }
+}
+
+fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
+    tally.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -3,6 +3,8 @@
 use std::fmt;
 use std::ops::Range;
 
+use memchr::{memchr, memchr2};
+
 use crate::component::Component;
 use crate::grammar::Grammar;
 use crate::machine::{Rule, Tracker, has_character, rule_of, top_rule};
@@ -103,6 +105,29 @@ impl Defect {
         };
         Some(Self { grammar, offset, component, cause, rule })
     }
+}
+
+/// The component and the cause of the defect at `at`, of a line that RFC 3986 could accept up to there, and that is behind its
+/// authority there, if it has one, and behind its scheme; `None` when more has to be looked at than the bytes there.
+pub(crate) fn of_illegal_byte(grammar: Grammar, line: &[u8], at: usize) -> Option<(Component, Cause)> {
+    let before = line.get(..at)?;
+    if grammar != Grammar::Rfc3986 || beginning(line).len() <= at {
+        return None;
+    }
+    let cause = match (before, line.get(at)) {
+        ([.., b'%'] | [.., b'%', _], _) => Cause::BadEscape,
+        (_, Some(b' ')) => Cause::Space,
+        (_, Some(0..0x20 | 0x7f)) => Cause::ControlByte,
+        (_, Some(0x80..)) => Cause::NonAscii,
+        (_, Some(&byte)) if !has_character(grammar, byte) => Cause::IllegalCharacter,
+        _ => return None,
+    };
+    let component = match memchr2(b'?', b'#', before) {
+        None => Component::Path,
+        Some(mark) if before[mark] == b'?' && memchr(b'#', &before[mark..]).is_none() => Component::Query,
+        Some(_) => Component::Fragment,
+    };
+    Some((component, cause))
 }
 
 /// Whether one of the two slashes before an authority is all with which the line could have gone on.

@@ -15,8 +15,8 @@
 //! assert_eq!(defect.to_string(), "query:character-not-allowed@21");
 //! ```
 //!
-//! Scan a corpus that is in memory with [`scan()`], one in files or a pipe with [`corpus::scan_inputs`]; both give a
-//! [`Tally`], which [`Tally::merge`] adds to others. [`report::Report`] makes a document of it.
+//! Scan a corpus that is in memory with [`scan()`] or, on several threads, [`corpus::scan_memory`], one in files or a pipe
+//! with [`corpus::scan_inputs`]; all give a [`Tally`], which [`Tally::merge`] adds to others. [`report::Report`] makes a document of it.
 //!
 //! # Glossary
 //!
@@ -30,6 +30,10 @@
 //! They stand in the order in which data flows, and each uses only those above it.
 
 #![deny(unsafe_code)]
+#![cfg_attr(
+    not(target_arch = "x86_64"),
+    allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
+)]
 
 mod names;
 pub mod component;
@@ -44,7 +48,12 @@ mod judge;
 mod walk;
 mod shard;
 pub mod input;
+mod class;
+pub mod kernel;
+mod streams;
+mod lanes;
 pub mod tally;
+mod observe;
 pub mod scan;
 mod long_line;
 mod parallel;

@@ -134,7 +134,7 @@ impl LongLine {
         tally.cr = u64::from(self.crs > 0);
         let start = self.place.offset;
         let place = Place { offset: start + self.mark_len, ..self.place };
-        let entry = Line { place, number: 1, beginning: &self.beginning, len: self.len };
+        let entry = Line { place, number: &|| 1, beginning: &self.beginning, len: self.len };
         // A byte order mark with nothing behind it is no line.
         let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
         if self.len == 0 {
@@ -150,7 +150,8 @@ impl LongLine {
                 tally.count_advisories(&entry, scan.finish());
             }
             if let Some(defect) = Defect::of(self.options.grammar, &self.tracker, &self.beginning) {
-                tally.count_defect(&entry, &defect, || (self.window_start, &self.window));
+                let Defect { component, cause, offset, .. } = defect;
+                tally.count_defect(&entry, component, cause, offset, || (self.window_start, &self.window));
             }
         }
         tally.cover(Run { input: self.place.input, start, end: start + self.fed, lines });

@@ -130,7 +130,7 @@ mod tests {
         assert_eq!((parts.scheme, parts.authority, parts.path), (None, None, 0..0));
         assert_eq!(split(b"//").authority, Some(2..2));
         for text in ["//a:@h", "//h:80/a:b@c", "mailto:a@b", "//a@b:80", "http://h:80", "a:b@c"] {
-            assert_eq!(secrets(text.as_bytes(), false), [], "{text}");
+            assert!(secrets(text.as_bytes(), false).is_empty(), "{text}");
         }
     }
 

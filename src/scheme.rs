@@ -93,12 +93,22 @@ pub static KNOWN: [KnownScheme; 30] = {
 pub(crate) const HTTP: usize = 0;
 /// The place of `https` in [`KNOWN`].
 pub(crate) const HTTPS: usize = 1;
+/// The place of `ftp` in [`KNOWN`].
+pub(crate) const FTP: usize = 2;
+/// The place of `file` in [`KNOWN`].
+pub(crate) const FILE: usize = 3;
 /// The place of `gopher` in [`KNOWN`].
 pub(crate) const GOPHER: usize = 5;
 
 /// The place in [`KNOWN`] of the scheme `name`, letter case ignored.
 pub(crate) fn find_known(name: &[u8]) -> Option<usize> {
     KNOWN.iter().position(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// Whether some grammar has a rule of its own for that scheme of [`KNOWN`]: the ten of RFC 1738, two more of draft1993, and
+/// the "url:" that it allows in front.
+pub(crate) fn has_own_rule(known: usize) -> bool {
+    KNOWN[known].standing == Standing::Defined || matches!(KNOWN[known].name, "mid" | "cid" | "url")
 }
 
 #[cfg(test)]
@@ -126,6 +136,8 @@ mod tests {
     fn places_are_right() {
         assert_eq!(find_known(b"HTTP"), Some(HTTP));
         assert_eq!(find_known(b"https"), Some(HTTPS));
+        assert_eq!(find_known(b"ftp"), Some(FTP));
+        assert_eq!(find_known(b"FILE"), Some(FILE));
         assert_eq!(find_known(b"gopher"), Some(GOPHER));
         for (place, known) in KNOWN.iter().enumerate() {
             assert_eq!(find_known(known.name.as_bytes()), Some(place), "no name stands twice");

@@ -1,14 +1,16 @@
 //! What a line is, and where bytes in memory can be cut between lines.
 
+use std::ops::Range;
+
 use memchr::{memchr, memrchr};
 
-/// Cuts `bytes` into `N` pieces of nearly equal length, each beginning where a line begins; some may be empty. A line
-/// begins at the start, and behind each LF.
-pub(crate) fn cut<const N: usize>(bytes: &[u8]) -> [&[u8]; N] {
+/// Cuts `bytes` into `count` pieces of nearly equal length, each beginning where a line begins; some may be empty, as are
+/// those behind the first `count`, which is 1 to `N`. A line begins at the start, and behind each LF.
+pub(crate) fn cut<const N: usize>(bytes: &[u8], count: usize) -> [&[u8]; N] {
     let mut rest = bytes;
     std::array::from_fn(|n| {
-        let wanted = rest.len() / (N - n);
-        let end = if n + 1 == N {
+        let wanted = rest.len() / count.saturating_sub(n).max(1);
+        let end = if n + 1 >= count {
             rest.len()
         } else {
             memchr(b'\n', &rest[wanted.saturating_sub(1).min(rest.len())..])
@@ -18,6 +20,19 @@ pub(crate) fn cut<const N: usize>(bytes: &[u8]) -> [&[u8]; N] {
         (piece, rest) = rest.split_at(end);
         piece
     })
+}
+
+/// Where in `bytes` the lines stand whose first byte lies from `start` up to `end`: adjoining ranges give each line once.
+/// `start` is less than `end`, and `end` at most the length.
+///
+/// A range in which no line begins is looked at no further, so that all ranges together cost what one of everything costs.
+pub(crate) fn beginning_in(bytes: &[u8], start: usize, end: usize) -> Range<usize> {
+    let first = match start {
+        0 => Some(0),
+        _ => memchr(b'\n', &bytes[start - 1..end - 1]).map(|lf| start + lf),
+    };
+    let Some(first) = first else { return end..end };
+    first..memchr(b'\n', &bytes[end - 1..]).map_or(bytes.len(), |lf| end + lf)
 }
 
 /// Where the last line of `bytes` that is whole ends: behind its LF; `None` if there is none.
@@ -59,10 +74,31 @@ mod tests {
             b"aaaaaaaaaaaaaaaaaaaaaa\nb\nc",
             b"a\nbbbbbbbbbbbbbbbbb",
         ] {
-            let pieces: [&[u8]; 4] = cut(text);
+            let pieces: [&[u8]; 4] = cut(text, 4);
             assert_eq!(pieces.concat(), text);
             for (piece, next) in pieces.iter().zip(&pieces[1..]) {
                 assert!(piece.is_empty() || next.is_empty() || piece.ends_with(b"\n"), "{text:?} {pieces:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_hold_each_line_once() {
+        for text in [&b"\n"[..], b"a", b"\n\n\n\n", b"aaaaaaa\nb\nc", b"a\nbbbbbbbbbbbbb", b"a\n\nbb\nccc\n"]
+        {
+            for len in 1..text.len() + 2 {
+                let shards = (0..text.len().div_ceil(len)).map(|n| {
+                    let lines = beginning_in(text, n * len, text.len().min((n + 1) * len));
+                    assert!(lines.is_empty() || (n * len..(n + 1) * len).contains(&lines.start));
+                    &text[lines]
+                });
+                let shards: Vec<_> = shards.collect();
+                assert_eq!(shards.concat(), text);
+                assert!(
+                    shards
+                        .iter()
+                        .all(|lines| lines.is_empty() || lines.ends_with(b"\n") || text.ends_with(lines))
+                );
             }
         }
     }

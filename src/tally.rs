@@ -9,7 +9,7 @@ use std::ops::Range;
 
 use crate::advisory::{Advisories, Advisory};
 use crate::component::Component;
-use crate::defect::{Cause, Defect};
+use crate::defect::Cause;
 use crate::grammar::{Grammar, Verdict};
 use crate::parts::{beginning, secrets};
 use crate::scheme::{KNOWN, find_known};
@@ -45,14 +45,9 @@ impl fmt::Debug for ByVerdict {
 }
 
 impl ByVerdict {
-    /// Counts one line.
+    /// Counts lines.
     #[inline(always)]
-    pub(crate) fn count(&mut self, verdict: Verdict) {
-        self.0[usize::from(verdict.bits())] += 1;
-    }
-
-    /// Counts many lines.
-    fn count_many(&mut self, verdict: Verdict, lines: u64) {
+    fn count(&mut self, verdict: Verdict, lines: u64) {
         self.0[usize::from(verdict.bits())] += lines;
     }
 
@@ -120,6 +115,11 @@ pub struct Found {
 }
 
 impl Found {
+    /// Whether nothing that comes at or behind `place` can be among the first.
+    fn is_full(&self, place: Place) -> bool {
+        self.examples.len() >= MAX_EXAMPLES && self.examples.last().is_some_and(|last| last.place < place)
+    }
+
     /// Counts one line; its example is only made if it is among the first.
     fn count(&mut self, place: Place, example: impl FnOnce() -> Example) {
         self.lines += 1;
@@ -153,12 +153,12 @@ pub struct Run {
 }
 
 /// A line of which something is kept.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
     /// Where it begins.
     pub(crate) place: Place,
-    /// Its number since the start of the run being read, from 1.
-    pub(crate) number: u64,
+    /// Its number since the start of the run being read, from 1; asked for only when the line is kept.
+    pub(crate) number: &'a dyn Fn() -> u64,
     /// Its first bytes, as many as `beginning` gives.
     pub(crate) beginning: &'a [u8],
     /// How many bytes it has, without its terminator.
@@ -170,7 +170,7 @@ impl<'a> Line<'a> {
     pub(crate) const BEFORE: usize = MAX_EXAMPLE_LEN * 3 / 4;
 
     /// A line that is at hand.
-    pub(crate) fn whole(place: Place, number: u64, line: &'a [u8]) -> Self {
+    pub(crate) fn whole(place: Place, number: &'a dyn Fn() -> u64, line: &'a [u8]) -> Self {
         Self { place, number, beginning: beginning(line), len: line.len() as u64 }
     }
 
@@ -188,7 +188,7 @@ impl<'a> Line<'a> {
         Example {
             secrets: self.secrets(from, text),
             place: self.place,
-            line: self.number,
+            line: (self.number)(),
             at,
             text: text.into(),
             skipped: from,
@@ -242,7 +242,9 @@ pub struct Tally {
     /// What the chosen grammar refuses.
     defects: BTreeMap<(Component, Cause), Found>,
     /// What is noteworthy.
-    advisories: BTreeMap<Advisory, Found>,
+    advisories: [Found; Advisory::ALL.len()],
+    /// Of these, other tallies have all examples, at places before all that is counted here. Merging leaves it as it is.
+    exampled: Advisories,
     /// What has been read, sorted, adjoining stretches made one.
     runs: Vec<Run>,
 }
@@ -254,33 +256,21 @@ fn key(scheme: &[u8]) -> Vec<u8> {
 }
 
 impl Tally {
-    /// Counts one judged line of a scheme by its place in [`KNOWN`].
-    #[inline(always)]
-    pub(crate) fn count_known(&mut self, known: usize, verdict: Verdict) {
-        self.known[known].count(verdict);
-    }
-
-    /// Counts one judged line without a scheme.
-    #[inline]
-    pub(crate) fn count_relative(&mut self, verdict: Verdict) {
-        self.relative.count(verdict);
-    }
-
     /// Counts judged lines of one verdict, whose scheme has that place in [`KNOWN`], or which have none.
     pub(crate) fn count_many(&mut self, known: Option<usize>, verdict: Verdict, lines: u64) {
-        known.map_or(&mut self.relative, |known| &mut self.known[known]).count_many(verdict, lines);
+        known.map_or(&mut self.relative, |known| &mut self.known[known]).count(verdict, lines);
     }
 
     /// Counts one judged line of a scheme that is not in [`KNOWN`].
     pub(crate) fn count_other(&mut self, scheme: &[u8], verdict: Verdict) {
         if scheme.len() > MAX_SCHEME_LEN {
-            return self.unnamed.count(verdict);
+            return self.unnamed.count(verdict, 1);
         }
         let key = key(scheme);
         if let Some(counts) = self.others.get_mut(&*key) {
-            return counts.count(verdict);
+            return counts.count(verdict, 1);
         }
-        self.others.entry(key.into()).or_default().count(verdict);
+        self.others.entry(key.into()).or_default().count(verdict, 1);
         self.bound_schemes();
     }
 
@@ -295,12 +285,12 @@ impl Tally {
     /// Counts one judged line of which only its `beginning` is at hand, by the length of its scheme.
     pub(crate) fn count_long(&mut self, scheme_len: Option<u64>, beginning: &[u8], verdict: Verdict) {
         match scheme_len.map(|len| usize::try_from(len).ok().and_then(|len| beginning.get(..len))) {
-            Some(None) => self.unnamed.count(verdict),
+            Some(None) => self.unnamed.count(verdict, 1),
             Some(Some(scheme)) => match find_known(scheme) {
-                Some(known) => self.count_known(known, verdict),
+                Some(known) => self.count_many(Some(known), verdict, 1),
                 None => self.count_other(scheme, verdict),
             },
-            None => self.count_relative(verdict),
+            None => self.count_many(None, verdict, 1),
         }
     }
 
@@ -308,17 +298,35 @@ impl Tally {
     pub(crate) fn count_defect<'a>(
         &mut self,
         line: &Line<'_>,
-        defect: &Defect,
+        component: Component,
+        cause: Cause,
+        offset: u64,
         around: impl FnOnce() -> (u64, &'a [u8]),
     ) {
-        let found = self.defects.entry((defect.component, defect.cause)).or_default();
-        found.count(line.place, || line.example(defect.offset, around()));
+        let found = self.defects.entry((component, cause)).or_default();
+        found.count(line.place, || line.example(offset, around()));
+    }
+
+    /// Whether lines at or behind `place` with that advisory need only be counted.
+    pub(crate) fn has_examples(&self, advisory: Advisory, place: Place) -> bool {
+        self.exampled.has(advisory) || self.advisories[advisory as usize].is_full(place)
+    }
+
+    /// An empty tally for lines that come behind all those of an input that are counted here.
+    pub(crate) fn behind(&self, place: Place) -> Self {
+        let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
+        Self { exampled: Advisory::ALL.iter().copied().filter(has_all).collect(), ..Self::default() }
+    }
+
+    /// Counts lines with an advisory that have been counted, and none of which can be an example.
+    pub(crate) fn count_advised(&mut self, advisory: Advisory, lines: u64) {
+        self.advisories[advisory as usize].lines += lines;
     }
 
     /// Counts the advisories of a line that has been counted.
     pub(crate) fn count_advisories(&mut self, line: &Line<'_>, advisories: Advisories) {
         for advisory in advisories.iter() {
-            let found = self.advisories.entry(advisory).or_default();
+            let found = &mut self.advisories[advisory as usize];
             found.count(line.place, || line.example(0, (0, line.beginning)));
         }
     }
@@ -338,7 +346,7 @@ impl Tally {
         for run in std::mem::take(&mut self.runs) {
             match joined.last_mut() {
                 Some(last) if (last.input, last.end) == (run.input, run.start) => {
-                    let founds = self.defects.values_mut().chain(self.advisories.values_mut());
+                    let founds = self.defects.values_mut().chain(&mut self.advisories);
                     for example in founds.flat_map(|found| &mut found.examples) {
                         let place = example.place;
                         if place.input == run.input && (run.start..run.end).contains(&place.offset) {
@@ -374,8 +382,8 @@ impl Tally {
         for (kind, found) in other.defects {
             self.defects.entry(kind).or_default().merge(found);
         }
-        for (advisory, found) in other.advisories {
-            self.advisories.entry(advisory).or_default().merge(found);
+        for (own, other) in self.advisories.iter_mut().zip(other.advisories) {
+            own.merge(other);
         }
         if !other.runs.is_empty() {
             self.runs.extend(other.runs);
@@ -448,6 +456,7 @@ impl Tally {
 
     /// What is noteworthy, in the order of [`Advisory::ALL`].
     pub fn advisories(&self) -> impl Iterator<Item = (Advisory, &Found)> {
-        self.advisories.iter().map(|(&advisory, found)| (advisory, found))
+        let all = Advisory::ALL.iter().copied().zip(&self.advisories);
+        all.filter(|(_, found)| found.lines > 0)
     }
 }

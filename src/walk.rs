@@ -93,13 +93,21 @@ impl State {
     }
 }
 
-/// The number of the outcome of `line`.
-fn outcome(line: &[u8]) -> u8 {
-    let (pairs, last) = line.as_chunks();
-    pairs
-        .iter()
-        .fold(State::START, |state, pair| state.after(*pair))
-        .outcome(!last.is_empty(), last.first().copied().unwrap_or(0))
+/// The numbers of the outcomes of some lines, walked side by side as far as all of them go.
+pub(crate) fn outcomes<const N: usize>(lines: [&[u8]; N]) -> [u8; N] {
+    let halves: [(&[[u8; 2]], &[u8]); N] = lines.map(<[u8]>::as_chunks);
+    let together = halves.iter().map(|(pairs, _)| pairs.len()).min().unwrap_or(0);
+    let mut states = [State::START; N];
+    for at in 0..together {
+        for (state, (pairs, _)) in states.iter_mut().zip(halves) {
+            *state = state.after(pairs[at]);
+        }
+    }
+    std::array::from_fn(|n| {
+        let (pairs, last) = halves[n];
+        let state = pairs[together..].iter().fold(states[n], |state, pair| state.after(*pair));
+        state.outcome(!last.is_empty(), last.first().copied().unwrap_or(0))
+    })
 }
 
 /// How many bytes of each lane are walked before the lines that ended in them are given out: as many blocks of 64 as a byte
@@ -289,7 +297,7 @@ impl<'a> Reader<'a> {
     #[inline(never)]
     fn end_far_back(&self, end: usize) -> Ended {
         let (number, start) = (self.lines, self.start);
-        Ended { number, start, end, cr: true, outcome: outcome(&self.lane[start..end]) }
+        Ended { number, start, end, cr: true, outcome: outcomes([&self.lane[start..end]])[0] }
     }
 }
 
@@ -332,7 +340,7 @@ mod tests {
 
     /// Whether all that the machine says of `line` is so; whether it says more than the verdict.
     fn check(line: &[u8]) -> bool {
-        let known = OUTCOMES[usize::from(outcome(line))];
+        let known = OUTCOMES[usize::from(outcomes([line])[0])];
         let judgement = judge::judge(line);
         assert_eq!(known.verdict, judgement.verdict(), "{}", line.escape_ascii());
         let Fact::Plain(scheme, advisories) = known.fact else { return false };
@@ -390,7 +398,7 @@ mod tests {
     /// What `walk` gives of `text` in lanes, as lines of each lane.
     fn walked<const N: usize>(text: &[u8]) -> Vec<(usize, u64, usize, usize, bool, u8)> {
         let mut given = Vec::new();
-        let lines = walk::<N>(cut(text), |lane, ended| {
+        let lines = walk::<N>(cut(text, N), |lane, ended| {
             given.push((lane, ended.number, ended.start, ended.end, ended.cr, ended.outcome));
         });
         given.sort_unstable();
@@ -402,11 +410,11 @@ mod tests {
     /// The same by cutting lines off one after the other.
     fn expected<const N: usize>(text: &[u8]) -> Vec<(usize, u64, usize, usize, bool, u8)> {
         let mut lines = Vec::new();
-        for (lane, bytes) in cut::<N>(text).into_iter().enumerate() {
+        for (lane, bytes) in cut::<N>(text, N).into_iter().enumerate() {
             let mut start = 0;
             for (number, with_end) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
                 let (line, cr) = trim_terminator(with_end);
-                lines.push((lane, number, start, start + line.len(), cr, outcome(line)));
+                lines.push((lane, number, start, start + line.len(), cr, outcomes([line])[0]));
                 start += with_end.len();
             }
         }

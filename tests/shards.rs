@@ -9,7 +9,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use urlsift::corpus::{Effort, scan_inputs};
+use urlsift::corpus::{Effort, scan_inputs, scan_memory};
+use urlsift::kernel::KernelId;
 use urlsift::scan::scan_part;
 use urlsift::tally::{MAX_SCHEMES, Place};
 use urlsift::{Grammar, Tally, input, scan};
@@ -126,8 +127,14 @@ fn any_cut_any_threads_any_way_of_reading() {
             &[(1, 1 << 20, 1 << 24), (2, 4096, 64), (3, 509, 3), (2, 67, 100)]
         };
         for &(threads, shard_len, line_len) in sizes {
-            let effort = effort(threads, shard_len, line_len);
+            let mut effort = effort(threads, shard_len, line_len);
             assert!(scan_file(&path, &options, &effort) == whole, "{} {effort:?}", path.display());
+            for kernel in KernelId::available() {
+                effort.kernel = kernel;
+                let (tally, ways) = scan_memory(&bytes, &options, &effort);
+                assert!(tally == whole, "{} {effort:?}", path.display());
+                assert_eq!(ways.plain + ways.attended + ways.hard, whole.judged().lines(), "{effort:?}");
+            }
         }
     }
 }

@@ -1,6 +1,9 @@
 //! What the benches run on: sample corpora grown to a size that no cache holds, and ugly ones.
 
-use std::fs;
+#![allow(dead_code, reason = "not all benches want all of it")]
+
+use std::fs::{self, File};
+use std::io::{Seek, copy, sink};
 use std::path::Path;
 
 /// How many bytes a grown corpus has, about.
@@ -31,7 +34,6 @@ pub fn mixed(names: &[&str]) -> Vec<u8> {
 }
 
 /// Inputs that are nothing like a list of URLs, by name.
-#[allow(dead_code, reason = "not all benches want them")]
 pub fn ugly() -> Vec<(&'static str, Vec<u8>)> {
     let repeated = |text: &[u8]| text.repeat(SIZE / 4 / text.len());
     vec![
@@ -43,4 +45,19 @@ pub fn ugly() -> Vec<(&'static str, Vec<u8>)> {
         ("CR LF", repeated(b"http://example.org/a/b\r\n")),
         ("passwords and ports", repeated(b"ftp://u:p@example.org:2121/%2F\n")),
     ]
+}
+
+/// Fills the page cache with a file the way a reader does, from its start to its end: with another filling, a warm file is
+/// read at half or twice the speed.
+pub fn read_ahead(file: &mut File) {
+    file.sync_all().unwrap();
+    #[cfg(target_os = "linux")]
+    {
+        use std::os::fd::AsRawFd;
+        // SAFETY: the descriptor is open as long as `file` lives, and the call touches no memory of ours.
+        let status = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
+        assert_eq!(status, 0);
+    }
+    file.rewind().unwrap();
+    copy(file, &mut sink()).unwrap();
 }

@@ -51,6 +51,17 @@ impl Input {
         Self { name: escape::printable(path.as_os_str().as_encoded_bytes()), source: Source::Broken(error) }
     }
 
+    /// Its bytes, from the start, and how many it has, if it is a file that tells.
+    ///
+    /// # Errors
+    /// When the file cannot be opened, or its directory could not be listed.
+    pub fn reader(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+        Ok(match self.open()? {
+            Opened::File(file, len) => (Box::new(file), Some(len)),
+            Opened::Stream(stream) => (stream, None),
+        })
+    }
+
     /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,
     /// as those under /proc. Looks at the file, and does not open it.
     pub(crate) fn is_stream(&self) -> bool {

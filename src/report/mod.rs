@@ -16,7 +16,7 @@ use crate::scan::Options;
 use crate::scheme::{KNOWN, Standing};
 use crate::tally::{ByVerdict, Example, Found};
 
-pub use text::render;
+pub use text::{grouped, render};
 
 /// The name and version of the report's form. A field more keeps the number; any other change raises it.
 pub const SCHEMA: &str = "urlsift.report/1";

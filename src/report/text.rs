@@ -35,8 +35,9 @@ pub fn render(report: &Report, colour: bool) -> String {
     page.out
 }
 
-/// Groups digits by thousands.
-fn grouped(n: u64) -> String {
+/// The number with its digits grouped by thousands.
+#[must_use]
+pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
     let mut out = String::new();
     for (place, digit) in digits.chars().enumerate() {

@@ -1,0 +1,270 @@
+//! AVX2: four lanes; bytes are transposed to bits with shuffles and swaps, and codes are made of the bits by logic.
+
+use std::arch::x86_64::{
+    __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
+    _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_inserti128_si256,
+    _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x,
+    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm256_xor_si256,
+};
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+use super::{AHEAD, Blocks, Job, Kernel, LANES, Word};
+use crate::class::codes_of_bits;
+
+/// The proof that this machine has the instructions.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Avx2(());
+
+/// Defines `detect` and the shell from one list of features.
+macro_rules! features {
+    ($($feature:tt)*) => {
+        impl Avx2 {
+            /// The proof, if this machine has it.
+            pub(crate) fn detect() -> Option<Self> {
+                ($(is_x86_feature_detected!($feature) &&)* true).then_some(Self(()))
+            }
+        }
+
+        /// # Safety
+        ///
+        /// The machine has all features named.
+        $(#[target_feature(enable = $feature)])*
+        unsafe fn shell(job: impl Job) {
+            job.run();
+        }
+    };
+}
+
+features!("avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
+
+/// Four lanes of 64 bits. Only [`Avx2`] makes one, and operations on others, so that one is proof too.
+#[derive(Clone, Copy)]
+pub(crate) struct Words(__m256i);
+
+impl BitAnd for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe { _mm256_and_si256(self.0, other.0) })
+    }
+}
+
+impl BitOr for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe { _mm256_or_si256(self.0, other.0) })
+    }
+}
+
+impl BitXor for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe { _mm256_xor_si256(self.0, other.0) })
+    }
+}
+
+impl Not for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe { _mm256_xor_si256(self.0, _mm256_set1_epi64x(-1)) })
+    }
+}
+
+impl Word for Words {
+    #[inline(always)]
+    fn moved(self, before: Self) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe { _mm256_or_si256(_mm256_add_epi64(self.0, self.0), _mm256_srli_epi64::<63>(before.0)) })
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe { _mm256_add_epi64(self.0, other.0) })
+    }
+
+    #[inline(always)]
+    fn top(self) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe { _mm256_srli_epi64::<63>(self.0) })
+    }
+
+    #[inline(always)]
+    fn plus_counts(self, [first, second, third, fourth]: [Self; 4]) -> Self {
+        // SAFETY: words prove the features.
+        Self(unsafe {
+            let low = _mm256_or_si256(count(first.0), _mm256_slli_epi64::<16>(count(second.0)));
+            let high = _mm256_or_si256(count(third.0), _mm256_slli_epi64::<16>(count(fourth.0)));
+            _mm256_add_epi64(self.0, _mm256_or_si256(low, _mm256_slli_epi64::<32>(high)))
+        })
+    }
+
+    #[inline(always)]
+    fn lanes(self) -> u32 {
+        // SAFETY: words prove the features.
+        let empty = unsafe {
+            let zeros = _mm256_cmpeq_epi64(self.0, _mm256_setzero_si256());
+            _mm256_movemask_pd(_mm256_castsi256_pd(zeros))
+        };
+        !empty.cast_unsigned() & 0b1111
+    }
+
+    #[inline(always)]
+    fn any(self) -> bool {
+        // SAFETY: words prove the features.
+        unsafe { _mm256_testz_si256(self.0, self.0) == 0 }
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [u64; LANES]) {
+        // SAFETY: words prove the features; the array has the 32 bytes that are written, aligned or not.
+        unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) }
+    }
+}
+
+/// How many bits each lane has: those of each half byte by a table of sixteen, summed over the bytes of the lane.
+///
+/// # Safety
+///
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn count(word: __m256i) -> __m256i {
+    // SAFETY: as the caller says.
+    unsafe {
+        let table = _mm256_setr_epi8(
+            0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
+        );
+        let half = _mm256_set1_epi8(15);
+        let low = _mm256_shuffle_epi8(table, _mm256_and_si256(word, half));
+        let high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi64::<4>(word), half));
+        _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256())
+    }
+}
+
+/// Swaps the bits of `low` that stand `BY` above those of `mask` with the bits of `high` at `mask`.
+///
+/// # Safety
+///
+/// The machine has AVX2.
+#[inline(always)]
+unsafe fn swap<const BY: i32>(low: &mut __m256i, high: &mut __m256i, mask: __m256i) {
+    // SAFETY: as the caller says.
+    unsafe {
+        let differ = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi64::<BY>(*low), *high), mask);
+        *high = _mm256_xor_si256(*high, differ);
+        *low = _mm256_xor_si256(*low, _mm256_slli_epi64::<BY>(differ));
+    }
+}
+
+/// Sixteen bytes of two lanes, those at equal places of their eight side by side.
+///
+/// # Safety
+///
+/// The machine has AVX2, and both may be read for 16 bytes.
+#[inline(always)]
+unsafe fn load(low: *const u8, high: *const u8) -> __m256i {
+    // SAFETY: as the caller says.
+    unsafe {
+        let pair = _mm256_setr_epi8(
+            0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
+            14, 7, 15,
+        );
+        let both = _mm256_castsi128_si256(_mm_loadu_si128(low.cast()));
+        _mm256_shuffle_epi8(_mm256_inserti128_si256::<1>(both, _mm_loadu_si128(high.cast())), pair)
+    }
+}
+
+/// Of 64 bytes of two lanes, the eight at each place of their eights, two places to 128 bits.
+///
+/// # Safety
+///
+/// The machine has AVX2, and both may be read for 64 bytes.
+#[inline(always)]
+unsafe fn places(low: *const u8, high: *const u8) -> [__m256i; 4] {
+    // SAFETY: as the caller says.
+    unsafe {
+        let (a, b) = (load(low, high), load(low.add(16), high.add(16)));
+        let (c, d) = (load(low.add(32), high.add(32)), load(low.add(48), high.add(48)));
+        let (ab, cd) = (_mm256_unpacklo_epi16(a, b), _mm256_unpacklo_epi16(c, d));
+        let (ab_high, cd_high) = (_mm256_unpackhi_epi16(a, b), _mm256_unpackhi_epi16(c, d));
+        [
+            _mm256_unpacklo_epi32(ab, cd),
+            _mm256_unpackhi_epi32(ab, cd),
+            _mm256_unpacklo_epi32(ab_high, cd_high),
+            _mm256_unpackhi_epi32(ab_high, cd_high),
+        ]
+    }
+}
+
+impl Kernel for Avx2 {
+    type Word = Words;
+    const LANES: usize = 4;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> Words {
+        // SAFETY: the kernel proves the features.
+        Words(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
+    }
+
+    /// First the bytes: sixteen of two lanes to a register, shuffled until register `r` has byte `r` of each eight, those
+    /// of a lane together. Then the bits: eight registers of eight bits, transposed by swaps.
+    #[inline(always)]
+    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+        // SAFETY: the kernel proves the features; `all` gives the start of a whole block of 64 bytes per lane, of which
+        // the sixteen at a multiple of 16 below 64 are read.
+        unsafe {
+            let all = blocks.all(at);
+            for block in &all[..Self::LANES] {
+                _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
+            }
+            let (even, odd) = (places(all[0], all[2]), places(all[1], all[3]));
+            let mut bits = [_mm256_setzero_si256(); 8];
+            for (n, pair) in bits.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+                *pair = [_mm256_unpacklo_epi64(even[n], odd[n]), _mm256_unpackhi_epi64(even[n], odd[n])];
+            }
+            let [b0, b1, b2, b3, b4, b5, b6, b7] = &mut bits;
+            let fours = _mm256_set1_epi8(0x0f);
+            swap::<4>(b0, b4, fours);
+            swap::<4>(b1, b5, fours);
+            swap::<4>(b2, b6, fours);
+            swap::<4>(b3, b7, fours);
+            let twos = _mm256_set1_epi8(0x33);
+            swap::<2>(b0, b2, twos);
+            swap::<2>(b1, b3, twos);
+            swap::<2>(b4, b6, twos);
+            swap::<2>(b5, b7, twos);
+            let ones = _mm256_set1_epi8(0x55);
+            swap::<1>(b0, b1, ones);
+            swap::<1>(b2, b3, ones);
+            swap::<1>(b4, b5, ones);
+            swap::<1>(b6, b7, ones);
+            let [b0, b1, b2, b3, b4, b5, b6, b7] = bits;
+            codes_of_bits([
+                Words(b0),
+                Words(b1),
+                Words(b2),
+                Words(b3),
+                Words(b4),
+                Words(b5),
+                Words(b6),
+                Words(b7),
+            ])
+        }
+    }
+
+    #[inline(always)]
+    fn run(self, job: impl Job) {
+        // SAFETY: the kernel proves the features.
+        unsafe { shell(job) }
+    }
+}

@@ -1,0 +1,199 @@
+//! Kernels: lane words and their operations, and 64 bytes of each lane to planes; the only code that differs per target.
+//!
+//! A kernel knows bytes and their codes ([`crate::class`]), no grammar and no line. Each kernel is a value that can only be
+//! had by detecting what it needs, so that holding one is the proof that its instructions may be used; the same holds for
+//! its words, which only a kernel makes. All logic is written once, generic over [`Kernel`], and compiled inside one shell
+//! per target ([`Kernel::run`]).
+
+#![allow(unsafe_code, reason = "vector instructions, and blocks read by pointer")]
+
+#[cfg(target_arch = "x86_64")]
+mod avx2;
+#[cfg(target_arch = "x86_64")]
+mod avx512;
+#[cfg(test)]
+pub(crate) mod portable;
+#[cfg(test)]
+mod tests;
+
+use std::fmt;
+use std::marker::PhantomData;
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx2::Avx2;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use avx512::Avx512;
+
+/// The most lanes that a kernel has.
+pub(crate) const LANES: usize = 8;
+
+/// How far ahead of what is read the memory is asked for, in bytes.
+pub(crate) const AHEAD: usize = 256;
+
+/// How many bytes of each lane one word describes.
+pub(crate) const BLOCK: usize = 64;
+
+/// One bit for each of 64 bytes of each lane; the lowest bit is the first byte.
+pub(crate) trait Word:
+    Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
+{
+    /// Every bit one byte on; the first gets the last bit of `before`, the word of the 64 bytes before.
+    fn moved(self, before: Self) -> Self;
+
+    /// The sum of each lane, without what does not fit.
+    fn plus(self, other: Self) -> Self;
+
+    /// The last bit of each lane, as its first.
+    fn top(self) -> Self;
+
+    /// Each lane, four numbers of 16 bits, lowest first, and to each the number of bits set in that lane of one of `counted`.
+    fn plus_counts(self, counted: [Self; 4]) -> Self;
+
+    /// One bit for each lane that has a bit set.
+    fn lanes(self) -> u32;
+
+    /// Whether any bit is set.
+    #[inline(always)]
+    fn any(self) -> bool {
+        self.lanes() != 0
+    }
+
+    /// Writes one word per lane; leaves the places of lanes that the kernel does not have.
+    fn store(self, to: &mut [u64; LANES]);
+}
+
+/// A set of instructions that this machine has.
+pub(crate) trait Kernel: Copy {
+    /// Its lane words.
+    type Word: Word;
+
+    /// How many lanes it has, at most [`LANES`].
+    const LANES: usize;
+
+    /// The same word in each lane.
+    fn splat(self, word: u64) -> Self::Word;
+
+    /// The planes of block `at` of each lane.
+    ///
+    /// # Panics
+    ///
+    /// When `blocks` has no block `at`.
+    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Self::Word; 8];
+
+    /// Does a job, compiled for the instructions that this kernel stands for.
+    fn run(self, job: impl Job);
+}
+
+/// Work on the words of a kernel; `run` is to be inlined always.
+pub(crate) trait Job {
+    /// Does the work.
+    fn run(self);
+}
+
+/// Whole blocks of several lanes.
+pub(crate) struct Blocks<'a> {
+    lanes: [*const u8; LANES],
+    len: usize,
+    bytes: PhantomData<&'a [u8]>,
+}
+
+impl<'a> Blocks<'a> {
+    /// As many blocks as each of the first `n` of `lanes` has.
+    pub(crate) fn new(lanes: &[&'a [u8]; LANES], n: usize) -> Self {
+        let n_blocks = lanes[..n].iter().map(|lane| lane.len() / BLOCK).min().unwrap_or(0);
+        // Those behind are never read; a kernel that has fewer lanes reads as many as it has.
+        let last = lanes[n - 1];
+        let lane = |at: usize| if at < n { lanes[at] } else { last };
+        Self { lanes: std::array::from_fn(|at| lane(at).as_ptr()), len: n_blocks, bytes: PhantomData }
+    }
+
+    /// How many blocks each lane has.
+    pub(crate) fn len(&self) -> usize {
+        self.len
+    }
+
+    /// Block `at` of each lane.
+    ///
+    /// # Panics
+    ///
+    /// When there is no block `at`.
+    #[inline(always)]
+    fn all(&self, at: usize) -> [*const u8; LANES] {
+        assert!(at < self.len, "no such block");
+        // SAFETY: each lane has `len` blocks (`new`), of which this is one.
+        self.lanes.map(|lane| unsafe { lane.add(at * BLOCK) })
+    }
+
+    /// Block `at` of a lane.
+    #[cfg(test)]
+    #[inline(always)]
+    fn block(&self, lane: usize, at: usize) -> &[u8; BLOCK] {
+        // SAFETY: `all` gives the start of a whole block that is borrowed for 'a.
+        unsafe { &*self.all(at)[lane].cast() }
+    }
+}
+
+/// A kernel by name.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum KernelId {
+    /// The machine's table over several lanes; no vectors. Runs anywhere.
+    Portable,
+    /// x86-64 with AVX2, BMI and POPCNT.
+    Avx2,
+    /// x86-64 with AVX-512: F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, and GFNI (Ice Lake and Zen 4, and what came after).
+    Avx512,
+}
+
+impl KernelId {
+    /// All kernels, slowest first.
+    pub const ALL: &[Self] = &[Self::Portable, Self::Avx2, Self::Avx512];
+
+    /// Its name: `portable`, `avx2`, `avx512`.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Portable => "portable",
+            Self::Avx2 => "avx2",
+            Self::Avx512 => "avx512",
+        }
+    }
+
+    /// The kernel of that name.
+    #[must_use]
+    pub fn from_name(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|kernel| kernel.name() == name)
+    }
+
+    /// Whether this machine has the instructions.
+    #[must_use]
+    pub fn is_available(self) -> bool {
+        match self {
+            Self::Portable => true,
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2 => Avx2::detect().is_some(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx512 => Avx512::detect().is_some(),
+            #[cfg(not(target_arch = "x86_64"))]
+            _ => false,
+        }
+    }
+
+    /// The kernels that this machine has, slowest first.
+    pub fn available() -> impl Iterator<Item = Self> {
+        Self::ALL.iter().copied().filter(|kernel| kernel.is_available())
+    }
+
+    /// The fastest that this machine has.
+    #[must_use]
+    pub fn best() -> Self {
+        Self::available().last().unwrap_or(Self::Portable)
+    }
+}
+
+impl fmt::Display for KernelId {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.pad(self.name())
+    }
+}

@@ -1,0 +1,117 @@
+//! Lane words as plain `u64`: what every operation of a kernel means, one line each.
+
+use std::ops::{BitAnd, BitOr, BitXor, Not};
+
+use super::{Blocks, Job, Kernel, LANES, Word};
+use crate::class::CODES;
+
+/// Lanes without vectors: the definition that the other kernels are tested against.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Portable;
+
+/// One `u64` per lane.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Words(pub(crate) [u64; LANES]);
+
+impl Words {
+    #[inline(always)]
+    fn with(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
+        Self(std::array::from_fn(|lane| of(self.0[lane], other.0[lane])))
+    }
+}
+
+impl BitAnd for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn bitand(self, other: Self) -> Self {
+        self.with(other, |own, other| own & other)
+    }
+}
+
+impl BitOr for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn bitor(self, other: Self) -> Self {
+        self.with(other, |own, other| own | other)
+    }
+}
+
+impl BitXor for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn bitxor(self, other: Self) -> Self {
+        self.with(other, |own, other| own ^ other)
+    }
+}
+
+impl Not for Words {
+    type Output = Self;
+    #[inline(always)]
+    fn not(self) -> Self {
+        Self(self.0.map(|own| !own))
+    }
+}
+
+impl Word for Words {
+    #[inline(always)]
+    fn moved(self, before: Self) -> Self {
+        self.with(before, |own, before| own << 1 | before >> 63)
+    }
+
+    #[inline(always)]
+    fn plus(self, other: Self) -> Self {
+        self.with(other, u64::wrapping_add)
+    }
+
+    #[inline(always)]
+    fn top(self) -> Self {
+        Self(self.0.map(|own| own >> 63))
+    }
+
+    #[inline(always)]
+    fn plus_counts(self, [first, second, third, fourth]: [Self; 4]) -> Self {
+        let count = |own: Self, counted: Self, field: u32| {
+            own.with(counted, |own, counted| own + (u64::from(counted.count_ones()) << (16 * field)))
+        };
+        count(count(count(count(self, first, 0), second, 1), third, 2), fourth, 3)
+    }
+
+    #[inline(always)]
+    fn lanes(self) -> u32 {
+        (0..LANES).fold(0, |lanes, lane| lanes | u32::from(self.0[lane] != 0) << lane)
+    }
+
+    #[inline(always)]
+    fn store(self, to: &mut [u64; LANES]) {
+        *to = self.0;
+    }
+}
+
+impl Kernel for Portable {
+    type Word = Words;
+    const LANES: usize = LANES;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> Words {
+        Words([word; LANES])
+    }
+
+    #[inline(always)]
+    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+        let mut planes = [Words([0; LANES]); 8];
+        for lane in 0..LANES {
+            for (n, &byte) in blocks.block(lane, at).iter().enumerate() {
+                let code = CODES.get(usize::from(byte)).copied().unwrap_or(0);
+                for (bit, plane) in planes.iter_mut().enumerate() {
+                    plane.0[lane] |= u64::from(code >> bit & 1) << n;
+                }
+            }
+        }
+        planes
+    }
+
+    #[inline(always)]
+    fn run(self, job: impl Job) {
+        job.run();
+    }
+}

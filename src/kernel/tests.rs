@@ -1,0 +1,268 @@
+//! Every kernel of this machine against the portable one, operation by operation.
+
+use super::portable::{Portable, Words};
+#[cfg(target_arch = "x86_64")]
+use super::{Avx2, Avx512};
+use super::{BLOCK, Blocks, Job, Kernel, LANES, Word};
+
+#[cfg(all(unix, not(miri)))]
+#[path = "../../tests/page/mod.rs"]
+mod page;
+
+/// How often a random case is drawn: Miri takes its time.
+const TIMES: usize = if cfg!(miri) { 3 } else { 3000 };
+
+/// What is in the places of lanes that a kernel does not have.
+const NOT_A_LANE: u64 = 0x0123_4567_89ab_cdef;
+
+/// A test that is done by a kernel inside its shell, as the scan is.
+trait Check: Copy {
+    fn check<K: Kernel>(self, kernel: K);
+}
+
+struct Inside<K, C>(K, C);
+
+impl<K: Kernel, C: Check> Job for Inside<K, C> {
+    #[inline(always)]
+    fn run(self) {
+        self.1.check(self.0);
+    }
+}
+
+/// Does `check` with every kernel of this machine, and says with which.
+fn with_each(name: &str, check: impl Check) {
+    let mut covered = vec!["portable"];
+    Portable.run(Inside(Portable, check));
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(kernel) = Avx2::detect() {
+            covered.push("avx2");
+            kernel.run(Inside(kernel, check));
+        }
+        if let Some(kernel) = Avx512::detect() {
+            covered.push("avx512");
+            kernel.run(Inside(kernel, check));
+        }
+    }
+    println!("{name}: {}", covered.join(", "));
+}
+
+/// Numbers that follow from a seed (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A word of bits as likely set as not, seldom set, or mostly set.
+    fn word(&mut self) -> u64 {
+        let (a, b) = (self.next(), self.next());
+        [a, a & b & self.next(), a | b | self.next()][usize::try_from(self.next() % 3).unwrap()]
+    }
+
+    fn words(&mut self) -> [u64; LANES] {
+        std::array::from_fn(|_| self.word())
+    }
+
+    fn block(&mut self) -> [u8; BLOCK] {
+        std::array::from_fn(|_| self.next().to_le_bytes()[0])
+    }
+}
+
+/// Words in which something may go wrong at the border of a byte, a field or the word.
+fn edges() -> Vec<u64> {
+    let mut edges = vec![0, u64::MAX, 0x5555_5555_5555_5555, 0xaaaa_aaaa_aaaa_aaaa, 0x00ff_00ff_00ff_00ff];
+    for bit in [0, 1, 7, 8, 15, 16, 31, 32, 47, 48, 62, 63] {
+        edges.extend([1 << bit, !(1 << bit), (1 << bit) - 1, u64::MAX << bit]);
+    }
+    edges
+}
+
+/// The lanes of a kernel's word: LFs where the bits are, whose code is one plane.
+#[inline(always)]
+fn loaded<K: Kernel>(kernel: K, words: [u64; LANES]) -> K::Word {
+    let blocks = words.map(|word| -> [u8; BLOCK] {
+        std::array::from_fn(|bit| if word >> bit & 1 == 1 { b'\n' } else { 0 })
+    });
+    kernel.planes(&Blocks::new(&blocks.each_ref().map(|block| &block[..]), K::LANES), 0)[0]
+}
+
+#[inline(always)]
+fn stored(word: impl Word) -> [u64; LANES] {
+    let mut lanes = [NOT_A_LANE; LANES];
+    word.store(&mut lanes);
+    lanes
+}
+
+/// # Panics
+/// When the lanes that the kernel has are not those expected, or others have been written.
+#[inline(always)]
+fn expect<K: Kernel>(word: K::Word, expected: Words, what: &str) {
+    let Words(mut expected) = expected;
+    expected[K::LANES..].fill(NOT_A_LANE);
+    assert_eq!(stored(word), expected, "{what} of {} lanes", K::LANES);
+}
+
+#[inline(always)]
+fn check_words<K: Kernel>(kernel: K, one: [u64; LANES], two: [u64; LANES]) {
+    let (a, b) = (loaded(kernel, one), loaded(kernel, two));
+    let (one, two) = (Words(one), Words(two));
+    expect::<K>(a, one, "load");
+    expect::<K>(a & b, one & two, "and");
+    expect::<K>(a | b, one | two, "or");
+    expect::<K>(a ^ b, one ^ two, "xor");
+    expect::<K>(!a, !one, "not");
+    expect::<K>(a.moved(b), one.moved(two), "moved");
+    expect::<K>(a.plus(b), one.plus(two), "plus");
+    expect::<K>(a.top(), one.top(), "top");
+    let own = (1 << K::LANES) - 1;
+    assert_eq!(a.lanes(), one.lanes() & own, "lanes");
+    assert_eq!(a.any(), one.lanes() & own != 0, "any");
+}
+
+#[derive(Clone, Copy)]
+struct OnWords;
+
+impl Check for OnWords {
+    #[inline(always)]
+    fn check<K: Kernel>(self, kernel: K) {
+        let edges = edges();
+        // A word and its neighbour differ, so that nothing can come from the wrong lane unseen.
+        for shift in (0..edges.len()).step_by(if cfg!(miri) { 9 } else { 1 }) {
+            for from in (0..edges.len()).step_by(if cfg!(miri) { 30 } else { 1 }) {
+                let one = std::array::from_fn(|lane| edges[(from + lane) % edges.len()]);
+                let two = std::array::from_fn(|lane| edges[(from + shift + 3 * lane) % edges.len()]);
+                check_words(kernel, one, two);
+            }
+        }
+        let mut numbers = Numbers(1);
+        for _ in 0..TIMES {
+            check_words(kernel, numbers.words(), numbers.words());
+        }
+        for &edge in &edges {
+            expect::<K>(kernel.splat(edge), Words([edge; LANES]), "splat");
+        }
+        // One bit alone in one lane alone.
+        for n in (0..64 * LANES).step_by(if cfg!(miri) { 71 } else { 1 }) {
+            let alone = std::array::from_fn(|lane| if lane == n / 64 { 1 << (n % 64) } else { 0 });
+            check_words(kernel, alone, [0; LANES]);
+        }
+    }
+}
+
+#[test]
+fn words() {
+    with_each("words", OnWords);
+}
+
+#[derive(Clone, Copy)]
+struct OnCounts;
+
+impl Check for OnCounts {
+    #[inline(always)]
+    fn check<K: Kernel>(self, kernel: K) {
+        let mut numbers = Numbers(2);
+        for n in 0..TIMES {
+            // Fields that have room for 64 more.
+            let sums = numbers.words().map(|sums| sums & 0xff7f_ff7f_ff7f_ff7f & !0x0080_0080_0080_0080);
+            let full = n % 5 == 0;
+            let counted: [_; 4] =
+                std::array::from_fn(|_| if full { [u64::MAX; LANES] } else { numbers.words() });
+            let sum = loaded(kernel, sums).plus_counts(counted.map(|words| loaded(kernel, words)));
+            expect::<K>(sum, Words(sums).plus_counts(counted.map(Words)), "plus_counts");
+        }
+    }
+}
+
+#[test]
+fn counts() {
+    with_each("counts", OnCounts);
+}
+
+/// # Panics
+/// When the planes of some block of `lanes` are not those of the portable kernel, whose lanes behind the kernel's are empty.
+#[inline(always)]
+fn check_planes<K: Kernel>(kernel: K, lanes: &[&[u8]; LANES]) {
+    let (blocks, all) = (Blocks::new(lanes, K::LANES), Blocks::new(lanes, LANES));
+    assert!(blocks.len() >= all.len());
+    for at in 0..all.len() {
+        for (plane, expected) in kernel.planes(&blocks, at).into_iter().zip(Portable.planes(&all, at)) {
+            expect::<K>(plane, expected, "a plane");
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct OnBlocks;
+
+impl Check for OnBlocks {
+    #[inline(always)]
+    fn check<K: Kernel>(self, kernel: K) {
+        // Every byte in every place of every lane, beside others that differ from place to place and lane to lane.
+        for factor in if cfg!(miri) { 0..1 } else { 0..8 } {
+            for first in (0..=u8::MAX).step_by(if cfg!(miri) { 64 } else { 1 }) {
+                let blocks: [[u8; BLOCK]; LANES] = std::array::from_fn(|lane| {
+                    std::array::from_fn(|at| (first as usize + (2 * at + 7 * lane) * factor).to_le_bytes()[0])
+                });
+                check_planes(kernel, &blocks.each_ref().map(|block| &block[..]));
+            }
+        }
+        let mut numbers = Numbers(3);
+        for n in 0..TIMES {
+            // Three blocks, at all distances from the borders that vectors like.
+            let bytes: [_; LANES] =
+                std::array::from_fn(|_| (0..4).flat_map(|_| numbers.block()).collect::<Vec<u8>>());
+            check_planes(kernel, &std::array::from_fn(|lane| &bytes[lane][(n + lane) % BLOCK..]));
+        }
+    }
+}
+
+#[test]
+fn blocks() {
+    with_each("blocks", OnBlocks);
+}
+
+#[test]
+#[should_panic(expected = "no such block")]
+fn a_block_that_is_not_there() {
+    let bytes = [0; 2 * BLOCK];
+    let mut lanes = [&bytes[..]; LANES];
+    lanes[LANES - 1] = &bytes[..2 * BLOCK - 1];
+    let blocks = Blocks::new(&lanes, LANES);
+    assert_eq!(blocks.len(), 1);
+    let _ = Portable.planes(&blocks, 1);
+}
+
+#[cfg(all(unix, not(miri)))]
+#[derive(Clone, Copy)]
+struct AtTheEnd;
+
+#[cfg(all(unix, not(miri)))]
+impl Check for AtTheEnd {
+    #[inline(always)]
+    fn check<K: Kernel>(self, kernel: K) {
+        let mut page = page::Page::new(1024);
+        let mut numbers = Numbers(4);
+        let inside: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
+        let end: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
+        for len in BLOCK..6 * BLOCK {
+            let end = page.end_with(&end[..len]);
+            check_planes(kernel, &[end; LANES]);
+            for lane in 0..LANES {
+                let mut lanes = [&inside[..len]; LANES];
+                lanes[lane] = end;
+                check_planes(kernel, &lanes);
+            }
+        }
+    }
+}
+
+#[cfg(all(unix, not(miri)))]
+#[test]
+fn blocks_at_the_end_of_memory() {
+    with_each("blocks at the end of memory", AtTheEnd);
+}

@@ -1,0 +1,421 @@
+//! Lanes of whole lines through the streams: what to count in bulk, and which lines to list.
+//!
+//! The lanes are read a stripe at a time. Lines that are plain are counted by population count, a verdict and scheme at a time,
+//! and never looked at; of each step the streams are kept that are needed to find the start of a listed line, and what there
+//! is in it. Knows no tally.
+
+use std::ops::RangeInclusive;
+
+use crate::class::Classes;
+use crate::grammar::{Grammar, Verdict};
+use crate::kernel::{BLOCK, Blocks, Job, Kernel, LANES, Word};
+use crate::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
+use crate::streams::{Carried, Ends, step};
+
+/// What RFC 1808, RFC 1738 and the draft may say of a line that is plain otherwise, each in its turn.
+const LEVELS: [Verdict; 4] = [
+    Verdict::from_bits(0b1_1111),
+    Verdict::from_bits(0b1_1110),
+    Verdict::from_bits(0b1_1100),
+    Verdict::from_bits(0b1_1000),
+];
+
+/// How many steps are done before the lines that are listed in them are asked for, while their bytes are at hand. Counters
+/// are words of four fields of 16 bits, which hold a thousand steps of 64 lines.
+const STRIPE: usize = 64;
+
+/// How many counters there are: web, https, ftp, file, relative and the rest.
+const COUNTERS: usize = 5;
+const FIELDS: usize = COUNTERS * 4;
+
+/// The plain lines of a scheme, from which field on: first all of them, whose verdict is at that place in [`LEVELS`] at the
+/// best; then those whose verdict is the next at the best, and so on.
+const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
+    [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
+/// Plain lines with an escaped delimiter, or with a high port; lines that end in CR; blank ones.
+const DELIMITER: usize = 7;
+const PORT: usize = 15;
+const CR: usize = 18;
+const BLANK: usize = 19;
+
+/// What is kept of each step: the LFs; and the bytes that may have an advisory, for which a line is hard, or for which all
+/// grammars refuse it.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Step {
+    newline: [u64; LANES],
+    noteworthy: [u64; LANES],
+    hard: [u64; LANES],
+    violation: [u64; LANES],
+}
+
+impl Step {
+    const NONE: Self =
+        Self { newline: [0; LANES], noteworthy: [0; LANES], hard: [0; LANES], violation: [0; LANES] };
+}
+
+/// A step in which a listed line ends.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Listed {
+    lines: [u64; LANES],
+    refused_draft: [u64; LANES],
+    refused_1738: [u64; LANES],
+    tilde: [u64; LANES],
+    /// One bit for each lane with a listed line.
+    lanes: u32,
+    step: usize,
+}
+
+impl Listed {
+    const NONE: Self = Self {
+        lines: [0; LANES],
+        refused_draft: [0; LANES],
+        refused_1738: [0; LANES],
+        tilde: [0; LANES],
+        lanes: 0,
+        step: 0,
+    };
+}
+
+/// A line that the streams hand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListedLine {
+    pub(crate) lane: usize,
+    /// Where in its lane it begins.
+    pub(crate) start: usize,
+    /// Where in its lane its LF stands.
+    pub(crate) end: usize,
+    /// What is known of its verdict.
+    pub(crate) known: Known,
+}
+
+/// What the streams know of the verdict of a listed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing.
+    Hard,
+    /// It is this, if [`decides`] says so of its scheme. Without a scheme, RFC 1738 refuses it too.
+    Verdict(Verdict),
+    /// No grammar accepts it, for the byte there in its lane; RFC 2396 and RFC 3986 accept what comes before.
+    Bad(usize),
+}
+
+/// What the streams find in the lanes of a piece. Its memory serves the next piece too.
+#[derive(Default)]
+pub(crate) struct Findings {
+    fields: [u64; FIELDS],
+    steps: Vec<Step>,
+    /// Of the last stripe.
+    listed: Vec<Listed>,
+    n_listed: usize,
+}
+
+impl Findings {
+    /// How many lines that are not listed have an escaped delimiter.
+    pub(crate) fn delimiters(&self) -> u64 {
+        self.fields[DELIMITER]
+    }
+
+    /// How many lines that are not listed have a port that is not the default and not reserved.
+    pub(crate) fn ports(&self) -> u64 {
+        self.fields[PORT]
+    }
+
+    /// How many lines end in a CR.
+    pub(crate) fn cr(&self) -> u64 {
+        self.fields[CR]
+    }
+
+    /// How many have no byte.
+    pub(crate) fn blank(&self) -> u64 {
+        self.fields[BLANK]
+    }
+
+    /// How many lines of a lane end before that place.
+    pub(crate) fn lines_before(&self, lane: usize, at: usize) -> u64 {
+        let (whole, part) = (at / BLOCK, at % BLOCK);
+        let count = |word: u64| u64::from(word.count_ones());
+        let last = self.steps.get(whole).map_or(0, |step| step.newline[lane] & ((1 << part) - 1));
+        self.steps[..whole].iter().map(|step| count(step.newline[lane])).sum::<u64>() + count(last)
+    }
+
+    /// The lines that are not listed nor blank, by scheme (its place among the known ones, or none) and verdict.
+    pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> {
+        BY_SCHEME.into_iter().flat_map(move |(at, first, scheme)| {
+            let from = move |level: usize| {
+                if level > 3 { 0 } else { self.fields[at + level - first] }
+            };
+            (first..4).map(move |level| (scheme, LEVELS[level], from(level) - from(level + 1)))
+        })
+    }
+
+    /// Hands on the listed lines of the last stripe, in no order that means anything.
+    #[inline]
+    pub(crate) fn each_listed(&self, mut each: impl FnMut(ListedLine)) {
+        for listed in &self.listed[..self.n_listed] {
+            for lane in bits(u64::from(listed.lanes)) {
+                for bit in bits(listed.lines[lane]) {
+                    each(self.line(listed, lane, bit));
+                }
+            }
+        }
+    }
+
+    #[inline]
+    fn line(&self, listed: &Listed, lane: usize, bit: usize) -> ListedLine {
+        let end = listed.step * BLOCK + bit;
+        // Back to the LF before, or to the start of the lane.
+        let mut at = listed.step;
+        let mut part = u64::MAX >> (BLOCK - 1 - bit);
+        let mut before = self.steps[at].newline[lane] & (part >> 1);
+        let (mut hard, mut violation) = (0, 0);
+        let start = loop {
+            let step = &self.steps[at];
+            let behind = before.leading_zeros();
+            // What stands behind the LF before.
+            part &= !u64::MAX.checked_shr(behind).unwrap_or(0);
+            hard |= step.hard[lane] & part;
+            violation |= step.violation[lane] & part;
+            if before != 0 {
+                break at * BLOCK + BLOCK - behind as usize;
+            }
+            if at == 0 {
+                break 0;
+            }
+            at -= 1;
+            part = u64::MAX;
+            before = self.steps[at].newline[lane];
+        };
+        let known = if hard != 0 {
+            Known::Hard
+        } else if violation != 0
+            && let Some(at) = self.first(lane, start..=end, |step| &step.violation)
+        {
+            Known::Bad(at)
+        } else {
+            let is = |words: &[u64; LANES]| (words[lane] >> bit & 1) as usize;
+            Known::Verdict(LEVELS[is(&listed.refused_draft) + is(&listed.refused_1738) + is(&listed.tilde)])
+        };
+        ListedLine { lane, start, end, known }
+    }
+
+    /// The first byte of a lane in a range that has its bit set.
+    #[inline]
+    fn first(
+        &self,
+        lane: usize,
+        range: RangeInclusive<usize>,
+        words: impl Fn(&Step) -> &[u64; LANES],
+    ) -> Option<usize> {
+        let (start, end) = range.into_inner();
+        let mut mask = u64::MAX << (start % BLOCK);
+        for (n, step) in self.steps[start / BLOCK..=end / BLOCK].iter().enumerate() {
+            let word = words(step)[lane] & mask;
+            if word != 0 {
+                let at = (start / BLOCK + n) * BLOCK + word.trailing_zeros() as usize;
+                return (at <= end).then_some(at);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// The places in a listed line that may have an advisory in them: behind the ":" of a port; behind the "%" of an escape, at
+    /// its last digit, or, in ftp, at the "%" itself; and where the scheme ends.
+    #[inline]
+    pub(crate) fn each_noteworthy(&self, line: &ListedLine, mut each: impl FnMut(usize)) {
+        let (first, last) = (line.start / BLOCK, line.end / BLOCK);
+        for at in first..=last {
+            let mut word = self.steps[at].noteworthy[line.lane];
+            if at == first {
+                word &= u64::MAX << (line.start % BLOCK);
+            }
+            if at == last {
+                word &= u64::MAX >> (BLOCK - 1 - line.end % BLOCK);
+            }
+            for bit in bits(word) {
+                each(at * BLOCK + bit);
+            }
+        }
+    }
+}
+
+/// The places of the bits set in a word, lowest first.
+#[inline]
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+/// Whether the streams' verdict of a line holds whose scheme has that place among the known ones and that name, or none: no
+/// grammar has a rule of its own for it, or the streams know it.
+pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
+    match known {
+        Some(HTTP | HTTPS | FTP | FILE) => true,
+        Some(known) => !has_own_rule(known),
+        // RFC 2396 and RFC 3986 want a letter first.
+        None => name.is_none_or(|name| name[0].is_ascii_alphabetic()),
+    }
+}
+
+/// Which lines of http and https are listed that need not be.
+#[derive(Clone, Copy)]
+pub(crate) struct List {
+    /// Those that this grammar refuses.
+    pub(crate) grammar: Grammar,
+    /// Those with an escaped delimiter; otherwise they are counted.
+    pub(crate) delimiters: bool,
+    /// Those with a port that is surely not the default and not reserved; otherwise they are counted.
+    pub(crate) ports: bool,
+}
+
+/// Reads the lines of some lanes, a stripe at a time.
+pub(crate) struct Reader<'a, K: Kernel> {
+    kernel: K,
+    /// Each begins where a line begins and ends behind an LF, or is empty.
+    lanes: &'a [&'a [u8]; LANES],
+    list: List,
+    carried: Carried<K::Word>,
+    /// How many steps are done, and how many there are.
+    at: usize,
+    n_steps: usize,
+}
+
+impl<'a, K: Kernel> Reader<'a, K> {
+    /// A reader of the first of `lanes`, as many as the kernel has.
+    pub(crate) fn new(kernel: K, lanes: &'a [&'a [u8]; LANES], list: List, findings: &mut Findings) -> Self {
+        let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
+        let n_steps = longest.div_ceil(BLOCK);
+        if findings.steps.len() < n_steps {
+            findings.steps.resize(n_steps, Step::NONE);
+            findings.listed.resize(STRIPE + 1, Listed::NONE);
+        }
+        findings.n_listed = 0;
+        findings.fields = [0; FIELDS];
+        let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));
+        Self { kernel, lanes, list, carried, at: 0, n_steps }
+    }
+
+    /// Reads a stripe; false if there was none left. The lines that ended in it and are listed have to be asked for then.
+    pub(crate) fn stripe(&mut self, findings: &mut Findings) -> bool {
+        let kernel = self.kernel;
+        let from = self.at;
+        if from < self.n_steps {
+            self.at = self.n_steps.min(from + STRIPE);
+            kernel.run(Stripe { reader: self, from, findings });
+        }
+        from < self.n_steps
+    }
+}
+
+struct Stripe<'a, 'b, K: Kernel> {
+    reader: &'a mut Reader<'b, K>,
+    from: usize,
+    findings: &'a mut Findings,
+}
+
+impl<K: Kernel> Job for Stripe<'_, '_, K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { reader: Reader { kernel, lanes, list, carried, at, .. }, from, findings } = self;
+        let (kernel, lanes, list, until) = (*kernel, *lanes, *list, *at);
+        let zero = kernel.splat(0);
+        let mut counters = [zero; COUNTERS];
+        let Findings { steps, listed, .. } = findings;
+        let mut n_listed = 0;
+        let whole = Blocks::new(lanes, K::LANES);
+        let end = until.min(whole.len());
+        let mut next = if from < end { kernel.planes(&whole, from) } else { [zero; 8] };
+        for (at, kept) in (from..end).zip(&mut steps[from..end.max(from)]) {
+            let planes = next;
+            next = kernel.planes(&whole, (at + 1).min(end - 1));
+            let ends = step(Classes { planes }, zero, carried);
+            let entry = &mut listed[n_listed];
+            entry.step = at;
+            n_listed += record(&ends, list, &mut counters, kept, entry);
+        }
+        // The rest of each lane, with zeros behind it, which belong to no class and end no line.
+        let rest_from = from.max(whole.len());
+        for (at, kept) in (rest_from..until).zip(&mut steps[rest_from.min(until)..until]) {
+            let mut rest = [[0; BLOCK]; LANES];
+            for (rest, lane) in rest.iter_mut().zip(lanes) {
+                let bytes = lane.get(at * BLOCK..).unwrap_or_default();
+                let len = bytes.len().min(BLOCK);
+                rest[..len].copy_from_slice(&bytes[..len]);
+            }
+            let blocks = Blocks::new(&rest.each_ref().map(|block| &block[..]), K::LANES);
+            let ends = step(Classes { planes: kernel.planes(&blocks, 0) }, zero, carried);
+            let entry = &mut listed[n_listed];
+            entry.step = at;
+            n_listed += record(&ends, list, &mut counters, kept, entry);
+        }
+        findings.n_listed = n_listed;
+        for (counter, fields) in counters.iter().zip(findings.fields.as_chunks_mut::<4>().0) {
+            let mut lanes = [0; LANES];
+            counter.store(&mut lanes);
+            for (n, field) in fields.iter_mut().enumerate() {
+                *field += lanes.iter().map(|lane| lane >> (16 * n) & 0xffff).sum::<u64>();
+            }
+        }
+    }
+}
+
+/// Counts the lines that ended in a step, and notes those to be listed; 1 if there are some, or 0.
+#[inline(always)]
+fn record<W: Word>(
+    ends: &Ends<W>,
+    list: List,
+    [http, https, ftp, file, rest]: &mut [W; COUNTERS],
+    step: &mut Step,
+    entry: &mut Listed,
+) -> usize {
+    let mut listed = ends.listed;
+    // RFC 2396 and RFC 3986 refuse no line that is not listed anyway.
+    if !matches!(list.grammar, Grammar::Rfc2396 | Grammar::Rfc3986) {
+        listed = listed
+            | match list.grammar {
+                Grammar::Draft1993 => ends.newline & !((ends.http | ends.ftp) & !ends.refused_draft),
+                Grammar::Rfc1738 => (ends.newline & !ends.absolute) | ends.refused_1738,
+                _ => ends.tilde,
+            };
+        listed = listed & !ends.blank;
+    }
+    if list.delimiters {
+        listed = listed | ends.delimiter;
+    }
+    if list.ports {
+        listed = listed | ends.port;
+    }
+    let plain = ends.newline & !(listed | ends.blank);
+    let is_http = plain & ends.http;
+    let is_https = plain & ends.absolute & !(ends.http | ends.ftp | ends.file);
+    let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
+    *http = http.plus_counts([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
+    *https = https.plus_counts([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
+    let with_port = plain & ends.port;
+    if ((newline & !(is_http | is_https | listed)) | ends.cr | with_port).any() {
+        let is_ftp = plain & ends.ftp;
+        *ftp = ftp.plus_counts([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
+        let is_file = plain & ends.file;
+        *file = file.plus_counts([is_file, is_file & refused_1738, is_file & tilde, with_port]);
+        let relative = plain & !ends.absolute;
+        *rest = rest.plus_counts([relative, relative & tilde, ends.cr, ends.blank]);
+    }
+    newline.store(&mut step.newline);
+    ends.noteworthy.store(&mut step.noteworthy);
+    ends.hard.store(&mut step.hard);
+    ends.violation.store(&mut step.violation);
+    listed.store(&mut entry.lines);
+    (refused_draft | !(ends.http | ends.ftp)).store(&mut entry.refused_draft);
+    refused_1738.store(&mut entry.refused_1738);
+    tilde.store(&mut entry.tilde);
+    entry.lanes = listed.lanes();
+    usize::from(entry.lanes != 0)
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,246 @@
+//! The streams over the portable kernel, which is the definition, and over those of this machine: the same findings.
+
+use super::{Findings, Known, List, Reader};
+use crate::advisory::Advisory;
+use crate::grammar::{Grammar, Verdict};
+use crate::judge::judge;
+use crate::kernel::portable::Portable;
+#[cfg(target_arch = "x86_64")]
+use crate::kernel::{Avx2, Avx512};
+use crate::kernel::{Kernel, LANES};
+use crate::scheme::find_known;
+use crate::shard::{cut, trim_terminator};
+
+/// All that the streams find, by places in the buffer instead of in lanes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    lines: u64,
+    cr: u64,
+    blank: u64,
+    delimiters: u64,
+    ports: u64,
+    plain: Vec<(Option<usize>, Verdict, u64)>,
+    listed: Vec<Listed>,
+}
+
+/// A listed line.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Listed {
+    start: usize,
+    end: usize,
+    /// Its verdict, or the byte for which no grammar accepts it, or neither.
+    verdict: Option<u8>,
+    bad: Option<usize>,
+    noteworthy: Vec<usize>,
+    /// How many lines of the buffer end before it.
+    before: u64,
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings) -> Found {
+    let lanes: [&[u8]; LANES] = cut(bytes, K::LANES);
+    // How many bytes and lines stand before each lane.
+    let mut before = [(0, 0); LANES];
+    for lane in 1..LANES {
+        let (bytes, lines) = before[lane - 1];
+        before[lane] = (bytes + lanes[lane - 1].len(), lines + newlines(lanes[lane - 1]));
+    }
+    let mut found = Found::default();
+    let mut reader = Reader::new(kernel, &lanes, list, findings);
+    while reader.stripe(findings) {
+        findings.each_listed(|line| {
+            let (from, lines_before) = before[line.lane];
+            let mut noteworthy = Vec::new();
+            findings.each_noteworthy(&line, |at| noteworthy.push(from + at));
+            let (verdict, bad) = match line.known {
+                Known::Hard => (None, None),
+                Known::Verdict(verdict) => (Some(verdict.bits()), None),
+                Known::Bad(at) => (None, Some(from + at)),
+            };
+            let (start, end) = (from + line.start, from + line.end);
+            let before = lines_before + findings.lines_before(line.lane, line.start);
+            found.listed.push(Listed { start, end, verdict, bad, noteworthy, before });
+        });
+    }
+    found.listed.sort();
+    (found.cr, found.blank) = (findings.cr(), findings.blank());
+    (found.delimiters, found.ports) = (findings.delimiters(), findings.ports());
+    found.plain = findings.plain().collect();
+    let plain: u64 = found.plain.iter().map(|(.., lines)| lines).sum();
+    found.lines = plain + found.blank + found.listed.len() as u64;
+    found
+}
+
+/// # Panics
+/// When what is found is not true.
+fn check_against_judge(found: &Found, bytes: &[u8]) {
+    assert_eq!(found.lines, newlines(bytes));
+    let (mut at, mut before) = (0, 0);
+    for listed in &found.listed {
+        assert!(listed.start == 0 || bytes[listed.start - 1] == b'\n', "{listed:?}");
+        assert_eq!((bytes[listed.end], newlines(&bytes[listed.start..listed.end])), (b'\n', 0), "{listed:?}");
+        before += newlines(&bytes[at..listed.start]);
+        at = listed.start;
+        assert_eq!(listed.before, before, "{listed:?}");
+        let (line, _) = trim_terminator(&bytes[listed.start..=listed.end]);
+        let judgement = judge(line);
+        let scheme = judgement.scheme();
+        if let Some(at) = listed.bad {
+            assert!(judgement.verdict().is_empty(), "\"{}\" {listed:?}", line.escape_ascii());
+            assert!((listed.start..=listed.start + line.len()).contains(&at), "{listed:?}");
+        } else if let Some(verdict) = listed.verdict
+            && super::decides(scheme.and_then(find_known), scheme)
+        {
+            // Without a scheme, RFC 1738 has no say.
+            let verdict = if scheme.is_some() { verdict } else { verdict & 0b1_1100 };
+            assert_eq!(judgement.verdict().bits(), verdict, "\"{}\" {listed:?}", line.escape_ascii());
+        }
+    }
+    let listed_blank = found.listed.iter().filter(|listed| {
+        let (line, _) = trim_terminator(&bytes[listed.start..=listed.end]);
+        line.is_empty()
+    });
+    // Blank lines with a CR are listed, those without are not.
+    assert!(listed_blank.count() as u64 <= found.cr);
+    // What is counted instead of listed is on the lines that are not.
+    let advised = |advisory| {
+        let lines = bytes.split(|&byte| byte == b'\n');
+        let lines = lines.map(|line| trim_terminator(line).0).filter(|line| !line.is_empty());
+        lines.filter(|line| judge(line).advisories().has(advisory)).count() as u64
+    };
+    assert!(found.delimiters <= advised(Advisory::EncodedDelimiter));
+    assert!(found.ports <= advised(Advisory::PortNondefault));
+}
+
+/// Compares what each kernel finds in `bytes`, whose last line has an LF.
+fn check(bytes: &[u8], list: List, findings: &mut Findings) {
+    let expected = find(Portable, bytes, list, findings);
+    check_against_judge(&expected, bytes);
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(kernel) = Avx2::detect() {
+            let found = find(kernel, bytes, list, findings);
+            assert!(found == expected, "avx2 on \"{}\"\n{found:?}\n{expected:?}", bytes.escape_ascii());
+        }
+        if let Some(kernel) = Avx512::detect() {
+            let found = find(kernel, bytes, list, findings);
+            assert!(found == expected, "avx512 on \"{}\"\n{found:?}\n{expected:?}", bytes.escape_ascii());
+        }
+    }
+}
+
+/// What buffers are made of: pieces that make a line of some scheme now and then.
+const PIECES: [&str; 65] = [
+    "http://",
+    "http://h:8080",
+    "https://",
+    "https://h/",
+    "ftp://",
+    "ftp://h/",
+    "file://",
+    "file:///",
+    "x-y://h",
+    "1://h/",
+    "http:",
+    "ftp",
+    "file",
+    "telnet://h/",
+    "mailto:",
+    "HTTP://",
+    "//",
+    "/",
+    "/",
+    "/",
+    ":",
+    ":80",
+    ":81",
+    "?",
+    "#",
+    "##",
+    "??",
+    "a",
+    "b/c",
+    "example.org",
+    "h-1.com",
+    "127.0.0.1",
+    "1.",
+    ".-",
+    "-.",
+    "..",
+    "-",
+    "1a",
+    "%41",
+    "%2F",
+    "%3B",
+    "%3b",
+    "%00",
+    "%0d",
+    "%",
+    "%4",
+    "%zz",
+    "~",
+    ";",
+    "=",
+    "+",
+    "@",
+    "\"",
+    "[",
+    " ",
+    "\u{e9}",
+    "\0",
+    "\r",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\r\r\n",
+    "\n\nhttp://h/\n",
+];
+
+/// Numbers below `n` that follow from a seed.
+fn below(state: &mut u64, n: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    usize::try_from(*state >> 33).expect("31 bits") % n
+}
+
+#[test]
+fn portable_is_what_the_others_are() {
+    let mut findings = Findings::default();
+    let mut state = 1;
+    for n in 0..if cfg!(miri) { 30 } else { 6000 } {
+        // Few kinds of pieces and many of each, or all.
+        let kinds = [4, 12, 64][below(&mut state, 3)];
+        let kinds: Vec<_> = (0..kinds).map(|_| PIECES[below(&mut state, PIECES.len())]).collect();
+        let mut bytes = Vec::new();
+        for _ in 0..below(&mut state, if n % 50 == 1 { 4000 } else { 200 }) {
+            bytes.extend_from_slice(kinds[below(&mut state, kinds.len())].as_bytes());
+            if below(&mut state, 8) == 0 {
+                bytes.push(b'\n');
+            }
+        }
+        bytes.push(b'\n');
+        let grammar = Grammar::ALL[n % Grammar::ALL.len()];
+        let list = List { grammar, delimiters: n & 1 == 0, ports: n & 2 == 0 };
+        check(&bytes, list, &mut findings);
+    }
+}
+
+/// A stripe is 64 blocks of each lane: buffers of several, with a line across the border of two, and with lanes without one.
+#[test]
+fn several_stripes() {
+    let mut findings = Findings::default();
+    let (text, times): (&[u8], _) =
+        (b"http://h/\nftp://h/%2F\nhttp://h/ x\n\nfile://~\n", if cfg!(miri) { 60 } else { 4000 });
+    for long in [0, 100, 5000, 100_000] {
+        let mut bytes = text.repeat(times);
+        let at = bytes.len() / 3 / text.len() * text.len();
+        bytes.splice(at..at, [b"ftp://h/%00".to_vec(), vec![b'a'; long], b"\n".to_vec()].concat());
+        let list = |grammar| List { grammar, delimiters: true, ports: false };
+        check(&bytes, list(Grammar::Rfc1738), &mut findings);
+        check(&bytes[..text.len()], list(Grammar::Rfc3986), &mut findings);
+    }
+}

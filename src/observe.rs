@@ -1,0 +1,156 @@
+//! Single lines into a tally: those of which there is more to count than their scheme and verdict.
+
+use crate::advisory::Advisories;
+use crate::defect::{Defect, of_illegal_byte};
+use crate::grammar::{Grammar, Verdict};
+use crate::machine::Tracker;
+use crate::scheme::{HTTP, HTTPS, KNOWN, find_known, scheme_len};
+use crate::tally::{Line, Tally};
+use crate::walk::{Fact, OUTCOMES, Outcome};
+
+/// Counts lines one by one.
+pub(crate) struct Observer<'a> {
+    /// The grammar whose refusals are explained.
+    pub(crate) grammar: Grammar,
+    pub(crate) tally: &'a mut Tally,
+    /// The place in [`KNOWN`] of the last scheme that is there.
+    last_known: usize,
+}
+
+/// The scheme of a line.
+pub(crate) struct Scheme<'a> {
+    /// Its place in [`KNOWN`].
+    pub(crate) known: Option<usize>,
+    /// None if the line has no scheme.
+    pub(crate) name: Option<&'a [u8]>,
+    /// What stands behind its ":", or the line if it has none.
+    behind: &'a [u8],
+}
+
+impl<'a> Observer<'a> {
+    pub(crate) fn new(grammar: Grammar, tally: &'a mut Tally) -> Self {
+        Self { grammar, tally, last_known: HTTP }
+    }
+
+    /// Counts a line that is not blank, by the number of its outcome.
+    #[inline(never)]
+    pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
+        let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
+        match fact {
+            Fact::Plain(known, advisories) => {
+                self.tally.count_many(known, verdict, 1);
+                self.tally.count_advisories(entry, advisories);
+            }
+            Fact::Look => {
+                let scheme = self.scheme_of(line);
+                self.count_scheme(&scheme, verdict);
+                if !verdict.is_empty() {
+                    self.tally.count_advisories(entry, Advisories::of(scheme.known, scheme.behind));
+                }
+            }
+        }
+        if !verdict.accepts(self.grammar) {
+            self.explain(entry, line);
+        }
+    }
+
+    /// Counts a line by its scheme, verdict and advisories.
+    #[inline]
+    pub(crate) fn observe_known(
+        &mut self,
+        entry: &Line<'_>,
+        line: &[u8],
+        scheme: &Scheme<'_>,
+        verdict: Verdict,
+        advisories: Advisories,
+    ) {
+        self.count_scheme(scheme, verdict);
+        self.tally.count_advisories(entry, advisories);
+        if !verdict.accepts(self.grammar) {
+            self.explain(entry, line);
+        }
+    }
+
+    /// Counts a line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
+    pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
+        let scheme = self.scheme_of(line);
+        self.count_scheme(&scheme, Verdict::default());
+        // RFC 2396 and RFC 3986 want a letter first in a scheme.
+        let acceptable = scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic());
+        match of_illegal_byte(self.grammar, line, at) {
+            Some((component, cause)) if acceptable => {
+                let at = at as u64;
+                self.tally.count_defect(entry, component, cause, at, || Line::around(line, at));
+            }
+            _ => self.explain(entry, line),
+        }
+    }
+
+    /// The scheme of a line.
+    #[inline]
+    pub(crate) fn scheme_of<'b>(&mut self, line: &'b [u8]) -> Scheme<'b> {
+        if let Some((known, behind)) = web_scheme(line) {
+            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()), behind };
+        }
+        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
+        let (name, behind) = (&line[..len], &line[len + 1..]);
+        // Mostly the scheme of the line before.
+        let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
+        let known = if same { Some(self.last_known) } else { find_known(name) };
+        self.last_known = known.unwrap_or(self.last_known);
+        Scheme { known, name: Some(name), behind }
+    }
+
+    #[inline]
+    fn count_scheme(&mut self, scheme: &Scheme<'_>, verdict: Verdict) {
+        match (scheme.known, scheme.name) {
+            (None, Some(name)) => self.tally.count_other(name, verdict),
+            (known, _) => self.tally.count_many(known, verdict, 1),
+        }
+    }
+
+    /// Counts the defect of a line that the chosen grammar refuses.
+    #[inline(never)]
+    fn explain(&mut self, entry: &Line<'_>, line: &[u8]) {
+        let mut tracker = Tracker::new(self.grammar);
+        tracker.feed(line);
+        if let Some(defect) = Defect::of(self.grammar, &tracker, line) {
+            let Defect { component, cause, offset, .. } = defect;
+            self.tally.count_defect(entry, component, cause, offset, || Line::around(line, offset));
+        }
+    }
+}
+
+/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
+#[inline(always)]
+fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
+    match line {
+        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
+        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::judge::judge;
+    use crate::tally::Place;
+
+    /// A scheme that begins with no letter is none to RFC 3986, which refuses the line at its ":" and not further on.
+    #[test]
+    fn an_illegal_byte_behind_a_scheme_without_a_letter() {
+        for line in ["1x://h/ ", "-://h/\u{e9}", "+a://h/?\\", ".://h/#\0", "127.0.0.1://h/<", "x://h/ "] {
+            let at = line.find([' ', '\u{e9}', '\\', '\0', '<']).expect("an illegal byte");
+            let mut tally = Tally::default();
+            let place = Place { input: 0, offset: 0 };
+            let entry = Line::whole(place, &|| 1, line.as_bytes());
+            Observer::new(Grammar::Rfc3986, &mut tally).observe_bad(&entry, line.as_bytes(), at);
+            let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
+            let defects = tally.defects();
+            let [(component, cause, found)] = defects[..] else { panic!("one line, one defect") };
+            let counted = (component, cause, found.examples[0].at);
+            assert_eq!(counted, (defect.component, defect.cause, defect.offset), "{line:?}");
+        }
+    }
+}

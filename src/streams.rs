@@ -1,0 +1,326 @@
+//! Lanes of class streams to verdicts of plain lines, for all lines of 64 bytes of every lane at once.
+//!
+//! Bit-parallel parsing (Cameron and others, "Bitwise data parallelism in regular expression matching", PACT 2014). A
+//! *stream* has one bit per byte. A *marker* is a bit at a place of interest; it moves to the next byte by a shift, and runs
+//! through a class by addition: `(marker + class) & !class` is the first byte after the run. What leaves the 64 bytes of a
+//! word at its end goes on in the next one ([`Flow`]). So the logic never stops at a line, nor looks at one:
+//!
+//! - the line start runs through scheme characters; a ":" there makes the line absolute; "http", "https", "ftp" and "file" are
+//!   matched by moving markers over their letters;
+//! - behind "://" a marker runs through plain host characters, then maybe through the digits of a port;
+//! - what a grammar refuses sets a bit in a violation stream, and adding that stream to the stream of all bytes but LF carries
+//!   it to the LF that ends the line: one bit per line, in the same place for all facts of a line.
+//!
+//! What is true of an http line only is asked for by the *reach* of the marker behind "http": all bytes from there to the LF.
+//!
+//! Of each line the streams know the verdict exactly, or call it *hard*: then nothing else is said of it. All grammars
+//! here but the draft of 1993 and RFC 1738 come down to few facts, and on lines that are not hard they refuse in a fixed order:
+//! what RFC 1808 refuses (a "~"), RFC 1738 refuses too, and what that refuses, so does the draft. Lines of the four schemes
+//! and relative ones are counted here. *Listed* lines are handed on with their verdict or as hard: those that the chosen grammar
+//! refuses, those with something to attend to (a port, an escape that may be noteworthy, a scheme without a name here), and
+//! the hard ones.
+//!
+//! Knows the grammars and no files, threads or tallies.
+
+use crate::class::Classes;
+use crate::kernel::Word;
+
+/// How many words go from each step to the next.
+const SLOTS: usize = 26;
+/// How many more do for lines of ftp and file, for ports and for percent escapes.
+const FTP_FILE_SLOTS: usize = 8;
+const PORT_SLOTS: usize = 7;
+const ESCAPE_SLOTS: usize = 5;
+
+/// What goes from one word of a lane to the next. Each operation that needs it has a slot, by the order of the calls, which
+/// is the same in every step.
+struct Flow<'a, W> {
+    slots: &'a mut [W],
+    at: usize,
+}
+
+impl<'a, W: Word> Flow<'a, W> {
+    #[inline(always)]
+    fn new(slots: &'a mut [W]) -> Self {
+        Self { slots, at: 0 }
+    }
+
+    #[inline(always)]
+    fn slot(&mut self) -> &mut W {
+        self.at += 1;
+        &mut self.slots[self.at - 1]
+    }
+
+    /// Every bit one byte on.
+    #[inline(always)]
+    fn moved(&mut self, word: W) -> W {
+        let before = std::mem::replace(self.slot(), word);
+        word.moved(before)
+    }
+
+    /// The sum of `markers` and `class`: a bit of the class that a marker ran over is clear in it, and the first byte after is
+    /// set. A byte may be run over by one marker at most.
+    #[inline(always)]
+    fn sum(&mut self, markers: W, class: W) -> W {
+        let carry = self.slot();
+        let sum = (markers | *carry).plus(class);
+        // What ran over the last byte goes on.
+        *carry = (class & !sum).top();
+        sum
+    }
+
+    /// For each marker, the first byte at or behind it that is not in `class`.
+    #[inline(always)]
+    fn behind(&mut self, markers: W, class: W) -> W {
+        self.sum(markers, class) & !class
+    }
+
+    /// For each LF, whether `marks` has a bit in its line, the LF included. There may be many in a line: the first runs to the
+    /// LF, and the others add up to less than the line.
+    #[inline(always)]
+    fn line_end(&mut self, marks: W, newline: W) -> W {
+        let carry = self.slot();
+        let inside = (marks & !newline) | *carry;
+        let sum = inside.plus(!newline);
+        *carry = (!(newline | (sum & !inside))).top();
+        (sum | marks) & newline
+    }
+
+    /// For a stream with one marker a line at most, before the LF: for each LF, whether its line has one; and all bytes of such
+    /// lines from the marker to the LF.
+    #[inline(always)]
+    fn line_end_and_reach(&mut self, marker: W, newline: W) -> (W, W) {
+        let sum = self.sum(marker, !newline);
+        (sum & newline, sum ^ !newline)
+    }
+}
+
+/// All that goes from each step to the next.
+pub(crate) struct Carried<W> {
+    slots: [W; SLOTS],
+    ftp_file: Rare<W, FTP_FILE_SLOTS>,
+    port: Rare<W, PORT_SLOTS>,
+    escape: Rare<W, ESCAPE_SLOTS>,
+}
+
+impl<W: Word> Carried<W> {
+    /// What stands before the first step: each lane begins where a line begins, as behind an LF.
+    pub(crate) fn new(zero: W, last_bit: W) -> Self {
+        let mut slots = [zero; SLOTS];
+        slots[0] = last_bit;
+        Self { slots, ftp_file: Rare::new(zero), port: Rare::new(zero), escape: Rare::new(zero) }
+    }
+}
+
+/// Slots of what most lists do not have: when all of them are zero, and there is nothing new, the work is left out.
+struct Rare<W, const N: usize> {
+    slots: [W; N],
+    alive: bool,
+}
+
+impl<W: Word, const N: usize> Rare<W, N> {
+    fn new(zero: W) -> Self {
+        Self { slots: [zero; N], alive: false }
+    }
+
+    #[inline(always)]
+    fn look(&mut self) {
+        self.alive = self.slots[1..].iter().fold(self.slots[0], |all, &slot| all | slot).any();
+    }
+}
+
+/// What one step says of the lines that end in it, by bits at their LFs; and two streams of bytes.
+pub(crate) struct Ends<W> {
+    pub(crate) newline: W,
+    /// The line ends in a CR.
+    pub(crate) cr: W,
+    /// The line has no byte.
+    pub(crate) blank: W,
+    pub(crate) http: W,
+    pub(crate) ftp: W,
+    pub(crate) file: W,
+    /// The line has a scheme.
+    pub(crate) absolute: W,
+    /// RFC 1808 refuses it, RFC 1738 and the draft too.
+    pub(crate) tilde: W,
+    /// RFC 1738 refuses it (if it has a scheme), and the draft too.
+    pub(crate) refused_1738: W,
+    /// The draft refuses it (if it is of http or ftp).
+    pub(crate) refused_draft: W,
+    /// The line is hard, has something to attend to, or is refused by all grammars.
+    pub(crate) listed: W,
+    /// It has an escaped delimiter of http and https.
+    pub(crate) delimiter: W,
+    /// It has a port that is surely 2000 or more.
+    pub(crate) port: W,
+    /// The bytes that may have an advisory.
+    pub(crate) noteworthy: W,
+    /// The bytes for which a line is hard.
+    pub(crate) hard: W,
+    /// The bytes for which all grammars refuse a line.
+    pub(crate) violation: W,
+}
+
+/// One step: 64 bytes of each lane.
+#[inline(always)]
+#[allow(clippy::too_many_lines, reason = "one derivation, whose parts share most streams")]
+pub(crate) fn step<W: Word>(c: Classes<W>, zero: W, carried: &mut Carried<W>) -> Ends<W> {
+    let mut flow = Flow::new(&mut carried.slots);
+    let newline = c.newline();
+
+    // Lines. A CR is part of the terminator if only CRs and the LF follow it.
+    let start = flow.moved(newline);
+    let behind_cr = flow.moved(c.cr());
+    let mut hard = (behind_cr & !c.end()) | (start & c.cr()) | c.odd();
+
+    // The scheme.
+    let first_other = flow.behind(start, c.scheme());
+    let scheme_end = first_other & c.colon() & !start;
+    let h = flow.moved(start & c.h());
+    let ht = flow.moved(h & c.t());
+    let htt = flow.moved(ht & c.t());
+    let http = flow.moved(htt & c.p());
+    let https = flow.moved(http & c.s()) & c.colon();
+    let http = http & c.colon();
+    let (mut ftp, mut in_ftp, mut file, mut in_file) = (zero, zero, zero, zero);
+    let mut known = http | https;
+    let f = start & c.f();
+    if carried.ftp_file.alive | f.any() {
+        let mut flow = Flow::new(&mut carried.ftp_file.slots);
+        let f = flow.moved(f);
+        let ft = flow.moved(f & c.t());
+        let ftp_end = flow.moved(ft & c.p()) & c.colon();
+        let fi = flow.moved(f & c.i());
+        let fil = flow.moved(fi & c.l());
+        let file_end = flow.moved(fil & c.e()) & c.colon();
+        (ftp, in_ftp) = flow.line_end_and_reach(ftp_end, newline);
+        (file, in_file) = flow.line_end_and_reach(file_end, newline);
+        debug_assert_eq!(flow.at, FTP_FILE_SLOTS);
+        known = known | ftp_end | file_end;
+        carried.ftp_file.look();
+    }
+    let mut attend = scheme_end & !known;
+    let (http, in_http) = flow.line_end_and_reach(http, newline);
+    let (absolute, in_absolute) = flow.line_end_and_reach(scheme_end, newline);
+    let in_ftp_file = in_ftp | in_file;
+    let in_own_rule = in_http | in_ftp_file;
+
+    // No scheme: a ":" in the first segment is for the judge, as is a query without a path.
+    let segment_end = flow.behind(first_other & !c.colon(), !(c.delimiter() | newline));
+    hard = hard | (segment_end & c.colon()) | (start & (c.question() | c.colon()));
+
+    // A scheme must be followed by "//", and that by a plain host, or, of file, by nothing and a "/". What begins with "//"
+    // is for the judge.
+    let behind_scheme = flow.moved(scheme_end);
+    let second_slash = flow.moved((behind_scheme | start) & c.slash());
+    let authority = flow.moved(second_slash & c.slash());
+    hard = hard | ((behind_scheme | (second_slash & in_absolute)) & !c.slash());
+    hard = hard | (second_slash & c.slash() & !in_absolute);
+    hard = hard | (authority & !c.host() & !(in_file & c.slash()));
+    let host_sum = flow.sum(authority, c.host());
+    let host_end = host_sum & !c.host();
+    let in_host = c.host() & !host_sum;
+    let port_colon = host_end & c.colon();
+    hard = hard | (host_end & !(c.delimiter() | c.end())) | (port_colon & in_file);
+    let mut hostport_end = host_end & !c.colon();
+    let (mut port, mut high_port, mut empty_port) = (zero, zero, zero);
+    if carried.port.alive | port_colon.any() {
+        let mut flow = Flow::new(&mut carried.port.slots);
+        port = flow.moved(port_colon);
+        empty_port = port & !c.digit();
+        let port_end = flow.behind(port, c.digit());
+        hard = hard | (port_end & !((c.delimiter() & !c.colon()) | c.end()));
+        hostport_end = hostport_end | port_end;
+        // Four digits or more, the first of them from "2" on: no default of http or https, and not reserved.
+        let second = flow.moved(port & c.digit() & !c.zero_one());
+        let third = flow.moved(second & c.digit());
+        let fourth = flow.moved(third & c.digit());
+        let high_end = flow.behind(fourth & c.digit(), c.digit());
+        attend = attend | (port_end & !high_end);
+        high_port = flow.line_end(high_end, newline);
+        debug_assert_eq!(flow.at, PORT_SLOTS);
+        carried.port.look();
+    }
+
+    // The host as RFC 1738 has it: labels that begin and end with a letter or digit, the last one with a letter. A last
+    // label that begins with a digit is an address or wrong.
+    let marks = in_host & c.hyphen_dot();
+    let behind_mark = flow.moved(marks);
+    let dots = in_host & c.dot();
+    let behind_dot = flow.moved(dots);
+    let bad_label = (behind_mark & (dots | host_end)) | (marks & (authority | behind_dot));
+    let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
+    hard = hard | (digit_label_end & host_end & in_own_rule);
+
+    // Query and fragment.
+    let behind_question = flow.moved(c.question());
+    let search_end = flow.behind(behind_question, !(c.slash_question() | newline));
+    let mark_in_search = search_end & c.slash_question();
+    let behind_hash = flow.moved(c.hash());
+    let second_hash = flow.behind(behind_hash, !(c.hash() | newline)) & c.hash();
+
+    // Percent escapes. Of http and https, those of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy; of ftp, any.
+    let percent = c.percent();
+    let (mut bad_escape, mut delimiter, mut noteworthy) = (zero, zero, port);
+    if carried.escape.alive | percent.any() {
+        let mut flow = Flow::new(&mut carried.escape.slots);
+        let escape = flow.moved(percent);
+        let escape_second = flow.moved(escape & c.hex());
+        bad_escape = (escape | escape_second) & !c.hex();
+        let two_three = flow.moved(escape & c.two_three());
+        let three = flow.moved(escape & c.three());
+        let of_delimiter = (two_three & c.f()) | (three & c.b());
+        let other = (escape & c.zero()) | (percent & in_ftp);
+        attend = attend | other;
+        noteworthy = noteworthy | of_delimiter | other;
+        delimiter = flow.line_end(of_delimiter, newline);
+        debug_assert_eq!(flow.at, ESCAPE_SLOTS);
+        carried.escape.look();
+    }
+
+    // What each grammar refuses.
+    let violation = c.illegal() | bad_escape | second_hash;
+    let refused_both = c.hash()
+        | ((mark_in_search | (hostport_end & c.question())) & in_http)
+        | (hostport_end & !c.slash() & in_file)
+        | ((empty_port | bad_label) & in_own_rule);
+    let draft_mark = c.semicolon_equals() | (c.colon() & !scheme_end & !port_colon);
+    let refused_by_draft = (draft_mark & (in_http | in_ftp))
+        | (behind_question & c.end() & in_http)
+        | c.hash()
+        | (mark_in_search & in_http)
+        | (authority & !c.alpha())
+        | empty_port
+        | (((hostport_end & !c.slash()) | c.question()) & in_ftp);
+    // In ftp a "?" behind the host may belong to a login.
+    hard = hard | (c.semicolon() & in_ftp_file) | (hostport_end & c.question() & in_ftp);
+
+    let tilde = flow.line_end(c.tilde(), newline);
+    let refused_1738 = flow.line_end(refused_both, newline);
+    let refused_draft = flow.line_end(refused_by_draft, newline);
+    // What RFC 1738 refuses and the draft does not is out of order.
+    hard = hard | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
+    let listed = flow.line_end(hard | attend | violation, newline);
+    // Of other schemes, and without one, they have to be looked at.
+    let listed = listed | ((delimiter | high_port) & (ftp | file | !absolute));
+    debug_assert_eq!(flow.at, SLOTS);
+    let refused_1738 = refused_1738 | tilde;
+    Ends {
+        newline,
+        cr: behind_cr & newline,
+        blank: start & newline,
+        http,
+        ftp,
+        file,
+        absolute,
+        tilde,
+        refused_1738,
+        refused_draft: refused_draft | refused_1738,
+        listed,
+        delimiter,
+        port: high_port,
+        noteworthy,
+        hard,
+        violation,
+    }
+}

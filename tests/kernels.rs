@@ -1,0 +1,635 @@
+//! Every kernel of this machine tells the same of every buffer: what the portable one tells, and the judge line by line.
+//!
+//! More of it: `URLSIFT_KERNELS=50 cargo test --test kernels -- --nocapture` draws fifty times as many buffers, and
+//! `URLSIFT_KERNELS_SEED=7` others.
+
+#[cfg(unix)]
+mod page;
+#[allow(unreachable_pub, clippy::pedantic)]
+mod reference;
+mod support;
+#[allow(unreachable_pub)]
+mod twin;
+
+use std::fmt::Write;
+use std::path::Path;
+use std::time::{Duration, Instant};
+use std::{env, fs};
+
+use reference::Rng;
+use support::{mutated, on_all_cores};
+use urlsift::kernel::KernelId;
+use urlsift::scan::{Options, Ways, scan_into};
+use urlsift::tally::Place;
+use urlsift::{Cause, Component, Grammar, Tally, judge};
+
+/// As [`Options`] are outside of their crate.
+fn options(grammar: Grammar) -> Options {
+    let mut options = Options::default();
+    options.grammar = grammar;
+    options
+}
+
+fn scan(kernel: KernelId, bytes: &[u8], grammar: Grammar) -> (Tally, Ways) {
+    let mut tally = Tally::default();
+    let ways = scan_into(&mut tally, kernel, bytes, Place { input: 0, offset: 0 }, &options(grammar));
+    (tally, ways)
+}
+
+/// What is wrong with a scan of `bytes`, or nothing.
+fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
+    let counts = twin::count(bytes, grammar);
+    let (portable, _) = scan(KernelId::Portable, bytes, grammar);
+    for kernel in KernelId::available() {
+        let (tally, ways) = scan(kernel, bytes, grammar);
+        let found = twin::of(&tally);
+        if found != counts {
+            return Some(format!("{kernel}, judge\n{}", twin::difference(&found, &counts)));
+        }
+        if tally != portable {
+            return Some(format!("{kernel}, portable\n{tally:?}\n{portable:?}"));
+        }
+        let judged = ways.plain + ways.attended + ways.hard;
+        if judged != twin::judged(&counts) {
+            return Some(format!("{kernel}: {ways:?} are {judged} lines of {}", twin::judged(&counts)));
+        }
+    }
+    None
+}
+
+/// # Panics
+/// When a kernel tells something else of `bytes`; with the shortest buffer found in some seconds of which it does.
+fn check(bytes: &[u8], grammar: Grammar, origin: &dyn Fn() -> String) {
+    if fault(bytes, grammar).is_none() {
+        return;
+    }
+    let mut bytes = bytes.to_vec();
+    let mut len = bytes.len().next_power_of_two();
+    // A buffer of several pieces would take hours.
+    let until = Instant::now() + Duration::from_secs(10);
+    while len > 0 {
+        let mut at = 0;
+        while at < bytes.len() && Instant::now() < until {
+            let shorter = [&bytes[..at], &bytes[bytes.len().min(at + len)..]].concat();
+            if fault(&shorter, grammar).is_some() {
+                bytes = shorter;
+            } else {
+                at += len;
+            }
+        }
+        len /= 2;
+    }
+    panic!(
+        "they differ, {grammar} explained ({}), still on \"{}\": {}",
+        origin(),
+        bytes[..bytes.len().min(4096)].escape_ascii(),
+        fault(&bytes, grammar).unwrap_or_default()
+    );
+}
+
+fn number(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().expect("a whole number"))
+}
+
+fn seed() -> u64 {
+    number("URLSIFT_KERNELS_SEED", 1)
+}
+
+/// So many, or as many times that as is asked for.
+fn times(n: u64) -> u64 {
+    n * number("URLSIFT_KERNELS", 1)
+}
+
+#[test]
+fn covered_kernels() {
+    let names: Vec<_> = KernelId::available().map(KernelId::name).collect();
+    println!("kernels covered: {}", names.join(", "));
+    assert_eq!(names[0], "portable");
+}
+
+#[test]
+fn corpora() {
+    let mut n_files = 0;
+    for folder in ["samples", "hostile"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora").join(folder);
+        for file in fs::read_dir(folder).unwrap() {
+            let path = file.unwrap().path();
+            if path.ends_with("schemes_2000.txt") {
+                continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
+            }
+            n_files += 1;
+            let bytes = fs::read(&path).unwrap();
+            for grammar in Grammar::ALL {
+                check(&bytes, grammar, &|| path.display().to_string());
+            }
+        }
+    }
+    assert!(n_files > 50);
+}
+
+#[test]
+fn schemes_are_bounded() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/hostile/schemes_2000.txt");
+    let bytes = fs::read(path).unwrap();
+    let (portable, _) = scan(KernelId::Portable, &bytes, Grammar::Rfc3986);
+    for kernel in KernelId::available() {
+        assert!(scan(kernel, &bytes, Grammar::Rfc3986).0 == portable, "{kernel}");
+    }
+}
+
+/// What lines of a buffer are made of; a buffer has few kinds, as a list has.
+const SCHEMES: [&str; 40] = [
+    "http", "http", "http", "https", "https", "ftp", "ftp", "file", "file", "", "", "HTTP", "hTTps", "Ftp",
+    "fIlE", "httpss", "htt", "ftps", "ft", "fil", "files", "f", "h", "gopher", "telnet", "mailto", "news",
+    "wais", "nntp", "url", "url:http", "url:ftp", "x", "1x", "-x", "x+y", "afs", "ws", "tel", "data",
+];
+const HOSTS: [&str; 24] = [
+    "example.org",
+    "www.example.org",
+    "h",
+    "a-b.c-d",
+    "127.0.0.1",
+    "1.2.3.4.5",
+    "256.1.1.1",
+    "3com.com",
+    "a.1b",
+    "a.b1",
+    "a-",
+    "-a",
+    "a..b",
+    "a.",
+    ".a",
+    "-",
+    ".",
+    "",
+    "a-.b",
+    "a.-b",
+    "h_x",
+    "u@h",
+    "u:p@h",
+    "[::1]",
+];
+const PORTS: [&str; 12] =
+    [":80", ":443", ":21", ":8080", ":25", ":", ":080", ":99999999999", ":8x", ":80:80", ":x", "::"];
+const TEXTS: [&str; 44] = [
+    "a",
+    "index.html",
+    "b/c",
+    "-",
+    "_",
+    ".",
+    "..",
+    "~",
+    "~u",
+    "+",
+    "=",
+    ";",
+    ";type=i",
+    "&x=y",
+    ":",
+    "@",
+    "!",
+    "*",
+    "'",
+    "(",
+    ")",
+    ",",
+    "$",
+    "%41",
+    "%2F",
+    "%2f",
+    "%3b",
+    "%3F",
+    "%2B",
+    "%00",
+    "%0a",
+    "%09",
+    "%0D",
+    "%20",
+    "%40",
+    "%",
+    "%4",
+    "%4g",
+    "\"",
+    "[",
+    "]",
+    " ",
+    "\u{e9}",
+    "\\",
+];
+
+fn pick<'a>(rng: &mut Rng, from: &[&'a str]) -> &'a str {
+    from[rng.below(from.len())]
+}
+
+/// A line of a scheme, mostly one that some grammar accepts.
+fn line(rng: &mut Rng, scheme: &str, odd: usize) -> Vec<u8> {
+    let mut line = scheme.to_owned();
+    if !scheme.is_empty() {
+        line += if rng.below(odd) > 0 {
+            "://"
+        } else {
+            pick(rng, &["", ":", ":/", "//", ":///", ":x", "::/", ":?", ":#"])
+        };
+        line += if rng.below(odd) > 0 { HOSTS[rng.below(4)] } else { pick(rng, &HOSTS) };
+        if rng.below(odd) == 0 {
+            line += pick(rng, &PORTS);
+        }
+    }
+    // Few long ones: what matters is where in a block things stand.
+    let long = if rng.below(8) == 0 { 40 } else { 6 };
+    for mark in ["/", "?", "#"] {
+        if mark == "/" || rng.below(4) == 0 {
+            line += if rng.below(16) == 0 { pick(rng, &["", "//", "??", "##", "/?", "?/"]) } else { mark };
+            for _ in 0..rng.below(long) {
+                line += if rng.below(odd) > 0 { TEXTS[rng.below(8)] } else { pick(rng, &TEXTS) };
+                if rng.below(3) == 0 {
+                    line += if mark == "/" { "/" } else { "&" };
+                }
+            }
+        }
+    }
+    let mut line = line.into_bytes();
+    if rng.below(2 * odd) == 0 {
+        line = mutated(&line, rng);
+    }
+    line.truncate(300);
+    line
+}
+
+/// Some lines of a few kinds, with ends of all kinds.
+fn buffer(rng: &mut Rng) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    if rng.below(16) == 0 {
+        bytes.extend_from_slice(b"\xef\xbb\xbf");
+    }
+    let schemes: Vec<_> = (0..=rng.below(4)).map(|_| pick(rng, &SCHEMES)).collect();
+    // How seldom lines are odd, and ends are.
+    let odd = [1, 4, 16, 100][rng.below(4)];
+    let odd_ends = [1, 8, 1000][rng.below(3)];
+    let most = [4, 20, 60][rng.below(3)];
+    for _ in 0..rng.below(most) {
+        match rng.below(40) {
+            0 => bytes.extend((0..rng.below(301)).map(|_| b"abc-./1"[rng.below(7)])),
+            1 => bytes.extend((0..rng.below(20)).map(|_| u8::try_from(rng.below(256)).unwrap())),
+            _ => {
+                let scheme = pick(rng, &schemes);
+                bytes.extend(line(rng, scheme, odd));
+            }
+        }
+        let end = if rng.below(odd_ends) > 0 {
+            "\n"
+        } else {
+            pick(
+                rng,
+                &["\r\n", "\r\r\n", "\n\n", "\r", "\0\n", "\r\n\r\n", "\n\r\n", "\rx\n", "\n\n\n\n\r\r\n"],
+            )
+        };
+        bytes.extend_from_slice(end.as_bytes());
+    }
+    if rng.below(2) == 0 {
+        bytes.pop();
+    }
+    bytes
+}
+
+#[test]
+fn random_buffers() {
+    let seed = seed();
+    on_all_cores(times(100_000), |n| {
+        let mut rng = Rng::new(seed.wrapping_mul(1 << 32).wrapping_add(n));
+        let bytes = buffer(&mut rng);
+        let grammar = Grammar::ALL[rng.below(Grammar::ALL.len())];
+        check(&bytes, grammar, &|| format!("number {n} of seed {seed}"));
+        0
+    });
+}
+
+/// Nothing behind the last byte is read: buffers of all lengths, which end where the memory does.
+#[cfg(unix)]
+#[test]
+fn buffers_at_the_end_of_memory() {
+    let mut page = page::Page::new(8192);
+    let mut rng = Rng::new(seed());
+    let lengths = (0..300).chain((300..8192).step_by(61));
+    for len in lengths {
+        for end in ["", "\n", "\r", "%\n", "\nh"] {
+            let mut bytes = Vec::new();
+            while bytes.len() < len {
+                bytes.extend(buffer(&mut rng));
+                bytes.push(b'\n');
+            }
+            bytes.truncate(len);
+            bytes.truncate(len - end.len().min(len));
+            bytes.extend_from_slice(end.as_bytes());
+            let grammar = Grammar::ALL[len % 5];
+            check(&bytes, grammar, &|| format!("{len} bytes"));
+            let expected = scan(KernelId::Portable, &bytes, grammar);
+            let bytes = page.end_with(&bytes);
+            for kernel in KernelId::available() {
+                assert!(scan(kernel, bytes, grammar).0 == expected.0, "{kernel}, {len} bytes");
+            }
+        }
+    }
+}
+
+/// Lines in which every byte means something.
+const TEMPLATES: [&str; 24] = [
+    "http://a.b/c?d#e",
+    "https://a-b.c:80/d",
+    "ftp://a.bc:21/d%2Fe;type=a",
+    "file://a/b",
+    "file:///a?b",
+    "a/b:c?d#e",
+    "//a:1/b",
+    "http://1.2.3.4/",
+    "http://a.b1.2c/",
+    "http://a:1?b",
+    "http://a?b/c??d#e#f",
+    "HTTP://A/%2f%3B%0a%41",
+    "ftp://a%0D",
+    "x-y://a:1/%00b",
+    "gopher://a:25/1%09",
+    "http:",
+    "ftp:/",
+    "file:",
+    "http://",
+    "http://a:",
+    "http://a/%4",
+    "https://a#",
+    "1x://a/b c",
+    "url:http://a/b",
+];
+
+/// Every byte in every place of a template, and in between, in front and behind.
+#[test]
+fn every_byte_in_every_place() {
+    on_all_cores(TEMPLATES.len() as u64 * 64, |n| {
+        // The lines all begin at different places of a block; those of each round are moved on by one.
+        let (template, before) = (TEMPLATES[usize::try_from(n / 64).unwrap()].as_bytes(), n % 64);
+        let mut bytes = vec![b'x'; usize::try_from(before).unwrap()];
+        bytes.push(b'\n');
+        for at in 0..=template.len() {
+            for byte in 0..=u8::MAX {
+                for skipped in [0, 1] {
+                    bytes.extend_from_slice(&template[..at]);
+                    bytes.push(byte);
+                    bytes.extend_from_slice(&template[template.len().min(at + skipped)..]);
+                    bytes.push(b'\n');
+                }
+            }
+        }
+        let grammar = Grammar::ALL[usize::try_from(n % 5).unwrap()];
+        check(&bytes, grammar, &|| format!("{} behind {before}", template.escape_ascii()));
+        0
+    });
+}
+
+/// Every template alone, at every place of the first two blocks, with every end.
+#[test]
+fn every_place_of_a_block() {
+    for template in TEMPLATES {
+        for before in 0..130 {
+            for end in ["", "\n", "\r", "\r\n", "\r\r\n", "\0\n"] {
+                for rest in ["", "http://h/\n"] {
+                    let mut text = "y".repeat(before);
+                    let _ = write!(text, "\n{template}{end}{rest}");
+                    let grammar = Grammar::ALL[before % 5];
+                    check(text.as_bytes(), grammar, &|| format!("{template} behind {before}"));
+                }
+            }
+        }
+    }
+}
+
+/// `n` bytes that come of repeating `text`.
+fn repeated(text: &[u8], n: usize) -> Vec<u8> {
+    text.iter().copied().cycle().take(n).collect()
+}
+
+#[test]
+fn buffers_of_one_kind() {
+    let mut buffers: Vec<(&str, Vec<u8>)> = vec![("only newlines", vec![b'\n'; 100_000])];
+    buffers.push(("blank lines with CR", b"\r\n".repeat(100_000)));
+    buffers.push(("blank lines with more and more CRs", {
+        (0..1500).flat_map(|n| [vec![b'\r'; n % 200], b"\n".to_vec()].concat()).collect()
+    }));
+    for text in [
+        "http://h/\n",
+        "https://h/\n",
+        "ftp://h/\n",
+        "file:///\n",
+        "x\n",
+        "http://h:81/\n",
+        "ftp://h/%00\n",
+        "http://h/ \n",
+        "x://h/\n",
+        "http://h?x\n",
+        "http://h/%2F\r\n",
+    ] {
+        buffers.push((text, text.as_bytes().repeat(60_000)));
+        buffers.push((text, text.as_bytes()[..text.len() - 1].to_vec()));
+    }
+    for (name, bytes) in &buffers {
+        for grammar in [Grammar::Rfc3986, Grammar::Rfc1738] {
+            check(bytes, grammar, &|| (*name).to_owned());
+        }
+    }
+}
+
+/// Lines longer than all lanes together, and so long that in some lanes no line begins.
+#[test]
+fn lines_without_end() {
+    let bodies = [
+        "http://h/",
+        "ftp://h/%2F",
+        "file:///",
+        "x://",
+        "a",
+        "http://h/?",
+        "http://h/#",
+        "",
+        "https://a.b:",
+        "ftp",
+    ];
+    let fillers = ["a", "1", "a-", "%41", "/", ".", "1.", "?", ":", "\r", "%00", "http://h/", "=", "~"];
+    let n = bodies.len() * fillers.len();
+    on_all_cores(n as u64, |n| {
+        let n = usize::try_from(n).unwrap();
+        let (body, filler) = (bodies[n % bodies.len()], fillers[n / bodies.len()]);
+        for len in [500, 4096, 5000, 20_000] {
+            for tail in ["", "\n", " \n", "#\n", "\r\n", "%\n", "\nhttp://h/\nftp://h/\n"] {
+                let mut bytes = b"ftp://h/a\nb\n".to_vec();
+                bytes.extend_from_slice(body.as_bytes());
+                bytes.extend(repeated(filler.as_bytes(), len));
+                bytes.extend_from_slice(tail.as_bytes());
+                check(&bytes, Grammar::ALL[n % 5], &|| format!("{body} and {len} bytes of {filler}"));
+            }
+        }
+        0
+    });
+}
+
+/// Buffers of several pieces, with a line across the border between two, or longer than one.
+#[test]
+fn several_pieces() {
+    let mut rng = Rng::new(seed());
+    let mut text = Vec::new();
+    while text.len() < 1 << 20 {
+        text.extend(buffer(&mut rng));
+        text.push(b'\n');
+    }
+    on_all_cores(12, |n| {
+        let mut rng = Rng::new(n);
+        let at = |k: usize| (k * (512 << 10)).saturating_sub(40 + usize::try_from(n).unwrap() * 7);
+        let mut bytes = text[..at(1)].to_vec();
+        let filler = [b'a', b'\n', b'\r'][rng.below(3)];
+        if n % 3 == 0 {
+            bytes.extend_from_slice(b"\nhttp://h/");
+            bytes.extend(vec![filler; (600 << 10) + rng.below(1000)]);
+            bytes.extend_from_slice(b" \nftp://h/\n");
+        }
+        let rest = text[rng.below(1000)..].iter().take(700 << 10);
+        bytes.extend(rest);
+        check(&bytes, Grammar::ALL[rng.below(5)], &|| format!("pieces, {n}"));
+        0
+    });
+}
+
+/// What is scanned before leaves nothing behind: other kernels, lengths and grammars on the same thread, into one tally.
+#[test]
+fn memory_is_used_again() {
+    let mut rng = Rng::new(seed());
+    let kernels: Vec<_> = KernelId::available().collect();
+    let mut order = Vec::new();
+    for _ in 0..300 {
+        let mut bytes = buffer(&mut rng);
+        if rng.below(10) == 0 {
+            bytes = repeated(b"ftp://h/%00?\nhttp://h/ #\n\nfile://~\n", rng.below(200_000));
+        }
+        let grammar = Grammar::ALL[rng.below(5)];
+        let place = Place { input: 3, offset: 1 << 40 };
+        let mut portable = Tally::default();
+        let _ = scan_into(&mut portable, KernelId::Portable, &bytes, place, &options(grammar));
+        let mut tally = Tally::default();
+        let kernel = kernels[rng.below(kernels.len())];
+        let _ = scan_into(&mut tally, kernel, &bytes, place, &options(grammar));
+        order.push((kernel, bytes.len()));
+        assert!(tally == portable, "{order:?}");
+    }
+}
+
+/// One input in parts, added to one tally by kernels in turn: the tally of the whole, line numbers in examples included.
+#[test]
+fn parts_by_different_kernels() {
+    let kernels: Vec<_> = KernelId::available().collect();
+    let seed = seed();
+    on_all_cores(times(3000), |n| {
+        let mut rng = Rng::new(seed.wrapping_mul(1 << 33).wrapping_add(n));
+        let bytes = buffer(&mut rng);
+        let grammar = Grammar::ALL[rng.below(5)];
+        let (mut tally, mut at) = (Tally::default(), 0);
+        while at < bytes.len() {
+            let from = at + rng.below(bytes.len() - at);
+            let end =
+                bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |lf| from + lf + 1);
+            let kernel = kernels[rng.below(kernels.len())];
+            let place = Place { input: 0, offset: at as u64 };
+            let _ = scan_into(&mut tally, kernel, &bytes[at..end], place, &options(grammar));
+            at = end;
+        }
+        let (whole, _) = scan(KernelId::Portable, &bytes, grammar);
+        assert!(
+            tally == whole,
+            "number {n} of seed {seed}: {}",
+            twin::difference(&twin::of(&tally), &twin::of(&whole))
+        );
+        0
+    });
+}
+
+/// Of one line, what a scan by `kernel` says that RFC 3986 has against it.
+fn explained(kernel: KernelId, line: &[u8]) -> Vec<(Component, Cause, u64)> {
+    let bytes = [line, b"\n"].concat();
+    let (tally, _) = scan(kernel, &bytes, Grammar::Rfc3986);
+    let defects = tally.defects();
+    defects.iter().map(|(component, cause, found)| (*component, *cause, found.examples[0].at)).collect()
+}
+
+/// # Panics
+/// When a kernel explains a line otherwise than the judge.
+fn check_explained(line: &[u8]) {
+    let defect = judge(line).defect(Grammar::Rfc3986);
+    let expected: Vec<_> =
+        defect.iter().map(|defect| (defect.component, defect.cause, defect.offset)).collect();
+    for kernel in KernelId::available() {
+        assert_eq!(explained(kernel, line), expected, "{kernel} on \"{}\"", line.escape_ascii());
+    }
+}
+
+/// The short cut for bytes that no grammar has, which need no walk to be explained, tells what the judge tells.
+#[test]
+fn bytes_that_no_grammar_has() {
+    let seed = seed();
+    let illegal: Vec<u8> =
+        (0..=255_u8).filter(|&byte| !byte.is_ascii_graphic() || b"<>\\^`{|}".contains(&byte)).collect();
+    let heads = [
+        "http://h",
+        "https://h:80",
+        "ftp://h:",
+        "file://",
+        "file://h",
+        "x://h",
+        "1x://h",
+        "+://h",
+        "x-y://",
+        "http:",
+        "http:/",
+        "http:///",
+        "://h",
+        "//h",
+        "//",
+        "/",
+        "",
+        "a",
+        "mailto:",
+        "mailto://h",
+        "gopher://h",
+        "news://h",
+        "url://h",
+        "url:http://h",
+        "HTTP://H",
+        "http://u@h",
+        "http://[::1]",
+        "http://1.2.3.4",
+        "http://a-.b",
+        "afs://h",
+    ];
+    let middles = [
+        "", "/", "/a", "/a/b", "?", "/?", "/?a/?", "#", "/#", "/?#", "/#?", "/a?b#c/?", "?/", "#/", "/~",
+        "/;=", "/:@",
+    ];
+    let befores = ["", "%", "%4", "%41", "%4g", "a", "%%", "#", "##", "%414", "\"", "[", "a%41b"];
+    on_all_cores(times(20_000), |n| {
+        let mut rng = Rng::new(seed.wrapping_mul(1 << 34).wrapping_add(n));
+        let mut line = Vec::new();
+        for text in [pick(&mut rng, &heads), pick(&mut rng, &middles), pick(&mut rng, &befores)] {
+            line.extend_from_slice(text.as_bytes());
+        }
+        line.push(illegal[rng.below(illegal.len())]);
+        for _ in 0..rng.below(3) {
+            line.extend_from_slice(
+                pick(&mut rng, &["a", "/", "?", "#", "%", "%41", " ", "\u{e9}", ":"]).as_bytes(),
+            );
+        }
+        if rng.below(8) == 0 {
+            line = mutated(&line, &mut rng);
+        }
+        // A CR at the end is part of the terminator, and an LF is one.
+        line.retain(|&byte| !matches!(byte, b'\n' | b'\r'));
+        if !line.is_empty() {
+            check_explained(&line);
+        }
+        0
+    });
+}

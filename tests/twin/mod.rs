@@ -1,0 +1,124 @@
+//! The scan line by line: `judge` for each, counts in plain maps. No piece, no lane, no short cut.
+//!
+//! Differs from the twin in `tests/naive` in that it asks the judge, not the reference: that one is held against the reference
+//! elsewhere, and is a hundred times faster, so that all that is counted of a buffer can be counted for many buffers.
+
+#![allow(dead_code, reason = "each of those that use it uses a part")]
+
+use std::collections::BTreeMap;
+use std::fmt::Write;
+
+use urlsift::tally::{ByVerdict, Found, MAX_EXAMPLES, MAX_SCHEME_LEN};
+use urlsift::{Grammar, Tally, judge};
+
+/// Lines of one kind, and of the first few the number, the offset, and the place in the line.
+type Kept = (u64, Vec<(u64, u64, u64)>);
+
+/// All counts of a buffer.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    lines: u64,
+    bytes: u64,
+    blank: u64,
+    cr: u64,
+    boms: u64,
+    /// By scheme (`None`: relative; empty: one too long to keep its name) and verdict bits.
+    schemes: BTreeMap<Option<String>, BTreeMap<u8, u64>>,
+    advisories: BTreeMap<&'static str, Kept>,
+    /// By component and cause.
+    defects: BTreeMap<(&'static str, &'static str), Kept>,
+}
+
+/// How many lines have been judged.
+pub fn judged(counts: &Counts) -> u64 {
+    counts.lines - counts.blank
+}
+
+/// The lines of a buffer, each with where it begins and whether it ends in CR; CRs at their ends are left out.
+pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
+    let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    std::iter::from_fn(move || {
+        let rest = bytes.get(at..).filter(|rest| !rest.is_empty())?;
+        let start = at;
+        let end = rest.iter().position(|&byte| byte == b'\n').unwrap_or(rest.len());
+        at += end + 1;
+        let line = &rest[..end];
+        let len = line.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
+        Some((start, &line[..len], len < end))
+    })
+}
+
+/// Counts `bytes` as one input.
+pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
+    let boms = u64::from(bytes.starts_with(b"\xef\xbb\xbf"));
+    let mut counts = Counts { bytes: bytes.len() as u64, boms, ..Counts::default() };
+    for (start, line, cr) in lines(bytes) {
+        counts.lines += 1;
+        counts.cr += u64::from(cr);
+        if line.is_empty() {
+            counts.blank += 1;
+            continue;
+        }
+        let judgement = judge(line);
+        let scheme = judgement.scheme().map(|name| {
+            let keeps_name = name.len() <= MAX_SCHEME_LEN;
+            if keeps_name { String::from_utf8_lossy(name).to_ascii_lowercase() } else { String::new() }
+        });
+        *counts.schemes.entry(scheme).or_default().entry(judgement.verdict().bits()).or_default() += 1;
+        let number = counts.lines;
+        let keep = |(lines, first): &mut Kept, at: u64| {
+            *lines += 1;
+            if first.len() < MAX_EXAMPLES {
+                first.push((number, start as u64, at));
+            }
+        };
+        for advisory in judgement.advisories().iter() {
+            keep(counts.advisories.entry(advisory.name()).or_default(), 0);
+        }
+        if let Some(defect) = judgement.defect(grammar) {
+            let kind = (defect.component.name(), defect.cause.name());
+            keep(counts.defects.entry(kind).or_default(), defect.offset);
+        }
+    }
+    counts
+}
+
+/// The same counts out of a tally. Needs a buffer without too many schemes.
+pub fn of(tally: &Tally) -> Counts {
+    let sets = |counts: &ByVerdict| counts.sets().map(|(verdict, n)| (verdict.bits(), n)).collect();
+    let kept = |found: &Found| {
+        let first = found.examples.iter().map(|example| (example.line, example.place.offset, example.at));
+        (found.lines, first.collect())
+    };
+    let mut schemes: BTreeMap<_, _> =
+        tally.schemes().into_iter().map(|(name, counts)| (Some(name.to_owned()), sets(counts))).collect();
+    for (name, counts) in [(None, tally.relative()), (Some(String::new()), tally.unnamed_schemes())] {
+        if counts.lines() > 0 {
+            schemes.insert(name, sets(counts));
+        }
+    }
+    Counts {
+        lines: tally.lines(),
+        bytes: tally.bytes(),
+        blank: tally.blank,
+        cr: tally.cr,
+        boms: tally.boms,
+        schemes,
+        advisories: tally.advisories().map(|(advisory, found)| (advisory.name(), kept(found))).collect(),
+        defects: tally
+            .defects()
+            .into_iter()
+            .map(|(component, cause, found)| ((component.name(), cause.name()), kept(found)))
+            .collect(),
+    }
+}
+
+/// Where two counts differ, a line each.
+pub fn difference(a: &Counts, b: &Counts) -> String {
+    let (a, b) = (format!("{a:?}"), format!("{b:?}"));
+    let mut out = String::new();
+    for (a, b) in a.split("), ").zip(b.split("), ")).filter(|(a, b)| a != b).take(20) {
+        let _ = writeln!(out, "{a} | {b}");
+    }
+    out
+}
