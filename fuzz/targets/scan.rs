@@ -1,0 +1,46 @@
+//! A whole scan, cut at line starts into parts that are scanned by kernels in turn and merged in a random order, against
+//! a loop over its lines.
+//!
+//! The first byte chooses the grammar that is explained, the next four where to cut.
+#![no_main]
+
+#[path = "../../tests/twin/mod.rs"]
+mod twin;
+
+use libfuzzer_sys::fuzz_target;
+use urlsift::kernel::KernelId;
+use urlsift::scan::{Options, scan_into};
+use urlsift::tally::Place;
+use urlsift::{Grammar, Tally};
+
+fuzz_target!(|input: &[u8]| {
+    let &[grammar, a, b, c, order, ref bytes @ ..] = input else { return };
+    let mut options = Options::default();
+    options.grammar = Grammar::ALL[usize::from(grammar) % Grammar::ALL.len()];
+    let kernels: Vec<_> = KernelId::available().collect();
+    let line_start = |cut: u8| {
+        let at = bytes.len() * usize::from(cut) / 256;
+        bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |lf| at + lf + 1)
+    };
+    let mut cuts = [0, line_start(a), line_start(b), line_start(c), bytes.len()];
+    cuts.sort_unstable();
+    let mut parts: Vec<_> = cuts.windows(2).zip(0_u8..).collect();
+    parts.rotate_left(usize::from(order) % 4);
+    if order >= 128 {
+        parts.reverse();
+    }
+    // Half of the parts are added to one tally, the others merged.
+    let (mut whole, mut others) = (Tally::default(), Tally::default());
+    for (range, n) in parts {
+        let part = bytes[range[0]..range[1]].to_vec().into_boxed_slice();
+        let place = Place { input: 0, offset: range[0] as u64 };
+        let kernel = kernels[usize::from(order.wrapping_add(n)) % kernels.len()];
+        let mut tally = Tally::default();
+        let into = if n % 2 == 0 { &mut whole } else { &mut tally };
+        scan_into(into, kernel, &part, place, &options);
+        others = others.merge(tally);
+    }
+    let found = twin::of(&whole.merge(others));
+    let counts = twin::count(bytes, options.grammar);
+    assert!(found == counts, "{}", twin::difference(&found, &counts));
+});
