@@ -6,6 +6,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use urlsift::kernel::KernelId;
 
 fn urlsift() -> Command {
     Command::new(env!("CARGO_BIN_EXE_urlsift"))
@@ -516,4 +517,114 @@ fn output_follows_links_and_keeps_rights() {
         .output()
         .unwrap();
     assert_eq!(text(&output.stdout), "1\n");
+}
+
+#[test]
+fn the_report_is_the_same_for_any_kernel() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    for name in ["samples/ldp_urls.txt", "samples/apache_referers.txt", "hostile"] {
+        let run = |args: &[&str]| urlsift().args(args).arg(root.join(name)).output().unwrap().stdout;
+        for form in ["text", "json"] {
+            let portable = run(&["--format", form, "--kernel", "portable"]);
+            assert!(run(&["--format", form]) == portable, "{name}");
+            for kernel in KernelId::available() {
+                assert!(run(&["--format", form, "--kernel", kernel.name()]) == portable, "{name} {kernel}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_kernel_that_is_not_there_is_an_error() {
+    for command in [&[][..], &["bench", "--size", "1K"]] {
+        let output = feed(&[command, &["--kernel", "mmx"]].concat(), LIST);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+        for kernel in KernelId::available() {
+            assert!(text(&output.stderr).contains(kernel.name()), "{}", text(&output.stderr));
+        }
+        for kernel in KernelId::ALL.iter().filter(|kernel| !kernel.is_available()) {
+            let output = feed(&[command, &["--kernel", kernel.name()]].concat(), LIST);
+            assert_eq!(output.status.code(), Some(2), "{kernel}");
+        }
+    }
+}
+
+#[test]
+fn the_version_says_which_kernel() {
+    let version = concat!("urlsift ", env!("CARGO_PKG_VERSION"), "\n");
+    assert_eq!(text(&feed(&["-V"], b"").stdout), version);
+    let output = feed(&["--version"], b"");
+    let kernels: Vec<_> = KernelId::available().map(KernelId::name).collect();
+    let expected = format!("{version}kernel: {} (of {})\n", KernelId::best(), kernels.join(", "));
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), &*expected));
+}
+
+#[test]
+fn bench_measures_every_kernel_of_the_machine() {
+    let args = ["bench", "--rounds", "2", "-j", "3", "--size", "5000", "--format", "json"];
+    let output = feed(&[&args[..], &["-"]].concat(), LIST);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let results = json(&output);
+    assert_eq!(results["schema"], "urlsift.bench/1");
+    let corpus = &results["corpus"];
+    let bytes = corpus["bytes"].as_u64().unwrap();
+    assert!(bytes > 4900 && bytes <= 5000, "{bytes}");
+    assert_eq!((&corpus["name"], &corpus["grown_from"]), (&"-".into(), &LIST.len().into()));
+    let lines = corpus["lines"].as_u64().unwrap();
+    assert!(lines > 5 * (bytes / LIST.len() as u64) - 1, "{lines}");
+    let sets = results["verdict_sets"].as_array().unwrap();
+    let judged = sets.iter().map(|set| set["lines"].as_u64().unwrap()).sum::<u64>();
+    assert_eq!(judged + corpus["blank"].as_u64().unwrap(), lines);
+    assert_eq!(sets.len(), 4);
+    let runs = results["runs"].as_array().unwrap();
+    let mut kernels = vec![Value::Null; 2];
+    kernels.extend(KernelId::available().map(|kernel| Value::from(kernel.name())));
+    for (group, threads) in runs.chunks(kernels.len()).zip([1, 2, 3]) {
+        assert_eq!(group.iter().map(|run| run["kernel"].clone()).collect::<Vec<_>>(), kernels);
+        assert_eq!(group[1]["name"], "memchr split");
+        assert_eq!(group[1]["of_split"]["median"], 1.0);
+        for run in group {
+            assert_eq!(run["threads"], threads);
+            assert_eq!(run["nanoseconds"].as_array().unwrap().len(), 2);
+            assert!(run["gigabytes_per_second"]["median"].as_f64().unwrap() > 0.0);
+        }
+        for run in &group[2..] {
+            let ways = ["plain", "attended", "hard"].map(|way| run["ways"][way].as_u64().unwrap());
+            assert_eq!(ways.iter().sum::<u64>(), judged);
+        }
+    }
+    assert_eq!(runs.len(), 3 * kernels.len());
+}
+
+#[test]
+fn bench_has_a_sample_and_a_table() {
+    let output = feed(&["bench", "--rounds", "1", "-j1", "--size", "64k", "--kernel", "portable"], b"");
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    let shown = text(&output.stdout);
+    let head = concat!("urlsift ", env!("CARGO_PKG_VERSION"), " bench   the built-in sample   65,");
+    assert!(shown.starts_with(head), "{shown}");
+    let rows = ["memchr count", "memchr split", "portable"];
+    assert!(rows.iter().all(|row| shown.contains(&format!("\n{row}"))), "{shown}");
+    assert!(!shown.contains("\navx") && shown.lines().count() < 24, "{shown}");
+}
+
+#[test]
+fn bench_takes_what_fits_and_names_what_fails() {
+    let output = feed(&["bench", "--rounds", "1", "-j1", "--size", "40", "-"], LIST);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stderr), "urlsift: measuring on the first 20 bytes of -; --size takes more\n");
+    for (args, why) in [
+        (&["--size", "10", "-"][..], "urlsift: -: no line ends in the first 10 bytes; --size takes more\n"),
+        (&["no/such/file"], "urlsift: no/such/file: "),
+        (
+            &["--size", "3"],
+            "urlsift: the built-in sample: no line ends in the first 3 bytes; --size takes more\n",
+        ),
+        (&["--size", "1.5G"], "error: invalid value '1.5G'"),
+        (&["--rounds", "0"], "error: invalid value '0'"),
+    ] {
+        let output = feed(&[&["bench"], args].concat(), LIST);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
+        assert!(text(&output.stderr).starts_with(why), "{}", text(&output.stderr));
+    }
 }

@@ -1,5 +1,6 @@
 //! The command line: options as typed, what they come to, and the exit status.
 
+mod bench;
 mod explain;
 mod gate;
 mod lines;
@@ -9,6 +10,7 @@ mod scan;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, Parser, Subcommand};
@@ -16,6 +18,7 @@ use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
 use urlsift::escape::printable;
 use urlsift::input::{self, Input};
+use urlsift::kernel::KernelId;
 
 /// Judge every line of URL lists under five grammars at once.
 ///
@@ -23,7 +26,7 @@ use urlsift::input::{self, Input};
 /// rfc1738, rfc1808, rfc2396 and rfc3986, and reports how many lines each accepts, which schemes there are, and why lines
 /// are refused.
 #[derive(Parser)]
-#[command(name = "urlsift", version, args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(name = "urlsift", version, long_version = VERSION.as_str(), args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 #[command(after_help = "\
 Examples:
   urlsift urls.txt                       report on a list
@@ -31,6 +34,7 @@ Examples:
   urlsift --format json -o r.json lists  a directory of lists, for a program
   urlsift lines --only refused --columns line,defect,text urls.txt
   urlsift explain 'http://example.org/?a/b'
+  urlsift bench                          how fast it is on this machine
 
 Exit status: 0 done; 1 a --fail-on limit was crossed; 2 usage, or an input that could not be read.")]
 struct Typed {
@@ -48,7 +52,19 @@ enum Command {
     Lines(lines::LinesArgs),
     /// Show the components of a URL, each grammar's verdict, and why it refuses
     Explain(explain::ExplainArgs),
+    /// Measure every kernel of this machine against finding the lines with memchr
+    Bench(bench::BenchArgs),
 }
+
+/// What `--version` says: which kernel judges lines here, and which there are.
+static VERSION: LazyLock<String> = LazyLock::new(|| {
+    let version = env!("CARGO_PKG_VERSION");
+    format!(
+        "{version}\nkernel: {} (of {})",
+        KernelId::best(),
+        names(&KernelId::available().collect::<Vec<_>>())
+    )
+});
 
 /// What to read, and how.
 #[derive(Args)]
@@ -82,6 +98,23 @@ struct GrammarArgs {
     /// Show passwords found in the data instead of ***
     #[arg(long)]
     show_secrets: bool,
+}
+
+/// The kernel of that name, if this machine has it.
+fn kernel(name: &str) -> Result<KernelId, String> {
+    kernel_of(name, &KernelId::available().collect::<Vec<_>>())
+}
+
+fn kernel_of(name: &str, available: &[KernelId]) -> Result<KernelId, String> {
+    match KernelId::from_name(name) {
+        Some(kernel) if available.contains(&kernel) => Ok(kernel),
+        Some(_) => Err(format!("this machine does not have it; it has {}", names(available))),
+        None => Err(format!("no such kernel; this machine has {}", names(available))),
+    }
+}
+
+fn names(kernels: &[KernelId]) -> String {
+    kernels.iter().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ")
 }
 
 impl InputArgs {
@@ -123,6 +156,7 @@ pub(crate) fn run() -> ExitCode {
         Some(Command::Scan(args)) => scan::run(args),
         Some(Command::Lines(args)) => lines::run(args),
         Some(Command::Explain(args)) => explain::run(args),
+        Some(Command::Bench(args)) => bench::run(args),
     };
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,
@@ -157,5 +191,24 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
         {
             complain(&format!("a command stands before all options: urlsift {name} ..."));
         }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_kernel_that_is_missing_is_an_error() {
+        let some = [KernelId::Portable, KernelId::Avx2];
+        assert_eq!(kernel_of("avx2", &some), Ok(KernelId::Avx2));
+        assert_eq!(
+            kernel_of("avx512", &some),
+            Err("this machine does not have it; it has portable, avx2".to_owned())
+        );
+        assert_eq!(
+            kernel_of("AVX2", &some),
+            Err("no such kernel; this machine has portable, avx2".to_owned())
+        );
     }
 }

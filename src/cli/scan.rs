@@ -5,12 +5,13 @@ use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use urlsift::corpus::scan_inputs;
+use urlsift::kernel::KernelId;
 use urlsift::report::{Report, render};
 use urlsift::scan::Options;
 
 use super::gate::Gate;
 use super::output::Output;
-use super::{End, GrammarArgs, InputArgs, complain_of};
+use super::{End, GrammarArgs, InputArgs, complain_of, kernel};
 
 #[derive(Args)]
 pub(crate) struct ScanArgs {
@@ -19,6 +20,10 @@ pub(crate) struct ScanArgs {
 
     #[command(flatten)]
     grammar: GrammarArgs,
+
+    /// What judges lines, portable, avx2 or avx512; the report is the same for any [default: the fastest that this machine has]
+    #[arg(long, value_name = "NAME", value_parser = kernel)]
+    kernel: Option<KernelId>,
 
     /// How the report is written: for people or for programs
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
@@ -71,8 +76,10 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
+    let mut effort = args.input.effort();
+    effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = Output::open(args.output.as_deref())?;
-    let scanned = scan_inputs(&inputs, &options, &args.input.effort());
+    let scanned = scan_inputs(&inputs, &options, &effort);
     complain_of(&scanned.failures, &inputs);
     let report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
     output.write(|out| match args.format {
