@@ -1,9 +1,9 @@
 //! Kernels: lane words and their operations, and 64 bytes of each lane to planes; the only code that differs per target.
 //!
-//! A kernel knows bytes and their codes ([`crate::class`]), no grammar and no line. Each kernel is a value that can only be
+//! A kernel knows bytes and their codes (`class.rs`), no grammar and no line. Each kernel is a value that can only be
 //! had by detecting what it needs, so that holding one is the proof that its instructions may be used; the same holds for
-//! its words, which only a kernel makes. All logic is written once, generic over [`Kernel`], and compiled inside one shell
-//! per target ([`Kernel::run`]).
+//! its words, which only a kernel makes. All logic is written once, generic over `Kernel`, and compiled inside one shell
+//! per target (`Kernel::run`).
 
 #![allow(unsafe_code, reason = "vector instructions, and blocks read by pointer")]
 
