@@ -235,7 +235,8 @@ fn several_stripes() {
     let mut findings = Findings::default();
     let (text, times): (&[u8], _) =
         (b"http://h/\nftp://h/%2F\nhttp://h/ x\n\nfile://~\n", if cfg!(miri) { 60 } else { 4000 });
-    for long in [0, 100, 5000, 100_000] {
+    let lengths: &[usize] = if cfg!(miri) { &[0, 5000] } else { &[0, 100, 5000, 100_000] };
+    for &long in lengths {
         let mut bytes = text.repeat(times);
         let at = bytes.len() / 3 / text.len() * text.len();
         bytes.splice(at..at, [b"ftp://h/%00".to_vec(), vec![b'a'; long], b"\n".to_vec()].concat());
