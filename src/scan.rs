@@ -4,6 +4,8 @@
 //! counted in bulk. Where there are vectors, the streams decide them (`streams.rs`), and elsewhere the machine does, at
 //! several places side by side (`walk.rs`). The others are counted one by one (`observe.rs`).
 
+use std::cell::Cell;
+
 use memchr::{memchr, memchr_iter};
 
 use crate::advisory::{Advisories, Advisory};
@@ -117,6 +119,9 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
 /// How many sub-pieces the machine walks side by side. One walk waits for its table entry most of the time; several hide that.
 const WALKS: usize = 6;
 
+/// After a piece of which more than a third is hard, so many pieces are left to the machine, which is faster then.
+const WALKS_INSTEAD: usize = 7;
+
 /// How many hard lines are walked side by side.
 const HARD_AT_ONCE: usize = 4;
 
@@ -131,31 +136,44 @@ const PIECE: usize = 512 << 10;
 
 thread_local! {
     /// A thread uses the same memory for all its pieces.
-    static FINDINGS: std::cell::Cell<Findings> = std::cell::Cell::default();
+    static FINDINGS: Cell<Findings> = Cell::default();
+    /// How many pieces more a thread leaves to the machine.
+    static WALKS_LEFT: Cell<usize> = const { Cell::new(0) };
 }
 
 impl Scanner<'_> {
     /// Counts all lines of `body`, which begins at `place`, by the streams.
     fn stream_all<K: Kernel>(&mut self, kernel: K, body: &[u8], place: Place) {
         let mut findings = FINDINGS.take();
-        let mut lines = 0;
+        // The lines of a run, which begins at `from`.
+        let (mut from, mut lines) = (place.offset, 0);
         let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
         while !rest.is_empty() {
             let offset = place.offset + (body.len() - unended.len() - rest.len()) as u64;
             let at = Place { offset, ..place };
             let some = &rest[..rest.len().min(PIECE)];
-            if let Some(end) = last_end(some) {
-                let (piece, behind) = rest.split_at(end);
-                lines += self.stream(kernel, &mut findings, &Piece::new(piece, K::LANES, at, lines));
-                rest = behind;
-            } else {
+            let end = last_end(some);
+            let (piece, behind) =
+                rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
+            if end.is_none() {
                 // What is kept of each step would be four times as long as the line.
-                let end = memchr(b'\n', rest).map_or(rest.len(), |lf| lf + 1);
-                let (line, behind) = rest.split_at(end);
                 lines += 1;
-                self.count_one(line, at, lines);
-                rest = behind;
+                self.count_one(piece, at, lines);
+            } else if WALKS_LEFT.get() > 0 {
+                WALKS_LEFT.set(WALKS_LEFT.get() - 1);
+                self.observer.tally.cover(Run { input: place.input, start: from, end: offset, lines });
+                self.walk_all(piece, at);
+                (from, lines) = (offset + piece.len() as u64, 0);
+            } else {
+                let hard_before = self.ways.hard;
+                let more = self.stream(kernel, &mut findings, &Piece::new(piece, K::LANES, at, lines));
+                lines += more;
+                // A few lines say little of those to come.
+                if piece.len() > PIECE / 4 && self.ways.hard - hard_before > more / 3 {
+                    WALKS_LEFT.set(WALKS_INSTEAD);
+                }
             }
+            rest = behind;
         }
         FINDINGS.set(findings);
         if !unended.is_empty() {
@@ -164,7 +182,7 @@ impl Scanner<'_> {
             self.count_one(unended, Place { offset, ..place }, lines);
         }
         let end = place.offset + body.len() as u64;
-        self.observer.tally.cover(Run { input: place.input, start: place.offset, end, lines });
+        self.observer.tally.cover(Run { input: place.input, start: from, end, lines });
     }
 
     /// Counts all lines of a piece; how many it has.
