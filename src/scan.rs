@@ -201,7 +201,13 @@ impl Scanner<'_> {
                 lines_of_all += 1;
                 match listed.known {
                     Known::Hard => hard.push(listed),
-                    known => self.count_known(findings, piece, &listed, known),
+                    Known::Verdict(verdict) => self.count_known(findings, piece, &listed, verdict),
+                    Known::Bad(at) => {
+                        let number = || piece.number(findings, &listed);
+                        let (entry, line) = (piece.entry(&listed, &number), piece.line(&listed));
+                        self.ways.attended += 1;
+                        self.observer.observe_bad(&entry, line, at - listed.start);
+                    }
                 }
             });
             // Side by side, since a walk mostly waits for its table entry.
@@ -231,21 +237,13 @@ impl Scanner<'_> {
         lines_of_all
     }
 
-    /// Counts a listed line of which the streams know something.
+    /// Counts a listed line whose verdict the streams say, if its scheme lets them.
     #[inline]
-    fn count_known(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, known: Known) {
+    fn count_known(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, verdict: Verdict) {
         let number = || piece.number(findings, listed);
         let (entry, line) = (piece.entry(listed, &number), piece.line(listed));
-        let verdict = match known {
-            Known::Hard => Verdict::default(),
-            Known::Verdict(verdict) => verdict,
-            Known::Bad(at) => {
-                self.ways.attended += 1;
-                return self.observer.observe_bad(&entry, line, at - listed.start);
-            }
-        };
         let scheme = self.observer.scheme_of(line);
-        if known == Known::Hard || !decides(scheme.known, scheme.name) {
+        if !decides(scheme.known, scheme.name) {
             let [outcome] = outcomes([line]);
             return self.count_hard(&entry, line, outcome);
         }

@@ -9,76 +9,17 @@ use std::arch::x86_64::{
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
     _mm256_xor_si256,
 };
-use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::{AHEAD, Blocks, Job, Kernel, LANES, Word};
 use crate::class::codes_of_bits;
 
-/// The proof that this machine has the instructions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx2(());
-
-/// Defines `detect` and the shell from one list of features.
-macro_rules! features {
-    ($($feature:tt)*) => {
-        impl Avx2 {
-            /// The proof, if this machine has it.
-            pub(crate) fn detect() -> Option<Self> {
-                ($(is_x86_feature_detected!($feature) &&)* true).then_some(Self(()))
-            }
-        }
-
-        /// # Safety
-        ///
-        /// The machine has all features named.
-        $(#[target_feature(enable = $feature)])*
-        unsafe fn shell(job: impl Job) {
-            job.run();
-        }
-    };
-}
-
-features!("avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
+token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
 
 /// Four lanes of 64 bits. Only [`Avx2`] makes one, and operations on others, so that one is proof too.
 #[derive(Clone, Copy)]
 pub(crate) struct Words(__m256i);
 
-impl BitAnd for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm256_and_si256(self.0, other.0) })
-    }
-}
-
-impl BitOr for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn bitor(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm256_or_si256(self.0, other.0) })
-    }
-}
-
-impl BitXor for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn bitxor(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm256_xor_si256(self.0, other.0) })
-    }
-}
-
-impl Not for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn not(self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm256_xor_si256(self.0, _mm256_set1_epi64x(-1)) })
-    }
-}
+operators!(_mm256_and_si256 _mm256_or_si256 _mm256_xor_si256, ones: _mm256_set1_epi64x);
 
 impl Word for Words {
     #[inline(always)]

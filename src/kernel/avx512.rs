@@ -7,77 +7,18 @@ use std::arch::x86_64::{
     _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask,
     _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
-use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::{AHEAD, Blocks, Job, Kernel, LANES, Word};
 use crate::class::CODES;
 
-/// The proof that this machine has the instructions.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Avx512(());
-
-/// Defines `detect` and the shell from one list of features.
-macro_rules! features {
-    ($($feature:tt)*) => {
-        impl Avx512 {
-            /// The proof, if this machine has it.
-            pub(crate) fn detect() -> Option<Self> {
-                ($(is_x86_feature_detected!($feature) &&)* true).then_some(Self(()))
-            }
-        }
-
-        /// # Safety
-        ///
-        /// The machine has all features named.
-        $(#[target_feature(enable = $feature)])*
-        unsafe fn shell(job: impl Job) {
-            job.run();
-        }
-    };
-}
-
-features!("avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "gfni"
+token!(Avx512: "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "gfni"
     "bmi1" "bmi2" "lzcnt" "popcnt");
 
 /// Eight lanes of 64 bits. Only [`Avx512`] makes one, and operations on others, so that one is proof too.
 #[derive(Clone, Copy)]
 pub(crate) struct Words(__m512i);
 
-impl BitAnd for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn bitand(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm512_and_si512(self.0, other.0) })
-    }
-}
-
-impl BitOr for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn bitor(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm512_or_si512(self.0, other.0) })
-    }
-}
-
-impl BitXor for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn bitxor(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm512_xor_si512(self.0, other.0) })
-    }
-}
-
-impl Not for Words {
-    type Output = Self;
-    #[inline(always)]
-    fn not(self) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe { _mm512_xor_si512(self.0, _mm512_set1_epi64(-1)) })
-    }
-}
+operators!(_mm512_and_si512 _mm512_or_si512 _mm512_xor_si512, ones: _mm512_set1_epi64);
 
 impl Word for Words {
     #[inline(always)]

@@ -7,6 +7,74 @@
 
 #![allow(unsafe_code, reason = "vector instructions, and blocks read by pointer")]
 
+/// Defines a kernel from one list of features: a value that only detecting all of them gives, and the shell in which code is
+/// compiled for them.
+#[cfg(target_arch = "x86_64")]
+macro_rules! token {
+    ($token:ident: $($feature:tt)*) => {
+        /// The proof that this machine has the instructions.
+        #[derive(Clone, Copy, Debug)]
+        pub(crate) struct $token(());
+
+        impl $token {
+            /// The proof, if this machine has it.
+            pub(crate) fn detect() -> Option<Self> {
+                ($(is_x86_feature_detected!($feature) &&)* true).then_some(Self(()))
+            }
+        }
+
+        /// # Safety
+        ///
+        /// The machine has all features named.
+        $(#[target_feature(enable = $feature)])*
+        unsafe fn shell(job: impl Job) {
+            job.run();
+        }
+    };
+}
+
+/// Defines the bitwise operators of words, which prove the features.
+#[cfg(target_arch = "x86_64")]
+macro_rules! operators {
+    ($and:ident $or:ident $xor:ident, ones: $ones:ident) => {
+        impl std::ops::BitAnd for Words {
+            type Output = Self;
+            #[inline(always)]
+            fn bitand(self, other: Self) -> Self {
+                // SAFETY: words prove the features.
+                Self(unsafe { $and(self.0, other.0) })
+            }
+        }
+
+        impl std::ops::BitOr for Words {
+            type Output = Self;
+            #[inline(always)]
+            fn bitor(self, other: Self) -> Self {
+                // SAFETY: words prove the features.
+                Self(unsafe { $or(self.0, other.0) })
+            }
+        }
+
+        impl std::ops::BitXor for Words {
+            type Output = Self;
+            #[inline(always)]
+            fn bitxor(self, other: Self) -> Self {
+                // SAFETY: words prove the features.
+                Self(unsafe { $xor(self.0, other.0) })
+            }
+        }
+
+        impl std::ops::Not for Words {
+            type Output = Self;
+            #[inline(always)]
+            fn not(self) -> Self {
+                // SAFETY: words prove the features.
+                Self(unsafe { $xor(self.0, $ones(-1)) })
+            }
+        }
+    };
+}
+
 #[cfg(target_arch = "x86_64")]
 mod avx2;
 #[cfg(target_arch = "x86_64")]
