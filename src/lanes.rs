@@ -24,7 +24,7 @@ const LEVELS: [Verdict; 4] = [
 /// are words of four fields of 16 bits, which hold a thousand steps of 64 lines.
 const STRIPE: usize = 64;
 
-/// How many counters there are: web, https, ftp, file, relative and the rest.
+/// How many counters there are: http, https, ftp, file, and relative lines with the rest.
 const COUNTERS: usize = 5;
 const FIELDS: usize = COUNTERS * 4;
 
@@ -222,7 +222,7 @@ impl Findings {
     }
 
     /// The places in a listed line that may have an advisory in them: behind the ":" of a port; behind the "%" of an escape, at
-    /// its last digit, or, in ftp, at the "%" itself; and where the scheme ends.
+    /// its last digit, or, in ftp, at the "%" itself.
     #[inline]
     pub(crate) fn each_noteworthy(&self, line: &ListedLine, mut each: impl FnMut(usize)) {
         let (first, last) = (line.start / BLOCK, line.end / BLOCK);

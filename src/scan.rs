@@ -130,8 +130,8 @@ struct Scanner<'a> {
     ways: Ways,
 }
 
-/// How many bytes the streams read at a time, about: so many that the ends of the lanes cost little, so few that they are
-/// still at hand when the listed lines are counted.
+/// How many bytes the streams read at a time, about: so many that the starts and ends of the lanes cost little, so few that
+/// what is kept of each step is some hundred kilobytes.
 const PIECE: usize = 512 << 10;
 
 thread_local! {
@@ -380,6 +380,26 @@ mod tests {
             let (mut tally, place) = (Tally::default(), Place { input: 0, offset: 0 });
             let ways = scan_into(&mut tally, kernel, &text, place, &Options::default());
             assert_eq!(ways, Ways { plain: 2, attended: 0, hard: 1 }, "{kernel}");
+        }
+    }
+
+    #[test]
+    fn hard_pieces_are_left_to_the_machine_and_come_back() {
+        let hard = b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((WALKS_INSTEAD + 3) * PIECE / 35);
+        let text = [hard, b"http://h/\n".repeat(PIECE / 5), b"http://h:81/\n?".to_vec()].concat();
+        let place = Place { input: 0, offset: 0 };
+        let scan_by = |kernel| {
+            let mut tally = Tally::default();
+            let ways = scan_into(&mut tally, kernel, &text, place, &Options::default());
+            (tally, ways)
+        };
+        let (expected, _) = scan_by(KernelId::Portable);
+        for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
+            let (tally, ways) = scan_by(kernel);
+            assert!(tally == expected, "{kernel}");
+            // Two in three lines are hard, and all but a few pieces of them walked instead.
+            assert!(ways.attended > 4 * ways.hard && ways.plain > 0, "{kernel} {ways:?}");
+            assert_eq!(ways.plain + ways.attended + ways.hard, expected.judged().lines(), "{kernel}");
         }
     }
 

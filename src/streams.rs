@@ -129,7 +129,7 @@ impl<W: Word, const N: usize> Rare<W, N> {
     }
 }
 
-/// What one step says of the lines that end in it, by bits at their LFs; and two streams of bytes.
+/// What one step says of the lines that end in it, by bits at their LFs; and three streams of bytes.
 pub(crate) struct Ends<W> {
     pub(crate) newline: W,
     /// The line ends in a CR.
