@@ -54,6 +54,7 @@ mod streams;
 mod lanes;
 mod example;
 pub mod tally;
+mod sweep;
 mod observe;
 mod bulk;
 pub mod scan;

@@ -5,8 +5,8 @@ use crate::defect::{Defect, of_illegal_byte};
 use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 use crate::machine::Tracker;
-use crate::scheme::{HTTP, HTTPS, KNOWN, find_known, scheme_len};
-use crate::tally::Tally;
+use crate::scheme::{Scheme, Schemes};
+use crate::tally::{ByVerdict, Tally};
 use crate::walk::{Fact, OUTCOMES, Outcome};
 
 /// Counts lines one by one.
@@ -14,23 +14,14 @@ pub(crate) struct Observer<'a> {
     /// The grammar whose refusals are explained.
     pub(crate) grammar: Grammar,
     pub(crate) tally: &'a mut Tally,
-    /// The place in [`KNOWN`] of the last scheme that is there.
-    last_known: usize,
-}
-
-/// The scheme of a line.
-pub(crate) struct Scheme<'a> {
-    /// Its place in [`KNOWN`].
-    pub(crate) known: Option<usize>,
-    /// None if the line has no scheme.
-    pub(crate) name: Option<&'a [u8]>,
-    /// What stands behind its ":", or the line if it has none.
-    behind: &'a [u8],
+    schemes: Schemes,
+    /// Of the lines told of in bulk last, how many have which verdict and are no examples yet.
+    pub(crate) in_bulk: ByVerdict,
 }
 
 impl<'a> Observer<'a> {
     pub(crate) fn new(grammar: Grammar, tally: &'a mut Tally) -> Self {
-        Self { grammar, tally, last_known: HTTP }
+        Self { grammar, tally, schemes: Schemes::default(), in_bulk: ByVerdict::default() }
     }
 
     /// Counts a line that is not blank, by the number of its outcome.
@@ -44,7 +35,7 @@ impl<'a> Observer<'a> {
                 self.tally.count_advisories(entry, advisories);
             }
             Fact::Look => {
-                let scheme = self.scheme_of(line);
+                let scheme = self.schemes.of(line);
                 self.count_scheme(&scheme, verdict);
                 if !verdict.is_empty() {
                     self.tally.count_advisories(entry, Advisories::of(scheme.known, scheme.behind));
@@ -76,7 +67,7 @@ impl<'a> Observer<'a> {
 
     /// Counts a line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
-        let scheme = self.scheme_of(line);
+        let scheme = self.schemes.of(line);
         self.tally.show(entry, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 want a letter first in a scheme.
@@ -88,21 +79,6 @@ impl<'a> Observer<'a> {
             }
             _ => self.explain(entry, line),
         }
-    }
-
-    /// The scheme of a line.
-    #[inline]
-    pub(crate) fn scheme_of<'b>(&mut self, line: &'b [u8]) -> Scheme<'b> {
-        if let Some((known, behind)) = web_scheme(line) {
-            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()), behind };
-        }
-        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
-        let (name, behind) = (&line[..len], &line[len + 1..]);
-        // Mostly the scheme of the line before.
-        let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
-        let known = if same { Some(self.last_known) } else { find_known(name) };
-        self.last_known = known.unwrap_or(self.last_known);
-        Scheme { known, name: Some(name), behind }
     }
 
     #[inline]
@@ -122,16 +98,6 @@ impl<'a> Observer<'a> {
             let Defect { component, cause, offset, .. } = defect;
             self.tally.count_defect(entry, component, cause, offset, || Line::around(line, offset));
         }
-    }
-}
-
-/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
-#[inline(always)]
-fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
-    match line {
-        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
-        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
-        _ => None,
     }
 }
 

@@ -111,6 +111,55 @@ pub(crate) fn has_own_rule(known: usize) -> bool {
     KNOWN[known].standing == Standing::Defined || matches!(KNOWN[known].name, "mid" | "cid" | "url")
 }
 
+/// The scheme of a line.
+pub(crate) struct Scheme<'a> {
+    /// Its place in [`KNOWN`].
+    pub(crate) known: Option<usize>,
+    /// None if the line has no scheme.
+    pub(crate) name: Option<&'a [u8]>,
+    /// What stands behind its ":", or the line if it has none.
+    pub(crate) behind: &'a [u8],
+}
+
+/// Finds the schemes of lines, one after the other.
+pub(crate) struct Schemes {
+    /// The place in [`KNOWN`] of the last scheme that is there.
+    last_known: usize,
+}
+
+impl Default for Schemes {
+    fn default() -> Self {
+        Self { last_known: HTTP }
+    }
+}
+
+impl Schemes {
+    /// The scheme of a line.
+    #[inline]
+    pub(crate) fn of<'a>(&mut self, line: &'a [u8]) -> Scheme<'a> {
+        if let Some((known, behind)) = web_scheme(line) {
+            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()), behind };
+        }
+        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
+        let (name, behind) = (&line[..len], &line[len + 1..]);
+        // Mostly the scheme of the line before.
+        let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
+        let known = if same { Some(self.last_known) } else { find_known(name) };
+        self.last_known = known.unwrap_or(self.last_known);
+        Scheme { known, name: Some(name), behind }
+    }
+}
+
+/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
+#[inline(always)]
+fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
+    match line {
+        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
+        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
+        _ => None,
+    }
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
