@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
-use crate::parallel::in_order;
+pub use crate::pipeline::Failure;
+use crate::pipeline::{Lent, in_pieces};
 use crate::scan::{Options, Ways, scan_into};
 use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
@@ -51,15 +52,6 @@ impl Effort {
             n => n,
         }
     }
-}
-
-/// An input that could not be read, or not to its end.
-#[derive(Debug)]
-pub struct Failure {
-    /// The number of the input, in the order in which they were given.
-    pub input: u32,
-    /// What went wrong.
-    pub error: io::Error,
 }
 
 /// What a scan found.
@@ -267,34 +259,21 @@ fn scan_long(long: &mut Option<LongLine>, bytes: &Bytes, end: bool, input: u32, 
 }
 
 fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effort: &Effort) -> Scanned {
-    let mut pieces = Pieces::new(stream, 0, effort.sizes());
-    let (give_back, given_back) = crossbeam_channel::unbounded();
     let tally = Mutex::new(Tally::default());
     let mut long = None;
     let mut aside = Tally::default();
-    let mut failures = Vec::new();
-    let next = || {
-        loop {
-            match pieces.next(&mut given_back.try_recv().unwrap_or_default()) {
-                Ok(Some(Piece::Lines(bytes))) => return Some(bytes),
-                Ok(Some(Piece::Long { bytes, end })) => {
-                    let done = scan_long(&mut long, &bytes, end, input, options);
-                    aside = std::mem::take(&mut aside).merge(done);
-                    let _ = give_back.send(bytes.into_buffer());
-                }
-                Ok(None) => return None,
-                Err(error) => {
-                    failures.push(Failure { input, error });
-                    return None;
-                }
-            }
+    let look = |_, piece: &Piece| match piece {
+        Piece::Lines(_) => Some(()),
+        Piece::Long { bytes, end } => {
+            let done = scan_long(&mut long, bytes, *end, input, options);
+            aside = std::mem::take(&mut aside).merge(done);
+            None
         }
     };
-    let work = |bytes: Bytes| {
+    let work = |bytes: Lent, ()| {
         // All that is in the tally so far stands before these lines.
         let mut piece = lock(&tally).behind(Place { input, offset: bytes.offset });
         scan_lines(&mut piece, &bytes, input, options, effort);
-        let _ = give_back.send(bytes.into_buffer());
         piece
     };
     let sink = |piece: Tally| {
@@ -302,7 +281,8 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
         *tally = std::mem::take(&mut *tally).merge(piece);
         ControlFlow::<()>::Continue(())
     };
-    let _ = in_order(effort.n_threads(), next, work, sink);
+    let (_, failures) =
+        in_pieces([(input, Ok(stream))], effort.sizes(), effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     Scanned { tally: tally.merge(aside), failures }
 }

@@ -60,6 +60,7 @@ mod bulk;
 pub mod scan;
 mod long_line;
 mod parallel;
+mod pipeline;
 pub mod corpus;
 pub mod record;
 pub mod report;

@@ -11,6 +11,7 @@ use memchr::memchr;
 use crate::shard::last_end;
 
 /// A run of bytes read from an input.
+#[derive(Default)]
 pub(crate) struct Bytes {
     /// Where it begins in the input.
     pub(crate) offset: u64,
