@@ -264,14 +264,16 @@ pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
     }
 }
 
-/// Which lines of http and https are listed that need not be.
+/// Which lines are listed that need not be.
 #[derive(Clone, Copy)]
 pub(crate) struct List {
     /// Those that this grammar refuses.
     pub(crate) grammar: Grammar,
-    /// Those with an escaped delimiter; otherwise they are counted.
+    /// Blank ones, with whatever verdict; otherwise they are counted.
+    pub(crate) blank: bool,
+    /// Those of http and https with an escaped delimiter; otherwise they are counted.
     pub(crate) delimiters: bool,
-    /// Those with a port that is surely not the default and not reserved; otherwise they are counted.
+    /// Those of http and https with a port that is surely not the default and not reserved; otherwise they are counted.
     pub(crate) ports: bool,
 }
 
@@ -444,6 +446,9 @@ fn record<W: Word, C: Counts<W>>(
             };
         listed = listed & !ends.blank;
     }
+    if list.blank {
+        listed = listed | ends.blank;
+    }
     if list.delimiters {
         listed = listed | ends.delimiter;
     }
@@ -488,7 +493,7 @@ fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
         let is_ftp = plain & ends.ftp;
         ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
         let is_file = plain & ends.file;
-        file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, ends.blank]);
+        file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, ends.blank & !listed]);
     }
 }
 

@@ -63,6 +63,7 @@ mod parallel;
 mod pipeline;
 pub mod corpus;
 pub mod record;
+pub mod split;
 pub mod report;
 
 pub use advisory::{Advisories, Advisory};

@@ -84,6 +84,7 @@ impl Consumer for Observer<'_> {
         let wanted = |advisory| !self.tally.has_examples(advisory, place);
         List {
             grammar: self.grammar,
+            blank: false,
             delimiters: wanted(Advisory::EncodedDelimiter),
             ports: wanted(Advisory::PortNondefault),
         }

@@ -8,6 +8,7 @@ mod output;
 mod render;
 mod report;
 mod scan;
+mod split;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -52,6 +53,8 @@ enum Command {
     Scan(scan::ScanArgs),
     /// Print one record per line, in the order of the input
     Lines(lines::LinesArgs),
+    /// Write the lines that a grammar accepts to one file, and the others to another, with the reason
+    Split(split::SplitArgs),
     /// Show the components of a URL, each grammar's verdict, and why it refuses
     Explain(explain::ExplainArgs),
     /// Write a report again in another form, without scanning
@@ -159,6 +162,7 @@ pub(crate) fn run() -> ExitCode {
         None => scan::run(&typed.scan),
         Some(Command::Scan(args)) => scan::run(args),
         Some(Command::Lines(args)) => lines::run(args),
+        Some(Command::Split(args)) => split::run(args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Render(args)) => render::run(args),
         Some(Command::Bench(args)) => bench::run(args),

@@ -131,9 +131,22 @@ impl Verdict {
         self.0 == 0
     }
 
+    /// Whether all grammars of `other` are in the set.
+    #[must_use]
+    pub const fn includes(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     /// The accepting grammars, in the order of [`Grammar::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Grammar> {
         Grammar::ALL.into_iter().filter(move |&grammar| self.accepts(grammar))
+    }
+}
+
+/// The set of some grammars.
+impl FromIterator<Grammar> for Verdict {
+    fn from_iter<I: IntoIterator<Item = Grammar>>(grammars: I) -> Self {
+        Self(grammars.into_iter().fold(0, |bits, grammar| bits | 1 << grammar as u8))
     }
 }
 
