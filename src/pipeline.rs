@@ -123,3 +123,94 @@ impl Numbers {
         first
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives some bytes at a time, and at last an error if it is to.
+    struct Source(&'static [u8], usize, bool);
+
+    impl Read for Source {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(buffer.len()).min(self.0.len());
+            if n == 0 && self.2 {
+                return Err(io::Error::other("broken"));
+            }
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    /// What comes of inputs that fail midway, at once, and not at all: the bytes by input, and the inputs that failed.
+    fn pieces(threads: usize, step: usize, eager: bool) -> (Vec<(u32, Vec<u8>)>, Vec<u32>) {
+        let sources = [
+            (0, Ok(Source(b"a\nbb\n\nccc", step, true))),
+            (1, Err(io::Error::other("cannot be opened"))),
+            (2, Ok(Source(b"dddddddddd\n\ne", step, false))),
+            (3, Ok(Source(b"", step, true))),
+            (4, Ok(Source(b"f\n", step, false))),
+        ];
+        let mut numbers = Numbers::default();
+        let mut found: Vec<(u32, Vec<u8>)> = Vec::new();
+        let sink = |(bytes, input, first): (Vec<u8>, u32, u64)| {
+            if found.last().is_none_or(|&(last, _)| last != input) {
+                found.push((input, Vec::new()));
+            }
+            let (_, before) = found.last_mut().expect("there is one");
+            assert_eq!(first, 1 + memchr_iter(b'\n', before).count() as u64);
+            before.extend(bytes);
+            ControlFlow::<()>::Continue(())
+        };
+        let (flow, failures) = in_pieces(
+            sources,
+            Sizes { piece: 4, line: usize::MAX, eager },
+            threads,
+            |input, piece| Some((input, numbers.first_of(input, piece))),
+            |bytes, (input, first)| (bytes.get().to_vec(), input, first),
+            sink,
+        );
+        assert!(flow.is_continue());
+        (found, failures.into_iter().map(|failure| failure.input).collect())
+    }
+
+    #[test]
+    fn inputs_come_in_order_up_to_their_last_whole_line() {
+        for threads in 1..4 {
+            for step in [1, 3, 100] {
+                for eager in [false, true] {
+                    let (found, failures) = pieces(threads, step, eager);
+                    let expected: [(u32, &[u8]); 3] =
+                        [(0, b"a\nbb\n\n"), (2, b"dddddddddd\n\ne"), (4, b"f\n")];
+                    assert_eq!(found, expected.map(|(input, bytes)| (input, bytes.to_vec())));
+                    assert_eq!(failures, [0, 1, 3]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_sink_can_end_it() {
+        let endless = (0..).map(|n| (n, Ok(Source(b"a\nb\n", 4, false))));
+        let mut n_looked = 0;
+        let mut n_poured = 0;
+        let (flow, failures) = in_pieces(
+            endless,
+            Sizes { piece: 16, line: 16, eager: false },
+            2,
+            |_, _| {
+                n_looked += 1;
+                (n_looked % 2 == 0).then_some(())
+            },
+            |bytes, ()| bytes,
+            |bytes: Lent| {
+                assert_eq!(bytes.get(), b"a\nb\n");
+                n_poured += 1;
+                if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }
+            },
+        );
+        assert!(flow == ControlFlow::Break(10) && failures.is_empty());
+        assert!(n_looked < 100, "no more than a few pieces were under way");
+    }
+}

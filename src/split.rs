@@ -261,10 +261,16 @@ impl Splitter<'_> {
             let whole = bytes.get();
             let behind = found.start + found.len;
             let end = memchr(b'\n', &whole[behind..]).map_or(whole.len(), |lf| behind + lf + 1);
-            if self.refused && (found.len > 0 || self.options.blank == Blank::Refused) {
-                match self.options.form {
-                    Form::Lines => lines.extend(&whole[found.start..end]),
-                    Form::Tsv => rows.push(whole, found),
+            let goes_to_refused = found.len > 0 || self.options.blank == Blank::Refused;
+            match self.options.form {
+                _ if !self.refused => {}
+                Form::Lines if goes_to_refused => lines.extend(&whole[found.start..end]),
+                Form::Lines => {}
+                Form::Tsv => {
+                    rows.go_to(whole, found.start);
+                    if goes_to_refused {
+                        rows.push(&whole[found.start..behind]);
+                    }
                 }
             }
             kept = bytes.pull(from..found.start, kept);
@@ -383,12 +389,15 @@ struct Rows<'a> {
 }
 
 impl Rows<'_> {
-    /// Appends the row of a line of `piece`; lines have to come in order.
-    fn push(&mut self, piece: &[u8], found: &Found) {
-        self.number += memchr_iter(b'\n', &piece[self.at..found.start]).count() as u64;
-        self.at = found.start;
-        let line = &piece[found.start..found.start + found.len];
-        let _ = write!(self.text, "{}\t{}\t{}", self.input, self.number, self.base + found.start as u64);
+    /// Goes on to the line that begins at `start` in `piece`, from which the lines before the last place may be gone.
+    fn go_to(&mut self, piece: &[u8], start: usize) {
+        self.number += memchr_iter(b'\n', &piece[self.at..start]).count() as u64;
+        self.at = start;
+    }
+
+    /// Appends the row of the line that begins here.
+    fn push(&mut self, line: &[u8]) {
+        let _ = write!(self.text, "{}\t{}\t{}", self.input, self.number, self.base + self.at as u64);
         for grammar in self.options.by.iter() {
             let mut tracker = Tracker::new(grammar);
             tracker.feed(line);

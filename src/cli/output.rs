@@ -36,7 +36,7 @@ impl Output {
 
     /// Whether it is standard output.
     pub(crate) fn is_standard(&self) -> bool {
-        matches!(self, Self::Standard)
+        matches!(self, Self::Standard(_))
     }
 
     fn open_file(path: &Path) -> io::Result<Self> {
@@ -49,13 +49,11 @@ impl Output {
             Ok::<_, io::Error>(path.parent().unwrap_or(Path::new("")).join(link))
         });
         let path = target.unwrap_or_else(|_| path.to_owned());
-        let directory =
-            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         // The rights that any new file gets, or those that the file has.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.prefix(".urlsift-").tempfile_in(directory)?;
+        let file = builder.prefix(".urlsift-").tempfile_in(directory_of(&path))?;
         if let Ok(metadata) = fs::metadata(&path) {
             file.as_file().set_permissions(metadata.permissions())?;
         }
@@ -83,8 +81,7 @@ impl Output {
     pub(crate) fn is_same(&self, other: &Self) -> bool {
         // Neither may be there yet.
         let resolved = |path: &Path| {
-            let directory =
-                path.parent().and_then(|parent| fs::canonicalize(parent).ok()).unwrap_or_default();
+            let directory = fs::canonicalize(directory_of(path)).unwrap_or_default();
             directory.join(path.file_name().unwrap_or_default())
         };
         resolved(self.name()) == resolved(other.name())
@@ -162,6 +159,11 @@ impl Writer {
         }
         Ok(())
     }
+}
+
+/// The directory in which `path` lies.
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
 /// The regular file at `path`. What is not one is not opened: that alone can do something to it.
