@@ -103,20 +103,21 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     // Files first, all at once; then what can only be read from its start, one after the other.
     let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
     let scan_files = || {
-        let scan_one = |&(number, input): &(u32, &Input)| match input.open() {
-            Ok(Opened::File(file, len)) => scan_file(&file, len, number, options, effort),
+        let scan_one = |scanned: Scanned, &(number, input): &(u32, &Input)| match input.open() {
+            Ok(Opened::File(file, len)) => scan_file(scanned, &file, len, number, options, effort),
             // It has become one since.
-            Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
-            Err(error) => Scanned::failed(number, error),
+            Ok(Opened::Stream(stream)) => scanned.merge(scan_stream(stream, number, options, effort)),
+            Err(error) => scanned.merge(Scanned::failed(number, error)),
         };
-        files.par_iter().map(scan_one).reduce(Scanned::default, Scanned::merge)
+        files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
     };
     let mut all = in_pool(effort.n_threads(), scan_files);
     for (number, input) in streams {
         all = all.merge(match input.open() {
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
             Ok(Opened::File(file, len)) => {
-                in_pool(effort.n_threads(), || scan_file(&file, len, number, options, effort))
+                let alone = || scan_file(Scanned::default(), &file, len, number, options, effort);
+                in_pool(effort.n_threads(), alone)
             }
             Err(error) => Scanned::failed(number, error),
         });
@@ -181,11 +182,19 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effort) -> Scanned {
+/// Adds the lines of a file to what has been scanned of inputs before it.
+fn scan_file(
+    scanned: Scanned,
+    file: &File,
+    len: u64,
+    input: u32,
+    options: &Options,
+    effort: &Effort,
+) -> Scanned {
     let shard_len = effort.shard_len.max(1) as u64;
     if len <= shard_len {
         // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
-        return scan_shard(Scanned::default(), Pieces::new(file, 0, effort.sizes()), input, options, effort);
+        return scan_shard(scanned, Pieces::new(file, 0, effort.sizes()), input, options, effort);
     }
     // One tally serves many shards: it is some kilobytes, and has its examples early.
     let scan_one = |mut scanned: Scanned, n: u64| {
@@ -203,7 +212,7 @@ fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effo
         }
     };
     let shards = (0..len.div_ceil(shard_len)).into_par_iter();
-    shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
+    scanned.merge(shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge))
 }
 
 fn number(input: usize) -> u32 {

@@ -2,12 +2,13 @@
 
 use crate::advisory::AdvisoryScan;
 use crate::defect::Defect;
+use crate::example::{Line, MAX_EXAMPLE_LEN, Place};
 use crate::machine::{State, Tracker};
 use crate::parts::BEGINNING;
 use crate::scan::Options;
 use crate::scheme::{find_known, is_scheme_byte};
 use crate::shard::skip_byte_order_mark;
-use crate::tally::{Line, MAX_EXAMPLE_LEN, Place, Run, Tally};
+use crate::tally::{Run, Tally};
 
 /// A line that is judged piece by piece as it is read, because it is too long to be held.
 pub(crate) struct LongLine {
@@ -145,6 +146,7 @@ impl LongLine {
                 LongScheme::Known(scheme, scan) => (scheme, Some(scan)),
                 LongScheme::Open => (None, None),
             };
+            tally.show(&entry, verdict);
             tally.count_long(scheme, &self.beginning, verdict);
             if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
                 tally.count_advisories(&entry, scan.finish());

@@ -2,10 +2,11 @@
 
 use crate::advisory::Advisories;
 use crate::defect::{Defect, of_illegal_byte};
+use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 use crate::machine::Tracker;
 use crate::scheme::{HTTP, HTTPS, KNOWN, find_known, scheme_len};
-use crate::tally::{Line, Tally};
+use crate::tally::Tally;
 use crate::walk::{Fact, OUTCOMES, Outcome};
 
 /// Counts lines one by one.
@@ -36,6 +37,7 @@ impl<'a> Observer<'a> {
     #[inline(never)]
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
+        self.tally.show(entry, verdict);
         match fact {
             Fact::Plain(known, advisories) => {
                 self.tally.count_many(known, verdict, 1);
@@ -64,6 +66,7 @@ impl<'a> Observer<'a> {
         verdict: Verdict,
         advisories: Advisories,
     ) {
+        self.tally.show(entry, verdict);
         self.count_scheme(scheme, verdict);
         self.tally.count_advisories(entry, advisories);
         if !verdict.accepts(self.grammar) {
@@ -74,6 +77,7 @@ impl<'a> Observer<'a> {
     /// Counts a line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
         let scheme = self.scheme_of(line);
+        self.tally.show(entry, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 want a letter first in a scheme.
         let acceptable = scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic());

@@ -9,6 +9,8 @@ use std::cell::Cell;
 use memchr::{memchr, memchr_iter};
 
 use crate::advisory::{Advisories, Advisory};
+use crate::bulk::show_firsts;
+use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
@@ -16,7 +18,7 @@ use crate::kernel::{Kernel, KernelId, LANES};
 use crate::lanes::{Findings, Known, List, ListedLine, Reader, decides};
 use crate::observe::Observer;
 use crate::shard::{cut, last_end, skip_byte_order_mark, trim_terminator};
-use crate::tally::{Line, Place, Run, Tally};
+use crate::tally::{ByVerdict, Place, Run, Tally};
 use crate::walk::{Fact, OUTCOMES, Outcome, outcomes, walk};
 
 /// What changes a count.
@@ -229,11 +231,14 @@ impl Scanner<'_> {
         self.observer.tally.count_advised(Advisory::EncodedDelimiter, findings.delimiters());
         self.observer.tally.count_advised(Advisory::PortNondefault, findings.ports());
         lines_of_all += findings.blank();
+        let mut in_bulk = ByVerdict::default();
         for (scheme, verdict, lines) in findings.plain() {
             self.ways.plain += lines;
             lines_of_all += lines;
             self.observer.tally.count_many(scheme, verdict, lines);
+            in_bulk.count(verdict, lines);
         }
+        show_firsts(self.observer.tally, piece.bytes, piece.place, piece.before, &mut in_bulk);
         lines_of_all
     }
 
@@ -288,14 +293,17 @@ impl Scanner<'_> {
                 );
             }
         });
+        let mut in_bulk = ByVerdict::default();
         for (outcome, lines) in OUTCOMES.iter().zip(counts) {
             if let Fact::Plain(known, _) = outcome.fact {
                 self.ways.plain += lines;
                 self.observer.tally.count_many(known, outcome.verdict, lines);
+                in_bulk.count(outcome.verdict, lines);
             }
         }
         // Each lane counted its lines from 1: each is a run of its own, and the tally joins them.
         for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
+            show_firsts(self.observer.tally, piece, at, 0, &mut in_bulk);
             let end = at.offset + piece.len() as u64;
             self.observer.tally.cover(Run { input: place.input, start: at.offset, end, lines });
         }

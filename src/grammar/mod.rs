@@ -104,6 +104,11 @@ impl Verdict {
         Self(bits & 0b1_1111)
     }
 
+    /// All sets there are, in the order of their bits.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..1 << Grammar::ALL.len()).map(Self::from_bits)
+    }
+
     /// Bit `g` says whether grammar number `g` of [`Grammar::ALL`] is in the set; below [`Verdict::COUNT`].
     #[must_use]
     pub const fn bits(self) -> u8 {

@@ -8,7 +8,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use urlsift::tally::{ByVerdict, Found, MAX_EXAMPLES, MAX_SCHEME_LEN};
+use urlsift::tally::{ByVerdict, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN};
 use urlsift::{Grammar, Tally, judge};
 
 /// Lines of one kind, and of the first few the number, the offset, and the place in the line.
@@ -24,6 +24,8 @@ pub struct Counts {
     boms: u64,
     /// By scheme (`None`: relative; empty: one too long to keep its name) and verdict bits.
     schemes: BTreeMap<Option<String>, BTreeMap<u8, u64>>,
+    /// By verdict bits.
+    verdicts: BTreeMap<u8, Kept>,
     advisories: BTreeMap<&'static str, Kept>,
     /// By component and cause.
     defects: BTreeMap<(&'static str, &'static str), Kept>,
@@ -72,6 +74,7 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
                 first.push((number, start as u64, at));
             }
         };
+        keep(counts.verdicts.entry(judgement.verdict().bits()).or_default(), 0);
         for advisory in judgement.advisories().iter() {
             keep(counts.advisories.entry(advisory.name()).or_default(), 0);
         }
@@ -86,10 +89,12 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
 /// The same counts out of a tally. Needs a buffer without too many schemes.
 pub fn of(tally: &Tally) -> Counts {
     let sets = |counts: &ByVerdict| counts.sets().map(|(verdict, n)| (verdict.bits(), n)).collect();
-    let kept = |found: &Found| {
-        let first = found.examples.iter().map(|example| (example.line, example.place.offset, example.at));
-        (found.lines, first.collect())
+    let first = |examples: &[Example]| {
+        examples.iter().map(|example| (example.line, example.place.offset, example.at)).collect()
     };
+    let kept = |found: &Found| (found.lines, first(&found.examples));
+    let judged = tally.judged();
+    let verdicts = judged.sets().map(|(set, lines)| (set.bits(), (lines, first(tally.first(set)))));
     let mut schemes: BTreeMap<_, _> =
         tally.schemes().into_iter().map(|(name, counts)| (Some(name.to_owned()), sets(counts))).collect();
     for (name, counts) in [(None, tally.relative()), (Some(String::new()), tally.unnamed_schemes())] {
@@ -104,6 +109,7 @@ pub fn of(tally: &Tally) -> Counts {
         cr: tally.cr,
         boms: tally.boms,
         schemes,
+        verdicts: verdicts.collect(),
         advisories: tally.advisories().map(|(advisory, found)| (advisory.name(), kept(found))).collect(),
         defects: tally
             .defects()
