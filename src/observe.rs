@@ -16,6 +16,8 @@ pub(crate) struct Observer<'a> {
     pub(crate) tally: &'a mut Tally,
     /// The place in [`KNOWN`] of the last scheme that is there.
     last_known: usize,
+    /// Where the lines counted here begin that no grammar accepts, if that is wanted; in no order.
+    pub(crate) refused: Option<Vec<u64>>,
 }
 
 /// The scheme of a line.
@@ -30,14 +32,25 @@ pub(crate) struct Scheme<'a> {
 
 impl<'a> Observer<'a> {
     pub(crate) fn new(grammar: Grammar, tally: &'a mut Tally) -> Self {
-        Self { grammar, tally, last_known: HTTP }
+        Self { grammar, tally, last_known: HTTP, refused: None }
+    }
+
+    /// Keeps a line as an example of its verdict, or for not being accepted, if that is wanted.
+    #[inline]
+    fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
+        self.tally.show(entry, verdict);
+        if verdict.is_empty()
+            && let Some(refused) = &mut self.refused
+        {
+            refused.push(entry.place.offset);
+        }
     }
 
     /// Counts a line that is not blank, by the number of its outcome.
     #[inline(never)]
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
-        self.tally.show(entry, verdict);
+        self.keep(entry, verdict);
         match fact {
             Fact::Plain(known, advisories) => {
                 self.tally.count_many(known, verdict, 1);
@@ -66,7 +79,7 @@ impl<'a> Observer<'a> {
         verdict: Verdict,
         advisories: Advisories,
     ) {
-        self.tally.show(entry, verdict);
+        self.keep(entry, verdict);
         self.count_scheme(scheme, verdict);
         self.tally.count_advisories(entry, advisories);
         if !verdict.accepts(self.grammar) {
@@ -77,7 +90,7 @@ impl<'a> Observer<'a> {
     /// Counts a line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
         let scheme = self.scheme_of(line);
-        self.tally.show(entry, Verdict::default());
+        self.keep(entry, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 want a letter first in a scheme.
         let acceptable = scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic());
