@@ -2,11 +2,12 @@
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use urlsift::corpus::scan_inputs;
 use urlsift::kernel::KernelId;
-use urlsift::report::{Report, render};
+use urlsift::report::{Report, Run, render};
 use urlsift::scan::Options;
 
 use super::gate::Gate;
@@ -79,9 +80,12 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = Output::open(args.output.as_deref())?;
+    let start = Instant::now();
     let scanned = scan_inputs(&inputs, &options, &effort);
+    let run = Run::new(start.elapsed(), effort.n_threads(), effort.kernel);
     complain_of(&scanned.failures, &inputs);
-    let report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    report.run = Some(run);
     output.write(|out| match args.format {
         Format::Text => out.write_all(render(&report, args.color.is_on(args.output.is_some())).as_bytes()),
         Format::Json => report.write_json(out),
