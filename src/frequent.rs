@@ -213,8 +213,8 @@ impl<const CHUNK: u64, const MOST: usize> Eq for Frequent<CHUNK, MOST> {}
 pub struct Top {
     /// The names with their lines, most lines first and by name among as many.
     pub entries: Vec<(String, u64)>,
-    /// How many lines may be missing from each at most; no name that is not listed has more lines than this and the last of
-    /// those that are. 0 if the counts are exact.
+    /// How many lines may be missing from each at most. A name that is not listed has no more than this and the last that is.
+    /// 0 if the counts are exact.
     pub max_error: u64,
 }
 

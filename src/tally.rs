@@ -396,6 +396,16 @@ impl Tally {
         self.census.top_tlds(n)
     }
 
+    /// The `n` schemes that most lines have. The error is that of schemes that keep no name.
+    #[must_use]
+    pub fn top_schemes(&self, n: usize) -> Top {
+        let entry = |(name, counts): (&str, &ByVerdict)| (name.to_owned(), counts.lines());
+        Top {
+            entries: self.schemes().into_iter().take(n).map(entry).collect(),
+            max_error: self.unnamed.lines(),
+        }
+    }
+
     /// The `n` ports that most lines have, if they were [counted](crate::scan::Options::top): those that stand in lines that some
     /// grammar accepts. All that are too large for a port count as one, `above 65535`.
     #[must_use]

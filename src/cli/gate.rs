@@ -54,11 +54,8 @@ fn share(percent: &str) -> Option<u64> {
 impl Gate {
     /// Whether the report crosses the limit.
     pub(crate) fn is_crossed_by(self, report: &Report) -> bool {
-        let refused = report
-            .grammars
-            .iter()
-            .find(|count| count.id == report.grammar.name())
-            .map_or(0, |count| count.refused);
+        let refused =
+            report.grammars.iter().find(|count| count.id == report.grammar).map_or(0, |count| count.refused);
         if self.share {
             u128::from(refused) * u128::from(WHOLE)
                 > u128::from(report.totals.judged) * u128::from(self.limit)

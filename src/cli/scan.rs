@@ -2,13 +2,15 @@
 
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use urlsift::corpus::scan_inputs;
 use urlsift::kernel::KernelId;
-use urlsift::report::{Report, render};
+use urlsift::report::{Report, Run, render};
 use urlsift::scan::Options;
 
+use super::count::CountArgs;
 use super::gate::Gate;
 use super::output::Output;
 use super::{End, GrammarArgs, InputArgs, complain_of, kernel};
@@ -20,6 +22,9 @@ pub(crate) struct ScanArgs {
 
     #[command(flatten)]
     grammar: GrammarArgs,
+
+    #[command(flatten)]
+    count: CountArgs,
 
     /// What judges lines, portable, avx2 or avx512; the report is the same for any [default: the fastest that this machine has]
     #[arg(long, value_name = "NAME", value_parser = kernel)]
@@ -76,12 +81,16 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
+    args.count.apply(&mut options);
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = Output::open(args.output.as_deref())?;
+    let start = Instant::now();
     let scanned = scan_inputs(&inputs, &options, &effort);
+    let run = Run::new(start.elapsed(), effort.n_threads(), effort.kernel);
     complain_of(&scanned.failures, &inputs);
-    let report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    report.run = Some(run);
     output.write(|out| match args.format {
         Format::Text => out.write_all(render(&report, args.color.is_on(args.output.is_some())).as_bytes()),
         Format::Json => report.write_json(out),

@@ -1,0 +1,235 @@
+//! From a tally to a report: orders, names and escapes what was counted.
+
+use super::{
+    Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
+    LengthBucket, Lengths, LongestLine, Percentile, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top,
+    TopEntry, TopOf, Totals, VerdictSet, digest,
+};
+use crate::component::Component;
+use crate::corpus::Scanned;
+use crate::defect::Cause;
+use crate::escape::{marked, printable};
+use crate::grammar::Grammar;
+use crate::input::Input;
+use crate::judge::judge;
+use crate::scan::Options;
+use crate::scheme::{KNOWN, Standing};
+use crate::tally::{self, ByVerdict, Example, Tally};
+
+impl Report {
+    /// The report of what a scan of `inputs` found. With `show_secrets`, passwords in example lines are not masked.
+    #[must_use]
+    pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
+        let tally = &scanned.tally;
+        let judged = tally.judged();
+        let lines = judged.lines();
+        let mut verdict_sets: Vec<_> = judged
+            .sets()
+            .map(|(verdict, lines)| VerdictSet {
+                grammars: verdict.iter().collect(),
+                lines,
+                examples: lines_of(tally.first(verdict), show_secrets),
+            })
+            .collect();
+        // A stable sort: sets of as many lines stay in the order of their bits.
+        verdict_sets.sort_by_key(|set| std::cmp::Reverse(set.lines));
+        let refused = |accepted| lines - accepted;
+        let mut report = Self {
+            schema: SCHEMA.to_owned(),
+            version: env!("CARGO_PKG_VERSION").to_owned(),
+            digest: String::new(),
+            run: None,
+            grammar: options.grammar,
+            complete: scanned.failures.is_empty(),
+            totals: Totals {
+                lines: tally.lines(),
+                bytes: tally.bytes(),
+                blank: tally.blank,
+                judged: lines,
+                accepted_by_any: judged
+                    .sets()
+                    .filter(|(set, _)| !set.is_empty())
+                    .map(|(_, lines)| lines)
+                    .sum(),
+                cr: tally.cr,
+                byte_order_marks: tally.boms,
+            },
+            grammars: Grammar::ALL
+                .map(|id| (id, judged.accepted(id)))
+                .map(|(id, accepted)| GrammarCount { id, accepted, refused: refused(accepted) })
+                .to_vec(),
+            verdict_sets,
+            schemes: tally
+                .schemes()
+                .into_iter()
+                .map(|(name, counts)| SchemeCount {
+                    name: name.to_owned(),
+                    label: label(name),
+                    count: count(counts),
+                })
+                .collect(),
+            other_schemes: count(tally.unnamed_schemes()),
+            relative: count(tally.relative()),
+            defects: tally
+                .defects()
+                .into_iter()
+                .map(|(component, cause, found)| DefectCount {
+                    component,
+                    cause,
+                    lines: found.lines,
+                    examples: found
+                        .examples
+                        .iter()
+                        .map(|example| ExampleLine {
+                            rule: rule(example, options.grammar, component, cause),
+                            ..example_line(example, show_secrets)
+                        })
+                        .collect(),
+                })
+                .collect(),
+            advisories: tally
+                .advisories()
+                .map(|(name, found)| AdvisoryCount {
+                    name,
+                    lines: found.lines,
+                    examples: lines_of(&found.examples, show_secrets),
+                })
+                .collect(),
+            lengths: options.lengths.then(|| lengths(tally.lengths())),
+            top: top(tally, options),
+            distinct: distinct(tally, options),
+            inputs: input_counts(scanned, inputs),
+        };
+        report.digest = digest::of_report(&report);
+        report
+    }
+}
+
+fn label(scheme: &str) -> Option<SchemeLabel> {
+    let reserved = KNOWN.iter().any(|known| known.name == scheme && known.standing == Standing::Reserved);
+    if reserved {
+        Some(SchemeLabel::Reserved)
+    } else {
+        scheme.starts_with("x-").then_some(SchemeLabel::Experimental)
+    }
+}
+
+fn count(counts: &ByVerdict) -> Count {
+    let accepted = Accepted {
+        draft1993: counts.accepted(Grammar::Draft1993),
+        rfc1738: counts.accepted(Grammar::Rfc1738),
+        rfc1808: counts.accepted(Grammar::Rfc1808),
+        rfc2396: counts.accepted(Grammar::Rfc2396),
+        rfc3986: counts.accepted(Grammar::Rfc3986),
+    };
+    Count { lines: counts.lines(), accepted }
+}
+
+fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
+    let name = |input: &Input| InputCount { name: input.name().to_owned(), bytes: 0, lines: 0, error: None };
+    let mut counts: Vec<_> = inputs.iter().map(name).collect();
+    for run in scanned.tally.runs() {
+        if let Some(count) = counts.get_mut(run.input as usize) {
+            count.bytes += run.end - run.start;
+            count.lines += run.lines;
+        }
+    }
+    for failure in &scanned.failures {
+        if let Some(count) = counts.get_mut(failure.input as usize) {
+            count.error = Some(printable(failure.error.to_string().as_bytes()));
+        }
+    }
+    counts
+}
+
+/// The percentiles that a report tells.
+const PERCENTS: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
+
+fn lengths(counted: &tally::Lengths) -> Lengths {
+    let longest = counted.longest();
+    Lengths {
+        min: counted.min(),
+        max: longest.map_or(0, |longest| longest.bytes),
+        sum: counted.sum(),
+        longest: longest.map(|longest| LongestLine {
+            input: longest.place.input as usize,
+            line: longest.line,
+            line_offset: longest.place.offset,
+            bytes: longest.bytes,
+        }),
+        percentiles: PERCENTS
+            .map(|percent| Percentile { percent: percent.into(), bytes: counted.percentile(percent) })
+            .to_vec(),
+        buckets: counted
+            .buckets()
+            .map(|(bytes, lines)| LengthBucket { from: *bytes.start(), to: *bytes.end(), lines })
+            .collect(),
+    }
+}
+
+fn top(tally: &Tally, options: &Options) -> Vec<Top> {
+    let wanted = options.top;
+    let lists = [
+        (TopOf::Hosts, wanted.hosts, tally.top_hosts(wanted.hosts)),
+        (TopOf::Schemes, wanted.schemes, tally.top_schemes(wanted.schemes)),
+        (TopOf::Ports, wanted.ports, tally.top_ports(wanted.ports)),
+        (TopOf::Tlds, wanted.tlds, tally.top_tlds(wanted.tlds)),
+    ];
+    let wanted = lists.into_iter().filter(|(_, n, _)| *n > 0);
+    let list = |(of, _, list): (TopOf, usize, tally::Top)| Top {
+        of,
+        exact: list.max_error == 0,
+        max_error: list.max_error,
+        entries: list
+            .entries
+            .into_iter()
+            .map(|(name, lines)| TopEntry { name: printable(name.as_bytes()), lines })
+            .collect(),
+    };
+    wanted.map(list).collect()
+}
+
+fn distinct(tally: &Tally, options: &Options) -> Vec<Distinct> {
+    let counts = [
+        (DistinctOf::Hosts, options.distinct.hosts, tally.distinct_hosts()),
+        (DistinctOf::Lines, options.distinct.lines, tally.distinct_lines()),
+    ];
+    let wanted = counts.into_iter().filter(|&(_, wanted, _)| wanted);
+    wanted.map(|(of, _, estimate)| Distinct { of, estimate, error_ppm: tally::ERROR_PPM }).collect()
+}
+
+fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {
+    examples.iter().map(|example| example_line(example, show_secrets)).collect()
+}
+
+fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
+    let at = usize::try_from(example.at.saturating_sub(example.skipped)).unwrap_or(usize::MAX);
+    let secrets = if show_secrets { &[] } else { example.secrets.as_slice() };
+    let (text, mark) = marked(&example.text, at, secrets);
+    ExampleLine {
+        input: example.place.input as usize,
+        line: example.line,
+        line_offset: example.place.offset,
+        offset: example.at,
+        text,
+        skipped: example.skipped,
+        cut: example.cut,
+        mark,
+        rule: None,
+    }
+}
+
+/// The rule that was being read at the defect of an example. Its line is judged once more, which says so if the example has
+/// the line from its start; what it has no more of could change which rule it is, and then this says nothing.
+fn rule(example: &Example, grammar: Grammar, component: Component, cause: Cause) -> Option<RuleText> {
+    let at = usize::try_from(example.at).ok()?;
+    if example.skipped > 0 || (example.cut && at >= example.text.len()) {
+        return None;
+    }
+    let defect = judge(&example.text).defect(grammar)?;
+    ((defect.offset, defect.component, defect.cause) == (example.at, component, cause)).then(|| RuleText {
+        name: defect.rule.name().to_owned(),
+        text: defect.rule.lines().collect::<Vec<_>>().join("\n"),
+        source: defect.source(),
+    })
+}
