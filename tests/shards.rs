@@ -170,6 +170,23 @@ fn any_cut_any_threads_any_way_of_reading() {
     }
 }
 
+#[test]
+fn many_small_inputs_count_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: Vec<u8> = corpora().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
+    for (n, part) in lines.chunks(20_011).enumerate() {
+        fs::write(folder.path().join(format!("{n:04}")), part).unwrap();
+    }
+    let inputs = input::list(&[folder.path().to_owned()]);
+    assert!(inputs.len() > 200);
+    let options = everything(Grammar::Rfc1808);
+    let whole = scan_inputs(&inputs, &options, &effort(1, 1 << 20, 1 << 24)).tally;
+    for effort in [effort(3, 1 << 20, 1 << 24), effort(2, 7_000, 1 << 24), effort(2, 1 << 20, 500)] {
+        let tally = scan_inputs(&inputs, &options, &effort).tally;
+        assert!(tally == whole, "{effort:?}");
+    }
+}
+
 /// Gives the bytes through a named pipe, which can be read once and in small portions.
 #[cfg(unix)]
 #[test]

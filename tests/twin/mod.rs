@@ -10,7 +10,7 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
-use urlsift::tally::{ByVerdict, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top};
+use urlsift::tally::{ByVerdict, ERROR_PPM, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top};
 use urlsift::{Grammar, Tally, judge, parts};
 
 /// Lines of one kind, and of the first few the number, the offset, and the place in the line.
@@ -34,7 +34,7 @@ pub struct Counts {
 }
 
 /// What is counted on demand.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Debug, Default, PartialEq)]
 pub struct OnDemand {
     /// Judged lines by length.
     lengths: BTreeMap<u64, u64>,
@@ -43,8 +43,18 @@ pub struct OnDemand {
     hosts: BTreeMap<String, u64>,
     tlds: BTreeMap<String, u64>,
     ports: BTreeMap<String, u64>,
-    /// Estimates are exact for so few.
-    distinct: (u64, u64),
+    /// Different hosts and lines.
+    distinct: (About, About),
+}
+
+/// An estimate, which is equal to all numbers that are no further off than five times its standard error.
+#[derive(Debug, Default)]
+struct About(u64);
+
+impl PartialEq for About {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.abs_diff(other.0) * 1_000_000 <= self.0 * 5 * ERROR_PPM
+    }
 }
 
 /// How many lines have been judged.
@@ -142,7 +152,7 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
         distinct.0.insert(host.clone());
         *counts.hosts.entry(host).or_default() += 1;
     }
-    counts.distinct = (distinct.0.len() as u64, distinct.1.len() as u64);
+    counts.distinct = (About(distinct.0.len() as u64), About(distinct.1.len() as u64));
     counts
 }
 
@@ -150,7 +160,7 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
 pub fn on_demand(tally: &Tally) -> OnDemand {
     let all = |top: Top| {
         assert_eq!(top.max_error, 0);
-        assert!(top.entries.is_sorted_by_key(|(name, lines)| (Reverse(*lines), name.parse::<u64>().ok())));
+        assert!(top.entries.is_sorted_by_key(|(_, lines)| Reverse(*lines)));
         top.entries.into_iter().collect()
     };
     let lengths = tally.lengths();
@@ -160,7 +170,7 @@ pub fn on_demand(tally: &Tally) -> OnDemand {
         hosts: all(tally.top_hosts(usize::MAX)),
         tlds: all(tally.top_tlds(usize::MAX)),
         ports: all(tally.top_ports(usize::MAX)),
-        distinct: (tally.distinct_hosts(), tally.distinct_lines()),
+        distinct: (About(tally.distinct_hosts()), About(tally.distinct_lines())),
     }
 }
 
