@@ -6,6 +6,8 @@ mod explain;
 mod gate;
 mod lines;
 mod output;
+mod render;
+mod report;
 mod scan;
 
 use std::io::{self, IsTerminal, Write};
@@ -53,6 +55,8 @@ enum Command {
     Lines(lines::LinesArgs),
     /// Show the components of a URL, each grammar's verdict, and why it refuses
     Explain(explain::ExplainArgs),
+    /// Write a report again in another form, without scanning
+    Render(render::RenderArgs),
     /// Measure every kernel of this machine against finding the lines with memchr
     Bench(bench::BenchArgs),
 }
@@ -157,6 +161,7 @@ pub(crate) fn run() -> ExitCode {
         Some(Command::Scan(args)) => scan::run(args),
         Some(Command::Lines(args)) => lines::run(args),
         Some(Command::Explain(args)) => explain::run(args),
+        Some(Command::Render(args)) => render::run(args),
         Some(Command::Bench(args)) => bench::run(args),
     };
     match result {
