@@ -71,6 +71,14 @@ impl Scanned {
         self
     }
 
+    /// This, now that an input has been read as far as it can be.
+    fn ended(mut self, input: u32, options: &Options) -> Self {
+        if options.wanted().names() && self.failures.iter().all(|failure| failure.input != input) {
+            self.tally.census.end(input);
+        }
+        self
+    }
+
     fn failed(input: u32, error: io::Error) -> Self {
         Self { tally: Tally::default(), failures: vec![Failure { input, error }] }
     }
@@ -186,7 +194,8 @@ fn scan_file(
     let shard_len = effort.shard_len.max(1) as u64;
     if len <= shard_len {
         // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
-        return scan_shard(scanned, Pieces::new(file, 0, effort.sizes()), input, options, effort);
+        let pieces = Pieces::new(file, 0, effort.sizes());
+        return scan_shard(scanned, pieces, input, options, effort).ended(input, options);
     }
     // One tally serves many shards: it is some kilobytes, and has its examples early.
     let scan_one = |mut scanned: Scanned, n: u64| {
@@ -204,7 +213,8 @@ fn scan_file(
         }
     };
     let shards = (0..len.div_ceil(shard_len)).into_par_iter();
-    scanned.merge(shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge))
+    let all = shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
+    scanned.merge(all.ended(input, options))
 }
 
 fn number(input: usize) -> u32 {
@@ -284,7 +294,7 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
     let (_, failures) =
         in_pieces([(input, Ok(stream))], effort.sizes(), effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Scanned { tally: tally.merge(aside), failures }
+    Scanned { tally: tally.merge(aside), failures }.ended(input, options)
 }
 
 fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {

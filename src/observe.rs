@@ -17,18 +17,31 @@ pub(crate) struct Observer<'a> {
     schemes: Schemes,
     /// Of the lines told of in bulk last, how many have which verdict and are no examples yet.
     pub(crate) in_bulk: ByVerdict,
+    /// Where the lines counted here begin that no grammar accepts, if that is wanted; in no order.
+    pub(crate) refused: Option<Vec<u64>>,
 }
 
 impl<'a> Observer<'a> {
     pub(crate) fn new(grammar: Grammar, tally: &'a mut Tally) -> Self {
-        Self { grammar, tally, schemes: Schemes::default(), in_bulk: ByVerdict::default() }
+        Self { grammar, tally, schemes: Schemes::default(), in_bulk: ByVerdict::default(), refused: None }
+    }
+
+    /// Keeps a line as an example of its verdict, or for not being accepted, if that is wanted.
+    #[inline]
+    fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
+        self.tally.show(entry, verdict);
+        if verdict.is_empty()
+            && let Some(refused) = &mut self.refused
+        {
+            refused.push(entry.place.offset);
+        }
     }
 
     /// Counts a line that is not blank, by the number of its outcome.
     #[inline(never)]
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
-        self.tally.show(entry, verdict);
+        self.keep(entry, verdict);
         match fact {
             Fact::Plain(known, advisories) => {
                 self.tally.count_many(known, verdict, 1);
@@ -57,7 +70,7 @@ impl<'a> Observer<'a> {
         verdict: Verdict,
         advisories: Advisories,
     ) {
-        self.tally.show(entry, verdict);
+        self.keep(entry, verdict);
         self.count_scheme(scheme, verdict);
         self.tally.count_advisories(entry, advisories);
         if !verdict.accepts(self.grammar) {
@@ -68,7 +81,7 @@ impl<'a> Observer<'a> {
     /// Counts a line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
         let scheme = self.schemes.of(line);
-        self.tally.show(entry, Verdict::default());
+        self.keep(entry, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 want a letter first in a scheme.
         let acceptable = scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic());

@@ -3,19 +3,24 @@
 //! The sweep (`sweep.rs`) tells of most lines in bulk: all there is to count of them follows from their scheme and verdict. The
 //! others are counted one by one (`observe.rs`).
 
+use memchr::memchr_iter;
+
 use crate::advisory::{Advisories, Advisory};
 use crate::bulk::show_firsts;
+use crate::census::Wanted;
 use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 use crate::kernel::KernelId;
 use crate::lanes::List;
 use crate::observe::Observer;
 use crate::scheme::Scheme;
-use crate::shard::skip_byte_order_mark;
+use crate::shard::{skip_byte_order_mark, trim_terminator};
 pub use crate::sweep::Ways;
 use crate::sweep::{Bulk, Consumer, sweep};
-use crate::tally::{ByVerdict, Place, Run, Tally};
+use crate::tally::{ByVerdict, Longest, Place, Run, Tally};
 use crate::walk::{Fact, Outcome};
+
+pub use crate::census::{DistinctWanted, TopWanted};
 
 /// What changes a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -23,11 +28,29 @@ use crate::walk::{Fact, Outcome};
 pub struct Options {
     /// The grammar whose refusals are explained: counted by component and cause, with examples.
     pub grammar: Grammar,
+    /// Whether it is counted how long judged lines are ([`Tally::lengths`]). Takes some nanoseconds a line.
+    pub lengths: bool,
+    /// Of what the most frequent are counted ([`Tally::top_hosts`] and others). Takes some dozen nanoseconds a line.
+    pub top: TopWanted,
+    /// Of what the different ones are counted ([`Tally::distinct_hosts`] and others). Takes some dozen nanoseconds a line.
+    pub distinct: DistinctWanted,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { grammar: Grammar::Rfc3986 }
+        Self {
+            grammar: Grammar::Rfc3986,
+            lengths: false,
+            top: TopWanted::default(),
+            distinct: DistinctWanted::default(),
+        }
+    }
+}
+
+impl Options {
+    /// What has to be counted line by line.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct }
     }
 }
 
@@ -73,10 +96,47 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
     let mark_len = (bytes.len() - body.len()) as u64;
     tally.boms += u64::from(mark_len > 0);
     let at = Place { offset: place.offset + mark_len, ..place };
-    let ways = sweep(&mut Observer::new(options.grammar, tally), kernel, body, at);
+    let wanted = options.wanted();
+    let mut observer = Observer::new(options.grammar, tally);
+    observer.refused = wanted.any().then(Vec::new);
+    let ways = sweep(&mut observer, kernel, body, at);
+    let refused = observer.refused;
     // The mark has no line and belongs to the first one's run.
     tally.cover(Run { input: place.input, start: place.offset, end: at.offset, lines: 0 });
+    if let Some(refused) = refused {
+        count_each(tally, &wanted, body, at, refused);
+    }
     ways
+}
+
+/// Counts what is wanted of each line of `body`, which begins at `place` and has been scanned; of `refused` no grammar accepts the
+/// lines that begin there. Goes over the bytes once more, while they are in the cache.
+fn count_each(tally: &mut Tally, wanted: &Wanted, body: &[u8], place: Place, mut refused: Vec<u64>) {
+    refused.sort_unstable_by(|a, b| b.cmp(a));
+    let (mut start, mut lines) = (0, 0);
+    let mut longest: Option<Longest> = None;
+    let unended = (!body.ends_with(b"\n") && !body.is_empty()).then_some(body.len());
+    for end in memchr_iter(b'\n', body).chain(unended) {
+        let (line, _) = trim_terminator(&body[start..end]);
+        let place = Place { offset: place.offset + start as u64, ..place };
+        start = end + 1;
+        lines += 1;
+        if line.is_empty() {
+            continue;
+        }
+        let accepted = refused.pop_if(|&mut offset| offset == place.offset).is_none();
+        tally.census.count(wanted, place, line, accepted);
+        let bytes = line.len() as u64;
+        if longest.is_none_or(|longest| bytes > longest.bytes) {
+            longest = Some(Longest { bytes, place, line: lines });
+        }
+    }
+    // All of the body lies in one run, and at its end.
+    let Some(run) = tally.run_until(place.input, place.offset + body.len() as u64) else { return };
+    if let Some(longest) = longest.filter(|_| wanted.lengths) {
+        tally.census.lengths.note(Longest { line: run.lines - lines + longest.line, ..longest });
+    }
+    tally.census.settle(place.input, &(run.start..run.end));
 }
 
 impl Consumer for Observer<'_> {

@@ -7,13 +7,17 @@ use std::collections::BTreeMap;
 use std::fmt;
 
 use crate::advisory::{Advisories, Advisory};
+use crate::census::Census;
 use crate::component::Component;
 use crate::defect::Cause;
 use crate::example::{Line, is_full, keep, merge};
 use crate::grammar::{Grammar, Verdict};
 use crate::scheme::{KNOWN, find_known};
 
+pub use crate::distinct::ERROR_PPM;
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES, Place};
+pub use crate::frequent::{MAX_NAME_LEN, MAX_NAMES, Top};
+pub use crate::length::{Lengths, Longest};
 
 /// How many schemes keep their name in a tally, those of [`KNOWN`] not counted. The shorter name comes first, and of two
 /// as long the smaller; lines of all others are counted together. A name among the first of a whole corpus is among the
@@ -122,6 +126,8 @@ pub struct Tally {
     exampled: Advisories,
     /// The same for verdicts, a bit each.
     verdicts_exampled: u32,
+    /// What is counted on demand.
+    pub(crate) census: Census,
     /// What has been read, sorted, adjoining stretches made one.
     runs: Vec<Run>,
 }
@@ -255,7 +261,9 @@ impl Tally {
                 let founds = self.defects.values_mut().chain(&mut self.advisories);
                 let examples = founds.map(|found| &mut found.examples).chain(&mut self.firsts);
                 let lines = examples.flatten().map(|example| (example.place, &mut example.line));
-                for (place, line) in lines {
+                let longest =
+                    self.census.lengths.longest_mut().map(|longest| (longest.place, &mut longest.line));
+                for (place, line) in lines.chain(longest) {
                     if place.input == run.input && (run.start..run.end).contains(&place.offset) {
                         *line += last.lines;
                     }
@@ -293,8 +301,20 @@ impl Tally {
         for (own, other) in self.advisories.iter_mut().zip(other.advisories) {
             own.merge(other);
         }
+        self.census.merge(other.census);
         self.add_runs(other.runs);
+        for input in self.census.open_inputs() {
+            let first = self.runs.partition_point(|run| run.input < input);
+            for run in self.runs[first..].iter().take_while(|run| run.input == input) {
+                self.census.settle(input, &(run.start..run.end));
+            }
+        }
         self
+    }
+
+    /// The run that ends there, and has to be known.
+    pub(crate) fn run_until(&self, input: u32, end: u64) -> Option<Run> {
+        self.runs.iter().rev().find(|run| (run.input, run.end) == (input, end)).copied()
     }
 
     /// All judged lines by verdict.
@@ -354,6 +374,57 @@ impl Tally {
     #[must_use]
     pub fn relative(&self) -> &ByVerdict {
         &self.relative
+    }
+
+    /// How long judged lines are, if that was [counted](crate::scan::Options::lengths).
+    #[must_use]
+    pub fn lengths(&self) -> &Lengths {
+        &self.census.lengths
+    }
+
+    /// The `n` hosts that most lines have, if they were [counted](crate::scan::Options::top): in lower case, of lines that some
+    /// grammar accepts. Empty ones are left out, and those longer than [`MAX_NAME_LEN`].
+    #[must_use]
+    pub fn top_hosts(&self, n: usize) -> Top {
+        self.census.top_hosts(n)
+    }
+
+    /// The `n` last labels of hosts that most lines have, if they were [counted](crate::scan::Options::top): in lower case, of the
+    /// hosts that are counted and are no IP address.
+    #[must_use]
+    pub fn top_tlds(&self, n: usize) -> Top {
+        self.census.top_tlds(n)
+    }
+
+    /// The `n` schemes that most lines have. The error is that of schemes that keep no name.
+    #[must_use]
+    pub fn top_schemes(&self, n: usize) -> Top {
+        let entry = |(name, counts): (&str, &ByVerdict)| (name.to_owned(), counts.lines());
+        Top {
+            entries: self.schemes().into_iter().take(n).map(entry).collect(),
+            max_error: self.unnamed.lines(),
+        }
+    }
+
+    /// The `n` ports that most lines have, if they were [counted](crate::scan::Options::top): those that stand in lines that some
+    /// grammar accepts. All that are too large for a port count as one, `above 65535`.
+    #[must_use]
+    pub fn top_ports(&self, n: usize) -> Top {
+        self.census.top_ports(n)
+    }
+
+    /// How many different hosts there are, about, if they were [counted](crate::scan::Options::distinct), of those that
+    /// [`Tally::top_hosts`] tells of. The standard error is [`ERROR_PPM`].
+    #[must_use]
+    pub fn distinct_hosts(&self) -> u64 {
+        self.census.distinct_hosts.estimate()
+    }
+
+    /// How many different judged lines there are, about, if they were [counted](crate::scan::Options::distinct). The standard
+    /// error is [`ERROR_PPM`].
+    #[must_use]
+    pub fn distinct_lines(&self) -> u64 {
+        self.census.distinct_lines.estimate()
     }
 
     /// What the chosen grammar refuses, most lines first and in the order of names among as many.

@@ -1,6 +1,7 @@
 //! The command line: options as typed, what they come to, and the exit status.
 
 mod bench;
+mod count;
 mod explain;
 mod gate;
 mod lines;

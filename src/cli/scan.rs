@@ -9,6 +9,7 @@ use urlsift::kernel::KernelId;
 use urlsift::report::{Report, Run};
 use urlsift::scan::Options;
 
+use super::count::CountArgs;
 use super::gate::Gate;
 use super::report::ReportArgs;
 use super::{End, GrammarArgs, InputArgs, complain_of, kernel};
@@ -20,6 +21,9 @@ pub(crate) struct ScanArgs {
 
     #[command(flatten)]
     grammar: GrammarArgs,
+
+    #[command(flatten)]
+    count: CountArgs,
 
     /// What judges lines, portable, avx2 or avx512; the report is the same for any [default: the fastest that this machine has]
     #[arg(long, value_name = "NAME", value_parser = kernel)]
@@ -37,6 +41,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
+    args.count.apply(&mut options);
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = args.report.open()?;
