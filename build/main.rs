@@ -23,6 +23,9 @@ mod rfc1808;
 mod rfc2396;
 #[path = "../src/grammar/rfc3986.rs"]
 mod rfc3986;
+#[path = "../src/names.rs"]
+#[allow(dead_code, reason = "the library uses all of it")]
+mod names;
 #[path = "../src/scheme.rs"]
 #[allow(dead_code, reason = "the library uses all of it")]
 mod scheme;
@@ -40,6 +43,7 @@ fn main() {
     println!("cargo::rustc-env=URLSIFT_RUSTC={}", compiler().unwrap_or_default());
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/grammar");
+    println!("cargo::rerun-if-changed=src/names.rs");
     println!("cargo::rerun-if-changed=src/scheme.rs");
 
     let tops = [
@@ -178,10 +182,14 @@ fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
         table(out, &format!("NEXT_{grammar}"), "u16", dfa.next.iter().flatten());
         table(out, &format!("LABELS_{grammar}"), "Label", labels);
         let (top, escape) = (number(nfa.top()), number(nfa.escape()));
-        let [host, port] = ["Host", "Port"].map(|component| nfa.rule_of(component).map_or(top, &mut number));
+        let rules_of = nfa.components().into_iter().map(|component| {
+            let rules: Vec<_> = nfa.rules_of(component).into_iter().map(&mut number).collect();
+            format!("(Component::{component}, &{rules:?})")
+        });
+        table(out, &format!("RULES_OF_{grammar}"), "(Component, &[u16])", rules_of);
         writeln!(
             machines,
-            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, host: {host}, port: {port}, alphabet: {alphabet:?} }},"
+            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, rules_of: &RULES_OF_{grammar}, alphabet: {alphabet:?} }},"
         )
         .expect("a string takes all");
     }

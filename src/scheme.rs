@@ -3,6 +3,8 @@
 //! Kind and scheme of a line depend on no grammar: the widest scheme rule (RFC 1738, RFC 1808) decides, so that
 //! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7).
 
+use crate::names::named;
+
 /// How many bytes the scheme of `line` has, its ":" not counted; `None` when the line has no scheme.
 ///
 /// The scheme is the longest beginning made of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
@@ -18,16 +20,38 @@ pub(crate) const fn is_scheme_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// Why a scheme is known by name.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-#[non_exhaustive]
-pub enum Standing {
-    /// RFC 1738 has a production of its own for it.
-    Defined,
-    /// RFC 1738 section 4 keeps the name for it.
-    Reserved,
-    /// Neither, but common in lists.
-    Common,
+named! {
+    /// What a scheme's name stands for.
+    Standing {
+        /// RFC 1738 has a rule of its own for it.
+        Defined = "defined",
+        /// RFC 1738, section 4, keeps the name for it.
+        Reserved = "reserved",
+        /// No document here names it, but many lists do.
+        Common = "common",
+        /// RFC 1738, section 4, leaves it to experiments: the name begins with "x-".
+        Experimental = "experimental",
+    }
+}
+
+impl Standing {
+    /// What the scheme `name` stands for, letter case ignored; `None` when nothing is known of it.
+    ///
+    /// ```
+    /// use urlsift::scheme::Standing;
+    ///
+    /// assert_eq!(Standing::of("FTP"), Some(Standing::Defined));
+    /// assert_eq!(Standing::of("x-drive"), Some(Standing::Experimental));
+    /// assert_eq!(Standing::of("steam"), None);
+    /// ```
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let experimental = || {
+            let prefix = name.as_bytes().first_chunk::<2>()?;
+            prefix.eq_ignore_ascii_case(b"x-").then_some(Self::Experimental)
+        };
+        find_known(name.as_bytes()).map(|place| KNOWN[place].standing).or_else(experimental)
+    }
 }
 
 /// A scheme known by name.
