@@ -1,11 +1,15 @@
 //! The command line: options as typed, what they come to, and the exit status.
 
 mod bench;
+mod causes;
 mod explain;
 mod gate;
+mod grammars;
 mod lines;
+mod listing;
 mod output;
 mod scan;
+mod schemes;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -54,6 +58,12 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Measure every kernel of this machine against finding the lines with memchr
     Bench(bench::BenchArgs),
+    /// List the five grammars: their documents, and how they differ
+    Grammars(grammars::GrammarsArgs),
+    /// List the schemes known by name: default ports, and what judges them
+    Schemes(schemes::SchemesArgs),
+    /// List the causes and components of refusals: what they mean, and their rules
+    Causes(causes::CausesArgs),
 }
 
 /// What `--version` says: which kernel judges lines here, and which there are.
@@ -157,6 +167,9 @@ pub(crate) fn run() -> ExitCode {
         Some(Command::Lines(args)) => lines::run(args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Grammars(args)) => grammars::run(args),
+        Some(Command::Schemes(args)) => schemes::run(args),
+        Some(Command::Causes(args)) => causes::run(args),
     };
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,
