@@ -21,15 +21,18 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     grammar: GrammarArgs,
 
-    /// What judges lines, portable, avx2 or avx512; the report is the same for any [default: the fastest that this machine has]
-    #[arg(long, value_name = "NAME", value_parser = kernel)]
+    /// What judges lines [default: the fastest]
+    ///
+    /// One of portable, avx2 and avx512, which differ in the vector instructions that they use, and not in what they find;
+    /// "urlsift --version" tells which of them this machine has [default: the fastest of those].
+    #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,
 
-    /// How the report is written: for people or for programs
+    /// How the report is written
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
 
-    /// Write the report to a file, which appears whole or not at all
+    /// Write to a file, which appears whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 

@@ -81,7 +81,7 @@ fn rule_behind(name: &str, grammar: Grammar) -> Option<Rule> {
 fn text(list: &List) -> String {
     let mut out = String::new();
     let rule = |entry: &Entry, grammar: Grammar| entry.rules[grammar as usize].rule;
-    let _ = writeln!(out, "{:<14}{:>5}  {:<20}{}", "SCHEME", "PORT", "RULE IN draft1993", "RULE IN rfc1738");
+    let _ = writeln!(out, "{:<14}{:>5}  {:<20}RULE IN rfc1738", "SCHEME", "PORT", "RULE IN draft1993");
     for standing in Standing::ALL.iter().copied().map(Some).chain([None]) {
         out.push('\n');
         let name = standing.map(Standing::name);
