@@ -23,9 +23,6 @@ mod rfc1808;
 mod rfc2396;
 #[path = "../src/grammar/rfc3986.rs"]
 mod rfc3986;
-#[path = "../src/names.rs"]
-#[allow(dead_code, reason = "the library uses all of it")]
-mod names;
 #[path = "../src/scheme.rs"]
 #[allow(dead_code, reason = "the library uses all of it")]
 mod scheme;
@@ -43,7 +40,6 @@ fn main() {
     println!("cargo::rustc-env=URLSIFT_RUSTC={}", compiler().unwrap_or_default());
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/grammar");
-    println!("cargo::rerun-if-changed=src/names.rs");
     println!("cargo::rerun-if-changed=src/scheme.rs");
 
     let tops = [

@@ -3,8 +3,6 @@
 //! Kind and scheme of a line depend on no grammar: the widest scheme rule (RFC 1738, RFC 1808) decides, so that
 //! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7).
 
-use crate::names::named;
-
 /// How many bytes the scheme of `line` has, its ":" not counted; `None` when the line has no scheme.
 ///
 /// The scheme is the longest beginning made of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
@@ -20,21 +18,46 @@ pub(crate) const fn is_scheme_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-named! {
-    /// What a scheme's name stands for.
-    Standing {
-        /// RFC 1738 has a rule of its own for it.
-        Defined = "defined",
-        /// RFC 1738, section 4, keeps the name for it.
-        Reserved = "reserved",
-        /// No document here names it, but many lists do.
-        Common = "common",
-        /// RFC 1738, section 4, leaves it to experiments: the name begins with "x-".
-        Experimental = "experimental",
-    }
+/// What a scheme's name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Standing {
+    /// RFC 1738 has a production of its own for it.
+    Defined,
+    /// RFC 1738 section 4 keeps the name for it.
+    Reserved,
+    /// Neither, but common in lists.
+    Common,
+    /// It begins with "x-", which RFC 1738 section 4 leaves to experiments.
+    Experimental,
 }
 
 impl Standing {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: &'static [Self] = &[Self::Defined, Self::Reserved, Self::Common, Self::Experimental];
+
+    /// The public name: stable and lower-case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Defined => "defined",
+            Self::Reserved => "reserved",
+            Self::Common => "common",
+            Self::Experimental => "experimental",
+        }
+    }
+
+    /// What it means, in a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Defined => "RFC 1738 has a rule of its own for it.",
+            Self::Reserved => "RFC 1738, section 4, keeps the name for it.",
+            Self::Common => "No document here names it, but many lists do.",
+            Self::Experimental => "RFC 1738, section 4, leaves names that begin with \"x-\" to experiments.",
+        }
+    }
+
     /// What the scheme `name` stands for, letter case ignored; `None` when nothing is known of it.
     ///
     /// ```

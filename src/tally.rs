@@ -87,6 +87,7 @@ pub struct Place {
 
 /// A line kept to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Example {
     /// Where the line begins.
     pub place: Place,
@@ -107,6 +108,7 @@ pub struct Example {
 
 /// Lines of one kind, and the first few of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Found {
     /// How many.
     pub lines: u64,
@@ -141,6 +143,7 @@ impl Found {
 
 /// A stretch of one input that has been read whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Run {
     /// The number of the input.
     pub input: u32,

@@ -86,7 +86,7 @@ fn text(list: &List) -> String {
         out.push('\n');
         let name = standing.map(Standing::name);
         let heading = match standing {
-            Some(standing) => format!("{standing}: {}", standing.meaning()),
+            Some(standing) => format!("{}: {}", standing.name(), standing.meaning()),
             None => "all others".to_owned(),
         };
         push_paragraph(&mut out, 0, &heading);
