@@ -22,6 +22,7 @@ pub struct Place {
 
 /// A line kept to be shown.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Example {
     /// Where the line begins.
     pub place: Place,
@@ -70,6 +71,7 @@ pub(crate) fn merge(first: &mut Vec<Example>, others: Vec<Example>) {
 
 /// Lines of one kind, and the first few of them.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Found {
     /// How many.
     pub lines: u64,

@@ -14,6 +14,7 @@ use crate::parallel::in_order;
 
 /// An input that could not be read, or not to its end.
 #[derive(Debug)]
+#[non_exhaustive]
 pub struct Failure {
     /// The number of the input, in the order in which they were given.
     pub input: u32,

@@ -50,6 +50,7 @@ impl Column {
 
 /// How records are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// Tab-separated fields; what is not there is `-`.
     Tsv,

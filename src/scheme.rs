@@ -18,7 +18,7 @@ pub(crate) const fn is_scheme_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// Why a scheme is known by name.
+/// What a scheme's name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Standing {
@@ -28,6 +28,53 @@ pub enum Standing {
     Reserved,
     /// Neither, but common in lists.
     Common,
+    /// It begins with "x-", which RFC 1738 section 4 leaves to experiments.
+    Experimental,
+}
+
+impl Standing {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: &'static [Self] = &[Self::Defined, Self::Reserved, Self::Common, Self::Experimental];
+
+    /// The public name: stable and lower-case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Defined => "defined",
+            Self::Reserved => "reserved",
+            Self::Common => "common",
+            Self::Experimental => "experimental",
+        }
+    }
+
+    /// What it means, in a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Defined => "RFC 1738 has a rule of its own for it.",
+            Self::Reserved => "RFC 1738, section 4, keeps the name for it.",
+            Self::Common => "No document here names it, but many lists do.",
+            Self::Experimental => "RFC 1738, section 4, leaves names that begin with \"x-\" to experiments.",
+        }
+    }
+
+    /// What the scheme `name` stands for, letter case ignored; `None` when nothing is known of it.
+    ///
+    /// ```
+    /// use urlsift::scheme::Standing;
+    ///
+    /// assert_eq!(Standing::of("FTP"), Some(Standing::Defined));
+    /// assert_eq!(Standing::of("x-drive"), Some(Standing::Experimental));
+    /// assert_eq!(Standing::of("steam"), None);
+    /// ```
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let experimental = || {
+            let prefix = name.as_bytes().first_chunk::<2>()?;
+            prefix.eq_ignore_ascii_case(b"x-").then_some(Self::Experimental)
+        };
+        find_known(name.as_bytes()).map(|place| KNOWN[place].standing).or_else(experimental)
+    }
 }
 
 /// A scheme known by name.

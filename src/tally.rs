@@ -88,6 +88,7 @@ impl ByVerdict {
 
 /// A stretch of one input that has been read whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Run {
     /// The number of the input.
     pub input: u32,

@@ -25,8 +25,11 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     count: CountArgs,
 
-    /// What judges lines, portable, avx2 or avx512; the report is the same for any [default: the fastest that this machine has]
-    #[arg(long, value_name = "NAME", value_parser = kernel)]
+    /// What judges lines [default: the fastest]
+    ///
+    /// One of portable, avx2 and avx512, which differ in the vector instructions that they use, and not in what they find;
+    /// "urlsift --version" tells which of them this machine has [default: the fastest of those].
+    #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,
 
     /// Exit with 1 when lines are refused: refused, 'refused>100' or 'refused>0.1%'
