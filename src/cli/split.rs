@@ -15,26 +15,39 @@ use urlsift::{Grammar, Verdict};
 use super::output::{Output, Writer, file_at, file_on_standard_input};
 use super::{End, InputArgs, complain, complain_of, kernel};
 
-#[derive(Args)]
-#[command(after_help = "\
-Accepted lines are written as they are, in the order of the input. Refused ones are rows of tab-separated fields: input, line,
-offset of the line in bytes, why each grammar refuses it (component:cause@offset), and the line, bytes that are not printable ASCII
-as \\xHH and a backslash doubled; passwords are not masked. Files appear whole or not at all, when all is written.
-
+const EXAMPLES: &str = "\
 Examples:
   urlsift split urls.txt --accepted good.txt --refused bad.tsv
   urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt
-  zcat crawl.gz | urlsift split --accepted - --refused bad.txt | sort -u")]
+  zcat crawl.gz | urlsift split -a - -r bad.txt | sort -u > good.txt";
+
+const FORMS: &str = "\
+Accepted lines are written as they are, with their own line ends, in the order
+of the input. A refused line is a row of tab-separated fields: the input, the
+number of the line, its offset in bytes, why each grammar refuses it
+(component:cause@offset, or - if it does not), and the line itself: bytes that
+are not printable ASCII as \\xHH, a backslash doubled. In a FILE.txt, or with
+--refused-as lines, refused lines are written as they are too.
+
+A byte order mark is left out. A last line without LF gets one when a line is
+written behind it. Passwords are not masked. FILEs appear together when all is
+written, or not at all; devices and pipes are written to as lines come.
+
+Exit status: 0 done; 2 usage, an output that cannot be written, or an input
+that could not be read to its end: what was read of it is written.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{FORMS}\n\n{EXAMPLES}"))]
 #[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused"])]
 pub(crate) struct SplitArgs {
     #[command(flatten)]
     input: InputArgs,
 
-    /// Where the lines go that are accepted; - is standard output
+    /// Where accepted lines go; - is standard output
     #[arg(short, long, value_name = "FILE")]
     accepted: Option<PathBuf>,
 
-    /// Where the lines go that are refused; - is standard output
+    /// Where refused lines go; - is standard output
     #[arg(short, long, value_name = "FILE")]
     refused: Option<PathBuf>,
 
@@ -43,7 +56,7 @@ pub(crate) struct SplitArgs {
           hide_possible_values = true, conflicts_with = "by")]
     grammar: Grammar,
 
-    /// Several grammars: a line is accepted if all of them accept it
+    /// Several grammars, all of which have to accept a line
     #[arg(long, value_name = "GRAMMAR,...", value_delimiter = ',', value_parser = grammar(),
           hide_possible_values = true)]
     by: Vec<Grammar>,
@@ -52,7 +65,7 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_enum, default_value_t = BlankTo::Accepted, value_name = "WHERE")]
     blank: BlankTo,
 
-    /// How refused lines are written [default: lines to a FILE that ends in .txt, tsv to any other]
+    /// How refused lines are written [default: lines if FILE ends in .txt, or tsv]
     #[arg(long, value_enum, value_name = "FORM")]
     refused_as: Option<RefusedAs>,
 
@@ -64,7 +77,7 @@ pub(crate) struct SplitArgs {
     #[arg(short, long)]
     quiet: bool,
 
-    /// What judges lines, portable, avx2 or avx512; the output is the same for any [default: the fastest that this machine has]
+    /// What judges lines, portable, avx2 or avx512; the output is the same for any [default: the fastest there is]
     #[arg(long, value_name = "NAME", value_parser = kernel)]
     kernel: Option<KernelId>,
 }
@@ -212,22 +225,23 @@ fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[In
 fn summary(split: &Split, options: &Options) -> String {
     let n = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
     let grammars: Vec<_> = options.by.iter().map(Grammar::name).collect();
-    let mut text = format!(
-        "{} accepted by {}, {} refused",
-        n(split.accepted, "line", "lines"),
-        grammars.join(" and "),
-        grouped(split.refused)
-    );
+    let mut parts = vec![
+        format!("{} accepted by {}", n(split.accepted, "line", "lines"), grammars.join(" and ")),
+        format!(", {} refused", grouped(split.refused)),
+    ];
     if split.blank > 0 {
         let place = match options.blank {
             Blank::Accepted => "among the accepted",
             Blank::Refused => "among the refused",
             Blank::Dropped => "dropped",
         };
-        text += &format!(", {} blank ({place})", grouped(split.blank));
+        parts.push(format!(", {} blank ({place})", grouped(split.blank)));
     }
     if split.boms > 0 {
-        text += &format!("; {} left out", n(split.boms, "byte order mark", "byte order marks"));
+        parts.push(format!("; {} left out", n(split.boms, "byte order mark", "byte order marks")));
     }
-    text
+    if !split.failures.is_empty() {
+        parts.push(format!("; {} not read to the end", n(split.failures.len() as u64, "input", "inputs")));
+    }
+    parts.concat()
 }
