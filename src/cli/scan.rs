@@ -49,6 +49,8 @@ enum Format {
     Text,
     /// The schema urlsift.report/1
     Json,
+    /// A page for a browser
+    Html,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -89,6 +91,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     output.write(|out| match args.format {
         Format::Text => out.write_all(render(&report, args.color.is_on(args.output.is_some())).as_bytes()),
         Format::Json => report.write_json(out),
+        Format::Html => report.write_html(out),
     })?;
     Ok(if !report.complete {
         End::Incomplete

@@ -5,6 +5,8 @@
 //! bytes of the data are escaped, passwords masked, before a report has them.
 
 mod digest;
+#[cfg(feature = "html")]
+mod html;
 mod make;
 mod read;
 mod text;
@@ -20,6 +22,8 @@ use crate::defect::Cause;
 use crate::grammar::Grammar;
 use crate::kernel::KernelId;
 
+#[cfg(feature = "html")]
+pub use html::MAX_PAGE;
 pub use read::{ReadError, ReadErrorKind};
 pub use text::{grouped, render};
 

@@ -50,7 +50,7 @@ pub fn grouped(n: u64) -> String {
 }
 
 /// A share of a whole in per cent with two decimals; nothing of nothing is a dash. All but everything is never 100.00.
-fn percent(part: u64, whole: u64) -> String {
+pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
     }
@@ -71,7 +71,7 @@ fn bar(part: u64, whole: u64) -> String {
     "\u{2588}".repeat(eighths / 8) + EIGHTHS[eighths % 8]
 }
 
-fn size(bytes: u64) -> String {
+pub(super) fn size(bytes: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut unit = 0;
     let mut scaled = u128::from(bytes) * 100;
@@ -86,7 +86,7 @@ fn size(bytes: u64) -> String {
     }
 }
 
-fn plural(n: u64, one: &str, many: &str) -> String {
+pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
