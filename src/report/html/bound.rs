@@ -19,14 +19,14 @@ impl Bounds {
     /// As much as anyone reads.
     pub(super) const MOST: Self = Self { schemes: 100, findings: 40, examples: 3, inputs: 100 };
     /// So little that the page is short enough, if all texts in it are as long, and as long to write, as can be.
-    pub(super) const LEAST: Self = Self { schemes: 30, findings: 16, examples: 1, inputs: 20 };
+    pub(super) const LEAST: Self = Self { schemes: 12, findings: 8, examples: 1, inputs: 10 };
 }
 
 /// The longest line, name, sentence and rule that is shown, in characters.
 pub(super) const LINE: usize = 200;
 pub(super) const NAME: usize = 80;
 pub(super) const SENTENCE: usize = 300;
-pub(super) const RULE: usize = 1000;
+pub(super) const RULE: usize = 600;
 
 /// Text as it is shown: nothing in it acts on what stands around it, and of a long one there are only both ends.
 pub(super) fn shown(text: &str, max: usize) -> String {

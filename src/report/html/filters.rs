@@ -10,7 +10,14 @@ use std::borrow::Borrow;
 
 use askama::{Result, Values};
 
+use super::bound;
 use crate::report::text;
+
+/// A name as it is shown.
+#[askama::filter_fn]
+pub(super) fn shown(name: &str, _: &dyn Values) -> Result<String> {
+    Ok(bound::shown(name, bound::NAME))
+}
 
 /// `1,234,567`.
 #[askama::filter_fn]

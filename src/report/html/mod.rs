@@ -130,3 +130,72 @@ fn page(report: &Report) -> askama::Result<String> {
     }
     Page::new(report, &Bounds::LEAST, false).render()
 }
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{Advisory, Cause, Component, Grammar};
+
+    /// A report with more of everything than any scan can find, in the longest texts there are, of what takes longest to write.
+    fn monster(text: &str) -> Report {
+        let most = u64::MAX / 1000;
+        let count =
+            json!({ "draft1993": most, "rfc1738": 0, "rfc1808": most, "rfc2396": most, "rfc3986": 1 });
+        let line = json!({
+            "input": 1, "line": most, "line_offset": most, "offset": most, "text": "'".repeat(640), "skipped": most, "cut": true,
+            "mark": [300, 304], "rule": { "name": text, "text": format!("{text}\n").repeat(99), "source": text },
+        });
+        let lines = vec![line; 3];
+        let defects = Component::ALL.iter().flat_map(|component| {
+            let kind = |cause: &Cause| json!({ "component": component.name(), "cause": cause.name(), "lines": most, "examples": lines });
+            Cause::ALL.iter().map(kind).collect::<Vec<_>>()
+        });
+        let sets = (0..32).map(|bits| {
+            let grammars: Vec<_> = crate::Verdict::from_bits(bits).iter().map(Grammar::name).collect();
+            json!({ "grammars": grammars, "lines": most, "examples": lines })
+        });
+        let advisories =
+            Advisory::ALL.iter().map(|name| json!({ "name": name.name(), "lines": most, "examples": lines }));
+        let entries = vec![json!({ "name": text, "lines": most }); 1000];
+        let top = ["hosts", "schemes", "ports", "tlds"]
+            .map(|of| json!({ "of": of, "exact": false, "max_error": most, "entries": entries }));
+        let buckets =
+            (0..63).flat_map(|octave| (0..16).map(move |part| (1_u64 << octave) + ((part << octave) >> 4)));
+        let scheme = json!({ "name": text, "label": "experimental", "lines": most, "accepted": count });
+        let report = json!({
+            "schema": "urlsift.report/1", "version": "0.1.0", "digest": "0".repeat(64), "grammar": "rfc3986", "complete": false,
+            "totals": {
+                "lines": most, "bytes": most, "blank": most, "judged": most, "accepted_by_any": most, "cr": most,
+                "byte_order_marks": most,
+            },
+            "grammars": Grammar::ALL.map(|grammar| json!({ "id": grammar.name(), "accepted": most, "refused": most })),
+            "verdict_sets": sets.collect::<Value>(),
+            "schemes": vec![scheme; 1000],
+            "other_schemes": { "lines": most, "accepted": count },
+            "relative": { "lines": most, "accepted": count },
+            "defects": defects.collect::<Value>(),
+            "advisories": advisories.collect::<Value>(),
+            "lengths": {
+                "min": 1, "max": most, "sum": most, "longest": { "input": 1, "line": most, "line_offset": most, "bytes": most },
+                "percentiles": vec![json!({ "percent": 50, "bytes": most }); 99],
+                "buckets": buckets.map(|from| json!({ "from": from, "to": from, "lines": most })).collect::<Value>(),
+            },
+            "top": top,
+            "distinct": ["hosts", "lines"].map(|of| json!({ "of": of, "estimate": most, "error_ppm": most })),
+            "inputs": vec![json!({ "name": text, "bytes": most, "lines": most, "error": text }); 1000],
+        });
+        serde_json::from_value(report).unwrap()
+    }
+
+    #[test]
+    fn no_report_makes_a_long_page() {
+        for text in ["\"'&<>".repeat(1000), "\u{1f600}".repeat(5000), "\u{202e}".repeat(5000)] {
+            let mut page = Vec::new();
+            monster(&text).write_html(&mut page).unwrap();
+            assert!(page.len() <= MAX_PAGE, "{} bytes", page.len());
+            assert!(page.ends_with(b"</html>\n"));
+        }
+    }
+}
