@@ -1,16 +1,39 @@
 //! The expected report of every corpus: `corpora/expected/FOLDER/FILE.json` beside `corpora/FOLDER/FILE`.
 //!
 //! A change of a count shows up here as a difference in a file. `URLSIFT_UPDATE=1 cargo test --test golden` writes the
-//! reports anew, to be read before they are committed. They have all that a report has but `run`.
+//! reports anew, to be read before they are committed. They have all that a report has but `run`. Each is as the written schema
+//! says, and is the same in text whether it comes of a scan or of the JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::process::Command;
 
-use urlsift::report::Report;
+use jsonschema::Validator;
+use serde_json::Value;
+use urlsift::report::{Report, TextStyle, render};
 
 fn corpora() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora")
+}
+
+/// What checks reports against `schema/report.v1.json`.
+fn validator() -> Validator {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("schema/report.v1.json");
+    let schema: Value = serde_json::from_slice(&fs::read(path).unwrap()).unwrap();
+    jsonschema::meta::validate(&schema).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn errors(validator: &Validator, report: &[u8]) -> Vec<String> {
+    let report = serde_json::from_slice(report).unwrap();
+    validator.iter_errors(&report).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+fn run(args: &[&str]) -> Vec<u8> {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
+    let output = command.args(args).current_dir(corpora()).env_remove("CLICOLOR_FORCE").output().unwrap();
+    assert!(output.status.success() && output.stderr.is_empty(), "{args:?}: {output:?}");
+    output.stdout
 }
 
 fn files(folder: &str) -> Vec<String> {
@@ -24,14 +47,14 @@ fn files(folder: &str) -> Vec<String> {
 #[test]
 fn reports_are_as_expected() {
     let update = std::env::var_os("URLSIFT_UPDATE").is_some();
+    let validator = validator();
     let mut expected: Vec<_> = Vec::new();
     for file in ["samples", "hostile"].into_iter().flat_map(files).filter(|file| file != "hostile/README.md")
     {
-        let args = ["--format", "json", &file];
-        let output =
-            Command::new(env!("CARGO_BIN_EXE_urlsift")).args(args).current_dir(corpora()).output().unwrap();
-        assert!(output.status.success() && output.stderr.is_empty(), "{file}: {output:?}");
-        let mut report = Report::from_json(&output.stdout).unwrap_or_else(|error| panic!("{file}: {error}"));
+        let json = run(&["--format", "json", &file]);
+        assert_eq!(errors(&validator, &json), [""; 0], "{file}");
+        let mut report = Report::from_json(&json).unwrap_or_else(|error| panic!("{file}: {error}"));
+        assert!(run(&[&file]) == render(&report, &TextStyle::default()).as_bytes(), "{file}");
         report.run = None;
         let mut written = Vec::new();
         report.write_json(&mut written).unwrap();
@@ -50,4 +73,54 @@ fn reports_are_as_expected() {
     let mut found: Vec<_> = ["expected/samples", "expected/hostile"].into_iter().flat_map(files).collect();
     found.sort();
     assert_eq!(found, expected, "every expected report has its corpus");
+}
+
+#[test]
+fn the_schema_tells_reports_from_others() {
+    let validator = validator();
+    let json = run(&["--format", "json", "samples/ldp_urls.txt"]);
+    let json = String::from_utf8(json).unwrap();
+    assert_eq!(errors(&validator, json.as_bytes()), [""; 0]);
+    for (from, to) in [
+        ("urlsift.report/1", "urlsift.report/2"),
+        ("\"judged\": ", "\"judged\": -"),
+        ("\"judged\": ", "\"judged\": 0.5, \"was\": "),
+        ("\"judged\": ", "\"was\": "),
+        ("\"grammar\": \"rfc3986\"", "\"grammar\": \"rfc9999\""),
+        ("\"cause\": \"bad-escape\"", "\"cause\": \"bad-escapes\""),
+        ("\"digest\": \"", "\"digest\": \"x"),
+    ] {
+        let wrong = json.replace(from, to);
+        assert!(wrong != json && !errors(&validator, wrong.as_bytes()).is_empty(), "{from} {to}");
+    }
+    // A field more keeps the number.
+    assert_eq!(
+        errors(&validator, json.replace("\"judged\": ", "\"later\": 1, \"judged\": ").as_bytes()),
+        [""; 0]
+    );
+}
+
+#[test]
+fn lines_of_text_fit_any_width() {
+    let strip = |text: &str| {
+        let pieces = text.split('\x1b').enumerate();
+        pieces
+            .map(|(n, piece)| if n == 0 { piece } else { piece.split_once('m').unwrap().1 })
+            .collect::<String>()
+    };
+    for file in ["expected/samples", "expected/hostile"].into_iter().flat_map(files) {
+        let report = Report::from_json(&fs::read(corpora().join(&file)).unwrap()).unwrap();
+        for (width, ascii) in [(0, true), (60, false), (80, true), (100, false), (133, false), (500, true)] {
+            let mut style = TextStyle::default();
+            (style.width, style.ascii) = (width, ascii);
+            let text = render(&report, &style);
+            for line in text.lines() {
+                assert!(line.chars().count() <= width.clamp(60, 160), "{file} {width}: {line}");
+                assert!(line.is_ascii() || !ascii, "{file}: {line}");
+                assert_eq!(line, line.trim_end(), "{file}");
+            }
+            style.colour = true;
+            assert_eq!(strip(&render(&report, &style)), text, "{file}");
+        }
+    }
 }

@@ -128,3 +128,81 @@ fn what_does_not_count_may_change() {
     value["run"]["later"] = 1.into();
     assert_eq!(Report::from_json(value.to_string().as_bytes()).unwrap(), report);
 }
+
+#[test]
+fn a_report_is_rendered_as_it_would_have_been() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    let samples = sample("");
+    let scan = |args: &[&str]| urlsift().args(args).arg(&samples).output().unwrap().stdout;
+    fs::write(at("report"), scan(&["--format", "json"])).unwrap();
+    let render = |args: &[&str]| urlsift().arg("render").args(args).arg(at("report")).output().unwrap();
+    for looks in [&[][..], &["--color", "always"], &["--ascii"]] {
+        assert!(render(looks).stdout == scan(looks), "{looks:?}");
+    }
+    let json = render(&["--format", "json"]).stdout;
+    assert!(json == fs::read(at("report")).unwrap(), "run is kept");
+    // The ending of the name decides, unless --format does.
+    for (name, expected) in
+        [("a.json", &json), ("a.txt", &scan(&[])), ("a.TEXT", &scan(&[])), ("a", &scan(&[]))]
+    {
+        assert!(render(&["-o", &at(name)]).status.success());
+        assert!(fs::read(at(name)).unwrap() == *expected, "{name}");
+    }
+    assert!(render(&["-o", &at("a.txt"), "--format", "json"]).status.success());
+    assert!(fs::read(at("a.txt")).unwrap() == json);
+    assert!(urlsift().args(["-o", &at("b.json")]).arg(&samples).status().unwrap().success());
+    assert_eq!(
+        Report::from_json(&fs::read(at("b.json")).unwrap()).unwrap().digest,
+        Report::from_json(&json).unwrap().digest
+    );
+    // A pipe, and a report in the place of itself.
+    let piped = urlsift().arg("render").stdin(fs::File::open(at("report")).unwrap()).output().unwrap().stdout;
+    assert!(piped == scan(&[]));
+    assert!(render(&["-o", &at("report")]).status.success());
+    assert!(fs::read(at("report")).unwrap() == piped);
+}
+
+#[test]
+fn what_is_no_report_is_not_rendered() {
+    let folder = tempfile::tempdir().unwrap();
+    let render = |content: Option<&str>| {
+        let path = folder.path().join("report.json");
+        if let Some(content) = content {
+            fs::write(&path, content).unwrap();
+        }
+        let output = urlsift().arg("render").arg(path).output().unwrap();
+        assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
+        let error = String::from_utf8(output.stderr).unwrap();
+        assert!(
+            error.starts_with("urlsift: ") && error.contains("report.json: ") && !error.contains('\x1b'),
+            "{error}"
+        );
+        error
+    };
+    assert!(render(None).contains("No such file"));
+    assert!(render(Some("GET / HTTP/1.0\n")).contains("not JSON"));
+    assert!(render(Some("{\"schema\": \"\\u001b[31m\"}")).contains("not a report"));
+    assert!(
+        render(Some(&written("top100.txt").replace("\"lines\": 1", "\"lines\": 2")))
+            .contains("changed since")
+    );
+}
+
+#[test]
+fn colours_are_asked_for() {
+    let coloured = |args: &[&str], variables: &[(&str, &str)]| {
+        let mut command = urlsift();
+        for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {
+            command.env_remove(name);
+        }
+        let output =
+            command.args(args).arg(sample("ldp_urls.txt")).envs(variables.iter().copied()).output().unwrap();
+        output.stdout.contains(&0x1b)
+    };
+    assert!(!coloured(&[], &[]), "a pipe is no terminal");
+    assert!(coloured(&["--color", "always"], &[("NO_COLOR", "1")]));
+    assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
+    assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
+    assert!(!coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+}

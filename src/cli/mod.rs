@@ -5,6 +5,8 @@ mod explain;
 mod gate;
 mod lines;
 mod output;
+mod render;
+mod report;
 mod scan;
 
 use std::io::{self, IsTerminal, Write};
@@ -52,6 +54,8 @@ enum Command {
     Lines(lines::LinesArgs),
     /// Show the components of a URL, each grammar's verdict, and why it refuses
     Explain(explain::ExplainArgs),
+    /// Write a report again in another form, without scanning
+    Render(render::RenderArgs),
     /// Measure every kernel of this machine against finding the lines with memchr
     Bench(bench::BenchArgs),
 }
@@ -156,6 +160,7 @@ pub(crate) fn run() -> ExitCode {
         Some(Command::Scan(args)) => scan::run(args),
         Some(Command::Lines(args)) => lines::run(args),
         Some(Command::Explain(args)) => explain::run(args),
+        Some(Command::Render(args)) => render::run(args),
         Some(Command::Bench(args)) => bench::run(args),
     };
     match result {

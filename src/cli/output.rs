@@ -31,6 +31,11 @@ impl Output {
         })
     }
 
+    /// Whether it is standard output.
+    pub(crate) fn is_standard(&self) -> bool {
+        matches!(self, Self::Standard)
+    }
+
     fn open_file(path: &Path) -> io::Result<Self> {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(Self::Stream(File::options().write(true).open(path)?, path.to_owned()));

@@ -8,8 +8,12 @@ mod digest;
 #[cfg(feature = "html")]
 mod html;
 mod make;
+mod page;
 mod read;
+#[cfg(test)]
+mod schema;
 mod text;
+mod words;
 
 use std::io;
 use std::time::Duration;
@@ -23,23 +27,28 @@ use crate::grammar::Grammar;
 use crate::kernel::KernelId;
 
 #[cfg(feature = "html")]
-pub use html::MAX_PAGE;
+pub use html::{MAX_PAGE, json_in_page};
+pub use page::TextStyle;
 pub use read::{ReadError, ReadErrorKind};
-pub use text::{grouped, render};
+pub use text::render;
+pub use words::grouped;
 
-/// The name and version of the report's form. A field more keeps the number; any other change raises it.
+/// The name and version of the report's form, which `schema/report.v1.json` describes. A field more keeps the number; any other change raises it.
 pub const SCHEMA: &str = "urlsift.report/1";
 
-/// All that a scan has to say. Everything in it but [`run`](Self::run) is the same whatever the threads, shards and ways of reading.
+/// All that a scan has to say. Everything in it but `run` is the same whatever the threads, shards and ways of reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
-    /// [`SCHEMA`].
+    /// The name and version of this form.
+    #[cfg_attr(test, schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// The version of urlsift that made it.
     pub version: String,
     /// SHA-256, in 64 hexadecimal digits, of all that was found: of this JSON without `digest`, `run` and the names of the
     /// inputs, without spaces, the keys of each object sorted.
+    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
     /// How the scan went; `None` where that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -76,6 +85,7 @@ pub struct Report {
 
 /// What depends on time, threads and the machine, and changes nothing else in a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Run {
     /// How long the scan took.
@@ -88,6 +98,7 @@ pub struct Run {
 
 /// Sums over all inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Totals {
     /// All lines.
@@ -108,6 +119,7 @@ pub struct Totals {
 
 /// One grammar's count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GrammarCount {
     /// Its name.
@@ -120,6 +132,7 @@ pub struct GrammarCount {
 
 /// Lines with one verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerdictSet {
     /// The accepting grammars.
@@ -132,6 +145,7 @@ pub struct VerdictSet {
 
 /// Lines, and how many of them each grammar accepts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Count {
     /// How many.
@@ -142,6 +156,7 @@ pub struct Count {
 
 /// By grammar, how many lines it accepts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "the fields are the grammars")]
 #[non_exhaustive]
 pub struct Accepted {
@@ -168,6 +183,7 @@ impl Accepted {
 
 /// One scheme's count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SchemeCount {
     /// Its name in lower case.
@@ -181,6 +197,7 @@ pub struct SchemeCount {
 
 /// What RFC 1738 says of the name of a scheme, beside defining it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SchemeLabel {
@@ -192,6 +209,7 @@ pub enum SchemeLabel {
 
 /// One kind of defect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DefectCount {
     /// Where in the lines it lies.
@@ -206,6 +224,7 @@ pub struct DefectCount {
 
 /// One advisory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AdvisoryCount {
     /// Its name.
@@ -218,9 +237,10 @@ pub struct AdvisoryCount {
 
 /// A line to look at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExampleLine {
-    /// Its input: the place in [`Report::inputs`], from 0.
+    /// Its input: the place in the report's `inputs`, from 0.
     pub input: usize,
     /// Its number there, from 1.
     pub line: u64,
@@ -242,6 +262,7 @@ pub struct ExampleLine {
 
 /// A rule of a grammar as its document prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RuleText {
     /// Its name, such as `reg-name`.
@@ -254,6 +275,7 @@ pub struct RuleText {
 
 /// How long judged lines are, in bytes without their terminators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Lengths {
     /// The shortest.
@@ -272,9 +294,10 @@ pub struct Lengths {
 
 /// The longest line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LongestLine {
-    /// Its input: the place in [`Report::inputs`], from 0.
+    /// Its input: the place in the report's `inputs`, from 0.
     pub input: usize,
     /// Its number there, from 1.
     pub line: u64,
@@ -286,6 +309,7 @@ pub struct LongestLine {
 
 /// A length that so many of a hundred lines do not exceed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Percentile {
     /// How many of a hundred.
@@ -296,6 +320,7 @@ pub struct Percentile {
 
 /// Lines of lengths that are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LengthBucket {
     /// The least of these lengths.
@@ -308,6 +333,7 @@ pub struct LengthBucket {
 
 /// What occurs most among the judged lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Top {
     /// Of what.
@@ -322,6 +348,7 @@ pub struct Top {
 
 /// Of what the most frequent can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TopOf {
@@ -337,6 +364,7 @@ pub enum TopOf {
 
 /// One of the most frequent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TopEntry {
     /// Its name.
@@ -347,6 +375,7 @@ pub struct TopEntry {
 
 /// How many different ones there are, by an estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Distinct {
     /// Of what.
@@ -359,6 +388,7 @@ pub struct Distinct {
 
 /// Of what the different ones can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DistinctOf {
@@ -370,6 +400,7 @@ pub enum DistinctOf {
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InputCount {
     /// Its name.

@@ -1,121 +1,60 @@
-//! The report for people: one screen of tables.
+//! The report for people: tables that answer how good a list is, what is in it, and what is wrong with it.
 
-use std::fmt::Write;
-
-use super::{Count, ExampleLine, Report, SchemeLabel};
-use crate::defect::Cause;
-use crate::escape::window;
+use super::page::{Ink, Page, TextStyle, count};
+use super::words::{cause, grouped, percent, plural, size};
+use super::{Count, DistinctOf, ExampleLine, Lengths, Report, SchemeLabel, Top, TopOf};
 use crate::grammar::Grammar;
 
-/// How many schemes, defects and inputs are shown; the JSON report has all.
-const MAX_ROWS: usize = 12;
+/// How many rows of a table are shown; the JSON report has all.
+const MAX_ROWS: usize = 10;
 
-/// How wide a bar is when it is full, in characters.
-const BAR: usize = 24;
+/// How wide the names are that tables begin with.
+const NAMES: usize = 26;
 
-/// The widest line of the report: as wide as its tables.
-const WIDTH: usize = 100;
+/// How many digits of the digest are shown: enough to tell a handful of reports apart.
+const DIGEST: usize = 12;
 
-struct Page {
-    out: String,
-    colour: bool,
-}
-
-/// Renders the report; with `colour`, escape sequences set off headings and marks.
+/// The report as text. The same report and style give the same text.
 #[must_use]
-pub fn render(report: &Report, colour: bool) -> String {
-    let mut page = Page { out: String::new(), colour };
-    page.head(report);
-    page.grammars(report);
-    page.verdict_sets(report);
-    page.schemes(report);
-    page.defects(report);
-    page.advisories(report);
-    page.inputs(report);
-    page.out
+pub fn render(report: &Report, style: &TextStyle) -> String {
+    let widest = grouped(report.totals.lines).len();
+    let mut text = Text { page: Page::new(style), report, numbers: widest.max(9) };
+    text.head();
+    text.grammars();
+    text.verdict_sets();
+    text.schemes();
+    text.defects();
+    text.advisories();
+    text.lengths();
+    text.top();
+    text.distinct();
+    text.inputs();
+    text.digest();
+    text.page.finish()
 }
 
-/// The number with its digits grouped by thousands.
-#[must_use]
-pub fn grouped(n: u64) -> String {
-    let digits = n.to_string();
-    let mut out = String::new();
-    for (place, digit) in digits.chars().enumerate() {
-        if place > 0 && (digits.len() - place).is_multiple_of(3) {
-            out.push(',');
-        }
-        out.push(digit);
-    }
-    out
+struct Text<'a> {
+    page: Page,
+    report: &'a Report,
+    /// How wide a number of lines is.
+    numbers: usize,
 }
 
-/// A share of a whole in per cent with two decimals; nothing of nothing is a dash. All but everything is never 100.00.
-pub(super) fn percent(part: u64, whole: u64) -> String {
-    if whole == 0 {
-        return "-".to_owned();
-    }
-    let hundredths = (u128::from(part) * 10_000 + u128::from(whole) / 2) / u128::from(whole);
-    let hundredths = match hundredths {
-        0 if part > 0 => return "<0.01".to_owned(),
-        10_000 if part < whole => 9_999,
-        n => n,
-    };
-    format!("{}.{:02}", hundredths / 100, hundredths % 100)
-}
-
-fn bar(part: u64, whole: u64) -> String {
-    const EIGHTHS: [&str; 8] =
-        ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
-    let eighths = if whole == 0 { 0 } else { u128::from(part) * 8 * BAR as u128 / u128::from(whole) };
-    let eighths = usize::try_from(eighths).unwrap_or(0).max(usize::from(part > 0));
-    "\u{2588}".repeat(eighths / 8) + EIGHTHS[eighths % 8]
-}
-
-pub(super) fn size(bytes: u64) -> String {
-    let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
-    let mut unit = 0;
-    let mut scaled = u128::from(bytes) * 100;
-    while scaled >= 100_000 && unit + 1 < units.len() {
-        scaled = (scaled + 500) / 1000;
-        unit += 1;
-    }
-    if unit == 0 {
-        format!("{bytes} B")
-    } else {
-        format!("{}.{:02} {}", scaled / 100, scaled % 100, units[unit])
-    }
-}
-
-pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(n), if n == 1 { one } else { many })
-}
-
-impl Page {
-    fn paint(&self, code: &str, text: &str) -> String {
-        if self.colour { format!("\x1b[{code}m{text}\x1b[0m") } else { text.to_owned() }
-    }
-
-    fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
-        self.out.push('\n');
-    }
-
-    fn heading(&mut self, text: &str) {
-        self.out.push('\n');
-        let text = self.paint("1", text.trim_end());
-        self.line(&text);
-    }
-
-    fn head(&mut self, report: &Report) {
-        let totals = &report.totals;
-        let inputs = plural(report.inputs.len() as u64, "input", "inputs");
-        let head = format!(
-            "urlsift {}   {inputs}   {}   {}",
-            report.version,
+impl Text<'_> {
+    fn head(&mut self) {
+        let Report { totals, inputs, grammars, grammar, .. } = self.report;
+        let inputs = match inputs.as_slice() {
+            [input] if input.name == "-" => "standard input".to_owned(),
+            [input] => self.page.end(&self.page.name(&input.name), 60),
+            inputs => plural(inputs.len() as u64, "input", "inputs"),
+        };
+        let head = [
+            format!("urlsift {}", self.report.version),
+            inputs,
             plural(totals.lines, "line", "lines"),
-            size(totals.bytes)
-        );
-        self.line(&head);
+            size(totals.bytes),
+        ];
+        self.page.flow("", &head, "   ");
         let mut notes = Vec::new();
         for (n, one, many) in [
             (totals.blank, "blank line", "blank lines"),
@@ -127,233 +66,273 @@ impl Page {
             }
         }
         if !notes.is_empty() {
-            self.line(&notes.join(", "));
+            self.page.flow("", &notes, ", ");
         }
-        if !report.complete {
-            let text = self.paint("1;31", "INCOMPLETE: some input could not be read to its end, see INPUTS");
-            self.line(&text);
+        if !self.report.complete {
+            let text = "INCOMPLETE: not everything was read, see INPUTS";
+            self.page.line(&self.page.paint(Ink::Warning, text));
         }
+        let accepted = grammars.iter().find(|count| count.id == *grammar).map_or(0, |count| count.accepted);
+        let none = totals.judged - totals.accepted_by_any;
+        let answer = [
+            format!(
+                "{grammar} accepts {} of {} ({} %)",
+                grouped(accepted),
+                plural(totals.judged, "judged line", "judged lines"),
+                percent(accepted, totals.judged)
+            ),
+            format!("no grammar accepts {} ({} %)", grouped(none), percent(none, totals.judged)),
+        ];
+        self.page.flow("", &answer, "; ");
     }
 
-    fn grammars(&mut self, report: &Report) {
-        let judged = report.totals.judged;
-        self.heading(&format!("{:<14}{:>15}{:>9}{:>15}", "GRAMMAR", "accepted", "%", "refused"));
-        for count in &report.grammars {
-            self.line(&format!(
-                "  {:<12}{:>15}{:>9}{:>15}  {}",
-                count.id.name(),
-                grouped(count.accepted),
-                percent(count.accepted, judged),
-                grouped(count.refused),
-                bar(count.accepted, judged)
-            ));
+    /// The head of a table: what it is about, and what its columns are.
+    fn table(&mut self, title: &str, columns: &[&str]) {
+        let mut head = format!("{title:<NAMES$}");
+        for (column, width) in columns.iter().zip(self.widths()) {
+            head.push_str(&format!("{column:>width$}"));
         }
-        let any = report.totals.accepted_by_any;
-        self.line(&format!(
-            "  {:<12}{:>15}{:>9}{:>15}",
-            "any of them",
-            grouped(any),
-            percent(any, judged),
-            grouped(judged - any)
+        self.page.heading(&head);
+    }
+
+    /// How wide the columns behind the names are.
+    fn widths(&self) -> [usize; 3] {
+        [self.numbers + 2, 9, self.numbers.max(9) + 3]
+    }
+
+    /// A row of a table: a name, its lines, their share of a whole, one more column, and the bar of the share.
+    fn row(&mut self, name: &str, lines: u64, whole: u64, more: &str) {
+        let [numbers, shares, last] = self.widths();
+        let room = NAMES - 2;
+        let row = format!(
+            "  {name:<room$}{:>numbers$}{:>shares$}{more:>last$}  ",
+            grouped(lines),
+            percent(lines, whole)
+        );
+        let bar = self.page.bar(lines, whole, count(&row));
+        self.page.line(&(row + &bar));
+    }
+
+    /// The row for all that is not shown.
+    fn rest(&mut self, n: usize, what: &str, lines: u64, whole: u64) {
+        let [numbers, shares, _] = self.widths();
+        let room = NAMES - 2;
+        let name = format!("({} {what})", if n > 0 { grouped(n as u64) } else { "more".to_owned() });
+        self.page.line(&format!(
+            "  {name:<room$}{:>numbers$}{:>shares$}",
+            grouped(lines),
+            percent(lines, whole)
         ));
     }
 
-    fn verdict_sets(&mut self, report: &Report) {
-        self.heading(&format!("{:<50}{:>11}{:>9}", "ACCEPTED BY EXACTLY", "lines", "%"));
-        for set in &report.verdict_sets {
-            let cells = Grammar::ALL.map(|grammar| {
-                if set.grammars.contains(&grammar) {
-                    format!("{:<10}", grammar.name())
-                } else {
-                    " ".repeat(10)
-                }
-            });
-            let mut names = cells.concat().trim_end().to_owned();
-            if set.grammars.is_empty() {
-                "none".clone_into(&mut names);
-            }
-            self.line(&format!(
-                "  {names:<48}{:>11}{:>9}  {}",
-                grouped(set.lines),
-                percent(set.lines, report.totals.judged),
-                bar(set.lines, report.totals.judged)
-            ));
+    fn grammars(&mut self) {
+        let totals = &self.report.totals;
+        self.table("GRAMMAR", &["accepted", "%", "refused"]);
+        for count in &self.report.grammars {
+            self.row(count.id.name(), count.accepted, totals.judged, &grouped(count.refused));
+        }
+        let refused = grouped(totals.judged - totals.accepted_by_any);
+        self.row("any of them", totals.accepted_by_any, totals.judged, &refused);
+    }
+
+    fn verdict_sets(&mut self) {
+        let judged = self.report.totals.judged;
+        self.table("ACCEPTED BY EXACTLY", &["lines", "%"]);
+        let (shown, hidden) = split(&self.report.verdict_sets);
+        for set in shown {
+            // Each grammar by the number of its document, always in the same place.
+            let number = |grammar: Grammar| {
+                let number = grammar.name().trim_start_matches(|c: char| !c.is_ascii_digit());
+                format!("{:<5}", if set.grammars.contains(&grammar) { number } else { "" })
+            };
+            let names =
+                if set.grammars.is_empty() { "none".to_owned() } else { Grammar::ALL.map(number).concat() };
+            self.row(names.trim_end(), set.lines, judged, "");
+        }
+        if !hidden.is_empty() {
+            let lines = hidden.iter().map(|set| set.lines).sum();
+            self.rest(hidden.len(), "other sets", lines, judged);
         }
     }
 
-    fn schemes(&mut self, report: &Report) {
+    fn schemes(&mut self) {
+        let report = self.report;
         let judged = report.totals.judged;
         let accepts = format!("{} %", report.grammar);
-        self.heading(&format!("{:<24}{:>15}{:>9}{:>12}", "SCHEME", "lines", "%", accepts));
-        let mut row = |name: &str, count: &Count| {
-            let accepted = count.accepted.by(report.grammar);
-            self.line(&format!(
-                "  {name:<22}{:>15}{:>9}{:>12}  {}",
-                grouped(count.lines),
-                percent(count.lines, judged),
-                percent(accepted, count.lines),
-                bar(count.lines, judged)
-            ));
-        };
-        let shown = report.schemes.len().min(MAX_ROWS);
-        for scheme in &report.schemes[..shown] {
-            let name = match scheme.label {
-                Some(label) => {
-                    let label = word_of(label);
-                    format!("{} ({label})", shortened(&scheme.name, 20 - label.len() - 1))
-                }
-                None => shortened(&scheme.name, 22),
+        self.table("SCHEME", &["lines", "%", &accepts]);
+        let by = |count: &Count| percent(count.accepted.by(report.grammar), count.lines);
+        let (shown, hidden) = split(&report.schemes);
+        for scheme in shown {
+            let label = match scheme.label {
+                Some(SchemeLabel::Reserved) => " (reserved)",
+                Some(SchemeLabel::Experimental) => " (experimental)",
+                None => "",
             };
-            row(&name, &scheme.count);
+            let name = self.page.beginning(&scheme.name, NAMES - 3 - label.len()) + label;
+            self.row(&name, scheme.count.lines, judged, &by(&scheme.count));
         }
         if report.relative.lines > 0 {
-            row("(relative)", &report.relative);
+            self.row("(relative)", report.relative.lines, judged, &by(&report.relative));
         }
-        let rest = &report.schemes[shown..];
-        let unlisted = &report.other_schemes;
-        if !rest.is_empty() || unlisted.lines > 0 {
-            let lines = rest.iter().map(|scheme| scheme.count.lines).sum::<u64>() + unlisted.lines;
-            let names = if unlisted.lines > 0 { "more".to_owned() } else { grouped(rest.len() as u64) };
-            self.line(&format!(
-                "  {:<22}{:>15}{:>9}",
-                format!("({names} others)"),
-                grouped(lines),
-                percent(lines, judged)
-            ));
+        let unlisted = report.other_schemes.lines;
+        if !hidden.is_empty() || unlisted > 0 {
+            let lines = hidden.iter().map(|scheme| scheme.count.lines).sum::<u64>() + unlisted;
+            self.rest(if unlisted > 0 { 0 } else { hidden.len() }, "other schemes", lines, judged);
         }
     }
 
-    fn defects(&mut self, report: &Report) {
-        if report.defects.is_empty() {
-            return;
-        }
-        self.heading(&format!(
-            "{:<38}{:>15}  {}",
-            format!("REFUSED BY {}", report.grammar),
-            "lines",
-            "first at line:column"
-        ));
-        for defect in report.defects.iter().take(MAX_ROWS) {
-            let kind = format!("{}: {}", defect.component, words(defect.cause));
-            self.example_row(report, &kind, defect.lines, defect.examples.first(), true);
-        }
-        let rest = report.defects.iter().skip(MAX_ROWS);
-        let (kinds, lines) = rest.fold((0, 0), |(kinds, lines), defect| (kinds + 1, lines + defect.lines));
-        if kinds > 0 {
-            self.line(&format!("  {:<36}{:>15}", format!("({kinds} other kinds)"), grouped(lines)));
+    fn defects(&mut self) {
+        let (shown, hidden) = split(&self.report.defects);
+        let rows: Vec<_> = shown
+            .iter()
+            .map(|defect| {
+                let kind = format!("{}: {}", defect.component, cause(defect.cause));
+                (kind, defect.lines, defect.examples.first())
+            })
+            .collect();
+        let title = format!("REFUSED BY {}", self.report.grammar);
+        let width = self.examples(&title, &rows, true);
+        if !hidden.is_empty() {
+            let kinds = format!("({} other kinds)", hidden.len());
+            let lines = grouped(hidden.iter().map(|defect| defect.lines).sum());
+            self.page.line(&format!("  {kinds:<width$}{lines:>numbers$}", numbers = self.numbers + 2));
         }
     }
 
-    fn advisories(&mut self, report: &Report) {
-        if report.advisories.is_empty() {
-            return;
-        }
-        self.heading(&format!("{:<38}{:>15}  {}", "ADVISORIES", "lines", "first at line"));
-        for advisory in &report.advisories {
-            self.example_row(report, advisory.name.name(), advisory.lines, advisory.examples.first(), false);
-        }
+    fn advisories(&mut self) {
+        let advisories = self.report.advisories.iter();
+        let rows: Vec<_> = advisories
+            .map(|advisory| (advisory.name.name().to_owned(), advisory.lines, advisory.examples.first()))
+            .collect();
+        self.examples("ADVISORIES", &rows, false);
     }
 
-    fn example_row(
-        &mut self,
-        report: &Report,
-        kind: &str,
-        lines: u64,
-        example: Option<&ExampleLine>,
-        at: bool,
-    ) {
-        let mut row = format!("  {kind:<36}{:>15}", grouped(lines));
-        if let Some(example) = example {
-            let place = if at {
-                format!("{}:{}", example.line, example.offset + 1)
-            } else {
-                example.line.to_string()
+    /// A table of kinds of lines, each with its first one beneath it, and with `marked` what is wrong with that marked. Gives the
+    /// width of its names.
+    fn examples(&mut self, title: &str, rows: &[(String, u64, Option<&ExampleLine>)], marked: bool) -> usize {
+        let names = rows.iter().map(|(kind, ..)| count(kind)).max().unwrap_or(0).max(NAMES - 2);
+        let numbers = self.numbers + 2;
+        if !rows.is_empty() {
+            self.page.heading(&format!("{title:<head$}{:>numbers$}  first at", "lines", head = names + 2));
+        }
+        for (kind, lines, example) in rows {
+            let mut row = format!("  {kind:<names$}{:>numbers$}", grouped(*lines));
+            let Some(example) = example else {
+                self.page.line(&row);
+                continue;
             };
-            let several = report.inputs.len() > 1;
-            let name = if several { format!("{}:", report.input_name(example.input)) } else { String::new() };
-            let _ = write!(row, "  {name}{place}");
-            self.line(&row);
-            let text = self.excerpt(example, at);
-            self.line(&format!("      {text}"));
-        } else {
-            self.line(&row);
+            let column =
+                if marked { format!(":{}", example.offset.saturating_add(1)) } else { String::new() };
+            let name = self.page.name(self.report.input_name(example.input));
+            let room = self.page.width().saturating_sub(count(&row) + 2).max(12);
+            let place = self.page.end(&format!("{name}:{}{column}", example.line), room);
+            row.push_str("  ");
+            row.push_str(&self.page.paint(Ink::Place, &place));
+            self.page.line(&row);
+            let open = [example.skipped > 0, example.cut];
+            let text = self.page.excerpt(&example.text, marked.then_some(example.mark), open, 4);
+            self.page.line(&format!("    {text}"));
+        }
+        names
+    }
+
+    fn lengths(&mut self) {
+        let Some(lengths) = self.report.lengths.as_ref().filter(|lengths| !lengths.buckets.is_empty()) else {
+            return;
+        };
+        self.page.heading("LINE LENGTHS in bytes");
+        let mut parts = vec![format!("shortest {}", grouped(lengths.min))];
+        parts.extend(
+            lengths.percentiles.iter().map(|p| format!("{} % up to {}", p.percent, grouped(p.bytes))),
+        );
+        let longest = lengths.longest.as_ref().map_or_else(String::new, |line| {
+            let name = self.page.name(self.report.input_name(line.input));
+            format!(" ({})", self.page.end(&format!("{name}:{}", line.line), 48))
+        });
+        parts.push(format!("longest {}{longest}", grouped(lengths.max)));
+        self.page.flow("  ", &parts, ", ");
+        let (from, octaves) = octaves(lengths);
+        let skyline = self.page.skyline(&octaves);
+        let to = (from as u128) << octaves.len();
+        let to = grouped(u64::try_from(to - 1).unwrap_or(u64::MAX));
+        self.page.line(&format!("  {} {skyline} {to}, twice as long from bar to bar", grouped(from)));
+    }
+
+    fn top(&mut self) {
+        let judged = self.report.totals.judged;
+        for Top { of, exact, max_error, entries } in &self.report.top {
+            let what = match of {
+                TopOf::Hosts => "TOP HOSTS",
+                TopOf::Schemes => "TOP SCHEMES",
+                TopOf::Ports => "TOP PORTS",
+                TopOf::Tlds => "TOP LAST LABELS",
+            };
+            self.table(what, &["lines", "%"]);
+            for entry in entries {
+                let name = self.page.beginning(&self.page.name(&entry.name), NAMES - 3);
+                self.row(&name, entry.lines, judged, "");
+            }
+            if !exact {
+                self.page.line(&format!("  (wrong by at most {})", plural(*max_error, "line", "lines")));
+            }
         }
     }
 
-    /// As much of the example as fits on a line, its mark set off.
-    fn excerpt(&self, example: &ExampleLine, marked: bool) -> String {
-        let mark = if marked { example.mark } else { [0, 0] };
-        let shown = window(&example.text, mark, WIDTH - 12);
-        let mut out = String::new();
-        if shown.start > 0 || example.skipped > 0 {
-            out.push('\u{2026}');
-        }
-        // The text is ASCII: any place in it can be cut at.
-        if marked {
-            let byte = format!("[{}]", &example.text[mark[0]..mark[1]]);
-            out.push_str(&example.text[shown.start..mark[0]]);
-            out.push_str(&self.paint("1;31", &byte));
-            out.push_str(&example.text[mark[1]..shown.end]);
-        } else {
-            out.push_str(&example.text[shown.clone()]);
-        }
-        if shown.end < example.text.len() || example.cut {
-            out.push('\u{2026}');
-        }
-        out
-    }
-
-    fn inputs(&mut self, report: &Report) {
-        let failed: Vec<_> = report.inputs.iter().filter(|input| input.error.is_some()).collect();
-        if failed.is_empty() {
+    fn distinct(&mut self) {
+        if self.report.distinct.is_empty() {
             return;
         }
-        self.heading("INPUTS not read to their end");
-        for input in failed {
-            let name = &input.name;
-            let error = input.error.as_deref().unwrap_or_default();
-            let text = format!("  {name}: {error} ({} counted)", plural(input.lines, "line", "lines"));
-            self.line(&text);
+        self.page.heading("DISTINCT");
+        for distinct in &self.report.distinct {
+            let what = match distinct.of {
+                DistinctOf::Hosts => "hosts",
+                DistinctOf::Lines => "lines",
+            };
+            let error = percent(distinct.error_ppm, 1_000_000);
+            self.page
+                .line(&format!("  {what}: about {} (standard error {error} %)", grouped(distinct.estimate)));
         }
     }
-}
 
-/// The cause in words.
-fn words(cause: Cause) -> String {
-    match cause {
-        Cause::NonAscii => "byte above 7F".to_owned(),
-        _ => cause.name().replace('-', " "),
+    fn inputs(&mut self) {
+        let failed: Vec<_> =
+            self.report.inputs.iter().filter_map(|input| Some((input, input.error.as_deref()?))).collect();
+        let (shown, hidden) = split(&failed);
+        if !shown.is_empty() {
+            self.page.heading("INPUTS not read to their end");
+        }
+        for (input, error) in shown {
+            let counted = format!("{} counted", plural(input.lines, "line", "lines"));
+            let parts = [format!("{}: {}", self.page.name(&input.name), self.page.name(error)), counted];
+            self.page.flow("  ", &parts, ", ");
+        }
+        if !hidden.is_empty() {
+            self.page.line(&format!("  ({} other inputs)", hidden.len()));
+        }
+    }
+
+    fn digest(&mut self) {
+        let digest = self.report.digest.get(..DIGEST).unwrap_or(&self.report.digest);
+        self.page.line("");
+        self.page.line(&self.page.paint(Ink::Place, &format!("digest {digest}")));
     }
 }
 
-fn word_of(label: SchemeLabel) -> &'static str {
-    match label {
-        SchemeLabel::Reserved => "reserved",
-        SchemeLabel::Experimental => "experimental",
-    }
+/// What is shown of a list, and what is not; a single one is not hidden behind a row that says so.
+fn split<T>(rows: &[T]) -> (&[T], &[T]) {
+    rows.split_at(if rows.len() <= MAX_ROWS + 1 { rows.len() } else { MAX_ROWS })
 }
 
-fn shortened(name: &str, width: usize) -> String {
-    if name.len() <= width { name.to_owned() } else { format!("{}\u{2026}", &name[..width - 1]) }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn numbers() {
-        assert_eq!(grouped(0), "0");
-        assert_eq!(grouped(1_234_567), "1,234,567");
-        assert_eq!(percent(1, 0), "-");
-        assert_eq!(percent(1, 3), "33.33");
-        assert_eq!(percent(1, 1_000_000), "<0.01");
-        assert_eq!(percent(999_999, 1_000_000), "99.99");
-        assert_eq!(percent(5, 5), "100.00");
-        assert_eq!(size(999), "999 B");
-        assert_eq!(size(4_852_686), "4.85 MB");
-        assert_eq!(bar(0, 1), "");
-        assert_eq!(bar(1, 1).chars().count(), BAR);
-        assert_eq!(bar(1, 1_000_000).chars().count(), 1);
+/// Lines by octave of their length, from that of the shortest to that of the longest, and where the first octave begins.
+fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
+    let octave = |length: u64| length.max(1).ilog2();
+    let first = octave(lengths.min);
+    let mut octaves = vec![0; (octave(lengths.max).saturating_sub(first) + 1) as usize];
+    for bucket in &lengths.buckets {
+        let place = octave(bucket.from).saturating_sub(first) as usize;
+        if let Some(lines) = octaves.get_mut(place) {
+            *lines += bucket.lines;
+        }
     }
+    (1 << first, octaves)
 }

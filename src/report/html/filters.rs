@@ -11,7 +11,7 @@ use std::borrow::Borrow;
 use askama::{Result, Values};
 
 use super::bound;
-use crate::report::text;
+use crate::report::words;
 
 /// A name as it is shown.
 #[askama::filter_fn]
@@ -22,31 +22,31 @@ pub(super) fn shown(name: &str, _: &dyn Values) -> Result<String> {
 /// `1,234,567`.
 #[askama::filter_fn]
 pub(super) fn grouped(n: &u64, _: &dyn Values) -> Result<String> {
-    Ok(text::grouped(*n))
+    Ok(words::grouped(*n))
 }
 
 /// A share of `whole` in per cent.
 #[askama::filter_fn]
 pub(super) fn percent(part: &u64, _: &dyn Values, whole: &u64) -> Result<String> {
-    Ok(text::percent(*part, *whole))
+    Ok(words::percent(*part, *whole))
 }
 
 /// `4.85 MB`.
 #[askama::filter_fn]
 pub(super) fn size(bytes: &u64, _: &dyn Values) -> Result<String> {
-    Ok(text::size(*bytes))
+    Ok(words::size(*bytes))
 }
 
 /// `1 line`, `2 lines`.
 #[askama::filter_fn]
 pub(super) fn plural(n: &u64, _: &dyn Values, one: &str, many: &str) -> Result<String> {
-    Ok(text::plural(*n, one, many))
+    Ok(words::plural(*n, one, many))
 }
 
 /// The same of the length of a list.
 #[askama::filter_fn]
 pub(super) fn plural_of(n: impl Borrow<usize>, _: &dyn Values, one: &str, many: &str) -> Result<String> {
-    Ok(text::plural(*n.borrow() as u64, one, many))
+    Ok(words::plural(*n.borrow() as u64, one, many))
 }
 
 /// A share of `whole` as a part of a bar, in per cent; what is not nothing can be seen.

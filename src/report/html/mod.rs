@@ -16,6 +16,7 @@ use std::io;
 use askama::Template;
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use memchr::memmem;
 use sha2::{Digest, Sha256};
 
 use self::bound::{Bounds, NAME, Part, shown};
@@ -119,6 +120,18 @@ impl Report {
         out.write_all(page(&report).map_err(io::Error::other)?.as_bytes())
     }
 }
+
+/// The JSON of the report that a page holds; `None` if that is none of [`Report::write_html`], or it was too long to be held.
+#[must_use]
+pub fn json_in_page(page: &[u8]) -> Option<&[u8]> {
+    let start = memmem::find(page, BEFORE_JSON)? + BEFORE_JSON.len();
+    let json = &page[start..];
+    Some(&json[..memmem::find(json, BEHIND_JSON)?])
+}
+
+/// What stands around the JSON in the template. It stands in no other place: "<" of the data is escaped.
+const BEFORE_JSON: &[u8] = b"<script type=\"application/json\" id=\"report\">";
+const BEHIND_JSON: &[u8] = b"</script>";
 
 /// The first that is short enough: a page with the report as JSON, one without, and the least that there is.
 fn page(report: &Report) -> askama::Result<String> {

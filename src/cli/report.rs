@@ -1,0 +1,147 @@
+//! How a report is written, whether it comes of a scan or of a file: form, place and looks.
+
+use std::env;
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::{Args, ValueEnum};
+use urlsift::report::{Report, TextStyle, render};
+
+use super::output::Output;
+
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// How the report is written [default: by the ending of --output, else text]
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// Write the report to a file, which appears whole or not at all
+    #[arg(short, long, value_name = "FILE")]
+    output: Option<PathBuf>,
+
+    /// Whether the text report has colours
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    color: Colour,
+
+    /// Draw the text report in ASCII [default: on terminals whose locale is not UTF-8]
+    #[arg(long)]
+    ascii: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables for people
+    Text,
+    /// The schema urlsift.report/1
+    Json,
+    /// A page for a browser
+    Html,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+/// A place for a report, open before there is one.
+pub(crate) struct ReportOutput {
+    output: Output,
+    format: Format,
+    style: TextStyle,
+}
+
+impl ReportArgs {
+    /// Opens the output.
+    ///
+    /// # Errors
+    /// When it cannot be written to; the error names it.
+    pub(crate) fn open(&self) -> io::Result<ReportOutput> {
+        let output = Output::open(self.output.as_deref())?;
+        let format = self.format.or_else(|| format_of(self.output.as_deref()?)).unwrap_or(Format::Text);
+        let style = self.style(output.is_standard());
+        Ok(ReportOutput { output, format, style })
+    }
+
+    /// What is written to a file or into a pipe looks the same everywhere; a terminal gets what it can show.
+    fn style(&self, standard: bool) -> TextStyle {
+        let mut style = TextStyle::default();
+        let stdout = io::stdout();
+        style.colour = match self.color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => standard && AutoStream::choice(&stdout) != ColorChoice::Never,
+        };
+        let terminal = standard && stdout.is_terminal();
+        if terminal {
+            let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+            let seen = || terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0));
+            style.width = columns.filter(|&columns| columns > 0).or_else(seen).unwrap_or(80);
+        }
+        style.ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
+        style
+    }
+}
+
+impl ReportOutput {
+    /// Writes the report.
+    ///
+    /// # Errors
+    /// When the output cannot be written; the error names it.
+    pub(crate) fn write(self, report: &Report) -> io::Result<()> {
+        self.output.write(|out| match self.format {
+            Format::Text => out.write_all(render(report, &self.style).as_bytes()),
+            Format::Json => report.write_json(out),
+            Format::Html => report.write_html(out),
+        })
+    }
+}
+
+/// The form that a file's name asks for by its ending.
+fn format_of(path: &Path) -> Option<Format> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    match &*ending {
+        "json" => Some(Format::Json),
+        "html" | "htm" => Some(Format::Html),
+        "txt" | "text" => Some(Format::Text),
+        _ => None,
+    }
+}
+
+/// The locale's name for characters, as POSIX finds it: the first of three variables that has a value.
+fn locale() -> String {
+    let values = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env::var_os);
+    values
+        .map(|value| value.to_string_lossy().into_owned())
+        .find(|value| !value.is_empty())
+        .unwrap_or_default()
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings() {
+        let format = |name: &str| format_of(Path::new(name));
+        assert_eq!(format("a/report.json"), Some(Format::Json));
+        assert_eq!(format("REPORT.JSON"), Some(Format::Json));
+        assert_eq!(format("report.txt"), Some(Format::Text));
+        assert_eq!(format("report.html"), Some(Format::Html));
+        assert_eq!((format("json"), format("/dev/stdout"), format("a.b")), (None, None, None));
+    }
+
+    #[test]
+    fn locales() {
+        assert!(is_utf8("C.UTF-8") && is_utf8("de_DE.utf8"));
+        assert!(!is_utf8("C") && !is_utf8("") && !is_utf8("de_DE.ISO-8859-1"));
+    }
+}

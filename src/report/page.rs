@@ -1,0 +1,248 @@
+//! A page of a terminal: how wide it is, with which characters and colours, and lines that fit. Knows no report.
+
+use std::fmt::Write;
+use std::ops::Range;
+
+use anstyle::{AnsiColor, Style};
+
+use crate::escape;
+
+/// How the text report looks. [`Default`] is for files and pipes: 100 columns of Unicode without colours, whatever the terminal.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TextStyle {
+    /// Whether escape sequences set off headings, bars and marks.
+    pub colour: bool,
+    /// How many columns a line may have; below 60 the report stays as wide as that, and above 160 as well.
+    pub width: usize,
+    /// Whether all is ASCII, bars too; what is not in names of inputs is then `\xHH`.
+    pub ascii: bool,
+}
+
+impl Default for TextStyle {
+    fn default() -> Self {
+        Self { colour: false, width: 100, ascii: false }
+    }
+}
+
+/// What a piece of text is, and so how it is set off.
+#[derive(Clone, Copy)]
+pub(super) enum Ink {
+    Heading,
+    Bar,
+    Place,
+    Mark,
+    Warning,
+}
+
+impl Ink {
+    const fn style(self) -> Style {
+        match self {
+            Self::Heading => Style::new().bold(),
+            Self::Bar => AnsiColor::Cyan.on_default(),
+            Self::Place => Style::new().dimmed(),
+            Self::Mark => AnsiColor::Red.on_default().bold(),
+            Self::Warning => AnsiColor::Yellow.on_default().bold(),
+        }
+    }
+}
+
+/// The widest bar.
+const MAX_BAR: usize = 40;
+
+/// A narrower one says nothing.
+const MIN_BAR: usize = 6;
+
+pub(super) struct Page {
+    out: String,
+    style: TextStyle,
+}
+
+impl Page {
+    pub(super) fn new(style: &TextStyle) -> Self {
+        Self { out: String::new(), style: TextStyle { width: style.width.clamp(60, 160), ..*style } }
+    }
+
+    pub(super) fn finish(self) -> String {
+        self.out
+    }
+
+    /// How many columns there are.
+    pub(super) fn width(&self) -> usize {
+        self.style.width
+    }
+
+    pub(super) fn paint(&self, ink: Ink, text: &str) -> String {
+        if self.style.colour && !text.is_empty() {
+            let style = ink.style();
+            format!("{style}{text}{style:#}")
+        } else {
+            text.to_owned()
+        }
+    }
+
+    pub(super) fn line(&mut self, text: &str) {
+        self.out.push_str(text.trim_end());
+        self.out.push('\n');
+    }
+
+    /// An empty line, and the head of what follows.
+    pub(super) fn heading(&mut self, text: &str) {
+        self.out.push('\n');
+        let text = self.paint(Ink::Heading, text.trim_end());
+        self.line(&text);
+    }
+
+    /// Parts of one sentence, on as few lines as they fit on.
+    pub(super) fn flow(&mut self, indent: &str, parts: &[String], between: &str) {
+        let mut line = indent.to_owned();
+        for (n, part) in parts.iter().enumerate() {
+            let part = if n + 1 < parts.len() { format!("{part}{between}") } else { part.clone() };
+            if line.len() > indent.len() && count(&line) + count(part.trim_end()) > self.width() {
+                self.line(&line);
+                indent.clone_into(&mut line);
+            }
+            line.push_str(&part);
+        }
+        self.line(&line);
+    }
+
+    /// What stands for what is left out.
+    pub(super) fn dots(&self) -> &'static str {
+        if self.style.ascii { "..." } else { "\u{2026}" }
+    }
+
+    /// The bar of a part of a whole, as long as fits behind `used` columns.
+    pub(super) fn bar(&self, part: u64, whole: u64, used: usize) -> String {
+        let full = self.width().saturating_sub(used).min(MAX_BAR);
+        if full < MIN_BAR {
+            String::new()
+        } else {
+            self.paint(Ink::Bar, &bar(part, whole, full, self.style.ascii))
+        }
+    }
+
+    /// Bars that stand side by side, each one column wide, of parts of which the largest fills its line.
+    pub(super) fn skyline(&self, parts: &[u64]) -> String {
+        let levels: &[char] = if self.style.ascii {
+            &['.', ':', '-', '=', '+', '*', '#', '@']
+        } else {
+            &['\u{2581}', '\u{2582}', '\u{2583}', '\u{2584}', '\u{2585}', '\u{2586}', '\u{2587}', '\u{2588}']
+        };
+        let most = parts.iter().copied().max().unwrap_or(0).max(1);
+        let level =
+            |part: u64| usize::try_from((u128::from(part) * 8).div_ceil(u128::from(most))).unwrap_or(8);
+        let column = |&part: &u64| level(part).checked_sub(1).map_or(' ', |level| levels[level.min(7)]);
+        self.paint(Ink::Bar, &parts.iter().map(column).collect::<String>())
+    }
+
+    /// The name of an input or of something else that is printable and may have any script in it.
+    pub(super) fn name(&self, name: &str) -> String {
+        if self.style.ascii && !name.is_ascii() {
+            let mut out = String::new();
+            escape::push(&mut out, name.as_bytes());
+            return out;
+        }
+        name.to_owned()
+    }
+
+    /// The beginning of a text that has to fit into `width` columns.
+    pub(super) fn beginning(&self, text: &str, width: usize) -> String {
+        if count(text) <= width {
+            return text.to_owned();
+        }
+        let kept = text.chars().take(width.saturating_sub(count(self.dots())));
+        kept.collect::<String>() + self.dots()
+    }
+
+    /// The end of a text that has to fit into `width` columns.
+    pub(super) fn end(&self, text: &str, width: usize) -> String {
+        if count(text) <= width {
+            return text.to_owned();
+        }
+        let skipped = count(text) - width.saturating_sub(count(self.dots()));
+        text.chars().skip(skipped).fold(self.dots().to_owned(), |mut out, c| {
+            out.push(c);
+            out
+        })
+    }
+
+    /// As much of an escaped text as fits behind `used` columns, what is marked in brackets; `open` tells whether something has
+    /// been left out before and behind it.
+    pub(super) fn excerpt(
+        &self,
+        text: &str,
+        mark: Option<[usize; 2]>,
+        open: [bool; 2],
+        used: usize,
+    ) -> String {
+        let width = self.width().saturating_sub(used + 2 + 2 * count(self.dots()));
+        let Range { start, end } = escape::window(text, mark.unwrap_or([0, 0]), width);
+        let mut out = String::new();
+        if start > 0 || open[0] {
+            out.push_str(self.dots());
+        }
+        // The text is ASCII: any place in it can be cut at.
+        if let Some([from, to]) = mark {
+            let marked = self.paint(Ink::Mark, &format!("[{}]", &text[from..to]));
+            let _ = write!(out, "{}{marked}{}", &text[start..from], &text[to..end]);
+        } else {
+            out.push_str(&text[start..end]);
+        }
+        if end < text.len() || open[1] {
+            out.push_str(self.dots());
+        }
+        out
+    }
+}
+
+/// How many columns a text takes, by and large: one a character.
+pub(super) fn count(text: &str) -> usize {
+    text.chars().count()
+}
+
+/// `part` of `whole` as a bar that would have `full` columns for the whole; something is never nothing.
+fn bar(part: u64, whole: u64, full: usize, ascii: bool) -> String {
+    const EIGHTHS: [&str; 8] =
+        ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];
+    let steps = if ascii { 1 } else { 8 };
+    let length = (u128::from(part) * steps * full as u128).checked_div(u128::from(whole)).unwrap_or(0);
+    let length = usize::try_from(length).unwrap_or(0).max(usize::from(part > 0));
+    if ascii { "#".repeat(length) } else { "\u{2588}".repeat(length / 8) + EIGHTHS[length % 8] }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars() {
+        for ascii in [false, true] {
+            assert_eq!(bar(0, 1, 24, ascii), "");
+            assert_eq!(bar(1, 1, 24, ascii).chars().count(), 24);
+            assert_eq!(bar(1, 1_000_000, 24, ascii).chars().count(), 1);
+            assert_eq!(bar(0, 0, 24, ascii), "");
+        }
+        let page = Page::new(&TextStyle::default());
+        assert_eq!(page.skyline(&[0, 1, 4, 8]), " \u{2581}\u{2584}\u{2588}");
+        assert_eq!(page.skyline(&[]), "");
+    }
+
+    #[test]
+    fn names_fit() {
+        let page = Page::new(&TextStyle::default());
+        assert_eq!(page.end("folder/name:1:2", 9), "\u{2026}name:1:2");
+        assert_eq!(page.beginning("x-name", 4), "x-n\u{2026}");
+        assert_eq!(page.end("name", 4), "name");
+        let ascii = Page::new(&TextStyle { ascii: true, ..TextStyle::default() });
+        assert_eq!(ascii.name("caf\u{e9}"), "caf\\xc3\\xa9");
+        assert_eq!(ascii.beginning("x-long-name", 8), "x-lon...");
+    }
+
+    #[test]
+    fn sentences_flow() {
+        let mut page = Page::new(&TextStyle { width: 60, ..TextStyle::default() });
+        page.flow("  ", &["a".repeat(30), "b".repeat(30), "c".to_owned()], ", ");
+        assert_eq!(page.finish(), format!("  {},\n  {}, c\n", "a".repeat(30), "b".repeat(30)));
+    }
+}

@@ -1,0 +1,79 @@
+//! Numbers and names as people read them, in whatever form a report is written for them.
+
+use crate::defect::Cause;
+
+/// The number with its digits grouped by thousands.
+#[must_use]
+pub fn grouped(n: u64) -> String {
+    let digits = n.to_string();
+    let mut out = String::new();
+    for (place, digit) in digits.chars().enumerate() {
+        if place > 0 && (digits.len() - place).is_multiple_of(3) {
+            out.push(',');
+        }
+        out.push(digit);
+    }
+    out
+}
+
+/// A share of a whole in per cent with two decimals; nothing of nothing is a dash. All but everything is never 100.00.
+pub(super) fn percent(part: u64, whole: u64) -> String {
+    if whole == 0 {
+        return "-".to_owned();
+    }
+    let hundredths = (u128::from(part) * 10_000 + u128::from(whole) / 2) / u128::from(whole);
+    let hundredths = match hundredths {
+        0 if part > 0 => return "<0.01".to_owned(),
+        10_000 if part < whole => 9_999,
+        n => n,
+    };
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
+}
+
+/// So many bytes, with three digits or more.
+pub(super) fn size(bytes: u64) -> String {
+    let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
+    let mut unit = 0;
+    let mut scaled = u128::from(bytes) * 100;
+    while scaled >= 100_000 && unit + 1 < units.len() {
+        scaled = (scaled + 500) / 1000;
+        unit += 1;
+    }
+    if unit == 0 {
+        format!("{bytes} B")
+    } else {
+        format!("{}.{:02} {}", scaled / 100, scaled % 100, units[unit])
+    }
+}
+
+/// So many of something.
+pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
+/// The cause of a defect in words.
+pub(super) fn cause(cause: Cause) -> String {
+    match cause {
+        Cause::NonAscii => "byte above 7F".to_owned(),
+        _ => cause.name().replace('-', " "),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers() {
+        assert_eq!(grouped(0), "0");
+        assert_eq!(grouped(1_234_567), "1,234,567");
+        assert_eq!(percent(1, 0), "-");
+        assert_eq!(percent(1, 3), "33.33");
+        assert_eq!(percent(1, 1_000_000), "<0.01");
+        assert_eq!(percent(999_999, 1_000_000), "99.99");
+        assert_eq!(percent(5, 5), "100.00");
+        assert_eq!(size(999), "999 B");
+        assert_eq!(size(4_852_686), "4.85 MB");
+        assert_eq!(plural(1, "line", "lines"), "1 line");
+    }
+}
