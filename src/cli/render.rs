@@ -5,14 +5,14 @@ use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
 use clap::Args;
-use urlsift::report::Report;
+use urlsift::report::{Report, json_in_page};
 
 use super::End;
 use super::report::ReportArgs;
 
 #[derive(Args)]
 pub(crate) struct RenderArgs {
-    /// A report written with --format json; - for standard input
+    /// A report written with --format json or html; - for standard input
     #[arg(value_name = "REPORT")]
     path: Option<PathBuf>,
 
@@ -24,7 +24,7 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
     let path = match &args.path {
         Some(path) => path,
         None if io::stdin().is_terminal() => {
-            let message = "no report: name a file written with --format json, or pipe one in";
+            let message = "no report: name a file written with --format json or html, or pipe one in";
             return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
         }
         None => Path::new("-"),
@@ -33,9 +33,10 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
         let name = if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
         io::Error::new(kind, format!("{name}: {cause}"))
     };
-    let json = read(path).map_err(|error| named(error.kind(), &error))?;
+    let text = read(path).map_err(|error| named(error.kind(), &error))?;
+    let json = json_in_page(&text).unwrap_or(&text);
     // Read before the output is opened: a report may be put in the place of itself.
-    let report = Report::from_json(&json).map_err(|error| named(io::ErrorKind::InvalidData, &error))?;
+    let report = Report::from_json(json).map_err(|error| named(io::ErrorKind::InvalidData, &error))?;
     args.report.open()?.write(&report)?;
     Ok(End::Done)
 }

@@ -35,6 +35,8 @@ enum Format {
     Text,
     /// The schema urlsift.report/1
     Json,
+    /// A page for a browser
+    Html,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -93,6 +95,7 @@ impl ReportOutput {
         self.output.write(|out| match self.format {
             Format::Text => out.write_all(render(report, &self.style).as_bytes()),
             Format::Json => report.write_json(out),
+            Format::Html => report.write_html(out),
         })
     }
 }
@@ -102,6 +105,7 @@ fn format_of(path: &Path) -> Option<Format> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     match &*ending {
         "json" => Some(Format::Json),
+        "html" | "htm" => Some(Format::Html),
         "txt" | "text" => Some(Format::Text),
         _ => None,
     }
@@ -131,6 +135,7 @@ mod tests {
         assert_eq!(format("a/report.json"), Some(Format::Json));
         assert_eq!(format("REPORT.JSON"), Some(Format::Json));
         assert_eq!(format("report.txt"), Some(Format::Text));
+        assert_eq!(format("report.html"), Some(Format::Html));
         assert_eq!((format("json"), format("/dev/stdout"), format("a.b")), (None, None, None));
     }
 

@@ -5,6 +5,8 @@
 //! bytes of the data are escaped, passwords masked, before a report has them.
 
 mod digest;
+#[cfg(feature = "html")]
+mod html;
 mod make;
 mod page;
 mod read;
@@ -24,6 +26,8 @@ use crate::defect::Cause;
 use crate::grammar::Grammar;
 use crate::kernel::KernelId;
 
+#[cfg(feature = "html")]
+pub use html::{MAX_PAGE, json_in_page};
 pub use page::TextStyle;
 pub use read::{ReadError, ReadErrorKind};
 pub use text::render;

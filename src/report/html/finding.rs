@@ -1,0 +1,132 @@
+//! Refusals and advisories, with the lines that were kept of each and the byte marked that it is about.
+
+use super::bound::{Bounds, LINE, NAME, RULE, SENTENCE, shown};
+use crate::escape::window;
+use crate::report::{AdvisoryCount, DefectCount, ExampleLine, Report, RuleText};
+
+/// A kind of refusal, or an advisory.
+pub(super) struct Finding<'a> {
+    /// What is wrong or noteworthy.
+    pub(super) name: &'a str,
+    /// The component in which it is.
+    pub(super) component: Option<&'a str>,
+    pub(super) meaning: &'static str,
+    pub(super) lines: u64,
+    pub(super) examples: Vec<Excerpt>,
+    /// The rules that were being read where the examples go wrong, each once.
+    pub(super) rules: Vec<Rule>,
+}
+
+/// A rule as its document prints it.
+#[derive(PartialEq)]
+pub(super) struct Rule {
+    pub(super) text: String,
+    pub(super) source: String,
+}
+
+/// A line to look at, cut at the byte that it is about.
+pub(super) struct Excerpt {
+    /// Input, line and column.
+    pub(super) place: String,
+    pub(super) before: String,
+    pub(super) mark: Mark,
+    pub(super) after: String,
+    /// Whether the line has more before what is shown.
+    pub(super) goes_before: bool,
+    /// And behind it.
+    pub(super) goes_on: bool,
+}
+
+/// What is marked in a line.
+pub(super) enum Mark {
+    /// A byte, escaped.
+    Byte(String),
+    /// The end: there should be more.
+    End,
+    /// Nothing: it is about the whole line.
+    None,
+}
+
+/// What an example is about.
+#[derive(Clone, Copy, PartialEq)]
+enum About {
+    Byte,
+    Line,
+}
+
+pub(super) fn refusal<'a>(kind: &'a DefectCount, report: &Report, bounds: &Bounds) -> Finding<'a> {
+    let examples = &kind.examples[..bounds.examples.min(kind.examples.len())];
+    let mut rules = Vec::new();
+    for rule in examples.iter().filter_map(|example| example.rule.as_ref()).map(Rule::new) {
+        if !rules.contains(&rule) {
+            rules.push(rule);
+        }
+    }
+    Finding {
+        name: kind.cause.name(),
+        component: Some(kind.component.name()),
+        meaning: kind.cause.meaning(),
+        lines: kind.lines,
+        examples: examples.iter().map(|example| excerpt(example, report, About::Byte)).collect(),
+        rules,
+    }
+}
+
+pub(super) fn advisory<'a>(kind: &'a AdvisoryCount, report: &Report, bounds: &Bounds) -> Finding<'a> {
+    Finding {
+        name: kind.name.name(),
+        component: None,
+        meaning: kind.name.meaning(),
+        lines: kind.lines,
+        examples: whole_lines(&kind.examples, report, bounds),
+        rules: Vec::new(),
+    }
+}
+
+/// Lines without a mark.
+pub(super) fn whole_lines(examples: &[ExampleLine], report: &Report, bounds: &Bounds) -> Vec<Excerpt> {
+    examples.iter().take(bounds.examples).map(|example| excerpt(example, report, About::Line)).collect()
+}
+
+impl Rule {
+    fn new(rule: &RuleText) -> Self {
+        // A rule may have several lines, which `shown` would escape the ends of.
+        let text = rule.text.lines().take(40).map(|line| shown(line, NAME)).collect::<Vec<_>>().join("\n");
+        Self { text: text.chars().take(RULE).collect(), source: shown(&rule.source, SENTENCE) }
+    }
+}
+
+/// Where a line stands: its number, behind the name of its input if there are several.
+pub(super) fn place(report: &Report, input: usize, line: u64) -> String {
+    match report.inputs.len() {
+        1 => line.to_string(),
+        _ => format!("{}:{line}", shown(report.input_name(input), NAME)),
+    }
+}
+
+fn excerpt(example: &ExampleLine, report: &Report, about: About) -> Excerpt {
+    let line = place(report, example.input, example.line);
+    let place = match about {
+        About::Byte => format!("{line}:{}", example.offset.saturating_add(1)),
+        About::Line => line,
+    };
+    // A report that was read may say anything: what is not ASCII could not be cut anywhere, nor would the mark be right.
+    let text = if example.text.is_ascii() { example.text.as_str() } else { "" };
+    let [start, end] = example.mark.map(|place| place.min(text.len()));
+    let mark = if about == About::Byte && start <= end { [start, end] } else { [0, 0] };
+    let window = window(text, mark, LINE);
+    let [before, byte, after] = [window.start..mark[0], mark[0]..mark[1], mark[1]..window.end]
+        .map(|part| shown(text.get(part).unwrap_or_default(), 4 * LINE));
+    Excerpt {
+        place,
+        before,
+        mark: match about {
+            About::Line => Mark::None,
+            About::Byte if byte.is_empty() => Mark::End,
+            About::Byte => Mark::Byte(byte),
+        },
+        after,
+        goes_before: window.start > 0 || example.skipped > 0,
+        goes_on: window.end < text.len() || example.cut,
+    }
+}

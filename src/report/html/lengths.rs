@@ -1,0 +1,128 @@
+//! Line lengths as a histogram: four bars an octave, on a logarithmic scale. All places are shares of the chart's width and
+//! height, in per cent.
+
+use super::finding;
+use crate::report::{LengthBucket, Lengths, Report};
+
+/// The chart, and what it is of.
+pub(super) struct Histogram<'a> {
+    pub(super) lengths: &'a Lengths,
+    pub(super) mean: u64,
+    /// Where the longest line stands.
+    pub(super) longest: Option<String>,
+    pub(super) bars: Vec<Bar>,
+    pub(super) ticks: Vec<Tick>,
+    pub(super) percentiles: Vec<Percentile>,
+}
+
+/// Lines of some lengths.
+pub(super) struct Bar {
+    pub(super) from: u64,
+    pub(super) to: u64,
+    pub(super) lines: u64,
+    pub(super) x: String,
+    pub(super) width: String,
+    pub(super) y: String,
+    pub(super) height: String,
+}
+
+/// A length on the axis.
+pub(super) struct Tick {
+    pub(super) x: String,
+    pub(super) length: u64,
+}
+
+/// A length that some of the lines do not exceed.
+pub(super) struct Percentile {
+    pub(super) x: String,
+    pub(super) percent: u64,
+    pub(super) length: u64,
+}
+
+/// How many ticks there is space for.
+const MAX_TICKS: u32 = 8;
+
+/// And how many percentiles.
+const MAX_PERCENTILES: usize = 6;
+
+/// Bars an octave.
+const PER_OCTAVE: u64 = 4;
+
+impl<'a> Histogram<'a> {
+    pub(super) fn new(lengths: &'a Lengths, report: &Report) -> Self {
+        let counts = counts(&lengths.buckets);
+        let most = counts.iter().map(|&(.., lines)| lines).max().unwrap_or(0);
+        // The axis has whole octaves.
+        let first = counts.first().map_or(0, |&(from, ..)| from.ilog2());
+        let last = counts.last().map_or(first, |&(_, to, _)| to.ilog2()) + 1;
+        let octaves = f64::from(last - first);
+        let place = |length: f64| 100.0 * ((length.log2() - f64::from(first)) / octaves).clamp(0.0, 1.0);
+        let bar = |&(from, to, lines): &(u64, u64, u64)| {
+            let [x, end] = [float(from), float(to) + 1.0].map(place);
+            let height = (100.0 * float(lines) / float(most)).max(0.5);
+            Bar {
+                from,
+                to,
+                lines,
+                x: decimal(x),
+                width: decimal(end - x),
+                y: decimal(100.0 - height),
+                height: decimal(height),
+            }
+        };
+        let step = (last - first).div_ceil(MAX_TICKS).max(1) as usize;
+        Self {
+            lengths,
+            mean: lengths.sum / report.totals.judged.max(1),
+            longest: lengths
+                .longest
+                .as_ref()
+                .map(|longest| finding::place(report, longest.input, longest.line)),
+            bars: counts.iter().map(bar).collect(),
+            ticks: (first..=last)
+                .step_by(step)
+                .map(|octave| Tick {
+                    x: decimal(place(f64::from(octave).exp2())),
+                    length: 1_u64.checked_shl(octave).unwrap_or(u64::MAX),
+                })
+                .collect(),
+            percentiles: lengths
+                .percentiles
+                .iter()
+                .take(MAX_PERCENTILES)
+                .map(|percentile| Percentile {
+                    percent: percentile.percent,
+                    length: percentile.bytes,
+                    x: decimal(place(float(percentile.bytes) + 0.5)),
+                })
+                .collect(),
+        }
+    }
+}
+
+/// How many lines each bar has: the first and the last of its lengths, and the lines. Those without are left out.
+fn counts(buckets: &[LengthBucket]) -> Vec<(u64, u64, u64)> {
+    let mut counts: Vec<(u64, u64, u64)> = Vec::new();
+    for bucket in buckets.iter().filter(|bucket| bucket.lines > 0) {
+        // No bucket straddles two bars: it has one length, or a sixteenth of an octave.
+        let length = bucket.from.max(1);
+        let octave = 1_u64 << length.ilog2();
+        let width = (octave / PER_OCTAVE).max(1);
+        let from = octave + (length - octave) / width * width;
+        match counts.last_mut() {
+            Some((last, _, lines)) if *last == from => *lines = lines.saturating_add(bucket.lines),
+            Some((last, ..)) if *last > from => {}
+            _ => counts.push((from, from + (width - 1), bucket.lines)),
+        }
+    }
+    counts
+}
+
+#[allow(clippy::cast_precision_loss, reason = "places in a chart")]
+fn float(n: u64) -> f64 {
+    n as f64
+}
+
+fn decimal(share: f64) -> String {
+    format!("{share:.2}")
+}

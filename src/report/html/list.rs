@@ -1,0 +1,178 @@
+//! The plain lists of the page: grammars, schemes, what occurs most, inputs.
+
+use super::bound::{Bounds, NAME, Part, SENTENCE, shown};
+use crate::grammar::Grammar;
+use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf};
+
+/// How many schemes are shown at once, the others by a click.
+pub(super) const FIRST_SCHEMES: usize = 16;
+
+/// And how many kinds of refusals.
+pub(super) const FIRST_REFUSALS: usize = 8;
+
+/// What one grammar says of all lines.
+pub(super) struct GrammarRow {
+    pub(super) label: &'static str,
+    /// The shortest name that there is: a number.
+    pub(super) number: &'static str,
+    /// When its document came out.
+    pub(super) year: u16,
+    pub(super) accepted: u64,
+    pub(super) refused: u64,
+    /// Whether it is the one whose refusals are explained.
+    pub(super) is_chosen: bool,
+}
+
+/// The lines of one scheme.
+pub(super) struct SchemeRow {
+    pub(super) name: String,
+    /// What is special about it.
+    pub(super) label: Option<&'static str>,
+    pub(super) lines: u64,
+    /// By the chosen grammar.
+    pub(super) accepted: u64,
+    pub(super) refused: u64,
+}
+
+/// What occurs most.
+pub(super) struct TopList {
+    pub(super) title: &'static str,
+    pub(super) exact: bool,
+    pub(super) max_error: u64,
+    pub(super) entries: Part<(String, u64)>,
+}
+
+impl TopList {
+    pub(super) fn most(&self) -> u64 {
+        self.entries.rows.iter().map(|&(_, lines)| lines).max().unwrap_or(0)
+    }
+}
+
+/// An estimate of how many different ones there are.
+pub(super) struct DistinctCount {
+    pub(super) of: &'static str,
+    pub(super) estimate: u64,
+    /// The standard error of it, in per cent.
+    pub(super) error: String,
+}
+
+/// One input.
+pub(super) struct InputRow {
+    pub(super) name: String,
+    pub(super) lines: u64,
+    pub(super) bytes: u64,
+    /// Why it was not read to its end.
+    pub(super) error: Option<String>,
+}
+
+/// The name of a grammar where there is little space.
+pub(super) const fn label(grammar: Grammar) -> &'static str {
+    match grammar {
+        Grammar::Draft1993 => "Draft 1993",
+        Grammar::Rfc1738 | Grammar::Rfc1808 | Grammar::Rfc2396 | Grammar::Rfc3986 => grammar.document(),
+    }
+}
+
+/// The same as what it is and its number.
+pub(super) fn words(grammar: Grammar) -> (&'static str, &'static str) {
+    label(grammar).split_once(' ').unwrap_or_default()
+}
+
+const fn year(grammar: Grammar) -> u16 {
+    match grammar {
+        Grammar::Draft1993 => 1993,
+        Grammar::Rfc1738 => 1994,
+        Grammar::Rfc1808 => 1995,
+        Grammar::Rfc2396 => 1998,
+        Grammar::Rfc3986 => 2005,
+    }
+}
+
+pub(super) fn grammars(report: &Report) -> Vec<GrammarRow> {
+    let row = |grammar| {
+        let count = report.grammars.iter().find(|count| count.id == grammar);
+        GrammarRow {
+            label: label(grammar),
+            number: words(grammar).1,
+            year: year(grammar),
+            accepted: count.map_or(0, |count| count.accepted),
+            refused: count.map_or(0, |count| count.refused),
+            is_chosen: grammar == report.grammar,
+        }
+    };
+    Grammar::ALL.map(row).into()
+}
+
+fn counted(name: String, label: Option<&'static str>, count: &Count, grammar: Grammar) -> SchemeRow {
+    let accepted = count.accepted.by(grammar);
+    SchemeRow { name, label, lines: count.lines, accepted, refused: count.lines.saturating_sub(accepted) }
+}
+
+pub(super) fn scheme(scheme: &SchemeCount, grammar: Grammar) -> SchemeRow {
+    let label = scheme.label.map(|label| match label {
+        SchemeLabel::Reserved => "reserved",
+        SchemeLabel::Experimental => "experimental",
+    });
+    counted(shown(&scheme.name, NAME), label, &scheme.count, grammar)
+}
+
+/// Lines that no named scheme has.
+pub(super) fn more_schemes(report: &Report) -> Vec<SchemeRow> {
+    [("no scheme", "relative", &report.relative), ("others", "too many to name", &report.other_schemes)]
+        .into_iter()
+        .filter(|(.., count)| count.lines > 0)
+        .map(|(name, label, count)| counted(name.to_owned(), Some(label), count, report.grammar))
+        .collect()
+}
+
+pub(super) fn tops(report: &Report, bounds: &Bounds) -> Vec<TopList> {
+    let list = |top: &Top| TopList {
+        title: match top.of {
+            TopOf::Hosts => "Hosts",
+            TopOf::Schemes => "Schemes",
+            TopOf::Ports => "Ports",
+            TopOf::Tlds => "Top-level domains",
+        },
+        exact: top.exact,
+        max_error: top.max_error,
+        entries: Part::new(
+            &top.entries,
+            bounds.schemes,
+            |entry| entry.lines,
+            |entry| (shown(&entry.name, NAME), entry.lines),
+        ),
+    };
+    report.top.iter().take(MAX_TOPS).map(list).collect()
+}
+
+pub(super) fn distinct(report: &Report) -> Vec<DistinctCount> {
+    let count = |distinct: &Distinct| DistinctCount {
+        of: match distinct.of {
+            DistinctOf::Hosts => "hosts",
+            DistinctOf::Lines => "lines",
+        },
+        estimate: distinct.estimate,
+        error: format!("{}.{:02}", distinct.error_ppm / 10_000, distinct.error_ppm / 100 % 100),
+    };
+    report.distinct.iter().take(MAX_TOPS).map(count).collect()
+}
+
+/// How many lists there can be.
+const MAX_TOPS: usize = 4;
+
+/// Those that were not read to their end first.
+pub(super) fn inputs(report: &Report, bounds: &Bounds) -> Part<InputRow> {
+    let mut inputs: Vec<_> = report.inputs.iter().collect();
+    inputs.sort_by_key(|input| input.error.is_none());
+    Part::new(
+        inputs,
+        bounds.inputs,
+        |input| input.lines,
+        |input| InputRow {
+            name: shown(&input.name, NAME),
+            lines: input.lines,
+            bytes: input.bytes,
+            error: input.error.as_deref().map(|error| shown(error, SENTENCE)),
+        },
+    )
+}

@@ -1,0 +1,214 @@
+//! The report as a page for a browser: one file that asks nothing of any network, and stays small whatever the data.
+//!
+//! The page is `templates/report/page.html` with its parts and its style sheet. Its policy (Content-Security-Policy) allows that one
+//! style sheet, by its hash, and nothing else: no script is run. Text of the data gets into the page through the template
+//! library, which escapes it, and through [`bound::shown`], which bounds it and leaves nothing in it that acts on other text.
+
+mod bound;
+mod filters;
+mod finding;
+mod lengths;
+mod list;
+mod verdict;
+
+use std::io;
+
+use askama::Template;
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use memchr::memmem;
+use sha2::{Digest, Sha256};
+
+use self::bound::{Bounds, NAME, Part, shown};
+use self::finding::{Finding, Mark, advisory, refusal};
+use self::lengths::Histogram;
+use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
+use self::verdict::{MatrixRow, SetRow};
+use super::{Report, digest};
+
+/// No page is longer, in bytes.
+pub const MAX_PAGE: usize = 300_000;
+
+const STYLE: &str = include_str!("../../../templates/report/style.css");
+
+#[derive(Template)]
+#[template(path = "report/page.html")]
+struct Page<'a> {
+    style: &'static str,
+    style_hash: String,
+    report: &'a Report,
+    /// The whole report as JSON stands in the page.
+    embeds: bool,
+    title: String,
+    /// In the order of [`Grammar::ALL`](crate::Grammar::ALL).
+    grammars: Vec<GrammarRow>,
+    sets: Vec<SetRow>,
+    /// A row for each grammar, of the lines that it accepts.
+    matrix: Vec<MatrixRow>,
+    refusals: Part<Finding<'a>>,
+    advisories: Part<Finding<'a>>,
+    schemes: Part<SchemeRow>,
+    /// Lines without a scheme, and of schemes that have no row of their own in the report.
+    more_schemes: Vec<SchemeRow>,
+    lengths: Option<Histogram<'a>>,
+    tops: Vec<TopList>,
+    distinct: Vec<DistinctCount>,
+    inputs: Part<InputRow>,
+}
+
+impl<'a> Page<'a> {
+    fn new(report: &'a Report, bounds: &Bounds, embeds: bool) -> Self {
+        Self {
+            style: STYLE,
+            style_hash: BASE64_STANDARD.encode(Sha256::digest(STYLE)),
+            report,
+            embeds,
+            title: match report.inputs.as_slice() {
+                [input] => shown(&input.name, NAME),
+                inputs => format!("{} inputs", inputs.len()),
+            },
+            grammars: list::grammars(report),
+            sets: verdict::sets(report, bounds),
+            matrix: verdict::matrix(report, bounds),
+            refusals: Part::new(
+                &report.defects,
+                bounds.findings,
+                |kind| kind.lines,
+                |kind| refusal(kind, report, bounds),
+            ),
+            advisories: Part::new(
+                &report.advisories,
+                bounds.findings,
+                |kind| kind.lines,
+                |kind| advisory(kind, report, bounds),
+            ),
+            schemes: Part::new(
+                &report.schemes,
+                bounds.schemes,
+                |scheme| scheme.count.lines,
+                |scheme| list::scheme(scheme, report.grammar),
+            ),
+            more_schemes: list::more_schemes(report),
+            lengths: report.lengths.as_ref().map(|lengths| Histogram::new(lengths, report)),
+            tops: list::tops(report, bounds),
+            distinct: list::distinct(report),
+            inputs: list::inputs(report, bounds),
+        }
+    }
+
+    /// The row of the grammar whose refusals are explained.
+    fn chosen(&self) -> &GrammarRow {
+        &self.grammars[self.report.grammar as usize]
+    }
+
+    fn n_refused_by_all(&self) -> u64 {
+        self.report.totals.judged.saturating_sub(self.report.totals.accepted_by_any)
+    }
+
+    fn n_lines_of_the_first_scheme(&self) -> u64 {
+        self.schemes.rows.iter().chain(&self.more_schemes).map(|row| row.lines).max().unwrap_or(0)
+    }
+}
+
+impl Report {
+    /// Writes the report as a page of at most [`MAX_PAGE`] bytes. What had to be left out for that is said in it.
+    ///
+    /// # Errors
+    /// When `out` cannot be written to.
+    pub fn write_html(&self, mut out: impl io::Write) -> io::Result<()> {
+        let report = Self { digest: digest::of_report(self), ..self.clone() };
+        out.write_all(page(&report).map_err(io::Error::other)?.as_bytes())
+    }
+}
+
+/// The JSON of the report that a page holds; `None` if that is none of [`Report::write_html`], or it was too long to be held.
+#[must_use]
+pub fn json_in_page(page: &[u8]) -> Option<&[u8]> {
+    let start = memmem::find(page, BEFORE_JSON)? + BEFORE_JSON.len();
+    let json = &page[start..];
+    Some(&json[..memmem::find(json, BEHIND_JSON)?])
+}
+
+/// What stands around the JSON in the template. It stands in no other place: "<" of the data is escaped.
+const BEFORE_JSON: &[u8] = b"<script type=\"application/json\" id=\"report\">";
+const BEHIND_JSON: &[u8] = b"</script>";
+
+/// The first that is short enough: a page with the report as JSON, one without, and the least that there is.
+fn page(report: &Report) -> askama::Result<String> {
+    for embeds in [true, false] {
+        let page = Page::new(report, &Bounds::MOST, embeds).render()?;
+        if page.len() <= MAX_PAGE {
+            return Ok(page);
+        }
+    }
+    Page::new(report, &Bounds::LEAST, false).render()
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::{Value, json};
+
+    use super::*;
+    use crate::{Advisory, Cause, Component, Grammar};
+
+    /// A report with more of everything than any scan can find, in the longest texts there are, of what takes longest to write.
+    fn monster(text: &str) -> Report {
+        let most = u64::MAX / 1000;
+        let count =
+            json!({ "draft1993": most, "rfc1738": 0, "rfc1808": most, "rfc2396": most, "rfc3986": 1 });
+        let line = json!({
+            "input": 1, "line": most, "line_offset": most, "offset": most, "text": "'".repeat(640), "skipped": most, "cut": true,
+            "mark": [300, 304], "rule": { "name": text, "text": format!("{text}\n").repeat(99), "source": text },
+        });
+        let lines = vec![line; 3];
+        let defects = Component::ALL.iter().flat_map(|component| {
+            let kind = |cause: &Cause| json!({ "component": component.name(), "cause": cause.name(), "lines": most, "examples": lines });
+            Cause::ALL.iter().map(kind).collect::<Vec<_>>()
+        });
+        let sets = (0..32).map(|bits| {
+            let grammars: Vec<_> = crate::Verdict::from_bits(bits).iter().map(Grammar::name).collect();
+            json!({ "grammars": grammars, "lines": most, "examples": lines })
+        });
+        let advisories =
+            Advisory::ALL.iter().map(|name| json!({ "name": name.name(), "lines": most, "examples": lines }));
+        let entries = vec![json!({ "name": text, "lines": most }); 1000];
+        let top = ["hosts", "schemes", "ports", "tlds"]
+            .map(|of| json!({ "of": of, "exact": false, "max_error": most, "entries": entries }));
+        let buckets =
+            (0..63).flat_map(|octave| (0..16).map(move |part| (1_u64 << octave) + ((part << octave) >> 4)));
+        let scheme = json!({ "name": text, "label": "experimental", "lines": most, "accepted": count });
+        let report = json!({
+            "schema": "urlsift.report/1", "version": "0.1.0", "digest": "0".repeat(64), "grammar": "rfc3986", "complete": false,
+            "totals": {
+                "lines": most, "bytes": most, "blank": most, "judged": most, "accepted_by_any": most, "cr": most,
+                "byte_order_marks": most,
+            },
+            "grammars": Grammar::ALL.map(|grammar| json!({ "id": grammar.name(), "accepted": most, "refused": most })),
+            "verdict_sets": sets.collect::<Value>(),
+            "schemes": vec![scheme; 1000],
+            "other_schemes": { "lines": most, "accepted": count },
+            "relative": { "lines": most, "accepted": count },
+            "defects": defects.collect::<Value>(),
+            "advisories": advisories.collect::<Value>(),
+            "lengths": {
+                "min": 1, "max": most, "sum": most, "longest": { "input": 1, "line": most, "line_offset": most, "bytes": most },
+                "percentiles": vec![json!({ "percent": 50, "bytes": most }); 99],
+                "buckets": buckets.map(|from| json!({ "from": from, "to": from, "lines": most })).collect::<Value>(),
+            },
+            "top": top,
+            "distinct": Vec::from(["hosts", "lines"].map(|of| json!({ "of": of, "estimate": most, "error_ppm": most }))),
+            "inputs": vec![json!({ "name": text, "bytes": most, "lines": most, "error": text }); 1000],
+        });
+        serde_json::from_value(report).unwrap()
+    }
+
+    #[test]
+    fn no_report_makes_a_long_page() {
+        for text in ["\"'&<>".repeat(1000), "\u{1f600}".repeat(5000), "\u{202e}".repeat(5000)] {
+            let mut page = Vec::new();
+            monster(&text).write_html(&mut page).unwrap();
+            assert!(page.len() <= MAX_PAGE, "{} bytes", page.len());
+            assert!(page.ends_with(b"</html>\n"));
+        }
+    }
+}

@@ -1,0 +1,92 @@
+//! Where grammars differ: the sets of grammars that accept lines, and for each two how many lines one accepts and the other refuses.
+
+use super::bound::{Bounds, Part};
+use super::finding::{Excerpt, whole_lines};
+use super::list::{label, words};
+use crate::grammar::{Grammar, Verdict};
+use crate::report::{Report, VerdictSet};
+
+/// Lines that exactly some grammars accept.
+pub(super) struct SetRow {
+    pub(super) dots: Vec<Dot>,
+    /// The grammars.
+    pub(super) names: String,
+    pub(super) lines: u64,
+    pub(super) examples: Vec<Excerpt>,
+}
+
+/// Whether one grammar accepts.
+pub(super) struct Dot {
+    pub(super) label: &'static str,
+    pub(super) accepts: bool,
+}
+
+/// What one grammar accepts.
+pub(super) struct MatrixRow {
+    /// The grammar's name, in two words.
+    pub(super) document: &'static str,
+    pub(super) number: &'static str,
+    /// By the grammar that refuses; `None` where it is the same.
+    pub(super) cells: Vec<Option<Pair>>,
+}
+
+/// Lines that one grammar accepts and another refuses.
+pub(super) struct Pair {
+    pub(super) id: String,
+    pub(super) accepts: &'static str,
+    pub(super) refuses: &'static str,
+    pub(super) lines: u64,
+    /// The sets of grammars that accept such lines.
+    pub(super) sets: Part<SetRow>,
+}
+
+/// How many sets a pair shows.
+const MAX_SETS_OF_PAIR: usize = 4;
+
+/// Of a report that was read there may be more than there can be.
+fn all(report: &Report) -> impl Iterator<Item = &VerdictSet> {
+    report.verdict_sets.iter().take(Verdict::COUNT)
+}
+
+fn row(set: &VerdictSet, examples: Vec<Excerpt>) -> SetRow {
+    let dot = |grammar| Dot { label: label(grammar), accepts: set.grammars.contains(&grammar) };
+    let dots = Vec::from(Grammar::ALL.map(dot));
+    let names: Vec<_> = dots.iter().filter(|dot| dot.accepts).map(|dot| dot.label).collect();
+    SetRow { dots, names: names.join(", "), lines: set.lines, examples }
+}
+
+pub(super) fn sets(report: &Report, bounds: &Bounds) -> Vec<SetRow> {
+    all(report).map(|set| row(set, whole_lines(&set.examples, report, bounds))).collect()
+}
+
+pub(super) fn matrix(report: &Report, bounds: &Bounds) -> Vec<MatrixRow> {
+    let cell = |accepts: Grammar, refuses: Grammar| {
+        (accepts != refuses).then(|| pair(report, accepts, refuses, bounds))
+    };
+    let row = |accepts: Grammar| MatrixRow {
+        document: words(accepts).0,
+        number: words(accepts).1,
+        cells: Grammar::ALL.map(|refuses| cell(accepts, refuses)).into(),
+    };
+    Grammar::ALL.map(row).into()
+}
+
+fn pair(report: &Report, accepts: Grammar, refuses: Grammar, bounds: &Bounds) -> Pair {
+    let sets: Vec<_> = all(report)
+        .filter(|set| set.grammars.contains(&accepts) && !set.grammars.contains(&refuses))
+        .collect();
+    // The fewer sets, the more examples of each.
+    let bounds = Bounds { examples: (bounds.examples / sets.len().max(1)).max(1), ..*bounds };
+    Pair {
+        id: format!("{}-not-{}", accepts.name(), refuses.name()),
+        accepts: label(accepts),
+        refuses: label(refuses),
+        lines: sets.iter().map(|set| set.lines).fold(0, u64::saturating_add),
+        sets: Part::new(
+            sets,
+            MAX_SETS_OF_PAIR,
+            |set| set.lines,
+            |set| row(set, whole_lines(&set.examples, report, &bounds)),
+        ),
+    }
+}

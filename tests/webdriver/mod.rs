@@ -1,0 +1,129 @@
+//! A browser that a test drives: Chromium without a window, through chromedriver, which is spoken to as WebDriver (W3C) has it:
+//! JSON over HTTP. No more of that than the tests need.
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::TcpStream;
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::time::Duration;
+
+use serde_json::{Value, json};
+
+/// A browser with a fresh profile; it is closed when this is dropped.
+pub struct Browser {
+    driver: Child,
+    address: String,
+    /// The path of all that is asked of the browser.
+    session: String,
+    _profile: tempfile::TempDir,
+}
+
+impl Browser {
+    /// Starts a browser; `None` if there is no chromedriver.
+    pub fn start() -> Option<Self> {
+        let mut command = Command::new("chromedriver");
+        command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null());
+        let mut driver = command.spawn().ok()?;
+        // It says on which port it listens.
+        let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map(Result::unwrap);
+        let port = lines.find_map(|line| {
+            let (_, port) = line.split_once("started successfully on port ")?;
+            Some(port.trim_end_matches('.').to_owned())
+        });
+        let port = port.expect("chromedriver says where it listens");
+        let profile = tempfile::tempdir().unwrap();
+        let mut browser =
+            Self { driver, address: format!("127.0.0.1:{port}"), session: String::new(), _profile: profile };
+        let profile = format!("--user-data-dir={}", browser._profile.path().display());
+        let args = [
+            "--headless",
+            // Tests are run as any user, in containers too; the page is our own.
+            "--no-sandbox",
+            "--disable-dev-shm-usage",
+            "--disable-gpu",
+            "--disable-quic",
+            "--no-first-run",
+            "--disable-background-networking",
+            "--disable-component-update",
+            "--disable-sync",
+            &profile,
+        ];
+        let wanted =
+            json!({ "goog:chromeOptions": { "args": args }, "goog:loggingPrefs": { "browser": "ALL" } });
+        let session = browser.ask("POST", "/session", &json!({ "capabilities": { "alwaysMatch": wanted } }));
+        browser.session = format!("/session/{}", session["sessionId"].as_str().unwrap());
+        Some(browser)
+    }
+
+    /// How wide the window is, in pixels, and whether the user likes it dark.
+    pub fn look(&self, width: u32, dark: bool) {
+        let size = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600 });
+        self.tell("Emulation.setDeviceMetricsOverride", &size);
+        let scheme = if dark { "dark" } else { "light" };
+        let media = json!({ "features": [{ "name": "prefers-color-scheme", "value": scheme }] });
+        self.tell("Emulation.setEmulatedMedia", &media);
+    }
+
+    /// Opens a file.
+    pub fn open(&self, path: &Path) {
+        self.post("url", &json!({ "url": format!("file://{}", path.display()) }));
+    }
+
+    /// What the body of a function returns that is run in the page, as the page's own scripts are.
+    pub fn run(&self, script: &str) -> Value {
+        self.post("execute/sync", &json!({ "script": script, "args": [] }))
+    }
+
+    /// Presses the first element that a selector matches.
+    pub fn press(&self, selector: &str) {
+        let element = self.post("element", &json!({ "using": "css selector", "value": selector }));
+        let id = element.as_object().unwrap().values().next().unwrap().as_str().unwrap();
+        self.post(&format!("element/{id}/click"), &json!({}));
+    }
+
+    /// What the browser has written to its console since this was last asked.
+    pub fn console(&self) -> Vec<Value> {
+        self.post("se/log", &json!({ "type": "browser" })).as_array().unwrap().clone()
+    }
+
+    /// A command of the browser's own protocol.
+    fn tell(&self, command: &str, params: &Value) {
+        self.post("goog/cdp/execute", &json!({ "cmd": command, "params": params }));
+    }
+
+    fn post(&self, path: &str, body: &Value) -> Value {
+        self.ask("POST", &format!("{}/{path}", self.session), body)
+    }
+
+    fn ask(&self, method: &str, path: &str, body: &Value) -> Value {
+        let mut stream = TcpStream::connect(&self.address).unwrap();
+        stream.set_read_timeout(Some(Duration::from_secs(120))).unwrap();
+        let body = body.to_string();
+        let head = format!("Host: {}\r\nContent-Type: application/json\r\nConnection: close", self.address);
+        write!(stream, "{method} {path} HTTP/1.1\r\n{head}\r\nContent-Length: {}\r\n\r\n{body}", body.len())
+            .unwrap();
+        let mut answer = BufReader::new(stream);
+        let mut len = 0;
+        for line in answer.by_ref().lines().map(Result::unwrap).skip(1).take_while(|line| !line.is_empty()) {
+            let (name, value) = line.split_once(':').unwrap();
+            if name.eq_ignore_ascii_case("content-length") {
+                len = value.trim().parse().unwrap();
+            }
+        }
+        let mut body = vec![0; len];
+        answer.read_exact(&mut body).unwrap();
+        let value = serde_json::from_slice::<Value>(&body).unwrap()["value"].take();
+        assert!(value.get("error").is_none(), "{method} {path}: {value}");
+        value
+    }
+}
+
+impl Drop for Browser {
+    fn drop(&mut self) {
+        if !self.session.is_empty() && !std::thread::panicking() {
+            self.ask("DELETE", &self.session, &json!({}));
+        }
+        let _ = self.driver.kill();
+        let _ = self.driver.wait();
+    }
+}
