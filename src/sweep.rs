@@ -10,6 +10,7 @@ use std::cell::Cell;
 use memchr::{memchr, memchr_iter};
 
 use crate::advisory::Advisories;
+use crate::example::{Line, Place};
 use crate::grammar::Verdict;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
@@ -17,7 +18,6 @@ use crate::kernel::{Kernel, KernelId, LANES};
 use crate::lanes::{Findings, Known, List, ListedLine, Reader, decides};
 use crate::scheme::{Scheme, Schemes};
 use crate::shard::{cut, last_end, trim_terminator};
-use crate::example::{Line, Place};
 use crate::tally::Run;
 use crate::walk::{Fact, OUTCOMES, Outcome, outcomes, walk};
 

@@ -7,7 +7,7 @@ use urlsift::tally::MAX_NAMES;
 
 #[derive(Args)]
 pub(super) struct CountArgs {
-    /// Count how long lines are: percentiles, the longest line and where it is
+    /// Count how long lines are: percentiles, the longest line and where it is; a page has it always
     #[arg(long)]
     lengths: bool,
 

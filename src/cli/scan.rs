@@ -48,6 +48,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = args.report.open()?;
+    options.lengths |= output.shows_lengths();
     let start = Instant::now();
     let scanned = scan_inputs(&inputs, &options, &effort);
     let run = Run::new(start.elapsed(), effort.n_threads(), effort.kernel);
