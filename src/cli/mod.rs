@@ -4,6 +4,7 @@ mod bench;
 mod explain;
 mod gate;
 mod lines;
+mod near;
 mod output;
 mod scan;
 

@@ -9,9 +9,9 @@ use urlsift::kernel::KernelId;
 use urlsift::report::{Report, render};
 use urlsift::scan::Options;
 
-use super::gate::Gate;
+use super::gate::Gates;
 use super::output::Output;
-use super::{End, GrammarArgs, InputArgs, complain_of, kernel};
+use super::{End, GrammarArgs, InputArgs, complain, complain_of, kernel};
 
 #[derive(Args)]
 pub(crate) struct ScanArgs {
@@ -33,9 +33,18 @@ pub(crate) struct ScanArgs {
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
-    /// Exit with 1 when lines are refused: refused, 'refused>100' or 'refused>0.1%'
-    #[arg(long, value_name = "LIMIT")]
-    fail_on: Option<Gate>,
+    /// Exit with 1 when a condition holds, such as refused, 'refused:rfc1738>0.1%', 'scheme:http>0' or advisory:password
+    ///
+    /// Conditions are joined by commas, or the option given several times; one that holds is enough, and each that holds is
+    /// named on standard error.
+    ///
+    /// A condition is something counted, a comparison (> >= < <= = !=) and a number, or a share in per cent; without a
+    /// comparison it means more than 0. Counted are: refused and accepted, by the grammar of --grammar, or behind a colon
+    /// another one, any (at least one of the five) or all (each of the five); scheme:NAME and relative (no scheme);
+    /// advisory:NAME; and lines, judged, blank and cr (lines that ended in CR). Shares are of the judged lines, those of judged,
+    /// blank and cr of all lines; no share of nothing crosses a limit.
+    #[arg(long, value_name = "CONDITION,...")]
+    fail_on: Vec<Gates>,
 
     /// Whether the text report has colours
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
@@ -86,11 +95,16 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         Format::Text => out.write_all(render(&report, args.color.is_on(args.output.is_some())).as_bytes()),
         Format::Json => report.write_json(out),
     })?;
-    Ok(if !report.complete {
-        End::Incomplete
-    } else if args.fail_on.is_some_and(|gate| gate.is_crossed_by(&report)) {
-        End::Crossed
-    } else {
-        End::Done
-    })
+    if !report.complete {
+        if !args.fail_on.is_empty() {
+            complain("--fail-on was not looked at, since not all could be read");
+        }
+        return Ok(End::Incomplete);
+    }
+    let mut end = End::Done;
+    for sentence in args.fail_on.iter().flat_map(|gates| gates.crossed(&report)) {
+        complain(&sentence);
+        end = End::Crossed;
+    }
+    Ok(end)
 }
