@@ -2,7 +2,8 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -15,9 +16,10 @@ use crate::parallel::in_order;
 use crate::scan::{Options, Ways, scan_into};
 use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
+use crate::watch::{Stopped, Watch};
 
 /// How the work is done. Nothing here changes a count.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Effort {
     /// How many threads judge lines; 0 is as many as the machine runs at once.
@@ -28,11 +30,13 @@ pub struct Effort {
     pub line_len: usize,
     /// What judges lines; has to be available.
     pub kernel: KernelId,
+    /// Who is told how far the work has come, and may stop it.
+    pub watch: Option<Watch>,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20, kernel: KernelId::best() }
+        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20, kernel: KernelId::best(), watch: None }
     }
 }
 
@@ -41,6 +45,17 @@ impl Effort {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The end of the last line of a shard mostly lies a little behind it.
         Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), eager: false }
+    }
+
+    /// Tells the watch that so much more has been dealt with.
+    fn pass(&self, bytes: &Bytes, lines: u64) {
+        if let Some(watch) = &self.watch {
+            watch.pass(bytes.get().len() as u64, lines);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.watch.as_ref().is_some_and(Watch::is_stopped)
     }
 
     /// How many threads that is.
@@ -60,6 +75,14 @@ pub struct Failure {
     pub input: u32,
     /// What went wrong.
     pub error: io::Error,
+}
+
+impl Failure {
+    /// Whether nothing did, but [`Watch::stop`] was called before the input had been read to its end.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        self.error.get_ref().is_some_and(|error| error.is::<Stopped>())
+    }
 }
 
 /// What a scan found.
@@ -87,7 +110,8 @@ impl Scanned {
 /// Judges all lines of all inputs and counts them.
 ///
 /// The result does not depend on `effort`. Memory is bounded by the number of threads, whatever the inputs. An input that
-/// cannot be read is named in the result and does not stop the others.
+/// cannot be read is named in the result and does not stop the others. Where [`Effort::watch`] was stopped, the result has the
+/// beginning of each input, and a failure for each that goes on behind it.
 ///
 /// ```no_run
 /// use urlsift::corpus::{Effort, scan_inputs};
@@ -103,7 +127,7 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     // Files first, all at once; then what can only be read from its start, one after the other.
     let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
     let scan_files = || {
-        let scan_one = |&(number, input): &(u32, &Input)| match input.open() {
+        let scan_one = |&(number, input): &(u32, &Input)| match input.open(effort.watch.as_ref()) {
             Ok(Opened::File(file, len)) => scan_file(&file, len, number, options, effort),
             // It has become one since.
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
@@ -113,7 +137,7 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     };
     let mut all = in_pool(effort.n_threads(), scan_files);
     for (number, input) in streams {
-        all = all.merge(match input.open() {
+        all = all.merge(match input.open(effort.watch.as_ref()) {
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
             Ok(Opened::File(file, len)) => {
                 in_pool(effort.n_threads(), || scan_file(&file, len, number, options, effort))
@@ -202,8 +226,50 @@ fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effo
             }
         }
     };
-    let shards = (0..len.div_ceil(shard_len)).into_par_iter();
-    shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
+    let shards =
+        Shards { next: AtomicU64::new(0), n: len.div_ceil(shard_len), hands: effort.n_threads() as u64 };
+    let all = Mutex::new(Scanned::default());
+    (0..effort.n_threads()).into_par_iter().for_each(|_| {
+        while !effort.is_stopped()
+            && let Some(taken) = shards.take()
+        {
+            // Of what is in the tally so far, that counts which stands before these lines.
+            let tally = lock(&all).tally.behind(Place { input, offset: taken.start * shard_len });
+            let scanned = taken.fold(Scanned { tally, failures: Vec::new() }, scan_one);
+            let mut all = lock(&all);
+            *all = std::mem::take(&mut *all).merge(scanned);
+        }
+    });
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !shards.are_taken() {
+        all.failures.push(Failure { input, error: Stopped.into() });
+    }
+    all
+}
+
+/// The shards of a file, to be taken from its start on: whenever no more are taken, those that were are its beginning.
+struct Shards {
+    next: AtomicU64,
+    n: u64,
+    /// How many threads take some.
+    hands: u64,
+}
+
+impl Shards {
+    /// The most that are taken at a time; a stop waits for them to be done.
+    const MOST: u64 = 16;
+
+    /// The next few; fewer towards the end, so that all threads end together.
+    fn take(&self) -> Option<Range<u64>> {
+        let share = |next: u64| ((self.n - next) / (4 * self.hands)).clamp(1, Self::MOST).min(self.n - next);
+        let take = |next| (next < self.n).then(|| next + share(next));
+        let start = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(start..start + share(start))
+    }
+
+    fn are_taken(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.n
+    }
 }
 
 fn number(input: usize) -> u32 {
@@ -232,8 +298,14 @@ fn scan_shard(
                 spare = bytes.into_buffer();
             }
             Ok(Some(Piece::Long { bytes, end })) => {
-                scanned.tally = scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options));
+                scanned.tally =
+                    scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options, effort));
                 spare = bytes.into_buffer();
+                // It may go on for hours.
+                if !end && effort.is_stopped() {
+                    scanned.failures.push(Failure { input, error: Stopped.into() });
+                    break;
+                }
             }
             Ok(None) => break,
             Err(error) => {
@@ -247,13 +319,23 @@ fn scan_shard(
 }
 
 fn scan_lines(tally: &mut Tally, bytes: &Bytes, input: u32, options: &Options, effort: &Effort) {
+    let before = tally.lines();
     scan_into(tally, effort.kernel, bytes.get(), Place { input, offset: bytes.offset }, options);
+    effort.pass(bytes, tally.lines() - before);
 }
 
 /// One more part of a long line; its tally when it has ended.
-fn scan_long(long: &mut Option<LongLine>, bytes: &Bytes, end: bool, input: u32, options: &Options) -> Tally {
+fn scan_long(
+    long: &mut Option<LongLine>,
+    bytes: &Bytes,
+    end: bool,
+    input: u32,
+    options: &Options,
+    effort: &Effort,
+) -> Tally {
     let line = long.get_or_insert_with(|| LongLine::new(Place { input, offset: bytes.offset }, options));
     line.feed(bytes.get());
+    effort.pass(bytes, u64::from(end));
     if end { long.take().map(LongLine::finish).unwrap_or_default() } else { Tally::default() }
 }
 
@@ -269,7 +351,7 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
             match pieces.next(&mut given_back.try_recv().unwrap_or_default()) {
                 Ok(Some(Piece::Lines(bytes))) => return Some(bytes),
                 Ok(Some(Piece::Long { bytes, end })) => {
-                    let done = scan_long(&mut long, &bytes, end, input, options);
+                    let done = scan_long(&mut long, &bytes, end, input, options, effort);
                     aside = std::mem::take(&mut aside).merge(done);
                     let _ = give_back.send(bytes.into_buffer());
                 }
@@ -298,6 +380,6 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
     Scanned { tally: tally.merge(aside), failures }
 }
 
-fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
-    tally.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }

@@ -47,6 +47,7 @@ pub mod advisory;
 mod judge;
 mod walk;
 mod shard;
+pub mod watch;
 pub mod input;
 mod class;
 pub mod kernel;

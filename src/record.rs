@@ -10,7 +10,7 @@ use crate::advisory::Advisory;
 use crate::corpus::{Effort, Failure};
 use crate::escape::masked;
 use crate::grammar::Grammar;
-use crate::input::{Bytes, Input, Opened, Piece, Pieces, Sizes};
+use crate::input::{Bytes, Input, Piece, Pieces, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
 use crate::parallel::in_order;
@@ -121,9 +121,9 @@ pub fn write_records(
         writeln!(out, "{}", names.join("\t"))?;
     }
     for (number, input) in (0u32..).zip(inputs) {
-        let result = match input.open() {
-            Ok(Opened::File(file, _)) => write_input(file, input.name(), records, effort, out)?,
-            Ok(Opened::Stream(stream)) => write_input(stream, input.name(), records, effort, out)?,
+        let watch = effort.watch.as_ref();
+        let result = match input.open(watch) {
+            Ok(opened) => write_input(opened.bytes(watch), input.name(), records, effort, out)?,
             Err(error) => Err(error),
         };
         if let Err(error) = result {
@@ -152,7 +152,11 @@ fn write_input(
         Ok(piece) => piece.map(|piece| {
             let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
             let numbered = Numbered { bytes, first };
-            first += memchr::memchr_iter(b'\n', numbered.bytes.get()).count() as u64;
+            let n_lines = memchr::memchr_iter(b'\n', numbered.bytes.get()).count() as u64;
+            first += n_lines;
+            if let Some(watch) = &effort.watch {
+                watch.pass(numbered.bytes.get().len() as u64, n_lines);
+            }
             numbered
         }),
         Err(error) => {

@@ -3,14 +3,17 @@
 mod bench;
 mod explain;
 mod gate;
+mod hint;
+mod interrupt;
 mod lines;
-mod near;
 mod output;
+mod progress;
 mod scan;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::slice;
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -20,6 +23,7 @@ use urlsift::corpus::{Effort, Failure};
 use urlsift::escape::printable;
 use urlsift::input::{self, Input};
 use urlsift::kernel::KernelId;
+use urlsift::watch::Watch;
 
 /// Judge every line of URL lists under five grammars at once.
 ///
@@ -37,7 +41,8 @@ Examples:
   urlsift explain 'http://example.org/?a/b'
   urlsift bench                          how fast it is on this machine
 
-Exit status: 0 done; 1 a --fail-on limit was crossed; 2 usage, or an input that could not be read.")]
+Exit status: 0 done; 1 a --fail-on condition held; 2 usage, or an input that could not be read;
+130 and 143 stopped by Ctrl-C and SIGTERM.")]
 struct Typed {
     #[command(subcommand)]
     command: Option<Command>,
@@ -75,8 +80,12 @@ struct InputArgs {
     paths: Vec<PathBuf>,
 
     /// How many threads judge lines [default: as many as the machine runs at once]
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<u32>,
+
+    /// Show no progress: without this, work that takes longer than a second shows it where standard error is a terminal
+    #[arg(long)]
+    no_progress: bool,
 
     /// How many bytes of a file are one piece of work; the report is the same for any
     #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(1..=(1 << 30)))]
@@ -99,6 +108,12 @@ struct GrammarArgs {
     /// Show passwords found in the data instead of ***
     #[arg(long)]
     show_secrets: bool,
+}
+
+/// A number of threads.
+fn threads(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|n| (1..=1024).contains(n));
+    number.ok_or_else(|| "expected a number of threads from 1 to 1024".to_owned())
 }
 
 /// The kernel of that name, if this machine has it.
@@ -124,7 +139,7 @@ impl InputArgs {
         match self.paths.as_slice() {
             [] if io::stdin().is_terminal() => None,
             [] => Some(vec![Input::standard()]),
-            paths => Some(input::list(paths)),
+            paths => Some(paths.iter().flat_map(listed).collect()),
         }
     }
 
@@ -136,7 +151,39 @@ impl InputArgs {
         effort.line_len = self.line_size.map_or(effort.line_len, usize);
         effort
     }
+
+    /// Does work on the inputs that can be watched and stopped: shows its progress, unless `mixed` says that the output may
+    /// be seen in the same place; and lets the first Ctrl-C or SIGTERM stop it. Returns the signal too, if one came.
+    fn attend<R>(
+        &self,
+        mut effort: Effort,
+        inputs: &[Input],
+        mixed: bool,
+        work: impl FnOnce(&Effort) -> R,
+    ) -> (R, Option<u8>) {
+        let watch = Watch::default();
+        effort.watch = Some(watch.clone());
+        let interrupt = interrupt::Interrupt::stops(&watch);
+        let result = if self.no_progress || mixed || !progress::is_wanted(inputs) {
+            work(&effort)
+        } else {
+            progress::during(&watch, inputs, || work(&effort))
+        };
+        (result, interrupt.signal())
+    }
 }
+
+/// The inputs that a path names. An empty directory is worth a word: all is well with no lines.
+fn listed(path: &PathBuf) -> Vec<Input> {
+    let inputs = input::list(slice::from_ref(path));
+    if inputs.is_empty() {
+        complain(&format!("{}: there is no file in this directory or below it", path.display()));
+    }
+    inputs
+}
+
+/// The number of the signal that asks a program to end, on every system that has it.
+const SIGTERM: u8 = 15;
 
 /// How a run of the command ended.
 enum End {
@@ -145,13 +192,24 @@ enum End {
     Crossed,
     /// An input could not be read to its end; it has been named.
     Incomplete,
+    /// This signal stopped it.
+    Stopped(u8),
     /// Nothing was asked for.
     NoInput,
 }
 
+impl End {
+    /// The end of work that a signal stopped: says so, and what has become of it.
+    fn stopped(signal: Option<u8>, sentence: &str) -> Self {
+        let signal = signal.unwrap_or_default();
+        complain(&format!("{}: {sentence}", if signal == SIGTERM { "terminated" } else { "interrupted" }));
+        Self::Stopped(signal)
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run() -> ExitCode {
-    let typed = Typed::parse();
+    let typed = Typed::try_parse().unwrap_or_else(|error| hint::with_tip(error, &Typed::command()).exit());
     let result = match &typed.command {
         None => scan::run(&typed.scan),
         Some(Command::Scan(args)) => scan::run(args),
@@ -163,6 +221,8 @@ pub(crate) fn run() -> ExitCode {
         Ok(End::Done) => ExitCode::SUCCESS,
         Ok(End::Crossed) => ExitCode::from(1),
         Ok(End::Incomplete) => ExitCode::from(2),
+        // What a shell says of a program that the signal has ended.
+        Ok(End::Stopped(signal)) => ExitCode::from(128 + signal),
         Ok(End::NoInput) => {
             complain("no input: name a file or a directory, or pipe a list in; see urlsift --help");
             ExitCode::from(2)
@@ -182,15 +242,15 @@ fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "urlsift: {}", printable(sentence.as_bytes()));
 }
 
-/// Names the inputs that could not be read to their end.
+/// Names the inputs that could not be read to their end; those that were stopped by a signal are not worth a line each.
 fn complain_of(failures: &[Failure], inputs: &[Input]) {
-    for failure in failures {
+    for failure in failures.iter().filter(|failure| !failure.is_stop()) {
         let name = inputs.get(failure.input as usize).map_or("?", Input::name);
         complain(&format!("{name}: {}", failure.error));
         if failure.error.kind() == io::ErrorKind::NotFound
-            && Typed::command().get_subcommands().any(|command| command.get_name() == name)
+            && let Some(hint) = hint::on_missing_input(name, &Typed::command())
         {
-            complain(&format!("a command stands before all options: urlsift {name} ..."));
+            complain(&hint);
         }
     }
 }

@@ -1,10 +1,10 @@
 //! `urlsift [PATH]...`: the report.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
-use urlsift::corpus::scan_inputs;
+use urlsift::corpus::{Effort, Failure, scan_inputs};
 use urlsift::kernel::KernelId;
 use urlsift::report::{Report, render};
 use urlsift::scan::Options;
@@ -68,14 +68,15 @@ enum Colour {
 }
 
 impl Colour {
-    fn is_on(self, to_file: bool) -> bool {
+    /// Whether what goes there has colours.
+    fn is_on(self, is_terminal: bool) -> bool {
         let set = |name: &str| std::env::var_os(name).is_some_and(|value| !value.is_empty());
         match self {
             Self::Always => true,
             Self::Never => false,
             Self::Auto => {
                 let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
-                !to_file && !dumb && !set("NO_COLOR") && io::stdout().is_terminal()
+                is_terminal && !dumb && !set("NO_COLOR")
             }
         }
     }
@@ -88,11 +89,23 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = Output::open(args.output.as_deref())?;
-    let scanned = scan_inputs(&inputs, &options, &effort);
+    let scan = |effort: &Effort| scan_inputs(&inputs, &options, effort);
+    let (scanned, signal) = args.input.attend(effort, &inputs, false, scan);
     complain_of(&scanned.failures, &inputs);
     let report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    if scanned.failures.iter().any(Failure::is_stop) {
+        // No result: whoever waits for one must not take this for it.
+        let colour = args.color.is_on(io::stderr().is_terminal());
+        let _ = io::stderr().write_all(render(&report, colour).as_bytes());
+        let name = output.name();
+        let sentence = format!("the report above is of what had been read; nothing was written to {name}");
+        return Ok(End::stopped(signal, &sentence));
+    }
     output.write(|out| match args.format {
-        Format::Text => out.write_all(render(&report, args.color.is_on(args.output.is_some())).as_bytes()),
+        Format::Text => {
+            let colour = args.color.is_on(args.output.is_none() && io::stdout().is_terminal());
+            out.write_all(render(&report, colour).as_bytes())
+        }
         Format::Json => report.write_json(out),
     })?;
     if !report.complete {

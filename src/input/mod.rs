@@ -2,6 +2,7 @@
 
 mod listing;
 mod pieces;
+mod watched;
 
 pub(crate) use listing::Opened;
 pub use listing::{Input, list};

@@ -17,7 +17,7 @@ use std::ops::Range;
 use urlsift::escape::printable;
 use urlsift::{Advisory, Grammar};
 
-use super::super::near::did_you_mean;
+use super::super::hint::did_you_mean;
 use super::{By, Comparison, Gate, Limit, Measure, WHOLE};
 
 /// What is wrong with a condition, and with which of its bytes.
