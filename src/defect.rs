@@ -105,6 +105,14 @@ impl Defect {
         };
         Some(Self { grammar, offset, component, cause, rule })
     }
+
+    /// Where the rule stands, as one writes it in a sentence, such as `RFC 1738, section 5`.
+    #[must_use]
+    pub fn source(&self) -> String {
+        let section = self.rule.section();
+        let word = if section.starts_with(|c: char| c.is_ascii_digit()) { "section " } else { "" };
+        format!("{}, {word}{section}", self.grammar.document())
+    }
 }
 
 /// The component and the cause of the defect at `at`, of a line that RFC 3986 could accept up to there, and that is behind its

@@ -2,14 +2,15 @@
 
 use std::fmt;
 
-/// Declares an enum whose variants have public names: stable, lower-case, hyphenated.
+/// Declares an enum whose variants have public names: stable, lower-case, hyphenated. Serialised it is its name.
 macro_rules! named {
     ($(#[$meta:meta])* $kind:ident { $($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[derive(serde::Serialize, serde::Deserialize)]
         #[non_exhaustive]
         #[repr(u8)]
-        pub enum $kind { $($(#[doc = $doc])+ $variant,)+ }
+        pub enum $kind { $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+ }
 
         impl $kind {
             /// All of them, in the order in which they are listed.

@@ -113,13 +113,7 @@ fn refusal(
     for line in lines {
         let _ = writeln!(out, "             {line}");
     }
-    let section = defect.rule.section();
-    let place = if section.starts_with(|c: char| c.is_ascii_digit()) {
-        format!("section {section}")
-    } else {
-        section.to_owned()
-    };
-    let _ = writeln!(out, "             ({}, {place})", defect.grammar.document());
+    let _ = writeln!(out, "             ({})", defect.source());
     let _ = writeln!(out, "             could go on with: {}", set(judgement.could_follow(defect.grammar)));
 }
 

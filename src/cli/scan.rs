@@ -2,11 +2,12 @@
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
+use std::time::Instant;
 
 use clap::{Args, ValueEnum};
 use urlsift::corpus::{Effort, Failure, scan_inputs};
 use urlsift::kernel::KernelId;
-use urlsift::report::{Report, render};
+use urlsift::report::{Report, Run, render};
 use urlsift::scan::Options;
 
 use super::gate::Gates;
@@ -89,10 +90,15 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = Output::open(args.output.as_deref())?;
-    let scan = |effort: &Effort| scan_inputs(&inputs, &options, effort);
-    let (scanned, signal) = args.input.attend(effort, &inputs, false, scan);
+    let start = Instant::now();
+    let scan = |effort: &Effort| {
+        let scanned = scan_inputs(&inputs, &options, effort);
+        (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel))
+    };
+    let ((scanned, run), signal) = args.input.attend(effort, &inputs, false, scan);
     complain_of(&scanned.failures, &inputs);
-    let report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    report.run = Some(run);
     if scanned.failures.iter().any(Failure::is_stop) {
         // No result: whoever waits for one must not take this for it.
         let colour = args.color.is_on(io::stderr().is_terminal());

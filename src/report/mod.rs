@@ -1,36 +1,46 @@
 //! A finished tally as a document: the same numbers for people and for programs. Nothing is counted here.
+//!
+//! This file is the document's form, field by field: what is written as JSON, and read back from it. [`make`] fills it from a
+//! tally, [`read`] takes it from JSON and checks it, [`text`] writes it for people. All strings in it are printable as they stand:
+//! bytes of the data are escaped, passwords masked, before a report has them.
 
+mod digest;
+mod make;
+mod read;
 mod text;
 
 use std::io;
+use std::time::Duration;
 
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 
+use crate::advisory::Advisory;
 use crate::component::Component;
-use crate::corpus::Scanned;
 use crate::defect::Cause;
-use crate::escape::marked;
 use crate::grammar::Grammar;
-use crate::input::Input;
-use crate::scan::Options;
-use crate::scheme::{KNOWN, Standing};
-use crate::tally::{ByVerdict, Example, Found};
+use crate::kernel::KernelId;
 
+pub use read::{ReadError, ReadErrorKind};
 pub use text::{grouped, render};
 
 /// The name and version of the report's form. A field more keeps the number; any other change raises it.
 pub const SCHEMA: &str = "urlsift.report/1";
 
-/// All that a scan has to say. Everything in it is the same whatever the threads, shards and ways of reading.
-#[derive(Clone, Debug, Serialize)]
+/// All that a scan has to say. Everything in it but [`run`](Self::run) is the same whatever the threads, shards and ways of reading.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Report {
     /// [`SCHEMA`].
-    pub schema: &'static str,
-    /// The version of urlsift.
-    pub version: &'static str,
+    pub schema: String,
+    /// The version of urlsift that made it.
+    pub version: String,
+    /// SHA-256, in 64 hexadecimal digits, of all that was found: of this JSON without `digest`, `run` and the names of the
+    /// inputs, without spaces, the keys of each object sorted.
+    pub digest: String,
+    /// How the scan went; `None` where that is not told.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub run: Option<Run>,
     /// The grammar whose refusals are explained.
-    #[serde(serialize_with = "by_name")]
     pub grammar: Grammar,
     /// Whether all inputs were read to their end.
     pub complete: bool,
@@ -50,12 +60,30 @@ pub struct Report {
     pub defects: Vec<DefectCount>,
     /// What is noteworthy of lines that some grammar accepts.
     pub advisories: Vec<AdvisoryCount>,
+    /// How long judged lines are; `None` where that was not counted.
+    pub lengths: Option<Lengths>,
+    /// What occurs most; empty where that was not asked for.
+    pub top: Vec<Top>,
+    /// How many different ones there are; empty where that was not asked for.
+    pub distinct: Vec<Distinct>,
     /// What was read.
     pub inputs: Vec<InputCount>,
 }
 
+/// What depends on time, threads and the machine, and changes nothing else in a report.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Run {
+    /// How long the scan took.
+    pub seconds: f64,
+    /// How many threads judged lines.
+    pub threads: u64,
+    /// The kernel that judged them.
+    pub kernel: String,
+}
+
 /// Sums over all inputs.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Totals {
     /// All lines.
@@ -75,11 +103,11 @@ pub struct Totals {
 }
 
 /// One grammar's count.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct GrammarCount {
     /// Its name.
-    pub id: &'static str,
+    pub id: Grammar,
     /// Lines that it accepts.
     pub accepted: u64,
     /// Judged lines that it refuses.
@@ -87,17 +115,19 @@ pub struct GrammarCount {
 }
 
 /// Lines with one verdict.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct VerdictSet {
     /// The accepting grammars.
-    pub grammars: Vec<&'static str>,
+    pub grammars: Vec<Grammar>,
     /// How many lines.
     pub lines: u64,
+    /// The first few, in the order of the inputs.
+    pub examples: Vec<ExampleLine>,
 }
 
 /// Lines, and how many of them each grammar accepts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Count {
     /// How many.
@@ -107,7 +137,7 @@ pub struct Count {
 }
 
 /// By grammar, how many lines it accepts.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[allow(missing_docs, reason = "the fields are the grammars")]
 #[non_exhaustive]
 pub struct Accepted {
@@ -133,26 +163,37 @@ impl Accepted {
 }
 
 /// One scheme's count.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct SchemeCount {
     /// Its name in lower case.
     pub name: String,
-    /// `reserved` for a name that RFC 1738 section 4 keeps, `experimental` for one that begins with `x-`.
-    pub label: Option<&'static str>,
+    /// What RFC 1738 says of the name, beside defining it.
+    pub label: Option<SchemeLabel>,
     /// Its lines.
     #[serde(flatten)]
     pub count: Count,
 }
 
+/// What RFC 1738 says of the name of a scheme, beside defining it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum SchemeLabel {
+    /// A name that section 4 keeps.
+    Reserved,
+    /// A name that begins with `x-`.
+    Experimental,
+}
+
 /// One kind of defect.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DefectCount {
     /// Where in the lines it lies.
-    pub component: &'static str,
+    pub component: Component,
     /// What is wrong.
-    pub cause: &'static str,
+    pub cause: Cause,
     /// How many lines.
     pub lines: u64,
     /// The first few, in the order of the inputs.
@@ -160,11 +201,11 @@ pub struct DefectCount {
 }
 
 /// One advisory.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct AdvisoryCount {
     /// Its name.
-    pub name: &'static str,
+    pub name: Advisory,
     /// How many lines.
     pub lines: u64,
     /// The first few, in the order of the inputs.
@@ -172,16 +213,16 @@ pub struct AdvisoryCount {
 }
 
 /// A line to look at.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct ExampleLine {
-    /// The name of its input.
-    pub input: String,
+    /// Its input: the place in [`Report::inputs`], from 0.
+    pub input: usize,
     /// Its number there, from 1.
     pub line: u64,
     /// Where it begins, in bytes from the start of the input.
     pub line_offset: u64,
-    /// What it is about: bytes from the start of the line. For an advisory, 0.
+    /// What it is about: bytes from the start of the line. 0 where it is about the whole line.
     pub offset: u64,
     /// Some of the line, bytes that are not printable ASCII escaped, a password masked.
     pub text: String,
@@ -191,10 +232,140 @@ pub struct ExampleLine {
     pub cut: bool,
     /// Where in `text` the byte at `offset` stands: start and end, the end excluded.
     pub mark: [usize; 2],
+    /// The rule that was being read at `offset`; `None` where no grammar refuses the line there, or too little of it was kept.
+    pub rule: Option<RuleText>,
+}
+
+/// A rule of a grammar as its document prints it.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct RuleText {
+    /// Its name, such as `reg-name`.
+    pub name: String,
+    /// Its text, of one line or more.
+    pub text: String,
+    /// Where it stands, such as `RFC 3986, section 3.2.2`.
+    pub source: String,
+}
+
+/// How long judged lines are, in bytes without their terminators.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Lengths {
+    /// The shortest.
+    pub min: u64,
+    /// The longest.
+    pub max: u64,
+    /// All together.
+    pub sum: u64,
+    /// Where the first line of length `max` stands.
+    pub longest: Option<LongestLine>,
+    /// Some percentiles, ascending.
+    pub percentiles: Vec<Percentile>,
+    /// Lines by length, ascending; lengths that do not occur are left out.
+    pub buckets: Vec<LengthBucket>,
+}
+
+/// The longest line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LongestLine {
+    /// Its input: the place in [`Report::inputs`], from 0.
+    pub input: usize,
+    /// Its number there, from 1.
+    pub line: u64,
+    /// Where it begins, in bytes from the start of the input.
+    pub line_offset: u64,
+    /// How long it is.
+    pub bytes: u64,
+}
+
+/// A length that so many of a hundred lines do not exceed.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Percentile {
+    /// How many of a hundred.
+    pub percent: u64,
+    /// The length.
+    pub bytes: u64,
+}
+
+/// Lines of lengths that are counted together.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct LengthBucket {
+    /// The least of these lengths.
+    pub from: u64,
+    /// The greatest.
+    pub to: u64,
+    /// How many lines.
+    pub lines: u64,
+}
+
+/// What occurs most among the judged lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Top {
+    /// Of what.
+    pub of: TopOf,
+    /// Whether the counts are exact.
+    pub exact: bool,
+    /// By how much a count may be wrong, in lines.
+    pub max_error: u64,
+    /// Those with most lines first.
+    pub entries: Vec<TopEntry>,
+}
+
+/// Of what the most frequent can be listed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum TopOf {
+    /// Hosts.
+    Hosts,
+    /// Schemes.
+    Schemes,
+    /// Ports.
+    Ports,
+    /// Last labels of hosts.
+    Tlds,
+}
+
+/// One of the most frequent.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TopEntry {
+    /// Its name.
+    pub name: String,
+    /// How many lines have it.
+    pub lines: u64,
+}
+
+/// How many different ones there are, by an estimate.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Distinct {
+    /// Of what.
+    pub of: DistinctOf,
+    /// How many.
+    pub estimate: u64,
+    /// The standard error of the estimate, in millionths of it.
+    pub error_ppm: u64,
+}
+
+/// Of what the different ones can be counted.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum DistinctOf {
+    /// Hosts.
+    Hosts,
+    /// Lines.
+    Lines,
 }
 
 /// One input.
-#[derive(Clone, Debug, Serialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct InputCount {
     /// Its name.
@@ -207,147 +378,34 @@ pub struct InputCount {
     pub error: Option<String>,
 }
 
-impl Report {
-    /// The report of what a scan of `inputs` found. With `show_secrets`, passwords in example lines are not masked.
+impl Run {
+    /// A run of that many seconds, on that many threads, by that kernel.
     #[must_use]
-    pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
-        let tally = &scanned.tally;
-        let judged = tally.judged();
-        let lines = judged.lines();
-        let mut verdict_sets: Vec<_> = judged
-            .sets()
-            .map(|(verdict, lines)| VerdictSet {
-                grammars: verdict.iter().map(Grammar::name).collect(),
-                lines,
-            })
-            .collect();
-        // A stable sort: sets of as many lines stay in the order of their bits.
-        verdict_sets.sort_by_key(|set| std::cmp::Reverse(set.lines));
-        let refused = |accepted| lines - accepted;
-        let examples = |found: &Found| {
-            found.examples.iter().map(|example| example_line(example, inputs, show_secrets)).collect()
-        };
+    pub fn new(elapsed: Duration, threads: usize, kernel: KernelId) -> Self {
+        // Whole microseconds: such a number reads back as it was written.
+        let micros = u32::try_from(elapsed.as_micros());
         Self {
-            schema: SCHEMA,
-            version: env!("CARGO_PKG_VERSION"),
-            grammar: options.grammar,
-            complete: scanned.failures.is_empty(),
-            totals: Totals {
-                lines: tally.lines(),
-                bytes: tally.bytes(),
-                blank: tally.blank,
-                judged: lines,
-                accepted_by_any: judged
-                    .sets()
-                    .filter(|(set, _)| !set.is_empty())
-                    .map(|(_, lines)| lines)
-                    .sum(),
-                cr: tally.cr,
-                byte_order_marks: tally.boms,
-            },
-            grammars: Grammar::ALL
-                .iter()
-                .map(|&grammar| (grammar.name(), judged.accepted(grammar)))
-                .map(|(id, accepted)| GrammarCount { id, accepted, refused: refused(accepted) })
-                .collect(),
-            verdict_sets,
-            schemes: tally
-                .schemes()
-                .into_iter()
-                .map(|(name, counts)| SchemeCount {
-                    name: name.to_owned(),
-                    label: label(name),
-                    count: count(counts),
-                })
-                .collect(),
-            other_schemes: count(tally.unnamed_schemes()),
-            relative: count(tally.relative()),
-            defects: tally
-                .defects()
-                .into_iter()
-                .map(|(component, cause, found): (Component, Cause, &Found)| DefectCount {
-                    component: component.name(),
-                    cause: cause.name(),
-                    lines: found.lines,
-                    examples: examples(found),
-                })
-                .collect(),
-            advisories: tally
-                .advisories()
-                .map(|(advisory, found)| AdvisoryCount {
-                    name: advisory.name(),
-                    lines: found.lines,
-                    examples: examples(found),
-                })
-                .collect(),
-            inputs: input_counts(scanned, inputs),
+            seconds: micros.map_or_else(|_| elapsed.as_secs_f64().round(), |micros| f64::from(micros) / 1e6),
+            threads: threads as u64,
+            kernel: kernel.name().to_owned(),
         }
     }
+}
 
-    /// Writes the report as JSON, indented, with a newline at the end.
+impl Report {
+    /// The name of an input by its place in [`inputs`](Self::inputs).
+    #[must_use]
+    pub fn input_name(&self, input: usize) -> &str {
+        self.inputs.get(input).map_or("?", |input| &input.name)
+    }
+
+    /// Writes the report as JSON, indented, with a newline at the end. The digest written is that of what is written.
     ///
     /// # Errors
     /// When `out` cannot be written to.
     pub fn write_json(&self, mut out: impl io::Write) -> io::Result<()> {
-        serde_json::to_writer_pretty(&mut out, self)?;
+        let digest = digest::of_report(self);
+        serde_json::to_writer_pretty(&mut out, &Self { digest, ..self.clone() })?;
         out.write_all(b"\n")
-    }
-}
-
-#[allow(clippy::trivially_copy_pass_by_ref, reason = "as serde wants it")]
-fn by_name<S: serde::Serializer>(grammar: &Grammar, serializer: S) -> Result<S::Ok, S::Error> {
-    serializer.serialize_str(grammar.name())
-}
-
-/// What RFC 1738 says of the name of a scheme, beside defining it.
-fn label(scheme: &str) -> Option<&'static str> {
-    let reserved = KNOWN.iter().any(|known| known.name == scheme && known.standing == Standing::Reserved);
-    if reserved { Some("reserved") } else { scheme.starts_with("x-").then_some("experimental") }
-}
-
-fn count(counts: &ByVerdict) -> Count {
-    let accepted = Accepted {
-        draft1993: counts.accepted(Grammar::Draft1993),
-        rfc1738: counts.accepted(Grammar::Rfc1738),
-        rfc1808: counts.accepted(Grammar::Rfc1808),
-        rfc2396: counts.accepted(Grammar::Rfc2396),
-        rfc3986: counts.accepted(Grammar::Rfc3986),
-    };
-    Count { lines: counts.lines(), accepted }
-}
-
-fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
-    let name = |input: &Input| InputCount { name: input.name().to_owned(), bytes: 0, lines: 0, error: None };
-    let mut counts: Vec<_> = inputs.iter().map(name).collect();
-    for run in scanned.tally.runs() {
-        if let Some(count) = counts.get_mut(run.input as usize) {
-            count.bytes += run.end - run.start;
-            count.lines += run.lines;
-        }
-    }
-    for failure in &scanned.failures {
-        if let Some(count) = counts.get_mut(failure.input as usize) {
-            count.error = Some(failure.error.to_string());
-        }
-    }
-    counts
-}
-
-fn example_line(example: &Example, inputs: &[Input], show_secrets: bool) -> ExampleLine {
-    let at = usize::try_from(example.at.saturating_sub(example.skipped)).unwrap_or(usize::MAX);
-    let secrets = if show_secrets { &[] } else { example.secrets.as_slice() };
-    let (text, mark) = marked(&example.text, at, secrets);
-    ExampleLine {
-        input: inputs
-            .get(example.place.input as usize)
-            .map(|input| input.name().to_owned())
-            .unwrap_or_default(),
-        line: example.line,
-        line_offset: example.place.offset,
-        offset: example.at,
-        text,
-        skipped: example.skipped,
-        cut: example.cut,
-        mark,
     }
 }

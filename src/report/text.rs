@@ -2,7 +2,7 @@
 
 use std::fmt::Write;
 
-use super::{Count, ExampleLine, Report};
+use super::{Count, ExampleLine, Report, SchemeLabel};
 use crate::defect::Cause;
 use crate::escape::window;
 use crate::grammar::Grammar;
@@ -141,7 +141,7 @@ impl Page {
         for count in &report.grammars {
             self.line(&format!(
                 "  {:<12}{:>15}{:>9}{:>15}  {}",
-                count.id,
+                count.id.name(),
                 grouped(count.accepted),
                 percent(count.accepted, judged),
                 grouped(count.refused),
@@ -162,7 +162,7 @@ impl Page {
         self.heading(&format!("{:<50}{:>11}{:>9}", "ACCEPTED BY EXACTLY", "lines", "%"));
         for set in &report.verdict_sets {
             let cells = Grammar::ALL.map(|grammar| {
-                if set.grammars.contains(&grammar.name()) {
+                if set.grammars.contains(&grammar) {
                     format!("{:<10}", grammar.name())
                 } else {
                     " ".repeat(10)
@@ -198,7 +198,10 @@ impl Page {
         let shown = report.schemes.len().min(MAX_ROWS);
         for scheme in &report.schemes[..shown] {
             let name = match scheme.label {
-                Some(label) => format!("{} ({label})", shortened(&scheme.name, 20 - label.len() - 1)),
+                Some(label) => {
+                    let label = word_of(label);
+                    format!("{} ({label})", shortened(&scheme.name, 20 - label.len() - 1))
+                }
                 None => shortened(&scheme.name, 22),
             };
             row(&name, &scheme.count);
@@ -232,7 +235,7 @@ impl Page {
         ));
         for defect in report.defects.iter().take(MAX_ROWS) {
             let kind = format!("{}: {}", defect.component, words(defect.cause));
-            self.example_row(&kind, defect.lines, defect.examples.first(), report.inputs.len() > 1, true);
+            self.example_row(report, &kind, defect.lines, defect.examples.first(), true);
         }
         let rest = report.defects.iter().skip(MAX_ROWS);
         let (kinds, lines) = rest.fold((0, 0), |(kinds, lines), defect| (kinds + 1, lines + defect.lines));
@@ -247,17 +250,16 @@ impl Page {
         }
         self.heading(&format!("{:<38}{:>15}  {}", "ADVISORIES", "lines", "first at line"));
         for advisory in &report.advisories {
-            let several = report.inputs.len() > 1;
-            self.example_row(advisory.name, advisory.lines, advisory.examples.first(), several, false);
+            self.example_row(report, advisory.name.name(), advisory.lines, advisory.examples.first(), false);
         }
     }
 
     fn example_row(
         &mut self,
+        report: &Report,
         kind: &str,
         lines: u64,
         example: Option<&ExampleLine>,
-        several: bool,
         at: bool,
     ) {
         let mut row = format!("  {kind:<36}{:>15}", grouped(lines));
@@ -267,7 +269,8 @@ impl Page {
             } else {
                 example.line.to_string()
             };
-            let name = if several { format!("{}:", example.input) } else { String::new() };
+            let several = report.inputs.len() > 1;
+            let name = if several { format!("{}:", report.input_name(example.input)) } else { String::new() };
             let _ = write!(row, "  {name}{place}");
             self.line(&row);
             let text = self.excerpt(example, at);
@@ -316,10 +319,17 @@ impl Page {
 }
 
 /// The cause in words.
-fn words(cause: &str) -> String {
-    match Cause::ALL.iter().find(|known| known.name() == cause) {
-        Some(Cause::NonAscii) => "byte above 7F".to_owned(),
-        _ => cause.replace('-', " "),
+fn words(cause: Cause) -> String {
+    match cause {
+        Cause::NonAscii => "byte above 7F".to_owned(),
+        _ => cause.name().replace('-', " "),
+    }
+}
+
+fn word_of(label: SchemeLabel) -> &'static str {
+    match label {
+        SchemeLabel::Reserved => "reserved",
+        SchemeLabel::Experimental => "experimental",
     }
 }
 

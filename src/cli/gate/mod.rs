@@ -101,7 +101,7 @@ impl Measure {
             sets.map(|set| set.lines).sum::<u64>()
         };
         let by_one = |grammar: Grammar| {
-            let counts = report.grammars.iter().find(|count| count.id == grammar.name());
+            let counts = report.grammars.iter().find(|count| count.id == grammar);
             counts.map_or(0, |count| count.accepted)
         };
         let accepted = |by| match by {
@@ -126,7 +126,7 @@ impl Measure {
             Self::Refused(By::All) => Some(judged - by_any),
             Self::Refused(by) => Some(judged - accepted(*by)),
             Self::Advisory(advisory) => {
-                let counts = report.advisories.iter().find(|count| count.name == advisory.name());
+                let counts = report.advisories.iter().find(|count| count.name == *advisory);
                 Some(counts.map_or(0, |count| count.lines))
             }
         };
@@ -175,8 +175,11 @@ impl Gate {
         match count.base {
             None => format!("{} lines", grouped(part)),
             Some(Base { lines, noun }) => {
-                let share = (u128::from(part) * 10_000).checked_div(u128::from(lines));
-                let share = share.map_or(String::new(), |n| format!(", {}.{:02}%", n / 100, n % 100));
+                let share = match (u128::from(part) * 10_000).checked_div(u128::from(lines)) {
+                    None => String::new(),
+                    Some(0) if part > 0 => ", under 0.01%".to_owned(),
+                    Some(n) => format!(", {}.{:02}%", n / 100, n % 100),
+                };
                 format!("{} of {} {noun}{share}", grouped(part), grouped(lines))
             }
         }

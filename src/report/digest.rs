@@ -1,0 +1,34 @@
+//! The digest of a report: what was found in 64 digits, so that two reports can be told apart, and a changed one be known.
+//!
+//! How the inputs are called does not count: a list has one digest whether it is named or comes through a pipe.
+
+use std::fmt::Write;
+
+use serde_json::Value;
+use sha2::{Digest, Sha256};
+
+use super::Report;
+
+/// The digest that a report should have.
+pub(super) fn of_report(report: &Report) -> String {
+    of(serde_json::to_value(report).expect("a report is made of strings, numbers and lists of them"))
+}
+
+/// The digest of a report as read, with all fields that it has: SHA-256 of it without `digest`, `run` and the names of the
+/// inputs, without spaces, the keys of each object sorted. This is what `jq -jcS 'del(.digest, .run, .inputs[].name)'` writes.
+pub(super) fn of(mut report: Value) -> String {
+    if let Value::Object(fields) = &mut report {
+        fields.remove("run");
+        fields.remove("digest");
+    }
+    for input in report.get_mut("inputs").and_then(Value::as_array_mut).into_iter().flatten() {
+        input.as_object_mut().map(|fields| fields.remove("name"));
+    }
+    // Another user of serde_json in the same program may have switched on that objects keep their order.
+    report.sort_all_objects();
+    let mut out = String::new();
+    for byte in Sha256::digest(report.to_string()) {
+        let _ = write!(out, "{byte:02x}");
+    }
+    out
+}

@@ -1,0 +1,226 @@
+//! A report from JSON: whether it is one, whether it is as it was written, and whether its counts can be.
+
+use std::fmt;
+
+use serde_json::Value;
+
+use super::{Count, ExampleLine, GrammarCount, Report, SCHEMA, digest};
+use crate::escape::printable;
+use crate::grammar::Grammar;
+
+/// Why something is not taken for a report.
+#[derive(Debug)]
+pub struct ReadError {
+    kind: ReadErrorKind,
+    message: String,
+}
+
+/// What kind of error it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ReadErrorKind {
+    /// It is not JSON.
+    NotJson,
+    /// It is JSON, and no report.
+    NotAReport,
+    /// It is a report of a form that this version does not know.
+    OtherSchema,
+    /// It is not what was written: its digest is that of something else.
+    WrongDigest,
+    /// A field is missing, or is not what it should be.
+    WrongField,
+    /// Its counts contradict each other.
+    WrongCount,
+}
+
+impl ReadError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> ReadErrorKind {
+        self.kind
+    }
+}
+
+impl fmt::Display for ReadError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for ReadError {}
+
+fn error(kind: ReadErrorKind, message: impl Into<String>) -> ReadError {
+    ReadError { kind, message: message.into() }
+}
+
+impl Report {
+    /// The report that [`write_json`](Self::write_json) has written as `json`. Fields that this version does not know are
+    /// left out.
+    ///
+    /// # Errors
+    /// When it is not a report, has another schema, was changed since it was written, or has counts that cannot be.
+    pub fn from_json(json: &[u8]) -> Result<Self, ReadError> {
+        use ReadErrorKind::{NotAReport, NotJson, OtherSchema, WrongDigest, WrongField};
+        let value: Value = serde_json::from_slice(json).map_err(|cause| {
+            error(NotJson, format!("not JSON: {cause}; expected a report written by urlsift --format json"))
+        })?;
+        match value.get("schema").and_then(Value::as_str) {
+            Some(SCHEMA) => {}
+            Some(other) if other.starts_with("urlsift.report/") => {
+                let message = format!(
+                    "a report of the schema {}; this version of urlsift reads {SCHEMA} only",
+                    printable(other.as_bytes())
+                );
+                return Err(error(OtherSchema, message));
+            }
+            Some(other) => {
+                let message =
+                    format!("not a report: its schema is {}, not {SCHEMA}", printable(other.as_bytes()));
+                return Err(error(NotAReport, message));
+            }
+            None => {
+                let message = format!("not a report: expected an object whose \"schema\" is \"{SCHEMA}\"");
+                return Err(error(NotAReport, message));
+            }
+        }
+        if let Some(string) = first_unprintable(&value) {
+            let message = format!(
+                "not as urlsift writes reports: a string has unprintable characters: {}",
+                printable(string.as_bytes())
+            );
+            return Err(error(WrongField, message));
+        }
+        let named = value.get("digest").and_then(Value::as_str).map(str::to_owned);
+        let right = digest::of(value);
+        if named.as_deref() != Some(&*right) {
+            let named = named.as_deref().unwrap_or("missing");
+            let message = format!(
+                "changed since urlsift wrote it: its digest is {named}, and should be {right}; scan again"
+            );
+            return Err(error(WrongDigest, message));
+        }
+        // From the text once more, since then errors say line and column.
+        let report: Self = serde_json::from_slice(json)
+            .map_err(|cause| error(WrongField, format!("not a whole report: {cause}")))?;
+        report.check().map_err(|message| error(ReadErrorKind::WrongCount, message))?;
+        Ok(report)
+    }
+
+    /// Whether all sums are what they are sums of, and all texts what can be shown. A report with the right digest has been
+    /// written by something that counts otherwise, or not at all, if this fails.
+    fn check(&self) -> Result<(), String> {
+        let totals = &self.totals;
+        same("totals", "judged and blank lines", [totals.judged, totals.blank], totals.lines)?;
+        self.check_grammars()?;
+        self.check_schemes()?;
+        let own = self.grammars.iter().find(|count| count.id == self.grammar);
+        let refused = own.map_or(0, |count| count.refused);
+        same("defects", "lines", self.defects.iter().map(|defect| defect.lines), refused)?;
+        if self.advisories.iter().any(|advisory| advisory.lines > totals.accepted_by_any) {
+            return Err("advisories: more lines than are accepted".to_owned());
+        }
+        if let Some(lengths) = &self.lengths {
+            same(
+                "lengths",
+                "lines of all buckets",
+                lengths.buckets.iter().map(|bucket| bucket.lines),
+                totals.judged,
+            )?;
+        }
+        same("inputs", "lines", self.inputs.iter().map(|input| input.lines), totals.lines)?;
+        same("inputs", "bytes", self.inputs.iter().map(|input| input.bytes), totals.bytes)?;
+        if self.complete && self.inputs.iter().any(|input| input.error.is_some()) {
+            return Err("complete: true, and an input was not read to its end".to_owned());
+        }
+        self.examples().try_for_each(|example| self.check_example(example))
+    }
+
+    fn check_grammars(&self) -> Result<(), String> {
+        if !self.grammars.iter().map(|count| count.id).eq(Grammar::ALL) {
+            return Err("grammars: not each of the five once, in order".to_owned());
+        }
+        let lines_of = |wanted: &dyn Fn(&[Grammar]) -> bool| {
+            let sets = self.verdict_sets.iter().filter(|set| wanted(&set.grammars));
+            sets.map(|set| set.lines).collect::<Vec<_>>()
+        };
+        let judged = self.totals.judged;
+        same("verdict_sets", "lines", lines_of(&|_| true), judged)?;
+        same(
+            "verdict_sets",
+            "lines that any accepts",
+            lines_of(&|set| !set.is_empty()),
+            self.totals.accepted_by_any,
+        )?;
+        for count in &self.grammars {
+            let of = |what: &str| format!("{what} {}", count.id);
+            same("grammars", &of("lines accepted and refused by"), [count.accepted, count.refused], judged)?;
+            same(
+                "verdict_sets",
+                &of("lines accepted by"),
+                lines_of(&|set| set.contains(&count.id)),
+                count.accepted,
+            )?;
+        }
+        Ok(())
+    }
+
+    fn check_schemes(&self) -> Result<(), String> {
+        let counts: Vec<&Count> = self
+            .schemes
+            .iter()
+            .map(|scheme| &scheme.count)
+            .chain([&self.other_schemes, &self.relative])
+            .collect();
+        same(
+            "schemes",
+            "lines with and without",
+            counts.iter().map(|count| count.lines),
+            self.totals.judged,
+        )?;
+        for GrammarCount { id, accepted, .. } in &self.grammars {
+            let what = format!("lines accepted by {id}");
+            same("schemes", &what, counts.iter().map(|count| count.accepted.by(*id)), *accepted)?;
+            if counts.iter().any(|count| count.accepted.by(*id) > count.lines) {
+                return Err(format!("schemes: {what}: more than there are"));
+            }
+        }
+        Ok(())
+    }
+
+    fn examples(&self) -> impl Iterator<Item = &ExampleLine> {
+        let of_sets = self.verdict_sets.iter().flat_map(|set| &set.examples);
+        let of_defects = self.defects.iter().flat_map(|defect| &defect.examples);
+        of_sets.chain(of_defects).chain(self.advisories.iter().flat_map(|advisory| &advisory.examples))
+    }
+
+    /// That the input is listed, the text what `escape` makes of bytes, and the mark in it.
+    fn check_example(&self, example: &ExampleLine) -> Result<(), String> {
+        let [start, end] = example.mark;
+        let shows = example.text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        if shows && start <= end && end <= example.text.len() && example.input < self.inputs.len() {
+            Ok(())
+        } else {
+            Err(format!("an example, line {}: its input, its text or its mark cannot be", example.line))
+        }
+    }
+}
+
+/// That numbers add up to `all`.
+fn same(field: &str, what: &str, numbers: impl IntoIterator<Item = u64>, all: u64) -> Result<(), String> {
+    let sum: u128 = numbers.into_iter().map(u128::from).sum();
+    if sum == u128::from(all) {
+        Ok(())
+    } else {
+        Err(format!("{field}: {what} are {sum} together, and should be {all}"))
+    }
+}
+
+/// A string in `value` that a terminal must not get. Line ends are not among it: rules have several lines.
+fn first_unprintable(value: &Value) -> Option<&str> {
+    match value {
+        Value::String(text) => text.split('\n').find(|line| printable(line.as_bytes()) != **line),
+        Value::Array(values) => values.iter().find_map(first_unprintable),
+        Value::Object(fields) => fields.values().find_map(first_unprintable),
+        _ => None,
+    }
+}
