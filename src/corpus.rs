@@ -9,7 +9,7 @@ use std::thread;
 
 use rayon::prelude::*;
 
-use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
+use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
 use crate::parallel::in_order;
@@ -47,10 +47,15 @@ impl Effort {
         Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), eager: false }
     }
 
-    /// Tells the watch that so much more has been dealt with.
-    fn pass(&self, bytes: &Bytes, lines: u64) {
+    /// The source, of which the watch is told what is read.
+    fn told<R>(&self, source: R) -> Told<'_, R> {
+        Told { source, watch: self.watch.as_ref() }
+    }
+
+    /// Tells the watch that so many lines more have been judged.
+    fn judged(&self, lines: u64) {
         if let Some(watch) = &self.watch {
-            watch.pass(bytes.get().len() as u64, lines);
+            watch.judged(lines);
         }
     }
 
@@ -81,7 +86,7 @@ impl Failure {
     /// Whether nothing did, but [`Watch::stop`] was called before the input had been read to its end.
     #[must_use]
     pub fn is_stop(&self) -> bool {
-        self.error.get_ref().is_some_and(|error| error.is::<Stopped>())
+        matches!(self.error.get_ref(), Some(error) if error.is::<Stopped>())
     }
 }
 
@@ -209,7 +214,13 @@ fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effo
     let shard_len = effort.shard_len.max(1) as u64;
     if len <= shard_len {
         // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
-        return scan_shard(Scanned::default(), Pieces::new(file, 0, effort.sizes()), input, options, effort);
+        return scan_shard(
+            Scanned::default(),
+            Pieces::new(effort.told(file), 0, effort.sizes()),
+            input,
+            options,
+            effort,
+        );
     }
     // One tally serves many shards: it is some kilobytes, and has its examples early.
     let scan_one = |mut scanned: Scanned, n: u64| {
@@ -218,7 +229,13 @@ fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effo
             Ok(None) => scanned,
             Ok(Some(bytes)) => {
                 let offset = bytes.offset();
-                scan_shard(scanned, Pieces::new(bytes, offset, effort.sizes()), input, options, effort)
+                scan_shard(
+                    scanned,
+                    Pieces::new(effort.told(bytes), offset, effort.sizes()),
+                    input,
+                    options,
+                    effort,
+                )
             }
             Err(error) => {
                 scanned.failures.push(Failure { input, error });
@@ -321,7 +338,7 @@ fn scan_shard(
 fn scan_lines(tally: &mut Tally, bytes: &Bytes, input: u32, options: &Options, effort: &Effort) {
     let before = tally.lines();
     scan_into(tally, effort.kernel, bytes.get(), Place { input, offset: bytes.offset }, options);
-    effort.pass(bytes, tally.lines() - before);
+    effort.judged(tally.lines() - before);
 }
 
 /// One more part of a long line; its tally when it has ended.
@@ -335,7 +352,7 @@ fn scan_long(
 ) -> Tally {
     let line = long.get_or_insert_with(|| LongLine::new(Place { input, offset: bytes.offset }, options));
     line.feed(bytes.get());
-    effort.pass(bytes, u64::from(end));
+    effort.judged(u64::from(end));
     if end { long.take().map(LongLine::finish).unwrap_or_default() } else { Tally::default() }
 }
 

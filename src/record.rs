@@ -155,7 +155,7 @@ fn write_input(
             let n_lines = memchr::memchr_iter(b'\n', numbered.bytes.get()).count() as u64;
             first += n_lines;
             if let Some(watch) = &effort.watch {
-                watch.pass(numbered.bytes.get().len() as u64, n_lines);
+                watch.judged(n_lines);
             }
             numbered
         }),

@@ -65,21 +65,25 @@ impl Watch {
         self.0.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// How many bytes of all inputs have been dealt with.
+    /// How many bytes of all inputs have been read.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.bytes.load(Ordering::Relaxed)
     }
 
-    /// How many lines have been dealt with.
+    /// How many lines have been judged; somewhat fewer than are in the bytes read.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.0.lines.load(Ordering::Relaxed)
     }
 
-    /// So many more have been dealt with.
-    pub(crate) fn pass(&self, bytes: u64, lines: u64) {
-        self.0.bytes.fetch_add(bytes, Ordering::Relaxed);
+    /// So many bytes more have been read.
+    pub(crate) fn read(&self, bytes: usize) {
+        self.0.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
+    }
+
+    /// So many lines more have been judged.
+    pub(crate) fn judged(&self, lines: u64) {
         self.0.lines.fetch_add(lines, Ordering::Relaxed);
     }
 

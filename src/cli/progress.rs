@@ -19,10 +19,10 @@ const PATIENCE: Duration = Duration::from_secs(1);
 const PAUSE: Duration = Duration::from_millis(100);
 
 /// What is drawn where it is known how much there is.
-const WITH_TOTAL: &str = "[{bar:24}] {percent:>3}%  {decimal_bytes} of {decimal_total_bytes}  {msg}  {decimal_bytes_per_sec}  {eta} left";
+const WITH_TOTAL: &str = "[{bar:24}] {percent:>3}%  {decimal_bytes} of {decimal_total_bytes}  {msg}{decimal_bytes_per_sec}  {eta} left";
 
 /// What is drawn of pipes.
-const WITHOUT_TOTAL: &str = "{decimal_bytes}  {msg}  {decimal_bytes_per_sec}  {elapsed}";
+const WITHOUT_TOTAL: &str = "{decimal_bytes}  {msg}{decimal_bytes_per_sec}  {elapsed}";
 
 /// Whether somebody may be waiting: standard error is a terminal, and nothing is typed in there.
 pub(crate) fn is_wanted(inputs: &[Input]) -> bool {
@@ -56,7 +56,9 @@ fn show(watch: &Watch, inputs: &[Input], end: &Receiver<()>) {
     }
     let tell = || {
         bar.set_position(watch.bytes());
-        bar.set_message(format!("{} lines", grouped(watch.lines())));
+        // Of what comes slowly, some is read before the first line is judged.
+        let lines = watch.lines();
+        bar.set_message(if lines > 0 { format!("{} lines  ", grouped(lines)) } else { String::new() });
     };
     tell();
     match inputs.iter().map(Input::size_bytes).sum::<Option<u64>>() {

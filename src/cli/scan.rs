@@ -107,23 +107,32 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         let sentence = format!("the report above is of what had been read; nothing was written to {name}");
         return Ok(End::stopped(signal, &sentence));
     }
+    // A page of zeros below the errors would only hide them.
+    let is_void =
+        !report.complete && report.inputs.iter().all(|input| input.error.is_some() && input.bytes == 0);
     output.write(|out| match args.format {
+        Format::Text if is_void => Ok(()),
         Format::Text => {
             let colour = args.color.is_on(args.output.is_none() && io::stdout().is_terminal());
             out.write_all(render(&report, colour).as_bytes())
         }
         Format::Json => report.write_json(out),
     })?;
+    Ok(judged(&report, &args.fail_on))
+}
+
+/// How a scan with that report ends. Names what is crossed; part of a corpus crosses nothing.
+fn judged(report: &Report, gates: &[Gates]) -> End {
     if !report.complete {
-        if !args.fail_on.is_empty() {
+        if !gates.is_empty() {
             complain("--fail-on was not looked at, since not all could be read");
         }
-        return Ok(End::Incomplete);
+        return End::Incomplete;
     }
     let mut end = End::Done;
-    for sentence in args.fail_on.iter().flat_map(|gates| gates.crossed(&report)) {
+    for sentence in gates.iter().flat_map(|gates| gates.crossed(report)) {
         complain(&sentence);
         end = End::Crossed;
     }
-    Ok(end)
+    end
 }

@@ -82,7 +82,7 @@ impl Input {
             Source::Path(path) => fs::metadata(path).ok()?,
             Source::Broken(_) => return Some(0),
         };
-        metadata.is_file().then(|| metadata.len())
+        metadata.is_file().then_some(metadata.len())
     }
 
     /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,

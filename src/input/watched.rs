@@ -1,4 +1,4 @@
-//! Sources that a [`Watch`] can stop.
+//! Sources that tell a [`Watch`] what is read of them, and that it can stop.
 
 use std::io::{self, Read};
 use std::thread;
@@ -40,7 +40,26 @@ struct Stoppable<R> {
 
 impl<R: Read> Read for Stoppable<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.watch.is_stopped() { Err(Stopped.into()) } else { self.source.read(buffer) }
+        if self.watch.is_stopped() {
+            return Err(Stopped.into());
+        }
+        Told { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)
+    }
+}
+
+/// A source of which the watch is told what is read, and which it does not stop.
+pub(crate) struct Told<'a, R> {
+    pub(crate) source: R,
+    pub(crate) watch: Option<&'a Watch>,
+}
+
+impl<R: Read> Read for Told<'_, R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read(buffer)?;
+        if let Some(watch) = self.watch {
+            watch.read(n);
+        }
+        Ok(n)
     }
 }
 
@@ -115,6 +134,7 @@ impl Read for Waiting {
             match self.watch.receive(&self.chunks)? {
                 Some(chunk) => {
                     let spent = std::mem::replace(&mut self.chunk, chunk?);
+                    self.watch.read(self.chunk.len);
                     self.given = 0;
                     let _ = self.give_back.try_send(spent.buffer);
                 }

@@ -86,6 +86,27 @@ struct Base {
     noun: &'static str,
 }
 
+impl Count {
+    /// It in words.
+    fn sentence(self) -> String {
+        let Some(part) = self.part else {
+            return "not known: the report keeps the names of some schemes only, and this is none of them"
+                .to_owned();
+        };
+        match self.base {
+            None => format!("{} lines", grouped(part)),
+            Some(Base { lines, noun }) => {
+                let share = match (u128::from(part) * 10_000).checked_div(u128::from(lines)) {
+                    None => String::new(),
+                    Some(0) if part > 0 => ", under 0.01%".to_owned(),
+                    Some(n) => format!(", {}.{:02}%", n / 100, n % 100),
+                };
+                format!("{} of {} {noun}{share}", grouped(part), grouped(lines))
+            }
+        }
+    }
+}
+
 impl Measure {
     /// Whether shares of it make sense: of all measures but the whole.
     fn has_shares(&self) -> bool {
@@ -165,25 +186,6 @@ impl Gate {
             }
         }
     }
-
-    /// What there is of the measure, in words.
-    fn sentence(&self, count: Count) -> String {
-        let Some(part) = count.part else {
-            return "not known: the report keeps the names of some schemes only, and this is none of them"
-                .to_owned();
-        };
-        match count.base {
-            None => format!("{} lines", grouped(part)),
-            Some(Base { lines, noun }) => {
-                let share = match (u128::from(part) * 10_000).checked_div(u128::from(lines)) {
-                    None => String::new(),
-                    Some(0) if part > 0 => ", under 0.01%".to_owned(),
-                    Some(n) => format!(", {}.{:02}%", n / 100, n % 100),
-                };
-                format!("{} of {} {noun}{share}", grouped(part), grouped(lines))
-            }
-        }
-    }
 }
 
 impl FromStr for Gates {
@@ -199,7 +201,7 @@ impl Gates {
     pub(crate) fn crossed(&self, report: &Report) -> impl Iterator<Item = String> {
         self.0.iter().filter_map(|gate| {
             let count = gate.measure.of(report);
-            let sentence = || format!("--fail-on {} is crossed: {}", gate.text, gate.sentence(count));
+            let sentence = || format!("--fail-on {} is crossed: {}", gate.text, count.sentence());
             gate.is_crossed_by(count).then(sentence)
         })
     }
@@ -253,6 +255,6 @@ mod tests {
     fn what_is_not_known_is_crossed() {
         let Gates(gates) = "scheme:foo>3".parse().unwrap();
         let count = Count { part: None, base: None };
-        assert!(gates[0].is_crossed_by(count) && gates[0].sentence(count).starts_with("not known"));
+        assert!(gates[0].is_crossed_by(count) && count.sentence().starts_with("not known"));
     }
 }
