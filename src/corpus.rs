@@ -2,13 +2,14 @@
 
 use std::fs::File;
 use std::io::{self, Read};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
 
-use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
+use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
 pub use crate::pipeline::Failure;
@@ -16,9 +17,10 @@ use crate::pipeline::{Lent, in_pieces};
 use crate::scan::{Options, Ways, scan_into};
 use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
+use crate::watch::{Stopped, Watch};
 
 /// How the work is done. Nothing here changes a count.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Effort {
     /// How many threads judge lines; 0 is as many as the machine runs at once.
@@ -29,11 +31,13 @@ pub struct Effort {
     pub line_len: usize,
     /// What judges lines; has to be available.
     pub kernel: KernelId,
+    /// Who is told how far the work has come, and may stop it.
+    pub watch: Option<Watch>,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20, kernel: KernelId::best() }
+        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20, kernel: KernelId::best(), watch: None }
     }
 }
 
@@ -42,6 +46,22 @@ impl Effort {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The end of the last line of a shard mostly lies a little behind it.
         Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), eager: false }
+    }
+
+    /// The source, of which the watch is told what is read.
+    fn told<R>(&self, source: R) -> Told<'_, R> {
+        Told { source, watch: self.watch.as_ref() }
+    }
+
+    /// Tells the watch that so many lines more have been judged.
+    pub(crate) fn judged(&self, lines: u64) {
+        if let Some(watch) = &self.watch {
+            watch.judged(lines);
+        }
+    }
+
+    fn is_stopped(&self) -> bool {
+        self.watch.as_ref().is_some_and(Watch::is_stopped)
     }
 
     /// How many threads that is.
@@ -87,7 +107,8 @@ impl Scanned {
 /// Judges all lines of all inputs and counts them.
 ///
 /// The result does not depend on `effort`. Memory is bounded by the number of threads, whatever the inputs. An input that
-/// cannot be read is named in the result and does not stop the others.
+/// cannot be read is named in the result and does not stop the others. Where [`Effort::watch`] was stopped, the result has the
+/// beginning of each input, and a failure for each that goes on behind it.
 ///
 /// ```no_run
 /// use urlsift::corpus::{Effort, scan_inputs};
@@ -103,17 +124,18 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     // Files first, all at once; then what can only be read from its start, one after the other.
     let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
     let scan_files = || {
-        let scan_one = |scanned: Scanned, &(number, input): &(u32, &Input)| match input.open() {
-            Ok(Opened::File(file, len)) => scan_file(scanned, &file, len, number, options, effort),
-            // It has become one since.
-            Ok(Opened::Stream(stream)) => scanned.merge(scan_stream(stream, number, options, effort)),
-            Err(error) => scanned.merge(Scanned::failed(number, error)),
-        };
+        let scan_one =
+            |scanned: Scanned, &(number, input): &(u32, &Input)| match input.open(effort.watch.as_ref()) {
+                Ok(Opened::File(file, len)) => scan_file(scanned, &file, len, number, options, effort),
+                // It has become one since.
+                Ok(Opened::Stream(stream)) => scanned.merge(scan_stream(stream, number, options, effort)),
+                Err(error) => scanned.merge(Scanned::failed(number, error)),
+            };
         files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
     };
     let mut all = in_pool(effort.n_threads(), scan_files);
     for (number, input) in streams {
-        all = all.merge(match input.open() {
+        all = all.merge(match input.open(effort.watch.as_ref()) {
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
             Ok(Opened::File(file, len)) => {
                 let alone = || scan_file(Scanned::default(), &file, len, number, options, effort);
@@ -194,7 +216,7 @@ fn scan_file(
     let shard_len = effort.shard_len.max(1) as u64;
     if len <= shard_len {
         // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
-        let pieces = Pieces::new(file, 0, effort.sizes());
+        let pieces = Pieces::new(effort.told(file), 0, effort.sizes());
         return scan_shard(scanned, pieces, input, options, effort).ended(input, options);
     }
     // One tally serves many shards: it is some kilobytes, and has its examples early.
@@ -204,7 +226,13 @@ fn scan_file(
             Ok(None) => scanned,
             Ok(Some(bytes)) => {
                 let offset = bytes.offset();
-                scan_shard(scanned, Pieces::new(bytes, offset, effort.sizes()), input, options, effort)
+                scan_shard(
+                    scanned,
+                    Pieces::new(effort.told(bytes), offset, effort.sizes()),
+                    input,
+                    options,
+                    effort,
+                )
             }
             Err(error) => {
                 scanned.failures.push(Failure { input, error });
@@ -212,9 +240,50 @@ fn scan_file(
             }
         }
     };
-    let shards = (0..len.div_ceil(shard_len)).into_par_iter();
-    let all = shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
+    let shards =
+        Shards { next: AtomicU64::new(0), n: len.div_ceil(shard_len), hands: effort.n_threads() as u64 };
+    let all = Mutex::new(Scanned::default());
+    (0..effort.n_threads()).into_par_iter().for_each(|_| {
+        while !effort.is_stopped()
+            && let Some(taken) = shards.take()
+        {
+            // Of what is in the tally so far, that counts which stands before these lines.
+            let tally = lock(&all).tally.behind(Place { input, offset: taken.start * shard_len });
+            let scanned = taken.fold(Scanned { tally, failures: Vec::new() }, scan_one);
+            let mut all = lock(&all);
+            *all = std::mem::take(&mut *all).merge(scanned);
+        }
+    });
+    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    if !shards.are_taken() {
+        all.failures.push(Failure { input, error: Stopped.into() });
+    }
     scanned.merge(all.ended(input, options))
+}
+
+/// The shards of a file, to be taken from its start on: whenever no more are taken, those that were are its beginning.
+struct Shards {
+    next: AtomicU64,
+    n: u64,
+    /// How many threads take some.
+    hands: u64,
+}
+
+impl Shards {
+    /// The most that are taken at a time; a stop waits for them to be done.
+    const MOST: u64 = 16;
+
+    /// The next few; fewer towards the end, so that all threads end together.
+    fn take(&self) -> Option<Range<u64>> {
+        let share = |next: u64| ((self.n - next) / (4 * self.hands)).clamp(1, Self::MOST).min(self.n - next);
+        let take = |next| (next < self.n).then(|| next + share(next));
+        let start = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(start..start + share(start))
+    }
+
+    fn are_taken(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.n
+    }
 }
 
 fn number(input: usize) -> u32 {
@@ -243,8 +312,14 @@ fn scan_shard(
                 spare = bytes.into_buffer();
             }
             Ok(Some(Piece::Long { bytes, end })) => {
-                scanned.tally = scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options));
+                scanned.tally =
+                    scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options, effort));
                 spare = bytes.into_buffer();
+                // It may go on for hours.
+                if !end && effort.is_stopped() {
+                    scanned.failures.push(Failure { input, error: Stopped.into() });
+                    break;
+                }
             }
             Ok(None) => break,
             Err(error) => {
@@ -258,13 +333,23 @@ fn scan_shard(
 }
 
 fn scan_lines(tally: &mut Tally, bytes: &Bytes, input: u32, options: &Options, effort: &Effort) {
+    let before = tally.lines();
     scan_into(tally, effort.kernel, bytes.get(), Place { input, offset: bytes.offset }, options);
+    effort.judged(tally.lines() - before);
 }
 
 /// One more part of a long line; its tally when it has ended.
-fn scan_long(long: &mut Option<LongLine>, bytes: &Bytes, end: bool, input: u32, options: &Options) -> Tally {
+fn scan_long(
+    long: &mut Option<LongLine>,
+    bytes: &Bytes,
+    end: bool,
+    input: u32,
+    options: &Options,
+    effort: &Effort,
+) -> Tally {
     let line = long.get_or_insert_with(|| LongLine::new(Place { input, offset: bytes.offset }, options));
     line.feed(bytes.get());
+    effort.judged(u64::from(end));
     if end { long.take().map(LongLine::finish).unwrap_or_default() } else { Tally::default() }
 }
 
@@ -275,7 +360,7 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
     let look = |_, piece: &Piece| match piece {
         Piece::Lines(_) => Some(()),
         Piece::Long { bytes, end } => {
-            let done = scan_long(&mut long, bytes, *end, input, options);
+            let done = scan_long(&mut long, bytes, *end, input, options, effort);
             aside = std::mem::take(&mut aside).merge(done);
             None
         }
@@ -297,6 +382,6 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
     Scanned { tally: tally.merge(aside), failures }.ended(input, options)
 }
 
-fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {
-    tally.lock().unwrap_or_else(PoisonError::into_inner)
+fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {
+    counts.lock().unwrap_or_else(PoisonError::into_inner)
 }

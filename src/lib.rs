@@ -129,6 +129,7 @@ pub mod defect;
 pub mod advisory;
 mod judge;
 mod walk;
+pub mod watch;
 mod shard;
 pub mod input;
 mod class;

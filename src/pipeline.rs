@@ -4,13 +4,14 @@
 
 use std::io::{self, Read};
 use std::mem;
-use std::ops::{ControlFlow, Deref, DerefMut};
+use std::ops::{ControlFlow, Deref, DerefMut, Range};
 
 use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
 use crate::input::{Bytes, Input, Piece, Pieces, Sizes};
 use crate::parallel::in_order;
+use crate::watch::{Stopped, Watch};
 
 /// An input that could not be read, or not to its end.
 #[derive(Debug)]
@@ -20,6 +21,14 @@ pub struct Failure {
     pub input: u32,
     /// What went wrong.
     pub error: io::Error,
+}
+
+impl Failure {
+    /// Whether nothing did, but [`Watch::stop`] was called before the input had been read to its end.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(self.error.get_ref(), Some(error) if error.is::<Stopped>())
+    }
 }
 
 /// A piece on its way; when it is dropped, its memory serves another one.
@@ -98,11 +107,13 @@ pub(crate) fn in_pieces<S: Read, N: Send, R: Send, B: Send>(
     (flow, failures)
 }
 
-/// The bytes of `inputs`, each opened when its turn comes, and their numbers.
-pub(crate) fn sources(
-    inputs: &[Input],
-) -> impl Iterator<Item = (u32, io::Result<Box<dyn Read + Send>>)> + '_ {
-    (0..).zip(inputs).map(|(number, input)| (number, input.reader().map(|(reader, _)| reader)))
+/// The bytes of `inputs`, each opened when its turn comes, and their numbers; once `watch` is stopped, reading them fails.
+pub(crate) fn sources<'a>(
+    inputs: &'a [Input],
+    watch: Option<&'a Watch>,
+) -> impl Iterator<Item = (u32, io::Result<Box<dyn Read + Send>>)> + 'a {
+    let open = move |input: &Input| input.open(watch).map(|opened| opened.bytes(watch));
+    (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
 }
 
 /// Numbers lines, in the order in which pieces are read.
@@ -113,15 +124,15 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The number of the first line of `piece`, from 1; pieces have to come in order.
-    pub(crate) fn first_of(&mut self, input: u32, piece: &Piece) -> u64 {
+    /// The numbers of the lines of `piece`, from 1; pieces have to come in order.
+    pub(crate) fn of(&mut self, input: u32, piece: &Piece) -> Range<u64> {
         if self.input.replace(input) != Some(input) {
             self.before = 0;
         }
         let first = self.before + 1;
         let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
         self.before += memchr_iter(b'\n', bytes.get()).count() as u64;
-        first
+        first..self.before + 1
     }
 }
 
@@ -168,7 +179,7 @@ mod tests {
             sources,
             Sizes { piece: 4, line: usize::MAX, eager },
             threads,
-            |input, piece| Some((input, numbers.first_of(input, piece))),
+            |input, piece| Some((input, numbers.of(input, piece).start)),
             |bytes, (input, first)| (bytes.get().to_vec(), input, first),
             sink,
         );

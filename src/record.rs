@@ -117,7 +117,11 @@ pub fn write_records(
     // Small: a record can be a hundred times as long as its line, and several pieces are under way.
     let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 15), line: usize::MAX, eager: true };
     let mut numbers = Numbers::default();
-    let look = |input, piece: &Piece| Some((input, numbers.first_of(input, piece)));
+    let look = |input, piece: &Piece| {
+        let numbers = numbers.of(input, piece);
+        effort.judged(numbers.end - numbers.start);
+        Some((input, numbers.start))
+    };
     let work = |bytes: Lent, (input, first): (u32, u64)| {
         format_lines(&bytes, first, inputs[input as usize].name(), records)
     };
@@ -125,7 +129,8 @@ pub fn write_records(
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     };
-    let (flow, failures) = in_pieces(sources(inputs), sizes, effort.n_threads(), look, work, sink);
+    let (flow, failures) =
+        in_pieces(sources(inputs, effort.watch.as_ref()), sizes, effort.n_threads(), look, work, sink);
     if let ControlFlow::Break(error) = flow {
         return Err(error);
     }

@@ -149,7 +149,7 @@ pub fn split_inputs<'a>(
     let mut numbers = Numbers::default();
     let look = |input, piece: &Piece| {
         let numbered = splitter.refused && options.form == Form::Tsv;
-        Some((input, if numbered { numbers.first_of(input, piece) } else { 1 }))
+        Some((input, if numbered { numbers.of(input, piece).start } else { 1 }))
     };
     let work =
         |bytes: Lent, (input, first): (u32, u64)| splitter.split(bytes, first, inputs[input as usize].name());
@@ -163,7 +163,8 @@ pub fn split_inputs<'a>(
             Err(error) => ControlFlow::Break(error),
         }
     };
-    let (flow, failures) = in_pieces(sources(inputs), sizes, effort.n_threads(), look, work, sink);
+    let (flow, failures) =
+        in_pieces(sources(inputs, effort.watch.as_ref()), sizes, effort.n_threads(), look, work, sink);
     match flow {
         ControlFlow::Continue(()) => Ok(Split { failures, ..split }),
         ControlFlow::Break(error) => Err(error),

@@ -1,5 +1,19 @@
 //! The command as a user meets it: pipes, errors, exit statuses, records, and nothing raw on a terminal.
 
+#[path = "cli/gate.rs"]
+mod gate;
+#[path = "cli/inputs.rs"]
+mod inputs;
+#[cfg(unix)]
+#[path = "cli/interrupt.rs"]
+mod interrupt;
+#[cfg(unix)]
+#[path = "cli/progress.rs"]
+mod progress;
+#[cfg(unix)]
+#[path = "cli/terminal.rs"]
+mod terminal;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::path::Path;
@@ -196,22 +210,6 @@ fn usage_errors() {
 }
 
 #[test]
-fn limits() {
-    for (limit, status) in
-        [("refused", 1), ("refused>0", 1), ("refused>1", 0), ("refused>24.9%", 1), ("refused > 25%", 0)]
-    {
-        assert_eq!(feed(&["--fail-on", limit], LIST).status.code(), Some(status), "{limit}");
-    }
-    assert_eq!(feed(&["--fail-on", "refused"], b"").status.code(), Some(0), "nothing of nothing");
-    assert_eq!(feed(&["--fail-on", "refused", "-g", "rfc1738"], b"http://h/\n").status.code(), Some(0));
-    assert_eq!(
-        feed(&["--fail-on", "refused", "missing"], b"").status.code(),
-        Some(2),
-        "incomplete comes first"
-    );
-}
-
-#[test]
 fn output_files_appear_whole() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("report.json");
@@ -401,7 +399,10 @@ fn a_few_files_are_open_at_a_time() {
 #[test]
 fn wrong_places_for_output_fail_before_the_work() {
     let output = feed(&["-o", "/no/such/place/report"], b"");
-    assert_eq!(text(&output.stderr), "urlsift: /no/such/place/report: entity not found\n");
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: /no/such/place/report: the directory to put it in does not exist\n"
+    );
     let output = feed(&["lines", "--header", "--format", "jsonl"], LIST);
     assert_eq!(output.status.code(), Some(2));
 }

@@ -4,8 +4,10 @@ use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
+use urlsift::corpus::{Effort, Failure};
 use urlsift::record::{Column, Form, Records, write_records};
 
+use super::hint::did_you_mean;
 use super::output::Output;
 use super::{End, GrammarArgs, InputArgs, complain_of};
 
@@ -58,9 +60,12 @@ enum Format {
 }
 
 fn column(name: &str) -> Result<Column, String> {
-    let names = || Column::ALL.iter().map(|column| column.name()).collect::<Vec<_>>().join(", ");
     let known = Column::ALL.iter().find(|column| column.name() == name);
-    known.copied().ok_or_else(|| format!("no such column; one of {}", names()))
+    known.copied().ok_or_else(|| {
+        let names: Vec<_> = Column::ALL.iter().map(|column| column.name()).collect();
+        let hint = did_you_mean(name, &names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
+        format!("no such column; {hint}")
+    })
 }
 
 pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
@@ -79,10 +84,29 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     records.header = args.header;
     records.show_secrets = args.grammar.show_secrets;
     let mut failures = Vec::new();
-    Output::open(args.output.as_deref())?.write(|out| {
-        failures = write_records(&inputs, &records, &args.input.effort(), out)?;
-        Ok(())
-    })?;
+    let output = Output::open(args.output.as_deref())?;
+    let mixed = !output.is_file();
+    let sentence = if output.appears_whole() {
+        format!("nothing was written to {}", output.name().display())
+    } else {
+        "the records end before the input does".to_owned()
+    };
+    let write = |effort: &Effort| {
+        output.write(|out| {
+            failures = write_records(&inputs, &records, effort, out)?;
+            // An output that is a file is then left as it was.
+            if failures.iter().any(Failure::is_stop) {
+                Err(io::ErrorKind::Interrupted.into())
+            } else {
+                Ok(())
+            }
+        })
+    };
+    let (written, signal) = args.input.attend(args.input.effort(), &inputs, mixed, write);
     complain_of(&failures, &inputs);
+    if failures.iter().any(Failure::is_stop) {
+        return Ok(End::stopped(signal, &sentence));
+    }
+    written?;
     Ok(if failures.is_empty() { End::Done } else { End::Incomplete })
 }

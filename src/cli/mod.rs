@@ -8,10 +8,13 @@ mod explain;
 mod gate;
 mod grammars;
 mod help;
+mod hint;
+mod interrupt;
 mod lines;
 mod listing;
 mod man;
 mod output;
+mod progress;
 mod render;
 mod report;
 mod scan;
@@ -21,6 +24,7 @@ mod split;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
+use std::slice;
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -30,6 +34,7 @@ use urlsift::corpus::{Effort, Failure};
 use urlsift::escape::printable;
 use urlsift::input::{self, Input};
 use urlsift::kernel::KernelId;
+use urlsift::watch::Watch;
 
 /// Judge every line of URL lists under five grammars at once
 ///
@@ -105,8 +110,14 @@ struct InputArgs {
     /// How many threads judge lines [default: all]
     ///
     /// The result is the same for any number [default: as many as the machine runs at once].
-    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<u32>,
+
+    /// Show no progress on a terminal
+    ///
+    /// Without this, work that takes longer than a second shows how far it is where standard error is a terminal.
+    #[arg(long, hide_short_help = true)]
+    no_progress: bool,
 
     /// How many bytes of a file are one piece of work; the report is the same for any
     #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(1..=(1 << 30)))]
@@ -135,6 +146,12 @@ struct GrammarArgs {
     show_secrets: bool,
 }
 
+/// A number of threads.
+fn threads(text: &str) -> Result<u32, String> {
+    let number = text.parse().ok().filter(|n| (1..=1024).contains(n));
+    number.ok_or_else(|| "expected a number of threads from 1 to 1024".to_owned())
+}
+
 /// The kernel of that name, if this machine has it.
 fn kernel(name: &str) -> Result<KernelId, String> {
     kernel_of(name, &KernelId::available().collect::<Vec<_>>())
@@ -158,7 +175,7 @@ impl InputArgs {
         match self.paths.as_slice() {
             [] if io::stdin().is_terminal() => None,
             [] => Some(vec![Input::standard()]),
-            paths => Some(input::list(paths)),
+            paths => Some(paths.iter().flat_map(listed).collect()),
         }
     }
 
@@ -170,7 +187,39 @@ impl InputArgs {
         effort.line_len = self.line_size.map_or(effort.line_len, usize);
         effort
     }
+
+    /// Does work on the inputs that can be watched and stopped: shows its progress, unless `mixed` says that the output may
+    /// be seen in the same place; and lets the first Ctrl-C or SIGTERM stop it. Returns the signal too, if one came.
+    fn attend<R>(
+        &self,
+        mut effort: Effort,
+        inputs: &[Input],
+        mixed: bool,
+        work: impl FnOnce(&Effort) -> R,
+    ) -> (R, Option<u8>) {
+        let watch = Watch::default();
+        effort.watch = Some(watch.clone());
+        let interrupt = interrupt::Interrupt::stops(&watch);
+        let result = if self.no_progress || mixed || !progress::is_wanted(inputs) {
+            work(&effort)
+        } else {
+            progress::during(&watch, inputs, || work(&effort))
+        };
+        (result, interrupt.signal())
+    }
 }
+
+/// The inputs that a path names. An empty directory is worth a word: all is well with no lines.
+fn listed(path: &PathBuf) -> Vec<Input> {
+    let inputs = input::list(slice::from_ref(path));
+    if inputs.is_empty() {
+        complain(&format!("{}: there is no file in this directory or below it", path.display()));
+    }
+    inputs
+}
+
+/// The number of the signal that asks a program to end, on every system that has it.
+const SIGTERM: u8 = 15;
 
 /// How a run of the command ended.
 enum End {
@@ -179,14 +228,27 @@ enum End {
     Crossed,
     /// An input could not be read to its end; it has been named.
     Incomplete,
+    /// This signal stopped it.
+    Stopped(u8),
     /// Nothing was asked for.
     NoInput,
 }
 
+impl End {
+    /// The end of work that a signal stopped: says so, and what has become of it.
+    fn stopped(signal: Option<u8>, sentence: &str) -> Self {
+        let signal = signal.unwrap_or_default();
+        complain(&format!("{}: {sentence}", if signal == SIGTERM { "terminated" } else { "interrupted" }));
+        Self::Stopped(signal)
+    }
+}
+
 /// Runs the command.
 pub(crate) fn run() -> ExitCode {
-    let typed = Typed::from_arg_matches(&help::command(io::stdin().is_terminal()).get_matches())
-        .unwrap_or_else(|error| error.exit());
+    let typed = help::command(io::stdin().is_terminal())
+        .try_get_matches()
+        .and_then(|matches| Typed::from_arg_matches(&matches))
+        .unwrap_or_else(|error| hint::with_tip(error, &Typed::command()).exit());
     let result = match &typed.command {
         None => scan::run(&typed.scan),
         Some(Command::Scan(args)) => scan::run(args),
@@ -205,6 +267,8 @@ pub(crate) fn run() -> ExitCode {
         Ok(End::Done) => ExitCode::SUCCESS,
         Ok(End::Crossed) => ExitCode::from(1),
         Ok(End::Incomplete) => ExitCode::from(2),
+        // What a shell says of a program that the signal has ended.
+        Ok(End::Stopped(signal)) => ExitCode::from(128 + signal),
         Ok(End::NoInput) => {
             complain("no input: name a file or a directory, or pipe a list in; see urlsift --help");
             ExitCode::from(2)
@@ -224,15 +288,15 @@ fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "urlsift: {}", printable(sentence.as_bytes()));
 }
 
-/// Names the inputs that could not be read to their end.
+/// Names the inputs that could not be read to their end; those that were stopped by a signal are not worth a line each.
 fn complain_of(failures: &[Failure], inputs: &[Input]) {
-    for failure in failures {
+    for failure in failures.iter().filter(|failure| !failure.is_stop()) {
         let name = inputs.get(failure.input as usize).map_or("?", Input::name);
         complain(&format!("{name}: {}", failure.error));
         if failure.error.kind() == io::ErrorKind::NotFound
-            && Typed::command().get_subcommands().any(|command| command.get_name() == name)
+            && let Some(hint) = hint::on_missing_input(name, &Typed::command())
         {
-            complain(&format!("a command stands before all options: urlsift {name} ..."));
+            complain(&hint);
         }
     }
 }

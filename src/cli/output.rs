@@ -3,9 +3,20 @@
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
+use std::sync::{Mutex, PoisonError};
 
 use same_file::Handle;
 use tempfile::NamedTempFile;
+
+/// Where files have been begun. Whoever ends the command without leaving its functions has to remove them.
+static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
+
+/// Removes all files that have been begun and are not in their places yet.
+pub(crate) fn abandon() {
+    for path in BEGUN.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
+        let _ = fs::remove_file(path);
+    }
+}
 
 /// A place to write to, opened before the work is done: what cannot be written to should fail at once.
 pub(crate) enum Output {
@@ -30,6 +41,12 @@ impl Output {
         // The error of a temporary file names a path that the user has never heard of.
         Self::open_file(path).map_err(|error| match error.kind() {
             io::ErrorKind::Other => named(path, &error),
+            kind @ io::ErrorKind::NotFound => {
+                named(path, &io::Error::new(kind, "the directory to put it in does not exist"))
+            }
+            kind @ io::ErrorKind::PermissionDenied => {
+                named(path, &io::Error::new(kind, "no permission to write there"))
+            }
             kind => named(path, &kind.into()),
         })
     }
@@ -37,6 +54,11 @@ impl Output {
     /// Whether it is standard output.
     pub(crate) fn is_standard(&self) -> bool {
         matches!(self, Self::Standard(_))
+    }
+
+    /// Whether all appears at the end, or nothing.
+    pub(crate) fn appears_whole(&self) -> bool {
+        matches!(self, Self::File(..))
     }
 
     fn open_file(path: &Path) -> io::Result<Self> {
@@ -54,6 +76,7 @@ impl Output {
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.prefix(".urlsift-").tempfile_in(directory_of(&path))?;
+        BEGUN.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
         if let Ok(metadata) = fs::metadata(&path) {
             file.as_file().set_permissions(metadata.permissions())?;
         }
@@ -86,6 +109,15 @@ impl Output {
         };
         resolved(self.name()) == resolved(other.name())
             || self.file().is_some_and(|file| other.file() == Some(file))
+    }
+
+    /// Whether it goes to a file: then nobody sees it while it is written.
+    pub(crate) fn is_file(&self) -> bool {
+        match self {
+            Self::Standard(_) => standard_is_file(),
+            Self::Stream(..) => false,
+            Self::File(..) => true,
+        }
     }
 
     /// Writes all that `write` writes.
@@ -180,9 +212,36 @@ fn plain(handle: Handle) -> Option<Handle> {
     handle.as_file().metadata().is_ok_and(|metadata| metadata.is_file()).then_some(handle)
 }
 
+#[cfg(unix)]
+fn standard_is_file() -> bool {
+    use std::os::fd::AsFd;
+    let file = io::stdout().as_fd().try_clone_to_owned().map(File::from);
+    file.and_then(|file| file.metadata()).is_ok_and(|metadata| metadata.is_file())
+}
+
+#[cfg(not(unix))]
+fn standard_is_file() -> bool {
+    false
+}
+
 fn named(path: &Path, error: &io::Error) -> io::Error {
     match error.kind() {
         io::ErrorKind::BrokenPipe => io::ErrorKind::BrokenPipe.into(),
         kind => io::Error::new(kind, format!("{}: {error}", path.display())),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_is_abandoned_is_removed() {
+        let folder = tempfile::tempdir().unwrap();
+        let output = Output::open(Some(&folder.path().join("report"))).unwrap();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
+        abandon();
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        drop(output);
     }
 }

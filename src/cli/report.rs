@@ -1,11 +1,12 @@
 //! How a report is written, whether it comes of a scan or of a file: form, place and looks.
 
 use std::env;
-use std::io::{self, IsTerminal};
+use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
+use terminal_size::{Height, Width};
 use urlsift::report::{Report, TextStyle, render};
 
 use super::output::Output;
@@ -68,20 +69,34 @@ impl ReportArgs {
 
     /// What is written to a file or into a pipe looks the same everywhere; a terminal gets what it can show.
     fn style(&self, standard: bool) -> TextStyle {
-        let mut style = TextStyle::default();
         let stdout = io::stdout();
+        let terminal = (standard && stdout.is_terminal()).then(|| terminal_size::terminal_size_of(&stdout));
+        self.style_on(terminal, standard && AutoStream::choice(&stdout) != ColorChoice::Never)
+    }
+
+    /// Shows the text of a report that is no result, on standard error.
+    pub(crate) fn show(&self, report: &Report) {
+        let stderr = io::stderr();
+        let terminal = stderr.is_terminal().then(|| terminal_size::terminal_size_of(&stderr));
+        let style = self.style_on(terminal, AutoStream::choice(&stderr) != ColorChoice::Never);
+        // Nowhere is left to say that it failed.
+        let _ = io::stderr().write_all(render(report, &style).as_bytes());
+    }
+
+    /// How text looks on a terminal, of that size if it tells, or elsewhere; `colourful` if it wants colours.
+    fn style_on(&self, terminal: Option<Option<(Width, Height)>>, colourful: bool) -> TextStyle {
+        let mut style = TextStyle::default();
         style.colour = match self.color {
             Colour::Always => true,
             Colour::Never => false,
-            Colour::Auto => standard && AutoStream::choice(&stdout) != ColorChoice::Never,
+            Colour::Auto => colourful,
         };
-        let terminal = standard && stdout.is_terminal();
-        if terminal {
+        if let Some(size) = terminal {
             let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
-            let seen = || terminal_size::terminal_size_of(&stdout).map(|(width, _)| usize::from(width.0));
+            let seen = || size.map(|(width, _)| usize::from(width.0));
             style.width = columns.filter(|&columns| columns > 0).or_else(seen).unwrap_or(80);
         }
-        style.ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
+        style.ascii = self.ascii || (terminal.is_some() && !cfg!(windows) && !is_utf8(&locale()));
         style
     }
 }
@@ -92,17 +107,29 @@ impl ReportOutput {
         self.format == Format::Html
     }
 
+    /// What it is to be called in a sentence.
+    pub(crate) fn name(&self) -> &Path {
+        self.output.name()
+    }
+
     /// Writes the report.
     ///
     /// # Errors
     /// When the output cannot be written; the error names it.
     pub(crate) fn write(self, report: &Report) -> io::Result<()> {
         self.output.write(|out| match self.format {
+            // A page of zeros below the errors would only hide them.
+            Format::Text if is_void(report) => Ok(()),
             Format::Text => out.write_all(render(report, &self.style).as_bytes()),
             Format::Json => report.write_json(out),
             Format::Html => report.write_html(out),
         })
     }
+}
+
+/// Whether no input could be read at all.
+fn is_void(report: &Report) -> bool {
+    !report.complete && report.inputs.iter().all(|input| input.error.is_some() && input.bytes == 0)
 }
 
 /// The form that a file's name asks for by its ending.

@@ -4,15 +4,15 @@ use std::io;
 use std::time::Instant;
 
 use clap::Args;
-use urlsift::corpus::scan_inputs;
+use urlsift::corpus::{Effort, Failure, scan_inputs};
 use urlsift::kernel::KernelId;
 use urlsift::report::{Report, Run};
 use urlsift::scan::Options;
 
 use super::count::CountArgs;
-use super::gate::Gate;
+use super::gate::Gates;
 use super::report::ReportArgs;
-use super::{End, GrammarArgs, InputArgs, complain_of, kernel};
+use super::{End, GrammarArgs, InputArgs, complain, complain_of, kernel};
 
 #[derive(Args)]
 pub(crate) struct ScanArgs {
@@ -32,9 +32,18 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,
 
-    /// Exit with 1 when lines are refused: refused, 'refused>100' or 'refused>0.1%'
-    #[arg(long, value_name = "LIMIT")]
-    fail_on: Option<Gate>,
+    /// Exit with 1 when a condition holds: 'refused>1%', say
+    ///
+    /// Conditions, such as refused, 'refused:rfc1738>0.1%', 'scheme:http>0' or advisory:password, are joined by commas, or the
+    /// option given several times; one that holds is enough, and each that holds is named on standard error.
+    ///
+    /// A condition is something counted, a comparison (> >= < <= = !=) and a number, or a share in per cent; without a
+    /// comparison it means more than 0. Counted are: refused and accepted, by the grammar of --grammar, or behind a colon
+    /// another one, any (at least one of the five) or all (each of the five); scheme:NAME and relative (no scheme);
+    /// advisory:NAME; and lines, judged, blank and cr (lines that ended in CR). Shares are of the judged lines, those of judged,
+    /// blank and cr of all lines; no share of nothing crosses a limit.
+    #[arg(long, value_name = "CONDITION,...")]
+    fail_on: Vec<Gates>,
 
     #[command(flatten)]
     report: ReportArgs,
@@ -50,17 +59,37 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let output = args.report.open()?;
     options.lengths |= output.shows_lengths();
     let start = Instant::now();
-    let scanned = scan_inputs(&inputs, &options, &effort);
-    let run = Run::new(start.elapsed(), effort.n_threads(), effort.kernel);
+    let scan = |effort: &Effort| {
+        let scanned = scan_inputs(&inputs, &options, effort);
+        (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel))
+    };
+    let ((scanned, run), signal) = args.input.attend(effort, &inputs, false, scan);
     complain_of(&scanned.failures, &inputs);
     let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);
+    if scanned.failures.iter().any(Failure::is_stop) {
+        // No result: whoever waits for one must not take this for it.
+        args.report.show(&report);
+        let name = output.name().display();
+        let sentence = format!("the report above is of what had been read; nothing was written to {name}");
+        return Ok(End::stopped(signal, &sentence));
+    }
     output.write(&report)?;
-    Ok(if !report.complete {
-        End::Incomplete
-    } else if args.fail_on.is_some_and(|gate| gate.is_crossed_by(&report)) {
-        End::Crossed
-    } else {
-        End::Done
-    })
+    Ok(judged(&report, &args.fail_on))
+}
+
+/// How a scan with that report ends. Names what is crossed; part of a corpus crosses nothing.
+fn judged(report: &Report, gates: &[Gates]) -> End {
+    if !report.complete {
+        if !gates.is_empty() {
+            complain("--fail-on was not looked at, since not all could be read");
+        }
+        return End::Incomplete;
+    }
+    let mut end = End::Done;
+    for sentence in gates.iter().flat_map(|gates| gates.crossed(report)) {
+        complain(&sentence);
+        end = End::Crossed;
+    }
+    end
 }

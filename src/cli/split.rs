@@ -6,6 +6,7 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+use urlsift::corpus::{Effort, Failure};
 use urlsift::input::Input;
 use urlsift::kernel::KernelId;
 use urlsift::report::grouped;
@@ -152,9 +153,22 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
             "refused lines may hold bytes that control a terminal: name a file, pipe them on, or use --refused-as tsv",
         ));
     }
+    let outputs = || [&accepted, &refused].into_iter().flatten();
+    // Progress and records would be in one place.
+    let mixed = !outputs().all(Output::is_file);
+    let sentence = if outputs().all(Output::appears_whole) {
+        "nothing was written"
+    } else {
+        "files were not written, and what else was ends before the input does"
+    };
     let mut writers = [accepted, refused].map(|output| output.map(Output::begin));
     let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
-    let split = split_inputs(&inputs, &options, &effort, accepted, refused)?;
+    let work = |effort: &Effort| split_inputs(&inputs, &options, effort, accepted, refused);
+    let (split, signal) = args.input.attend(effort, &inputs, mixed, work);
+    let split = split?;
+    if split.failures.iter().any(Failure::is_stop) {
+        return Ok(End::stopped(signal, sentence));
+    }
     for writer in &mut writers {
         match writer.as_mut().map_or(Ok(()), Writer::flush) {
             // Whoever read it has seen enough; the other one still counts.

@@ -4,7 +4,9 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
+use super::watched::{Bytes, stoppable, waiting};
 use crate::escape;
+use crate::watch::{Stopped, Watch};
 
 /// One input: a file, or standard input.
 #[derive(Debug)]
@@ -26,7 +28,17 @@ pub(crate) enum Opened {
     /// A file of known length, which can be read at any offset.
     File(File, u64),
     /// Anything else: it can be read once, from its start.
-    Stream(Box<dyn Read + Send>),
+    Stream(Bytes),
+}
+
+impl Opened {
+    /// Its bytes from the start, whatever it is; once `watch` is stopped, reading them fails.
+    pub(crate) fn bytes(self, watch: Option<&Watch>) -> Bytes {
+        match self {
+            Self::File(file, _) => stoppable(file, watch),
+            Self::Stream(bytes) => bytes,
+        }
+    }
 }
 
 impl Input {
@@ -71,10 +83,21 @@ impl Input {
     /// # Errors
     /// When the file cannot be opened, or its directory could not be listed.
     pub fn reader(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
-        Ok(match self.open()? {
+        Ok(match self.open(None)? {
             Opened::File(file, len) => (Box::new(file), Some(len)),
             Opened::Stream(stream) => (stream, None),
         })
+    }
+
+    /// How many bytes there are to read, if that can be known beforehand. Looks at the file, and does not open it.
+    #[must_use]
+    pub fn size_bytes(&self) -> Option<u64> {
+        let metadata = match &self.source {
+            Source::Standard => standard_metadata()?,
+            Source::Path(path) => fs::metadata(path).ok()?,
+            Source::Broken(_) => return Some(0),
+        };
+        metadata.is_file().then_some(metadata.len())
     }
 
     /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,
@@ -89,23 +112,43 @@ impl Input {
         }
     }
 
-    /// Opens it.
+    /// Opens it. Once `watch` is stopped, reading a stream fails, a read that is waiting too; reading a file goes on.
     ///
     /// # Errors
-    /// When the file cannot be opened, or its directory could not be listed.
-    pub(crate) fn open(&self) -> io::Result<Opened> {
+    /// When the file cannot be opened, its directory could not be listed, or `watch` is stopped.
+    pub(crate) fn open(&self, watch: Option<&Watch>) -> io::Result<Opened> {
+        if watch.is_some_and(Watch::is_stopped) {
+            return Err(Stopped.into());
+        }
         let path = match &self.source {
-            Source::Standard => return Ok(Opened::Stream(Box::new(io::stdin()))),
+            Source::Standard => return waiting(|| Ok(Box::new(io::stdin())), watch).map(Opened::Stream),
             Source::Broken(error) => return Err(io::Error::new(error.kind(), error.to_string())),
             Source::Path(path) => path,
         };
+        // Opening a pipe waits until somebody writes to it.
+        if watch.is_some() && fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
+            let path = path.clone();
+            return waiting(move || Ok(Box::new(File::open(path)?)), watch).map(Opened::Stream);
+        }
         let file = File::open(path)?;
         let metadata = file.metadata()?;
         if metadata.is_file() && metadata.len() > 0 {
             return Ok(Opened::File(file, metadata.len()));
         }
-        Ok(Opened::Stream(Box::new(file)))
+        Ok(Opened::Stream(stoppable(file, watch)))
     }
+}
+
+/// What there is to know of standard input, where it is something that the system knows of.
+#[cfg(unix)]
+fn standard_metadata() -> Option<fs::Metadata> {
+    use std::os::fd::AsFd;
+    File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata().ok()
+}
+
+#[cfg(not(unix))]
+fn standard_metadata() -> Option<fs::Metadata> {
+    None
 }
 
 /// All inputs that `paths` name, in their order: `-` is standard input, a directory stands for all files in it and below

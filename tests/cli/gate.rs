@@ -1,0 +1,99 @@
+//! `--fail-on`: what crosses a limit, and how it is said.
+
+use super::{LIST, feed, text};
+
+#[test]
+fn conditions_on_anything_that_is_counted() {
+    for (condition, status) in [
+        ("refused", 1),
+        ("refused>0", 1),
+        ("refused>1", 0),
+        ("refused>24.9%", 1),
+        ("refused > 25%", 0),
+        ("refused >= 25%", 1),
+        ("refused:rfc1738>2", 1),
+        ("refused:rfc1738>3", 0),
+        ("refused:all", 1),
+        ("refused:all>1", 0),
+        ("refused:any<=2", 0),
+        ("refused:any=3", 1),
+        ("accepted<4", 1),
+        ("accepted:rfc1738<1", 0),
+        ("accepted:any<75%", 0),
+        ("accepted:all!=1", 0),
+        ("accepted:any<75.1%", 1),
+        ("scheme:HTTP>0", 1),
+        ("scheme:gopher", 0),
+        ("relative>=25%", 1),
+        ("advisory:password", 1),
+        ("advisory:port-nondefault>25%", 0),
+        ("blank>=20%", 1),
+        ("blank>20%", 0),
+        ("cr=1", 1),
+        ("lines<5", 0),
+        ("lines<6", 1),
+        ("judged!=4", 0),
+        ("scheme:gopher, blank>1, lines>=5", 1),
+        ("scheme:gopher,blank>1,lines>5", 0),
+    ] {
+        let output = feed(&["--fail-on", condition], LIST);
+        assert_eq!(output.status.code(), Some(status), "{condition}: {}", text(&output.stderr));
+        assert_eq!(output.stderr.is_empty(), status == 0, "{condition}");
+        assert!(!output.stdout.is_empty());
+    }
+    assert_eq!(feed(&["--fail-on", "refused", "-g", "rfc1738"], b"http://h/\n").status.code(), Some(0));
+}
+
+#[test]
+fn each_that_is_crossed_is_named() {
+    let output = feed(
+        &["--fail-on", "refused:rfc1738>2 , blank", "--fail-on", "scheme:gopher", "--fail-on", "lines<9"],
+        LIST,
+    );
+    assert_eq!(output.status.code(), Some(1));
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: --fail-on refused:rfc1738>2 is crossed: 3 of 4 judged lines, 75.00%\n\
+         urlsift: --fail-on blank is crossed: 1 of 5 lines, 20.00%\n\
+         urlsift: --fail-on lines<9 is crossed: 5 lines\n"
+    );
+}
+
+#[test]
+fn a_scheme_whose_name_was_not_kept_is_not_taken_for_none() {
+    let many: Vec<u8> = (0..1500).flat_map(|n| format!("s{n}:x\n").into_bytes()).collect();
+    let crossed = |condition: &str| feed(&["--fail-on", condition], &many);
+    assert_eq!(crossed("scheme:s7>1").status.code(), Some(0));
+    let output = crossed("scheme:s1499>1");
+    assert_eq!(output.status.code(), Some(1));
+    assert!(
+        text(&output.stderr).contains("scheme:s1499>1 is crossed: not known"),
+        "{}",
+        text(&output.stderr)
+    );
+}
+
+#[test]
+fn nothing_crosses_no_share_and_a_part_crosses_nothing() {
+    assert_eq!(
+        feed(&["--fail-on", "refused,accepted<99%"], b"").status.code(),
+        Some(0),
+        "nothing of nothing"
+    );
+    assert_eq!(feed(&["--fail-on", "lines<1"], b"").status.code(), Some(1));
+    let output = feed(&["--fail-on", "lines<1000", "missing", "-"], LIST);
+    assert_eq!(output.status.code(), Some(2), "incomplete comes first");
+    assert!(
+        text(&output.stderr).ends_with("urlsift: --fail-on was not looked at, since not all could be read\n")
+    );
+}
+
+#[test]
+fn errors_mark_the_place() {
+    let output = feed(&["--fail-on", "blank,refused:rfc173>12"], b"");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    let expected = "no such grammar; did you mean rfc1738?\n\n  \
+                    blank,refused:rfc173>12\n                \
+                    ^^^^^^\n";
+    assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+}

@@ -1,0 +1,136 @@
+//! Inputs that are missing, vanish, fail, are empty, endless or mixed: what is counted, and what is said.
+
+use std::fs::{self, File};
+use std::io::{Seek, SeekFrom, Write};
+use std::process::Stdio;
+
+use super::{feed, json, text, urlsift};
+
+#[test]
+fn a_directory_without_files_is_worth_a_word() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::create_dir(folder.path().join("empty")).unwrap();
+    let output = urlsift().args(["--format", "json", "empty"]).current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(text(&output.stderr), "urlsift: empty: there is no file in this directory or below it\n");
+    assert_eq!(json(&output)["totals"]["lines"], 0);
+}
+
+#[test]
+fn where_nothing_could_be_read_there_is_no_page_of_zeros() {
+    let output = feed(&["missing"], b"");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    let report = json(&feed(&["--format", "json", "missing"], b""));
+    assert_eq!(report["complete"], false, "a program gets its document");
+}
+
+#[test]
+fn a_name_that_is_no_file_may_have_been_meant_otherwise() {
+    for (name, hint) in [
+        ("expalin", "urlsift: if a command was meant: urlsift explain ...\n"),
+        ("http://example.org/", "for a URL itself: urlsift explain 'URL'\n"),
+    ] {
+        let errors = feed(&[name], b"").stderr;
+        assert!(text(&errors).starts_with(&format!("urlsift: {name}: ")), "{}", text(&errors));
+        assert!(text(&errors).ends_with(hint), "{}", text(&errors));
+    }
+    assert_eq!(text(&feed(&["some/list.txt"], b"").stderr).lines().count(), 1);
+}
+
+#[test]
+fn options_are_suggested_where_they_belong() {
+    for (args, tip) in [
+        (&["--only", "refused"][..], "--only is an option of urlsift lines"),
+        (&["lines", "--fail-on", "refused"], "unexpected argument '--fail-on'"),
+        (&["lines", "--colums", "line"], "'--columns'"),
+        (&["lines", "--columns", "ofset"], "no such column; did you mean offset?"),
+        (&["-g", "rfc3896"], "'rfc3986'"),
+        (&["-j", "many"], "expected a number of threads from 1 to 1024"),
+    ] {
+        let output = feed(args, b"");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(tip), "{}", text(&output.stderr));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn what_cannot_be_read_is_named_and_the_rest_is_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    fs::write(at("good"), "http://h/\n").unwrap();
+    std::os::unix::fs::symlink("loop", at("loop")).unwrap();
+    for args in [&["--format", "json"][..], &["lines"]] {
+        // Opens, and fails at its first byte.
+        let output = urlsift()
+            .args(args)
+            .args(["loop", "/proc/self/mem", "good/x", "good"])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        let errors = text(&output.stderr);
+        for name in ["loop", "/proc/self/mem", "good/x"] {
+            assert!(errors.contains(&format!("urlsift: {name}: ")), "{errors}");
+        }
+        if args.len() > 1 {
+            assert_eq!(json(&output)["totals"]["lines"], 1);
+        } else {
+            assert_eq!(text(&output.stdout).lines().count(), 1);
+        }
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_vanishes_is_named() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("late"), "http://h/\n").unwrap();
+    // While the first input is waited for, the second one goes.
+    let mut child = urlsift()
+        .args(["lines", "-", "late"])
+        .current_dir(&folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    child.stdin.as_mut().unwrap().write_all(b"x:y\n").unwrap();
+    fs::remove_file(folder.path().join("late")).unwrap();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("urlsift: late: "), "{}", text(&output.stderr));
+    assert_eq!(text(&output.stdout).lines().count(), 1);
+}
+
+#[test]
+fn ends_of_lines_may_be_mixed() {
+    let output = feed(
+        &["--format", "json"],
+        b"\xef\xbb\xbfhttp://a/\r\nhttp://b/\n\r\n\nhttp://c/\r\r\nd\re\nhttp://f/\r",
+    );
+    let report = json(&output);
+    for (name, count) in [("lines", 7), ("blank", 2), ("judged", 5), ("cr", 4), ("byte_order_marks", 1)] {
+        assert_eq!(report["totals"][name], count, "{name}");
+    }
+    assert_eq!(report["defects"][0]["lines"], 1, "a CR inside");
+}
+
+#[test]
+fn a_line_of_a_gibibyte() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list");
+    let mut file = File::create(&path).unwrap();
+    file.write_all(b"http://h/\nhttp://h/").unwrap();
+    // A hole takes no place.
+    file.seek(SeekFrom::Current(1 << 30)).unwrap();
+    file.write_all(b"\nhttp://h/\n").unwrap();
+    let output = urlsift().args(["--format", "json", "-g", "rfc1738"]).arg(&path).output().unwrap();
+    let report = json(&output);
+    assert_eq!((output.status.code(), &report["complete"]), (Some(0), &true.into()));
+    assert_eq!(report["totals"]["lines"], 3);
+    assert_eq!(report["totals"]["bytes"], (1u64 << 30) + 30);
+    assert_eq!(report["grammars"][1]["accepted"], 2);
+    let defect = &report["defects"][0];
+    assert_eq!((&defect["cause"], &defect["examples"][0]["offset"]), (&"control-byte".into(), &9.into()));
+}

@@ -1,0 +1,146 @@
+//! Ctrl-C and SIGTERM: a clean stop, wherever the command is, and an end at once for who asks twice.
+
+#![allow(unsafe_code, reason = "a signal is sent by number")]
+
+use std::fs::{self, File};
+use std::io::{Read, Write};
+use std::path::Path;
+use std::process::{Child, Command, Output, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use super::terminal::Terminal;
+use super::{text, urlsift};
+
+fn send(child: &Child, signal: i32) {
+    // SAFETY: the child is ours and has not been waited for, so that the number is still its own.
+    assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
+}
+
+fn spawn(command: &mut Command) -> Child {
+    command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
+}
+
+/// Waits until the command listens to signals: it does when it reads.
+fn let_it_begin() {
+    thread::sleep(Duration::from_millis(300));
+}
+
+/// The output of a child that has been told to end, which it has to do soon.
+fn ended(child: Child) -> Output {
+    let start = Instant::now();
+    let output = child.wait_with_output().unwrap();
+    assert!(start.elapsed() < Duration::from_secs(20));
+    output
+}
+
+/// A pipe with a name that nobody writes to.
+fn fifo(folder: &Path) -> String {
+    let path = folder.join("fifo");
+    assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
+    path.to_str().unwrap().to_owned()
+}
+
+#[test]
+fn a_pipe_that_brings_nothing_more_leaves_a_partial_report() {
+    for (signal, status, word) in [(libc::SIGINT, 130, "interrupted"), (libc::SIGTERM, 143, "terminated")] {
+        let mut child = spawn(urlsift().args(["--format", "json"]));
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"http://h/\nhttp://h/a b\nhttp://unfinis").unwrap();
+        let_it_begin();
+        send(&child, signal);
+        let output = ended(child);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(status), ""));
+        let errors = text(&output.stderr);
+        assert!(errors.contains("1 input   2 lines   23 B\nINCOMPLETE"), "whole lines only: {errors}");
+        assert!(errors.contains("-: stopped before its end"), "{errors}");
+        let end = format!(
+            "urlsift: {word}: the report above is of what had been read; nothing was written to standard output\n"
+        );
+        assert!(errors.ends_with(&end), "{errors}");
+        drop(stdin);
+    }
+}
+
+#[test]
+fn a_pipe_that_nobody_opens_is_left() {
+    let folder = tempfile::tempdir().unwrap();
+    let target = folder.path().join("target");
+    fs::write(&target, "before").unwrap();
+    let (fifo, target) = (fifo(folder.path()), target.to_str().unwrap());
+    for args in [&[][..], &["lines"]] {
+        let child = spawn(urlsift().args(args).args([&fifo, "-o", target]));
+        let_it_begin();
+        send(&child, libc::SIGINT);
+        let output = ended(child);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(130), ""), "{args:?}");
+        assert!(text(&output.stderr).ends_with(&format!("nothing was written to {target}\n")));
+        assert_eq!(fs::read_to_string(target).unwrap(), "before");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "the file begun is gone");
+    }
+}
+
+#[test]
+fn a_long_scan_is_left_with_the_beginning_of_each_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list");
+    let mut file = File::create(&path).unwrap();
+    file.write_all(&b"http://h/\nhttp://h/a b\n".repeat(1 << 20)).unwrap();
+    // A line of 64 GiB without a byte on disk.
+    file.set_len(1 << 36).unwrap();
+    let child = spawn(urlsift().args(["-j2", "--color", "never"]).arg(&path));
+    thread::sleep(Duration::from_secs(1));
+    send(&child, libc::SIGINT);
+    let output = ended(child);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(130), ""));
+    let errors = text(&output.stderr);
+    assert!(errors.contains("2,097,152 lines   24.12 MB\nINCOMPLETE"), "{errors}");
+    assert!(errors.contains("  2:11\n"), "lines are numbered: {errors}");
+}
+
+#[test]
+fn records_end_early_and_whole() {
+    let mut child = spawn(urlsift().arg("lines"));
+    let mut stdin = child.stdin.take().unwrap();
+    let mut stdout = child.stdout.take().unwrap();
+    stdin.write_all(b"http://h/\nhttp://unfinis").unwrap();
+    let mut record = [0; 64];
+    let n = stdout.read(&mut record).unwrap();
+    assert!(record[..n].ends_with(b"\thttp\n"));
+    send(&child, libc::SIGINT);
+    let output = ended(child);
+    assert_eq!(output.status.code(), Some(130));
+    assert_eq!(text(&output.stderr), "urlsift: interrupted: the records end before the input does\n");
+    let mut rest = Vec::new();
+    stdout.read_to_end(&mut rest).unwrap();
+    assert_eq!(text(&rest), "");
+}
+
+#[test]
+fn a_second_one_ends_it_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list");
+    fs::write(&path, b"http://h/\n".repeat(1 << 18)).unwrap();
+    // Nobody reads the records, so that the command waits to write more of them.
+    let mut child = spawn(urlsift().arg("lines").arg(&path));
+    let_it_begin();
+    send(&child, libc::SIGINT);
+    let_it_begin();
+    assert!(child.try_wait().unwrap().is_none(), "it waits for its reader");
+    send(&child, libc::SIGINT);
+    assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn the_key_stops_what_is_typed_in_and_what_is_read() {
+    let mut command = urlsift();
+    command.arg("-");
+    let mut terminal = Terminal::start(command, None, None);
+    terminal.press(b"http://typed/\n");
+    let_it_begin();
+    terminal.press(b"\x03");
+    let (status, shown) = terminal.end();
+    assert_eq!(status, Some(130));
+    assert!(shown.contains("1 input   1 line "), "{shown}");
+    assert!(shown.contains("INCOMPLETE"), "{shown}");
+}

@@ -1,0 +1,73 @@
+//! A watch: what it tells, and that a stop leaves the beginning of an input, counted like any other lines.
+
+use std::fs;
+use std::thread;
+use std::time::Duration;
+
+use urlsift::corpus::{Effort, scan_inputs};
+use urlsift::watch::Watch;
+use urlsift::{input, scan};
+
+fn effort(threads: usize, watch: &Watch) -> Effort {
+    let mut effort = Effort::default();
+    effort.threads = threads;
+    effort.shard_len = 1000;
+    effort.watch = Some(watch.clone());
+    effort
+}
+
+fn list() -> Vec<u8> {
+    (0..200_000)
+        .flat_map(|n| format!("http://h:{}/{n} {}\n", n % 70_000, "x".repeat(n % 50)).into_bytes())
+        .collect()
+}
+
+#[test]
+fn a_stop_leaves_the_beginning_of_a_file() {
+    let bytes = list();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), &bytes).unwrap();
+    let inputs = input::list(&[file.path().to_owned()]);
+    let options = scan::Options::default();
+    let mut n_partial = 0;
+    for threads in 1..5 {
+        for part in 0..4 {
+            let watch = Watch::default();
+            if part == 0 {
+                watch.stop();
+            }
+            let scanned = thread::scope(|scope| {
+                scope.spawn(|| {
+                    while watch.bytes() < bytes.len() as u64 / 4 * part {
+                        thread::sleep(Duration::from_micros(50));
+                    }
+                    watch.stop();
+                });
+                scan_inputs(&inputs, &options, &effort(threads, &watch))
+            });
+            let len = usize::try_from(scanned.tally.bytes()).unwrap();
+            assert_eq!((watch.bytes(), watch.lines()), (len as u64, scanned.tally.lines()));
+            assert_eq!(scanned.tally, scan(&bytes[..len], &options));
+            assert_eq!(
+                scanned.failures.iter().filter(|failure| failure.is_stop()).count(),
+                scanned.failures.len()
+            );
+            assert_eq!(scanned.failures.is_empty(), len == bytes.len());
+            n_partial += usize::from(len < bytes.len());
+        }
+    }
+    assert!(n_partial >= 4, "a stop before the start leaves nothing, at the least");
+}
+
+#[test]
+fn whoever_only_watches_changes_nothing() {
+    let bytes = list();
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), &bytes).unwrap();
+    let watch = Watch::default();
+    let inputs = input::list(&[file.path().to_owned()]);
+    assert_eq!(inputs[0].size_bytes(), Some(bytes.len() as u64));
+    let scanned = scan_inputs(&inputs, &scan::Options::default(), &effort(3, &watch));
+    assert!(scanned.failures.is_empty() && scanned.tally == scan(&bytes, &scan::Options::default()));
+    assert_eq!((watch.bytes(), watch.lines()), (bytes.len() as u64, 200_000));
+}
