@@ -224,10 +224,38 @@ impl Nfa {
         names.find(|name| name.escape).expect("every grammar has escapes")
     }
 
-    /// The outermost rule whose defects lie in a component.
-    pub fn rule_of(&self, component: &str) -> Option<&'static Name> {
-        let mut names = self.paths.iter().filter_map(|path| path.name);
-        names.find(|name| name.component == Some(component))
+    /// The components in which a defect can lie by the rules' word, one each.
+    pub fn components(&self) -> Vec<&'static str> {
+        let names = self.paths.iter().filter_map(|path| path.name);
+        let mut all: Vec<_> =
+            names.filter_map(|name| name.component).filter(|name| *name != "Parts").collect();
+        all.sort_unstable();
+        all.dedup();
+        all
+    }
+
+    /// The outermost rules whose defects lie in a component. Rules that spell the name of a scheme count only where there are
+    /// no others: what they say of the component is in the rules inside them.
+    pub fn rules_of(&self, component: &str) -> Vec<&'static Name> {
+        let spells = |rule: usize| {
+            let is_scheme = |&path: &usize| self.paths[path].name.is_some_and(|name| name.text.is_empty());
+            (1..self.paths.len()).filter(is_scheme).any(|path| self.around(path).any(|around| around == rule))
+        };
+        let of = |path: &usize| self.paths[*path].name.is_some_and(|name| name.component == Some(component));
+        let (spelling, others): (Vec<_>, Vec<_>) =
+            (1..self.paths.len()).filter(of).partition(|&path| spells(path));
+        let candidates = if others.is_empty() { spelling } else { others };
+        let outermost = |path: &usize| !self.around(*path).skip(1).any(|around| candidates.contains(&around));
+        let mut names: Vec<&'static Name> = Vec::new();
+        // Rules are built from their ends: what the document has first was entered last.
+        for name in
+            candidates.iter().rev().filter(|path| outermost(path)).filter_map(|&path| self.paths[path].name)
+        {
+            if !name.text.is_empty() && !names.iter().any(|known| std::ptr::eq(*known, name)) {
+                names.push(name);
+            }
+        }
+        names
     }
 
     /// The top rule.

@@ -178,10 +178,14 @@ fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
         table(out, &format!("NEXT_{grammar}"), "u16", dfa.next.iter().flatten());
         table(out, &format!("LABELS_{grammar}"), "Label", labels);
         let (top, escape) = (number(nfa.top()), number(nfa.escape()));
-        let [host, port] = ["Host", "Port"].map(|component| nfa.rule_of(component).map_or(top, &mut number));
+        let rules_of = nfa.components().into_iter().map(|component| {
+            let rules: Vec<_> = nfa.rules_of(component).into_iter().map(&mut number).collect();
+            format!("(Component::{component}, &{rules:?})")
+        });
+        table(out, &format!("RULES_OF_{grammar}"), "(Component, &[u16])", rules_of);
         writeln!(
             machines,
-            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, host: {host}, port: {port}, alphabet: {alphabet:?} }},"
+            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, rules_of: &RULES_OF_{grammar}, alphabet: {alphabet:?} }},"
         )
         .expect("a string takes all");
     }

@@ -11,7 +11,8 @@ use rayon::prelude::*;
 use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
-use crate::parallel::in_order;
+pub use crate::pipeline::Failure;
+use crate::pipeline::{Lent, in_pieces};
 use crate::scan::{Options, Ways, scan_into};
 use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
@@ -53,15 +54,6 @@ impl Effort {
     }
 }
 
-/// An input that could not be read, or not to its end.
-#[derive(Debug)]
-pub struct Failure {
-    /// The number of the input, in the order in which they were given.
-    pub input: u32,
-    /// What went wrong.
-    pub error: io::Error,
-}
-
 /// What a scan found.
 #[derive(Debug, Default)]
 #[non_exhaustive]
@@ -76,6 +68,14 @@ impl Scanned {
     fn merge(mut self, other: Self) -> Self {
         self.tally = self.tally.merge(other.tally);
         self.failures.extend(other.failures);
+        self
+    }
+
+    /// This, now that an input has been read as far as it can be.
+    fn ended(mut self, input: u32, options: &Options) -> Self {
+        if options.wanted().names() && self.failures.iter().all(|failure| failure.input != input) {
+            self.tally.census.end(input);
+        }
         self
     }
 
@@ -103,20 +103,21 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     // Files first, all at once; then what can only be read from its start, one after the other.
     let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
     let scan_files = || {
-        let scan_one = |&(number, input): &(u32, &Input)| match input.open() {
-            Ok(Opened::File(file, len)) => scan_file(&file, len, number, options, effort),
+        let scan_one = |scanned: Scanned, &(number, input): &(u32, &Input)| match input.open() {
+            Ok(Opened::File(file, len)) => scan_file(scanned, &file, len, number, options, effort),
             // It has become one since.
-            Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
-            Err(error) => Scanned::failed(number, error),
+            Ok(Opened::Stream(stream)) => scanned.merge(scan_stream(stream, number, options, effort)),
+            Err(error) => scanned.merge(Scanned::failed(number, error)),
         };
-        files.par_iter().map(scan_one).reduce(Scanned::default, Scanned::merge)
+        files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
     };
     let mut all = in_pool(effort.n_threads(), scan_files);
     for (number, input) in streams {
         all = all.merge(match input.open() {
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
             Ok(Opened::File(file, len)) => {
-                in_pool(effort.n_threads(), || scan_file(&file, len, number, options, effort))
+                let alone = || scan_file(Scanned::default(), &file, len, number, options, effort);
+                in_pool(effort.n_threads(), alone)
             }
             Err(error) => Scanned::failed(number, error),
         });
@@ -181,11 +182,20 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effort) -> Scanned {
+/// Adds the lines of a file to what has been scanned of inputs before it.
+fn scan_file(
+    scanned: Scanned,
+    file: &File,
+    len: u64,
+    input: u32,
+    options: &Options,
+    effort: &Effort,
+) -> Scanned {
     let shard_len = effort.shard_len.max(1) as u64;
     if len <= shard_len {
         // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
-        return scan_shard(Scanned::default(), Pieces::new(file, 0, effort.sizes()), input, options, effort);
+        let pieces = Pieces::new(file, 0, effort.sizes());
+        return scan_shard(scanned, pieces, input, options, effort).ended(input, options);
     }
     // One tally serves many shards: it is some kilobytes, and has its examples early.
     let scan_one = |mut scanned: Scanned, n: u64| {
@@ -203,7 +213,8 @@ fn scan_file(file: &File, len: u64, input: u32, options: &Options, effort: &Effo
         }
     };
     let shards = (0..len.div_ceil(shard_len)).into_par_iter();
-    shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
+    let all = shards.fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
+    scanned.merge(all.ended(input, options))
 }
 
 fn number(input: usize) -> u32 {
@@ -258,34 +269,21 @@ fn scan_long(long: &mut Option<LongLine>, bytes: &Bytes, end: bool, input: u32, 
 }
 
 fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effort: &Effort) -> Scanned {
-    let mut pieces = Pieces::new(stream, 0, effort.sizes());
-    let (give_back, given_back) = crossbeam_channel::unbounded();
     let tally = Mutex::new(Tally::default());
     let mut long = None;
     let mut aside = Tally::default();
-    let mut failures = Vec::new();
-    let next = || {
-        loop {
-            match pieces.next(&mut given_back.try_recv().unwrap_or_default()) {
-                Ok(Some(Piece::Lines(bytes))) => return Some(bytes),
-                Ok(Some(Piece::Long { bytes, end })) => {
-                    let done = scan_long(&mut long, &bytes, end, input, options);
-                    aside = std::mem::take(&mut aside).merge(done);
-                    let _ = give_back.send(bytes.into_buffer());
-                }
-                Ok(None) => return None,
-                Err(error) => {
-                    failures.push(Failure { input, error });
-                    return None;
-                }
-            }
+    let look = |_, piece: &Piece| match piece {
+        Piece::Lines(_) => Some(()),
+        Piece::Long { bytes, end } => {
+            let done = scan_long(&mut long, bytes, *end, input, options);
+            aside = std::mem::take(&mut aside).merge(done);
+            None
         }
     };
-    let work = |bytes: Bytes| {
+    let work = |bytes: Lent, ()| {
         // All that is in the tally so far stands before these lines.
         let mut piece = lock(&tally).behind(Place { input, offset: bytes.offset });
         scan_lines(&mut piece, &bytes, input, options, effort);
-        let _ = give_back.send(bytes.into_buffer());
         piece
     };
     let sink = |piece: Tally| {
@@ -293,9 +291,10 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
         *tally = std::mem::take(&mut *tally).merge(piece);
         ControlFlow::<()>::Continue(())
     };
-    let _ = in_order(effort.n_threads(), next, work, sink);
+    let (_, failures) =
+        in_pieces([(input, Ok(stream))], effort.sizes(), effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Scanned { tally: tally.merge(aside), failures }
+    Scanned { tally: tally.merge(aside), failures }.ended(input, options)
 }
 
 fn lock(tally: &Mutex<Tally>) -> MutexGuard<'_, Tally> {

@@ -7,7 +7,7 @@ use memchr::{memchr, memchr2};
 
 use crate::component::Component;
 use crate::grammar::Grammar;
-use crate::machine::{Rule, Tracker, has_character, rule_of, top_rule};
+use crate::machine::{Rule, Tracker, has_character, top_rule};
 use crate::names::named;
 use crate::parts::{beginning, split};
 use crate::scheme::scheme_len;
@@ -99,7 +99,7 @@ impl Defect {
             Component::Scheme => top_rule(grammar),
             // What was read as userinfo and is not: the rule is that of what it is.
             Component::Host | Component::Port if label.component == Some(Component::Userinfo) => {
-                rule_of(grammar, component)
+                Rule::of(grammar, component).next().unwrap_or_else(|| top_rule(grammar))
             }
             _ => tracker.rule(),
         };

@@ -7,13 +7,27 @@ use std::ops::Range;
 ///
 /// The bytes can be read back from it, and nothing in it moves a cursor, changes a colour or turns the direction of text.
 pub fn push(out: &mut String, bytes: &[u8]) {
-    for &byte in bytes {
-        match byte {
-            b'\\' => out.push_str("\\\\"),
-            b' '..=b'~' => out.push(char::from(byte)),
-            _ => {
-                let _ = write!(out, "\\x{byte:02x}");
+    // All bytes of a chunk are asked at once, without a branch for each.
+    for chunk in bytes.chunks(16) {
+        let is_plain = |byte: u8| matches!(byte, b' '..=b'[' | b']'..=b'~');
+        if let Ok(text) = str::from_utf8(chunk)
+            && chunk.iter().fold(true, |all, &byte| all & is_plain(byte))
+        {
+            out.push_str(text);
+        } else {
+            for &byte in chunk {
+                push_byte(out, byte);
             }
+        }
+    }
+}
+
+fn push_byte(out: &mut String, byte: u8) {
+    match byte {
+        b'\\' => out.push_str("\\\\"),
+        b' '..=b'~' => out.push(char::from(byte)),
+        _ => {
+            let _ = write!(out, "\\x{byte:02x}");
         }
     }
 }

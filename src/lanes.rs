@@ -6,9 +6,8 @@
 
 use std::ops::RangeInclusive;
 
-use crate::class::Classes;
 use crate::grammar::{Grammar, Verdict};
-use crate::kernel::{BLOCK, Blocks, Job, Kernel, LANES, Word};
+use crate::kernel::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
 use crate::streams::{Carried, Ends, step};
 
@@ -24,6 +23,9 @@ const LEVELS: [Verdict; 4] = [
 /// are words of four fields of 16 bits, which hold a thousand steps of 64 lines.
 const STRIPE: usize = 64;
 
+/// How many steps have their planes made at once.
+const AT_ONCE: usize = 16;
+
 /// How many counters there are: http, https, ftp, file, and relative lines with the rest.
 const COUNTERS: usize = 5;
 const FIELDS: usize = COUNTERS * 4;
@@ -32,11 +34,11 @@ const FIELDS: usize = COUNTERS * 4;
 /// best; then those whose verdict is the next at the best, and so on.
 const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
     [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
-/// Plain lines with an escaped delimiter, or with a high port; lines that end in CR; blank ones.
+/// Plain lines with an escaped delimiter; blank ones; plain lines with a high port; lines that end in CR.
 const DELIMITER: usize = 7;
-const PORT: usize = 15;
-const CR: usize = 18;
-const BLANK: usize = 19;
+const BLANK: usize = 15;
+const PORT: usize = 18;
+const CR: usize = 19;
 
 /// What is kept of each step: the LFs; and the bytes that may have an advisory, for which a line is hard, or for which all
 /// grammars refuse it.
@@ -262,14 +264,16 @@ pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
     }
 }
 
-/// Which lines of http and https are listed that need not be.
+/// Which lines are listed that need not be.
 #[derive(Clone, Copy)]
 pub(crate) struct List {
     /// Those that this grammar refuses.
     pub(crate) grammar: Grammar,
-    /// Those with an escaped delimiter; otherwise they are counted.
+    /// Blank ones, with whatever verdict; otherwise they are counted.
+    pub(crate) blank: bool,
+    /// Those of http and https with an escaped delimiter; otherwise they are counted.
     pub(crate) delimiters: bool,
-    /// Those with a port that is surely not the default and not reserved; otherwise they are counted.
+    /// Those of http and https with a port that is surely not the default and not reserved; otherwise they are counted.
     pub(crate) ports: bool,
 }
 
@@ -280,6 +284,8 @@ pub(crate) struct Reader<'a, K: Kernel> {
     lanes: &'a [&'a [u8]; LANES],
     list: List,
     carried: Carried<K::Word>,
+    /// Those of the steps at hand.
+    planes: [[K::Word; 8]; AT_ONCE],
     /// How many steps are done, and how many there are.
     at: usize,
     n_steps: usize,
@@ -297,7 +303,8 @@ impl<'a, K: Kernel> Reader<'a, K> {
         findings.n_listed = 0;
         findings.fields = [0; FIELDS];
         let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));
-        Self { kernel, lanes, list, carried, at: 0, n_steps }
+        let planes = [[kernel.splat(0); 8]; AT_ONCE];
+        Self { kernel, lanes, list, carried, planes, at: 0, n_steps }
     }
 
     /// Reads a stripe; false if there was none left. The lines that ended in it and are listed have to be asked for then.
@@ -321,55 +328,110 @@ struct Stripe<'a, 'b, K: Kernel> {
 impl<K: Kernel> Job for Stripe<'_, '_, K> {
     #[inline(always)]
     fn run(self) {
-        let Self { reader: Reader { kernel, lanes, list, carried, at, .. }, from, findings } = self;
-        let (kernel, lanes, list, until) = (*kernel, *lanes, *list, *at);
-        let zero = kernel.splat(0);
-        let mut counters = [zero; COUNTERS];
-        let Findings { steps, listed, .. } = findings;
-        let mut n_listed = 0;
+        let Self { reader: Reader { kernel, lanes, list, carried, planes, at, .. }, from, findings } = self;
+        let (kernel, lanes, until) = (*kernel, *lanes, *at);
+        let Findings { steps, listed, fields, .. } = findings;
+        let mut tracks = Tracks {
+            kernel,
+            list: *list,
+            carried,
+            counters: [kernel.counts(); COUNTERS],
+            fields,
+            listed,
+            n_listed: 0,
+        };
         let whole = Blocks::new(lanes, K::LANES);
-        let end = until.min(whole.len());
-        let mut next = if from < end { kernel.planes(&whole, from) } else { [zero; 8] };
-        for (at, kept) in (from..end).zip(&mut steps[from..end.max(from)]) {
-            let planes = next;
-            next = kernel.planes(&whole, (at + 1).min(end - 1));
-            let ends = step(Classes { planes }, zero, carried);
-            let entry = &mut listed[n_listed];
-            entry.step = at;
-            n_listed += record(&ends, list, &mut counters, kept, entry);
-        }
-        // The rest of each lane, with zeros behind it, which belong to no class and end no line.
-        let rest_from = from.max(whole.len());
-        for (at, kept) in (rest_from..until).zip(&mut steps[rest_from.min(until)..until]) {
-            let mut rest = [[0; BLOCK]; LANES];
-            for (rest, lane) in rest.iter_mut().zip(lanes) {
-                let bytes = lane.get(at * BLOCK..).unwrap_or_default();
-                let len = bytes.len().min(BLOCK);
-                rest[..len].copy_from_slice(&bytes[..len]);
+        let end = until.min(whole.len()).max(from);
+        let (of_whole, of_rest) = steps[from..until].split_at_mut(end - from);
+        if K::AT_ONCE == 1 {
+            // The planes of the next step before the logic of this one: a step is longer than what a core looks ahead.
+            let mut next = if from < end { kernel.planes(&whole, from) } else { [kernel.splat(0); 8] };
+            for (at, kept) in (from..).zip(of_whole) {
+                let planes = next;
+                next = kernel.planes(&whole, (at + 1).min(end - 1));
+                tracks.step(planes, at, kept);
             }
+        } else {
+            for (from, kept) in (from..).step_by(K::AT_ONCE).zip(of_whole.chunks_mut(K::AT_ONCE)) {
+                for (at, planes) in (from..from + kept.len()).zip(planes.iter_mut()) {
+                    *planes = kernel.planes(&whole, at);
+                }
+                for (at, (&planes, kept)) in (from..).zip(planes.iter().zip(kept)) {
+                    tracks.step(planes, at, kept);
+                }
+                tracks.keep_room();
+            }
+        }
+        for (at, kept) in (end..).zip(of_rest) {
+            let rest = rest(lanes, at);
             let blocks = Blocks::new(&rest.each_ref().map(|block| &block[..]), K::LANES);
-            let ends = step(Classes { planes: kernel.planes(&blocks, 0) }, zero, carried);
-            let entry = &mut listed[n_listed];
-            entry.step = at;
-            n_listed += record(&ends, list, &mut counters, kept, entry);
+            tracks.step(kernel.planes(&blocks, 0), at, kept);
+            tracks.keep_room();
         }
-        findings.n_listed = n_listed;
-        for (counter, fields) in counters.iter().zip(findings.fields.as_chunks_mut::<4>().0) {
-            let mut lanes = [0; LANES];
-            counter.store(&mut lanes);
-            for (n, field) in fields.iter_mut().enumerate() {
-                *field += lanes.iter().map(|lane| lane >> (16 * n) & 0xffff).sum::<u64>();
+        tracks.take();
+        findings.n_listed = tracks.n_listed;
+    }
+}
+
+/// What a stripe changes at each step.
+struct Tracks<'a, K: Kernel> {
+    kernel: K,
+    list: List,
+    carried: &'a mut Carried<K::Word>,
+    counters: [K::Counts; COUNTERS],
+    fields: &'a mut [u64; FIELDS],
+    listed: &'a mut [Listed],
+    n_listed: usize,
+}
+
+impl<K: Kernel> Tracks<'_, K> {
+    /// The logic of the step with that number, and what is kept of it.
+    #[inline(always)]
+    fn step(&mut self, planes: [K::Word; 8], at: usize, kept: &mut Step) {
+        let ends = step(K::Classes::from(planes), self.kernel.splat(0), self.carried);
+        let entry = &mut self.listed[self.n_listed];
+        entry.step = at;
+        self.n_listed += record(&ends, self.list, &mut self.counters, kept, entry);
+    }
+
+    /// Takes what has been counted, if the counts do not have room for a whole stripe.
+    #[inline(always)]
+    fn keep_room(&mut self) {
+        const { assert!(K::AT_ONCE <= K::Counts::STEPS) }
+        if K::Counts::STEPS < STRIPE {
+            self.take();
+        }
+    }
+
+    /// Adds what has been counted to the fields, and counts from zero again.
+    #[inline(always)]
+    fn take(&mut self) {
+        for (counter, fields) in self.counters.iter_mut().zip(self.fields.as_chunks_mut::<4>().0) {
+            for (field, count) in fields.iter_mut().zip(counter.totals()) {
+                *field += count;
             }
+            *counter = self.kernel.counts();
         }
     }
 }
 
+/// What is left of each lane from block `at` on, and zeros behind it, which belong to no class and end no line.
+fn rest(lanes: &[&[u8]; LANES], at: usize) -> [[u8; BLOCK]; LANES] {
+    let mut blocks = [[0; BLOCK]; LANES];
+    for (block, lane) in blocks.iter_mut().zip(lanes) {
+        let bytes = lane.get(at * BLOCK..).unwrap_or_default();
+        let len = bytes.len().min(BLOCK);
+        block[..len].copy_from_slice(&bytes[..len]);
+    }
+    blocks
+}
+
 /// Counts the lines that ended in a step, and notes those to be listed; 1 if there are some, or 0.
 #[inline(always)]
-fn record<W: Word>(
+fn record<W: Word, C: Counts<W>>(
     ends: &Ends<W>,
     list: List,
-    [http, https, ftp, file, rest]: &mut [W; COUNTERS],
+    counters: &mut [C; COUNTERS],
     step: &mut Step,
     entry: &mut Listed,
 ) -> usize {
@@ -384,27 +446,21 @@ fn record<W: Word>(
             };
         listed = listed & !ends.blank;
     }
+    if list.blank {
+        listed = listed | ends.blank;
+    }
     if list.delimiters {
         listed = listed | ends.delimiter;
     }
     if list.ports {
         listed = listed | ends.port;
     }
-    let plain = ends.newline & !(listed | ends.blank);
-    let is_http = plain & ends.http;
-    let is_https = plain & ends.absolute & !(ends.http | ends.ftp | ends.file);
-    let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
-    *http = http.plus_counts([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
-    *https = https.plus_counts([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
-    let with_port = plain & ends.port;
-    if ((newline & !(is_http | is_https | listed)) | ends.cr | with_port).any() {
-        let is_ftp = plain & ends.ftp;
-        *ftp = ftp.plus_counts([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
-        let is_file = plain & ends.file;
-        *file = file.plus_counts([is_file, is_file & refused_1738, is_file & tilde, with_port]);
-        let relative = plain & !ends.absolute;
-        *rest = rest.plus_counts([relative, relative & tilde, ends.cr, ends.blank]);
+    if ends.newline.is_crowded() {
+        count::<W, C, true>(ends, listed, counters);
+    } else {
+        count::<W, C, false>(ends, listed, counters);
     }
+    let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
     newline.store(&mut step.newline);
     ends.noteworthy.store(&mut step.noteworthy);
     ends.hard.store(&mut step.hard);
@@ -415,6 +471,30 @@ fn record<W: Word>(
     tilde.store(&mut entry.tilde);
     entry.lanes = listed.lanes();
     usize::from(entry.lanes != 0)
+}
+
+/// Counts the lines that ended in a step and are not listed.
+#[inline(always)]
+fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
+    ends: &Ends<W>,
+    listed: W,
+    [http, https, ftp, file, rest]: &mut [C; COUNTERS],
+) {
+    let Ends { refused_draft, refused_1738, tilde, .. } = *ends;
+    let plain = ends.newline & !(listed | ends.blank);
+    let is_http = plain & ends.http;
+    http.add::<CROWDED>([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
+    let is_https = plain & ends.absolute & !(ends.http | ends.ftp | ends.file);
+    https.add::<CROWDED>([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
+    let port = plain & ends.port;
+    if ((ends.newline & !(is_http | is_https | listed)) | ends.cr | port).any() {
+        let relative = plain & !ends.absolute;
+        rest.add::<CROWDED>([relative, relative & tilde, port, ends.cr]);
+        let is_ftp = plain & ends.ftp;
+        ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
+        let is_file = plain & ends.file;
+        file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, ends.blank & !listed]);
+    }
 }
 
 #[cfg(test)]

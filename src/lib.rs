@@ -4,26 +4,109 @@
 //! *verdict* is the set of those that accept it. Where one refuses, its *defect* says at what byte, in which component,
 //! for what cause and by which rule of the document.
 //!
-//! Judge one line:
+//! # Judge one line
+//!
+//! [`judge()`] takes the bytes of a line without its terminator. It allocates nothing and never fails: any bytes are judged.
 //!
 //! ```
-//! use urlsift::{Grammar, judge};
+//! use urlsift::{Cause, Component, Grammar, judge};
 //!
 //! let judgement = judge(b"http://example.org/?a/b");
+//! assert!(judgement.verdict().accepts(Grammar::Rfc3986));
 //! assert_eq!(judgement.verdict().to_string(), "rfc1808,rfc2396,rfc3986");
-//! let defect = judgement.defect(Grammar::Rfc1738).unwrap();
+//!
+//! let defect = judgement.defect(Grammar::Rfc1738).expect("RFC 1738 refuses it");
+//! assert_eq!((defect.component, defect.cause, defect.offset), (Component::Query, Cause::CharacterNotAllowed, 21));
 //! assert_eq!(defect.to_string(), "query:character-not-allowed@21");
+//! assert_eq!(defect.rule.name(), "search");
 //! ```
 //!
-//! Scan a corpus that is in memory with [`scan()`] or, on several threads, [`corpus::scan_memory`], one in files or a pipe
-//! with [`corpus::scan_inputs`]; all give a [`Tally`], which [`Tally::merge`] adds to others. [`report::Report`] makes a document of it.
+//! # Scan a buffer
+//!
+//! [`scan()`] counts all lines of a corpus in memory into a [`Tally`]; [`corpus::scan_memory`] does it on several threads.
+//!
+//! ```
+//! use urlsift::{Grammar, scan};
+//!
+//! let mut options = scan::Options::default();
+//! options.grammar = Grammar::Rfc1738; // whose refusals are explained; all five judge
+//! let tally = scan(b"http://example.org/\nhttp://example.org/~fred\n\nmailto:fred@example.org\n", &options);
+//!
+//! assert_eq!((tally.lines(), tally.blank), (4, 1));
+//! assert_eq!(tally.judged().accepted(Grammar::Rfc1738), 2);
+//! assert_eq!(tally.schemes()[0].0, "http");
+//! let (component, cause, found) = tally.defects()[0];
+//! assert_eq!((component.name(), cause.name(), found.lines), ("path", "illegal-character", 1));
+//! assert_eq!((found.examples[0].line, found.examples[0].at), (2, 19));
+//! ```
+//!
+//! # Scan a file
+//!
+//! [`input::list`] makes inputs of paths, and [`corpus::scan_inputs`] reads them on all cores; memory does not grow with them.
+//! What cannot be read is told beside the tally, and stops nothing else. [`report::Report`] makes a document of the result, the
+//! same that the command writes.
+//!
+//! ```
+//! use urlsift::corpus::{Effort, scan_inputs};
+//! use urlsift::{Grammar, input, scan};
+//!
+//! # let directory = tempfile::tempdir()?;
+//! # let path = directory.path().join("urls.txt");
+//! # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
+//! let inputs = input::list(&[path, "no/such/file.txt".into()]);
+//! let scanned = scan_inputs(&inputs, &scan::Options::default(), &Effort::default());
+//!
+//! assert_eq!(scanned.tally.lines(), 2);
+//! assert_eq!(scanned.tally.judged().accepted(Grammar::Rfc3986), 1);
+//! for failure in &scanned.failures {
+//!     let name = inputs[failure.input as usize].name();
+//!     assert_eq!(name, "no/such/file.txt");
+//!     eprintln!("{name}: {}", failure.error);
+//! }
+//! # Ok::<(), std::io::Error>(())
+//! ```
+//!
+//! # Merge tallies
+//!
+//! A tally is a commutative monoid: [`Tally::merge`] adds the counts of other lines in any order, and [`Tally::default`] is
+//! nothing. So a corpus may be cut anywhere between lines, and its parts judged wherever there is time; [`scan::scan_part`] is
+//! told where its part begins, so that examples have the numbers of their lines in the end.
+//!
+//! ```
+//! use urlsift::scan::{Options, scan, scan_part};
+//! use urlsift::tally::Place;
+//!
+//! let bytes = b"http://example.org/\nnews:*\n/a b\n";
+//! let (head, tail) = bytes.split_at(20); // behind the first line
+//! let options = Options::default();
+//!
+//! let first = scan_part(head, Place { input: 0, offset: 0 }, &options);
+//! let second = scan_part(tail, Place { input: 0, offset: 20 }, &options);
+//! let merged = second.merge(first);
+//! assert_eq!(merged, scan(bytes, &options));
+//! assert_eq!(merged.defects()[0].2.examples[0].line, 3);
+//! ```
 //!
 //! # Glossary
 //!
-//! *Line*: the bytes between line terminators; a terminator is LF with all CRs directly before it. *Grammar*: accepts or
-//! refuses a line. *Verdict*: the set of accepting grammars. *Defect*: why one grammar refuses. *Advisory*: accepted but
-//! noteworthy. *Tally*: all counts, a commutative monoid. *Shard*: a run of whole lines that is one piece of work. *Lane*:
-//! one of several sub-pieces that are walked side by side.
+//! - *Line*: the bytes between line terminators; a terminator is LF with all CRs directly before it. A *blank* line has no
+//!   bytes; it is counted and not judged.
+//! - *Grammar*: one of the five ([`Grammar`]); it accepts a line or refuses it. "Valid" alone means nothing here.
+//! - *Verdict*: the set of grammars that accept a line ([`Verdict`]).
+//! - *Defect*: why one grammar refuses a line ([`Defect`]): the [`Component`] it lies in, its [`Cause`], the [`Rule`] that was
+//!   being read, and the *offset*, how many bytes of the line stand before the first that no accepted line could have there.
+//! - *Advisory*: something worth knowing of a line that some grammar accepts ([`Advisory`]). It changes no verdict.
+//! - *Tally*: the counts of a corpus or of a part of it ([`Tally`]).
+//! - *Corpus*: all that is judged in one go. *Input*: one file or stream of it ([`input::Input`]). *Place*: an input's number and
+//!   an offset in bytes ([`tally::Place`]). *Run*: a stretch of an input that has been read without a gap ([`tally::Run`]).
+//! - *Shard*: a run of whole lines that is one piece of work. *Lane*: one of several sub-pieces that are walked side by side.
+//!   *Kernel*: what does that, by the vectors of the machine or without ([`kernel::KernelId`]). None of them changes a count.
+//!
+//! # Stability
+//!
+//! The names that `name()` gives are public and stay. Structs and enums that may grow are `#[non_exhaustive]`: options are made
+//! by `default()`, and their fields assigned. [`Grammar`], [`Kind`] and [`tally::Place`] will not grow within a major version.
+//! The feature `cli`, on by default, is for the command alone; a library turns it off.
 //!
 //! # Modules
 //!
@@ -52,13 +135,22 @@ mod class;
 pub mod kernel;
 mod streams;
 mod lanes;
+mod example;
+mod length;
+mod distinct;
+mod frequent;
+mod census;
 pub mod tally;
+mod sweep;
 mod observe;
+mod bulk;
 pub mod scan;
 mod long_line;
 mod parallel;
+mod pipeline;
 pub mod corpus;
 pub mod record;
+pub mod split;
 pub mod report;
 
 pub use advisory::{Advisories, Advisory};

@@ -2,12 +2,14 @@
 
 use crate::advisory::AdvisoryScan;
 use crate::defect::Defect;
+use crate::distinct::PartsHash;
+use crate::example::{Line, MAX_EXAMPLE_LEN, Place};
 use crate::machine::{State, Tracker};
 use crate::parts::BEGINNING;
 use crate::scan::Options;
 use crate::scheme::{find_known, is_scheme_byte};
 use crate::shard::skip_byte_order_mark;
-use crate::tally::{Line, MAX_EXAMPLE_LEN, Place, Run, Tally};
+use crate::tally::{Longest, Run, Tally};
 
 /// A line that is judged piece by piece as it is read, because it is too long to be held.
 pub(crate) struct LongLine {
@@ -25,6 +27,8 @@ pub(crate) struct LongLine {
     ended: bool,
     state: State,
     tracker: Tracker,
+    /// Of the line so far, if it is wanted.
+    hash: Option<PartsHash>,
     scheme: LongScheme,
     beginning: Vec<u8>,
     /// The bytes before the defect, and some behind it.
@@ -53,6 +57,7 @@ impl LongLine {
             ended: false,
             state: State::START,
             tracker: Tracker::new(options.grammar),
+            hash: options.distinct.lines.then(PartsHash::new),
             scheme: LongScheme::Open,
             beginning: Vec::new(),
             window: Vec::new(),
@@ -83,6 +88,9 @@ impl LongLine {
 
     fn read(&mut self, bytes: &[u8]) {
         self.state = self.state.run(bytes);
+        if let Some(hash) = &mut self.hash {
+            hash.feed(bytes);
+        }
         let missing = BEGINNING - self.beginning.len();
         self.beginning.extend(&bytes[..bytes.len().min(missing)]);
         let was_broken = self.tracker.broke_at().is_some();
@@ -145,6 +153,13 @@ impl LongLine {
                 LongScheme::Known(scheme, scan) => (scheme, Some(scan)),
                 LongScheme::Open => (None, None),
             };
+            tally.show(&entry, verdict);
+            let wanted = self.options.wanted();
+            if wanted.any() {
+                let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
+                let longest = Longest { bytes: self.len, place, line: 1 };
+                tally.census.count_long(&wanted, longest, hash, &self.beginning, !verdict.is_empty());
+            }
             tally.count_long(scheme, &self.beginning, verdict);
             if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
                 tally.count_advisories(&entry, scan.finish());
@@ -202,7 +217,9 @@ mod tests {
         ];
         for text in texts {
             for grammar in Grammar::ALL {
-                let options = Options { grammar };
+                let mut options = Options { grammar, lengths: true, ..Options::default() };
+                (options.top.hosts, options.top.tlds, options.top.ports) = (1, 1, 1);
+                (options.distinct.hosts, options.distinct.lines) = (true, true);
                 let whole = scan(text, &options);
                 for step in [1, 2, 3, 5, 64, 161, 1000] {
                     assert_eq!(

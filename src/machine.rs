@@ -25,8 +25,8 @@ pub(crate) struct Labelled {
     dead: u16,
     top: u16,
     escape: u16,
-    host: u16,
-    port: u16,
+    /// The rules in which a defect of each component lies.
+    rules_of: &'static [(Component, &'static [u16])],
     alphabet: [u64; 4],
 }
 
@@ -38,6 +38,27 @@ pub struct Rule {
 }
 
 impl Rule {
+    /// The rules of `grammar` that say what `component` looks like, the outermost ones; none when no refusal of that grammar
+    /// lies there.
+    ///
+    /// ```
+    /// use urlsift::{Component, Grammar, Rule};
+    ///
+    /// let names = |grammar, component| Rule::of(grammar, component).map(|rule| rule.name()).collect::<Vec<_>>();
+    /// assert_eq!(names(Grammar::Rfc1738, Component::Userinfo), ["user", "password"]);
+    /// assert_eq!(names(Grammar::Rfc3986, Component::Host), ["host"]);
+    /// assert!(names(Grammar::Rfc1738, Component::Fragment).is_empty());
+    /// ```
+    pub fn of(grammar: Grammar, component: Component) -> impl Iterator<Item = Self> {
+        let machine = &tables::LABELLED[grammar as usize];
+        // What no rule knows as a scheme is told by the rule that lists them all.
+        let top: &[u16] =
+            if component == Component::Scheme { std::slice::from_ref(&machine.top) } else { &[] };
+        let of = machine.rules_of.iter().filter(move |(of, _)| *of == component && top.is_empty());
+        let rules = top.iter().chain(of.flat_map(|(_, rules)| *rules));
+        rules.map(|&rule| tables::RULES[usize::from(rule)])
+    }
+
     /// The rule's name in the document, such as `reg-name`.
     #[must_use]
     pub fn name(&self) -> &'static str {
@@ -200,12 +221,6 @@ impl Tracker {
 /// The rule of `grammar` that holds all others.
 pub(crate) fn top_rule(grammar: Grammar) -> Rule {
     tables::RULES[usize::from(tables::LABELLED[grammar as usize].top)]
-}
-
-/// The rule of `grammar` for a host or a port.
-pub(crate) fn rule_of(grammar: Grammar, component: Component) -> Rule {
-    let machine = &tables::LABELLED[grammar as usize];
-    tables::RULES[usize::from(if component == Component::Port { machine.port } else { machine.host })]
 }
 
 /// Whether some rule of `grammar` reads `byte`.

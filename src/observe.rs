@@ -2,10 +2,11 @@
 
 use crate::advisory::Advisories;
 use crate::defect::{Defect, of_illegal_byte};
+use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 use crate::machine::Tracker;
-use crate::scheme::{HTTP, HTTPS, KNOWN, find_known, scheme_len};
-use crate::tally::{Line, Tally};
+use crate::scheme::{Scheme, Schemes};
+use crate::tally::{ByVerdict, Tally};
 use crate::walk::{Fact, OUTCOMES, Outcome};
 
 /// Counts lines one by one.
@@ -13,36 +14,41 @@ pub(crate) struct Observer<'a> {
     /// The grammar whose refusals are explained.
     pub(crate) grammar: Grammar,
     pub(crate) tally: &'a mut Tally,
-    /// The place in [`KNOWN`] of the last scheme that is there.
-    last_known: usize,
-}
-
-/// The scheme of a line.
-pub(crate) struct Scheme<'a> {
-    /// Its place in [`KNOWN`].
-    pub(crate) known: Option<usize>,
-    /// None if the line has no scheme.
-    pub(crate) name: Option<&'a [u8]>,
-    /// What stands behind its ":", or the line if it has none.
-    behind: &'a [u8],
+    schemes: Schemes,
+    /// Of the lines told of in bulk last, how many have which verdict and are no examples yet.
+    pub(crate) in_bulk: ByVerdict,
+    /// Where the lines counted here begin that no grammar accepts, if that is wanted; in no order.
+    pub(crate) refused: Option<Vec<u64>>,
 }
 
 impl<'a> Observer<'a> {
     pub(crate) fn new(grammar: Grammar, tally: &'a mut Tally) -> Self {
-        Self { grammar, tally, last_known: HTTP }
+        Self { grammar, tally, schemes: Schemes::default(), in_bulk: ByVerdict::default(), refused: None }
+    }
+
+    /// Keeps a line as an example of its verdict, or for not being accepted, if that is wanted.
+    #[inline]
+    fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
+        self.tally.show(entry, verdict);
+        if verdict.is_empty()
+            && let Some(refused) = &mut self.refused
+        {
+            refused.push(entry.place.offset);
+        }
     }
 
     /// Counts a line that is not blank, by the number of its outcome.
     #[inline(never)]
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
+        self.keep(entry, verdict);
         match fact {
             Fact::Plain(known, advisories) => {
                 self.tally.count_many(known, verdict, 1);
                 self.tally.count_advisories(entry, advisories);
             }
             Fact::Look => {
-                let scheme = self.scheme_of(line);
+                let scheme = self.schemes.of(line);
                 self.count_scheme(&scheme, verdict);
                 if !verdict.is_empty() {
                     self.tally.count_advisories(entry, Advisories::of(scheme.known, scheme.behind));
@@ -64,6 +70,7 @@ impl<'a> Observer<'a> {
         verdict: Verdict,
         advisories: Advisories,
     ) {
+        self.keep(entry, verdict);
         self.count_scheme(scheme, verdict);
         self.tally.count_advisories(entry, advisories);
         if !verdict.accepts(self.grammar) {
@@ -73,7 +80,8 @@ impl<'a> Observer<'a> {
 
     /// Counts a line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
-        let scheme = self.scheme_of(line);
+        let scheme = self.schemes.of(line);
+        self.keep(entry, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 want a letter first in a scheme.
         let acceptable = scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic());
@@ -84,21 +92,6 @@ impl<'a> Observer<'a> {
             }
             _ => self.explain(entry, line),
         }
-    }
-
-    /// The scheme of a line.
-    #[inline]
-    pub(crate) fn scheme_of<'b>(&mut self, line: &'b [u8]) -> Scheme<'b> {
-        if let Some((known, behind)) = web_scheme(line) {
-            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()), behind };
-        }
-        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
-        let (name, behind) = (&line[..len], &line[len + 1..]);
-        // Mostly the scheme of the line before.
-        let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
-        let known = if same { Some(self.last_known) } else { find_known(name) };
-        self.last_known = known.unwrap_or(self.last_known);
-        Scheme { known, name: Some(name), behind }
     }
 
     #[inline]
@@ -118,16 +111,6 @@ impl<'a> Observer<'a> {
             let Defect { component, cause, offset, .. } = defect;
             self.tally.count_defect(entry, component, cause, offset, || Line::around(line, offset));
         }
-    }
-}
-
-/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
-#[inline(always)]
-fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
-    match line {
-        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
-        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
-        _ => None,
     }
 }
 

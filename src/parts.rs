@@ -50,17 +50,29 @@ pub fn split(line: &[u8]) -> Parts {
         authority: None,
     };
     if let Some(authority) = authority {
-        let text = &line[authority.clone()];
-        let at = memchr::memrchr(b'@', text);
-        let host = authority.start + at.map_or(0, |at| at + 1);
-        let bracket = memchr::memrchr(b']', &line[host..authority.end]).map_or(host, |n| host + n + 1);
-        let colon = memchr::memrchr(b':', &line[bracket..authority.end]).map(|n| bracket + n);
-        parts.userinfo = at.map(|at| authority.start..authority.start + at);
-        parts.host = Some(host..colon.unwrap_or(authority.end));
-        parts.port = colon.map(|colon| colon + 1..authority.end);
+        let (host, port) = host_and_port(line, &authority);
+        parts.userinfo = (host.start > authority.start).then(|| authority.start..host.start - 1);
+        parts.host = Some(host);
+        parts.port = port;
         parts.authority = Some(authority);
     }
     parts
+}
+
+/// The authority of a line, as [`split`] finds it, without a look at what is behind it.
+pub(crate) fn authority(line: &[u8]) -> Option<Range<usize>> {
+    let start = scheme_len(line).map_or(0, |len| len + 1);
+    let begin = start + line[start..].starts_with(b"//").then_some(2)?;
+    Some(begin..memchr::memchr3(b'/', b'?', b'#', &line[begin..]).map_or(line.len(), |n| begin + n))
+}
+
+/// The host and the port in the authority of a line.
+pub(crate) fn host_and_port(line: &[u8], authority: &Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
+    let at = memchr::memrchr(b'@', &line[authority.clone()]);
+    let host = authority.start + at.map_or(0, |at| at + 1);
+    let bracket = memchr::memrchr(b']', &line[host..authority.end]).map_or(host, |n| host + n + 1);
+    let colon = memchr::memrchr(b':', &line[bracket..authority.end]).map(|n| bracket + n);
+    (host..colon.unwrap_or(authority.end), colon.map(|colon| colon + 1..authority.end))
 }
 
 /// Where passwords may stand in `text`, ascending: what should not be shown of it.
@@ -131,6 +143,15 @@ mod tests {
         assert_eq!(split(b"//").authority, Some(2..2));
         for text in ["//a:@h", "//h:80/a:b@c", "mailto:a@b", "//a@b:80", "http://h:80", "a:b@c"] {
             assert!(secrets(text.as_bytes(), false).is_empty(), "{text}");
+        }
+    }
+
+    #[test]
+    fn the_authority_alone() {
+        for text in
+            ["http://u:p@[::1]:21/a?b#c", "//h?a/b", "//h#?/", "a:b", "", "//", "x://", "a:/b//c", "1?//h"]
+        {
+            assert_eq!(authority(text.as_bytes()), split(text.as_bytes()).authority, "{text}");
         }
     }
 

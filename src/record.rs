@@ -10,11 +10,11 @@ use crate::advisory::Advisory;
 use crate::corpus::{Effort, Failure};
 use crate::escape::masked;
 use crate::grammar::Grammar;
-use crate::input::{Bytes, Input, Opened, Piece, Pieces, Sizes};
+use crate::input::{Bytes, Input, Piece, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
-use crate::parallel::in_order;
 use crate::parts::secrets;
+use crate::pipeline::{Lent, Numbers, in_pieces, sources};
 use crate::shard::{skip_byte_order_mark, trim_terminator};
 
 named! {
@@ -50,6 +50,7 @@ impl Column {
 
 /// How records are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Form {
     /// Tab-separated fields; what is not there is `-`.
     Tsv,
@@ -98,12 +99,6 @@ struct Row<'a> {
     judgement: Option<Judgement<'a>>,
 }
 
-/// Whole lines, and the number of the first of them.
-struct Numbered {
-    bytes: Bytes,
-    first: u64,
-}
-
 /// Writes a record for each line of `inputs` to `out`, in their order, and returns the inputs that could not be read to
 /// their end. A line is held in memory whole.
 ///
@@ -115,72 +110,36 @@ pub fn write_records(
     effort: &Effort,
     out: &mut (dyn Write + Send),
 ) -> io::Result<Vec<Failure>> {
-    let mut failures = Vec::new();
     if records.header && records.form == Form::Tsv {
         let names: Vec<_> = records.columns.iter().map(|column| column.name()).collect();
         writeln!(out, "{}", names.join("\t"))?;
     }
-    for (number, input) in (0u32..).zip(inputs) {
-        let result = match input.open() {
-            Ok(Opened::File(file, _)) => write_input(file, input.name(), records, effort, out)?,
-            Ok(Opened::Stream(stream)) => write_input(stream, input.name(), records, effort, out)?,
-            Err(error) => Err(error),
-        };
-        if let Err(error) = result {
-            failures.push(Failure { input: number, error });
-        }
-    }
-    out.flush()?;
-    Ok(failures)
-}
-
-/// The records of one input; the inner error is that of reading it.
-fn write_input(
-    source: impl io::Read,
-    name: &str,
-    records: &Records,
-    effort: &Effort,
-    out: &mut (dyn Write + Send),
-) -> io::Result<io::Result<()>> {
     // Small: a record can be a hundred times as long as its line, and several pieces are under way.
     let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 15), line: usize::MAX, eager: true };
-    let mut pieces = Pieces::new(source, 0, sizes);
-    let (give_back, given_back) = crossbeam_channel::unbounded();
-    let mut first = 1;
-    let mut read = Ok(());
-    let next = || match pieces.next(&mut given_back.try_recv().unwrap_or_default()) {
-        Ok(piece) => piece.map(|piece| {
-            let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
-            let numbered = Numbered { bytes, first };
-            first += memchr::memchr_iter(b'\n', numbered.bytes.get()).count() as u64;
-            numbered
-        }),
-        Err(error) => {
-            read = Err(error);
-            None
-        }
-    };
-    let work = |numbered: Numbered| {
-        let text = format_lines(&numbered, name, records);
-        let _ = give_back.send(numbered.bytes.into_buffer());
-        text
+    let mut numbers = Numbers::default();
+    let look = |input, piece: &Piece| Some((input, numbers.first_of(input, piece)));
+    let work = |bytes: Lent, (input, first): (u32, u64)| {
+        format_lines(&bytes, first, inputs[input as usize].name(), records)
     };
     let sink = |text: String| match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     };
-    match in_order(effort.n_threads(), next, work, sink) {
-        ControlFlow::Continue(()) => Ok(read),
-        ControlFlow::Break(error) => Err(error),
+    let (flow, failures) = in_pieces(sources(inputs), sizes, effort.n_threads(), look, work, sink);
+    if let ControlFlow::Break(error) = flow {
+        return Err(error);
     }
+    out.flush()?;
+    Ok(failures)
 }
 
-fn format_lines(numbered: &Numbered, input: &str, records: &Records) -> String {
-    let bytes = numbered.bytes.get();
-    let body = skip_byte_order_mark(bytes, numbered.bytes.offset);
-    let mut offset = numbered.bytes.offset + (bytes.len() - body.len()) as u64;
+fn format_lines(bytes: &Bytes, first: u64, input: &str, records: &Records) -> String {
+    let start = bytes.offset;
+    let bytes = bytes.get();
+    let body = skip_byte_order_mark(bytes, start);
+    let mut offset = start + (bytes.len() - body.len()) as u64;
     let mut out = String::with_capacity(bytes.len());
-    for (number, whole) in (numbered.first..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
+    for (number, whole) in (first..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
         let (line, _) = trim_terminator(whole);
         let judgement = (!line.is_empty()).then(|| judge(line));
         records.write(&mut out, &Row { input, number, offset, line, judgement });

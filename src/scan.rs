@@ -1,23 +1,26 @@
-//! Whole lines through the pipeline into a tally: the only hot loop.
+//! Whole lines into a tally.
 //!
-//! Most lines of a list are like many others: all there is to count of them follows from their scheme and verdict, and they are
-//! counted in bulk. Where there are vectors, the streams decide them (`streams.rs`), and elsewhere the machine does, at
-//! several places side by side (`walk.rs`). The others are counted one by one (`observe.rs`).
+//! The sweep (`sweep.rs`) tells of most lines in bulk: all there is to count of them follows from their scheme and verdict. The
+//! others are counted one by one (`observe.rs`).
 
-use std::cell::Cell;
-
-use memchr::{memchr, memchr_iter};
+use memchr::memchr_iter;
 
 use crate::advisory::{Advisories, Advisory};
+use crate::bulk::show_firsts;
+use crate::census::Wanted;
+use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
-#[cfg(target_arch = "x86_64")]
-use crate::kernel::{Avx2, Avx512};
-use crate::kernel::{Kernel, KernelId, LANES};
-use crate::lanes::{Findings, Known, List, ListedLine, Reader, decides};
+use crate::kernel::KernelId;
+use crate::lanes::List;
 use crate::observe::Observer;
-use crate::shard::{cut, last_end, skip_byte_order_mark, trim_terminator};
-use crate::tally::{Line, Place, Run, Tally};
-use crate::walk::{Fact, OUTCOMES, Outcome, outcomes, walk};
+use crate::scheme::Scheme;
+use crate::shard::{skip_byte_order_mark, trim_terminator};
+pub use crate::sweep::Ways;
+use crate::sweep::{Bulk, Consumer, sweep};
+use crate::tally::{ByVerdict, Longest, Place, Run, Tally};
+use crate::walk::{Fact, Outcome};
+
+pub use crate::census::{DistinctWanted, TopWanted};
 
 /// What changes a count.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -25,11 +28,29 @@ use crate::walk::{Fact, OUTCOMES, Outcome, outcomes, walk};
 pub struct Options {
     /// The grammar whose refusals are explained: counted by component and cause, with examples.
     pub grammar: Grammar,
+    /// Whether it is counted how long judged lines are ([`Tally::lengths`]). Takes some nanoseconds a line.
+    pub lengths: bool,
+    /// Of what the most frequent are counted ([`Tally::top_hosts`] and others). Takes some dozen nanoseconds a line.
+    pub top: TopWanted,
+    /// Of what the different ones are counted ([`Tally::distinct_hosts`] and others). Takes some dozen nanoseconds a line.
+    pub distinct: DistinctWanted,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Self { grammar: Grammar::Rfc3986 }
+        Self {
+            grammar: Grammar::Rfc3986,
+            lengths: false,
+            top: TopWanted::default(),
+            distinct: DistinctWanted::default(),
+        }
+    }
+}
+
+impl Options {
+    /// What has to be counted line by line.
+    pub(crate) fn wanted(&self) -> Wanted {
+        Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct }
     }
 }
 
@@ -62,30 +83,6 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     tally
 }
 
-/// How many judged lines took which way through the scan. It depends on the kernel, and is no part of a tally.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Ways {
-    /// Counted in bulk, never looked at one by one.
-    pub plain: u64,
-    /// Verdict known, and looked at for its scheme, its advisories or its defect.
-    pub attended: u64,
-    /// Judged one by one by the machine.
-    pub hard: u64,
-}
-
-impl Ways {
-    /// Adds the lines of `other`.
-    #[must_use]
-    pub fn merge(self, other: Self) -> Self {
-        Self {
-            plain: self.plain + other.plain,
-            attended: self.attended + other.attended,
-            hard: self.hard + other.hard,
-        }
-    }
-}
-
 /// Does what [`scan_part`] does, by a kernel of choice, and adds it to `tally`, which has not seen these bytes yet. Tells
 /// which way the lines took.
 ///
@@ -99,279 +96,117 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
     let mark_len = (bytes.len() - body.len()) as u64;
     tally.boms += u64::from(mark_len > 0);
     let at = Place { offset: place.offset + mark_len, ..place };
-    let mut scanner = Scanner { observer: Observer::new(options.grammar, tally), ways: Ways::default() };
-    let missing = "the kernel is available";
-    match kernel {
-        KernelId::Portable => scanner.walk_all(body, at),
-        #[cfg(target_arch = "x86_64")]
-        KernelId::Avx2 => scanner.stream_all(Avx2::detect().expect(missing), body, at),
-        #[cfg(target_arch = "x86_64")]
-        KernelId::Avx512 => scanner.stream_all(Avx512::detect().expect(missing), body, at),
-        #[cfg(not(target_arch = "x86_64"))]
-        _ => panic!("{missing}"),
-    }
-    let ways = scanner.ways;
+    let wanted = options.wanted();
+    let mut observer = Observer::new(options.grammar, tally);
+    observer.refused = wanted.any().then(Vec::new);
+    let ways = sweep(&mut observer, kernel, body, at);
+    let refused = observer.refused;
     // The mark has no line and belongs to the first one's run.
     tally.cover(Run { input: place.input, start: place.offset, end: at.offset, lines: 0 });
+    if let Some(refused) = refused {
+        count_each(tally, &wanted, body, at, refused);
+    }
     ways
 }
 
-/// How many sub-pieces the machine walks side by side. One walk waits for its table entry most of the time; several hide that.
-const WALKS: usize = 6;
-
-/// After a piece of which more than a third is hard, so many pieces are left to the machine, which is faster then.
-const WALKS_INSTEAD: usize = 7;
-
-/// How many hard lines are walked side by side.
-const HARD_AT_ONCE: usize = 4;
-
-struct Scanner<'a> {
-    observer: Observer<'a>,
-    ways: Ways,
-}
-
-/// How many bytes the streams read at a time, about: so many that the starts and ends of the lanes cost little, so few that
-/// what is kept of each step is some hundred kilobytes.
-const PIECE: usize = 512 << 10;
-
-thread_local! {
-    /// A thread uses the same memory for all its pieces.
-    static FINDINGS: Cell<Findings> = Cell::default();
-    /// How many pieces more a thread leaves to the machine.
-    static WALKS_LEFT: Cell<usize> = const { Cell::new(0) };
-}
-
-impl Scanner<'_> {
-    /// Counts all lines of `body`, which begins at `place`, by the streams.
-    fn stream_all<K: Kernel>(&mut self, kernel: K, body: &[u8], place: Place) {
-        let mut findings = FINDINGS.take();
-        // The lines of a run, which begins at `from`.
-        let (mut from, mut lines) = (place.offset, 0);
-        let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
-        while !rest.is_empty() {
-            let offset = place.offset + (body.len() - unended.len() - rest.len()) as u64;
-            let at = Place { offset, ..place };
-            let some = &rest[..rest.len().min(PIECE)];
-            let end = last_end(some);
-            let (piece, behind) =
-                rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
-            if end.is_none() {
-                // What is kept of each step would be four times as long as the line.
-                lines += 1;
-                self.count_one(piece, at, lines);
-            } else if WALKS_LEFT.get() > 0 {
-                WALKS_LEFT.set(WALKS_LEFT.get() - 1);
-                self.observer.tally.cover(Run { input: place.input, start: from, end: offset, lines });
-                self.walk_all(piece, at);
-                (from, lines) = (offset + piece.len() as u64, 0);
-            } else {
-                let hard_before = self.ways.hard;
-                let more = self.stream(kernel, &mut findings, &Piece::new(piece, K::LANES, at, lines));
-                lines += more;
-                // A few lines say little of those to come.
-                if piece.len() > PIECE / 4 && self.ways.hard - hard_before > more / 3 {
-                    WALKS_LEFT.set(WALKS_INSTEAD);
-                }
-            }
-            rest = behind;
+/// Counts what is wanted of each line of `body`, which begins at `place` and has been scanned; of `refused` no grammar accepts the
+/// lines that begin there. Goes over the bytes once more, while they are in the cache.
+fn count_each(tally: &mut Tally, wanted: &Wanted, body: &[u8], place: Place, mut refused: Vec<u64>) {
+    refused.sort_unstable_by(|a, b| b.cmp(a));
+    let (mut start, mut lines) = (0, 0);
+    let mut longest: Option<Longest> = None;
+    let unended = (!body.ends_with(b"\n") && !body.is_empty()).then_some(body.len());
+    for end in memchr_iter(b'\n', body).chain(unended) {
+        let (line, _) = trim_terminator(&body[start..end]);
+        let place = Place { offset: place.offset + start as u64, ..place };
+        start = end + 1;
+        lines += 1;
+        if line.is_empty() {
+            continue;
         }
-        FINDINGS.set(findings);
-        if !unended.is_empty() {
-            lines += 1;
-            let offset = place.offset + (body.len() - unended.len()) as u64;
-            self.count_one(unended, Place { offset, ..place }, lines);
+        let accepted = refused.pop_if(|&mut offset| offset == place.offset).is_none();
+        tally.census.count(wanted, place, line, accepted);
+        let bytes = line.len() as u64;
+        if longest.is_none_or(|longest| bytes > longest.bytes) {
+            longest = Some(Longest { bytes, place, line: lines });
         }
-        let end = place.offset + body.len() as u64;
-        self.observer.tally.cover(Run { input: place.input, start: from, end, lines });
     }
+    // All of the body lies in one run, and at its end.
+    let Some(run) = tally.run_until(place.input, place.offset + body.len() as u64) else { return };
+    if let Some(longest) = longest.filter(|_| wanted.lengths) {
+        tally.census.lengths.note(Longest { line: run.lines - lines + longest.line, ..longest });
+    }
+    tally.census.settle(place.input, &(run.start..run.end));
+}
 
-    /// Counts all lines of a piece; how many it has.
-    fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, piece: &Piece<'_>) -> u64 {
-        let wanted = |advisory| !self.observer.tally.has_examples(advisory, piece.place);
-        let list = List {
-            grammar: self.observer.grammar,
+impl Consumer for Observer<'_> {
+    fn list(&self, place: Place) -> List {
+        let wanted = |advisory| !self.tally.has_examples(advisory, place);
+        List {
+            grammar: self.grammar,
+            blank: false,
             delimiters: wanted(Advisory::EncodedDelimiter),
             ports: wanted(Advisory::PortNondefault),
-        };
-        let mut reader = Reader::new(kernel, &piece.lanes, list, findings);
-        let mut lines_of_all = 0;
-        let mut hard = Vec::new();
-        while reader.stripe(findings) {
-            findings.each_listed(|listed| {
-                lines_of_all += 1;
-                match listed.known {
-                    Known::Hard => hard.push(listed),
-                    Known::Verdict(verdict) => self.count_known(findings, piece, &listed, verdict),
-                    Known::Bad(at) => {
-                        let number = || piece.number(findings, &listed);
-                        let (entry, line) = (piece.entry(&listed, &number), piece.line(&listed));
-                        self.ways.attended += 1;
-                        self.observer.observe_bad(&entry, line, at - listed.start);
-                    }
-                }
-            });
-            // Side by side, since a walk mostly waits for its table entry.
-            for some in hard.chunks(HARD_AT_ONCE) {
-                let line = |n: usize| some.get(n).map_or(&b""[..], |listed| piece.line(listed));
-                let outcomes = outcomes::<HARD_AT_ONCE>(std::array::from_fn(line));
-                for (listed, outcome) in some.iter().zip(outcomes) {
-                    self.count_hard(
-                        &piece.entry(listed, &|| piece.number(findings, listed)),
-                        piece.line(listed),
-                        outcome,
-                    );
-                }
-            }
-            hard.clear();
-        }
-        self.observer.tally.cr += findings.cr();
-        self.observer.tally.blank += findings.blank();
-        self.observer.tally.count_advised(Advisory::EncodedDelimiter, findings.delimiters());
-        self.observer.tally.count_advised(Advisory::PortNondefault, findings.ports());
-        lines_of_all += findings.blank();
-        for (scheme, verdict, lines) in findings.plain() {
-            self.ways.plain += lines;
-            lines_of_all += lines;
-            self.observer.tally.count_many(scheme, verdict, lines);
-        }
-        lines_of_all
-    }
-
-    /// Counts a listed line whose verdict the streams say, if its scheme lets them.
-    #[inline]
-    fn count_known(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, verdict: Verdict) {
-        let number = || piece.number(findings, listed);
-        let (entry, line) = (piece.entry(listed, &number), piece.line(listed));
-        let scheme = self.observer.scheme_of(line);
-        if !decides(scheme.known, scheme.name) {
-            let [outcome] = outcomes([line]);
-            return self.count_hard(&entry, line, outcome);
-        }
-        self.ways.attended += 1;
-        // Without a scheme, RFC 1738 has no say.
-        let verdict =
-            if scheme.name.is_some() { verdict } else { Verdict::from_bits(verdict.bits() & 0b1_1100) };
-        let mut advisories = Advisories::default();
-        findings.each_noteworthy(listed, |at| advisories.add_at(scheme.known, line, at - listed.start));
-        self.observer.observe_known(&entry, line, &scheme, verdict, advisories);
-    }
-
-    /// Counts all lines of `body`, which begins at `place`, by the machine.
-    fn walk_all(&mut self, body: &[u8], place: Place) {
-        let mut offset = place.offset;
-        let pieces = cut::<WALKS>(body, WALKS);
-        let places = pieces.map(|piece| {
-            let at = Place { offset, ..place };
-            offset += piece.len() as u64;
-            at
-        });
-        // By the number of the outcome, which is a byte.
-        let mut in_bulk = [false; 256];
-        let mut counts = [0; 256];
-        for (in_bulk, outcome) in in_bulk.iter_mut().zip(OUTCOMES) {
-            *in_bulk = self.is_plain(outcome);
-        }
-        let lines = walk(pieces, |lane, ended| {
-            self.observer.tally.cr += u64::from(ended.cr);
-            if ended.end == ended.start {
-                self.observer.tally.blank += 1;
-            } else if in_bulk[usize::from(ended.outcome)] {
-                counts[usize::from(ended.outcome)] += 1;
-            } else {
-                let line = &pieces[lane][ended.start..ended.end];
-                let place = Place { offset: places[lane].offset + ended.start as u64, ..place };
-                self.ways.attended += 1;
-                self.observer.observe_outcome(
-                    &Line::whole(place, &|| ended.number, line),
-                    line,
-                    ended.outcome,
-                );
-            }
-        });
-        for (outcome, lines) in OUTCOMES.iter().zip(counts) {
-            if let Fact::Plain(known, _) = outcome.fact {
-                self.ways.plain += lines;
-                self.observer.tally.count_many(known, outcome.verdict, lines);
-            }
-        }
-        // Each lane counted its lines from 1: each is a run of its own, and the tally joins them.
-        for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
-            let end = at.offset + piece.len() as u64;
-            self.observer.tally.cover(Run { input: place.input, start: at.offset, end, lines });
         }
     }
 
     /// Whether a line has nothing to advise and nothing to explain, and its scheme is known.
-    fn is_plain(&self, outcome: &Outcome) -> bool {
+    fn in_bulk(&self, outcome: &Outcome) -> bool {
         let Fact::Plain(_, advisories) = outcome.fact else { return false };
-        advisories.is_empty() && outcome.verdict.accepts(self.observer.grammar)
+        advisories.is_empty() && outcome.verdict.accepts(self.grammar)
     }
 
-    /// Counts a line of which nothing is known, not even whether it has a terminator.
-    fn count_one(&mut self, bytes: &[u8], place: Place, number: u64) {
-        let (line, cr) = trim_terminator(bytes);
-        self.observer.tally.cr += u64::from(cr);
-        let [outcome] = outcomes([line]);
-        self.count_hard(&Line::whole(place, &|| number, line), line, outcome);
+    fn plain(&mut self, scheme: Option<usize>, verdict: Verdict, n_lines: u64) {
+        self.tally.count_many(scheme, verdict, n_lines);
+        self.in_bulk.count(verdict, n_lines);
     }
 
-    /// Counts a line that was judged alone, by the number of its outcome.
-    fn count_hard(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
-        if line.is_empty() {
-            self.observer.tally.blank += 1;
-        } else {
-            self.ways.hard += 1;
-            self.observer.observe_outcome(entry, line, outcome);
-        }
-    }
-}
-
-/// Whole lines that the streams read at once.
-struct Piece<'a> {
-    bytes: &'a [u8],
-    place: Place,
-    /// How many lines stand before it.
-    before: u64,
-    lanes: [&'a [u8]; LANES],
-    /// Where in it each lane begins.
-    starts: [usize; LANES],
-}
-
-impl<'a> Piece<'a> {
-    /// `n_lanes` lanes of whole lines, of which there are `before` before them.
-    fn new(bytes: &'a [u8], n_lanes: usize, place: Place, before: u64) -> Self {
-        let lanes: [&[u8]; LANES] = cut(bytes, n_lanes);
-        let mut starts = [0; LANES];
-        for lane in 1..LANES {
-            starts[lane] = starts[lane - 1] + lanes[lane - 1].len();
-        }
-        Self { bytes, place, before, lanes, starts }
+    fn bulk(&mut self, bulk: &Bulk) {
+        self.in_bulk = ByVerdict::default();
+        self.tally.cr += bulk.cr;
+        self.tally.blank += bulk.blank;
+        self.tally.count_advised(Advisory::EncodedDelimiter, bulk.delimiters);
+        self.tally.count_advised(Advisory::PortNondefault, bulk.ports);
     }
 
     #[inline]
-    fn line(&self, listed: &ListedLine) -> &'a [u8] {
-        trim_terminator(&self.lanes[listed.lane][listed.start..listed.end]).0
+    fn blank(&mut self, _: &Line<'_>) {
+        self.tally.blank += 1;
     }
 
     #[inline]
-    fn entry<'b>(&self, listed: &ListedLine, number: &'b dyn Fn() -> u64) -> Line<'b>
-    where
-        'a: 'b,
-    {
-        let offset = self.place.offset + (self.starts[listed.lane] + listed.start) as u64;
-        Line::whole(Place { offset, ..self.place }, number, self.line(listed))
+    fn known(
+        &mut self,
+        entry: &Line<'_>,
+        line: &[u8],
+        scheme: &Scheme<'_>,
+        verdict: Verdict,
+        advisories: impl FnOnce() -> Advisories,
+    ) {
+        self.observe_known(entry, line, scheme, verdict, advisories());
     }
 
-    /// The number of a line. Linear in the number of lines before it.
-    fn number(&self, findings: &Findings, listed: &ListedLine) -> u64 {
-        let lanes_before = memchr_iter(b'\n', &self.bytes[..self.starts[listed.lane]]).count() as u64;
-        self.before + lanes_before + findings.lines_before(listed.lane, listed.start) + 1
+    fn bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
+        self.observe_bad(entry, line, at);
+    }
+
+    fn judged(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
+        self.observe_outcome(entry, line, outcome);
+    }
+
+    fn swept(&mut self, bytes: &[u8], place: Place, before: u64) {
+        show_firsts(self.tally, bytes, place, before, &mut self.in_bulk);
+    }
+
+    fn cover(&mut self, run: Run) {
+        self.tally.cover(run);
     }
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::sweep::{PIECE, WALKS_INSTEAD};
 
     #[test]
     fn a_line_longer_than_a_piece_needs_no_more_memory() {

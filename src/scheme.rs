@@ -18,7 +18,7 @@ pub(crate) const fn is_scheme_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// Why a scheme is known by name.
+/// What a scheme's name stands for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Standing {
@@ -28,6 +28,53 @@ pub enum Standing {
     Reserved,
     /// Neither, but common in lists.
     Common,
+    /// It begins with "x-", which RFC 1738 section 4 leaves to experiments.
+    Experimental,
+}
+
+impl Standing {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: &'static [Self] = &[Self::Defined, Self::Reserved, Self::Common, Self::Experimental];
+
+    /// The public name: stable and lower-case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Defined => "defined",
+            Self::Reserved => "reserved",
+            Self::Common => "common",
+            Self::Experimental => "experimental",
+        }
+    }
+
+    /// What it means, in a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Defined => "RFC 1738 has a rule of its own for it.",
+            Self::Reserved => "RFC 1738, section 4, keeps the name for it.",
+            Self::Common => "No document here names it, but many lists do.",
+            Self::Experimental => "RFC 1738, section 4, leaves names that begin with \"x-\" to experiments.",
+        }
+    }
+
+    /// What the scheme `name` stands for, letter case ignored; `None` when nothing is known of it.
+    ///
+    /// ```
+    /// use urlsift::scheme::Standing;
+    ///
+    /// assert_eq!(Standing::of("FTP"), Some(Standing::Defined));
+    /// assert_eq!(Standing::of("x-drive"), Some(Standing::Experimental));
+    /// assert_eq!(Standing::of("steam"), None);
+    /// ```
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let experimental = || {
+            let prefix = name.as_bytes().first_chunk::<2>()?;
+            prefix.eq_ignore_ascii_case(b"x-").then_some(Self::Experimental)
+        };
+        find_known(name.as_bytes()).map(|place| KNOWN[place].standing).or_else(experimental)
+    }
 }
 
 /// A scheme known by name.
@@ -109,6 +156,55 @@ pub(crate) fn find_known(name: &[u8]) -> Option<usize> {
 /// the "url:" that it allows in front.
 pub(crate) fn has_own_rule(known: usize) -> bool {
     KNOWN[known].standing == Standing::Defined || matches!(KNOWN[known].name, "mid" | "cid" | "url")
+}
+
+/// The scheme of a line.
+pub(crate) struct Scheme<'a> {
+    /// Its place in [`KNOWN`].
+    pub(crate) known: Option<usize>,
+    /// None if the line has no scheme.
+    pub(crate) name: Option<&'a [u8]>,
+    /// What stands behind its ":", or the line if it has none.
+    pub(crate) behind: &'a [u8],
+}
+
+/// Finds the schemes of lines, one after the other.
+pub(crate) struct Schemes {
+    /// The place in [`KNOWN`] of the last scheme that is there.
+    last_known: usize,
+}
+
+impl Default for Schemes {
+    fn default() -> Self {
+        Self { last_known: HTTP }
+    }
+}
+
+impl Schemes {
+    /// The scheme of a line.
+    #[inline]
+    pub(crate) fn of<'a>(&mut self, line: &'a [u8]) -> Scheme<'a> {
+        if let Some((known, behind)) = web_scheme(line) {
+            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()), behind };
+        }
+        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
+        let (name, behind) = (&line[..len], &line[len + 1..]);
+        // Mostly the scheme of the line before.
+        let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
+        let known = if same { Some(self.last_known) } else { find_known(name) };
+        self.last_known = known.unwrap_or(self.last_known);
+        Scheme { known, name: Some(name), behind }
+    }
+}
+
+/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
+#[inline(always)]
+fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
+    match line {
+        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
+        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
+        _ => None,
+    }
 }
 
 #[cfg(test)]

@@ -164,7 +164,7 @@ pub(crate) struct Ends<W> {
 /// One step: 64 bytes of each lane.
 #[inline(always)]
 #[allow(clippy::too_many_lines, reason = "one derivation, whose parts share most streams")]
-pub(crate) fn step<W: Word>(c: Classes<W>, zero: W, carried: &mut Carried<W>) -> Ends<W> {
+pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W>) -> Ends<W> {
     let mut flow = Flow::new(&mut carried.slots);
     let newline = c.newline();
 

@@ -5,14 +5,19 @@
 
 use std::collections::BTreeMap;
 use std::fmt;
-use std::ops::Range;
 
 use crate::advisory::{Advisories, Advisory};
+use crate::census::Census;
 use crate::component::Component;
 use crate::defect::Cause;
+use crate::example::{Line, is_full, keep, merge};
 use crate::grammar::{Grammar, Verdict};
-use crate::parts::{beginning, secrets};
 use crate::scheme::{KNOWN, find_known};
+
+pub use crate::distinct::ERROR_PPM;
+pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES, Place};
+pub use crate::frequent::{MAX_NAME_LEN, MAX_NAMES, Top};
+pub use crate::length::{Lengths, Longest};
 
 /// How many schemes keep their name in a tally, those of [`KNOWN`] not counted. The shorter name comes first, and of two
 /// as long the smaller; lines of all others are counted together. A name among the first of a whole corpus is among the
@@ -21,12 +26,6 @@ pub const MAX_SCHEMES: usize = 1000;
 
 /// The longest scheme that is counted under its name, in bytes; together with [`MAX_SCHEMES`] it bounds a tally's size.
 pub const MAX_SCHEME_LEN: usize = 255;
-
-/// How many examples are kept of each kind.
-pub const MAX_EXAMPLES: usize = 3;
-
-/// How many bytes of a line an example shows at most.
-pub const MAX_EXAMPLE_LEN: usize = 160;
 
 /// Lines by verdict.
 #[derive(Clone, PartialEq, Eq)]
@@ -47,14 +46,25 @@ impl fmt::Debug for ByVerdict {
 impl ByVerdict {
     /// Counts lines.
     #[inline(always)]
-    fn count(&mut self, verdict: Verdict, lines: u64) {
+    pub(crate) fn count(&mut self, verdict: Verdict, lines: u64) {
         self.0[usize::from(verdict.bits())] += lines;
+    }
+
+    /// Counts one line less.
+    pub(crate) fn take_one(&mut self, verdict: Verdict) {
+        self.0[usize::from(verdict.bits())] -= 1;
     }
 
     fn merge(&mut self, other: &Self) {
         for (own, other) in self.0.iter_mut().zip(other.0) {
             *own += other;
         }
+    }
+
+    /// How many lines have that verdict.
+    #[must_use]
+    pub fn of(&self, verdict: Verdict) -> u64 {
+        self.0[usize::from(verdict.bits())]
     }
 
     /// All lines.
@@ -71,76 +81,14 @@ impl ByVerdict {
 
     /// The verdicts that occur, each with its lines, in the order of their bits.
     pub fn sets(&self) -> impl Iterator<Item = (Verdict, u64)> {
-        let sets = (0u8..).zip(self.0).map(|(bits, lines)| (Verdict::from_bits(bits), lines));
+        let sets = Verdict::all().zip(self.0);
         sets.filter(|&(_, lines)| lines > 0)
-    }
-}
-
-/// Where a line begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub struct Place {
-    /// The number of the input, in the order in which they were given.
-    pub input: u32,
-    /// Bytes from the start of the input.
-    pub offset: u64,
-}
-
-/// A line kept to be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct Example {
-    /// Where the line begins.
-    pub place: Place,
-    /// Its number: 1 for the first line of its input. While parts of the input are missing from the tally, it is the
-    /// number since the nearest missing part.
-    pub line: u64,
-    /// Bytes from the start of the line to what the example is about; 0 when it is about the whole line.
-    pub at: u64,
-    /// Some bytes of the line around `at`, at most [`MAX_EXAMPLE_LEN`], as they stand.
-    pub text: Box<[u8]>,
-    /// Where in `text` passwords may stand, ascending.
-    pub secrets: Vec<Range<usize>>,
-    /// How many bytes of the line stand before `text`.
-    pub skipped: u64,
-    /// Whether the line goes on behind `text`.
-    pub cut: bool,
-}
-
-/// Lines of one kind, and the first few of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-pub struct Found {
-    /// How many.
-    pub lines: u64,
-    /// The first [`MAX_EXAMPLES`], by place.
-    pub examples: Vec<Example>,
-}
-
-impl Found {
-    /// Whether nothing that comes at or behind `place` can be among the first.
-    fn is_full(&self, place: Place) -> bool {
-        self.examples.len() >= MAX_EXAMPLES && self.examples.last().is_some_and(|last| last.place < place)
-    }
-
-    /// Counts one line; its example is only made if it is among the first.
-    fn count(&mut self, place: Place, example: impl FnOnce() -> Example) {
-        self.lines += 1;
-        let full = self.examples.len() >= MAX_EXAMPLES;
-        if !full || self.examples.last().is_some_and(|last| place < last.place) {
-            let at = self.examples.partition_point(|known| known.place < place);
-            self.examples.insert(at, example());
-            self.examples.truncate(MAX_EXAMPLES);
-        }
-    }
-
-    fn merge(&mut self, other: Self) {
-        self.lines += other.lines;
-        self.examples.extend(other.examples);
-        self.examples.sort_by_key(|example| example.place);
-        self.examples.truncate(MAX_EXAMPLES);
     }
 }
 
 /// A stretch of one input that has been read whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[non_exhaustive]
 pub struct Run {
     /// The number of the input.
     pub input: u32,
@@ -150,76 +98,6 @@ pub struct Run {
     pub end: u64,
     /// The lines in it.
     pub lines: u64,
-}
-
-/// A line of which something is kept.
-#[derive(Clone, Copy)]
-pub(crate) struct Line<'a> {
-    /// Where it begins.
-    pub(crate) place: Place,
-    /// Its number since the start of the run being read, from 1; asked for only when the line is kept.
-    pub(crate) number: &'a dyn Fn() -> u64,
-    /// Its first bytes, as many as `beginning` gives.
-    pub(crate) beginning: &'a [u8],
-    /// How many bytes it has, without its terminator.
-    pub(crate) len: u64,
-}
-
-impl<'a> Line<'a> {
-    /// How many bytes an example shows before what it is about, at most.
-    pub(crate) const BEFORE: usize = MAX_EXAMPLE_LEN * 3 / 4;
-
-    /// A line that is at hand.
-    pub(crate) fn whole(place: Place, number: &'a dyn Fn() -> u64, line: &'a [u8]) -> Self {
-        Self { place, number, beginning: beginning(line), len: line.len() as u64 }
-    }
-
-    /// The bytes of `line` around `at` that an example may show, and where they begin.
-    pub(crate) fn around(line: &[u8], at: u64) -> (u64, &[u8]) {
-        let from = usize::try_from(at).unwrap_or(line.len()).saturating_sub(Self::BEFORE);
-        (from as u64, &line[from.min(line.len())..])
-    }
-
-    /// `text` begins at `from`, and has all that an example may show of the line from there on.
-    fn example(&self, at: u64, (from, text): (u64, &[u8])) -> Example {
-        let (from, text) =
-            if self.len <= MAX_EXAMPLE_LEN as u64 { (0, self.beginning) } else { (from, text) };
-        let text = &text[..text.len().min(MAX_EXAMPLE_LEN)];
-        Example {
-            secrets: self.secrets(from, text),
-            place: self.place,
-            line: (self.number)(),
-            at,
-            text: text.into(),
-            skipped: from,
-            cut: from + (text.len() as u64) < self.len,
-        }
-    }
-
-    /// Where in `text`, which begins at `from`, passwords may stand: by what the line begins with, and by what is shown.
-    fn secrets(&self, from: u64, text: &[u8]) -> Vec<Range<usize>> {
-        let cut = self.len > self.beginning.len() as u64;
-        let inside = |offset: u64| {
-            usize::try_from(offset.saturating_sub(from)).map_or(text.len(), |n| n.min(text.len()))
-        };
-        let by_beginning = secrets(self.beginning, cut).into_iter().map(|range| {
-            // What has not ended in the beginning has not ended in what is shown.
-            let open = cut && range.end == self.beginning.len();
-            inside(range.start as u64)..if open { text.len() } else { inside(range.end as u64) }
-        });
-        let mut all: Vec<_> =
-            by_beginning.chain(secrets(text, from + (text.len() as u64) < self.len)).collect();
-        all.retain(|range| !range.is_empty());
-        all.sort_by_key(|range| (range.start, range.end));
-        all.dedup_by(|next, kept| {
-            let overlap = next.start < kept.end;
-            if overlap {
-                kept.end = kept.end.max(next.end);
-            }
-            overlap
-        });
-        all
-    }
 }
 
 /// All counts of a corpus or of a part of it.
@@ -239,12 +117,18 @@ pub struct Tally {
     unnamed: ByVerdict,
     /// Lines without a scheme.
     relative: ByVerdict,
+    /// The first lines of each verdict.
+    firsts: [Vec<Example>; Verdict::COUNT],
     /// What the chosen grammar refuses.
     defects: BTreeMap<(Component, Cause), Found>,
     /// What is noteworthy.
     advisories: [Found; Advisory::ALL.len()],
     /// Of these, other tallies have all examples, at places before all that is counted here. Merging leaves it as it is.
     exampled: Advisories,
+    /// The same for verdicts, a bit each.
+    verdicts_exampled: u32,
+    /// What is counted on demand.
+    pub(crate) census: Census,
     /// What has been read, sorted, adjoining stretches made one.
     runs: Vec<Run>,
 }
@@ -309,13 +193,34 @@ impl Tally {
 
     /// Whether lines at or behind `place` with that advisory need only be counted.
     pub(crate) fn has_examples(&self, advisory: Advisory, place: Place) -> bool {
-        self.exampled.has(advisory) || self.advisories[advisory as usize].is_full(place)
+        self.exampled.has(advisory) || is_full(&self.advisories[advisory as usize].examples, place)
+    }
+
+    /// Whether no line of that verdict at or behind `place` can be an example.
+    #[inline]
+    pub(crate) fn has_first(&self, verdict: Verdict, place: Place) -> bool {
+        self.verdicts_exampled >> verdict.bits() & 1 == 1
+            || is_full(&self.firsts[usize::from(verdict.bits())], place)
+    }
+
+    /// Keeps a line as an example of its verdict, if it is among the first and not one already; whether it was kept.
+    #[inline]
+    pub(crate) fn show(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
+        !self.has_first(verdict, line.place)
+            && keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
     }
 
     /// An empty tally for lines that come behind all those of an input that are counted here.
     pub(crate) fn behind(&self, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
-        Self { exampled: Advisory::ALL.iter().copied().filter(has_all).collect(), ..Self::default() }
+        let has_first = |&verdict: &Verdict| self.has_first(verdict, place);
+        Self {
+            exampled: Advisory::ALL.iter().copied().filter(has_all).collect(),
+            verdicts_exampled: Verdict::all()
+                .filter(has_first)
+                .fold(0, |set, verdict| set | 1 << verdict.bits()),
+            ..Self::default()
+        }
     }
 
     /// Counts lines with an advisory that have been counted, and none of which can be an example.
@@ -327,39 +232,48 @@ impl Tally {
     pub(crate) fn count_advisories(&mut self, line: &Line<'_>, advisories: Advisories) {
         for advisory in advisories.iter() {
             let found = &mut self.advisories[advisory as usize];
-            found.count(line.place, || line.example(0, (0, line.beginning)));
+            found.count(line.place, || line.beginning());
         }
     }
 
     /// Adds a stretch that has been read whole; the examples found in it carry line numbers since its start.
     pub(crate) fn cover(&mut self, run: Run) {
         if run.end > run.start {
-            self.runs.push(run);
-            self.join_runs();
+            self.add_runs(vec![run]);
         }
     }
 
-    /// Makes adjoining runs one, and lets the examples in the later one count their lines from the start of the earlier.
-    fn join_runs(&mut self) {
-        self.runs.sort_unstable();
-        let mut joined: Vec<Run> = Vec::with_capacity(self.runs.len());
-        for run in std::mem::take(&mut self.runs) {
-            match joined.last_mut() {
-                Some(last) if (last.input, last.end) == (run.input, run.start) => {
-                    let founds = self.defects.values_mut().chain(&mut self.advisories);
-                    for example in founds.flat_map(|found| &mut found.examples) {
-                        let place = example.place;
-                        if place.input == run.input && (run.start..run.end).contains(&place.offset) {
-                            example.line += last.lines;
-                        }
-                    }
-                    last.end = run.end;
-                    last.lines += run.lines;
-                }
-                _ => joined.push(run),
-            }
+    /// Adds stretches, which are sorted. Mostly they come behind all others, and cost nothing then.
+    fn add_runs(&mut self, mut runs: Vec<Run>) {
+        if let (Some(last), Some(first)) = (self.runs.last(), runs.first())
+            && last > first
+        {
+            runs.append(&mut self.runs);
+            runs.sort_unstable();
         }
-        self.runs = joined;
+        runs.into_iter().for_each(|run| self.append(run));
+    }
+
+    /// Adds a stretch behind all others. If it adjoins the last, they become one, and the examples in it count their lines from the
+    /// start of that.
+    fn append(&mut self, run: Run) {
+        match self.runs.last_mut() {
+            Some(last) if (last.input, last.end) == (run.input, run.start) => {
+                let founds = self.defects.values_mut().chain(&mut self.advisories);
+                let examples = founds.map(|found| &mut found.examples).chain(&mut self.firsts);
+                let lines = examples.flatten().map(|example| (example.place, &mut example.line));
+                let longest =
+                    self.census.lengths.longest_mut().map(|longest| (longest.place, &mut longest.line));
+                for (place, line) in lines.chain(longest) {
+                    if place.input == run.input && (run.start..run.end).contains(&place.offset) {
+                        *line += last.lines;
+                    }
+                }
+                last.end = run.end;
+                last.lines += run.lines;
+            }
+            _ => self.runs.push(run),
+        }
     }
 
     /// Adds all counts of `other`, a tally of other lines counted with the same options.
@@ -379,17 +293,29 @@ impl Tally {
         self.unnamed.merge(&other.unnamed);
         self.bound_schemes();
         self.relative.merge(&other.relative);
+        for (own, other) in self.firsts.iter_mut().zip(other.firsts) {
+            merge(own, other);
+        }
         for (kind, found) in other.defects {
             self.defects.entry(kind).or_default().merge(found);
         }
         for (own, other) in self.advisories.iter_mut().zip(other.advisories) {
             own.merge(other);
         }
-        if !other.runs.is_empty() {
-            self.runs.extend(other.runs);
-            self.join_runs();
+        self.census.merge(other.census);
+        self.add_runs(other.runs);
+        for input in self.census.open_inputs() {
+            let first = self.runs.partition_point(|run| run.input < input);
+            for run in self.runs[first..].iter().take_while(|run| run.input == input) {
+                self.census.settle(input, &(run.start..run.end));
+            }
         }
         self
+    }
+
+    /// The run that ends there, and has to be known.
+    pub(crate) fn run_until(&self, input: u32, end: u64) -> Option<Run> {
+        self.runs.iter().rev().find(|run| (run.input, run.end) == (input, end)).copied()
     }
 
     /// All judged lines by verdict.
@@ -401,6 +327,12 @@ impl Tally {
             all.merge(counts);
         }
         all
+    }
+
+    /// The first [`MAX_EXAMPLES`] lines of that verdict, by place.
+    #[must_use]
+    pub fn first(&self, verdict: Verdict) -> &[Example] {
+        &self.firsts[usize::from(verdict.bits())]
     }
 
     /// All lines, blank ones too.
@@ -443,6 +375,57 @@ impl Tally {
     #[must_use]
     pub fn relative(&self) -> &ByVerdict {
         &self.relative
+    }
+
+    /// How long judged lines are, if that was [counted](crate::scan::Options::lengths).
+    #[must_use]
+    pub fn lengths(&self) -> &Lengths {
+        &self.census.lengths
+    }
+
+    /// The `n` hosts that most lines have, if they were [counted](crate::scan::Options::top): in lower case, of lines that some
+    /// grammar accepts. Empty ones are left out, and those longer than [`MAX_NAME_LEN`].
+    #[must_use]
+    pub fn top_hosts(&self, n: usize) -> Top {
+        self.census.top_hosts(n)
+    }
+
+    /// The `n` last labels of hosts that most lines have, if they were [counted](crate::scan::Options::top): in lower case, of the
+    /// hosts that are counted and are no IP address.
+    #[must_use]
+    pub fn top_tlds(&self, n: usize) -> Top {
+        self.census.top_tlds(n)
+    }
+
+    /// The `n` schemes that most lines have. The error is that of schemes that keep no name.
+    #[must_use]
+    pub fn top_schemes(&self, n: usize) -> Top {
+        let entry = |(name, counts): (&str, &ByVerdict)| (name.to_owned(), counts.lines());
+        Top {
+            entries: self.schemes().into_iter().take(n).map(entry).collect(),
+            max_error: self.unnamed.lines(),
+        }
+    }
+
+    /// The `n` ports that most lines have, if they were [counted](crate::scan::Options::top): those that stand in lines that some
+    /// grammar accepts. All that are too large for a port count as one, `above 65535`.
+    #[must_use]
+    pub fn top_ports(&self, n: usize) -> Top {
+        self.census.top_ports(n)
+    }
+
+    /// How many different hosts there are, about, if they were [counted](crate::scan::Options::distinct), of those that
+    /// [`Tally::top_hosts`] tells of. The standard error is [`ERROR_PPM`].
+    #[must_use]
+    pub fn distinct_hosts(&self) -> u64 {
+        self.census.distinct_hosts.estimate()
+    }
+
+    /// How many different judged lines there are, about, if they were [counted](crate::scan::Options::distinct). The standard
+    /// error is [`ERROR_PPM`].
+    #[must_use]
+    pub fn distinct_lines(&self) -> u64 {
+        self.census.distinct_lines.estimate()
     }
 
     /// What the chosen grammar refuses, most lines first and in the order of names among as many.

@@ -4,6 +4,8 @@
 mod naive;
 #[path = "reference/mod.rs"]
 mod reference;
+#[path = "twin/mod.rs"]
+mod twin;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -11,7 +13,7 @@ use std::path::{Path, PathBuf};
 use proptest::prelude::*;
 use urlsift::corpus::{Effort, scan_inputs, scan_memory};
 use urlsift::kernel::KernelId;
-use urlsift::scan::scan_part;
+use urlsift::scan::{scan_into, scan_part};
 use urlsift::tally::{MAX_SCHEMES, Place};
 use urlsift::{Grammar, Tally, input, scan};
 
@@ -29,6 +31,15 @@ fn corpora() -> Vec<PathBuf> {
 fn options(grammar: Grammar) -> scan::Options {
     let mut options = scan::Options::default();
     options.grammar = grammar;
+    options
+}
+
+/// All that can be counted on demand.
+fn everything(grammar: Grammar) -> scan::Options {
+    let mut options = options(grammar);
+    options.lengths = true;
+    (options.top.hosts, options.top.ports, options.top.tlds) = (3, 3, 3);
+    (options.distinct.hosts, options.distinct.lines) = (true, true);
     options
 }
 
@@ -85,6 +96,26 @@ fn the_scan_counts_as_the_naive_twin() {
 }
 
 #[test]
+fn what_is_counted_on_demand_is_right() {
+    for path in corpora() {
+        let bytes = fs::read(&path).unwrap();
+        let expected = twin::count_on_demand(&bytes);
+        for kernel in KernelId::available() {
+            let mut tally = Tally::default();
+            let place = Place { input: 0, offset: 0 };
+            scan_into(&mut tally, kernel, &bytes, place, &everything(Grammar::Rfc3986));
+            let counted = twin::on_demand(&tally);
+            assert!(counted == expected, "{} {kernel}\n{counted:?}\n{expected:?}", path.display());
+            // It changes nothing else.
+            let plain = scan(&bytes, &options(Grammar::Rfc3986));
+            assert!(
+                twin::of(&tally) == twin::of(&plain) && twin::on_demand(&plain) == twin::OnDemand::default()
+            );
+        }
+    }
+}
+
+#[test]
 fn counts_add_up() {
     for path in corpora() {
         for grammar in Grammar::ALL {
@@ -119,7 +150,7 @@ fn counts_add_up() {
 fn any_cut_any_threads_any_way_of_reading() {
     for path in corpora() {
         let bytes = fs::read(&path).unwrap();
-        let options = options(Grammar::Rfc2396);
+        let options = everything(Grammar::Rfc2396);
         let whole = scan(&bytes, &options);
         let sizes: &[_] = if bytes.len() > 100_000 {
             &[(1, 1 << 20, 1 << 24), (2, 65_537, 1000), (3, 9_973, 300)]
@@ -139,6 +170,23 @@ fn any_cut_any_threads_any_way_of_reading() {
     }
 }
 
+#[test]
+fn many_small_inputs_count_alike() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines: Vec<u8> = corpora().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
+    for (n, part) in lines.chunks(20_011).enumerate() {
+        fs::write(folder.path().join(format!("{n:04}")), part).unwrap();
+    }
+    let inputs = input::list(&[folder.path().to_owned()]);
+    assert!(inputs.len() > 200);
+    let options = everything(Grammar::Rfc1808);
+    let whole = scan_inputs(&inputs, &options, &effort(1, 1 << 20, 1 << 24)).tally;
+    for effort in [effort(3, 1 << 20, 1 << 24), effort(2, 7_000, 1 << 24), effort(2, 1 << 20, 500)] {
+        let tally = scan_inputs(&inputs, &options, &effort).tally;
+        assert!(tally == whole, "{effort:?}");
+    }
+}
+
 /// Gives the bytes through a named pipe, which can be read once and in small portions.
 #[cfg(unix)]
 #[test]
@@ -146,13 +194,14 @@ fn a_pipe_counts_as_a_file() {
     let folder = tempfile::tempdir().unwrap();
     for (n, path) in corpora().into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
-        let whole = scan(&bytes, &options(Grammar::Rfc3986));
+        let options = everything(Grammar::Rfc3986);
+        let whole = scan(&bytes, &options);
         for effort in [effort(1, 1 << 20, 1 << 24), effort(2, 3000, 200)] {
             let pipe = folder.path().join(format!("{n}-{}", effort.shard_len));
             assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
             let tally = std::thread::scope(|scope| {
                 scope.spawn(|| fs::write(&pipe, &bytes).unwrap());
-                scan_file(&pipe, &options(Grammar::Rfc3986), &effort)
+                scan_file(&pipe, &options, &effort)
             });
             assert!(tally == whole, "{} {effort:?}", path.display());
         }
@@ -207,17 +256,23 @@ proptest! {
     }
 
     #[test]
+    fn random_corpora_count_on_demand_as_the_twin(bytes in corpus()) {
+        let tally = scan(&bytes, &everything(Grammar::Rfc3986));
+        prop_assert_eq!(twin::on_demand(&tally), twin::count_on_demand(&bytes));
+    }
+
+    #[test]
     fn random_cuts_of_files(bytes in corpus(), shard_len in 1usize..60, line_len in 3usize..60, threads in 1usize..4) {
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), &bytes).unwrap();
-        let options = options(Grammar::Rfc3986);
+        let options = everything(Grammar::Rfc3986);
         prop_assert_eq!(scan_file(file.path(), &options, &effort(threads, shard_len, line_len)), scan(&bytes, &options));
     }
 
     #[test]
     fn merging_is_a_commutative_monoid(bytes in corpus(), first in any::<prop::sample::Index>(), second in any::<prop::sample::Index>()) {
         prop_assume!(!bytes.is_empty());
-        let [a, b, c] = three(&bytes, first.index(bytes.len()), second.index(bytes.len()), &options(Grammar::Rfc3986));
+        let [a, b, c] = three(&bytes, first.index(bytes.len()), second.index(bytes.len()), &everything(Grammar::Rfc3986));
         let merge = |a: &Tally, b: &Tally| a.clone().merge(b.clone());
         for tally in [&a, &b, &c] {
             prop_assert_eq!(&merge(tally, &Tally::default()), tally);
@@ -225,6 +280,6 @@ proptest! {
         }
         prop_assert_eq!(merge(&merge(&a, &b), &c), merge(&a, &merge(&b, &c)));
         prop_assert_eq!(merge(&a, &b), merge(&b, &a));
-        prop_assert_eq!(merge(&merge(&c, &a), &b), scan(&bytes, &options(Grammar::Rfc3986)));
+        prop_assert_eq!(merge(&merge(&c, &a), &b), scan(&bytes, &everything(Grammar::Rfc3986)));
     }
 }

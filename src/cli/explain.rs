@@ -14,7 +14,7 @@ use super::output::Output;
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
-    /// The URLs, one an argument; quote them, and put -- before one that begins with "-"
+    /// URLs, one an argument, in quotes; -- before those that begin with -
     #[arg(value_name = "TEXT", required = true)]
     texts: Vec<OsString>,
 

@@ -17,16 +17,20 @@ pub(crate) struct LinesArgs {
     #[command(flatten)]
     grammar: GrammarArgs,
 
-    /// The columns, in this order: input, line, offset, length, verdict, kind, scheme, defect, advisories, text
+    /// What a record says, in this order
+    ///
+    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories and text, with commas between them.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
           default_value = "line,offset,verdict,kind,scheme")]
     columns: Vec<Column>,
 
-    /// Only lines that the grammar accepts, or only those it refuses; blank lines are neither
+    /// Only lines that the grammar accepts, or refuses
+    ///
+    /// Blank lines are neither.
     #[arg(long, value_enum, value_name = "WHICH")]
     only: Option<Only>,
 
-    /// How records are written: tab-separated, or one JSON object a line
+    /// How records are written
     #[arg(long, value_enum, default_value_t = Format::Tsv, value_name = "FORMAT")]
     format: Format,
 
@@ -34,7 +38,7 @@ pub(crate) struct LinesArgs {
     #[arg(long)]
     header: bool,
 
-    /// Write the records to a file, which appears whole or not at all
+    /// Write to a file, which appears whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 }
@@ -47,7 +51,9 @@ enum Only {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
+    /// Fields with tabs between them
     Tsv,
+    /// One JSON object a line
     Jsonl,
 }
 

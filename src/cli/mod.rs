@@ -1,13 +1,22 @@
 //! The command line: options as typed, what they come to, and the exit status.
 
 mod bench;
+mod causes;
+mod completions;
+mod count;
 mod explain;
 mod gate;
+mod grammars;
+mod help;
 mod lines;
+mod listing;
+mod man;
 mod output;
 mod render;
 mod report;
 mod scan;
+mod schemes;
+mod split;
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -15,30 +24,22 @@ use std::process::ExitCode;
 use std::sync::LazyLock;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use clap::{Args, CommandFactory, Parser, Subcommand};
+use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
 use urlsift::escape::printable;
 use urlsift::input::{self, Input};
 use urlsift::kernel::KernelId;
 
-/// Judge every line of URL lists under five grammars at once.
+/// Judge every line of URL lists under five grammars at once
 ///
-/// Reads newline-delimited lists (files, directories, `-` or a pipe for standard input), judges each line under draft1993,
-/// rfc1738, rfc1808, rfc2396 and rfc3986, and reports how many lines each accepts, which schemes there are, and why lines
-/// are refused.
+/// Reads lists of URLs, one a line, and judges each line under draft1993, rfc1738, rfc1808, rfc2396 and rfc3986. Reports how
+/// many lines each grammar accepts, which schemes there are, and why lines are refused, down to the byte and the rule.
+///
+/// A command in front of all options does something else: "urlsift COMMAND --help" tells what. A list whose name is that of
+/// a command is read as ./NAME.
 #[derive(Parser)]
 #[command(name = "urlsift", version, long_version = VERSION.as_str(), args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
-#[command(after_help = "\
-Examples:
-  urlsift urls.txt                       report on a list
-  zcat crawl.gz | urlsift                the same, from a pipe
-  urlsift --format json -o r.json lists  a directory of lists, for a program
-  urlsift lines --only refused --columns line,defect,text urls.txt
-  urlsift explain 'http://example.org/?a/b'
-  urlsift bench                          how fast it is on this machine
-
-Exit status: 0 done; 1 a --fail-on limit was crossed; 2 usage, or an input that could not be read.")]
 struct Typed {
     #[command(subcommand)]
     command: Option<Command>,
@@ -51,13 +52,34 @@ enum Command {
     /// Report on lists (what urlsift does without a command)
     Scan(scan::ScanArgs),
     /// Print one record per line, in the order of the input
+    ///
+    /// A record says what one line is: its place, its verdict, its scheme, why it is refused. Which of that, and in which
+    /// order, --columns says.
     Lines(lines::LinesArgs),
-    /// Show the components of a URL, each grammar's verdict, and why it refuses
+    /// Write the lines that a grammar accepts to one file, and the others to another, with the reason
+    Split(split::SplitArgs),
+    /// Show a URL part by part, and why a grammar refuses it
+    ///
+    /// For each URL: its components, each grammar's verdict, and of a refusal the byte, the rule and what could have stood
+    /// there instead.
     Explain(explain::ExplainArgs),
     /// Write a report again in another form, without scanning
     Render(render::RenderArgs),
-    /// Measure every kernel of this machine against finding the lines with memchr
+    /// Measure how fast this machine judges lines
+    ///
+    /// Each kernel, on 1, 2, 4 and so on up to all threads, against finding the lines with memchr. All answers are checked
+    /// before anything is timed.
     Bench(bench::BenchArgs),
+    /// List the five grammars: documents, and how they differ
+    Grammars(grammars::GrammarsArgs),
+    /// List the schemes known by name: ports, and what judges them
+    Schemes(schemes::SchemesArgs),
+    /// List the causes and components of refusals, with their rules
+    Causes(causes::CausesArgs),
+    /// Print a manual page
+    Man(man::ManArgs),
+    /// Print what a shell needs to complete this command
+    Completions(completions::CompletionsArgs),
 }
 
 /// What `--version` says: which kernel judges lines here, and which there are.
@@ -73,11 +95,16 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// What to read, and how.
 #[derive(Args)]
 struct InputArgs {
-    /// Files, directories (all files below them, sorted) and - for standard input
+    /// Files, directories with all files below them, - for standard input
+    ///
+    /// Lists of URLs, one a line. The files of a directory are read in the order of their names. Where no path is named,
+    /// standard input is read, unless it is a terminal.
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// How many threads judge lines [default: as many as the machine runs at once]
+    /// How many threads judge lines [default: all]
+    ///
+    /// The result is the same for any number [default: as many as the machine runs at once].
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
 
@@ -93,14 +120,18 @@ struct InputArgs {
 /// What to judge by.
 #[derive(Args)]
 struct GrammarArgs {
-    /// The grammar that defects and limits are about: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
+    /// Whose refusals are explained
+    ///
+    /// All five grammars judge every line, whichever is chosen. This one's refusals are told by component and cause, and it
+    /// decides where lines are selected. One of draft1993, rfc1738, rfc1808, rfc2396 and rfc3986; "urlsift grammars" tells how
+    /// they differ.
     #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986",
           value_parser = PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>()),
           hide_possible_values = true)]
     grammar: Grammar,
 
     /// Show passwords found in the data instead of ***
-    #[arg(long)]
+    #[arg(long, display_order = 900, hide_short_help = true)]
     show_secrets: bool,
 }
 
@@ -154,14 +185,21 @@ enum End {
 
 /// Runs the command.
 pub(crate) fn run() -> ExitCode {
-    let typed = Typed::parse();
+    let typed = Typed::from_arg_matches(&help::command(io::stdin().is_terminal()).get_matches())
+        .unwrap_or_else(|error| error.exit());
     let result = match &typed.command {
         None => scan::run(&typed.scan),
         Some(Command::Scan(args)) => scan::run(args),
         Some(Command::Lines(args)) => lines::run(args),
+        Some(Command::Split(args)) => split::run(args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Render(args)) => render::run(args),
         Some(Command::Bench(args)) => bench::run(args),
+        Some(Command::Grammars(args)) => grammars::run(args),
+        Some(Command::Schemes(args)) => schemes::run(args),
+        Some(Command::Causes(args)) => causes::run(args),
+        Some(Command::Man(args)) => man::run(args),
+        Some(Command::Completions(args)) => completions::run(args),
     };
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,

@@ -1,14 +1,15 @@
 //! Where results go: standard output, or a file that appears whole or not at all.
 
 use std::fs::{self, File};
-use std::io::{self, BufWriter, Write};
+use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 
+use same_file::Handle;
 use tempfile::NamedTempFile;
 
 /// A place to write to, opened before the work is done: what cannot be written to should fail at once.
 pub(crate) enum Output {
-    Standard,
+    Standard(Stdout),
     /// A device or a pipe: it is written to, not replaced.
     Stream(File, PathBuf),
     /// A file that is put in the place of the one named when all is written.
@@ -23,7 +24,9 @@ impl Output {
     pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
         // Replacing what standard output leads to would lose what others have written there.
         let is_standard = |path: &&Path| *path == Path::new("-") || *path == Path::new("/dev/stdout");
-        let Some(path) = path.filter(|path| !is_standard(path)) else { return Ok(Self::Standard) };
+        let Some(path) = path.filter(|path| !is_standard(path)) else {
+            return Ok(Self::Standard(io::stdout()));
+        };
         // The error of a temporary file names a path that the user has never heard of.
         Self::open_file(path).map_err(|error| match error.kind() {
             io::ErrorKind::Other => named(path, &error),
@@ -33,7 +36,7 @@ impl Output {
 
     /// Whether it is standard output.
     pub(crate) fn is_standard(&self) -> bool {
-        matches!(self, Self::Standard)
+        matches!(self, Self::Standard(_))
     }
 
     fn open_file(path: &Path) -> io::Result<Self> {
@@ -46,17 +49,43 @@ impl Output {
             Ok::<_, io::Error>(path.parent().unwrap_or(Path::new("")).join(link))
         });
         let path = target.unwrap_or_else(|_| path.to_owned());
-        let directory =
-            path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."));
         let mut builder = tempfile::Builder::new();
         // The rights that any new file gets, or those that the file has.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
-        let file = builder.prefix(".urlsift-").tempfile_in(directory)?;
+        let file = builder.prefix(".urlsift-").tempfile_in(directory_of(&path))?;
         if let Ok(metadata) = fs::metadata(&path) {
             file.as_file().set_permissions(metadata.permissions())?;
         }
         Ok(Self::File(file, path))
+    }
+
+    /// What it is to be called in a sentence.
+    pub(crate) fn name(&self) -> &Path {
+        match self {
+            Self::Standard(_) => Path::new("standard output"),
+            Self::Stream(_, path) | Self::File(_, path) => path,
+        }
+    }
+
+    /// The file that is written to or will be replaced; `None` if there is none yet, or it is a device or a pipe.
+    pub(crate) fn file(&self) -> Option<Handle> {
+        match self {
+            Self::Standard(_) => plain(Handle::stdout().ok()?),
+            Self::Stream(..) => None,
+            Self::File(_, path) => file_at(path),
+        }
+    }
+
+    /// Whether what is written to one is written to the other.
+    pub(crate) fn is_same(&self, other: &Self) -> bool {
+        // Neither may be there yet.
+        let resolved = |path: &Path| {
+            let directory = fs::canonicalize(directory_of(path)).unwrap_or_default();
+            directory.join(path.file_name().unwrap_or_default())
+        };
+        resolved(self.name()) == resolved(other.name())
+            || self.file().is_some_and(|file| other.file() == Some(file))
     }
 
     /// Writes all that `write` writes.
@@ -67,24 +96,88 @@ impl Output {
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
     ) -> io::Result<()> {
-        fn all<W: Write + Send>(
-            out: W,
-            write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
-        ) -> io::Result<W> {
-            let mut out = BufWriter::with_capacity(1 << 16, out);
-            write(&mut out)?;
-            out.into_inner().map_err(io::IntoInnerError::into_error)
-        }
+        let mut writer = self.begin();
+        write(&mut writer)?;
+        writer.finish()
+    }
+
+    /// A writer, whose errors name the output.
+    pub(crate) fn begin(self) -> Writer {
+        Writer { out: BufWriter::with_capacity(1 << 16, self) }
+    }
+
+    fn to(&mut self) -> &mut dyn Write {
         match self {
-            Self::Standard => all(io::stdout(), write)
-                .and_then(|mut out| out.flush())
-                .map_err(|error| named(Path::new("standard output"), &error)),
-            Self::Stream(file, path) => all(file, write).map(drop).map_err(|error| named(&path, &error)),
-            Self::File(file, path) => all(file, write)
-                .and_then(|file| file.persist(&path).map(drop).map_err(|failed| failed.error))
-                .map_err(|error| named(&path, &error)),
+            Self::Standard(out) => out,
+            Self::Stream(file, _) => file,
+            Self::File(file, _) => file,
         }
     }
+}
+
+/// Writes without a buffer.
+impl Write for Output {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.to().write(bytes)
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.to().flush()
+    }
+}
+
+/// An output that is being written to. A file appears when it is finished, and not at all if it never is.
+pub(crate) struct Writer {
+    out: BufWriter<Output>,
+}
+
+impl Write for Writer {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.out.write(bytes).map_err(|error| named(self.out.get_ref().name(), &error))
+    }
+
+    fn write_all(&mut self, bytes: &[u8]) -> io::Result<()> {
+        self.out.write_all(bytes).map_err(|error| named(self.out.get_ref().name(), &error))
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.out.flush().map_err(|error| named(self.out.get_ref().name(), &error))
+    }
+}
+
+impl Writer {
+    /// Writes what is left and puts a file in its place.
+    ///
+    /// # Errors
+    /// When that fails; the error names the output.
+    pub(crate) fn finish(mut self) -> io::Result<()> {
+        self.flush()?;
+        // The buffer is empty; what else there is in it is not written when it is dropped.
+        let (output, _) = self.out.into_parts();
+        if let Output::File(file, path) = output {
+            file.persist(&path).map_err(|failed| named(&path, &failed.error))?;
+        }
+        Ok(())
+    }
+}
+
+/// The directory in which `path` lies.
+fn directory_of(path: &Path) -> &Path {
+    path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
+}
+
+/// The regular file at `path`. What is not one is not opened: that alone can do something to it.
+pub(crate) fn file_at(path: &Path) -> Option<Handle> {
+    fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| Handle::from_path(path).ok())?
+}
+
+/// The regular file on standard input.
+pub(crate) fn file_on_standard_input() -> Option<Handle> {
+    plain(Handle::stdin().ok()?)
+}
+
+fn plain(handle: Handle) -> Option<Handle> {
+    handle.as_file().metadata().is_ok_and(|metadata| metadata.is_file()).then_some(handle)
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {

@@ -87,6 +87,11 @@ impl ReportArgs {
 }
 
 impl ReportOutput {
+    /// Whether the lengths of lines are to be counted, asked for or not.
+    pub(crate) fn shows_lengths(&self) -> bool {
+        self.format == Format::Html
+    }
+
     /// Writes the report.
     ///
     /// # Errors

@@ -12,6 +12,8 @@ use serde::{Deserialize, Serialize};
 use crate::names::write_list;
 
 /// One of the five grammars. Serialised it is its name.
+///
+/// Exhaustive on purpose: a sixth would change every verdict, and come with a new major version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
@@ -54,6 +56,67 @@ impl Grammar {
             Self::Rfc1808 => "RFC 1808",
             Self::Rfc2396 => "RFC 2396",
             Self::Rfc3986 => "RFC 3986",
+        }
+    }
+
+    /// The title of the document.
+    #[must_use]
+    pub const fn title(self) -> &'static str {
+        match self {
+            Self::Draft1993 => "URL.syntax: the draft before RFC 1738, in XBNF",
+            Self::Rfc1738 => "Uniform Resource Locators (URL)",
+            Self::Rfc1808 => "Relative Uniform Resource Locators",
+            Self::Rfc2396 => "Uniform Resource Identifiers (URI): Generic Syntax",
+            Self::Rfc3986 => "Uniform Resource Identifier (URI): Generic Syntax",
+        }
+    }
+
+    /// The month in which the document was published, such as `January 2005`.
+    #[must_use]
+    pub const fn published(self) -> &'static str {
+        match self {
+            Self::Draft1993 => "November 1993",
+            Self::Rfc1738 => "December 1994",
+            Self::Rfc1808 => "June 1995",
+            Self::Rfc2396 => "August 1998",
+            Self::Rfc3986 => "January 2005",
+        }
+    }
+
+    /// Where in the document the grammar stands as a whole, such as `appendix A`.
+    #[must_use]
+    pub const fn section(self) -> &'static str {
+        match self {
+            Self::Draft1993 => "URL BNF",
+            Self::Rfc1738 => "section 5",
+            Self::Rfc1808 => "section 2.2",
+            Self::Rfc2396 | Self::Rfc3986 => "appendix A",
+        }
+    }
+
+    /// What sets it apart from the others, in a sentence.
+    #[must_use]
+    pub const fn difference(self) -> &'static str {
+        match self {
+            Self::Draft1993 => {
+                "Eleven schemes by rules of their own and no others; paths and queries without \"=\", \":\", \";\" and \
+                 \"~\"; the only one with the double quote."
+            }
+            Self::Rfc1738 => {
+                "Ten schemes by rules of their own, all others (https too) by one that asks for legal characters alone; \
+                 no relative references, no \"#\", no \"~\"."
+            }
+            Self::Rfc1808 => {
+                "Relative references and fragments come in; behind a scheme any legal characters will do; no \"~\"."
+            }
+            Self::Rfc2396 => {
+                "\"~\" comes in; a scheme begins with a letter and something follows its \":\"; a relative reference does \
+                 not begin with \"?\"."
+            }
+            Self::Rfc3986 => {
+                "IP literals in brackets come in, and empty paths; a port is digits, and an authority has at most one \
+                 \"@\"."
+            }
         }
     }
 }
@@ -108,6 +171,11 @@ impl Verdict {
         Self(bits & 0b1_1111)
     }
 
+    /// All sets there are, in the order of their bits.
+    pub(crate) fn all() -> impl Iterator<Item = Self> {
+        (0..1 << Grammar::ALL.len()).map(Self::from_bits)
+    }
+
     /// Bit `g` says whether grammar number `g` of [`Grammar::ALL`] is in the set; below [`Verdict::COUNT`].
     #[must_use]
     pub const fn bits(self) -> u8 {
@@ -126,9 +194,22 @@ impl Verdict {
         self.0 == 0
     }
 
+    /// Whether all grammars of `other` are in the set.
+    #[must_use]
+    pub const fn includes(self, other: Self) -> bool {
+        self.0 & other.0 == other.0
+    }
+
     /// The accepting grammars, in the order of [`Grammar::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Grammar> {
         Grammar::ALL.into_iter().filter(move |&grammar| self.accepts(grammar))
+    }
+}
+
+/// The set of some grammars.
+impl FromIterator<Grammar> for Verdict {
+    fn from_iter<I: IntoIterator<Item = Grammar>>(grammars: I) -> Self {
+        Self(grammars.into_iter().fold(0, |bits, grammar| bits | 1 << grammar as u8))
     }
 }
 

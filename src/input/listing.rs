@@ -43,7 +43,22 @@ impl Input {
         Self { name: "-".to_owned(), source: Source::Standard }
     }
 
-    fn path(path: PathBuf) -> Self {
+    /// Whether it is standard input.
+    #[must_use]
+    pub fn is_standard(&self) -> bool {
+        matches!(self.source, Source::Standard)
+    }
+
+    /// Where it lies; `None` for standard input, and for a directory that could not be listed.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match &self.source {
+            Source::Path(path) => Some(path),
+            Source::Standard | Source::Broken(_) => None,
+        }
+    }
+
+    fn at(path: PathBuf) -> Self {
         Self { name: escape::printable(path.as_os_str().as_encoded_bytes()), source: Source::Path(path) }
     }
 
@@ -106,7 +121,7 @@ pub fn list(paths: &[PathBuf]) -> Vec<Input> {
         } else if path.is_dir() {
             walk(path, &mut inputs);
         } else {
-            inputs.push(Input::path(path.clone()));
+            inputs.push(Input::at(path.clone()));
         }
     }
     inputs
@@ -123,10 +138,10 @@ fn walk(directory: &Path, inputs: &mut Vec<Input>) {
         let path = entry.path();
         match entry.file_type() {
             Ok(kind) if kind.is_dir() => walk(&path, inputs),
-            Ok(kind) if kind.is_file() => inputs.push(Input::path(path)),
+            Ok(kind) if kind.is_file() => inputs.push(Input::at(path)),
             // A link counts when it leads to a file; sockets and pipes in a directory are not lists.
             Ok(kind) if kind.is_symlink() => match fs::metadata(&path) {
-                Ok(target) if target.is_file() => inputs.push(Input::path(path)),
+                Ok(target) if target.is_file() => inputs.push(Input::at(path)),
                 Ok(_) => {}
                 Err(error) => inputs.push(Input::broken(&path, error)),
             },

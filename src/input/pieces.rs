@@ -5,12 +5,14 @@
 
 use std::fs::File;
 use std::io::{self, Read};
+use std::ops::Range;
 
 use memchr::memchr;
 
 use crate::shard::last_end;
 
 /// A run of bytes read from an input.
+#[derive(Default)]
 pub(crate) struct Bytes {
     /// Where it begins in the input.
     pub(crate) offset: u64,
@@ -22,6 +24,20 @@ impl Bytes {
     /// The bytes.
     pub(crate) fn get(&self) -> &[u8] {
         &self.buffer[..self.len]
+    }
+
+    /// Copies `range` to where `to` says, which is not behind it; where the copy ends.
+    pub(crate) fn pull(&mut self, range: Range<usize>, to: usize) -> usize {
+        let end = to + range.len();
+        if range.start != to {
+            self.buffer.copy_within(range, to);
+        }
+        end
+    }
+
+    /// Keeps the first `len` bytes.
+    pub(crate) fn truncate(&mut self, len: usize) {
+        self.len = self.len.min(len);
     }
 
     /// The memory, to be used for another piece.

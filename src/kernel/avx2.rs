@@ -1,17 +1,17 @@
-//! AVX2: four lanes; bytes are transposed to bits with shuffles and swaps, and codes are made of the bits by logic.
+//! AVX2: four lanes; bytes are transposed to bits with shuffles and swaps, and classes are made of the bits by logic.
 
 use std::arch::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
     _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_inserti128_si256,
-    _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x,
-    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
-    _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+    _mm256_min_epu8, _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8,
+    _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64,
+    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
     _mm256_xor_si256,
 };
 
-use super::{AHEAD, Blocks, Job, Kernel, LANES, Word};
-use crate::class::codes_of_bits;
+use super::{AHEAD, Blocks, Counts, Job, Kernel, LANES, Word};
+use crate::class::OfBits;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
 
@@ -40,14 +40,14 @@ impl Word for Words {
         Self(unsafe { _mm256_srli_epi64::<63>(self.0) })
     }
 
+    /// Whether some byte has two bits.
     #[inline(always)]
-    fn plus_counts(self, [first, second, third, fourth]: [Self; 4]) -> Self {
+    fn is_crowded(self) -> bool {
         // SAFETY: words prove the features.
-        Self(unsafe {
-            let low = _mm256_or_si256(count(first.0), _mm256_slli_epi64::<16>(count(second.0)));
-            let high = _mm256_or_si256(count(third.0), _mm256_slli_epi64::<16>(count(fourth.0)));
-            _mm256_add_epi64(self.0, _mm256_or_si256(low, _mm256_slli_epi64::<32>(high)))
-        })
+        unsafe {
+            let without_lowest = _mm256_and_si256(self.0, _mm256_add_epi8(self.0, _mm256_set1_epi8(-1)));
+            _mm256_testz_si256(without_lowest, without_lowest) == 0
+        }
     }
 
     #[inline(always)]
@@ -73,7 +73,42 @@ impl Word for Words {
     }
 }
 
-/// How many bits each lane has: those of each half byte by a table of sixteen, summed over the bytes of the lane.
+/// Four kinds of counts, a byte for each byte of a word.
+#[derive(Clone, Copy)]
+pub(crate) struct Bytes([Words; 4]);
+
+impl Counts<Words> for Bytes {
+    const STEPS: usize = 255 / 8;
+
+    #[inline(always)]
+    fn add<const CROWDED: bool>(&mut self, counted: [Words; 4]) {
+        for (own, counted) in self.0.iter_mut().zip(counted) {
+            // SAFETY: words prove the features.
+            own.0 = unsafe {
+                let bits = if CROWDED {
+                    count(counted.0)
+                } else {
+                    // One bit, whichever, or none.
+                    _mm256_min_epu8(counted.0, _mm256_set1_epi8(1))
+                };
+                _mm256_add_epi8(own.0, bits)
+            };
+        }
+    }
+
+    #[inline(always)]
+    fn totals(self) -> [u64; 4] {
+        self.0.map(|own| {
+            // SAFETY: words prove the features.
+            let sums = Words(unsafe { _mm256_sad_epu8(own.0, _mm256_setzero_si256()) });
+            let mut lanes = [0; LANES];
+            sums.store(&mut lanes);
+            lanes.iter().sum()
+        })
+    }
+}
+
+/// How many bits each byte has: those of each half by a table of sixteen.
 ///
 /// # Safety
 ///
@@ -88,7 +123,7 @@ unsafe fn count(word: __m256i) -> __m256i {
         let half = _mm256_set1_epi8(15);
         let low = _mm256_shuffle_epi8(table, _mm256_and_si256(word, half));
         let high = _mm256_shuffle_epi8(table, _mm256_and_si256(_mm256_srli_epi64::<4>(word), half));
-        _mm256_sad_epu8(_mm256_add_epi8(low, high), _mm256_setzero_si256())
+        _mm256_add_epi8(low, high)
     }
 }
 
@@ -149,12 +184,20 @@ unsafe fn places(low: *const u8, high: *const u8) -> [__m256i; 4] {
 
 impl Kernel for Avx2 {
     type Word = Words;
+    const AT_ONCE: usize = 16;
+    type Classes = OfBits<Words>;
+    type Counts = Bytes;
     const LANES: usize = 4;
 
     #[inline(always)]
     fn splat(self, word: u64) -> Words {
         // SAFETY: the kernel proves the features.
         Words(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
+    }
+
+    #[inline(always)]
+    fn counts(self) -> Bytes {
+        Bytes([self.splat(0); 4])
     }
 
     /// First the bytes: sixteen of two lanes to a register, shuffled until register `r` has byte `r` of each eight, those
@@ -190,16 +233,7 @@ impl Kernel for Avx2 {
             swap::<1>(b4, b5, ones);
             swap::<1>(b6, b7, ones);
             let [b0, b1, b2, b3, b4, b5, b6, b7] = bits;
-            codes_of_bits([
-                Words(b0),
-                Words(b1),
-                Words(b2),
-                Words(b3),
-                Words(b4),
-                Words(b5),
-                Words(b6),
-                Words(b7),
-            ])
+            [Words(b0), Words(b1), Words(b2), Words(b3), Words(b4), Words(b5), Words(b6), Words(b7)]
         }
     }
 

@@ -8,8 +8,8 @@ use std::arch::x86_64::{
     _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
-use super::{AHEAD, Blocks, Job, Kernel, LANES, Word};
-use crate::class::CODES;
+use super::{AHEAD, BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+use crate::class::{CODES, OfCodes};
 
 token!(Avx512: "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "gfni"
     "bmi1" "bmi2" "lzcnt" "popcnt");
@@ -40,19 +40,8 @@ impl Word for Words {
     }
 
     #[inline(always)]
-    fn plus_counts(self, [first, second, third, fourth]: [Self; 4]) -> Self {
-        // SAFETY: words prove the features.
-        Self(unsafe {
-            let low = _mm512_or_si512(
-                _mm512_popcnt_epi64(first.0),
-                _mm512_slli_epi64::<16>(_mm512_popcnt_epi64(second.0)),
-            );
-            let high = _mm512_or_si512(
-                _mm512_popcnt_epi64(third.0),
-                _mm512_slli_epi64::<16>(_mm512_popcnt_epi64(fourth.0)),
-            );
-            _mm512_add_epi64(self.0, _mm512_or_si512(low, _mm512_slli_epi64::<32>(high)))
-        })
+    fn is_crowded(self) -> bool {
+        false
     }
 
     #[inline(always)]
@@ -65,6 +54,37 @@ impl Word for Words {
     fn store(self, to: &mut [u64; LANES]) {
         // SAFETY: words prove the features; the array has the 64 bytes that are written, aligned or not.
         unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), self.0) }
+    }
+}
+
+/// In each lane four counts of 16 bits.
+#[derive(Clone, Copy)]
+pub(crate) struct Fields(Words);
+
+impl Counts<Words> for Fields {
+    const STEPS: usize = (1 << 16) / BLOCK - 1;
+
+    #[inline(always)]
+    fn add<const CROWDED: bool>(&mut self, [first, second, third, fourth]: [Words; 4]) {
+        // SAFETY: words prove the features.
+        self.0.0 = unsafe {
+            let low = _mm512_or_si512(
+                _mm512_popcnt_epi64(first.0),
+                _mm512_slli_epi64::<16>(_mm512_popcnt_epi64(second.0)),
+            );
+            let high = _mm512_or_si512(
+                _mm512_popcnt_epi64(third.0),
+                _mm512_slli_epi64::<16>(_mm512_popcnt_epi64(fourth.0)),
+            );
+            _mm512_add_epi64(self.0.0, _mm512_or_si512(low, _mm512_slli_epi64::<32>(high)))
+        };
+    }
+
+    #[inline(always)]
+    fn totals(self) -> [u64; 4] {
+        let mut lanes = [0; LANES];
+        self.0.store(&mut lanes);
+        std::array::from_fn(|n| lanes.iter().map(|lane| lane >> (16 * n) & 0xffff).sum())
     }
 }
 
@@ -105,12 +125,20 @@ static ODD: [u8; 64] = gather(1);
 
 impl Kernel for Avx512 {
     type Word = Words;
+    const AT_ONCE: usize = 1;
+    type Classes = OfCodes<Words>;
+    type Counts = Fields;
     const LANES: usize = LANES;
 
     #[inline(always)]
     fn splat(self, word: u64) -> Words {
         // SAFETY: the kernel proves the features.
         Words(unsafe { _mm512_set1_epi64(word.cast_signed()) })
+    }
+
+    #[inline(always)]
+    fn counts(self) -> Fields {
+        Fields(self.splat(0))
     }
 
     /// A permute gives each byte its code, a matrix product turns eight codes into eight planes of eight bits, and three

@@ -88,6 +88,8 @@ use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
+use crate::class::Classes;
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
@@ -115,8 +117,8 @@ pub(crate) trait Word:
     /// The last bit of each lane, as its first.
     fn top(self) -> Self;
 
-    /// Each lane, four numbers of 16 bits, lowest first, and to each the number of bits set in that lane of one of `counted`.
-    fn plus_counts(self, counted: [Self; 4]) -> Self;
+    /// Whether [`Counts`] have to be told that this is a crowd: more bits than can be counted the short way.
+    fn is_crowded(self) -> bool;
 
     /// One bit for each lane that has a bit set.
     fn lanes(self) -> u32;
@@ -131,10 +133,31 @@ pub(crate) trait Word:
     fn store(self, to: &mut [u64; LANES]);
 }
 
+/// How many bits were set in words of four kinds.
+pub(crate) trait Counts<W>: Copy {
+    /// How many times one may add.
+    const STEPS: usize;
+
+    /// Adds the bits of four words. Unless all of them are part of a word that is not crowded, `CROWDED` has to be said.
+    fn add<const CROWDED: bool>(&mut self, counted: [W; 4]);
+
+    /// What has been counted.
+    fn totals(self) -> [u64; 4];
+}
+
 /// A set of instructions that this machine has.
 pub(crate) trait Kernel: Copy {
     /// Its lane words.
     type Word: Word;
+
+    /// What it makes the classes of bytes of.
+    type Classes: Classes<Self::Word> + From<[Self::Word; 8]>;
+
+    /// How many steps have their planes made before the logic of the first of them.
+    const AT_ONCE: usize;
+
+    /// How it counts.
+    type Counts: Counts<Self::Word>;
 
     /// How many lanes it has, at most [`LANES`].
     const LANES: usize;
@@ -142,7 +165,10 @@ pub(crate) trait Kernel: Copy {
     /// The same word in each lane.
     fn splat(self, word: u64) -> Self::Word;
 
-    /// The planes of block `at` of each lane.
+    /// Counts of nothing.
+    fn counts(self) -> Self::Counts;
+
+    /// The planes of block `at` of each lane, of which come its classes.
     ///
     /// # Panics
     ///

@@ -2,8 +2,8 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-use super::{Blocks, Job, Kernel, LANES, Word};
-use crate::class::CODES;
+use super::{Blocks, Counts, Job, Kernel, LANES, Word};
+use crate::class::{CODES, OfCodes};
 
 /// Lanes without vectors: the definition that the other kernels are tested against.
 #[derive(Clone, Copy, Debug)]
@@ -69,11 +69,8 @@ impl Word for Words {
     }
 
     #[inline(always)]
-    fn plus_counts(self, [first, second, third, fourth]: [Self; 4]) -> Self {
-        let count = |own: Self, counted: Self, field: u32| {
-            own.with(counted, |own, counted| own + (u64::from(counted.count_ones()) << (16 * field)))
-        };
-        count(count(count(count(self, first, 0), second, 1), third, 2), fourth, 3)
+    fn is_crowded(self) -> bool {
+        self.0.iter().any(|lane| lane.to_le_bytes().iter().any(|byte| byte.count_ones() > 1))
     }
 
     #[inline(always)]
@@ -87,13 +84,37 @@ impl Word for Words {
     }
 }
 
+impl Counts<Words> for [u64; 4] {
+    const STEPS: usize = usize::MAX;
+
+    #[inline(always)]
+    fn add<const CROWDED: bool>(&mut self, counted: [Words; 4]) {
+        for (own, Words(counted)) in self.iter_mut().zip(counted) {
+            *own += counted.iter().map(|lane| u64::from(lane.count_ones())).sum::<u64>();
+        }
+    }
+
+    #[inline(always)]
+    fn totals(self) -> [u64; 4] {
+        self
+    }
+}
+
 impl Kernel for Portable {
     type Word = Words;
+    const AT_ONCE: usize = 1;
+    type Classes = OfCodes<Words>;
+    type Counts = [u64; 4];
     const LANES: usize = LANES;
 
     #[inline(always)]
     fn splat(self, word: u64) -> Words {
         Words([word; LANES])
+    }
+
+    #[inline(always)]
+    fn counts(self) -> [u64; 4] {
+        [0; 4]
     }
 
     #[inline(always)]

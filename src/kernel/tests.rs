@@ -3,7 +3,8 @@
 use super::portable::{Portable, Words};
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512};
-use super::{BLOCK, Blocks, Job, Kernel, LANES, Word};
+use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+use crate::class::{Classes, OfCodes};
 
 #[cfg(all(unix, not(miri)))]
 #[path = "../../tests/page/mod.rs"]
@@ -82,13 +83,14 @@ fn edges() -> Vec<u64> {
     edges
 }
 
-/// The lanes of a kernel's word: LFs where the bits are, whose code is one plane.
+/// The lanes of a kernel's word: LFs where the bits are.
 #[inline(always)]
 fn loaded<K: Kernel>(kernel: K, words: [u64; LANES]) -> K::Word {
     let blocks = words.map(|word| -> [u8; BLOCK] {
         std::array::from_fn(|bit| if word >> bit & 1 == 1 { b'\n' } else { 0 })
     });
-    kernel.planes(&Blocks::new(&blocks.each_ref().map(|block| &block[..]), K::LANES), 0)[0]
+    let blocks = Blocks::new(&blocks.each_ref().map(|block| &block[..]), K::LANES);
+    K::Classes::from(kernel.planes(&blocks, 0)).newline()
 }
 
 #[inline(always)]
@@ -166,14 +168,33 @@ impl Check for OnCounts {
     #[inline(always)]
     fn check<K: Kernel>(self, kernel: K) {
         let mut numbers = Numbers(2);
-        for n in 0..TIMES {
-            // Fields that have room for 64 more.
-            let sums = numbers.words().map(|sums| sums & 0xff7f_ff7f_ff7f_ff7f & !0x0080_0080_0080_0080);
-            let full = n % 5 == 0;
-            let counted: [_; 4] =
-                std::array::from_fn(|_| if full { [u64::MAX; LANES] } else { numbers.words() });
-            let sum = loaded(kernel, sums).plus_counts(counted.map(|words| loaded(kernel, words)));
-            expect::<K>(sum, Words(sums).plus_counts(counted.map(Words)), "plus_counts");
+        for n in 0..TIMES.div_ceil(30) {
+            let (mut counts, mut expected) = (kernel.counts(), [0; 4]);
+            // As often as a count has room for: all bits, at random, or at most one in each byte.
+            for step in 0..K::Counts::STEPS.min(70) {
+                let counted: [[u64; LANES]; 4] = std::array::from_fn(|_| match (n + step) % 5 {
+                    _ if n % 7 == 0 => [u64::MAX; LANES],
+                    0 | 1 => std::array::from_fn(|_| {
+                        u64::from_le_bytes(std::array::from_fn(|_| {
+                            [0, 0, 0, 1, 1 << 3, 1 << 4, 1 << 6, 1 << 7]
+                                [numbers.next().trailing_zeros() as usize % 8]
+                        }))
+                    }),
+                    _ => numbers.words(),
+                });
+                for (expected, lanes) in expected.iter_mut().zip(counted) {
+                    *expected +=
+                        lanes[..K::LANES].iter().map(|lane| u64::from(lane.count_ones())).sum::<u64>();
+                }
+                let words = counted.map(|words| loaded(kernel, words));
+                let all = words[0] | words[1] | words[2] | words[3];
+                if all.is_crowded() {
+                    counts.add::<true>(words);
+                } else {
+                    counts.add::<false>(words);
+                }
+            }
+            assert_eq!(counts.totals(), expected, "counts of {} lanes", K::LANES);
         }
     }
 }
@@ -183,15 +204,59 @@ fn counts() {
     with_each("counts", OnCounts);
 }
 
-/// # Panics
-/// When the planes of some block of `lanes` are not those of the portable kernel, whose lanes behind the kernel's are empty.
+/// All classes, in the order of [`Classes`].
 #[inline(always)]
-fn check_planes<K: Kernel>(kernel: K, lanes: &[&[u8]; LANES]) {
+fn all_classes<W>(c: impl Classes<W>) -> [W; 35] {
+    [
+        c.newline(),
+        c.end(),
+        c.cr(),
+        c.slash(),
+        c.question(),
+        c.hash(),
+        c.colon(),
+        c.percent(),
+        c.tilde(),
+        c.slash_question(),
+        c.delimiter(),
+        c.semicolon(),
+        c.semicolon_equals(),
+        c.odd(),
+        c.illegal(),
+        c.host(),
+        c.scheme(),
+        c.digit(),
+        c.hex(),
+        c.alpha(),
+        c.hyphen_dot(),
+        c.dot(),
+        c.h(),
+        c.t(),
+        c.p(),
+        c.s(),
+        c.i(),
+        c.l(),
+        c.f(),
+        c.b(),
+        c.e(),
+        c.zero(),
+        c.zero_one(),
+        c.two_three(),
+        c.three(),
+    ]
+}
+
+/// # Panics
+/// When the classes of some block of `lanes` are not those of the portable kernel, whose lanes behind the kernel's are empty.
+#[inline(always)]
+fn check_classes<K: Kernel>(kernel: K, lanes: &[&[u8]; LANES]) {
     let (blocks, all) = (Blocks::new(lanes, K::LANES), Blocks::new(lanes, LANES));
     assert!(blocks.len() >= all.len());
     for at in 0..all.len() {
-        for (plane, expected) in kernel.planes(&blocks, at).into_iter().zip(Portable.planes(&all, at)) {
-            expect::<K>(plane, expected, "a plane");
+        let classes = all_classes(K::Classes::from(kernel.planes(&blocks, at)));
+        let expected = all_classes(OfCodes(Portable.planes(&all, at)));
+        for (n, (class, expected)) in classes.into_iter().zip(expected).enumerate() {
+            expect::<K>(class, expected, &format!("class {n}"));
         }
     }
 }
@@ -208,7 +273,7 @@ impl Check for OnBlocks {
                 let blocks: [[u8; BLOCK]; LANES] = std::array::from_fn(|lane| {
                     std::array::from_fn(|at| (first as usize + (2 * at + 7 * lane) * factor).to_le_bytes()[0])
                 });
-                check_planes(kernel, &blocks.each_ref().map(|block| &block[..]));
+                check_classes(kernel, &blocks.each_ref().map(|block| &block[..]));
             }
         }
         let mut numbers = Numbers(3);
@@ -216,7 +281,7 @@ impl Check for OnBlocks {
             // Three blocks, at all distances from the borders that vectors like.
             let bytes: [_; LANES] =
                 std::array::from_fn(|_| (0..4).flat_map(|_| numbers.block()).collect::<Vec<u8>>());
-            check_planes(kernel, &std::array::from_fn(|lane| &bytes[lane][(n + lane) % BLOCK..]));
+            check_classes(kernel, &std::array::from_fn(|lane| &bytes[lane][(n + lane) % BLOCK..]));
         }
     }
 }
@@ -251,11 +316,11 @@ impl Check for AtTheEnd {
         let end: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
         for len in BLOCK..6 * BLOCK {
             let end = page.end_with(&end[..len]);
-            check_planes(kernel, &[end; LANES]);
+            check_classes(kernel, &[end; LANES]);
             for lane in 0..LANES {
                 let mut lanes = [&inside[..len]; LANES];
                 lanes[lane] = end;
-                check_planes(kernel, &lanes);
+                check_classes(kernel, &lanes);
             }
         }
     }

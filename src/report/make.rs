@@ -1,8 +1,9 @@
 //! From a tally to a report: orders, names and escapes what was counted.
 
 use super::{
-    Accepted, AdvisoryCount, Count, DefectCount, ExampleLine, GrammarCount, InputCount, Report, RuleText,
-    SCHEMA, SchemeCount, SchemeLabel, Totals, VerdictSet, digest,
+    Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
+    LengthBucket, Lengths, LongestLine, Percentile, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top,
+    TopEntry, TopOf, Totals, VerdictSet, digest,
 };
 use crate::component::Component;
 use crate::corpus::Scanned;
@@ -13,7 +14,7 @@ use crate::input::Input;
 use crate::judge::judge;
 use crate::scan::Options;
 use crate::scheme::{KNOWN, Standing};
-use crate::tally::{ByVerdict, Example, Found};
+use crate::tally::{self, ByVerdict, Example, Tally};
 
 impl Report {
     /// The report of what a scan of `inputs` found. With `show_secrets`, passwords in example lines are not masked.
@@ -27,15 +28,12 @@ impl Report {
             .map(|(verdict, lines)| VerdictSet {
                 grammars: verdict.iter().collect(),
                 lines,
-                examples: Vec::new(),
+                examples: lines_of(tally.first(verdict), show_secrets),
             })
             .collect();
         // A stable sort: sets of as many lines stay in the order of their bits.
         verdict_sets.sort_by_key(|set| std::cmp::Reverse(set.lines));
         let refused = |accepted| lines - accepted;
-        let examples = |found: &Found| -> Vec<_> {
-            found.examples.iter().map(|example| example_line(example, show_secrets)).collect()
-        };
         let mut report = Self {
             schema: SCHEMA.to_owned(),
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -91,11 +89,15 @@ impl Report {
                 .collect(),
             advisories: tally
                 .advisories()
-                .map(|(name, found)| AdvisoryCount { name, lines: found.lines, examples: examples(found) })
+                .map(|(name, found)| AdvisoryCount {
+                    name,
+                    lines: found.lines,
+                    examples: lines_of(&found.examples, show_secrets),
+                })
                 .collect(),
-            lengths: None,
-            top: Vec::new(),
-            distinct: Vec::new(),
+            lengths: options.lengths.then(|| lengths(tally.lengths())),
+            top: top(tally, options),
+            distinct: distinct(tally, options),
             inputs: input_counts(scanned, inputs),
         };
         report.digest = digest::of_report(&report);
@@ -138,6 +140,66 @@ fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
         }
     }
     counts
+}
+
+/// The percentiles that a report tells.
+const PERCENTS: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
+
+fn lengths(counted: &tally::Lengths) -> Lengths {
+    let longest = counted.longest();
+    Lengths {
+        min: counted.min(),
+        max: longest.map_or(0, |longest| longest.bytes),
+        sum: counted.sum(),
+        longest: longest.map(|longest| LongestLine {
+            input: longest.place.input as usize,
+            line: longest.line,
+            line_offset: longest.place.offset,
+            bytes: longest.bytes,
+        }),
+        percentiles: PERCENTS
+            .map(|percent| Percentile { percent: percent.into(), bytes: counted.percentile(percent) })
+            .to_vec(),
+        buckets: counted
+            .buckets()
+            .map(|(bytes, lines)| LengthBucket { from: *bytes.start(), to: *bytes.end(), lines })
+            .collect(),
+    }
+}
+
+fn top(tally: &Tally, options: &Options) -> Vec<Top> {
+    let wanted = options.top;
+    let lists = [
+        (TopOf::Hosts, wanted.hosts, tally.top_hosts(wanted.hosts)),
+        (TopOf::Schemes, wanted.schemes, tally.top_schemes(wanted.schemes)),
+        (TopOf::Ports, wanted.ports, tally.top_ports(wanted.ports)),
+        (TopOf::Tlds, wanted.tlds, tally.top_tlds(wanted.tlds)),
+    ];
+    let wanted = lists.into_iter().filter(|(_, n, _)| *n > 0);
+    let list = |(of, _, list): (TopOf, usize, tally::Top)| Top {
+        of,
+        exact: list.max_error == 0,
+        max_error: list.max_error,
+        entries: list
+            .entries
+            .into_iter()
+            .map(|(name, lines)| TopEntry { name: printable(name.as_bytes()), lines })
+            .collect(),
+    };
+    wanted.map(list).collect()
+}
+
+fn distinct(tally: &Tally, options: &Options) -> Vec<Distinct> {
+    let counts = [
+        (DistinctOf::Hosts, options.distinct.hosts, tally.distinct_hosts()),
+        (DistinctOf::Lines, options.distinct.lines, tally.distinct_lines()),
+    ];
+    let wanted = counts.into_iter().filter(|&(_, wanted, _)| wanted);
+    wanted.map(|(of, _, estimate)| Distinct { of, estimate, error_ppm: tally::ERROR_PPM }).collect()
+}
+
+fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {
+    examples.iter().map(|example| example_line(example, show_secrets)).collect()
 }
 
 fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {

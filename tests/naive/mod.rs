@@ -5,7 +5,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use urlsift::tally::MAX_SCHEME_LEN;
+use urlsift::tally::{MAX_EXAMPLES, MAX_SCHEME_LEN};
 use urlsift::{Grammar, Tally};
 
 use crate::reference;
@@ -20,6 +20,8 @@ pub struct Counts {
     boms: u64,
     /// By verdict bits.
     verdicts: BTreeMap<u8, u64>,
+    /// By verdict bits, number and offset of the first lines.
+    firsts: BTreeMap<u8, Vec<(u64, u64)>>,
     /// Lines of schemes too long to keep their name, by verdict bits.
     unnamed: BTreeMap<u8, u64>,
     /// By scheme (none: relative) and verdict bits.
@@ -58,6 +60,10 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
         let offsets = reference::judge_all(line);
         let verdict = (0..5).filter(|&g| offsets[g].is_none()).fold(0, |bits, g| bits | 1 << g);
         *counts.verdicts.entry(verdict).or_default() += 1;
+        let first = counts.firsts.entry(verdict).or_default();
+        if first.len() < MAX_EXAMPLES {
+            first.push((counts.lines, offset));
+        }
         let scheme =
             reference::scheme(line).map(|len| String::from_utf8(line[..len].to_ascii_lowercase()).unwrap());
         if scheme.as_ref().is_some_and(|name| name.len() > MAX_SCHEME_LEN) {
@@ -90,13 +96,19 @@ pub fn of(tally: &Tally) -> Counts {
     let defects = tally.defects();
     let examples = defects.iter().flat_map(|(.., found)| &found.examples);
     let first = examples.min_by_key(|example| example.place);
+    let judged = tally.judged();
+    let firsts = judged.sets().map(|(verdict, _)| {
+        let first = tally.first(verdict).iter().map(|example| (example.line, example.place.offset));
+        (verdict.bits(), first.collect())
+    });
     Counts {
         lines: tally.lines(),
         bytes: tally.bytes(),
         blank: tally.blank,
         cr: tally.cr,
         boms: tally.boms,
-        verdicts: sets(&tally.judged()),
+        verdicts: sets(&judged),
+        firsts: firsts.collect(),
         unnamed: sets(tally.unnamed_schemes()),
         schemes,
         advisories: tally

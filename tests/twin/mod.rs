@@ -5,11 +5,13 @@
 
 #![allow(dead_code, reason = "each of those that use it uses a part")]
 
-use std::collections::BTreeMap;
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
+use std::net::Ipv4Addr;
 
-use urlsift::tally::{ByVerdict, Found, MAX_EXAMPLES, MAX_SCHEME_LEN};
-use urlsift::{Grammar, Tally, judge};
+use urlsift::tally::{ByVerdict, ERROR_PPM, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top};
+use urlsift::{Grammar, Tally, judge, parts};
 
 /// Lines of one kind, and of the first few the number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
@@ -24,9 +26,35 @@ pub struct Counts {
     boms: u64,
     /// By scheme (`None`: relative; empty: one too long to keep its name) and verdict bits.
     schemes: BTreeMap<Option<String>, BTreeMap<u8, u64>>,
+    /// By verdict bits.
+    verdicts: BTreeMap<u8, Kept>,
     advisories: BTreeMap<&'static str, Kept>,
     /// By component and cause.
     defects: BTreeMap<(&'static str, &'static str), Kept>,
+}
+
+/// What is counted on demand.
+#[derive(Debug, Default, PartialEq)]
+pub struct OnDemand {
+    /// Judged lines by length.
+    lengths: BTreeMap<u64, u64>,
+    /// Number, offset and bytes of the longest.
+    longest: Option<(u64, u64, u64)>,
+    hosts: BTreeMap<String, u64>,
+    tlds: BTreeMap<String, u64>,
+    ports: BTreeMap<String, u64>,
+    /// Different hosts and lines.
+    distinct: (About, About),
+}
+
+/// An estimate, which is equal to all numbers that are no further off than five times its standard error.
+#[derive(Debug, Default)]
+struct About(u64);
+
+impl PartialEq for About {
+    fn eq(&self, other: &Self) -> bool {
+        self.0.abs_diff(other.0) * 1_000_000 <= self.0 * 5 * ERROR_PPM
+    }
 }
 
 /// How many lines have been judged.
@@ -72,6 +100,7 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
                 first.push((number, start as u64, at));
             }
         };
+        keep(counts.verdicts.entry(judgement.verdict().bits()).or_default(), 0);
         for advisory in judgement.advisories().iter() {
             keep(counts.advisories.entry(advisory.name()).or_default(), 0);
         }
@@ -83,13 +112,77 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
     counts
 }
 
+/// Counts on demand what `bytes` have, as one input; of lengths, the lower end of their bucket.
+pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
+    let mut counts = OnDemand::default();
+    let mut distinct = (BTreeSet::new(), BTreeSet::new());
+    for (number, (start, line, _)) in (1..).zip(lines(bytes)) {
+        if line.is_empty() {
+            continue;
+        }
+        let len = line.len() as u64;
+        let step = if len < 1024 { 1 } else { 1 << (len.ilog2() - 4) };
+        *counts.lengths.entry(len / step * step).or_default() += 1;
+        if counts.longest.is_none_or(|(.., longest)| len > longest) {
+            counts.longest = Some((number, start as u64, len));
+        }
+        distinct.1.insert(line);
+        let parts = parts::split(line);
+        let (Some(host), false) = (parts.host, judge(line).verdict().is_empty()) else { continue };
+        let port =
+            parts.port.map(|port| str::from_utf8(&line[port]).unwrap().trim_start_matches('0').to_owned());
+        if let Some(port) = port.filter(|port| port.bytes().all(|byte| byte.is_ascii_digit()))
+            && line[host.end + 1..].first().is_some_and(u8::is_ascii_digit)
+        {
+            let name = match port.parse::<u16>() {
+                Ok(port) => port.to_string(),
+                Err(_) if port.is_empty() => "0".to_owned(),
+                Err(_) => "above 65535".to_owned(),
+            };
+            *counts.ports.entry(name).or_default() += 1;
+        }
+        let host = str::from_utf8(&line[host]).unwrap().to_ascii_lowercase();
+        if host.is_empty() || host.len() > 255 {
+            continue;
+        }
+        let label = host.strip_suffix('.').unwrap_or(&host).rsplit('.').next().unwrap();
+        if !label.is_empty() && !host.starts_with('[') && host.parse::<Ipv4Addr>().is_err() {
+            *counts.tlds.entry(label.to_owned()).or_default() += 1;
+        }
+        distinct.0.insert(host.clone());
+        *counts.hosts.entry(host).or_default() += 1;
+    }
+    counts.distinct = (About(distinct.0.len() as u64), About(distinct.1.len() as u64));
+    counts
+}
+
+/// The same out of a tally.
+pub fn on_demand(tally: &Tally) -> OnDemand {
+    let all = |top: Top| {
+        assert_eq!(top.max_error, 0);
+        assert!(top.entries.is_sorted_by_key(|(_, lines)| Reverse(*lines)));
+        top.entries.into_iter().collect()
+    };
+    let lengths = tally.lengths();
+    OnDemand {
+        lengths: lengths.buckets().map(|(bytes, lines)| (*bytes.start(), lines)).collect(),
+        longest: lengths.longest().map(|longest| (longest.line, longest.place.offset, longest.bytes)),
+        hosts: all(tally.top_hosts(usize::MAX)),
+        tlds: all(tally.top_tlds(usize::MAX)),
+        ports: all(tally.top_ports(usize::MAX)),
+        distinct: (About(tally.distinct_hosts()), About(tally.distinct_lines())),
+    }
+}
+
 /// The same counts out of a tally. Needs a buffer without too many schemes.
 pub fn of(tally: &Tally) -> Counts {
     let sets = |counts: &ByVerdict| counts.sets().map(|(verdict, n)| (verdict.bits(), n)).collect();
-    let kept = |found: &Found| {
-        let first = found.examples.iter().map(|example| (example.line, example.place.offset, example.at));
-        (found.lines, first.collect())
+    let first = |examples: &[Example]| {
+        examples.iter().map(|example| (example.line, example.place.offset, example.at)).collect()
     };
+    let kept = |found: &Found| (found.lines, first(&found.examples));
+    let judged = tally.judged();
+    let verdicts = judged.sets().map(|(set, lines)| (set.bits(), (lines, first(tally.first(set)))));
     let mut schemes: BTreeMap<_, _> =
         tally.schemes().into_iter().map(|(name, counts)| (Some(name.to_owned()), sets(counts))).collect();
     for (name, counts) in [(None, tally.relative()), (Some(String::new()), tally.unnamed_schemes())] {
@@ -104,6 +197,7 @@ pub fn of(tally: &Tally) -> Counts {
         cr: tally.cr,
         boms: tally.boms,
         schemes,
+        verdicts: verdicts.collect(),
         advisories: tally.advisories().map(|(advisory, found)| (advisory.name(), kept(found))).collect(),
         defects: tally
             .defects()

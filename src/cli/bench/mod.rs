@@ -22,28 +22,34 @@ use super::{End, complain, kernel};
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
-    /// Files, directories and - for standard input [default: a built-in sample of 64 MiB, the same on every machine]
+    /// Files, directories, - for standard input [default: a built-in sample]
+    ///
+    /// All is read into memory [default: a built-in sample of 64 MiB, the same on every machine].
     #[arg(value_name = "PATH")]
     paths: Vec<PathBuf>,
 
-    /// How many bytes to judge, as 64M, say: a smaller corpus is repeated, of a larger one the beginning is taken [default:
-    /// at least 32M and at most 1G of what is named]
+    /// How many bytes to judge, such as 64M
+    ///
+    /// A smaller corpus is repeated, of a larger one the beginning is taken [default: at least 32M and at most 1G of what is
+    /// named].
     #[arg(long, value_name = "BYTES", value_parser = size)]
     size: Option<usize>,
 
-    /// How often everything is measured; what is shown are medians
+    /// How often everything is measured; medians are shown
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: u32,
 
-    /// Measure on 1, 2, 4 and so on up to N threads [default: as many as the machine runs at once]
+    /// Measure on 1, 2, 4 and so on up to N threads [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
 
-    /// Measure only this kernel: portable, avx2 or avx512 [default: all that this machine has]
+    /// Measure only this kernel [default: all of this machine]
+    ///
+    /// One of portable, avx2 and avx512 [default: all that this machine has].
     #[arg(long, value_name = "NAME", value_parser = kernel)]
     kernel: Option<KernelId>,
 
-    /// How the times are written: for people or for programs
+    /// How the times are written
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
 }

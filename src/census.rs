@@ -1,0 +1,242 @@
+//! What is counted on demand, and only of lines that have been looked at one by one: lengths, hosts and what belongs to them, and
+//! how many different ones there are. A commutative monoid, as the tally that has it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::ops::Range;
+
+use crate::distinct::{Distinct, hash};
+use crate::example::Place;
+use crate::frequent::{Frequent, MAX_NAME_LEN, Top};
+use crate::length::{Lengths, Longest};
+use crate::parts::{authority, beginning, host_and_port};
+
+/// How many of the most frequent are wanted; of what is 0, nothing is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TopWanted {
+    /// Hosts, in lower case.
+    pub hosts: usize,
+    /// Schemes. They are counted anyway.
+    pub schemes: usize,
+    /// Ports that stand in the line.
+    pub ports: usize,
+    /// The last labels of hosts that are names.
+    pub tlds: usize,
+}
+
+/// Of what the different ones are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct DistinctWanted {
+    /// Hosts, letter case ignored.
+    pub hosts: bool,
+    /// Judged lines, without their terminators.
+    pub lines: bool,
+}
+
+/// What is counted on demand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) lengths: bool,
+    pub(crate) top: TopWanted,
+    pub(crate) distinct: DistinctWanted,
+}
+
+impl Wanted {
+    /// Whether lines have to be looked at.
+    pub(crate) fn any(&self) -> bool {
+        self.lengths || self.distinct.lines || self.authorities()
+    }
+
+    fn authorities(&self) -> bool {
+        self.names() || self.top.ports > 0 || self.distinct.hosts
+    }
+
+    /// Whether an input has to be [ended](Census::end).
+    pub(crate) fn names(&self) -> bool {
+        self.top.hosts > 0 || self.top.tlds > 0
+    }
+}
+
+/// Stands for all ports that are none.
+const NO_PORT: u32 = 1 << 16;
+
+/// What has been counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(crate) struct Census {
+    pub(crate) lengths: Lengths,
+    hosts: Frequent,
+    tlds: Frequent,
+    /// With [`NO_PORT`], there are few.
+    ports: BTreeMap<u32, u64>,
+    pub(crate) distinct_hosts: Distinct,
+    pub(crate) distinct_lines: Distinct,
+}
+
+impl Census {
+    /// Counts a judged line, but for its being the longest. Some grammar accepts it, or none.
+    #[inline]
+    pub(crate) fn count(&mut self, wanted: &Wanted, place: Place, line: &[u8], accepted: bool) {
+        if wanted.lengths {
+            self.lengths.count(line.len() as u64);
+        }
+        if wanted.distinct.lines {
+            self.distinct_lines.count(hash(line));
+        }
+        if accepted && wanted.authorities() {
+            self.count_authority(wanted, place, beginning(line), line.len() as u64);
+        }
+    }
+
+    /// Counts a judged line of which only its beginning is at hand.
+    pub(crate) fn count_long(
+        &mut self,
+        wanted: &Wanted,
+        longest: Longest,
+        hash: u64,
+        beginning: &[u8],
+        accepted: bool,
+    ) {
+        if wanted.lengths {
+            self.lengths.count(longest.bytes);
+            self.lengths.note(longest);
+        }
+        if wanted.distinct.lines {
+            self.distinct_lines.count(hash);
+        }
+        if accepted && wanted.authorities() {
+            self.count_authority(wanted, longest.place, beginning, longest.bytes);
+        }
+    }
+
+    /// Counts what the authority of an accepted line has in it, if it has one that ends in the line's beginning.
+    fn count_authority(&mut self, wanted: &Wanted, place: Place, line: &[u8], len: u64) {
+        let ends = |authority: &Range<usize>| authority.end < line.len() || line.len() as u64 == len;
+        let Some(authority) = authority(line).filter(ends) else { return };
+        let (host, port) = host_and_port(line, &authority);
+        if wanted.top.ports > 0
+            && let Some(port) = port.and_then(|port| number(&line[port]))
+        {
+            *self.ports.entry(port).or_default() += 1;
+        }
+        let host = &line[host];
+        let mut lower = [0; MAX_NAME_LEN];
+        let Some(lower) = lower.get_mut(..host.len()).filter(|_| !host.is_empty()) else { return };
+        lower.copy_from_slice(host);
+        lower.make_ascii_lowercase();
+        if wanted.distinct.hosts {
+            self.distinct_hosts.count(hash(lower));
+        }
+        if wanted.top.hosts > 0 {
+            self.hosts.at(place).count(lower);
+        }
+        if wanted.top.tlds > 0
+            && let Some(label) = last_label(lower)
+        {
+            self.tlds.at(place).count(label);
+        }
+    }
+
+    /// Takes note that all lines of an input have been counted that begin in a range of its bytes.
+    pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
+        self.hosts.settle(input, bytes);
+        self.tlds.settle(input, bytes);
+    }
+
+    /// The inputs that have not ended and have names.
+    pub(crate) fn open_inputs(&self) -> Vec<u32> {
+        let mut inputs: Vec<u32> = self.hosts.open_inputs().chain(self.tlds.open_inputs()).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        inputs
+    }
+
+    /// Takes note that an input has been read to its end.
+    pub(crate) fn end(&mut self, input: u32) {
+        self.hosts.end(input);
+        self.tlds.end(input);
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.lengths.merge(&other.lengths);
+        self.hosts.merge(other.hosts);
+        self.tlds.merge(other.tlds);
+        for (port, lines) in other.ports {
+            *self.ports.entry(port).or_default() += lines;
+        }
+        self.distinct_hosts.merge(&other.distinct_hosts);
+        self.distinct_lines.merge(&other.distinct_lines);
+    }
+
+    pub(crate) fn top_hosts(&self, n: usize) -> Top {
+        self.hosts.top(n)
+    }
+
+    pub(crate) fn top_tlds(&self, n: usize) -> Top {
+        self.tlds.top(n)
+    }
+
+    pub(crate) fn top_ports(&self, n: usize) -> Top {
+        let mut ports: Vec<_> = self.ports.iter().map(|(&port, &lines)| (port, lines)).collect();
+        // A stable sort: ports of as many lines stay in their order.
+        ports.sort_by_key(|&(_, lines)| Reverse(lines));
+        let name = |port: u32| if port == NO_PORT { "above 65535".to_owned() } else { port.to_string() };
+        let entries = ports.into_iter().take(n).map(|(port, lines)| (name(port), lines)).collect();
+        Top { entries, max_error: 0 }
+    }
+}
+
+/// The port that some text stands for, or [`NO_PORT`] if that is too large; none if it is empty or no number.
+fn number(text: &[u8]) -> Option<u32> {
+    let digits = text.iter().all(u8::is_ascii_digit) && !text.is_empty();
+    let add = |port: u32, digit: &u8| (port * 10 + u32::from(digit - b'0')).min(NO_PORT);
+    digits.then(|| text.iter().fold(0, add))
+}
+
+/// What stands behind the last "." of a host, one at its very end not counted; none of an IP address.
+fn last_label(host: &[u8]) -> Option<&[u8]> {
+    let name = host.strip_suffix(b".").unwrap_or(host);
+    let label = &name[memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)..];
+    let is_address = || str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok());
+    (!label.is_empty() && !host.starts_with(b"[") && !is_address()).then_some(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels() {
+        for (host, label) in [
+            ("example.org", Some("org")),
+            ("example.org.", Some("org")),
+            ("localhost", Some("localhost")),
+            ("1.2.3.4", None),
+            ("1.2.3.400", Some("400")),
+            ("1.2.3.x4", Some("x4")),
+            ("[::1]", None),
+            (".", None),
+            ("a..", None),
+        ] {
+            assert_eq!(last_label(host.as_bytes()), label.map(str::as_bytes), "{host}");
+        }
+    }
+
+    #[test]
+    fn ports() {
+        for (text, port) in [
+            ("80", Some(80)),
+            ("0080", Some(80)),
+            ("65535", Some(65_535)),
+            ("65536", Some(NO_PORT)),
+            ("99999999999999999999", Some(NO_PORT)),
+            ("", None),
+            ("8a", None),
+            ("+8", None),
+        ] {
+            assert_eq!(number(text.as_bytes()), port, "{text}");
+        }
+    }
+}

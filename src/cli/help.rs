@@ -1,0 +1,212 @@
+//! What the help says beside the options: examples, exit statuses and the environment, told alike by `--help` and by the
+//! manual pages.
+
+use std::fmt::Write;
+
+use clap::builder::Styles;
+use clap::{Arg, ArgAction, Command, CommandFactory};
+
+use super::Typed;
+use super::listing::push_paragraph;
+
+/// Examples first, then the options.
+const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
+
+/// The groups in which options are shown, in this order, and what stands in each, by its identifier in the code. What stands
+/// in none goes to [`OTHERWISE`].
+const GROUPS: [(&str, &[&str]); 4] = [
+    ("Input", &["paths", "texts"]),
+    ("Grammar", &["grammar", "only", "by"]),
+    (OTHERWISE, &[]),
+    ("Performance", &["threads", "kernel", "size", "rounds"]),
+];
+
+/// The group of most options.
+const OTHERWISE: &str = "Output";
+
+/// The group of what every command has.
+const OTHER: &str = "Other";
+const HELP: &str = "Print help: -h in short, --help in full, with examples";
+const VERSION: &str = "Print the version, and the kernels of this machine";
+
+/// For each command, by its name, a few that are worth typing, and what they do.
+const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
+    (
+        "urlsift",
+        &[
+            ("urlsift urls.txt", "report on a list"),
+            ("zcat crawl.gz | urlsift", "the same, from a pipe"),
+            ("urlsift -g rfc1738 lists/", "a directory; why RFC 1738 refuses"),
+            ("urlsift --format json -o r.json urls.txt", "for a program"),
+            ("urlsift --fail-on 'refused>1%' urls.txt", "exit status 1 if there are more"),
+            ("urlsift explain 'http://example.org/?a/b'", "one URL in full"),
+        ],
+    ),
+    (
+        "scan",
+        &[
+            ("urlsift scan urls.txt", "report on a list"),
+            ("urlsift scan lines", "on one that has the name of a command"),
+        ],
+    ),
+    (
+        "lines",
+        &[
+            ("urlsift lines urls.txt", "all lines"),
+            ("urlsift lines --only refused -c line,defect,text urls.txt", "what is wrong"),
+            ("urlsift lines --only accepted -c text urls.txt", "what is not"),
+            ("urlsift lines --format jsonl -c line,verdict urls.txt", "for a program"),
+        ],
+    ),
+    (
+        "explain",
+        &[
+            ("urlsift explain 'http://example.org/?a/b'", "why RFC 1738 refuses it"),
+            ("urlsift explain -- '-x'", "what begins with \"-\""),
+        ],
+    ),
+    (
+        "split",
+        &[
+            ("urlsift split urls.txt --accepted good.txt --refused bad.tsv", "in two"),
+            ("urlsift split --by rfc1738,rfc3986 --accepted - urls.txt | sort -u", "what both accept"),
+        ],
+    ),
+    ("render", &[("urlsift render r.json", "as text"), ("urlsift render r.json -o r.html", "as a page")]),
+    (
+        "bench",
+        &[
+            ("urlsift bench", "on a built-in sample"),
+            ("urlsift bench --size 256M urls.txt", "on a list of yours"),
+            ("urlsift bench --kernel portable -j 1", "one kernel on one thread"),
+        ],
+    ),
+    ("grammars", &[("urlsift grammars", "the five, and lines on which they do not agree")]),
+    (
+        "schemes",
+        &[
+            ("urlsift schemes", "all schemes known by name"),
+            ("urlsift schemes --format json", "for a program"),
+        ],
+    ),
+    ("causes", &[("urlsift causes", "what path:space@20 means, and all like it")]),
+    (
+        "man",
+        &[
+            ("urlsift man | man -l -", "read the page"),
+            ("urlsift man lines > urlsift-lines.1", "the page of a command, to be installed"),
+        ],
+    ),
+    (
+        "completions",
+        &[
+            ("source <(urlsift completions bash)", "in bash, for this session"),
+            ("urlsift completions zsh > _urlsift", "in zsh: into a directory of $fpath"),
+        ],
+    ),
+];
+
+/// What the exit status says.
+pub(crate) const EXIT_STATUSES: [(&str, &str); 3] = [
+    ("0", "done; or whoever read the output has seen enough"),
+    ("1", "done, and a --fail-on limit was crossed"),
+    (
+        "2",
+        "usage; or an input or the output failed: it is named on standard error, the other inputs are still read, and the \
+         report says that it is incomplete",
+    ),
+];
+
+/// What the environment changes.
+pub(crate) const ENVIRONMENT: [(&str, &str); 2] = [
+    ("NO_COLOR", "not empty: no colours, unless --color always"),
+    ("TERM", "\"dumb\": no colours, unless --color always"),
+];
+
+/// The command line as it is parsed, with all that its help says. With `needs_input` a command that reads lists shows its help
+/// when nothing at all is asked of it, and exits with 2.
+pub(crate) fn command(needs_input: bool) -> Command {
+    let root = with_pages(Typed::command()).arg_required_else_help(needs_input);
+    root.mut_subcommands(|command| {
+        let reads_lists = matches!(command.get_name(), "scan" | "lines");
+        with_pages(command).arg_required_else_help(needs_input && reads_lists)
+    })
+}
+
+/// The examples of the command of that name.
+pub(crate) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
+    EXAMPLES.iter().find(|(of, _)| *of == name).map_or(&[], |(_, examples)| examples)
+}
+
+/// Whether the page of the command of that name tells of exit statuses and the environment.
+pub(crate) fn tells_of_exit(name: &str) -> bool {
+    matches!(name, "urlsift" | "scan")
+}
+
+fn with_pages(command: Command) -> Command {
+    let name = command.get_name().to_owned();
+    let mut command = in_groups(command)
+        .help_template(TEMPLATE)
+        .before_long_help(section("Examples", examples(&name)))
+        .disable_help_flag(true)
+        .arg(Arg::new("help").short('h').long("help").action(ArgAction::Help).help_heading(OTHER).help(HELP));
+    if command.get_version().is_some() {
+        let version = Arg::new("version").short('V').long("version").action(ArgAction::Version);
+        command = command.disable_version_flag(true).arg(version.help_heading(OTHER).help(VERSION));
+    }
+    if tells_of_exit(&name) {
+        let status = section("Exit status", &EXIT_STATUSES);
+        command = command.after_long_help(status + "\n" + &section("Environment", &ENVIRONMENT));
+    }
+    command
+}
+
+/// Puts every option into its group. Groups are shown in the order in which options are first seen, and one that is changed
+/// moves to the end.
+fn in_groups(command: Command) -> Command {
+    let group_of = |arg: &Arg| {
+        let found = GROUPS.iter().find(|(_, ids)| ids.contains(&arg.get_id().as_str()));
+        let otherwise = if arg.is_positional() { None } else { Some(OTHERWISE) };
+        found.map(|(group, _)| *group).or(otherwise)
+    };
+    let args: Vec<_> = command.get_arguments().map(|arg| (arg.get_id().clone(), group_of(arg))).collect();
+    GROUPS.iter().fold(command, |command, (group, _)| {
+        let of_group = args.iter().filter(|(_, of)| *of == Some(group));
+        of_group.fold(command, |command, (id, _)| command.mut_arg(id, |arg| arg.help_heading(*group)))
+    })
+}
+
+/// A heading and its terms, what there is to say of each beside it, or below it where the line would be too wide.
+fn section(title: &str, rows: &[(&str, &str)]) -> String {
+    let header = Styles::styled().get_header().to_owned();
+    let mut out = format!("{header}{title}:{header:#}\n");
+    let indent = rows.iter().map(|(term, _)| term.len()).max().unwrap_or(0) + 4;
+    for (term, text) in rows {
+        let mut lines = String::new();
+        push_paragraph(&mut lines, indent, text);
+        let _ = write!(out, "  {term:<width$}{}", lines.trim_start(), width = indent - 2);
+    }
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn every_command_has_examples_and_each_is_parsed() {
+        let command = command(false);
+        let names = command.get_subcommands().map(Command::get_name).chain([command.get_name()]);
+        for name in names {
+            assert!(!examples(name).is_empty(), "src/cli/help.rs has no examples of {name}");
+        }
+        for (line, _) in EXAMPLES.iter().flat_map(|(_, examples)| *examples) {
+            let typed = line.split_once("| urlsift").map_or(*line, |(_, typed)| typed);
+            let typed = typed.split_once("urlsift ").map_or(typed, |(_, typed)| typed);
+            let typed = typed.split(['|', '>', ')']).next().unwrap_or_default();
+            let words = typed.split_whitespace().map(|word| word.trim_matches('\''));
+            let parsed = command.clone().try_get_matches_from(std::iter::once("urlsift").chain(words));
+            assert!(parsed.is_ok(), "{line}: {}", parsed.unwrap_err());
+        }
+    }
+}

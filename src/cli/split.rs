@@ -1,0 +1,247 @@
+//! `urlsift split [PATH]...`: accepted lines to one place, refused ones to another.
+
+use std::ffi::OsStr;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use urlsift::input::Input;
+use urlsift::kernel::KernelId;
+use urlsift::report::grouped;
+use urlsift::split::{Blank, Form, Options, Split, split_inputs};
+use urlsift::{Grammar, Verdict};
+
+use super::output::{Output, Writer, file_at, file_on_standard_input};
+use super::{End, InputArgs, complain, complain_of, kernel};
+
+const EXAMPLES: &str = "\
+Examples:
+  urlsift split urls.txt --accepted good.txt --refused bad.tsv
+  urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt
+  zcat crawl.gz | urlsift split -a - -r bad.txt | sort -u > good.txt";
+
+const FORMS: &str = "\
+Accepted lines are written as they are, with their own line ends, in the order
+of the input. A refused line is a row of tab-separated fields: the input, the
+number of the line, its offset in bytes, why each grammar refuses it
+(component:cause@offset, or - if it does not), and the line itself: bytes that
+are not printable ASCII as \\xHH, a backslash doubled. In a FILE.txt, or with
+--refused-as lines, refused lines are written as they are too.
+
+A byte order mark is left out. A last line without LF gets one when a line is
+written behind it. Passwords are not masked. FILEs appear together when all is
+written, or not at all; devices and pipes are written to as lines come.
+
+Exit status: 0 done; 2 usage, an output that cannot be written, or an input
+that could not be read to its end: what was read of it is written.";
+
+#[derive(Args)]
+#[command(after_help = EXAMPLES, after_long_help = format!("{FORMS}\n\n{EXAMPLES}"))]
+#[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused"])]
+pub(crate) struct SplitArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    /// Where accepted lines go; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    accepted: Option<PathBuf>,
+
+    /// Where refused lines go; - is standard output
+    #[arg(short, long, value_name = "FILE")]
+    refused: Option<PathBuf>,
+
+    /// The grammar that accepts or refuses: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
+    #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986", value_parser = grammar(),
+          hide_possible_values = true, conflicts_with = "by")]
+    grammar: Grammar,
+
+    /// Several grammars, all of which have to accept a line
+    #[arg(long, value_name = "GRAMMAR,...", value_delimiter = ',', value_parser = grammar(),
+          hide_possible_values = true)]
+    by: Vec<Grammar>,
+
+    /// Where blank lines go, which are not judged
+    #[arg(long, value_enum, default_value_t = BlankTo::Accepted, value_name = "WHERE")]
+    blank: BlankTo,
+
+    /// How refused lines are written [default: lines if FILE ends in .txt, or tsv]
+    #[arg(long, value_enum, value_name = "FORM")]
+    refused_as: Option<RefusedAs>,
+
+    /// Begin with a line that names the fields (tsv)
+    #[arg(long)]
+    header: bool,
+
+    /// Say nothing of how many lines went where
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// What judges lines, portable, avx2 or avx512; the output is the same for any [default: the fastest there is]
+    #[arg(long, value_name = "NAME", value_parser = kernel)]
+    kernel: Option<KernelId>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BlankTo {
+    /// To the accepted lines
+    Accepted,
+    /// To the refused lines
+    Refused,
+    /// Nowhere
+    Drop,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RefusedAs {
+    /// Rows with place, cause and text
+    Tsv,
+    /// The lines as they are
+    Lines,
+}
+
+fn grammar() -> impl TypedValueParser<Value = Grammar> {
+    PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>())
+}
+
+impl SplitArgs {
+    fn options(&self) -> io::Result<Options> {
+        let mut options = Options::default();
+        options.by = if self.by.is_empty() { [self.grammar].into_iter().collect() } else { self.by() };
+        options.blank = match self.blank {
+            BlankTo::Accepted => Blank::Accepted,
+            BlankTo::Refused => Blank::Refused,
+            BlankTo::Drop => Blank::Dropped,
+        };
+        let is_text = |path: &PathBuf| path.extension() == Some(OsStr::new("txt"));
+        let by_name =
+            if self.refused.as_ref().is_some_and(is_text) { RefusedAs::Lines } else { RefusedAs::Tsv };
+        options.form = match self.refused_as.unwrap_or(by_name) {
+            RefusedAs::Tsv => Form::Tsv,
+            RefusedAs::Lines => Form::Lines,
+        };
+        options.header = self.header;
+        if self.header && (self.refused.is_none() || options.form != Form::Tsv) {
+            return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
+        }
+        Ok(options)
+    }
+
+    fn by(&self) -> Verdict {
+        self.by.iter().copied().collect()
+    }
+}
+
+pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
+    let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
+    let options = args.options()?;
+    let mut effort = args.input.effort();
+    effort.kernel = args.kernel.unwrap_or(effort.kernel);
+    let [accepted, refused] = [&args.accepted, &args.refused].map(Option::as_deref);
+    for path in [accepted, refused].into_iter().flatten() {
+        refuse_codec(path)?;
+    }
+    let accepted = accepted.map(|path| Output::open(Some(path))).transpose()?;
+    let refused = refused.map(|path| Output::open(Some(path))).transpose()?;
+    check_apart(accepted.as_ref(), refused.as_ref(), &inputs)?;
+    if let Some(Output::Standard(out)) = &refused
+        && options.form == Form::Lines
+        && out.is_terminal()
+    {
+        return Err(io::Error::other(
+            "refused lines may hold bytes that control a terminal: name a file, pipe them on, or use --refused-as tsv",
+        ));
+    }
+    let mut writers = [accepted, refused].map(|output| output.map(Output::begin));
+    let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
+    let split = split_inputs(&inputs, &options, &effort, accepted, refused)?;
+    for writer in &mut writers {
+        match writer.as_mut().map_or(Ok(()), Writer::flush) {
+            // Whoever read it has seen enough; the other one still counts.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => *writer = None,
+            result => result?,
+        }
+    }
+    // Both are written, or none has appeared.
+    for writer in writers.into_iter().flatten() {
+        writer.finish()?;
+    }
+    complain_of(&split.failures, &inputs);
+    if !args.quiet {
+        complain(&summary(&split, &options));
+    }
+    Ok(if split.failures.is_empty() { End::Done } else { End::Incomplete })
+}
+
+fn as_write(writer: &mut Writer) -> &mut (dyn Write + Send) {
+    writer
+}
+
+/// # Errors
+/// When `path` has the name of a compressed file: what is written is not compressed.
+fn refuse_codec(path: &Path) -> io::Result<()> {
+    const CODECS: [&str; 10] = ["gz", "zst", "bz2", "xz", "lz4", "lzma", "br", "z", "zip", "7z"];
+    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
+    if !CODECS.contains(&extension.as_str()) {
+        return Ok(());
+    }
+    Err(io::Error::other(format!(
+        "{}: compressed files cannot be written; write {}, or - and pipe it to what compresses",
+        path.display(),
+        path.with_extension("").display()
+    )))
+}
+
+/// # Errors
+/// When both outputs are one, or one of them is also an input.
+fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[Input]) -> io::Result<()> {
+    if let (Some(accepted), Some(refused)) = (accepted, refused)
+        && accepted.is_same(refused)
+    {
+        return Err(io::Error::other(format!(
+            "{}: accepted and refused lines cannot both go there",
+            accepted.name().display()
+        )));
+    }
+    for output in [accepted, refused].into_iter().flatten() {
+        let Some(file) = output.file() else { continue };
+        let is_it = |input: &&Input| {
+            let input =
+                if input.is_standard() { file_on_standard_input() } else { input.path().and_then(file_at) };
+            input.is_some_and(|input| input == file)
+        };
+        if let Some(input) = inputs.iter().find(is_it) {
+            return Err(io::Error::other(format!(
+                "{}: is also an input ({}); write to another file",
+                output.name().display(),
+                input.name()
+            )));
+        }
+    }
+    Ok(())
+}
+
+/// How many lines went where.
+fn summary(split: &Split, options: &Options) -> String {
+    let n = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
+    let grammars: Vec<_> = options.by.iter().map(Grammar::name).collect();
+    let mut parts = vec![
+        format!("{} accepted by {}", n(split.accepted, "line", "lines"), grammars.join(" and ")),
+        format!(", {} refused", grouped(split.refused)),
+    ];
+    if split.blank > 0 {
+        let place = match options.blank {
+            Blank::Accepted => "among the accepted",
+            Blank::Refused => "among the refused",
+            Blank::Dropped => "dropped",
+        };
+        parts.push(format!(", {} blank ({place})", grouped(split.blank)));
+    }
+    if split.boms > 0 {
+        parts.push(format!("; {} left out", n(split.boms, "byte order mark", "byte order marks")));
+    }
+    if !split.failures.is_empty() {
+        parts.push(format!("; {} not read to the end", n(split.failures.len() as u64, "input", "inputs")));
+    }
+    parts.concat()
+}

@@ -1,0 +1,217 @@
+//! Inputs one after the other, a piece at a time, through several threads, with the results in the order of the lines.
+//!
+//! Knows pieces and the memory they are read into, and not what is made of them.
+
+use std::io::{self, Read};
+use std::mem;
+use std::ops::{ControlFlow, Deref, DerefMut};
+
+use crossbeam_channel::{Sender, unbounded};
+use memchr::memchr_iter;
+
+use crate::input::{Bytes, Input, Piece, Pieces, Sizes};
+use crate::parallel::in_order;
+
+/// An input that could not be read, or not to its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The number of the input, in the order in which they were given.
+    pub input: u32,
+    /// What went wrong.
+    pub error: io::Error,
+}
+
+/// A piece on its way; when it is dropped, its memory serves another one.
+pub(crate) struct Lent {
+    bytes: Bytes,
+    home: Sender<Vec<u8>>,
+}
+
+impl Deref for Lent {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut Bytes {
+        &mut self.bytes
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // Nobody takes it when all has been read.
+        let _ = self.home.send(mem::take(&mut self.bytes).into_buffer());
+    }
+}
+
+/// Reads `sources`, each with the number of its input, in pieces, has `threads` threads `work` on them, and hands the results
+/// to `sink` in order, which may end everything.
+///
+/// `look` sees each piece on the reading thread, in order, and tells what goes with it to `work`; with `None` the piece is
+/// done with. Returns how `sink` ended it, and the inputs that could not be read to their end: of these, all whole lines
+/// before that have been handed on.
+pub(crate) fn in_pieces<S: Read, N: Send, R: Send, B: Send>(
+    sources: impl IntoIterator<Item = (u32, io::Result<S>)>,
+    sizes: Sizes,
+    threads: usize,
+    mut look: impl FnMut(u32, &Piece) -> Option<N>,
+    work: impl Fn(Lent, N) -> R + Sync,
+    sink: impl FnMut(R) -> ControlFlow<B> + Send,
+) -> (ControlFlow<B>, Vec<Failure>) {
+    let (home, come_home) = unbounded();
+    let mut failures = Vec::new();
+    let mut sources = sources.into_iter();
+    let mut current: Option<(u32, Pieces<S>)> = None;
+    let next = || {
+        loop {
+            let Some((input, pieces)) = &mut current else {
+                match sources.next()? {
+                    (input, Ok(source)) => current = Some((input, Pieces::new(source, 0, sizes))),
+                    (input, Err(error)) => failures.push(Failure { input, error }),
+                }
+                continue;
+            };
+            let input = *input;
+            match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
+                Ok(Some(piece)) => {
+                    let note = look(input, &piece);
+                    let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
+                    let lent = Lent { bytes, home: home.clone() };
+                    if let Some(note) = note {
+                        return Some((lent, note));
+                    }
+                }
+                Ok(None) => current = None,
+                Err(error) => {
+                    failures.push(Failure { input, error });
+                    current = None;
+                }
+            }
+        }
+    };
+    let flow = in_order(threads, next, |(lent, note)| work(lent, note), sink);
+    (flow, failures)
+}
+
+/// The bytes of `inputs`, each opened when its turn comes, and their numbers.
+pub(crate) fn sources(
+    inputs: &[Input],
+) -> impl Iterator<Item = (u32, io::Result<Box<dyn Read + Send>>)> + '_ {
+    (0..).zip(inputs).map(|(number, input)| (number, input.reader().map(|(reader, _)| reader)))
+}
+
+/// Numbers lines, in the order in which pieces are read.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    input: Option<u32>,
+    before: u64,
+}
+
+impl Numbers {
+    /// The number of the first line of `piece`, from 1; pieces have to come in order.
+    pub(crate) fn first_of(&mut self, input: u32, piece: &Piece) -> u64 {
+        if self.input.replace(input) != Some(input) {
+            self.before = 0;
+        }
+        let first = self.before + 1;
+        let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
+        self.before += memchr_iter(b'\n', bytes.get()).count() as u64;
+        first
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives some bytes at a time, and at last an error if it is to.
+    struct Source(&'static [u8], usize, bool);
+
+    impl Read for Source {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(buffer.len()).min(self.0.len());
+            if n == 0 && self.2 {
+                return Err(io::Error::other("broken"));
+            }
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    /// What comes of inputs that fail midway, at once, and not at all: the bytes by input, and the inputs that failed.
+    fn pieces(threads: usize, step: usize, eager: bool) -> (Vec<(u32, Vec<u8>)>, Vec<u32>) {
+        let sources = [
+            (0, Ok(Source(b"a\nbb\n\nccc", step, true))),
+            (1, Err(io::Error::other("cannot be opened"))),
+            (2, Ok(Source(b"dddddddddd\n\ne", step, false))),
+            (3, Ok(Source(b"", step, true))),
+            (4, Ok(Source(b"f\n", step, false))),
+        ];
+        let mut numbers = Numbers::default();
+        let mut found: Vec<(u32, Vec<u8>)> = Vec::new();
+        let sink = |(bytes, input, first): (Vec<u8>, u32, u64)| {
+            if found.last().is_none_or(|&(last, _)| last != input) {
+                found.push((input, Vec::new()));
+            }
+            let (_, before) = found.last_mut().expect("there is one");
+            assert_eq!(first, 1 + memchr_iter(b'\n', before).count() as u64);
+            before.extend(bytes);
+            ControlFlow::<()>::Continue(())
+        };
+        let (flow, failures) = in_pieces(
+            sources,
+            Sizes { piece: 4, line: usize::MAX, eager },
+            threads,
+            |input, piece| Some((input, numbers.first_of(input, piece))),
+            |bytes, (input, first)| (bytes.get().to_vec(), input, first),
+            sink,
+        );
+        assert!(flow.is_continue());
+        (found, failures.into_iter().map(|failure| failure.input).collect())
+    }
+
+    #[test]
+    fn inputs_come_in_order_up_to_their_last_whole_line() {
+        for threads in 1..4 {
+            for step in [1, 3, 100] {
+                for eager in [false, true] {
+                    let (found, failures) = pieces(threads, step, eager);
+                    let expected: [(u32, &[u8]); 3] =
+                        [(0, b"a\nbb\n\n"), (2, b"dddddddddd\n\ne"), (4, b"f\n")];
+                    assert_eq!(found, expected.map(|(input, bytes)| (input, bytes.to_vec())));
+                    assert_eq!(failures, [0, 1, 3]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_sink_can_end_it() {
+        let endless = (0..).map(|n| (n, Ok(Source(b"a\nb\n", 4, false))));
+        let mut n_looked = 0;
+        let mut n_poured = 0;
+        let (flow, failures) = in_pieces(
+            endless,
+            Sizes { piece: 16, line: 16, eager: false },
+            2,
+            |_, _| {
+                n_looked += 1;
+                (n_looked % 2 == 0).then_some(())
+            },
+            |bytes, ()| bytes,
+            |bytes: Lent| {
+                assert_eq!(bytes.get(), b"a\nb\n");
+                n_poured += 1;
+                if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }
+            },
+        );
+        assert!(flow == ControlFlow::Break(10) && failures.is_empty());
+        assert!(n_looked < 100, "no more than a few pieces were under way");
+    }
+}
