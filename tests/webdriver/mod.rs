@@ -31,10 +31,14 @@ impl Browser {
             Some(port.trim_end_matches('.').to_owned())
         });
         let port = port.expect("chromedriver says where it listens");
-        let profile = tempfile::tempdir().unwrap();
-        let mut browser =
-            Self { driver, address: format!("127.0.0.1:{port}"), session: String::new(), _profile: profile };
-        let profile = format!("--user-data-dir={}", browser._profile.path().display());
+        let directory = tempfile::tempdir().unwrap();
+        let profile = format!("--user-data-dir={}", directory.path().display());
+        let mut browser = Self {
+            driver,
+            address: format!("127.0.0.1:{port}"),
+            session: String::new(),
+            _profile: directory,
+        };
         let args = [
             "--headless",
             // Tests are run as any user, in containers too; the page is our own.

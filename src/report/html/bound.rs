@@ -11,15 +11,17 @@ pub(super) struct Bounds {
     pub(super) findings: usize,
     /// Example lines of each kind.
     pub(super) examples: usize,
+    /// Sets of grammars of two that differ.
+    pub(super) sets: usize,
     /// Inputs.
     pub(super) inputs: usize,
 }
 
 impl Bounds {
     /// As much as anyone reads.
-    pub(super) const MOST: Self = Self { schemes: 100, findings: 40, examples: 3, inputs: 100 };
+    pub(super) const MOST: Self = Self { schemes: 100, findings: 40, examples: 3, sets: 4, inputs: 100 };
     /// So little that the page is short enough, if all texts in it are as long, and as long to write, as can be.
-    pub(super) const LEAST: Self = Self { schemes: 12, findings: 8, examples: 1, inputs: 10 };
+    pub(super) const LEAST: Self = Self { schemes: 12, findings: 8, examples: 1, sets: 1, inputs: 10 };
 }
 
 /// The longest line, name, sentence and rule that is shown, in characters.

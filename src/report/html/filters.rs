@@ -52,11 +52,26 @@ pub(super) fn plural_of(n: impl Borrow<usize>, _: &dyn Values, one: &str, many: 
 /// A share of `whole` as a part of a bar, in per cent; what is not nothing can be seen.
 #[askama::filter_fn]
 pub(super) fn width(part: &u64, _: &dyn Values, whole: &u64) -> Result<String> {
-    if *part == 0 || *whole == 0 {
-        return Ok("0".to_owned());
+    Ok(decimal(hundredths(*part, *whole)))
+}
+
+/// Where in a bar the second part begins, in per cent: behind the first, but so that it fits in.
+#[askama::filter_fn]
+pub(super) fn start(first: &u64, _: &dyn Values, second: &u64, whole: &u64) -> Result<String> {
+    let second = hundredths(*second, *whole);
+    Ok(decimal(hundredths(*first, *whole).min(10_000 - second)))
+}
+
+fn hundredths(part: u64, whole: u64) -> u128 {
+    const LEAST: u128 = 30;
+    if part == 0 || whole == 0 {
+        return 0;
     }
-    let hundredths = (u128::from(*part) * 10_000 / u128::from(*whole)).clamp(30, 10_000);
-    Ok(format!("{}.{:02}", hundredths / 100, hundredths % 100))
+    (u128::from(part) * 10_000 / u128::from(whole)).clamp(LEAST, 10_000)
+}
+
+fn decimal(hundredths: u128) -> String {
+    format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
 /// How much a share of `whole` stands out, from 0 for nothing to 5.

@@ -42,8 +42,8 @@ pub(super) struct Percentile {
 /// How many ticks there is space for.
 const MAX_TICKS: u32 = 8;
 
-/// And how many percentiles.
-const MAX_PERCENTILES: usize = 6;
+/// Of the percentiles of a report, those that are shown.
+const PERCENTS: [u64; 3] = [50, 90, 99];
 
 /// Bars an octave.
 const PER_OCTAVE: u64 = 4;
@@ -70,6 +70,10 @@ impl<'a> Histogram<'a> {
                 height: decimal(height),
             }
         };
+        let percentile = |percent| {
+            let known = lengths.percentiles.iter().find(|known| known.percent == percent)?;
+            Some(Percentile { x: decimal(place(float(known.bytes) + 0.5)), percent, length: known.bytes })
+        };
         let step = (last - first).div_ceil(MAX_TICKS).max(1) as usize;
         Self {
             lengths,
@@ -86,16 +90,7 @@ impl<'a> Histogram<'a> {
                     length: 1_u64.checked_shl(octave).unwrap_or(u64::MAX),
                 })
                 .collect(),
-            percentiles: lengths
-                .percentiles
-                .iter()
-                .take(MAX_PERCENTILES)
-                .map(|percentile| Percentile {
-                    percent: percentile.percent,
-                    length: percentile.bytes,
-                    x: decimal(place(float(percentile.bytes) + 0.5)),
-                })
-                .collect(),
+            percentiles: PERCENTS.into_iter().filter_map(percentile).collect(),
         }
     }
 }
@@ -125,4 +120,27 @@ fn float(n: u64) -> f64 {
 
 fn decimal(share: f64) -> String {
     format!("{share:.2}")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn bars_have_a_quarter_of_an_octave() {
+        let bucket = |(from, to)| LengthBucket { from, to, lines: 1 };
+        // Each length up to 1023, then sixteenths of an octave; the last two lengths that there can be.
+        let buckets = (1..1024).map(|n| (n, n)).chain((0..16).map(|n| (1024 + 64 * n, 1024 + 64 * n + 63)));
+        let mut buckets: Vec<_> = buckets.map(bucket).collect();
+        buckets.push(bucket((u64::MAX - 1, u64::MAX)));
+        let counts = counts(&buckets);
+        assert_eq!(
+            counts[..8],
+            [(1, 1, 1), (2, 2, 1), (3, 3, 1), (4, 4, 1), (5, 5, 1), (6, 6, 1), (7, 7, 1), (8, 9, 2)]
+        );
+        assert!(counts.contains(&(80, 95, 16)) && counts.contains(&(1792, 2047, 4)));
+        assert_eq!(counts.last(), Some(&(u64::MAX / 8 * 7 + 7, u64::MAX, 1)));
+        assert_eq!(counts.iter().map(|&(.., lines)| lines).sum::<u64>(), 1023 + 16 + 1);
+        assert!(counts.is_sorted_by(|(_, end, _), (start, ..)| end < start));
+    }
 }

@@ -3,7 +3,7 @@
 use super::bound::{Bounds, Part};
 use super::finding::{Excerpt, whole_lines};
 use super::list::{label, words};
-use crate::grammar::{Grammar, Verdict};
+use crate::grammar::Grammar;
 use crate::report::{Report, VerdictSet};
 
 /// Lines that exactly some grammars accept.
@@ -40,12 +40,12 @@ pub(super) struct Pair {
     pub(super) sets: Part<SetRow>,
 }
 
-/// How many sets a pair shows.
-const MAX_SETS_OF_PAIR: usize = 4;
+/// How many sets can be the verdict of a line (`Verdict::COUNT` counts those that cannot, too).
+const MAX_SETS: usize = 16;
 
 /// Of a report that was read there may be more than there can be.
 fn all(report: &Report) -> impl Iterator<Item = &VerdictSet> {
-    report.verdict_sets.iter().take(Verdict::COUNT)
+    report.verdict_sets.iter().take(MAX_SETS)
 }
 
 fn row(set: &VerdictSet, examples: Vec<Excerpt>) -> SetRow {
@@ -84,7 +84,7 @@ fn pair(report: &Report, accepts: Grammar, refuses: Grammar, bounds: &Bounds) ->
         lines: sets.iter().map(|set| set.lines).fold(0, u64::saturating_add),
         sets: Part::new(
             sets,
-            MAX_SETS_OF_PAIR,
+            bounds.sets,
             |set| set.lines,
             |set| row(set, whole_lines(&set.examples, report, &bounds)),
         ),
