@@ -7,16 +7,22 @@ use urlsift::tally::MAX_NAMES;
 
 #[derive(Args)]
 pub(super) struct CountArgs {
-    /// Count how long lines are: percentiles, the longest line and where it is; a page has it always
-    #[arg(long)]
+    /// Count how long lines are
+    ///
+    /// Percentiles, the longest line and where it is. A page (html) has it always.
+    #[arg(long, hide_short_help = true)]
     lengths: bool,
 
-    /// List the N most frequent hosts, schemes, ports or tlds (last labels of hosts): hosts=20, say; can be given again
+    /// List the most frequent: hosts=20, say
+    ///
+    /// The N most frequent hosts, schemes, ports or tlds (last labels of hosts); can be given again.
     #[arg(long, value_name = "WHAT=N", value_parser = top)]
     top: Vec<(TopOf, usize)>,
 
-    /// Estimate how many different hosts or lines there are; can be given again
-    #[arg(long, value_enum, value_name = "WHAT")]
+    /// Estimate how many different hosts or lines there are
+    ///
+    /// Can be given again. The report states the error.
+    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
     distinct: Vec<DistinctOf>,
 }
 

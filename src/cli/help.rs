@@ -18,7 +18,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Input", &["paths", "texts"]),
     ("Grammar", &["grammar", "only", "by"]),
     (OTHERWISE, &[]),
-    ("Performance", &["threads", "kernel", "size", "rounds"]),
+    ("Performance", &["threads", "kernel", "size", "rounds", "no_progress"]),
 ];
 
 /// The group of most options.
@@ -107,20 +107,23 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 ];
 
 /// What the exit status says.
-pub(crate) const EXIT_STATUSES: [(&str, &str); 3] = [
+pub(crate) const EXIT_STATUSES: [(&str, &str); 4] = [
     ("0", "done; or whoever read the output has seen enough"),
-    ("1", "done, and a --fail-on limit was crossed"),
+    ("1", "done, and a --fail-on condition held"),
     (
         "2",
         "usage; or an input or the output failed: it is named on standard error, the other inputs are still read, and the \
          report says that it is incomplete",
     ),
+    ("130, 143", "stopped by Ctrl-C or SIGTERM; what had been read is reported on standard error"),
 ];
 
 /// What the environment changes.
-pub(crate) const ENVIRONMENT: [(&str, &str); 2] = [
+pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("NO_COLOR", "not empty: no colours, unless --color always"),
-    ("TERM", "\"dumb\": no colours, unless --color always"),
+    ("CLICOLOR_FORCE", "not 0: colours into files and pipes too"),
+    ("COLUMNS", "how wide the report is on a terminal"),
+    ("TERM", "\"dumb\": no colours, unless --color always, and no progress"),
 ];
 
 /// The command line as it is parsed, with all that its help says. With `needs_input` a command that reads lists shows its help
@@ -128,7 +131,7 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 2] = [
 pub(crate) fn command(needs_input: bool) -> Command {
     let root = with_pages(Typed::command()).arg_required_else_help(needs_input);
     root.mut_subcommands(|command| {
-        let reads_lists = matches!(command.get_name(), "scan" | "lines");
+        let reads_lists = matches!(command.get_name(), "scan" | "lines" | "split");
         with_pages(command).arg_required_else_help(needs_input && reads_lists)
     })
 }

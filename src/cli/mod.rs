@@ -61,14 +61,14 @@ enum Command {
     /// A record says what one line is: its place, its verdict, its scheme, why it is refused. Which of that, and in which
     /// order, --columns says.
     Lines(lines::LinesArgs),
-    /// Write the lines that a grammar accepts to one file, and the others to another, with the reason
+    /// Write accepted lines to one file, refused ones to another
     Split(split::SplitArgs),
     /// Show a URL part by part, and why a grammar refuses it
     ///
     /// For each URL: its components, each grammar's verdict, and of a refusal the byte, the rule and what could have stood
     /// there instead.
     Explain(explain::ExplainArgs),
-    /// Write a report again in another form, without scanning
+    /// Write a report in another form, without scanning
     Render(render::RenderArgs),
     /// Measure how fast this machine judges lines
     ///

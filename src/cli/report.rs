@@ -25,8 +25,10 @@ pub(crate) struct ReportArgs {
     #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
     color: Colour,
 
-    /// Draw the text report in ASCII [default: on terminals whose locale is not UTF-8]
-    #[arg(long)]
+    /// Draw the text report in ASCII
+    ///
+    /// Without this, it is drawn so on terminals whose locale is not UTF-8.
+    #[arg(long, hide_short_help = true)]
     ascii: bool,
 }
 
