@@ -251,7 +251,9 @@ impl Tally {
             runs.append(&mut self.runs);
             runs.sort_unstable();
         }
-        runs.into_iter().for_each(|run| self.append(run));
+        for run in runs {
+            self.append(run);
+        }
     }
 
     /// Adds a stretch behind all others. If it adjoins the last, they become one, and the examples in it count their lines from the

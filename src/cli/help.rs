@@ -69,7 +69,8 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "split",
         &[
             ("urlsift split urls.txt --accepted good.txt --refused bad.tsv", "in two"),
-            ("urlsift split --by rfc1738,rfc3986 --accepted - urls.txt | sort -u", "what both accept"),
+            ("urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt", "what both accept"),
+            ("zcat crawl.gz | urlsift split -a - -r bad.txt | sort -u > good.txt", "in a pipe"),
         ],
     ),
     ("render", &[("urlsift render r.json", "as text"), ("urlsift render r.json -o r.html", "as a page")]),

@@ -72,33 +72,34 @@ impl ReportArgs {
     /// What is written to a file or into a pipe looks the same everywhere; a terminal gets what it can show.
     fn style(&self, standard: bool) -> TextStyle {
         let stdout = io::stdout();
-        let terminal = (standard && stdout.is_terminal()).then(|| terminal_size::terminal_size_of(&stdout));
-        self.style_on(terminal, standard && AutoStream::choice(&stdout) != ColorChoice::Never)
+        let terminal = standard && stdout.is_terminal();
+        let colourful = standard && AutoStream::choice(&stdout) != ColorChoice::Never;
+        self.style_on(terminal, terminal_size::terminal_size_of(&stdout), colourful)
     }
 
     /// Shows the text of a report that is no result, on standard error.
     pub(crate) fn show(&self, report: &Report) {
         let stderr = io::stderr();
-        let terminal = stderr.is_terminal().then(|| terminal_size::terminal_size_of(&stderr));
-        let style = self.style_on(terminal, AutoStream::choice(&stderr) != ColorChoice::Never);
+        let colourful = AutoStream::choice(&stderr) != ColorChoice::Never;
+        let style = self.style_on(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr), colourful);
         // Nowhere is left to say that it failed.
         let _ = io::stderr().write_all(render(report, &style).as_bytes());
     }
 
-    /// How text looks on a terminal, of that size if it tells, or elsewhere; `colourful` if it wants colours.
-    fn style_on(&self, terminal: Option<Option<(Width, Height)>>, colourful: bool) -> TextStyle {
+    /// How text looks on a terminal of that size, or elsewhere; `colourful` if it wants colours.
+    fn style_on(&self, terminal: bool, size: Option<(Width, Height)>, colourful: bool) -> TextStyle {
         let mut style = TextStyle::default();
         style.colour = match self.color {
             Colour::Always => true,
             Colour::Never => false,
             Colour::Auto => colourful,
         };
-        if let Some(size) = terminal {
+        if terminal {
             let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
             let seen = || size.map(|(width, _)| usize::from(width.0));
             style.width = columns.filter(|&columns| columns > 0).or_else(seen).unwrap_or(80);
         }
-        style.ascii = self.ascii || (terminal.is_some() && !cfg!(windows) && !is_utf8(&locale()));
+        style.ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
         style
     }
 }

@@ -16,12 +16,6 @@ use urlsift::{Grammar, Verdict};
 use super::output::{Output, Writer, file_at, file_on_standard_input};
 use super::{End, InputArgs, complain, complain_of, kernel};
 
-const EXAMPLES: &str = "\
-Examples:
-  urlsift split urls.txt --accepted good.txt --refused bad.tsv
-  urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt
-  zcat crawl.gz | urlsift split -a - -r bad.txt | sort -u > good.txt";
-
 const FORMS: &str = "\
 Accepted lines are written as they are, with their own line ends, in the order
 of the input. A refused line is a row of tab-separated fields: the input, the
@@ -38,7 +32,7 @@ Exit status: 0 done; 2 usage, an output that cannot be written, or an input
 that could not be read to its end: what was read of it is written.";
 
 #[derive(Args)]
-#[command(after_help = EXAMPLES, after_long_help = format!("{FORMS}\n\n{EXAMPLES}"))]
+#[command(after_long_help = FORMS)]
 #[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused"])]
 pub(crate) struct SplitArgs {
     #[command(flatten)]
