@@ -7,18 +7,20 @@ use std::ops::Range;
 ///
 /// The bytes can be read back from it, and nothing in it moves a cursor, changes a colour or turns the direction of text.
 pub fn push(out: &mut String, bytes: &[u8]) {
-    // All bytes of a chunk are asked at once, without a branch for each.
-    for chunk in bytes.chunks(16) {
-        let is_plain = |byte: u8| matches!(byte, b' '..=b'[' | b']'..=b'~');
-        if let Ok(text) = str::from_utf8(chunk)
-            && chunk.iter().fold(true, |all, &byte| all & is_plain(byte))
-        {
-            out.push_str(text);
-        } else {
-            for &byte in chunk {
-                push_byte(out, byte);
-            }
+    // Most lines are printable. Of a chunk all bytes are asked at once, without a branch for each.
+    const CHUNK: usize = 16;
+    let is_plain = |byte: u8| matches!(byte, b' '..=b'[' | b']'..=b'~');
+    let all_plain = |chunk: &&[u8]| chunk.iter().fold(true, |all, &byte| all & is_plain(byte));
+    let mut rest = bytes;
+    while !rest.is_empty() {
+        let n_plain = rest.chunks(CHUNK).take_while(all_plain).count() * CHUNK;
+        let (plain, others) = rest.split_at(n_plain.min(rest.len()));
+        out.push_str(str::from_utf8(plain).expect("printable ASCII"));
+        let (others, behind) = others.split_at(CHUNK.min(others.len()));
+        for &byte in others {
+            push_byte(out, byte);
         }
+        rest = behind;
     }
 }
 

@@ -446,14 +446,14 @@ fn record<W: Word, C: Counts<W>>(
             };
         listed = listed & !ends.blank;
     }
-    if list.blank {
-        listed = listed | ends.blank;
-    }
     if list.delimiters {
         listed = listed | ends.delimiter;
     }
     if list.ports {
         listed = listed | ends.port;
+    }
+    if list.blank {
+        listed = listed | ends.blank;
     }
     if ends.newline.is_crowded() {
         count::<W, C, true>(ends, listed, counters);

@@ -399,7 +399,12 @@ impl Rows<'_> {
     /// Appends the row of the line that begins here.
     fn push(&mut self, line: &[u8]) {
         let text = &mut self.text;
-        let _ = write!(text, "{}\t{}\t{}", self.input, self.number, self.base + self.at as u64);
+        let mut digits = itoa::Buffer::new();
+        text.push_str(self.input);
+        for number in [self.number, self.base + self.at as u64] {
+            text.push('\t');
+            text.push_str(digits.format(number));
+        }
         for grammar in self.options.by.iter() {
             text.push('\t');
             let mut tracker = Tracker::new(grammar);
@@ -408,10 +413,10 @@ impl Rows<'_> {
                 _ if line.is_empty() => text.push_str("blank"),
                 Some(defect) => {
                     // What `{defect}` writes, without the detour over padding.
-                    for part in [defect.component.name(), ":", defect.cause.name(), "@"] {
+                    let offset = digits.format(defect.offset);
+                    for part in [defect.component.name(), ":", defect.cause.name(), "@", offset] {
                         text.push_str(part);
                     }
-                    let _ = write!(text, "{}", defect.offset);
                 }
                 None => text.push('-'),
             }
