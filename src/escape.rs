@@ -15,7 +15,7 @@ pub fn push(out: &mut String, bytes: &[u8]) {
     while !rest.is_empty() {
         let n_plain = rest.chunks(CHUNK).take_while(all_plain).count() * CHUNK;
         let (plain, others) = rest.split_at(n_plain.min(rest.len()));
-        out.push_str(str::from_utf8(plain).expect("printable ASCII"));
+        out.push_str(&String::from_utf8_lossy(plain));
         let (others, behind) = others.split_at(CHUNK.min(others.len()));
         for &byte in others {
             push_byte(out, byte);
