@@ -13,16 +13,18 @@ use super::output::Output;
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// How the report is written [default: by the ending of --output, else text]
-    #[arg(long, value_enum, value_name = "FORMAT")]
+    /// text, json or html [default: by --output, or text]
+    ///
+    /// How the report is written. Without it the ending of --output decides, and text is written where that says nothing.
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
 
-    /// Write the report to a file, which appears whole or not at all
+    /// Write to a file, which appears whole or not at all
     #[arg(short, long, value_name = "FILE")]
     output: Option<PathBuf>,
 
     /// Whether the text report has colours
-    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN")]
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", hide_short_help = true)]
     color: Colour,
 
     /// Draw the text report in ASCII

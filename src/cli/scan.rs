@@ -32,7 +32,7 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,
 
-    /// Exit with 1 when a condition holds: 'refused>1%', say
+    /// Exit with 1 on a condition: 'refused>1%', say
     ///
     /// Conditions, such as refused, 'refused:rfc1738>0.1%', 'scheme:http>0' or advisory:password, are joined by commas, or the
     /// option given several times; one that holds is enough, and each that holds is named on standard error.
