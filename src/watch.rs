@@ -1,18 +1,15 @@
 //! A look at work from outside: how far it has come, and a word to stop it. Knows no terminal and no signal.
 
-use std::convert::Infallible;
 use std::error::Error;
 use std::fmt;
-use std::io;
+use std::io::{self, PipeReader, PipeWriter};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-use crossbeam_channel::{Receiver, Sender, bounded, select};
-
 /// Tells how far a scan has come, and stops it. A clone is the same watch; it may be used from any thread.
 ///
-/// A scan with a watch ([`Effort::watch`](crate::corpus::Effort)) asks it before each piece of work. Once it is stopped, all lines that
-/// have been read are still counted; the inputs that were not read to their end fail with [`Stopped`].
+/// A scan that has one (in its `corpus::Effort`) asks it before each piece of work. Once it is stopped, all lines that have been
+/// read are still counted; the inputs that were not read to their end fail with [`Stopped`].
 ///
 /// ```
 /// use urlsift::corpus::{Effort, scan_inputs};
@@ -34,26 +31,27 @@ struct State {
     bytes: AtomicU64,
     lines: AtomicU64,
     is_stopped: AtomicBool,
-    /// Nothing is ever sent: what waits for something sees that this is gone.
-    bell: Mutex<Option<Sender<Infallible>>>,
-    rung: Receiver<Infallible>,
+    /// The ends of a pipe through which nothing ever comes: what waits sees that the first has gone. Where the system has no
+    /// pipe to give, what waits goes on waiting.
+    bell: Mutex<Option<PipeWriter>>,
+    rung: Option<PipeReader>,
 }
 
 impl Default for State {
     fn default() -> Self {
-        let (bell, rung) = bounded(0);
+        let (rung, bell) = io::pipe().ok().unzip();
         Self {
             bytes: AtomicU64::default(),
             lines: AtomicU64::default(),
             is_stopped: AtomicBool::default(),
-            bell: Mutex::new(Some(bell)),
+            bell: Mutex::new(bell),
             rung,
         }
     }
 }
 
 impl Watch {
-    /// Lets the work end early, at its next piece, and ends all waiting for input. Cannot be taken back.
+    /// Lets the work end early, at its next piece, and on Unix ends all waiting for input. Cannot be taken back.
     pub fn stop(&self) {
         self.0.is_stopped.store(true, Ordering::Relaxed);
         self.0.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
@@ -87,19 +85,31 @@ impl Watch {
         self.0.lines.fetch_add(lines, Ordering::Relaxed);
     }
 
-    /// What comes next from `receiver`; `None` when there is nobody any more who could send.
+    /// Waits until there is something to read from `source`, its end or an error too.
     ///
     /// # Errors
-    /// When the watch is stopped before something comes.
-    pub(crate) fn receive<T>(&self, receiver: &Receiver<T>) -> Result<Option<T>, Stopped> {
-        // Of two that are ready, the choice is random.
-        if self.is_stopped() {
-            return Err(Stopped);
+    /// When the watch is stopped before, or nothing can be waited for.
+    #[cfg(unix)]
+    pub(crate) fn wait_for(&self, source: &impl std::os::fd::AsFd) -> io::Result<()> {
+        use rustix::event::{PollFd, PollFlags, poll};
+        loop {
+            if self.is_stopped() {
+                return Err(Stopped.into());
+            }
+            let Some(rung) = &self.0.rung else { return Ok(()) };
+            let mut ends = [PollFd::new(source, PollFlags::IN), PollFd::new(rung, PollFlags::IN)];
+            match poll(&mut ends, None) {
+                Ok(_) if ends[0].revents().is_empty() => {}
+                Err(rustix::io::Errno::INTR) => {}
+                result => return result.map(drop).map_err(io::Error::from),
+            }
         }
-        select! {
-            recv(receiver) -> received => Ok(received.ok()),
-            recv(self.0.rung) -> _ => Err(Stopped),
-        }
+    }
+
+    /// Here a read waits for as long as it does.
+    #[cfg(not(unix))]
+    pub(crate) fn wait_for<S>(&self, _: &S) -> io::Result<()> {
+        if self.is_stopped() { Err(Stopped.into()) } else { Ok(()) }
     }
 }
 
@@ -122,8 +132,9 @@ impl From<Stopped> for io::Error {
     }
 }
 
-#[cfg(test)]
+#[cfg(all(test, unix))]
 mod tests {
+    use std::io::Write;
     use std::thread;
     use std::time::Duration;
 
@@ -132,24 +143,26 @@ mod tests {
     #[test]
     fn a_stop_ends_waiting() {
         let watch = Watch::default();
-        let (_keep, receiver) = bounded::<()>(1);
+        let (source, _keep) = io::pipe().unwrap();
         thread::scope(|scope| {
-            let waiting = scope.spawn(|| watch.receive(&receiver));
+            let waiting = scope.spawn(|| watch.wait_for(&source));
             thread::sleep(Duration::from_millis(20));
             assert!(!waiting.is_finished());
             watch.clone().stop();
-            assert_eq!(waiting.join().unwrap(), Err(Stopped));
+            let error = waiting.join().unwrap().unwrap_err();
+            assert!(error.get_ref().unwrap().is::<Stopped>());
         });
         assert!(watch.is_stopped());
     }
 
     #[test]
-    fn what_comes_is_received_until_all_senders_are_gone() {
+    fn bytes_and_the_end_end_waiting() {
         let watch = Watch::default();
-        let (send, receiver) = bounded(1);
-        send.send(7).unwrap();
-        drop(send);
-        assert_eq!(watch.receive(&receiver), Ok(Some(7)));
-        assert_eq!(watch.receive(&receiver), Ok(None));
+        let (source, mut end) = io::pipe().unwrap();
+        end.write_all(b"x").unwrap();
+        watch.wait_for(&source).unwrap();
+        let (source, end) = io::pipe().unwrap();
+        drop(end);
+        watch.wait_for(&source).unwrap();
     }
 }

@@ -161,6 +161,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let (split, signal) = args.input.attend(effort, &inputs, mixed, work);
     let split = split?;
     if split.failures.iter().any(Failure::is_stop) {
+        complain_of(&split.failures, &inputs);
         return Ok(End::stopped(signal, sentence));
     }
     for writer in &mut writers {

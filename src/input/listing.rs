@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{self, Read};
 use std::path::{Path, PathBuf};
 
-use super::watched::{Bytes, stoppable, waiting};
+use super::watched::{Bytes, standard, stoppable, waiting};
 use crate::escape;
 use crate::watch::{Stopped, Watch};
 
@@ -121,14 +121,14 @@ impl Input {
             return Err(Stopped.into());
         }
         let path = match &self.source {
-            Source::Standard => return waiting(|| Ok(Box::new(io::stdin())), watch).map(Opened::Stream),
+            Source::Standard => return standard(watch).map(Opened::Stream),
             Source::Broken(error) => return Err(io::Error::new(error.kind(), error.to_string())),
             Source::Path(path) => path,
         };
-        // Opening a pipe waits until somebody writes to it.
-        if watch.is_some() && fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            let path = path.clone();
-            return waiting(move || Ok(Box::new(File::open(path)?)), watch).map(Opened::Stream);
+        if let Some(watch) = watch
+            && fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
+        {
+            return waiting(path, watch).map(Opened::Stream);
         }
         let file = File::open(path)?;
         let metadata = file.metadata()?;

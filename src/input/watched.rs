@@ -1,9 +1,8 @@
 //! Sources that tell a [`Watch`] what is read of them, and that it can stop.
 
+use std::fs::File;
 use std::io::{self, Read};
-use std::thread;
-
-use crossbeam_channel::{Receiver, Sender, bounded};
+use std::path::Path;
 
 use crate::watch::{Stopped, Watch};
 
@@ -18,19 +17,40 @@ pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch
     }
 }
 
-/// A source that may keep whoever opens or reads it waiting: once `watch` is stopped, reading it fails.
+/// Standard input: once `watch` is stopped, reading it fails, also where that waits for more to come.
 ///
 /// # Errors
-/// When it cannot be opened; with a watch that may come as the error of its first read.
-pub(super) fn waiting(
-    open: impl FnOnce() -> io::Result<Bytes> + Clone + Send + 'static,
-    watch: Option<&Watch>,
-) -> io::Result<Bytes> {
-    match watch.map(|watch| Waiting::new(watch, open.clone())) {
-        Some(Ok(waiting)) => Ok(Box::new(waiting)),
-        // Where the system gives no thread, nothing ends the waiting.
-        Some(Err(_)) | None => open(),
+/// When there is none.
+pub(super) fn standard(watch: Option<&Watch>) -> io::Result<Bytes> {
+    match watch {
+        #[cfg(unix)]
+        Some(watch) => {
+            use std::os::fd::AsFd;
+            // Not what `stdin` reads from: nobody knows what that has read ahead.
+            let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
+            Ok(Box::new(Waiting { source, watch: watch.clone() }))
+        }
+        #[cfg(not(unix))]
+        Some(watch) => Ok(Box::new(Waiting { source: io::stdin(), watch: watch.clone() })),
+        None => Ok(Box::new(io::stdin())),
     }
+}
+
+/// A pipe or a device: once `watch` is stopped, reading it fails, also where that waits for more to come.
+///
+/// # Errors
+/// When it cannot be opened.
+pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<Bytes> {
+    let mut options = File::options();
+    options.read(true);
+    // Opening a pipe waits until somebody writes to it, and only this ends that. Other systems may then take one that nobody
+    // has opened for one that all have left.
+    #[cfg(target_os = "linux")]
+    std::os::unix::fs::OpenOptionsExt::custom_flags(
+        &mut options,
+        rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
+    );
+    Ok(Box::new(Waiting { source: options.open(path)?, watch: watch.clone() }))
 }
 
 struct Stoppable<R> {
@@ -63,138 +83,31 @@ impl<R: Read> Read for Told<'_, R> {
     }
 }
 
-/// How much is read at once; most pipes hold no more.
-const CHUNK: usize = 1 << 16;
-
-/// How many chunks may wait to be taken.
-const CHUNKS: usize = 8;
-
-/// A source that may keep its reader waiting, as pipes and terminals do. No way of reading can be interrupted everywhere; so a
-/// thread of its own opens and reads it, and once the watch is stopped that thread is left behind, until something comes or
-/// the program ends.
-struct Waiting {
+/// A source that may keep its reader waiting, as pipes and terminals do. A signal does not end a read that waits, so there is
+/// none: it is only read when there is something.
+struct Waiting<R> {
+    source: R,
     watch: Watch,
-    chunks: Receiver<io::Result<Chunk>>,
-    give_back: Sender<Vec<u8>>,
-    chunk: Chunk,
-    /// How much of the chunk has been given out.
-    given: usize,
 }
 
-/// Some bytes read: the first `len` of `buffer`.
-#[derive(Default)]
-struct Chunk {
-    buffer: Vec<u8>,
-    len: usize,
-}
-
-impl Waiting {
-    /// The source that `open` opens.
-    ///
-    /// # Errors
-    /// When the system gives no thread.
-    fn new(watch: &Watch, open: impl FnOnce() -> io::Result<Bytes> + Send + 'static) -> io::Result<Self> {
-        let (give, chunks) = bounded(CHUNKS);
-        let (give_back, given_back) = bounded(CHUNKS + 2);
-        let read = move || {
-            let failed = open().and_then(|source| read_all(source, &give, &given_back));
-            // Nobody may be listening any more.
-            let _ = failed.map_err(|error| give.send(Err(error)));
-        };
-        thread::Builder::new().name("reader".to_owned()).spawn(read)?;
-        Ok(Self { watch: watch.clone(), chunks, give_back, chunk: Chunk::default(), given: 0 })
-    }
-}
-
-/// Reads `source` to its end, or until nobody takes what is read.
-fn read_all(
-    mut source: Bytes,
-    give: &Sender<io::Result<Chunk>>,
-    given_back: &Receiver<Vec<u8>>,
-) -> io::Result<()> {
-    loop {
-        let mut buffer = given_back.try_recv().unwrap_or_default();
-        buffer.resize(CHUNK, 0);
-        match source.read(&mut buffer) {
-            Ok(0) => return Ok(()),
-            Ok(len) => {
-                if give.send(Ok(Chunk { buffer, len })).is_err() {
-                    return Ok(());
-                }
-            }
-            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-            Err(error) => return Err(error),
-        }
-    }
-}
-
-impl Read for Waiting {
+#[cfg(unix)]
+impl<R: Read + std::os::fd::AsFd> Read for Waiting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        if self.given == self.chunk.len {
-            match self.watch.receive(&self.chunks)? {
-                Some(chunk) => {
-                    let spent = std::mem::replace(&mut self.chunk, chunk?);
-                    self.watch.read(self.chunk.len);
-                    self.given = 0;
-                    let _ = self.give_back.try_send(spent.buffer);
-                }
-                None => return Ok(0),
+        loop {
+            self.watch.wait_for(&self.source)?;
+            match (Told { source: &mut self.source, watch: Some(&self.watch) }).read(buffer) {
+                // Somebody else reads there too, and was faster.
+                Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                result => return result,
             }
         }
-        let n = buffer.len().min(self.chunk.len - self.given);
-        buffer[..n].copy_from_slice(&self.chunk.buffer[self.given..self.given + n]);
-        self.given += n;
-        Ok(n)
     }
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn bytes_come_through_in_order() {
-        let bytes: Vec<u8> = (0..3_000_000u32).map(|n| n.to_le_bytes()[n as usize % 3]).collect();
-        let mut copy = Vec::new();
-        let source = io::Cursor::new(bytes.clone());
-        let mut waiting = Waiting::new(&Watch::default(), || Ok(Box::new(source))).unwrap();
-        waiting.read_to_end(&mut copy).unwrap();
-        assert!(copy == bytes);
-    }
-
-    #[test]
-    fn errors_come_through_behind_the_bytes_before() {
-        struct Broken(bool);
-        impl Read for Broken {
-            fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-                buffer[0] = b'x';
-                if std::mem::replace(&mut self.0, true) { Err(io::ErrorKind::NotFound.into()) } else { Ok(1) }
-            }
-        }
-        let mut waiting = Waiting::new(&Watch::default(), || Ok(Box::new(Broken(false)))).unwrap();
-        let mut bytes = [0; 9];
-        assert_eq!(waiting.read(&mut bytes).unwrap(), 1);
-        assert_eq!(waiting.read(&mut bytes).unwrap_err().kind(), io::ErrorKind::NotFound);
-        let mut closed =
-            Waiting::new(&Watch::default(), || Err(io::ErrorKind::PermissionDenied.into())).unwrap();
-        assert_eq!(closed.read(&mut bytes).unwrap_err().kind(), io::ErrorKind::PermissionDenied);
-    }
-
-    #[test]
-    fn a_stop_ends_a_read_that_waits() {
-        struct Endless;
-        impl Read for Endless {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                loop {
-                    thread::park();
-                }
-            }
-        }
-        let watch = Watch::default();
-        let mut waiting = Waiting::new(&watch, || Ok(Box::new(Endless))).unwrap();
-        let stop = thread::spawn(move || watch.stop());
-        let error = waiting.read(&mut [0; 9]).unwrap_err();
-        assert!(error.get_ref().unwrap().is::<Stopped>());
-        stop.join().unwrap();
+#[cfg(not(unix))]
+impl<R: Read> Read for Waiting<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        self.watch.wait_for(&self.source)?;
+        Told { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)
     }
 }

@@ -78,6 +78,30 @@ fn a_pipe_that_nobody_opens_is_left() {
         assert_eq!(fs::read_to_string(target).unwrap(), "before");
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 2, "the file begun is gone");
     }
+    let refused = folder.path().join("refused");
+    let child = spawn(urlsift().args(["split", &fifo, "-a", target, "-r"]).arg(refused));
+    let_it_begin();
+    send(&child, libc::SIGTERM);
+    let output = ended(child);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(143), ""));
+    assert_eq!(text(&output.stderr), "urlsift: terminated: nothing was written\n");
+    assert_eq!(fs::read_to_string(target).unwrap(), "before");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
+}
+
+#[test]
+fn a_pipe_that_is_opened_late_is_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let fifo = fifo(folder.path());
+    let child = spawn(urlsift().args(["lines", "-c", "line", &fifo]));
+    let_it_begin();
+    let mut end = File::options().write(true).open(&fifo).unwrap();
+    end.write_all(b"http://h/\n").unwrap();
+    let_it_begin();
+    end.write_all(b"http://h/\n").unwrap();
+    drop(end);
+    let output = ended(child);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), "1\n2\n"));
 }
 
 #[test]
