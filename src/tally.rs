@@ -109,7 +109,7 @@ pub struct Tally {
     /// Inputs that began with a UTF-8 byte order mark.
     pub boms: u64,
     /// Lines of each scheme of [`KNOWN`], in its order.
-    known: [ByVerdict; KNOWN.len()],
+    known: Box<[ByVerdict; KNOWN.len()]>,
     /// Lines of other schemes, by [`key`].
     others: BTreeMap<Box<[u8]>, ByVerdict>,
     /// Lines of schemes that keep no name.
@@ -117,7 +117,7 @@ pub struct Tally {
     /// Lines without a scheme.
     relative: ByVerdict,
     /// The first lines of each verdict.
-    firsts: [Vec<Example>; Verdict::COUNT],
+    firsts: Box<[Vec<Example>; Verdict::COUNT]>,
     /// What the chosen grammar refuses.
     defects: BTreeMap<(Component, Cause), Found>,
     /// What is noteworthy.
@@ -259,7 +259,7 @@ impl Tally {
         match self.runs.last_mut() {
             Some(last) if (last.input, last.end) == (run.input, run.start) => {
                 let founds = self.defects.values_mut().chain(&mut self.advisories);
-                let examples = founds.map(|found| &mut found.examples).chain(&mut self.firsts);
+                let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
                 let lines = examples.flatten().map(|example| (example.place, &mut example.line));
                 let longest =
                     self.census.lengths.longest_mut().map(|longest| (longest.place, &mut longest.line));
@@ -283,7 +283,7 @@ impl Tally {
         self.blank += other.blank;
         self.cr += other.cr;
         self.boms += other.boms;
-        for (own, other) in self.known.iter_mut().zip(&other.known) {
+        for (own, other) in self.known.iter_mut().zip(other.known.iter()) {
             own.merge(other);
         }
         for (key, counts) in other.others {
@@ -292,7 +292,7 @@ impl Tally {
         self.unnamed.merge(&other.unnamed);
         self.bound_schemes();
         self.relative.merge(&other.relative);
-        for (own, other) in self.firsts.iter_mut().zip(other.firsts) {
+        for (own, other) in self.firsts.iter_mut().zip(*other.firsts) {
             merge(own, other);
         }
         for (kind, found) in other.defects {
@@ -355,7 +355,7 @@ impl Tally {
     /// The schemes found, most lines first and by name among as many.
     #[must_use]
     pub fn schemes(&self) -> Vec<(&str, &ByVerdict)> {
-        let known = KNOWN.iter().zip(&self.known).map(|(known, counts)| (known.name, counts));
+        let known = KNOWN.iter().zip(self.known.iter()).map(|(known, counts)| (known.name, counts));
         let others =
             self.others.iter().map(|(key, counts)| (str::from_utf8(&key[1..]).unwrap_or_default(), counts));
         let mut schemes: Vec<_> = known.chain(others).filter(|(_, counts)| counts.lines() > 0).collect();
