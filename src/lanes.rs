@@ -24,6 +24,9 @@ const LEVELS: [Verdict; 4] = [
 /// are words of four fields of 16 bits, which hold a thousand steps of 64 lines.
 const STRIPE: usize = 64;
 
+/// How many bytes of each lane that is.
+pub(crate) const STRIPE_LEN: usize = STRIPE * BLOCK;
+
 /// How many counters there are: http, https, ftp, file, and relative lines with the rest.
 const COUNTERS: usize = 5;
 const FIELDS: usize = COUNTERS * 4;
@@ -106,6 +109,8 @@ pub(crate) enum Known {
 pub(crate) struct Findings {
     fields: [u64; FIELDS],
     steps: Vec<Step>,
+    /// How many of them are of this piece.
+    n_steps: usize,
     /// Of the last stripe.
     listed: Vec<Listed>,
     n_listed: usize,
@@ -138,6 +143,14 @@ impl Findings {
         let count = |word: u64| u64::from(word.count_ones());
         let last = self.steps.get(whole).map_or(0, |step| step.newline[lane] & ((1 << part) - 1));
         self.steps[..whole].iter().map(|step| count(step.newline[lane])).sum::<u64>() + count(last)
+    }
+
+    /// Hands on where the lines of a lane end, once all of it has been read: their LFs.
+    #[inline]
+    pub(crate) fn each_line_end(&self, lane: usize, mut each: impl FnMut(usize)) {
+        for (at, step) in self.steps[..self.n_steps].iter().enumerate() {
+            bits(step.newline[lane]).for_each(|bit| each(at * BLOCK + bit));
+        }
     }
 
     /// The lines that are not listed nor blank, by scheme (its place among the known ones, or none) and verdict.
@@ -294,6 +307,7 @@ impl<'a, K: Kernel> Reader<'a, K> {
             findings.steps.resize(n_steps, Step::NONE);
             findings.listed.resize(STRIPE + 1, Listed::NONE);
         }
+        findings.n_steps = n_steps;
         findings.n_listed = 0;
         findings.fields = [0; FIELDS];
         let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));

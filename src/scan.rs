@@ -4,22 +4,22 @@
 //! counted in bulk. Where there are vectors, the streams decide them (`streams.rs`), and elsewhere the machine does, at
 //! several places side by side (`walk.rs`). The others are counted one by one (`observe.rs`).
 
-use std::cell::Cell;
+use std::cell::{Cell, OnceCell};
 
 use memchr::{memchr, memchr_iter};
 
 use crate::advisory::{Advisories, Advisory};
-use crate::bulk::show_firsts;
-use crate::census::Wanted;
+use crate::bulk::Search;
+use crate::census::{SecondLook, Wanted};
 use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 use crate::kernel::{Kernel, KernelId, LANES};
-use crate::lanes::{Findings, Known, List, ListedLine, Reader, decides};
+use crate::lanes::{Findings, Known, List, ListedLine, Reader, STRIPE_LEN, decides};
 use crate::observe::Observer;
 use crate::shard::{cut, last_end, skip_byte_order_mark, trim_terminator};
-use crate::tally::{ByVerdict, Longest, Place, Run, Tally};
+use crate::tally::{ByVerdict, Place, Run, Tally};
 use crate::walk::{Fact, OUTCOMES, Outcome, outcomes, walk};
 
 pub use crate::census::{DistinctWanted, TopWanted};
@@ -30,11 +30,11 @@ pub use crate::census::{DistinctWanted, TopWanted};
 pub struct Options {
     /// The grammar whose refusals are explained: counted by component and cause, with examples.
     pub grammar: Grammar,
-    /// Whether it is counted how long judged lines are ([`Tally::lengths`]). Takes some nanoseconds a line.
+    /// Whether it is counted how long judged lines are ([`Tally::lengths`]). Takes as long as the rest, on short lines.
     pub lengths: bool,
-    /// Of what the most frequent are counted ([`Tally::top_hosts`] and others). Takes some dozen nanoseconds a line.
+    /// Of what the most frequent are counted ([`Tally::top_hosts`] and others). Takes several times as long as the rest.
     pub top: TopWanted,
-    /// Of what the different ones are counted ([`Tally::distinct_hosts`] and others). Takes some dozen nanoseconds a line.
+    /// Of what the different ones are counted ([`Tally::distinct_hosts`] and others). Takes several times as long as the rest.
     pub distinct: DistinctWanted,
 }
 
@@ -122,9 +122,9 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
     let mark_len = (bytes.len() - body.len()) as u64;
     tally.boms += u64::from(mark_len > 0);
     let at = Place { offset: place.offset + mark_len, ..place };
-    let mut scanner = Scanner { observer: Observer::new(options.grammar, tally), ways: Ways::default() };
-    let wanted = options.wanted();
-    scanner.observer.refused = wanted.any().then(Vec::new);
+    let (observer, wanted) = (Observer::new(options.grammar, tally), options.wanted());
+    let mut scanner = Scanner { observer, ways: Ways::default(), wanted };
+    scanner.observer.refused = wanted.authorities().then(Vec::new);
     let missing = "the kernel is available";
     match kernel {
         KernelId::Portable => scanner.walk_all(body, at),
@@ -135,43 +135,11 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
         #[cfg(not(target_arch = "x86_64"))]
         _ => panic!("{missing}"),
     }
-    let (ways, refused) = (scanner.ways, scanner.observer.refused.take());
+    let ways = scanner.ways;
     // The mark has no line and belongs to the first one's run.
     tally.cover(Run { input: place.input, start: place.offset, end: at.offset, lines: 0 });
-    if let Some(refused) = refused {
-        count_each(tally, &wanted, body, at, refused);
-    }
+    tally.settle();
     ways
-}
-
-/// Counts what is wanted of each line of `body`, which begins at `place` and has been scanned; of `refused` no grammar accepts the
-/// lines that begin there. Goes over the bytes once more, while they are in the cache.
-fn count_each(tally: &mut Tally, wanted: &Wanted, body: &[u8], place: Place, mut refused: Vec<u64>) {
-    refused.sort_unstable_by(|a, b| b.cmp(a));
-    let (mut start, mut lines) = (0, 0);
-    let mut longest: Option<Longest> = None;
-    let unended = (!body.ends_with(b"\n") && !body.is_empty()).then_some(body.len());
-    for end in memchr_iter(b'\n', body).chain(unended) {
-        let (line, _) = trim_terminator(&body[start..end]);
-        let place = Place { offset: place.offset + start as u64, ..place };
-        start = end + 1;
-        lines += 1;
-        if line.is_empty() {
-            continue;
-        }
-        let accepted = refused.pop_if(|&mut offset| offset == place.offset).is_none();
-        tally.census.count(wanted, place, line, accepted);
-        let bytes = line.len() as u64;
-        if longest.is_none_or(|longest| bytes > longest.bytes) {
-            longest = Some(Longest { bytes, place, line: lines });
-        }
-    }
-    // All of the body lies in one run, and at its end.
-    let Some(run) = tally.run_until(place.input, place.offset + body.len() as u64) else { return };
-    if let Some(longest) = longest.filter(|_| wanted.lengths) {
-        tally.census.lengths.note(Longest { line: run.lines - lines + longest.line, ..longest });
-    }
-    tally.census.settle(place.input, &(run.start..run.end));
 }
 
 /// How many sub-pieces the machine walks side by side. One walk waits for its table entry most of the time; several hide that.
@@ -180,12 +148,16 @@ const WALKS: usize = 6;
 /// After a piece of which more than a third is hard, so many pieces are left to the machine, which is faster then.
 const WALKS_INSTEAD: usize = 7;
 
+/// How many bytes are looked at for examples before the machine walks over the lines.
+const BEGINNING: usize = 2048;
+
 /// How many hard lines are walked side by side.
 const HARD_AT_ONCE: usize = 4;
 
 struct Scanner<'a> {
     observer: Observer<'a>,
     ways: Ways,
+    wanted: Wanted,
 }
 
 /// How many bytes the streams read at a time, about: so many that the starts and ends of the lanes cost little, so few that
@@ -254,6 +226,9 @@ impl Scanner<'_> {
         let mut reader = Reader::new(kernel, &piece.lanes, list, findings);
         let mut lines_of_all = 0;
         let mut hard = Vec::new();
+        // The stripes in which lines end that are counted in bulk and whose verdict lacks examples.
+        let lacking = self.observer.tally.lacking(piece.place);
+        let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
         while reader.stripe(findings) {
             findings.each_listed(|listed| {
                 lines_of_all += 1;
@@ -281,6 +256,13 @@ impl Scanner<'_> {
                 }
             }
             hard.clear();
+            let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
+            let lines = plain.map(|(.., lines)| lines).sum();
+            if lines > known {
+                stripes.push(n_stripes);
+                known = lines;
+            }
+            n_stripes += 1;
         }
         self.observer.tally.cr += findings.cr();
         self.observer.tally.blank += findings.blank();
@@ -294,8 +276,41 @@ impl Scanner<'_> {
             self.observer.tally.count_many(scheme, verdict, lines);
             in_bulk.count(verdict, lines);
         }
-        show_firsts(self.observer.tally, piece.bytes, piece.place, piece.before, &mut in_bulk);
+        if !stripes.is_empty() {
+            self.show_firsts(findings, piece, K::LANES, &stripes, in_bulk);
+        }
+        if self.wanted.any() {
+            self.look_at_piece(findings, piece, K::LANES);
+        }
         lines_of_all
+    }
+
+    /// Keeps the examples that are among the lines counted in bulk of a piece, and end in one of some stripes.
+    #[cold]
+    fn show_firsts(
+        &mut self,
+        findings: &Findings,
+        piece: &Piece<'_>,
+        n_lanes: usize,
+        stripes: &[usize],
+        in_bulk: ByVerdict,
+    ) {
+        let mut search = Search::new(self.observer.tally, piece.place, in_bulk);
+        for lane in 0..n_lanes {
+            let bytes = piece.lanes[lane];
+            // Where the last line ends that ends before a stripe.
+            let end_before =
+                |stripe: usize| last_end(&bytes[..bytes.len().min(stripe * STRIPE_LEN)]).unwrap_or(0);
+            for &stripe in stripes {
+                let (start, end) = (end_before(stripe), end_before(stripe + 1));
+                if search.is_done() {
+                    return;
+                }
+                let before = || piece.lines_before(findings, lane, start);
+                let place = piece.place_of(lane, start);
+                search.look_in(self.observer.tally, &bytes[start..end], place, &before);
+            }
+        }
     }
 
     /// Counts a listed line whose verdict the streams say, if its scheme lets them.
@@ -326,11 +341,12 @@ impl Scanner<'_> {
             offset += piece.len() as u64;
             at
         });
+        let behind = self.show_beginning(pieces[0], place);
         // By the number of the outcome, which is a byte.
         let mut in_bulk = [false; 256];
         let mut counts = [0; 256];
         for (in_bulk, outcome) in in_bulk.iter_mut().zip(OUTCOMES) {
-            *in_bulk = self.is_plain(outcome);
+            *in_bulk = self.is_plain(outcome, behind);
         }
         let lines = walk(pieces, |lane, ended| {
             self.observer.tally.cr += u64::from(ended.cr);
@@ -349,26 +365,39 @@ impl Scanner<'_> {
                 );
             }
         });
-        let mut in_bulk = ByVerdict::default();
         for (outcome, lines) in OUTCOMES.iter().zip(counts) {
             if let Fact::Plain(known, _) = outcome.fact {
                 self.ways.plain += lines;
                 self.observer.tally.count_many(known, outcome.verdict, lines);
-                in_bulk.count(outcome.verdict, lines);
             }
         }
+        let mut refused = self.refused();
         // Each lane counted its lines from 1: each is a run of its own, and the tally joins them.
         for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
-            show_firsts(self.observer.tally, piece, at, 0, &mut in_bulk);
+            self.look_again(piece, at, 0, &mut refused);
             let end = at.offset + piece.len() as u64;
             self.observer.tally.cover(Run { input: place.input, start: at.offset, end, lines });
         }
     }
 
-    /// Whether a line has nothing to advise and nothing to explain, and its scheme is known.
-    fn is_plain(&self, outcome: &Outcome) -> bool {
+    /// Keeps the examples in the first few lines of some, so that only those of rare verdicts have to be looked for behind the place
+    /// that is returned.
+    fn show_beginning(&mut self, lines: &[u8], place: Place) -> Place {
+        let some = &lines[..last_end(&lines[..lines.len().min(BEGINNING)]).unwrap_or(0)];
+        // How many of each there are is not known, but that there are no more.
+        let mut all = ByVerdict::default();
+        let lacking = self.observer.tally.lacking(place);
+        let wanted = Verdict::all().filter(|verdict| lacking >> verdict.bits() & 1 == 1);
+        wanted.for_each(|verdict| all.count(verdict, some.len() as u64));
+        Search::new(self.observer.tally, place, all).look_in(self.observer.tally, some, place, &|| 0);
+        Place { offset: place.offset + some.len() as u64, ..place }
+    }
+
+    /// Whether a line from `place` on has nothing to advise, nothing to explain and nothing to show, and its scheme is known.
+    fn is_plain(&self, outcome: &Outcome, place: Place) -> bool {
         let Fact::Plain(_, advisories) = outcome.fact else { return false };
-        advisories.is_empty() && outcome.verdict.accepts(self.observer.grammar)
+        let shown = self.observer.tally.has_first(outcome.verdict, place);
+        advisories.is_empty() && outcome.verdict.accepts(self.observer.grammar) && shown
     }
 
     /// Counts a line of which nothing is known, not even whether it has a terminator.
@@ -377,6 +406,38 @@ impl Scanner<'_> {
         self.observer.tally.cr += u64::from(cr);
         let [outcome] = outcomes([line]);
         self.count_hard(&Line::whole(place, &|| number, line), line, outcome);
+        let mut refused = self.refused();
+        self.look_again(bytes, place, number - 1, &mut refused);
+    }
+
+    /// The offsets of the lines counted since the last call that no grammar accepts, descending.
+    fn refused(&mut self) -> Vec<u64> {
+        let mut refused = self.observer.refused.as_mut().map(std::mem::take).unwrap_or_default();
+        refused.sort_unstable_by(|a, b| b.cmp(a));
+        refused
+    }
+
+    /// Counts what is wanted of each line of a piece, now that the streams have found them.
+    #[inline(never)]
+    fn look_at_piece(&mut self, findings: &Findings, piece: &Piece<'_>, n_lanes: usize) {
+        let mut refused = self.refused();
+        let census = &mut self.observer.tally.census;
+        let mut look =
+            SecondLook::new(census, &self.wanted, piece.bytes, piece.place, piece.before, &mut refused);
+        for (lane, start) in piece.starts.iter().enumerate().take(n_lanes) {
+            findings.each_line_end(lane, |end| look.line_until(start + end));
+        }
+        look.finish();
+    }
+
+    /// Counts what is wanted of each line of `bytes`, which have been counted otherwise.
+    fn look_again(&mut self, bytes: &[u8], place: Place, before: u64, refused: &mut Vec<u64>) {
+        if self.wanted.any() {
+            let census = &mut self.observer.tally.census;
+            let mut look = SecondLook::new(census, &self.wanted, bytes, place, before, refused);
+            memchr_iter(b'\n', bytes).for_each(|end| look.line_until(end));
+            look.finish();
+        }
     }
 
     /// Counts a line that was judged alone, by the number of its outcome.
@@ -399,6 +460,8 @@ struct Piece<'a> {
     lanes: [&'a [u8]; LANES],
     /// Where in it each lane begins.
     starts: [usize; LANES],
+    /// How many lines stand before each lane, once somebody has asked.
+    lines_before: OnceCell<[u64; LANES]>,
 }
 
 impl<'a> Piece<'a> {
@@ -409,7 +472,7 @@ impl<'a> Piece<'a> {
         for lane in 1..LANES {
             starts[lane] = starts[lane - 1] + lanes[lane - 1].len();
         }
-        Self { bytes, place, before, lanes, starts }
+        Self { bytes, place, before, lanes, starts, lines_before: OnceCell::new() }
     }
 
     #[inline]
@@ -422,14 +485,31 @@ impl<'a> Piece<'a> {
     where
         'a: 'b,
     {
-        let offset = self.place.offset + (self.starts[listed.lane] + listed.start) as u64;
-        Line::whole(Place { offset, ..self.place }, number, self.line(listed))
+        Line::whole(self.place_of(listed.lane, listed.start), number, self.line(listed))
     }
 
-    /// The number of a line. Linear in the number of lines before it.
+    #[inline]
+    fn place_of(&self, lane: usize, at: usize) -> Place {
+        Place { offset: self.place.offset + (self.starts[lane] + at) as u64, ..self.place }
+    }
+
+    /// The number of a line.
     fn number(&self, findings: &Findings, listed: &ListedLine) -> u64 {
-        let lanes_before = memchr_iter(b'\n', &self.bytes[..self.starts[listed.lane]]).count() as u64;
-        self.before + lanes_before + findings.lines_before(listed.lane, listed.start) + 1
+        self.lines_before(findings, listed.lane, listed.start) + 1
+    }
+
+    /// How many lines of the run stand before that place of a lane. Linear in the length of the lane, and the first time in that of
+    /// the piece.
+    fn lines_before(&self, findings: &Findings, lane: usize, at: usize) -> u64 {
+        let count = || {
+            let mut lines = 0;
+            self.lanes.map(|lane| {
+                let before = lines;
+                lines += memchr_iter(b'\n', lane).count() as u64;
+                before
+            })
+        };
+        self.before + self.lines_before.get_or_init(count)[lane] + findings.lines_before(lane, at)
     }
 }
 

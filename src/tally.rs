@@ -202,22 +202,30 @@ impl Tally {
             || is_full(&self.firsts[usize::from(verdict.bits())], place)
     }
 
+    /// The verdicts of which lines at or behind `place` can be examples, a bit each.
+    pub(crate) fn lacking(&self, place: Place) -> u32 {
+        let lacking = Verdict::all().filter(|&verdict| !self.has_first(verdict, place));
+        lacking.fold(0, |set, verdict| set | 1 << verdict.bits())
+    }
+
     /// Keeps a line as an example of its verdict, if it is among the first and not one already; whether it was kept.
     #[inline]
     pub(crate) fn show(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
-        !self.has_first(verdict, line.place)
-            && keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
+        !self.has_first(verdict, line.place) && self.show_first(line, verdict)
+    }
+
+    /// Few lines come here.
+    #[cold]
+    fn show_first(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
+        keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
     }
 
     /// An empty tally for lines that come behind all those of an input that are counted here.
     pub(crate) fn behind(&self, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
-        let has_first = |&verdict: &Verdict| self.has_first(verdict, place);
         Self {
             exampled: Advisory::ALL.iter().copied().filter(has_all).collect(),
-            verdicts_exampled: Verdict::all()
-                .filter(has_first)
-                .fold(0, |set, verdict| set | 1 << verdict.bits()),
+            verdicts_exampled: !self.lacking(place),
             ..Self::default()
         }
     }
@@ -303,18 +311,18 @@ impl Tally {
         }
         self.census.merge(other.census);
         self.add_runs(other.runs);
+        self.settle();
+        self
+    }
+
+    /// Takes note that all lines have been counted of what has been read.
+    pub(crate) fn settle(&mut self) {
         for input in self.census.open_inputs() {
             let first = self.runs.partition_point(|run| run.input < input);
             for run in self.runs[first..].iter().take_while(|run| run.input == input) {
                 self.census.settle(input, &(run.start..run.end));
             }
         }
-        self
-    }
-
-    /// The run that ends there, and has to be known.
-    pub(crate) fn run_until(&self, input: u32, end: u64) -> Option<Run> {
-        self.runs.iter().rev().find(|run| (run.input, run.end) == (input, end)).copied()
     }
 
     /// All judged lines by verdict.
