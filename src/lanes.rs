@@ -153,6 +153,11 @@ impl Findings {
         }
     }
 
+    /// The verdicts that lines can have that are not listed, a bit each.
+    pub(crate) fn plain_verdicts() -> u32 {
+        LEVELS.iter().fold(0, |set, verdict| set | 1 << verdict.bits())
+    }
+
     /// The lines that are not listed nor blank, by scheme (its place among the known ones, or none) and verdict.
     pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> {
         BY_SCHEME.into_iter().flat_map(move |(at, first, scheme)| {

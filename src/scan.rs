@@ -4,7 +4,7 @@
 //! counted in bulk. Where there are vectors, the streams decide them (`streams.rs`), and elsewhere the machine does, at
 //! several places side by side (`walk.rs`). The others are counted one by one (`observe.rs`).
 
-use std::cell::{Cell, OnceCell};
+use std::cell::Cell;
 
 use memchr::{memchr, memchr_iter};
 
@@ -227,7 +227,7 @@ impl Scanner<'_> {
         let mut lines_of_all = 0;
         let mut hard = Vec::new();
         // The stripes in which lines end that are counted in bulk and whose verdict lacks examples.
-        let lacking = self.observer.tally.lacking(piece.place);
+        let lacking = self.observer.tally.lacking(piece.place) & Findings::plain_verdicts();
         let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
         while reader.stripe(findings) {
             findings.each_listed(|listed| {
@@ -256,11 +256,13 @@ impl Scanner<'_> {
                 }
             }
             hard.clear();
-            let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
-            let lines = plain.map(|(.., lines)| lines).sum();
-            if lines > known {
-                stripes.push(n_stripes);
-                known = lines;
+            if lacking != 0 {
+                let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
+                let lines = plain.map(|(.., lines)| lines).sum();
+                if lines > known {
+                    stripes.push(n_stripes);
+                    known = lines;
+                }
             }
             n_stripes += 1;
         }
@@ -460,8 +462,8 @@ struct Piece<'a> {
     lanes: [&'a [u8]; LANES],
     /// Where in it each lane begins.
     starts: [usize; LANES],
-    /// How many lines stand before each lane, once somebody has asked.
-    lines_before: OnceCell<[u64; LANES]>,
+    /// How many lanes have been counted, and how many lines stand before each of those and the next.
+    counted: Cell<(usize, [u64; LANES])>,
 }
 
 impl<'a> Piece<'a> {
@@ -472,7 +474,7 @@ impl<'a> Piece<'a> {
         for lane in 1..LANES {
             starts[lane] = starts[lane - 1] + lanes[lane - 1].len();
         }
-        Self { bytes, place, before, lanes, starts, lines_before: OnceCell::new() }
+        Self { bytes, place, before, lanes, starts, counted: Cell::default() }
     }
 
     #[inline]
@@ -498,18 +500,17 @@ impl<'a> Piece<'a> {
         self.lines_before(findings, listed.lane, listed.start) + 1
     }
 
-    /// How many lines of the run stand before that place of a lane. Linear in the length of the lane, and the first time in that of
-    /// the piece.
+    /// How many lines of the run stand before that place of a lane. Linear in the length of the lane, and of the lanes
+    /// before it that have not been counted.
     fn lines_before(&self, findings: &Findings, lane: usize, at: usize) -> u64 {
-        let count = || {
-            let mut lines = 0;
-            self.lanes.map(|lane| {
-                let before = lines;
-                lines += memchr_iter(b'\n', lane).count() as u64;
-                before
-            })
-        };
-        self.before + self.lines_before.get_or_init(count)[lane] + findings.lines_before(lane, at)
+        let (mut n_counted, mut lines) = self.counted.get();
+        while n_counted < lane {
+            let more = memchr_iter(b'\n', self.lanes[n_counted]).count() as u64;
+            lines[n_counted + 1] = lines[n_counted] + more;
+            n_counted += 1;
+        }
+        self.counted.set((n_counted, lines));
+        self.before + lines[lane] + findings.lines_before(lane, at)
     }
 }
 
