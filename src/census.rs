@@ -8,9 +8,10 @@ use std::ops::Range;
 
 use crate::distinct::{Distinct, hash};
 use crate::example::Place;
-use crate::frequent::{Frequent, MAX_NAME_LEN, Top};
+use crate::frequent::{Counts, Frequent, MAX_NAME_LEN, Top};
 use crate::length::{Lengths, Longest};
-use crate::parts::{authority, beginning, host_and_port};
+use crate::parts::{Host, beginning, host};
+use crate::shard::trim_terminator;
 
 /// How many of the most frequent are wanted; of what is 0, nothing is counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
@@ -50,7 +51,8 @@ impl Wanted {
         self.lengths || self.distinct.lines || self.authorities()
     }
 
-    fn authorities(&self) -> bool {
+    /// Whether it has to be known which lines no grammar accepts.
+    pub(crate) fn authorities(&self) -> bool {
         self.names() || self.top.ports > 0 || self.distinct.hosts
     }
 
@@ -75,21 +77,15 @@ pub(crate) struct Census {
     pub(crate) distinct_lines: Distinct,
 }
 
-impl Census {
-    /// Counts a judged line, but for its being the longest. Some grammar accepts it, or none.
-    #[inline]
-    pub(crate) fn count(&mut self, wanted: &Wanted, place: Place, line: &[u8], accepted: bool) {
-        if wanted.lengths {
-            self.lengths.count(line.len() as u64);
-        }
-        if wanted.distinct.lines {
-            self.distinct_lines.count(hash(line));
-        }
-        if accepted && wanted.authorities() {
-            self.count_authority(wanted, place, beginning(line), line.len() as u64);
-        }
-    }
+/// The names of one chunk of an input, while they are counted.
+struct Chunk {
+    place: Place,
+    end: u64,
+    hosts: Counts,
+    tlds: Counts,
+}
 
+impl Census {
     /// Counts a judged line of which only its beginning is at hand.
     pub(crate) fn count_long(
         &mut self,
@@ -107,35 +103,52 @@ impl Census {
             self.distinct_lines.count(hash);
         }
         if accepted && wanted.authorities() {
-            self.count_authority(wanted, longest.place, beginning, longest.bytes);
+            let mut chunk = self.open(longest.place);
+            self.count_authority(wanted, &mut chunk, beginning, longest.bytes);
+            self.close(chunk);
         }
     }
 
+    fn open(&mut self, place: Place) -> Chunk {
+        let ((hosts, end), (tlds, _)) = (self.hosts.take(place), self.tlds.take(place));
+        Chunk { place, end, hosts, tlds }
+    }
+
+    fn close(&mut self, chunk: Chunk) {
+        self.hosts.put(chunk.place, chunk.hosts);
+        self.tlds.put(chunk.place, chunk.tlds);
+    }
+
     /// Counts what the authority of an accepted line has in it, if it has one that ends in the line's beginning.
-    fn count_authority(&mut self, wanted: &Wanted, place: Place, line: &[u8], len: u64) {
-        let ends = |authority: &Range<usize>| authority.end < line.len() || line.len() as u64 == len;
-        let Some(authority) = authority(line).filter(ends) else { return };
-        let (host, port) = host_and_port(line, &authority);
+    fn count_authority(&mut self, wanted: &Wanted, chunk: &mut Chunk, line: &[u8], len: u64) {
+        let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
+        let Some(Host { host, port, .. }) = host(line).filter(ends) else { return };
         if wanted.top.ports > 0
             && let Some(port) = port.and_then(|port| number(&line[port]))
         {
             *self.ports.entry(port).or_default() += 1;
         }
-        let host = &line[host];
+        let mut host = &line[host];
+        if host.is_empty() || host.len() > MAX_NAME_LEN || !(wanted.names() || wanted.distinct.hosts) {
+            return;
+        }
         let mut lower = [0; MAX_NAME_LEN];
-        let Some(lower) = lower.get_mut(..host.len()).filter(|_| !host.is_empty()) else { return };
-        lower.copy_from_slice(host);
-        lower.make_ascii_lowercase();
+        if host.iter().any(u8::is_ascii_uppercase) {
+            let lower = &mut lower[..host.len()];
+            lower.copy_from_slice(host);
+            lower.make_ascii_lowercase();
+            host = lower;
+        }
         if wanted.distinct.hosts {
-            self.distinct_hosts.count(hash(lower));
+            self.distinct_hosts.count(hash(host));
         }
         if wanted.top.hosts > 0 {
-            self.hosts.at(place).count(lower);
+            chunk.hosts.count(host);
         }
         if wanted.top.tlds > 0
-            && let Some(label) = last_label(lower)
+            && let Some(label) = last_label(host)
         {
-            self.tlds.at(place).count(label);
+            chunk.tlds.count(label);
         }
     }
 
@@ -185,6 +198,87 @@ impl Census {
         let name = |port: u32| if port == NO_PORT { "above 65535".to_owned() } else { port.to_string() };
         let entries = ports.into_iter().take(n).map(|(port, lines)| (name(port), lines)).collect();
         Top { entries, max_error: 0 }
+    }
+}
+
+/// Counts what is wanted of each line of some bytes, which have been scanned.
+pub(crate) struct SecondLook<'a> {
+    census: &'a mut Census,
+    wanted: &'a Wanted,
+    bytes: &'a [u8],
+    place: Place,
+    /// Offsets of the lines that no grammar accepts, the next one last.
+    refused: &'a mut Vec<u64>,
+    /// Where the next line begins.
+    start: usize,
+    /// How many lines stand before it in its run.
+    lines: u64,
+    longest: Option<Longest>,
+    chunk: Option<Chunk>,
+}
+
+impl<'a> SecondLook<'a> {
+    /// A look at `bytes`, whole lines that begin at `place` and have `before` lines before them in their run. Of `refused`, the
+    /// offsets of lines that no grammar accepts, descending, it takes those that lie there.
+    pub(crate) fn new(
+        census: &'a mut Census,
+        wanted: &'a Wanted,
+        bytes: &'a [u8],
+        place: Place,
+        before: u64,
+        refused: &'a mut Vec<u64>,
+    ) -> Self {
+        Self { census, wanted, bytes, place, refused, start: 0, lines: before, longest: None, chunk: None }
+    }
+
+    /// Counts the next line, whose LF stands at `end`, or which has none and ends there.
+    #[inline]
+    pub(crate) fn line_until(&mut self, end: usize) {
+        let (line, _) = trim_terminator(&self.bytes[self.start..end]);
+        let place = Place { offset: self.place.offset + self.start as u64, ..self.place };
+        self.start = end + 1;
+        self.lines += 1;
+        if line.is_empty() {
+            return;
+        }
+        let bytes = line.len() as u64;
+        if self.wanted.lengths {
+            self.census.lengths.count(bytes);
+            if self.longest.is_none_or(|longest| bytes > longest.bytes) {
+                self.longest = Some(Longest { bytes, place, line: self.lines });
+            }
+        }
+        if self.wanted.distinct.lines {
+            self.census.distinct_lines.count(hash(line));
+        }
+        if self.wanted.authorities() {
+            self.name(place, line);
+        }
+    }
+
+    #[inline(never)]
+    fn name(&mut self, place: Place, line: &[u8]) {
+        if self.refused.pop_if(|&mut offset| offset == place.offset).is_some() {
+            return;
+        }
+        if let Some(chunk) = self.chunk.take_if(|chunk| chunk.end <= place.offset) {
+            self.census.close(chunk);
+        }
+        let chunk = self.chunk.get_or_insert_with(|| self.census.open(place));
+        self.census.count_authority(self.wanted, chunk, beginning(line), line.len() as u64);
+    }
+
+    /// Counts the last line, if it has no LF, and all that was only noted.
+    pub(crate) fn finish(mut self) {
+        if self.start < self.bytes.len() {
+            self.line_until(self.bytes.len());
+        }
+        if let Some(chunk) = self.chunk {
+            self.census.close(chunk);
+        }
+        if let Some(longest) = self.longest {
+            self.census.lengths.note(longest);
+        }
     }
 }
 

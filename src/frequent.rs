@@ -17,6 +17,8 @@ use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
+use foldhash::fast::RandomState;
+
 use crate::example::Place;
 
 /// How many names a sum keeps. Until there are more, all counts are exact.
@@ -29,7 +31,7 @@ pub const MAX_NAME_LEN: usize = 255;
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Counts {
     /// Hashed with a key of this process: names are chosen by whoever made the list. Nothing depends on the order.
-    lines: HashMap<Box<[u8]>, u64>,
+    lines: HashMap<Box<[u8]>, u64, RandomState>,
     /// How many lines of a name may be missing at most.
     missing: u64,
 }
@@ -126,11 +128,19 @@ pub(crate) struct Frequent<const CHUNK: u64 = { 8 << 20 }, const MOST: usize = M
 }
 
 impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
-    /// What counts the names of lines that begin at `place`.
-    #[inline]
-    pub(crate) fn at(&mut self, place: Place) -> &mut Counts {
-        let chunks = self.open.entry(place.input).or_default();
-        chunks.nodes.entry((0, place.offset / CHUNK)).or_default()
+    /// Takes out the counts of the chunk that `place` lies in, to be counted on and [put back](Self::put). Where the chunk ends.
+    pub(crate) fn take(&mut self, place: Place) -> (Counts, u64) {
+        let chunk = place.offset / CHUNK;
+        let chunks = self.open.get_mut(&place.input);
+        let counts = chunks.and_then(|chunks| chunks.nodes.remove(&(0, chunk))).unwrap_or_default();
+        (counts, (chunk + 1).saturating_mul(CHUNK))
+    }
+
+    /// Puts back the counts of the chunk that `place` lies in.
+    pub(crate) fn put(&mut self, place: Place, counts: Counts) {
+        if !counts.lines.is_empty() {
+            self.open.entry(place.input).or_default().nodes.insert((0, place.offset / CHUNK), counts);
+        }
     }
 
     /// Takes note that all lines of an input have been counted that begin in a range of its bytes.
@@ -232,7 +242,11 @@ mod tests {
         let mut counts = Small::default();
         let offset = |n: usize| 5 * n as u64;
         for n in from..to {
-            counts.at(Place { input, offset: offset(n) }).count(&names[n..=n]);
+            let place = Place { input, offset: offset(n) };
+            let (mut chunk, end) = counts.take(place);
+            assert!(end > place.offset && end - place.offset <= 16);
+            chunk.count(&names[n..=n]);
+            counts.put(place, chunk);
         }
         counts.settle(input, &(offset(from)..offset(to)));
         counts

@@ -23,6 +23,9 @@ const LEVELS: [Verdict; 4] = [
 /// are words of four fields of 16 bits, which hold a thousand steps of 64 lines.
 const STRIPE: usize = 64;
 
+/// How many bytes of each lane that is.
+pub(crate) const STRIPE_LEN: usize = STRIPE * BLOCK;
+
 /// How many steps have their planes made at once.
 const AT_ONCE: usize = 16;
 
@@ -108,6 +111,8 @@ pub(crate) enum Known {
 pub(crate) struct Findings {
     fields: [u64; FIELDS],
     steps: Vec<Step>,
+    /// How many of them are of this piece.
+    n_steps: usize,
     /// Of the last stripe.
     listed: Vec<Listed>,
     n_listed: usize,
@@ -140,6 +145,17 @@ impl Findings {
         let count = |word: u64| u64::from(word.count_ones());
         let last = self.steps.get(whole).map_or(0, |step| step.newline[lane] & ((1 << part) - 1));
         self.steps[..whole].iter().map(|step| count(step.newline[lane])).sum::<u64>() + count(last)
+    }
+
+    /// Where the lines of a lane end, once all of it has been read: their LFs.
+    pub(crate) fn line_ends(&self, lane: usize) -> impl Iterator<Item = usize> {
+        let steps = self.steps[..self.n_steps].iter().enumerate();
+        steps.flat_map(move |(at, step)| bits(step.newline[lane]).map(move |bit| at * BLOCK + bit))
+    }
+
+    /// The verdicts that lines can have that are not listed, a bit each.
+    pub(crate) fn plain_verdicts() -> u32 {
+        LEVELS.iter().fold(0, |set, verdict| set | 1 << verdict.bits())
     }
 
     /// The lines that are not listed nor blank, by scheme (its place among the known ones, or none) and verdict.
@@ -300,6 +316,7 @@ impl<'a, K: Kernel> Reader<'a, K> {
             findings.steps.resize(n_steps, Step::NONE);
             findings.listed.resize(STRIPE + 1, Listed::NONE);
         }
+        findings.n_steps = n_steps;
         findings.n_listed = 0;
         findings.fields = [0; FIELDS];
         let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));

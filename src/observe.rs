@@ -1,6 +1,8 @@
 //! Single lines into a tally: those of which there is more to count than their scheme and verdict.
 
 use crate::advisory::Advisories;
+use crate::bulk::Search;
+use crate::census::Wanted;
 use crate::defect::{Defect, of_illegal_byte};
 use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
@@ -17,23 +19,36 @@ pub(crate) struct Observer<'a> {
     schemes: Schemes,
     /// Of the lines told of in bulk last, how many have which verdict and are no examples yet.
     pub(crate) in_bulk: ByVerdict,
-    /// Where the lines counted here begin that no grammar accepts, if that is wanted; in no order.
-    pub(crate) refused: Option<Vec<u64>>,
+    /// For the examples among these that are lacking, once one is looked for.
+    pub(crate) search: Option<Search>,
+    /// What has to be counted line by line.
+    pub(crate) wanted: Wanted,
+    /// Where the lines counted here begin that no grammar accepts, if that is wanted, in no order.
+    pub(crate) refused: Vec<u64>,
 }
 
 impl<'a> Observer<'a> {
-    pub(crate) fn new(grammar: Grammar, tally: &'a mut Tally) -> Self {
-        Self { grammar, tally, schemes: Schemes::default(), in_bulk: ByVerdict::default(), refused: None }
+    pub(crate) fn new(grammar: Grammar, wanted: Wanted, tally: &'a mut Tally) -> Self {
+        let schemes = Schemes::default();
+        let in_bulk = ByVerdict::default();
+        Self { grammar, tally, schemes, in_bulk, search: None, wanted, refused: Vec::new() }
+    }
+
+    /// Takes the offsets of lines counted here that no grammar accepts, the first one last.
+    pub(crate) fn take_refused(&mut self) -> Vec<u64> {
+        let mut refused = std::mem::take(&mut self.refused);
+        if !refused.is_sorted_by(|a, b| a >= b) {
+            refused.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        refused
     }
 
     /// Keeps a line as an example of its verdict, or for not being accepted, if that is wanted.
     #[inline]
     fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
         self.tally.show(entry, verdict);
-        if verdict.is_empty()
-            && let Some(refused) = &mut self.refused
-        {
-            refused.push(entry.place.offset);
+        if verdict.is_empty() && self.wanted.authorities() {
+            self.refused.push(entry.place.offset);
         }
     }
 
@@ -128,7 +143,7 @@ mod tests {
             let mut tally = Tally::default();
             let place = Place { input: 0, offset: 0 };
             let entry = Line::whole(place, &|| 1, line.as_bytes());
-            Observer::new(Grammar::Rfc3986, &mut tally).observe_bad(&entry, line.as_bytes(), at);
+            Observer::new(Grammar::Rfc3986, Wanted::default(), &mut tally).observe_bad(&entry, line.as_bytes(), at);
             let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
             let defects = tally.defects();
             let [(component, cause, found)] = defects[..] else { panic!("one line, one defect") };

@@ -50,29 +50,55 @@ pub fn split(line: &[u8]) -> Parts {
         authority: None,
     };
     if let Some(authority) = authority {
-        let (host, port) = host_and_port(line, &authority);
-        parts.userinfo = (host.start > authority.start).then(|| authority.start..host.start - 1);
-        parts.host = Some(host);
-        parts.port = port;
+        let text = &line[authority.clone()];
+        let at = memchr::memrchr(b'@', text);
+        let host = authority.start + at.map_or(0, |at| at + 1);
+        let bracket = memchr::memrchr(b']', &line[host..authority.end]).map_or(host, |n| host + n + 1);
+        let colon = memchr::memrchr(b':', &line[bracket..authority.end]).map(|n| bracket + n);
+        parts.userinfo = at.map(|at| authority.start..authority.start + at);
+        parts.host = Some(host..colon.unwrap_or(authority.end));
+        parts.port = colon.map(|colon| colon + 1..authority.end);
         parts.authority = Some(authority);
     }
     parts
 }
 
-/// The authority of a line, as [`split`] finds it, without a look at what is behind it.
-pub(crate) fn authority(line: &[u8]) -> Option<Range<usize>> {
-    let start = scheme_len(line).map_or(0, |len| len + 1);
-    let begin = start + line[start..].starts_with(b"//").then_some(2)?;
-    Some(begin..memchr::memchr3(b'/', b'?', b'#', &line[begin..]).map_or(line.len(), |n| begin + n))
+/// The host of a line and its port, as [`split`] finds them, and where the authority ends, by one look at each of its bytes and
+/// none at what is behind it. None without an authority.
+pub(crate) fn host(line: &[u8]) -> Option<Host> {
+    let start = match line {
+        [b'h', b't', b't', b'p', b':', ..] => 5,
+        [b'h', b't', b't', b'p', b's', b':', ..] => 6,
+        _ => scheme_len(line).map_or(0, |len| len + 1),
+    };
+    let authority = line[start..].strip_prefix(b"//")?;
+    let start = start + 2;
+    let mut host = start;
+    let mut colon = None;
+    let mut end = line.len();
+    for (at, byte) in (start..).zip(authority) {
+        match byte {
+            b'/' | b'?' | b'#' => {
+                end = at;
+                break;
+            }
+            b'@' => (host, colon) = (at + 1, None),
+            // A ":" in an IP literal is no port's.
+            b']' => colon = None,
+            b':' => colon = Some(at),
+            _ => {}
+        }
+    }
+    Some(Host { host: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
 }
 
-/// The host and the port in the authority of a line.
-pub(crate) fn host_and_port(line: &[u8], authority: &Range<usize>) -> (Range<usize>, Option<Range<usize>>) {
-    let at = memchr::memrchr(b'@', &line[authority.clone()]);
-    let host = authority.start + at.map_or(0, |at| at + 1);
-    let bracket = memchr::memrchr(b']', &line[host..authority.end]).map_or(host, |n| host + n + 1);
-    let colon = memchr::memrchr(b':', &line[bracket..authority.end]).map(|n| bracket + n);
-    (host..colon.unwrap_or(authority.end), colon.map(|colon| colon + 1..authority.end))
+/// What [`host`] finds.
+#[derive(Debug, PartialEq, Eq)]
+pub(crate) struct Host {
+    pub(crate) host: Range<usize>,
+    pub(crate) port: Option<Range<usize>>,
+    /// Where the authority ends.
+    pub(crate) end: usize,
 }
 
 /// Where passwords may stand in `text`, ascending: what should not be shown of it.
@@ -147,11 +173,21 @@ mod tests {
     }
 
     #[test]
-    fn the_authority_alone() {
-        for text in
-            ["http://u:p@[::1]:21/a?b#c", "//h?a/b", "//h#?/", "a:b", "", "//", "x://", "a:/b//c", "1?//h"]
-        {
-            assert_eq!(authority(text.as_bytes()), split(text.as_bytes()).authority, "{text}");
+    fn the_host_alone() {
+        let pieces =
+            ["http", "HTTPS", "x", ":", "//", "a", "@", "[", "::1", "]", ":", "80", "/", "?", "#", ""];
+        for n in 0..pieces.len().pow(4) {
+            let text: String =
+                (0..4).map(|place| pieces[n / pieces.len().pow(place) % pieces.len()]).collect();
+            for text in [format!("//{text}"), format!("https://{text}"), text] {
+                let parts = split(text.as_bytes());
+                let expected = parts.authority.map(|authority| Host {
+                    host: parts.host.unwrap_or_default(),
+                    port: parts.port,
+                    end: authority.end,
+                });
+                assert_eq!(host(text.as_bytes()), expected, "{text}");
+            }
         }
     }
 

@@ -3,21 +3,19 @@
 //! The sweep (`sweep.rs`) tells of most lines in bulk: all there is to count of them follows from their scheme and verdict. The
 //! others are counted one by one (`observe.rs`).
 
-use memchr::memchr_iter;
-
 use crate::advisory::{Advisories, Advisory};
-use crate::bulk::show_firsts;
-use crate::census::Wanted;
+use crate::bulk::Search;
+use crate::census::{SecondLook, Wanted};
 use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 use crate::kernel::KernelId;
 use crate::lanes::List;
 use crate::observe::Observer;
 use crate::scheme::Scheme;
-use crate::shard::{skip_byte_order_mark, trim_terminator};
+use crate::shard::skip_byte_order_mark;
 pub use crate::sweep::Ways;
 use crate::sweep::{Bulk, Consumer, sweep};
-use crate::tally::{ByVerdict, Longest, Place, Run, Tally};
+use crate::tally::{ByVerdict, Place, Run, Tally};
 use crate::walk::{Fact, Outcome};
 
 pub use crate::census::{DistinctWanted, TopWanted};
@@ -96,47 +94,11 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
     let mark_len = (bytes.len() - body.len()) as u64;
     tally.boms += u64::from(mark_len > 0);
     let at = Place { offset: place.offset + mark_len, ..place };
-    let wanted = options.wanted();
-    let mut observer = Observer::new(options.grammar, tally);
-    observer.refused = wanted.any().then(Vec::new);
-    let ways = sweep(&mut observer, kernel, body, at);
-    let refused = observer.refused;
+    let ways = sweep(&mut Observer::new(options.grammar, options.wanted(), tally), kernel, body, at);
     // The mark has no line and belongs to the first one's run.
     tally.cover(Run { input: place.input, start: place.offset, end: at.offset, lines: 0 });
-    if let Some(refused) = refused {
-        count_each(tally, &wanted, body, at, refused);
-    }
+    tally.settle();
     ways
-}
-
-/// Counts what is wanted of each line of `body`, which begins at `place` and has been scanned; of `refused` no grammar accepts the
-/// lines that begin there. Goes over the bytes once more, while they are in the cache.
-fn count_each(tally: &mut Tally, wanted: &Wanted, body: &[u8], place: Place, mut refused: Vec<u64>) {
-    refused.sort_unstable_by(|a, b| b.cmp(a));
-    let (mut start, mut lines) = (0, 0);
-    let mut longest: Option<Longest> = None;
-    let unended = (!body.ends_with(b"\n") && !body.is_empty()).then_some(body.len());
-    for end in memchr_iter(b'\n', body).chain(unended) {
-        let (line, _) = trim_terminator(&body[start..end]);
-        let place = Place { offset: place.offset + start as u64, ..place };
-        start = end + 1;
-        lines += 1;
-        if line.is_empty() {
-            continue;
-        }
-        let accepted = refused.pop_if(|&mut offset| offset == place.offset).is_none();
-        tally.census.count(wanted, place, line, accepted);
-        let bytes = line.len() as u64;
-        if longest.is_none_or(|longest| bytes > longest.bytes) {
-            longest = Some(Longest { bytes, place, line: lines });
-        }
-    }
-    // All of the body lies in one run, and at its end.
-    let Some(run) = tally.run_until(place.input, place.offset + body.len() as u64) else { return };
-    if let Some(longest) = longest.filter(|_| wanted.lengths) {
-        tally.census.lengths.note(Longest { line: run.lines - lines + longest.line, ..longest });
-    }
-    tally.census.settle(place.input, &(run.start..run.end));
 }
 
 impl Consumer for Observer<'_> {
@@ -150,10 +112,11 @@ impl Consumer for Observer<'_> {
         }
     }
 
-    /// Whether a line has nothing to advise and nothing to explain, and its scheme is known.
-    fn in_bulk(&self, outcome: &Outcome) -> bool {
+    /// Whether a line has nothing to advise, nothing to explain and nothing to show, and its scheme is known.
+    fn in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
         let Fact::Plain(_, advisories) = outcome.fact else { return false };
-        advisories.is_empty() && outcome.verdict.accepts(self.grammar)
+        let shown = self.tally.has_first(outcome.verdict, place);
+        advisories.is_empty() && outcome.verdict.accepts(self.grammar) && shown
     }
 
     fn plain(&mut self, scheme: Option<usize>, verdict: Verdict, n_lines: u64) {
@@ -163,6 +126,7 @@ impl Consumer for Observer<'_> {
 
     fn bulk(&mut self, bulk: &Bulk) {
         self.in_bulk = ByVerdict::default();
+        self.search = None;
         self.tally.cr += bulk.cr;
         self.tally.blank += bulk.blank;
         self.tally.count_advised(Advisory::EncodedDelimiter, bulk.delimiters);
@@ -194,8 +158,41 @@ impl Consumer for Observer<'_> {
         self.observe_outcome(entry, line, outcome);
     }
 
-    fn swept(&mut self, bytes: &[u8], place: Place, before: u64) {
-        show_firsts(self.tally, bytes, place, before, &mut self.in_bulk);
+    fn lacking(&self, place: Place) -> u32 {
+        self.tally.lacking(place)
+    }
+
+    #[cold]
+    fn beginning(&mut self, lines: &[u8], place: Place) {
+        // How many of each there are is not known, but that there are no more.
+        let mut all = ByVerdict::default();
+        for verdict in Verdict::all() {
+            all.count(verdict, lines.len() as u64);
+        }
+        Search::new(self.tally, place, all).look_in(self.tally, lines, place, &|| 0);
+    }
+
+    #[cold]
+    fn lacked(&mut self, lines: &[u8], place: Place, before: &dyn Fn() -> u64) -> bool {
+        let search = self
+            .search
+            .get_or_insert_with(|| Search::new(self.tally, place, std::mem::take(&mut self.in_bulk)));
+        search.look_in(self.tally, lines, place, before);
+        !search.is_done()
+    }
+
+    fn looks_again(&self) -> bool {
+        self.wanted.any()
+    }
+
+    fn again(&mut self, lines: &[u8], place: Place, before: u64, ends: impl Iterator<Item = usize>) {
+        let mut refused = self.take_refused();
+        let mut look =
+            SecondLook::new(&mut self.tally.census, &self.wanted, lines, place, before, &mut refused);
+        ends.for_each(|end| look.line_until(end));
+        look.finish();
+        // Those of lines still to come.
+        self.refused = refused;
     }
 
     fn cover(&mut self, run: Run) {

@@ -333,7 +333,7 @@ impl Consumer for Finder {
         List { grammar, blank: self.blank, delimiters: false, ports: false }
     }
 
-    fn in_bulk(&self, outcome: &Outcome) -> bool {
+    fn in_bulk(&self, outcome: &Outcome, _: Place) -> bool {
         outcome.verdict.includes(self.by)
     }
 
@@ -369,8 +369,6 @@ impl Consumer for Finder {
     fn judged(&mut self, entry: &Line<'_>, _: &[u8], outcome: u8) {
         self.judge(entry, OUTCOMES[usize::from(outcome)].verdict);
     }
-
-    fn swept(&mut self, _: &[u8], _: Place, _: u64) {}
 
     fn cover(&mut self, run: Run) {
         self.n_lines += run.lines;

@@ -15,7 +15,7 @@ use crate::grammar::Verdict;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512};
 use crate::kernel::{Kernel, KernelId, LANES};
-use crate::lanes::{Findings, Known, List, ListedLine, Reader, decides};
+use crate::lanes::{Findings, Known, List, ListedLine, Reader, STRIPE_LEN, decides};
 use crate::scheme::{Scheme, Schemes};
 use crate::shard::{cut, last_end, trim_terminator};
 use crate::tally::Run;
@@ -26,8 +26,8 @@ pub(crate) trait Consumer {
     /// Which lines the streams hand on one by one though they know all about them, from `place` on.
     fn list(&self, place: Place) -> List;
 
-    /// Whether the machine tells of lines with this outcome in bulk.
-    fn in_bulk(&self, outcome: &Outcome) -> bool;
+    /// Whether the machine tells of lines with this outcome in bulk that begin at `place` or behind it.
+    fn in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
 
     /// What there is to say of lines that are not handed on one by one; first of all.
     fn bulk(&mut self, bulk: &Bulk);
@@ -54,8 +54,27 @@ pub(crate) trait Consumer {
     /// A line that is not blank, by the number of its outcome.
     fn judged(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8);
 
-    /// Whole lines, all of which have been told of. They begin at `place`, and `before` lines stand before them in their run.
-    fn swept(&mut self, bytes: &[u8], place: Place, before: u64);
+    /// The verdicts, a bit each, of which it has to be shown lines from `place` on, though they are told of in bulk.
+    fn lacking(&self, _place: Place) -> u32 {
+        0
+    }
+
+    /// Whole lines of which nothing has been told yet, to be looked at for what is lacking.
+    fn beginning(&mut self, _lines: &[u8], _place: Place) {}
+
+    /// Whole lines, all of which have been told of, and among which may be some told of in bulk whose verdict is lacking. They come
+    /// in order, and so many stand `before` them in their run. Whether anything is still lacking.
+    fn lacked(&mut self, _lines: &[u8], _place: Place, _before: &dyn Fn() -> u64) -> bool {
+        false
+    }
+
+    /// Whether it has to see all lines again.
+    fn looks_again(&self) -> bool {
+        false
+    }
+
+    /// Lines, all of which have been told of, with the places of their LFs; so many stand `before` them in their run.
+    fn again(&mut self, _lines: &[u8], _place: Place, _before: u64, _ends: impl Iterator<Item = usize>) {}
 
     /// A stretch of lines, all of which have been told of.
     fn cover(&mut self, run: Run);
@@ -103,6 +122,9 @@ const WALKS: usize = 6;
 
 /// After a piece of which more than a third is hard, so many pieces are left to the machine, which is faster then.
 pub(crate) const WALKS_INSTEAD: usize = 7;
+
+/// How many bytes are shown before the machine walks over the lines.
+const BEGINNING: usize = 2048;
 
 /// How many hard lines are walked side by side.
 const HARD_AT_ONCE: usize = 4;
@@ -195,6 +217,9 @@ impl<C: Consumer> Sweeper<'_, C> {
         let mut reader = Reader::new(kernel, &piece.lanes, list, findings);
         let mut lines_of_all = 0;
         let mut hard = Vec::new();
+        // The stripes in which lines end that are told of in bulk and whose verdict is lacking.
+        let lacking = self.consumer.lacking(piece.place) & Findings::plain_verdicts();
+        let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
         while reader.stripe(findings) {
             findings.each_listed(|listed| {
                 lines_of_all += 1;
@@ -222,6 +247,15 @@ impl<C: Consumer> Sweeper<'_, C> {
                 }
             }
             hard.clear();
+            if lacking != 0 {
+                let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
+                let lines = plain.map(|(.., lines)| lines).sum();
+                if lines > known {
+                    stripes.push(n_stripes);
+                    known = lines;
+                }
+            }
+            n_stripes += 1;
         }
         self.consumer.bulk(&Bulk {
             blank: findings.blank(),
@@ -235,8 +269,33 @@ impl<C: Consumer> Sweeper<'_, C> {
             lines_of_all += lines;
             self.consumer.plain(scheme, verdict, lines);
         }
-        self.consumer.swept(piece.bytes, piece.place, piece.before);
+        if !stripes.is_empty() {
+            self.look_for_lacked(findings, piece, K::LANES, &stripes);
+        }
+        if self.consumer.looks_again() {
+            let lanes = piece.starts.iter().enumerate().take(K::LANES);
+            let ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
+            self.consumer.again(piece.bytes, piece.place, piece.before, ends);
+        }
         lines_of_all
+    }
+
+    /// Shows the lines that end in some stripes, among which are those told of in bulk whose verdict is lacking.
+    #[cold]
+    fn look_for_lacked(&mut self, findings: &Findings, piece: &Piece<'_>, n_lanes: usize, stripes: &[usize]) {
+        for lane in 0..n_lanes {
+            let bytes = piece.lanes[lane];
+            // Where the last line ends that ends before a stripe.
+            let end_before =
+                |stripe: usize| last_end(&bytes[..bytes.len().min(stripe * STRIPE_LEN)]).unwrap_or(0);
+            for &stripe in stripes {
+                let (start, end) = (end_before(stripe), end_before(stripe + 1));
+                let before = || piece.lines_before(findings, lane, start);
+                if !self.consumer.lacked(&bytes[start..end], piece.place_of(lane, start), &before) {
+                    return;
+                }
+            }
+        }
     }
 
     /// Hands on a listed line whose verdict the streams say, if its scheme lets them.
@@ -273,11 +332,17 @@ impl<C: Consumer> Sweeper<'_, C> {
             offset += piece.len() as u64;
             at
         });
+        // What is frequent is seen there, and can be told of in bulk behind it.
+        let beginning = &pieces[0][..last_end(&pieces[0][..pieces[0].len().min(BEGINNING)]).unwrap_or(0)];
+        if self.consumer.lacking(place) != 0 {
+            self.consumer.beginning(beginning, place);
+        }
+        let behind = Place { offset: place.offset + beginning.len() as u64, ..place };
         // By the number of the outcome, which is a byte.
         let mut in_bulk = [false; 256];
         let mut counts = [0; 256];
         for (in_bulk, outcome) in in_bulk.iter_mut().zip(OUTCOMES) {
-            *in_bulk = self.consumer.in_bulk(outcome);
+            *in_bulk = self.consumer.in_bulk(outcome, behind);
         }
         let mut cr = 0;
         let lines = walk(pieces, |lane, ended| {
@@ -307,7 +372,9 @@ impl<C: Consumer> Sweeper<'_, C> {
         }
         // Each lane counted its lines from 1: each is a run of its own, and the tally joins them.
         for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
-            self.consumer.swept(piece, at, 0);
+            if self.consumer.looks_again() {
+                self.consumer.again(piece, at, 0, memchr_iter(b'\n', piece));
+            }
             let end = at.offset + piece.len() as u64;
             self.consumer.cover(Run { input: place.input, start: at.offset, end, lines });
         }
@@ -319,6 +386,9 @@ impl<C: Consumer> Sweeper<'_, C> {
         self.consumer.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() });
         let [outcome] = outcomes([line]);
         self.hard(&Line::whole(place, &|| number, line), line, outcome);
+        if self.consumer.looks_again() {
+            self.consumer.again(bytes, place, number - 1, memchr_iter(b'\n', bytes));
+        }
     }
 
     /// Hands on a line that was judged alone, by the number of its outcome.
@@ -341,6 +411,8 @@ struct Piece<'a> {
     lanes: [&'a [u8]; LANES],
     /// Where in it each lane begins.
     starts: [usize; LANES],
+    /// How many lanes have been counted, and how many lines stand before each of those and the next.
+    counted: Cell<(usize, [u64; LANES])>,
 }
 
 impl<'a> Piece<'a> {
@@ -351,7 +423,7 @@ impl<'a> Piece<'a> {
         for lane in 1..LANES {
             starts[lane] = starts[lane - 1] + lanes[lane - 1].len();
         }
-        Self { bytes, place, before, lanes, starts }
+        Self { bytes, place, before, lanes, starts, counted: Cell::default() }
     }
 
     #[inline]
@@ -364,13 +436,29 @@ impl<'a> Piece<'a> {
     where
         'a: 'b,
     {
-        let offset = self.place.offset + (self.starts[listed.lane] + listed.start) as u64;
-        Line::whole(Place { offset, ..self.place }, number, self.line(listed))
+        Line::whole(self.place_of(listed.lane, listed.start), number, self.line(listed))
     }
 
-    /// The number of a line. Linear in the number of lines before it.
+    #[inline]
+    fn place_of(&self, lane: usize, at: usize) -> Place {
+        Place { offset: self.place.offset + (self.starts[lane] + at) as u64, ..self.place }
+    }
+
+    /// The number of a line.
     fn number(&self, findings: &Findings, listed: &ListedLine) -> u64 {
-        let lanes_before = memchr_iter(b'\n', &self.bytes[..self.starts[listed.lane]]).count() as u64;
-        self.before + lanes_before + findings.lines_before(listed.lane, listed.start) + 1
+        self.lines_before(findings, listed.lane, listed.start) + 1
+    }
+
+    /// How many lines of the run stand before that place of a lane. Linear in the length of the lane, and of the lanes before it
+    /// that have not been counted.
+    fn lines_before(&self, findings: &Findings, lane: usize, at: usize) -> u64 {
+        let (mut n_counted, mut lines) = self.counted.get();
+        while n_counted < lane {
+            let more = memchr_iter(b'\n', self.lanes[n_counted]).count() as u64;
+            lines[n_counted + 1] = lines[n_counted] + more;
+            n_counted += 1;
+        }
+        self.counted.set((n_counted, lines));
+        self.before + lines[lane] + findings.lines_before(lane, at)
     }
 }

@@ -110,7 +110,7 @@ pub struct Tally {
     /// Inputs that began with a UTF-8 byte order mark.
     pub boms: u64,
     /// Lines of each scheme of [`KNOWN`], in its order.
-    known: [ByVerdict; KNOWN.len()],
+    known: Box<[ByVerdict; KNOWN.len()]>,
     /// Lines of other schemes, by [`key`].
     others: BTreeMap<Box<[u8]>, ByVerdict>,
     /// Lines of schemes that keep no name.
@@ -118,7 +118,7 @@ pub struct Tally {
     /// Lines without a scheme.
     relative: ByVerdict,
     /// The first lines of each verdict.
-    firsts: [Vec<Example>; Verdict::COUNT],
+    firsts: Box<[Vec<Example>; Verdict::COUNT]>,
     /// What the chosen grammar refuses.
     defects: BTreeMap<(Component, Cause), Found>,
     /// What is noteworthy.
@@ -203,22 +203,30 @@ impl Tally {
             || is_full(&self.firsts[usize::from(verdict.bits())], place)
     }
 
+    /// The verdicts of which lines at or behind `place` can be examples, a bit each.
+    pub(crate) fn lacking(&self, place: Place) -> u32 {
+        let lacking = Verdict::all().filter(|&verdict| !self.has_first(verdict, place));
+        lacking.fold(0, |set, verdict| set | 1 << verdict.bits())
+    }
+
     /// Keeps a line as an example of its verdict, if it is among the first and not one already; whether it was kept.
     #[inline]
     pub(crate) fn show(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
-        !self.has_first(verdict, line.place)
-            && keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
+        !self.has_first(verdict, line.place) && self.show_first(line, verdict)
+    }
+
+    /// Few lines come here.
+    #[cold]
+    fn show_first(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
+        keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
     }
 
     /// An empty tally for lines that come behind all those of an input that are counted here.
     pub(crate) fn behind(&self, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
-        let has_first = |&verdict: &Verdict| self.has_first(verdict, place);
         Self {
             exampled: Advisory::ALL.iter().copied().filter(has_all).collect(),
-            verdicts_exampled: Verdict::all()
-                .filter(has_first)
-                .fold(0, |set, verdict| set | 1 << verdict.bits()),
+            verdicts_exampled: !self.lacking(place),
             ..Self::default()
         }
     }
@@ -262,7 +270,7 @@ impl Tally {
         match self.runs.last_mut() {
             Some(last) if (last.input, last.end) == (run.input, run.start) => {
                 let founds = self.defects.values_mut().chain(&mut self.advisories);
-                let examples = founds.map(|found| &mut found.examples).chain(&mut self.firsts);
+                let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
                 let lines = examples.flatten().map(|example| (example.place, &mut example.line));
                 let longest =
                     self.census.lengths.longest_mut().map(|longest| (longest.place, &mut longest.line));
@@ -286,7 +294,7 @@ impl Tally {
         self.blank += other.blank;
         self.cr += other.cr;
         self.boms += other.boms;
-        for (own, other) in self.known.iter_mut().zip(&other.known) {
+        for (own, other) in self.known.iter_mut().zip(other.known.iter()) {
             own.merge(other);
         }
         for (key, counts) in other.others {
@@ -295,7 +303,7 @@ impl Tally {
         self.unnamed.merge(&other.unnamed);
         self.bound_schemes();
         self.relative.merge(&other.relative);
-        for (own, other) in self.firsts.iter_mut().zip(other.firsts) {
+        for (own, other) in self.firsts.iter_mut().zip(*other.firsts) {
             merge(own, other);
         }
         for (kind, found) in other.defects {
@@ -306,18 +314,18 @@ impl Tally {
         }
         self.census.merge(other.census);
         self.add_runs(other.runs);
+        self.settle();
+        self
+    }
+
+    /// Takes note that all lines have been counted of what has been read.
+    pub(crate) fn settle(&mut self) {
         for input in self.census.open_inputs() {
             let first = self.runs.partition_point(|run| run.input < input);
             for run in self.runs[first..].iter().take_while(|run| run.input == input) {
                 self.census.settle(input, &(run.start..run.end));
             }
         }
-        self
-    }
-
-    /// The run that ends there, and has to be known.
-    pub(crate) fn run_until(&self, input: u32, end: u64) -> Option<Run> {
-        self.runs.iter().rev().find(|run| (run.input, run.end) == (input, end)).copied()
     }
 
     /// All judged lines by verdict.
@@ -358,7 +366,7 @@ impl Tally {
     /// The schemes found, most lines first and by name among as many.
     #[must_use]
     pub fn schemes(&self) -> Vec<(&str, &ByVerdict)> {
-        let known = KNOWN.iter().zip(&self.known).map(|(known, counts)| (known.name, counts));
+        let known = KNOWN.iter().zip(self.known.iter()).map(|(known, counts)| (known.name, counts));
         let others =
             self.others.iter().map(|(key, counts)| (str::from_utf8(&key[1..]).unwrap_or_default(), counts));
         let mut schemes: Vec<_> = known.chain(others).filter(|(_, counts)| counts.lines() > 0).collect();
