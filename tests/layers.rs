@@ -26,6 +26,9 @@ fn uses_point_up() {
         for file in files {
             let Ok(text) = fs::read_to_string(&file) else { continue };
             let code = text.split("#[cfg(test)]").next().unwrap();
+            // What a comment points to is not used.
+            let code: Vec<_> = code.lines().filter(|line| !line.trim_start().starts_with("//")).collect();
+            let code = code.join("\n");
             for used in code.split("crate::").skip(1) {
                 let used = used.split(|c: char| !c.is_ascii_alphanumeric() && c != '_').next().unwrap();
                 if let Some(&other) = place.get(used) {

@@ -30,7 +30,9 @@ pub(crate) fn on_missing_input(name: &str, command: &Command) -> Option<String> 
             "inputs are files with URLs in them; for a URL itself: urlsift explain 'URL'".to_owned(),
         );
     }
-    nearest(name, &names).map(|near| format!("if a command was meant: urlsift {near} ..."))
+    // No command has a name like that of a file.
+    let near = if name.contains(['/', '.']) { None } else { nearest(name, &names) };
+    near.map(|near| format!("if a command was meant: urlsift {near} ..."))
 }
 
 /// The error of the command line, with a word on where an option belongs that stands in the wrong place.

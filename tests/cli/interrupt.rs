@@ -52,7 +52,7 @@ fn a_pipe_that_brings_nothing_more_leaves_a_partial_report() {
         let output = ended(child);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(status), ""));
         let errors = text(&output.stderr);
-        assert!(errors.contains("1 input   2 lines   23 B\nINCOMPLETE"), "whole lines only: {errors}");
+        assert!(errors.contains("standard input   2 lines   23 B\nINCOMPLETE"), "whole lines only: {errors}");
         assert!(errors.contains("-: stopped before its end"), "{errors}");
         let end = format!(
             "urlsift: {word}: the report above is of what had been read; nothing was written to standard output\n"
@@ -119,7 +119,7 @@ fn a_long_scan_is_left_with_the_beginning_of_each_input() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(130), ""));
     let errors = text(&output.stderr);
     assert!(errors.contains("2,097,152 lines   24.12 MB\nINCOMPLETE"), "{errors}");
-    assert!(errors.contains("  2:11\n"), "lines are numbered: {errors}");
+    assert!(errors.contains(":2:11\n"), "lines are numbered: {errors}");
 }
 
 #[test]
@@ -165,6 +165,6 @@ fn the_key_stops_what_is_typed_in_and_what_is_read() {
     terminal.press(b"\x03");
     let (status, shown) = terminal.end();
     assert_eq!(status, Some(130));
-    assert!(shown.contains("1 input   1 line "), "{shown}");
+    assert!(shown.contains("standard input   1 line "), "{shown}");
     assert!(shown.contains("INCOMPLETE"), "{shown}");
 }
