@@ -42,7 +42,7 @@ pub(crate) struct ScanArgs {
     /// another one, any (at least one of the five) or all (each of the five); scheme:NAME and relative (no scheme);
     /// advisory:NAME; and lines, judged, blank and cr (lines that ended in CR). Shares are of the judged lines, those of judged,
     /// blank and cr of all lines; no share of nothing crosses a limit.
-    #[arg(long, value_name = "CONDITION,...")]
+    #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<Gates>,
 
     #[command(flatten)]
