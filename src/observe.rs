@@ -143,7 +143,11 @@ mod tests {
             let mut tally = Tally::default();
             let place = Place { input: 0, offset: 0 };
             let entry = Line::whole(place, &|| 1, line.as_bytes());
-            Observer::new(Grammar::Rfc3986, Wanted::default(), &mut tally).observe_bad(&entry, line.as_bytes(), at);
+            Observer::new(Grammar::Rfc3986, Wanted::default(), &mut tally).observe_bad(
+                &entry,
+                line.as_bytes(),
+                at,
+            );
             let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
             let defects = tally.defects();
             let [(component, cause, found)] = defects[..] else { panic!("one line, one defect") };
