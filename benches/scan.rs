@@ -1,6 +1,6 @@
 //! The scan against `memchr` finding the lines: in memory on one core, and a whole file with one and two threads.
 //!
-//! `cargo bench --bench scan`: in memory each kernel that the machine has. The file is in the page cache, filled by reading it
+//! `cargo bench --bench scan`: in memory each kernel that the machine has, and what is counted on demand. The file is in the page cache, filled by reading it
 //! through; `benches/input.rs` says what else the cache can look like.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
@@ -8,12 +8,13 @@
 mod corpora;
 
 use std::hint::black_box;
-use std::io::Write;
+use std::io::{self, Write};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
 use urlsift::corpus::{Effort, scan_inputs};
 use urlsift::kernel::KernelId;
+use urlsift::split::split_inputs;
 use urlsift::{Tally, input, scan};
 
 fn split(bytes: &[u8]) -> usize {
@@ -40,8 +41,7 @@ fn read_and_split(path: &std::path::Path, buffer: &mut [u8]) -> usize {
 }
 
 /// In pieces of a megabyte, as files are read.
-fn scan_pieces(kernel: KernelId, bytes: &[u8]) -> Tally {
-    let options = scan::Options::default();
+fn scan_pieces(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally {
     let mut tally = Tally::default();
     let mut rest = bytes;
     while !rest.is_empty() {
@@ -49,7 +49,7 @@ fn scan_pieces(kernel: KernelId, bytes: &[u8]) -> Tally {
         let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
         let (piece, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
         let place = urlsift::tally::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
-        scan::scan_into(&mut tally, kernel, piece, place, &options);
+        scan::scan_into(&mut tally, kernel, piece, place, options);
         rest = behind;
     }
     tally
@@ -72,13 +72,48 @@ fn in_memory(c: &mut Criterion) {
     for (name, bytes) in corpora {
         let expected = scan(&bytes, &scan::Options::default());
         for kernel in KernelId::available() {
-            assert!(scan_pieces(kernel, &bytes) == expected, "the answer comes first: {name} {kernel}");
+            let found = scan_pieces(kernel, &bytes, &scan::Options::default());
+            assert!(found == expected, "the answer comes first: {name} {kernel}");
         }
         let mut group = c.benchmark_group(format!("scan/{name}"));
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
         group.bench_function("memchr split", |b| b.iter(|| split(black_box(&bytes))));
         for kernel in KernelId::available() {
-            group.bench_function(kernel.name(), |b| b.iter(|| scan_pieces(kernel, black_box(&bytes))));
+            group.bench_function(kernel.name(), |b| {
+                b.iter(|| scan_pieces(kernel, black_box(&bytes), &scan::Options::default()))
+            });
+        }
+        group.finish();
+    }
+}
+
+/// What is counted on demand, by the kernel that is taken by itself; in lines a second.
+fn on_demand(c: &mut Criterion) {
+    let of = |change: fn(&mut scan::Options)| {
+        let mut options = scan::Options::default();
+        change(&mut options);
+        options
+    };
+    let demands = [
+        ("plain", of(|_| ())),
+        ("lengths", of(|options| options.lengths = true)),
+        ("top ports", of(|options| options.top.ports = 10)),
+        ("top tlds", of(|options| options.top.tlds = 10)),
+        ("top hosts", of(|options| options.top.hosts = 10)),
+        ("distinct hosts", of(|options| options.distinct.hosts = true)),
+        ("distinct lines", of(|options| options.distinct.lines = true)),
+    ];
+    for name in ["top100.txt", "kasztp.txt"] {
+        let bytes = corpora::grown(name);
+        let lines = memchr_iter(b'\n', &bytes).count();
+        let mut group = c.benchmark_group(format!("on demand/{name}"));
+        group.throughput(Throughput::Elements(lines as u64)).sample_size(10);
+        for (what, options) in &demands {
+            let found = scan_pieces(KernelId::best(), &bytes, options);
+            assert!(found == scan(&bytes, options), "the answer comes first: {name} {what}");
+            group.bench_function(*what, |b| {
+                b.iter(|| scan_pieces(KernelId::best(), black_box(&bytes), options))
+            });
         }
         group.finish();
     }
@@ -108,9 +143,19 @@ fn file(c: &mut Criterion) {
             .bench_function("read and memchr split", |b| b.iter(|| read_and_split(file.path(), &mut buffer)));
         group.bench_function("scan -j1", |b| b.iter(|| run(1)));
         group.bench_function("scan -j2", |b| b.iter(|| run(2)));
+        let split = |threads| {
+            let mut effort = Effort::default();
+            effort.threads = threads;
+            let (mut accepted, mut refused) = (io::sink(), io::sink());
+            split_inputs(&inputs, &Default::default(), &effort, Some(&mut accepted), Some(&mut refused)).unwrap()
+        };
+        let found = split(1);
+        assert_eq!((found.accepted + found.refused + found.blank) as usize, memchr_iter(b'\n', &bytes).count());
+        group.bench_function("split -j1", |b| b.iter(|| split(1)));
+        group.bench_function("split -j2", |b| b.iter(|| split(2)));
         group.finish();
     }
 }
 
-criterion_group!(benches, in_memory, file);
+criterion_group!(benches, in_memory, on_demand, file);
 criterion_main!(benches);
