@@ -122,13 +122,13 @@ impl Census {
     /// Counts what the authority of an accepted line has in it, if it has one that ends in the line's beginning.
     fn count_authority(&mut self, wanted: &Wanted, chunk: &mut Chunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
-        let Some(Host { host, port, .. }) = host(line).filter(ends) else { return };
+        let Some(Host { name, port, .. }) = host(line).filter(ends) else { return };
         if wanted.top.ports > 0
             && let Some(port) = port.and_then(|port| number(&line[port]))
         {
             *self.ports.entry(port).or_default() += 1;
         }
-        let mut host = &line[host];
+        let mut host = &line[name];
         if host.is_empty() || host.len() > MAX_NAME_LEN || !(wanted.names() || wanted.distinct.hosts) {
             return;
         }
@@ -294,7 +294,8 @@ fn last_label(host: &[u8]) -> Option<&[u8]> {
     let name = host.strip_suffix(b".").unwrap_or(host);
     let label = &name[memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)..];
     let is_address = || str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok());
-    (!label.is_empty() && !host.starts_with(b"[") && !is_address()).then_some(label)
+    let may_be_one = label.first()?.is_ascii_digit();
+    (!host.starts_with(b"[") && !(may_be_one && is_address())).then_some(label)
 }
 
 #[cfg(test)]

@@ -21,7 +21,7 @@ pub struct Longest {
     pub bytes: u64,
     /// Where it begins.
     pub place: Place,
-    /// Its number, from 1, as in [`Example`](crate::tally::Example).
+    /// Its number, from 1, as that of an example.
     pub line: u64,
 }
 

@@ -89,13 +89,14 @@ pub(crate) fn host(line: &[u8]) -> Option<Host> {
             _ => {}
         }
     }
-    Some(Host { host: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
+    Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
 }
 
 /// What [`host`] finds.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Host {
-    pub(crate) host: Range<usize>,
+    /// Without the port.
+    pub(crate) name: Range<usize>,
     pub(crate) port: Option<Range<usize>>,
     /// Where the authority ends.
     pub(crate) end: usize,
@@ -182,7 +183,7 @@ mod tests {
             for text in [format!("//{text}"), format!("https://{text}"), text] {
                 let parts = split(text.as_bytes());
                 let expected = parts.authority.map(|authority| Host {
-                    host: parts.host.unwrap_or_default(),
+                    name: parts.host.unwrap_or_default(),
                     port: parts.port,
                     end: authority.end,
                 });

@@ -258,7 +258,9 @@ impl Tally {
             runs.append(&mut self.runs);
             runs.sort_unstable();
         }
-        runs.into_iter().for_each(|run| self.append(run));
+        for run in runs {
+            self.append(run);
+        }
     }
 
     /// Adds a stretch behind all others. If it adjoins the last, they become one, and the examples in it count their lines from the
@@ -384,20 +386,20 @@ impl Tally {
         &self.relative
     }
 
-    /// How long judged lines are, if that was [counted](crate::scan::Options::lengths).
+    /// How long judged lines are, if that was counted (the scan's options say).
     #[must_use]
     pub fn lengths(&self) -> &Lengths {
         &self.census.lengths
     }
 
-    /// The `n` hosts that most lines have, if they were [counted](crate::scan::Options::top): in lower case, of lines that some
+    /// The `n` hosts that most lines have, if they were counted (the scan's options say): in lower case, of lines that some
     /// grammar accepts. Empty ones are left out, and those longer than [`MAX_NAME_LEN`].
     #[must_use]
     pub fn top_hosts(&self, n: usize) -> Top {
         self.census.top_hosts(n)
     }
 
-    /// The `n` last labels of hosts that most lines have, if they were [counted](crate::scan::Options::top): in lower case, of the
+    /// The `n` last labels of hosts that most lines have, if they were counted (the scan's options say): in lower case, of the
     /// hosts that are counted and are no IP address.
     #[must_use]
     pub fn top_tlds(&self, n: usize) -> Top {
@@ -414,21 +416,21 @@ impl Tally {
         }
     }
 
-    /// The `n` ports that most lines have, if they were [counted](crate::scan::Options::top): those that stand in lines that some
+    /// The `n` ports that most lines have, if they were counted (the scan's options say): those that stand in lines that some
     /// grammar accepts. All that are too large for a port count as one, `above 65535`.
     #[must_use]
     pub fn top_ports(&self, n: usize) -> Top {
         self.census.top_ports(n)
     }
 
-    /// How many different hosts there are, about, if they were [counted](crate::scan::Options::distinct), of those that
+    /// How many different hosts there are, about, if they were counted (the scan's options say), of those that
     /// [`Tally::top_hosts`] tells of. The standard error is [`ERROR_PPM`].
     #[must_use]
     pub fn distinct_hosts(&self) -> u64 {
         self.census.distinct_hosts.estimate()
     }
 
-    /// How many different judged lines there are, about, if they were [counted](crate::scan::Options::distinct). The standard
+    /// How many different judged lines there are, about, if they were counted (the scan's options say). The standard
     /// error is [`ERROR_PPM`].
     #[must_use]
     pub fn distinct_lines(&self) -> u64 {
