@@ -1,5 +1,7 @@
 //! The report for people: tables that answer how good a list is, what is in it, and what is wrong with it.
 
+use std::fmt::Write;
+
 use super::page::{Ink, Page, TextStyle, count};
 use super::words::{cause, grouped, percent, plural, size};
 use super::{Count, DistinctOf, ExampleLine, Lengths, Report, SchemeLabel, Top, TopOf};
@@ -90,7 +92,7 @@ impl Text<'_> {
     fn table(&mut self, title: &str, columns: &[&str]) {
         let mut head = format!("{title:<NAMES$}");
         for (column, width) in columns.iter().zip(self.widths()) {
-            head.push_str(&format!("{column:>width$}"));
+            let _ = write!(head, "{column:>width$}");
         }
         self.page.heading(&head);
     }
@@ -253,7 +255,7 @@ impl Text<'_> {
         self.page.flow("  ", &parts, ", ");
         let (from, octaves) = octaves(lengths);
         let skyline = self.page.skyline(&octaves);
-        let to = (from as u128) << octaves.len();
+        let to = u128::from(from) << octaves.len();
         let to = grouped(u64::try_from(to - 1).unwrap_or(u64::MAX));
         self.page.line(&format!("  {} {skyline} {to}, twice as long from bar to bar", grouped(from)));
     }
@@ -335,4 +337,59 @@ fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
         }
     }
     (1 << first, octaves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Distinct, LengthBucket, LongestLine, Percentile, TopEntry};
+    use super::*;
+    use crate::corpus::Scanned;
+    use crate::input::Input;
+    use crate::scan::{Options, scan};
+
+    /// The report of three lines with all that can be asked for.
+    fn full() -> Report {
+        let options = Options::default();
+        let tally = scan(b"http://a/\nhttp://b/ \n?\n", &options);
+        let scanned = Scanned { tally, ..Scanned::default() };
+        let mut report = Report::new(&scanned, &[Input::standard()], &options, false);
+        let bucket = |length, lines| LengthBucket { from: length, to: length, lines };
+        report.lengths = Some(Lengths {
+            min: 1,
+            max: 10,
+            sum: 20,
+            longest: Some(LongestLine { input: 0, line: 2, line_offset: 10, bytes: 10 }),
+            percentiles: vec![Percentile { percent: 50, bytes: 9 }],
+            buckets: vec![bucket(1, 1), bucket(9, 1), bucket(10, 1)],
+        });
+        let entries = vec![TopEntry { name: "a".to_owned(), lines: 2 }];
+        report.top = vec![Top { of: TopOf::Hosts, exact: false, max_error: 1, entries }];
+        report.distinct = vec![Distinct { of: DistinctOf::Lines, estimate: 3, error_ppm: 16_000 }];
+        report
+    }
+
+    #[test]
+    fn what_is_asked_for_is_shown() {
+        let text = render(&full(), &TextStyle::default());
+        for part in [
+            "   standard input   3 lines   23 B\n",
+            "rfc3986 accepts 2 of 3 judged lines (66.67 %); no grammar accepts 1 (33.33 %)\n",
+            "  path: space                       1  -:2:10\n    http://b/[ ]\n",
+            "LINE LENGTHS in bytes\n  shortest 1, 50 % up to 9, longest 10 (-:2)\n",
+            "  1 \u{2584}  \u{2588} 15, ",
+            "TOP HOSTS ",
+            "  (wrong by at most 1 line)\n",
+            "DISTINCT\n  lines: about 3 (standard error 1.60 %)\n",
+            "\ndigest ",
+        ] {
+            assert!(text.contains(part), "{part:?} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn one_row_more_is_not_hidden() {
+        let rows = [0; MAX_ROWS + 2];
+        assert_eq!(split(&rows[..MAX_ROWS + 1]).1.len(), 0);
+        assert_eq!((split(&rows).0.len(), split(&rows).1.len()), (MAX_ROWS, 2));
+    }
 }
