@@ -76,16 +76,19 @@ impl Text<'_> {
         }
         let accepted = grammars.iter().find(|count| count.id == *grammar).map_or(0, |count| count.accepted);
         let none = totals.judged - totals.accepted_by_any;
+        let share = |lines| format!(" ({} %)", percent(lines, totals.judged));
         let answer = [
             format!(
-                "{grammar} accepts {} of {} ({} %)",
+                "{grammar} accepts {} of {}{}",
                 grouped(accepted),
                 plural(totals.judged, "judged line", "judged lines"),
-                percent(accepted, totals.judged)
+                share(accepted)
             ),
-            format!("no grammar accepts {} ({} %)", grouped(none), percent(none, totals.judged)),
+            format!("no grammar accepts {}{}", grouped(none), share(none)),
         ];
-        self.page.flow("", &answer, "; ");
+        if totals.judged > 0 {
+            self.page.flow("", &answer, "; ");
+        }
     }
 
     /// The head of a table: what it is about, and what its columns are.
@@ -116,15 +119,11 @@ impl Text<'_> {
     }
 
     /// The row for all that is not shown.
-    fn rest(&mut self, n: usize, what: &str, lines: u64, whole: u64) {
+    fn rest(&mut self, what: &str, lines: u64) {
         let [numbers, shares, _] = self.widths();
         let room = NAMES - 2;
-        let name = format!("({} {what})", if n > 0 { grouped(n as u64) } else { "more".to_owned() });
-        self.page.line(&format!(
-            "  {name:<room$}{:>numbers$}{:>shares$}",
-            grouped(lines),
-            percent(lines, whole)
-        ));
+        let share = percent(lines, self.report.totals.judged);
+        self.page.line(&format!("  {what:<room$}{:>numbers$}{share:>shares$}", grouped(lines)));
     }
 
     fn grammars(&mut self) {
@@ -139,6 +138,9 @@ impl Text<'_> {
 
     fn verdict_sets(&mut self) {
         let judged = self.report.totals.judged;
+        if judged == 0 {
+            return;
+        }
         self.table("ACCEPTED BY EXACTLY", &["lines", "%"]);
         let (shown, hidden) = split(&self.report.verdict_sets);
         for set in shown {
@@ -153,13 +155,16 @@ impl Text<'_> {
         }
         if !hidden.is_empty() {
             let lines = hidden.iter().map(|set| set.lines).sum();
-            self.rest(hidden.len(), "other sets", lines, judged);
+            self.rest(&format!("({} other sets)", hidden.len()), lines);
         }
     }
 
     fn schemes(&mut self) {
         let report = self.report;
         let judged = report.totals.judged;
+        if judged == 0 {
+            return;
+        }
         let accepts = format!("{} %", report.grammar);
         self.table("SCHEME", &["lines", "%", &accepts]);
         let by = |count: &Count| percent(count.accepted.by(report.grammar), count.lines);
@@ -179,7 +184,10 @@ impl Text<'_> {
         let unlisted = report.other_schemes.lines;
         if !hidden.is_empty() || unlisted > 0 {
             let lines = hidden.iter().map(|scheme| scheme.count.lines).sum::<u64>() + unlisted;
-            self.rest(if unlisted > 0 { 0 } else { hidden.len() }, "other schemes", lines, judged);
+            // Of those that are not listed nobody knows how many there are.
+            let all_known = unlisted == 0;
+            let n = if all_known { grouped(hidden.len() as u64) + " " } else { String::new() };
+            self.rest(&format!("({n}other schemes)"), lines);
         }
     }
 
@@ -389,7 +397,7 @@ mod tests {
     #[test]
     fn one_row_more_is_not_hidden() {
         let rows = [0; MAX_ROWS + 2];
-        assert_eq!(split(&rows[..MAX_ROWS + 1]).1.len(), 0);
+        assert_eq!(split(&rows[1..]).1.len(), 0);
         assert_eq!((split(&rows).0.len(), split(&rows).1.len()), (MAX_ROWS, 2));
     }
 }
