@@ -1,7 +1,7 @@
 //! A finished tally as a document: the same numbers for people and for programs. Nothing is counted here.
 //!
-//! This file is the document's form, field by field: what is written as JSON, and read back from it. [`make`] fills it from a
-//! tally, [`read`] takes it from JSON and checks it, [`text`] writes it for people. All strings in it are printable as they stand:
+//! This file is the document's form, field by field: what is written as JSON, and read back from it. `make` fills it from a
+//! tally, `read` takes it from JSON and checks it, `text` writes it for people. All strings in it are printable as they stand:
 //! bytes of the data are escaped, passwords masked, before a report has them.
 
 mod digest;

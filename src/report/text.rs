@@ -1,5 +1,7 @@
 //! The report for people: tables that answer how good a list is, what is in it, and what is wrong with it.
 
+use std::fmt::Write;
+
 use super::page::{Ink, Page, TextStyle, count};
 use super::words::{cause, grouped, percent, plural, size};
 use super::{Count, DistinctOf, ExampleLine, Lengths, Report, SchemeLabel, Top, TopOf};
@@ -74,23 +76,26 @@ impl Text<'_> {
         }
         let accepted = grammars.iter().find(|count| count.id == *grammar).map_or(0, |count| count.accepted);
         let none = totals.judged - totals.accepted_by_any;
+        let share = |lines| format!(" ({} %)", percent(lines, totals.judged));
         let answer = [
             format!(
-                "{grammar} accepts {} of {} ({} %)",
+                "{grammar} accepts {} of {}{}",
                 grouped(accepted),
                 plural(totals.judged, "judged line", "judged lines"),
-                percent(accepted, totals.judged)
+                share(accepted)
             ),
-            format!("no grammar accepts {} ({} %)", grouped(none), percent(none, totals.judged)),
+            format!("no grammar accepts {}{}", grouped(none), share(none)),
         ];
-        self.page.flow("", &answer, "; ");
+        if totals.judged > 0 {
+            self.page.flow("", &answer, "; ");
+        }
     }
 
     /// The head of a table: what it is about, and what its columns are.
     fn table(&mut self, title: &str, columns: &[&str]) {
         let mut head = format!("{title:<NAMES$}");
         for (column, width) in columns.iter().zip(self.widths()) {
-            head.push_str(&format!("{column:>width$}"));
+            let _ = write!(head, "{column:>width$}");
         }
         self.page.heading(&head);
     }
@@ -114,15 +119,11 @@ impl Text<'_> {
     }
 
     /// The row for all that is not shown.
-    fn rest(&mut self, n: usize, what: &str, lines: u64, whole: u64) {
+    fn rest(&mut self, what: &str, lines: u64) {
         let [numbers, shares, _] = self.widths();
         let room = NAMES - 2;
-        let name = format!("({} {what})", if n > 0 { grouped(n as u64) } else { "more".to_owned() });
-        self.page.line(&format!(
-            "  {name:<room$}{:>numbers$}{:>shares$}",
-            grouped(lines),
-            percent(lines, whole)
-        ));
+        let share = percent(lines, self.report.totals.judged);
+        self.page.line(&format!("  {what:<room$}{:>numbers$}{share:>shares$}", grouped(lines)));
     }
 
     fn grammars(&mut self) {
@@ -137,6 +138,9 @@ impl Text<'_> {
 
     fn verdict_sets(&mut self) {
         let judged = self.report.totals.judged;
+        if judged == 0 {
+            return;
+        }
         self.table("ACCEPTED BY EXACTLY", &["lines", "%"]);
         let (shown, hidden) = split(&self.report.verdict_sets);
         for set in shown {
@@ -151,13 +155,16 @@ impl Text<'_> {
         }
         if !hidden.is_empty() {
             let lines = hidden.iter().map(|set| set.lines).sum();
-            self.rest(hidden.len(), "other sets", lines, judged);
+            self.rest(&format!("({} other sets)", hidden.len()), lines);
         }
     }
 
     fn schemes(&mut self) {
         let report = self.report;
         let judged = report.totals.judged;
+        if judged == 0 {
+            return;
+        }
         let accepts = format!("{} %", report.grammar);
         self.table("SCHEME", &["lines", "%", &accepts]);
         let by = |count: &Count| percent(count.accepted.by(report.grammar), count.lines);
@@ -177,7 +184,10 @@ impl Text<'_> {
         let unlisted = report.other_schemes.lines;
         if !hidden.is_empty() || unlisted > 0 {
             let lines = hidden.iter().map(|scheme| scheme.count.lines).sum::<u64>() + unlisted;
-            self.rest(if unlisted > 0 { 0 } else { hidden.len() }, "other schemes", lines, judged);
+            // Of those that are not listed nobody knows how many there are.
+            let all_known = unlisted == 0;
+            let n = if all_known { grouped(hidden.len() as u64) + " " } else { String::new() };
+            self.rest(&format!("({n}other schemes)"), lines);
         }
     }
 
@@ -253,7 +263,7 @@ impl Text<'_> {
         self.page.flow("  ", &parts, ", ");
         let (from, octaves) = octaves(lengths);
         let skyline = self.page.skyline(&octaves);
-        let to = (from as u128) << octaves.len();
+        let to = u128::from(from) << octaves.len();
         let to = grouped(u64::try_from(to - 1).unwrap_or(u64::MAX));
         self.page.line(&format!("  {} {skyline} {to}, twice as long from bar to bar", grouped(from)));
     }
@@ -335,4 +345,59 @@ fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
         }
     }
     (1 << first, octaves)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::super::{Distinct, LengthBucket, LongestLine, Percentile, TopEntry};
+    use super::*;
+    use crate::corpus::Scanned;
+    use crate::input::Input;
+    use crate::scan::{Options, scan};
+
+    /// The report of three lines with all that can be asked for.
+    fn full() -> Report {
+        let options = Options::default();
+        let tally = scan(b"http://a/\nhttp://b/ \n?\n", &options);
+        let scanned = Scanned { tally, ..Scanned::default() };
+        let mut report = Report::new(&scanned, &[Input::standard()], &options, false);
+        let bucket = |length, lines| LengthBucket { from: length, to: length, lines };
+        report.lengths = Some(Lengths {
+            min: 1,
+            max: 10,
+            sum: 20,
+            longest: Some(LongestLine { input: 0, line: 2, line_offset: 10, bytes: 10 }),
+            percentiles: vec![Percentile { percent: 50, bytes: 9 }],
+            buckets: vec![bucket(1, 1), bucket(9, 1), bucket(10, 1)],
+        });
+        let entries = vec![TopEntry { name: "a".to_owned(), lines: 2 }];
+        report.top = vec![Top { of: TopOf::Hosts, exact: false, max_error: 1, entries }];
+        report.distinct = vec![Distinct { of: DistinctOf::Lines, estimate: 3, error_ppm: 16_000 }];
+        report
+    }
+
+    #[test]
+    fn what_is_asked_for_is_shown() {
+        let text = render(&full(), &TextStyle::default());
+        for part in [
+            "   standard input   3 lines   23 B\n",
+            "rfc3986 accepts 2 of 3 judged lines (66.67 %); no grammar accepts 1 (33.33 %)\n",
+            "  path: space                       1  -:2:10\n    http://b/[ ]\n",
+            "LINE LENGTHS in bytes\n  shortest 1, 50 % up to 9, longest 10 (-:2)\n",
+            "  1 \u{2584}  \u{2588} 15, ",
+            "TOP HOSTS ",
+            "  (wrong by at most 1 line)\n",
+            "DISTINCT\n  lines: about 3 (standard error 1.60 %)\n",
+            "\ndigest ",
+        ] {
+            assert!(text.contains(part), "{part:?} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn one_row_more_is_not_hidden() {
+        let rows = [0; MAX_ROWS + 2];
+        assert_eq!(split(&rows[1..]).1.len(), 0);
+        assert_eq!((split(&rows).0.len(), split(&rows).1.len()), (MAX_ROWS, 2));
+    }
 }
