@@ -14,7 +14,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
 use urlsift::corpus::{Effort, scan_inputs};
 use urlsift::kernel::KernelId;
-use urlsift::split::split_inputs;
+use urlsift::split::{self, split_inputs};
 use urlsift::{Tally, input, scan};
 
 fn split(bytes: &[u8]) -> usize {
@@ -80,7 +80,7 @@ fn in_memory(c: &mut Criterion) {
         group.bench_function("memchr split", |b| b.iter(|| split(black_box(&bytes))));
         for kernel in KernelId::available() {
             group.bench_function(kernel.name(), |b| {
-                b.iter(|| scan_pieces(kernel, black_box(&bytes), &scan::Options::default()))
+                b.iter(|| scan_pieces(kernel, black_box(&bytes), &scan::Options::default()));
             });
         }
         group.finish();
@@ -112,7 +112,7 @@ fn on_demand(c: &mut Criterion) {
             let found = scan_pieces(KernelId::best(), &bytes, options);
             assert!(found == scan(&bytes, options), "the answer comes first: {name} {what}");
             group.bench_function(*what, |b| {
-                b.iter(|| scan_pieces(KernelId::best(), black_box(&bytes), options))
+                b.iter(|| scan_pieces(KernelId::best(), black_box(&bytes), options));
             });
         }
         group.finish();
@@ -143,16 +143,24 @@ fn file(c: &mut Criterion) {
             .bench_function("read and memchr split", |b| b.iter(|| read_and_split(file.path(), &mut buffer)));
         group.bench_function("scan -j1", |b| b.iter(|| run(1)));
         group.bench_function("scan -j2", |b| b.iter(|| run(2)));
-        let split = |threads| {
+        let split_by = |threads| {
             let mut effort = Effort::default();
             effort.threads = threads;
             let (mut accepted, mut refused) = (io::sink(), io::sink());
-            split_inputs(&inputs, &Default::default(), &effort, Some(&mut accepted), Some(&mut refused)).unwrap()
+            split_inputs(
+                &inputs,
+                &split::Options::default(),
+                &effort,
+                Some(&mut accepted),
+                Some(&mut refused),
+            )
+            .unwrap()
         };
-        let found = split(1);
-        assert_eq!((found.accepted + found.refused + found.blank) as usize, memchr_iter(b'\n', &bytes).count());
-        group.bench_function("split -j1", |b| b.iter(|| split(1)));
-        group.bench_function("split -j2", |b| b.iter(|| split(2)));
+        let found = split_by(1);
+        let lines = memchr_iter(b'\n', &bytes).count() as u64;
+        assert_eq!(found.accepted + found.refused + found.blank, lines, "the answer comes first");
+        group.bench_function("split -j1", |b| b.iter(|| split_by(1)));
+        group.bench_function("split -j2", |b| b.iter(|| split_by(2)));
         group.finish();
     }
 }

@@ -293,8 +293,9 @@ fn number(text: &[u8]) -> Option<u32> {
 fn last_label(host: &[u8]) -> Option<&[u8]> {
     let name = host.strip_suffix(b".").unwrap_or(host);
     let label = &name[memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)..];
-    let is_address = || str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok());
-    (!label.is_empty() && !host.starts_with(b"[") && !is_address()).then_some(label)
+    let is_address = label.first()?.is_ascii_digit()
+        && str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok());
+    (!is_address && !host.starts_with(b"[")).then_some(label)
 }
 
 #[cfg(test)]

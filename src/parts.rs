@@ -95,6 +95,7 @@ pub(crate) fn host(line: &[u8]) -> Option<Host> {
 /// What [`host`] finds.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Host {
+    /// Without the port.
     pub(crate) name: Range<usize>,
     pub(crate) port: Option<Range<usize>>,
     /// Where the authority ends.

@@ -628,3 +628,33 @@ fn bench_takes_what_fits_and_names_what_fails() {
         assert!(text(&output.stderr).starts_with(why), "{}", text(&output.stderr));
     }
 }
+
+#[test]
+fn what_is_asked_for_is_counted() {
+    let args =
+        ["--format", "json", "--lengths", "--top", "hosts=1", "--top", "ports=9", "--top", "schemes=2"];
+    let report = json(&feed(&[&args[..], &["--distinct", "lines", "--distinct", "hosts"]].concat(), LIST));
+    assert_eq!((&report["lengths"]["min"], &report["lengths"]["max"]), (&4.into(), &33.into()));
+    assert_eq!(report["lengths"]["longest"]["line"], 2);
+    let top = |n: usize| text(report["top"][n].to_string().as_bytes()).to_owned();
+    assert!(
+        top(0).contains(r#"[{"lines":3,"name":"example.org"}],"exact":true,"max_error":0,"of":"hosts""#),
+        "{}",
+        top(0)
+    );
+    assert!(top(1).contains(r#"[{"lines":1,"name":"ftp"},{"lines":1,"name":"http"}]"#), "{}", top(1));
+    assert!(top(2).contains(r#"[{"lines":1,"name":"8443"}]"#), "{}", top(2));
+    assert_eq!(
+        (&report["distinct"][0]["estimate"], &report["distinct"][1]["estimate"]),
+        (&1.into(), &4.into())
+    );
+    let plain = json(&feed(&["--format", "json"], LIST));
+    assert!(plain["lengths"].is_null() && plain["top"] == Value::Array(Vec::new()));
+    for (wrong, why) in
+        [("hosts", "such as hosts=20"), ("host=3", "there are hosts, schemes, ports and tlds")]
+    {
+        let output = feed(&["--top", wrong], LIST);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
+    }
+}
