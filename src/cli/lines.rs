@@ -85,6 +85,7 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     records.show_secrets = args.grammar.show_secrets;
     let mut failures = Vec::new();
     let output = Output::open(args.output.as_deref())?;
+    output.check_is_no_input(&inputs)?;
     let mixed = !output.is_file();
     let sentence = if output.appears_whole() {
         format!("nothing was written to {}", output.name().display())

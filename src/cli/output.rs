@@ -7,6 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use same_file::Handle;
 use tempfile::NamedTempFile;
+use urlsift::input::Input;
 
 /// Where files have been begun. Whoever ends the command without leaving its functions has to remove them.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -98,6 +99,24 @@ impl Output {
             Self::Stream(..) => None,
             Self::File(_, path) => file_at(path),
         }
+    }
+
+    /// # Errors
+    /// When it is also one of `inputs`: what is read would be replaced, or never end.
+    pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
+        let Some(file) = self.file() else { return Ok(()) };
+        let is_it = |input: &&Input| {
+            let input =
+                if input.is_standard() { file_on_standard_input() } else { input.path().and_then(file_at) };
+            input.is_some_and(|input| input == file)
+        };
+        inputs.iter().find(is_it).map_or(Ok(()), |input| {
+            Err(io::Error::other(format!(
+                "{}: is also an input ({}); write to another file",
+                self.name().display(),
+                input.name()
+            )))
+        })
     }
 
     /// Whether what is written to one is written to the other.
@@ -199,12 +218,12 @@ fn directory_of(path: &Path) -> &Path {
 }
 
 /// The regular file at `path`. What is not one is not opened: that alone can do something to it.
-pub(crate) fn file_at(path: &Path) -> Option<Handle> {
+fn file_at(path: &Path) -> Option<Handle> {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| Handle::from_path(path).ok())?
 }
 
 /// The regular file on standard input.
-pub(crate) fn file_on_standard_input() -> Option<Handle> {
+fn file_on_standard_input() -> Option<Handle> {
     plain(Handle::stdin().ok()?)
 }
 

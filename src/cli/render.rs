@@ -35,6 +35,13 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
     };
     let text = read(path).map_err(|error| named(error.kind(), &error))?;
     let json = json_in_page(&text).unwrap_or(&text);
+    if json.starts_with(b"<") {
+        let error = io::Error::other(
+            "a page that does not hold its report, because that is too long or the page was cut; render the report that --format \
+             json writes",
+        );
+        return Err(named(io::ErrorKind::InvalidData, &error));
+    }
     // Read before the output is opened: a report may be put in the place of itself.
     let report = Report::from_json(json).map_err(|error| named(io::ErrorKind::InvalidData, &error))?;
     args.report.open()?.write(&report)?;

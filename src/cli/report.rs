@@ -7,6 +7,7 @@ use std::path::{Path, PathBuf};
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
+use urlsift::input::Input;
 use urlsift::report::{Report, TextStyle, render};
 
 use super::output::Output;
@@ -117,11 +118,21 @@ impl ReportOutput {
         self.output.name()
     }
 
-    /// Writes the report.
+    /// # Errors
+    /// When it is also one of `inputs`.
+    pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
+        self.output.check_is_no_input(inputs)
+    }
+
+    /// Writes the report. Of no input at all none is written to a file.
     ///
     /// # Errors
     /// When the output cannot be written; the error names it.
     pub(crate) fn write(self, report: &Report) -> io::Result<()> {
+        // What stands in the file's place is worth more than a report of nothing.
+        if is_void(report) && self.output.appears_whole() {
+            return Ok(());
+        }
         self.output.write(|out| match self.format {
             // A page of zeros below the errors would only hide them.
             Format::Text if is_void(report) => Ok(()),

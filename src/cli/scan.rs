@@ -57,6 +57,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let output = args.report.open()?;
+    output.check_is_no_input(&inputs)?;
     options.lengths |= output.shows_lengths();
     let start = Instant::now();
     let scan = |effort: &Effort| {

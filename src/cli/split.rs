@@ -13,7 +13,7 @@ use urlsift::report::grouped;
 use urlsift::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::{Grammar, Verdict};
 
-use super::output::{Output, Writer, file_at, file_on_standard_input};
+use super::output::{Output, Writer};
 use super::{End, InputArgs, complain, complain_of, kernel};
 
 const FORMS: &str = "\
@@ -213,19 +213,7 @@ fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[In
         )));
     }
     for output in [accepted, refused].into_iter().flatten() {
-        let Some(file) = output.file() else { continue };
-        let is_it = |input: &&Input| {
-            let input =
-                if input.is_standard() { file_on_standard_input() } else { input.path().and_then(file_at) };
-            input.is_some_and(|input| input == file)
-        };
-        if let Some(input) = inputs.iter().find(is_it) {
-            return Err(io::Error::other(format!(
-                "{}: is also an input ({}); write to another file",
-                output.name().display(),
-                input.name()
-            )));
-        }
+        output.check_is_no_input(inputs)?;
     }
     Ok(())
 }

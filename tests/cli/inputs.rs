@@ -134,3 +134,34 @@ fn a_line_of_a_gibibyte() {
     let defect = &report["defects"][0];
     assert_eq!((&defect["cause"], &defect["examples"][0]["offset"]), (&"control-byte".into(), &9.into()));
 }
+
+#[test]
+fn an_output_that_is_an_input_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    fs::write(&list, "http://a/\n/b c\n").unwrap();
+    let name = list.to_str().unwrap();
+    for args in [
+        &[name, "-o", name][..],
+        &["lines", name, "-o", name],
+        &[folder.path().to_str().unwrap(), "-o", name],
+    ] {
+        let output = urlsift().args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(String::from_utf8_lossy(&output.stderr).contains("is also an input"), "{output:?}");
+        assert_eq!(fs::read(&list).unwrap(), b"http://a/\n/b c\n");
+    }
+}
+
+#[test]
+fn a_report_of_nothing_replaces_nothing() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["report.txt", "report.json", "report.html"] {
+        let kept = folder.path().join(name);
+        fs::write(&kept, "precious\n").unwrap();
+        let missing = folder.path().join("missing");
+        let output = urlsift().arg(missing).arg("-o").arg(&kept).output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert_eq!(fs::read(&kept).unwrap(), b"precious\n", "{name}");
+    }
+}
