@@ -4,11 +4,12 @@
 mod naive;
 #[path = "reference/mod.rs"]
 mod reference;
+mod support;
 #[path = "twin/mod.rs"]
 mod twin;
 
 use std::fs;
-use std::path::{Path, PathBuf};
+use std::path::Path;
 
 use proptest::prelude::*;
 use urlsift::corpus::{Effort, scan_inputs, scan_memory};
@@ -16,17 +17,6 @@ use urlsift::kernel::KernelId;
 use urlsift::scan::{scan_into, scan_part};
 use urlsift::tally::{MAX_SCHEMES, Place};
 use urlsift::{Grammar, Tally, input, scan};
-
-fn corpora() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
-    let mut files = Vec::new();
-    for folder in ["samples", "hostile"] {
-        files.extend(fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()));
-    }
-    files.sort();
-    assert!(files.len() > 40);
-    files
-}
 
 fn options(grammar: Grammar) -> scan::Options {
     let mut options = scan::Options::default();
@@ -81,7 +71,7 @@ fn scan_file(path: &Path, options: &scan::Options, effort: &Effort) -> Tally {
 
 #[test]
 fn the_scan_counts_as_the_naive_twin() {
-    for path in corpora() {
+    for path in support::corpus_files() {
         if path.ends_with("schemes_2000.txt") {
             continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
         }
@@ -97,7 +87,7 @@ fn the_scan_counts_as_the_naive_twin() {
 
 #[test]
 fn what_is_counted_on_demand_is_right() {
-    for path in corpora() {
+    for path in support::corpus_files() {
         let bytes = fs::read(&path).unwrap();
         let expected = twin::count_on_demand(&bytes);
         for kernel in KernelId::available() {
@@ -117,7 +107,7 @@ fn what_is_counted_on_demand_is_right() {
 
 #[test]
 fn counts_add_up() {
-    for path in corpora() {
+    for path in support::corpus_files() {
         for grammar in Grammar::ALL {
             let bytes = fs::read(&path).unwrap();
             let tally = scan(&bytes, &options(grammar));
@@ -148,7 +138,7 @@ fn counts_add_up() {
 
 #[test]
 fn any_cut_any_threads_any_way_of_reading() {
-    for path in corpora() {
+    for path in support::corpus_files() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc2396);
         let whole = scan(&bytes, &options);
@@ -173,7 +163,8 @@ fn any_cut_any_threads_any_way_of_reading() {
 #[test]
 fn many_small_inputs_count_alike() {
     let folder = tempfile::tempdir().unwrap();
-    let lines: Vec<u8> = corpora().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
+    let lines: Vec<u8> =
+        support::corpus_files().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
     for (n, part) in lines.chunks(20_011).enumerate() {
         fs::write(folder.path().join(format!("{n:04}")), part).unwrap();
     }
@@ -192,7 +183,7 @@ fn many_small_inputs_count_alike() {
 #[test]
 fn a_pipe_counts_as_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    for (n, path) in corpora().into_iter().enumerate() {
+    for (n, path) in support::corpus_files().into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc3986);
         let whole = scan(&bytes, &options);

@@ -142,19 +142,9 @@ fn set(bits: usize) -> Vec<Grammar> {
     Verdict::from_bits(u8::try_from(bits).unwrap()).iter().collect()
 }
 
-fn corpora() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
-    let mut files = Vec::new();
-    for folder in ["samples", "hostile"] {
-        files.extend(fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()));
-    }
-    files.sort();
-    files
-}
-
 #[test]
 fn corpora_are_split_as_the_naive_twin_does() {
-    let files = corpora();
+    let files = support::corpus_files();
     assert!(files.len() > 50);
     on_all_cores(files.len() as u64, |n| {
         let n = usize::try_from(n).unwrap();

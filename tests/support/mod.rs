@@ -6,7 +6,7 @@
 #![allow(dead_code, reason = "each test file uses a part of this folder only")]
 
 use std::collections::HashSet;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, thread};
 
@@ -15,6 +15,22 @@ use crate::reference::{self, Rng};
 /// Longer lines of the corpora are cut: the reference is slow, and states repeat after a few bytes.
 const MAX_LINE_BYTES: usize = 4096;
 
+/// All files of `corpora/samples`, and then of `corpora/hostile`, by name.
+///
+/// # Panics
+/// If the corpora are not there.
+pub(crate) fn corpus_files() -> Vec<PathBuf> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    let mut files = Vec::new();
+    for folder in ["samples", "hostile"] {
+        let from = files.len();
+        files.extend(fs::read_dir(root.join(folder)).unwrap().map(|entry| entry.unwrap().path()));
+        files[from..].sort();
+    }
+    assert!(files.len() > 40);
+    files
+}
+
 /// The lines of all files of `corpora/samples` and `corpora/hostile`, split at LF as they are, each different line once.
 ///
 /// # Panics
@@ -22,16 +38,11 @@ const MAX_LINE_BYTES: usize = 4096;
 pub(crate) fn corpus_lines() -> Vec<Vec<u8>> {
     let mut seen = HashSet::new();
     let mut lines = Vec::new();
-    for folder in ["samples", "hostile"] {
-        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora").join(folder);
-        let mut files: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
-        files.sort();
-        for file in files {
-            for line in fs::read(file).unwrap().split(|&byte| byte == b'\n') {
-                let line = &line[..line.len().min(MAX_LINE_BYTES)];
-                if seen.insert(line.to_vec()) {
-                    lines.push(line.to_vec());
-                }
+    for file in corpus_files() {
+        for line in fs::read(file).unwrap().split(|&byte| byte == b'\n') {
+            let line = &line[..line.len().min(MAX_LINE_BYTES)];
+            if seen.insert(line.to_vec()) {
+                lines.push(line.to_vec());
             }
         }
     }
