@@ -136,6 +136,7 @@ mod class;
 pub mod kernel;
 mod streams;
 mod lanes;
+mod verdicts;
 mod example;
 mod length;
 mod distinct;

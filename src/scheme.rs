@@ -8,9 +8,20 @@
 /// The scheme is the longest beginning made of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
 #[must_use]
 pub fn scheme_len(line: &[u8]) -> Option<usize> {
-    let len = line.iter().position(|&byte| !is_scheme_byte(byte))?;
+    let len = line.iter().position(|&byte| !SCHEME_BYTES[usize::from(byte)])?;
     (len > 0 && line[len] == b':').then_some(len)
 }
+
+/// What [`is_scheme_byte`] says of each byte.
+static SCHEME_BYTES: [bool; 256] = {
+    let mut scheme_bytes = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        scheme_bytes[byte as usize] = is_scheme_byte(byte);
+        byte += 1;
+    }
+    scheme_bytes
+};
 
 /// Whether a scheme may have `byte` in it (RFC 1738 and RFC 1808, letters of both cases).
 #[inline]
@@ -147,8 +158,26 @@ pub(crate) const FILE: usize = 3;
 /// The place of `gopher` in [`KNOWN`].
 pub(crate) const GOPHER: usize = 5;
 
+/// By the length of a name, with which letters the names of that length in [`KNOWN`] begin, a bit each.
+const BEGINNINGS: [u32; 16] = {
+    let mut beginnings = [0; 16];
+    let mut place = 0;
+    while place < KNOWN.len() {
+        let name = KNOWN[place].name.as_bytes();
+        beginnings[name.len()] |= 1 << (name[0] - b'a');
+        place += 1;
+    }
+    beginnings
+};
+
 /// The place in [`KNOWN`] of the scheme `name`, letter case ignored.
 pub(crate) fn find_known(name: &[u8]) -> Option<usize> {
+    // Names of hosts with a port look like schemes, and many lists are full of them.
+    let beginnings = *BEGINNINGS.get(name.len())?;
+    let first = name.first()?.to_ascii_lowercase().wrapping_sub(b'a');
+    if first >= 26 || beginnings >> first & 1 == 0 {
+        return None;
+    }
     KNOWN.iter().position(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
 }
 

@@ -4,87 +4,21 @@
 //! are sums, examples are the first few by place, and of the schemes found the first few by a fixed order keep their name.
 
 use std::collections::BTreeMap;
-use std::fmt;
 
 use crate::advisory::{Advisories, Advisory};
 use crate::census::Census;
 use crate::component::Component;
 use crate::defect::Cause;
 use crate::example::{Line, is_full, keep, merge};
-use crate::grammar::{Grammar, Verdict};
+use crate::grammar::Verdict;
 use crate::scheme::{KNOWN, find_known};
+use crate::verdicts::OtherSchemes;
 
 pub use crate::distinct::ERROR_PPM;
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES, Place};
 pub use crate::frequent::{MAX_NAME_LEN, MAX_NAMES, Top};
 pub use crate::length::{Lengths, Longest};
-
-/// How many schemes keep their name in a tally, those of [`KNOWN`] not counted. The shorter name comes first, and of two
-/// as long the smaller; lines of all others are counted together. A name among the first of a whole corpus is among the
-/// first of every part of it, so that the bound cannot make two tallies of the same lines differ.
-pub const MAX_SCHEMES: usize = 1000;
-
-/// The longest scheme that is counted under its name, in bytes; together with [`MAX_SCHEMES`] it bounds a tally's size.
-pub const MAX_SCHEME_LEN: usize = 255;
-
-/// Lines by verdict.
-#[derive(Clone, PartialEq, Eq)]
-pub struct ByVerdict([u64; Verdict::COUNT]);
-
-impl Default for ByVerdict {
-    fn default() -> Self {
-        Self([0; Verdict::COUNT])
-    }
-}
-
-impl fmt::Debug for ByVerdict {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.debug_map().entries(self.sets().map(|(verdict, lines)| (verdict.to_string(), lines))).finish()
-    }
-}
-
-impl ByVerdict {
-    /// Counts lines.
-    #[inline(always)]
-    pub(crate) fn count(&mut self, verdict: Verdict, lines: u64) {
-        self.0[usize::from(verdict.bits())] += lines;
-    }
-
-    /// Counts one line less.
-    pub(crate) fn take_one(&mut self, verdict: Verdict) {
-        self.0[usize::from(verdict.bits())] -= 1;
-    }
-
-    fn merge(&mut self, other: &Self) {
-        for (own, other) in self.0.iter_mut().zip(other.0) {
-            *own += other;
-        }
-    }
-
-    /// How many lines have that verdict.
-    #[must_use]
-    pub fn of(&self, verdict: Verdict) -> u64 {
-        self.0[usize::from(verdict.bits())]
-    }
-
-    /// All lines.
-    #[must_use]
-    pub fn lines(&self) -> u64 {
-        self.0.iter().sum()
-    }
-
-    /// The lines that `grammar` accepts.
-    #[must_use]
-    pub fn accepted(&self, grammar: Grammar) -> u64 {
-        self.sets().filter(|(verdict, _)| verdict.accepts(grammar)).map(|(_, lines)| lines).sum()
-    }
-
-    /// The verdicts that occur, each with its lines, in the order of their bits.
-    pub fn sets(&self) -> impl Iterator<Item = (Verdict, u64)> {
-        let sets = Verdict::all().zip(self.0);
-        sets.filter(|&(_, lines)| lines > 0)
-    }
-}
+pub use crate::verdicts::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
 
 /// A stretch of one input that has been read whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -111,10 +45,8 @@ pub struct Tally {
     pub boms: u64,
     /// Lines of each scheme of [`KNOWN`], in its order.
     known: Box<[ByVerdict; KNOWN.len()]>,
-    /// Lines of other schemes, by [`key`].
-    others: BTreeMap<Box<[u8]>, ByVerdict>,
-    /// Lines of schemes that keep no name.
-    unnamed: ByVerdict,
+    /// Lines of other schemes.
+    others: OtherSchemes,
     /// Lines without a scheme.
     relative: ByVerdict,
     /// The first lines of each verdict.
@@ -133,12 +65,6 @@ pub struct Tally {
     runs: Vec<Run>,
 }
 
-/// The key of a scheme: its length and its lower-cased name, so that keys sort as [`MAX_SCHEMES`] says.
-fn key(scheme: &[u8]) -> Vec<u8> {
-    let len = u8::try_from(scheme.len()).expect("long schemes have no key");
-    std::iter::once(len).chain(scheme.iter().map(u8::to_ascii_lowercase)).collect()
-}
-
 impl Tally {
     /// Counts judged lines of one verdict, whose scheme has that place in [`KNOWN`], or which have none.
     pub(crate) fn count_many(&mut self, known: Option<usize>, verdict: Verdict, lines: u64) {
@@ -147,29 +73,13 @@ impl Tally {
 
     /// Counts one judged line of a scheme that is not in [`KNOWN`].
     pub(crate) fn count_other(&mut self, scheme: &[u8], verdict: Verdict) {
-        if scheme.len() > MAX_SCHEME_LEN {
-            return self.unnamed.count(verdict, 1);
-        }
-        let key = key(scheme);
-        if let Some(counts) = self.others.get_mut(&*key) {
-            return counts.count(verdict, 1);
-        }
-        self.others.entry(key.into()).or_default().count(verdict, 1);
-        self.bound_schemes();
-    }
-
-    fn bound_schemes(&mut self) {
-        while self.others.len() > MAX_SCHEMES {
-            if let Some((_, counts)) = self.others.pop_last() {
-                self.unnamed.merge(&counts);
-            }
-        }
+        self.others.count(scheme, verdict);
     }
 
     /// Counts one judged line of which only its `beginning` is at hand, by the length of its scheme.
     pub(crate) fn count_long(&mut self, scheme_len: Option<u64>, beginning: &[u8], verdict: Verdict) {
         match scheme_len.map(|len| usize::try_from(len).ok().and_then(|len| beginning.get(..len))) {
-            Some(None) => self.unnamed.count(verdict, 1),
+            Some(None) => self.others.unnamed.count(verdict, 1),
             Some(Some(scheme)) => match find_known(scheme) {
                 Some(known) => self.count_many(Some(known), verdict, 1),
                 None => self.count_other(scheme, verdict),
@@ -297,11 +207,7 @@ impl Tally {
         for (own, other) in self.known.iter_mut().zip(other.known.iter()) {
             own.merge(other);
         }
-        for (key, counts) in other.others {
-            self.others.entry(key).or_default().merge(&counts);
-        }
-        self.unnamed.merge(&other.unnamed);
-        self.bound_schemes();
+        self.others.merge(other.others);
         self.relative.merge(&other.relative);
         for (own, other) in self.firsts.iter_mut().zip(*other.firsts) {
             merge(own, other);
@@ -331,9 +237,9 @@ impl Tally {
     /// All judged lines by verdict.
     #[must_use]
     pub fn judged(&self) -> ByVerdict {
-        let mut all = self.unnamed.clone();
+        let mut all = self.others.unnamed.clone();
         all.merge(&self.relative);
-        for counts in self.known.iter().chain(self.others.values()) {
+        for counts in self.known.iter().chain(self.others.names().map(|(_, counts)| counts)) {
             all.merge(counts);
         }
         all
@@ -367,9 +273,8 @@ impl Tally {
     #[must_use]
     pub fn schemes(&self) -> Vec<(&str, &ByVerdict)> {
         let known = KNOWN.iter().zip(self.known.iter()).map(|(known, counts)| (known.name, counts));
-        let others =
-            self.others.iter().map(|(key, counts)| (str::from_utf8(&key[1..]).unwrap_or_default(), counts));
-        let mut schemes: Vec<_> = known.chain(others).filter(|(_, counts)| counts.lines() > 0).collect();
+        let mut schemes: Vec<_> =
+            known.chain(self.others.names()).filter(|(_, counts)| counts.lines() > 0).collect();
         schemes
             .sort_by(|(a, a_counts), (b, b_counts)| b_counts.lines().cmp(&a_counts.lines()).then(a.cmp(b)));
         schemes
@@ -378,7 +283,7 @@ impl Tally {
     /// Lines whose scheme keeps no name ([`MAX_SCHEMES`], [`MAX_SCHEME_LEN`]).
     #[must_use]
     pub fn unnamed_schemes(&self) -> &ByVerdict {
-        &self.unnamed
+        &self.others.unnamed
     }
 
     /// Lines without a scheme.
@@ -413,7 +318,7 @@ impl Tally {
         let entry = |(name, counts): (&str, &ByVerdict)| (name.to_owned(), counts.lines());
         Top {
             entries: self.schemes().into_iter().take(n).map(entry).collect(),
-            max_error: self.unnamed.lines(),
+            max_error: self.others.unnamed.lines(),
         }
     }
 
