@@ -158,6 +158,8 @@ fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
     for (grammar, (nfa, dfa)) in automata.iter().zip(labelled).enumerate() {
         let alphabet = nfa.alphabet().0;
         let dead = dfa.facts.iter().position(Option::is_none).expect("every grammar refuses something");
+        // A state is the index of its row.
+        let row = |state: &usize| state * dfa.next[0].len();
         let mut labels = Vec::new();
         for state in &dfa.facts {
             // Nobody asks in which rule the dead state is.
@@ -175,7 +177,7 @@ fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
                 "Label {{ rule: {rule}, component: {component}, escape: {escape}, fresh: {fresh}, accepting: {accepting} }}"
             ));
         }
-        table(out, &format!("NEXT_{grammar}"), "u16", dfa.next.iter().flatten());
+        table(out, &format!("NEXT_{grammar}"), "u32", dfa.next.iter().flatten().map(row));
         table(out, &format!("LABELS_{grammar}"), "Label", labels);
         let (top, escape) = (number(nfa.top()), number(nfa.escape()));
         let rules_of = nfa.components().into_iter().map(|component| {
@@ -185,7 +187,8 @@ fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
         table(out, &format!("RULES_OF_{grammar}"), "(Component, &[u16])", rules_of);
         writeln!(
             machines,
-            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {dead}, top: {top}, escape: {escape}, rules_of: &RULES_OF_{grammar}, alphabet: {alphabet:?} }},"
+            "    Labelled {{ next: &NEXT_{grammar}, labels: &LABELS_{grammar}, dead: {}, top: {top}, escape: {escape}, rules_of: &RULES_OF_{grammar}, alphabet: {alphabet:?} }},",
+            row(&dead)
         )
         .expect("a string takes all");
     }

@@ -20,14 +20,25 @@ pub(crate) struct Label {
 
 /// The machine of one grammar whose states know which rule is being read.
 pub(crate) struct Labelled {
-    next: &'static [u16],
+    /// For each state and class the state after it. A state is the index of its row.
+    next: &'static [u32],
     labels: &'static [Label],
-    dead: u16,
+    dead: u32,
     top: u16,
     escape: u16,
     /// The rules in which a defect of each component lies.
     rules_of: &'static [(Component, &'static [u16])],
     alphabet: [u64; 4],
+}
+
+impl Labelled {
+    /// The state after one more byte, `None` if none can follow.
+    #[inline]
+    fn after(&self, state: u32, byte: u8) -> Option<u32> {
+        let class = usize::from(tables::CLASS_OF[usize::from(byte)]);
+        let state = self.next[state as usize + class];
+        (state != self.dead).then_some(state)
+    }
 }
 
 /// A rule of a grammar as its document prints it.
@@ -149,7 +160,7 @@ impl State {
 #[derive(Clone)]
 pub(crate) struct Tracker {
     grammar: Grammar,
-    state: u16,
+    state: u32,
     offset: u64,
     broke_at: Option<u8>,
 }
@@ -168,22 +179,18 @@ impl Tracker {
         if self.broke_at.is_some() {
             return;
         }
-        for &byte in bytes {
-            if let Some(state) = self.after(byte) {
-                self.state = state;
-            } else {
-                self.broke_at = Some(byte);
-                return;
+        let (machine, mut state) = (self.machine(), self.state);
+        let breaks = |&byte: &u8| match machine.after(state, byte) {
+            Some(next) => {
+                state = next;
+                false
             }
-            self.offset += 1;
-        }
-    }
-
-    fn after(&self, byte: u8) -> Option<u16> {
-        let machine = self.machine();
-        let class = usize::from(tables::CLASS_OF[usize::from(byte)]);
-        let state = machine.next[usize::from(self.state) * tables::N_CLASSES + class];
-        (state != machine.dead).then_some(state)
+            None => true,
+        };
+        let n_read = bytes.iter().position(breaks);
+        self.state = state;
+        self.offset += n_read.unwrap_or(bytes.len()) as u64;
+        self.broke_at = n_read.map(|at| bytes[at]);
     }
 
     /// How many bytes could be read: the offset of the defect, once the line has ended.
@@ -203,7 +210,7 @@ impl Tracker {
 
     /// What is known of the state before the refusal.
     pub(crate) fn label(&self) -> &'static Label {
-        &self.machine().labels[usize::from(self.state)]
+        &self.machine().labels[self.state as usize / tables::N_CLASSES]
     }
 
     /// The rule that was being read.
@@ -214,7 +221,7 @@ impl Tracker {
 
     /// Whether an accepted line could have gone on with `byte`.
     pub(crate) fn could_follow(&self, byte: u8) -> bool {
-        self.after(byte).is_some()
+        self.machine().after(self.state, byte).is_some()
     }
 }
 
