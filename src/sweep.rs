@@ -19,7 +19,7 @@ use crate::lanes::{Findings, Known, List, ListedLine, Reader, STRIPE_LEN, decide
 use crate::scheme::{Scheme, Schemes};
 use crate::shard::{cut, last_end, trim_terminator};
 use crate::tally::Run;
-use crate::walk::{Fact, OUTCOMES, Outcome, outcomes, walk};
+use crate::walk::{Fact, OUTCOMES, Outcome, each_outcome, outcomes, walk};
 
 /// What is done with lines. Each line is told of once, alone or in bulk.
 pub(crate) trait Consumer {
@@ -126,8 +126,10 @@ pub(crate) const WALKS_INSTEAD: usize = 7;
 /// How many bytes are shown before the machine walks over the lines.
 const BEGINNING: usize = 2048;
 
-/// How many hard lines are walked side by side.
+/// How many hard lines are walked side by side, since a walk mostly waits for its table entry; and how many of them there have to
+/// be before it is begun, so that few are walked alone, and their bytes are at hand.
 const HARD_AT_ONCE: usize = 4;
+const MANY_HARD: usize = 32;
 
 /// How many bytes the streams read at a time, about: so many that the starts and ends of the lanes cost little, so few that
 /// what is kept of each step is some hundred kilobytes.
@@ -234,19 +236,9 @@ impl<C: Consumer> Sweeper<'_, C> {
                     }
                 }
             });
-            // Side by side, since a walk mostly waits for its table entry.
-            for some in hard.chunks(HARD_AT_ONCE) {
-                let line = |n: usize| some.get(n).map_or(&b""[..], |listed| piece.line(listed));
-                let outcomes = outcomes::<HARD_AT_ONCE>(std::array::from_fn(line));
-                for (listed, outcome) in some.iter().zip(outcomes) {
-                    self.hard(
-                        &piece.entry(listed, &|| piece.number(findings, listed)),
-                        piece.line(listed),
-                        outcome,
-                    );
-                }
+            if hard.len() >= MANY_HARD {
+                self.walk_hard(findings, piece, hard.drain(..));
             }
-            hard.clear();
             if lacking != 0 {
                 let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
                 let lines = plain.map(|(.., lines)| lines).sum();
@@ -257,6 +249,7 @@ impl<C: Consumer> Sweeper<'_, C> {
             }
             n_stripes += 1;
         }
+        self.walk_hard(findings, piece, hard.drain(..));
         self.consumer.bulk(&Bulk {
             blank: findings.blank(),
             cr: findings.cr(),
@@ -278,6 +271,20 @@ impl<C: Consumer> Sweeper<'_, C> {
             self.consumer.again(piece.bytes, piece.place, piece.before, ends);
         }
         lines_of_all
+    }
+
+    /// Tells of hard lines of a piece.
+    fn walk_hard(
+        &mut self,
+        findings: &Findings,
+        piece: &Piece<'_>,
+        listed: impl Iterator<Item = ListedLine>,
+    ) {
+        let lines = listed.map(|listed| (listed, piece.line(&listed)));
+        each_outcome::<HARD_AT_ONCE, _>(lines, |listed, outcome| {
+            let number = || piece.number(findings, &listed);
+            self.hard(&piece.entry(&listed, &number), piece.line(&listed), outcome);
+        });
     }
 
     /// Shows the lines that end in some stripes, among which are those told of in bulk whose verdict is lacking.

@@ -110,6 +110,65 @@ pub(crate) fn outcomes<const N: usize>(lines: [&[u8]; N]) -> [u8; N] {
     })
 }
 
+/// A line on its way, with what is left of it.
+struct Walked<'a, L> {
+    line: L,
+    state: State,
+    pairs: &'a [[u8; 2]],
+    last: &'a [u8],
+}
+
+impl<'a, L> Walked<'a, L> {
+    fn new((line, bytes): (L, &'a [u8])) -> Self {
+        let (pairs, last) = bytes.as_chunks();
+        Self { line, state: State::START, pairs, last }
+    }
+
+    /// The number of the outcome, once there are no more pairs.
+    fn outcome(&self) -> u8 {
+        self.state.outcome(!self.last.is_empty(), self.last.first().copied().unwrap_or(0))
+    }
+}
+
+/// Tells the number of the outcome of each of `lines`, in no order that means anything. `N` of them are walked side by side;
+/// where one has ended the next begins.
+pub(crate) fn each_outcome<'a, const N: usize, L>(
+    lines: impl Iterator<Item = (L, &'a [u8])>,
+    mut each: impl FnMut(L, u8),
+) {
+    let mut lines = lines.map(Walked::new);
+    let mut walks: Vec<_> = lines.by_ref().take(N).collect();
+    while let Some(side_by_side) = walks.first_chunk_mut::<N>() {
+        let together = side_by_side.iter().map(|walk| walk.pairs.len()).min().unwrap_or(0);
+        let pairs = side_by_side.each_ref().map(|walk| &walk.pairs[..together]);
+        let mut states = side_by_side.each_ref().map(|walk| walk.state);
+        for at in 0..together {
+            for (state, pairs) in states.iter_mut().zip(pairs) {
+                *state = state.after(pairs[at]);
+            }
+        }
+        for (walk, state) in side_by_side.iter_mut().zip(states) {
+            (walk.state, walk.pairs) = (state, &walk.pairs[together..]);
+        }
+        for n in (0..N).rev() {
+            if !walks[n].pairs.is_empty() {
+                continue;
+            }
+            let ended = match lines.next() {
+                Some(next) => std::mem::replace(&mut walks[n], next),
+                None => walks.swap_remove(n),
+            };
+            let outcome = ended.outcome();
+            each(ended.line, outcome);
+        }
+    }
+    for mut walk in walks {
+        walk.state = walk.pairs.iter().fold(walk.state, |state, pair| state.after(*pair));
+        let outcome = walk.outcome();
+        each(walk.line, outcome);
+    }
+}
+
 /// How many bytes of each lane are walked before the lines that ended in them are given out: as many blocks of 64 as a byte
 /// has bits, which [`line_feeds`] needs.
 const STRIPE: usize = 8 * 64;
