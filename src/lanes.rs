@@ -169,7 +169,7 @@ impl Findings {
     }
 
     /// Hands on the listed lines of the last stripe, in no order that means anything.
-    #[inline]
+    #[inline(always)]
     pub(crate) fn each_listed(&self, mut each: impl FnMut(ListedLine)) {
         for listed in &self.listed[..self.n_listed] {
             for lane in bits(u64::from(listed.lanes)) {
@@ -180,7 +180,8 @@ impl Findings {
         }
     }
 
-    #[inline]
+    // What is returned by memory is read back in other portions than it was written, and waited for.
+    #[inline(always)]
     fn line(&self, listed: &Listed, lane: usize, bit: usize) -> ListedLine {
         let end = listed.step * BLOCK + bit;
         // Back to the LF before, or to the start of the lane.
@@ -507,10 +508,11 @@ fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
     if ((ends.newline & !(is_http | is_https | listed)) | ends.cr | port).any() {
         let relative = plain & !ends.absolute;
         rest.add::<CROWDED>([relative, relative & tilde, port, ends.cr]);
-        let is_ftp = plain & ends.ftp;
-        ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
-        let is_file = plain & ends.file;
-        file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, ends.blank & !listed]);
+        let (is_ftp, is_file, blank) = (plain & ends.ftp, plain & ends.file, ends.blank & !listed);
+        if (is_ftp | is_file | blank).any() {
+            ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
+            file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, blank]);
+        }
     }
 }
 

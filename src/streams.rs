@@ -26,9 +26,10 @@ use crate::class::Classes;
 use crate::kernel::Word;
 
 /// How many words go from each step to the next.
-const SLOTS: usize = 26;
+const SLOTS: usize = 25;
 /// How many more do for lines of ftp and file, for ports and for percent escapes.
 const FTP_FILE_SLOTS: usize = 8;
+const RELATIVE_SLOTS: usize = 1;
 const PORT_SLOTS: usize = 7;
 const ESCAPE_SLOTS: usize = 5;
 
@@ -82,7 +83,7 @@ impl<'a, W: Word> Flow<'a, W> {
         let carry = self.slot();
         let inside = (marks & !newline) | *carry;
         let sum = inside.plus(!newline);
-        *carry = (!(newline | (sum & !inside))).top();
+        *carry = ((inside | !sum) & !newline).top();
         (sum | marks) & newline
     }
 
@@ -99,6 +100,7 @@ impl<'a, W: Word> Flow<'a, W> {
 pub(crate) struct Carried<W> {
     slots: [W; SLOTS],
     ftp_file: Rare<W, FTP_FILE_SLOTS>,
+    relative: Rare<W, RELATIVE_SLOTS>,
     port: Rare<W, PORT_SLOTS>,
     escape: Rare<W, ESCAPE_SLOTS>,
 }
@@ -108,7 +110,13 @@ impl<W: Word> Carried<W> {
     pub(crate) fn new(zero: W, last_bit: W) -> Self {
         let mut slots = [zero; SLOTS];
         slots[0] = last_bit;
-        Self { slots, ftp_file: Rare::new(zero), port: Rare::new(zero), escape: Rare::new(zero) }
+        Self {
+            slots,
+            ftp_file: Rare::new(zero),
+            relative: Rare::new(zero),
+            port: Rare::new(zero),
+            escape: Rare::new(zero),
+        }
     }
 }
 
@@ -206,8 +214,15 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
     let in_own_rule = in_http | in_ftp_file;
 
     // No scheme: a ":" in the first segment is for the judge, as is a query without a path.
-    let segment_end = flow.behind(first_other & !c.colon(), !(c.delimiter() | newline));
-    hard = hard | (segment_end & c.colon()) | (start & (c.question() | c.colon()));
+    let segment = first_other & !(c.colon() | newline);
+    if carried.relative.alive | segment.any() {
+        let mut flow = Flow::new(&mut carried.relative.slots);
+        let segment_end = flow.behind(segment, !(c.delimiter() | newline));
+        hard = hard | (segment_end & c.colon());
+        debug_assert_eq!(flow.at, RELATIVE_SLOTS);
+        carried.relative.look();
+    }
+    hard = hard | (start & (c.question() | c.colon()));
 
     // A scheme must be followed by "//", and that by a plain host, or, of file, by nothing and a "/". What begins with "//"
     // is for the judge.

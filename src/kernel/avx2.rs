@@ -10,8 +10,11 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-use super::{AHEAD, Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::OfBits;
+
+/// How far ahead of what is read the memory is asked for, in bytes: what is read at once the next time.
+const AHEAD: usize = Avx2::AT_ONCE * BLOCK;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
 

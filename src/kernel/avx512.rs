@@ -2,14 +2,16 @@
 
 use std::arch::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_gf2p8affine_epi64_epi8,
-    _mm512_loadu_si512, _mm512_maskz_permutex2var_epi8, _mm512_or_si512, _mm512_permutex2var_epi8,
-    _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shldi_epi64,
-    _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask,
-    _mm512_testn_epi8_mask, _mm512_xor_si512,
+    _mm512_loadu_si512, _mm512_min_epu8, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_popcnt_epi64,
+    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shldi_epi64, _mm512_shuffle_i64x2,
+    _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask, _mm512_xor_si512,
 };
 
-use super::{AHEAD, BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::{CODES, OfCodes};
+
+/// How far ahead of what is read the memory is asked for, in bytes.
+const AHEAD: usize = 256;
 
 token!(Avx512: "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "gfni"
     "bmi1" "bmi2" "lzcnt" "popcnt");
@@ -156,8 +158,9 @@ impl Kernel for Avx512 {
             for (bits, block) in pairs.iter_mut().zip(blocks.all(at)) {
                 _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
                 let bytes = _mm512_loadu_si512(block.cast());
-                let ascii = _mm512_testn_epi8_mask(bytes, _mm512_set1_epi8(-128));
-                let codes = _mm512_maskz_permutex2var_epi8(ascii, low, bytes, high);
+                // The last of them stands for all above, too: no grammar has them anywhere.
+                let ascii = _mm512_min_epu8(bytes, _mm512_set1_epi8(127));
+                let codes = _mm512_permutex2var_epi8(low, ascii, high);
                 // Bit n of byte k of the product is bit k of byte 7 - n: the planes, backwards.
                 *bits = _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(UNITS), codes);
             }

@@ -98,9 +98,6 @@ pub(crate) use avx512::Avx512;
 /// The most lanes that a kernel has.
 pub(crate) const LANES: usize = 8;
 
-/// How far ahead of what is read the memory is asked for, in bytes.
-pub(crate) const AHEAD: usize = 256;
-
 /// How many bytes of each lane one word describes.
 pub(crate) const BLOCK: usize = 64;
 
