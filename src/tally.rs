@@ -59,6 +59,8 @@ pub struct Tally {
     exampled: Advisories,
     /// The same for verdicts, a bit each.
     verdicts_exampled: u32,
+    /// The same for defects: for each component a bit for each cause.
+    defects_exampled: [u32; Component::ALL.len()],
     /// What is counted on demand.
     pub(crate) census: Census,
     /// What has been read, sorted, adjoining stretches made one.
@@ -98,7 +100,11 @@ impl Tally {
         around: impl FnOnce() -> (u64, &'a [u8]),
     ) {
         let found = self.defects.entry((component, cause)).or_default();
-        found.count(line.place, || line.example(offset, around()));
+        if self.defects_exampled[component as usize] >> cause as u32 & 1 == 1 {
+            found.lines += 1;
+        } else {
+            found.count(line.place, || line.example(offset, around()));
+        }
     }
 
     /// Whether lines at or behind `place` with that advisory need only be counted.
@@ -134,7 +140,12 @@ impl Tally {
     /// An empty tally for lines that come behind all those of an input that are counted here.
     pub(crate) fn behind(&self, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
+        let mut defects_exampled = self.defects_exampled;
+        for ((component, cause), _) in self.defects.iter().filter(|(_, found)| is_full(&found.examples, place)) {
+            defects_exampled[*component as usize] |= 1 << *cause as u32;
+        }
         Self {
+            defects_exampled,
             exampled: Advisory::ALL.iter().copied().filter(has_all).collect(),
             verdicts_exampled: !self.lacking(place),
             ..Self::default()
@@ -150,7 +161,11 @@ impl Tally {
     pub(crate) fn count_advisories(&mut self, line: &Line<'_>, advisories: Advisories) {
         for advisory in advisories.iter() {
             let found = &mut self.advisories[advisory as usize];
-            found.count(line.place, || line.beginning());
+            if self.exampled.has(advisory) {
+                found.lines += 1;
+            } else {
+                found.count(line.place, || line.beginning());
+            }
         }
     }
 
