@@ -36,12 +36,32 @@ pub(super) fn parse(text: &str) -> Result<Vec<Gate>, String> {
     loop {
         match reader.condition() {
             Ok(gate) => gates.push(gate),
-            Err(wrong) => return Err(marked(text, &wrong)),
+            Err(wrong) => {
+                let wrong = gates.last().and_then(|gate| in_groups(text, gate, &wrong)).unwrap_or(wrong);
+                return Err(marked(text, &wrong));
+            }
         }
         if !reader.takes(",") {
             return Ok(gates);
         }
     }
+}
+
+/// A better word on what is `wrong` behind the comma that follows `gate`: its number goes on there, in groups of three digits.
+fn in_groups(text: &str, gate: &Gate, wrong: &Wrong) -> Option<Wrong> {
+    let Limit::Count(count) = gate.limit else { return None };
+    let first = count.to_string();
+    let behind = &text[wrong.at.start..];
+    let len = behind.find(|c: char| !c.is_ascii_digit() && c != ',').unwrap_or(behind.len());
+    let groups = behind[..len].trim_end_matches(',');
+    let whole = format!("{first},{groups}");
+    // Nothing but the comma stands between the two.
+    let is_number = groups.split(',').all(|group| group.len() == 3)
+        && text[..wrong.at.start].ends_with(&format!("{first},"));
+    is_number.then(|| Wrong {
+        at: wrong.at.start - first.len() - 1..wrong.at.start + groups.len(),
+        why: format!("a comma begins another condition; write {}", whole.replace(',', "")),
+    })
 }
 
 /// The sentence, and the text with a mark below the bytes that the sentence is about.
@@ -62,6 +82,19 @@ const COMPARISONS: [(&str, Comparison); 6] = [
     ("<", Comparison::Less),
     ("!=", Comparison::Other),
     ("=", Comparison::Equal),
+];
+
+/// What is typed for a comparison, longest first, and what it is here.
+const MISTAKEN: [(&str, &str); 9] = [
+    ("===", "="),
+    ("!==", "!="),
+    ("==", "="),
+    ("=>", ">="),
+    ("=<", "<="),
+    ("<>", "!="),
+    ("\u{2265}", ">="),
+    ("\u{2264}", "<="),
+    ("\u{2260}", "!="),
 ];
 
 struct Reader<'a> {
@@ -95,13 +128,14 @@ impl<'a> Reader<'a> {
 
     /// The name that comes next.
     fn name(&mut self) -> (&'a str, Range<usize>) {
-        self.word(|c| !c.is_whitespace() && !",:<>=!".contains(c))
+        self.word(|c| !c.is_whitespace() && !",:<>=!\u{2265}\u{2264}\u{2260}".contains(c))
     }
 
     fn condition(&mut self) -> Result<Gate, Wrong> {
         self.skip_spaces();
         let start = self.at;
         let measure = self.measure()?;
+        self.check_comparison()?;
         let found = COMPARISONS.iter().find(|(sign, _)| self.takes(sign));
         let (comparison, limit) = match found {
             Some(&(_, comparison)) => (comparison, self.limit(&measure)?),
@@ -120,6 +154,19 @@ impl<'a> Reader<'a> {
             return Err(self.wrong_here(why));
         }
         Ok(Gate { text, measure, comparison, limit })
+    }
+
+    /// # Errors
+    /// When what comes next is no comparison, but looks like one.
+    fn check_comparison(&mut self) -> Result<(), Wrong> {
+        self.skip_spaces();
+        let rest = &self.text[self.at..];
+        MISTAKEN.iter().find(|(typed, _)| rest.starts_with(typed)).map_or(Ok(()), |(typed, meant)| {
+            Err(Wrong {
+                at: self.at..self.at + typed.len(),
+                why: format!("no such comparison; write {meant}"),
+            })
+        })
     }
 
     /// The error that something else was expected here.
@@ -285,7 +332,19 @@ mod tests {
             ("refused>", "expected a count of lines", "        ^"),
             ("refused>x", "expected a count of lines", "        ^"),
             ("refused>-1", "expected a count of lines", "        ^^"),
-            ("refused==1", "expected a count of lines", "        ^"),
+            ("refused==1", "no such comparison; write =", "       ^^"),
+            ("refused =>1", "no such comparison; write >=", "        ^^"),
+            ("refused=<1", "no such comparison; write <=", "       ^^"),
+            ("refused<>1", "no such comparison; write !=", "       ^^"),
+            ("refused\u{2265}1", "no such comparison; write >=", "       ^"),
+            ("refused>1,000", "a comma begins another condition; write 1000", "        ^^^^^"),
+            (
+                "blank,refused>1,000,000,cr",
+                "a comma begins another condition; write 1000000",
+                "              ^^^^^^^^^",
+            ),
+            ("refused>1,00", "no such measure", "          ^^"),
+            ("refused>1%,000", "no such measure", "           ^^^"),
             ("refused>99999999999999999999", "the number is too large", "        ^^^^^^^^^^^^^^^^^^^^"),
             ("refused>101%", "expected a share from 0% to 100%", "        ^^^"),
             ("refused>%", "expected a share", "        ^"),
