@@ -228,6 +228,8 @@ enum End {
     Crossed,
     /// An input could not be read to its end; it has been named.
     Incomplete,
+    /// The report does not say whether a limit was crossed.
+    Untold,
     /// This signal stopped it.
     Stopped(u8),
     /// Nothing was asked for.
@@ -266,7 +268,7 @@ pub(crate) fn run() -> ExitCode {
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,
         Ok(End::Crossed) => ExitCode::from(1),
-        Ok(End::Incomplete) => ExitCode::from(2),
+        Ok(End::Incomplete | End::Untold) => ExitCode::from(2),
         // What a shell says of a program that the signal has ended.
         Ok(End::Stopped(signal)) => ExitCode::from(128 + signal),
         Ok(End::NoInput) => {

@@ -10,7 +10,7 @@ use urlsift::report::{Report, Run};
 use urlsift::scan::Options;
 
 use super::count::CountArgs;
-use super::gate::Gates;
+use super::gate::{Finding, Gates};
 use super::report::ReportArgs;
 use super::{End, GrammarArgs, InputArgs, complain, complain_of, kernel};
 
@@ -41,7 +41,8 @@ pub(crate) struct ScanArgs {
     /// comparison it means more than 0. Counted are: refused and accepted, by the grammar of --grammar, or behind a colon
     /// another one, any (at least one of the five) or all (each of the five); scheme:NAME and relative (no scheme);
     /// advisory:NAME; and lines, judged, blank and cr (lines that ended in CR). Shares are of the judged lines, those of judged,
-    /// blank and cr of all lines; no share of nothing crosses a limit.
+    /// blank and cr of all lines; no share of nothing crosses a limit. Where more schemes occur than are counted by name, a
+    /// condition on one of the others may be impossible to tell; that is said, and the exit status is 2.
     #[arg(long, value_name = "CONDITION")]
     fail_on: Vec<Gates>,
 
@@ -88,9 +89,20 @@ fn judged(report: &Report, gates: &[Gates]) -> End {
         return End::Incomplete;
     }
     let mut end = End::Done;
-    for sentence in gates.iter().flat_map(|gates| gates.crossed(report)) {
+    for finding in gates.iter().flat_map(|gates| gates.findings(report)) {
+        let sentence = match finding {
+            Finding::Crossed(sentence) => {
+                end = End::Crossed;
+                sentence
+            }
+            Finding::Untold(sentence) => {
+                if !matches!(end, End::Crossed) {
+                    end = End::Untold;
+                }
+                sentence
+            }
+        };
         complain(&sentence);
-        end = End::Crossed;
     }
     end
 }

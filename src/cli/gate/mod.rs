@@ -7,6 +7,8 @@ use std::cmp::Ordering;
 use std::str::FromStr;
 
 use urlsift::report::{Report, grouped};
+use urlsift::scheme::KNOWN;
+use urlsift::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
 use urlsift::{Advisory, Grammar};
 
 /// The conditions of one `--fail-on`.
@@ -74,8 +76,9 @@ const WHOLE: u64 = 1_000_000_000;
 /// Some of a whole.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Count {
-    /// `None` when the report does not say.
-    part: Option<u64>,
+    /// The least and the most that it can be: one number where the report says it.
+    least: u64,
+    most: u64,
     /// What shares are of; `None` for the whole itself.
     base: Option<Base>,
 }
@@ -87,22 +90,50 @@ struct Base {
 }
 
 impl Count {
-    /// It in words.
-    fn sentence(self) -> String {
-        let Some(part) = self.part else {
-            return "not known: the report keeps the names of some schemes only, and this is none of them"
-                .to_owned();
+    fn is_known(self) -> bool {
+        self.least == self.most
+    }
+
+    /// It in words, with a share that is on the same side of `limit` as the count itself.
+    fn sentence(self, limit: Limit) -> String {
+        let both = |text: &dyn Fn(u64) -> String| {
+            let most = text(self.most);
+            if self.is_known() { most } else { format!("{} to {most}", text(self.least)) }
         };
+        let lines = both(&grouped);
         match self.base {
-            None => format!("{} lines", grouped(part)),
-            Some(Base { lines, noun }) => {
-                let share = match (u128::from(part) * 10_000).checked_div(u128::from(lines)) {
-                    None => String::new(),
-                    Some(0) if part > 0 => ", under 0.01%".to_owned(),
-                    Some(n) => format!(", {}.{:02}%", n / 100, n % 100),
-                };
-                format!("{} of {} {noun}{share}", grouped(part), grouped(lines))
+            None => format!("{lines} lines"),
+            Some(Base { lines: 0, noun }) => format!("{lines} of 0 {noun}"),
+            Some(Base { lines: whole, noun }) => {
+                let share = both(&|part| percent(part, whole, limit));
+                format!("{lines} of {} {noun}, {share} %", grouped(whole))
             }
+        }
+    }
+}
+
+/// A share in per cent, rounded to two decimals, or to as many more as it takes not to look like the limit, all or nothing where it
+/// is none of these. `whole` is not 0.
+fn percent(part: u64, whole: u64, limit: Limit) -> String {
+    let shares =
+        [0, WHOLE].into_iter().chain(if let Limit::Share(share) = limit { Some(share) } else { None });
+    let exact = u128::from(part) * u128::from(WHOLE);
+    let looks_right = |rounded: u128, unit: u128| {
+        shares.clone().all(|share| {
+            let seen = (rounded * u128::from(WHOLE / 100)).cmp(&(u128::from(share) * unit));
+            seen == exact.cmp(&(u128::from(share) * u128::from(whole)))
+        })
+    };
+    let whole = u128::from(whole);
+    let (mut digits, mut rest) = (u128::from(part) * 100 / whole, u128::from(part) * 100 % whole);
+    // Two shares that differ do so by a part in whole * WHOLE: there are no more decimals than that has, and all numbers fit.
+    let mut unit = 1;
+    loop {
+        (digits, rest, unit) = (digits * 10 + rest * 10 / whole, rest * 10 % whole, unit * 10);
+        let rounded = digits + u128::from(rest * 2 >= whole);
+        if unit >= 100 && looks_right(rounded, unit) {
+            let decimals = unit.ilog10() as usize;
+            return format!("{}.{:0decimals$}", rounded / unit, rounded % unit);
         }
     }
 }
@@ -131,24 +162,22 @@ impl Measure {
             By::Any => by_any,
             By::All => by_all(),
         };
-        let part = match self {
-            Self::Lines => Some(totals.lines),
-            Self::Blank => Some(totals.blank),
-            Self::Cr => Some(totals.cr),
-            Self::Judged => Some(judged),
-            Self::Relative => Some(report.relative.lines),
-            Self::Scheme(name) => match report.schemes.iter().find(|scheme| scheme.name == *name) {
-                Some(scheme) => Some(scheme.count.lines),
-                None => (report.other_schemes.lines == 0).then_some(0),
-            },
-            Self::Accepted(by) => Some(accepted(*by)),
+        let known = |lines| (lines, lines);
+        let (least, most) = match self {
+            Self::Lines => known(totals.lines),
+            Self::Blank => known(totals.blank),
+            Self::Cr => known(totals.cr),
+            Self::Judged => known(judged),
+            Self::Relative => known(report.relative.lines),
+            Self::Scheme(name) => lines_of_scheme(report, name),
+            Self::Accepted(by) => known(accepted(*by)),
             // Refused by one at the least is what not all accept, and refused by all is what none accepts.
-            Self::Refused(By::Any) => Some(judged - by_all()),
-            Self::Refused(By::All) => Some(judged - by_any),
-            Self::Refused(by) => Some(judged - accepted(*by)),
+            Self::Refused(By::Any) => known(judged - by_all()),
+            Self::Refused(By::All) => known(judged - by_any),
+            Self::Refused(by) => known(judged - accepted(*by)),
             Self::Advisory(advisory) => {
                 let counts = report.advisories.iter().find(|count| count.name == *advisory);
-                Some(counts.map_or(0, |count| count.lines))
+                known(counts.map_or(0, |count| count.lines))
             }
         };
         let base = match self {
@@ -156,8 +185,29 @@ impl Measure {
             Self::Blank | Self::Cr | Self::Judged => Some(Base { lines: totals.lines, noun: "lines" }),
             _ => Some(Base { lines: judged, noun: "judged lines" }),
         };
-        Count { part, base }
+        Count { least, most, base }
     }
+}
+
+/// The least and the most lines that the scheme `name` can have. They differ where that name would not have been kept: then
+/// its lines, if there are any, were counted together with others.
+fn lines_of_scheme(report: &Report, name: &str) -> (u64, u64) {
+    if let Some(scheme) = report.schemes.iter().find(|scheme| scheme.name == name) {
+        return (scheme.count.lines, scheme.count.lines);
+    }
+    let is_known = |name: &str| KNOWN.iter().any(|known| known.name == name);
+    // As `MAX_SCHEMES` says: what comes before one that was kept would have been kept itself.
+    let place = |name: &str| (name.len(), name.to_owned());
+    let kept: Vec<_> = report
+        .schemes
+        .iter()
+        .filter(|scheme| !is_known(&scheme.name))
+        .map(|scheme| place(&scheme.name))
+        .collect();
+    let would_be_kept = is_known(name)
+        || (name.len() <= MAX_SCHEME_LEN
+            && (kept.len() < MAX_SCHEMES || kept.iter().max().is_some_and(|last| place(name) < *last)));
+    (0, if would_be_kept { 0 } else { report.other_schemes.lines })
 }
 
 impl Comparison {
@@ -171,19 +221,79 @@ impl Comparison {
             Self::Other => ordering.is_ne(),
         }
     }
+
+    /// Whether it holds for numbers of which the least and the most are so ordered; `None` where it holds for some of them only.
+    fn holds_for_all(self, [least, most]: [Ordering; 2]) -> Option<bool> {
+        let is_one_sided = !matches!(self, Self::Equal | Self::Other);
+        let is_told = least == most || (is_one_sided && self.holds(least) == self.holds(most));
+        is_told.then(|| self.holds(least))
+    }
+
+    /// It in words, before the limit.
+    fn words(self) -> &'static str {
+        match self {
+            Self::More => "more than",
+            Self::AtLeast => "not less than",
+            Self::Less => "less than",
+            Self::AtMost => "not more than",
+            Self::Equal => "exactly",
+            Self::Other => "not",
+        }
+    }
+}
+
+impl Limit {
+    /// A share as it would be typed.
+    fn share(self) -> Option<String> {
+        let Self::Share(parts) = self else { return None };
+        let percent = WHOLE / 100;
+        let decimals = format!("{:07}", parts % percent);
+        let decimals = decimals.trim_end_matches('0');
+        let point = if decimals.is_empty() { "" } else { "." };
+        Some(format!("{}{point}{decimals} %", parts / percent))
+    }
+}
+
+/// What a report says of a condition, in a sentence for the user.
+pub(crate) enum Finding {
+    /// It holds.
+    Crossed(String),
+    /// Whether it holds cannot be told from the report.
+    Untold(String),
 }
 
 impl Gate {
-    /// Whether the count crosses the limit. What is not known does; no share of nothing does.
-    fn is_crossed_by(&self, count: Count) -> bool {
-        let Some(part) = count.part else { return true };
-        match self.limit {
-            Limit::Count(limit) => self.comparison.holds(part.cmp(&limit)),
+    /// Whether the count crosses the limit; `None` where that cannot be told. No share of nothing does.
+    fn is_crossed_by(&self, count: Count) -> Option<bool> {
+        let order = |part: u64| match self.limit {
+            Limit::Count(limit) => part.cmp(&limit),
             Limit::Share(limit) => {
                 let whole = count.base.map_or(part, |base| base.lines);
-                let scaled = u128::from(part) * u128::from(WHOLE);
-                whole > 0 && self.comparison.holds(scaled.cmp(&(u128::from(whole) * u128::from(limit))))
+                (u128::from(part) * u128::from(WHOLE)).cmp(&(u128::from(whole) * u128::from(limit)))
             }
+        };
+        if matches!((self.limit, count.base), (Limit::Share(_), Some(Base { lines: 0, .. }))) {
+            return Some(false);
+        }
+        self.comparison.holds_for_all([count.least, count.most].map(order))
+    }
+
+    /// What there is to say of the report; nothing where the condition does not hold.
+    fn finding(&self, report: &Report) -> Option<Finding> {
+        let count = self.measure.of(report);
+        let (text, counted) = (&self.text, count.sentence(self.limit));
+        match self.is_crossed_by(count) {
+            Some(false) => None,
+            Some(true) => {
+                let limit = self.limit.share();
+                let limit =
+                    limit.map_or(String::new(), |share| format!(", {} {share}", self.comparison.words()));
+                Some(Finding::Crossed(format!("--fail-on {text} is crossed: {counted}{limit}")))
+            }
+            None => Some(Finding::Untold(format!(
+                "--fail-on {text} cannot be told: {counted}, since so many schemes occur that this one is not counted by name; \
+                 \"urlsift lines -c scheme\" prints each line's"
+            ))),
         }
     }
 }
@@ -197,13 +307,9 @@ impl FromStr for Gates {
 }
 
 impl Gates {
-    /// A sentence for each condition that the report crosses.
-    pub(crate) fn crossed(&self, report: &Report) -> impl Iterator<Item = String> {
-        self.0.iter().filter_map(|gate| {
-            let count = gate.measure.of(report);
-            let sentence = || format!("--fail-on {} is crossed: {}", gate.text, count.sentence());
-            gate.is_crossed_by(count).then(sentence)
-        })
+    /// What there is to say of each condition that holds, or may hold.
+    pub(crate) fn findings(&self, report: &Report) -> impl Iterator<Item = Finding> {
+        self.0.iter().filter_map(|gate| gate.finding(report))
     }
 }
 
@@ -212,9 +318,13 @@ mod tests {
     use super::*;
 
     fn is_crossed(condition: &str, part: u64, whole: u64) -> bool {
+        told(condition, [part, part], whole).unwrap()
+    }
+
+    fn told(condition: &str, [least, most]: [u64; 2], whole: u64) -> Option<bool> {
         let Gates(gates) = condition.parse().unwrap();
         let base = Base { lines: whole, noun: "lines" };
-        gates[0].is_crossed_by(Count { part: Some(part), base: Some(base) })
+        gates[0].is_crossed_by(Count { least, most, base: Some(base) })
     }
 
     #[test]
@@ -252,9 +362,49 @@ mod tests {
     }
 
     #[test]
-    fn what_is_not_known_is_crossed() {
-        let Gates(gates) = "scheme:foo>3".parse().unwrap();
-        let count = Count { part: None, base: None };
-        assert!(gates[0].is_crossed_by(count) && count.sentence().starts_with("not known"));
+    fn bounds_decide_where_they_can() {
+        for (condition, told_of_it) in [
+            ("scheme:x", None),
+            ("scheme:x>4", None),
+            ("scheme:x>5", Some(false)),
+            ("scheme:x>=0", Some(true)),
+            ("scheme:x<6", Some(true)),
+            ("scheme:x<=4", None),
+            ("scheme:x=3", None),
+            ("scheme:x=6", Some(false)),
+            ("scheme:x!=3", None),
+            ("scheme:x!=6", Some(true)),
+            ("scheme:x>50%", Some(false)),
+            ("scheme:x>49%", None),
+        ] {
+            assert_eq!(told(condition, [0, 5], 10), told_of_it, "{condition}");
+        }
+    }
+
+    #[test]
+    fn shares_do_not_contradict_what_is_said_of_them() {
+        let share = |percent: &str| {
+            let Gates(gates) = format!("refused>{percent}%").parse().unwrap();
+            gates[0].limit
+        };
+        for (part, whole, limit, shown) in [
+            (1_004, 1_000_000, share("0.1"), "0.1004"),
+            (1_000, 1_000_000, share("0.1"), "0.10"),
+            (999, 1_000_000, share("0.1"), "0.0999"),
+            (1, 3, share("33.33"), "33.333"),
+            (1, 3, share("33.3333333"), "33.33333333"),
+            (2, 3, Limit::Count(1), "66.67"),
+            (1, 1_000_000, Limit::Count(0), "0.0001"),
+            (999_999, 1_000_000, Limit::Count(0), "99.9999"),
+            (1, 80_000_000, share("0.0000013"), "0.000001"),
+            (0, 7, Limit::Count(0), "0.00"),
+            (7, 7, share("99.9999999"), "100.00"),
+            (u64::MAX - 1, u64::MAX, share("100"), "99.99999999999999999"),
+        ] {
+            assert_eq!(percent(part, whole, limit), shown, "{part} of {whole}");
+        }
+        assert_eq!(share("0.10").share().unwrap(), "0.1 %");
+        assert_eq!(share("100").share().unwrap(), "100 %");
+        assert_eq!(share("0.0000001").share().unwrap(), "0.0000001 %");
     }
 }
