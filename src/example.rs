@@ -3,7 +3,8 @@
 
 use std::ops::Range;
 
-use crate::parts::{beginning, secrets};
+use crate::parts::beginning;
+use crate::secret::{secrets, secrets_inside};
 
 /// How many examples are kept of each kind.
 pub const MAX_EXAMPLES: usize = 3;
@@ -152,8 +153,11 @@ impl<'a> Line<'a> {
             let open = cut && range.end == self.beginning.len();
             inside(range.start as u64)..if open { text.len() } else { inside(range.end as u64) }
         });
-        let mut all: Vec<_> =
-            by_beginning.chain(secrets(text, from + (text.len() as u64) < self.len)).collect();
+        let end = from + text.len() as u64;
+        // Of what the beginning has, it knows more.
+        let is_known = end <= self.beginning.len() as u64;
+        let by_text = if is_known { Vec::new() } else { secrets_inside(text, end < self.len) };
+        let mut all: Vec<_> = by_beginning.chain(by_text).collect();
         all.retain(|range| !range.is_empty());
         all.sort_by_key(|range| (range.start, range.end));
         all.dedup_by(|next, kept| {

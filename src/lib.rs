@@ -122,6 +122,7 @@ mod names;
 pub mod component;
 pub mod escape;
 pub mod scheme;
+pub mod secret;
 pub mod parts;
 pub mod grammar;
 mod machine;

@@ -102,37 +102,6 @@ pub(crate) struct Host {
     pub(crate) end: usize,
 }
 
-/// Where passwords may stand in `text`, ascending: what should not be shown of it.
-///
-/// Not only behind the scheme of the line: everywhere behind two slashes, or behind a ":" and one, up to the next slash, the
-/// text between the first ":" and the last "@"; a URL may stand in brackets, in another URL, or be misspelt. Where `cut` says
-/// that `text` is the beginning of something longer, what has not ended may be a password too, the empty rest behind `text`
-/// included. Linear in the length.
-#[must_use]
-pub fn secrets(text: &[u8], cut: bool) -> Vec<Range<usize>> {
-    let is_slash = |byte: &u8| matches!(byte, b'/' | b'\\');
-    let mut secrets = Vec::new();
-    let mut at = 0;
-    while let Some(slash) = memchr::memchr2(b'/', b'\\', &text[at..]).map(|n| at + n) {
-        at = slash + 1;
-        let behind_delimiter = slash > 0 && matches!(text[slash - 1], b'/' | b'\\' | b':');
-        if !behind_delimiter || text.get(at).is_some_and(is_slash) {
-            continue;
-        }
-        let end = memchr::memchr2(b'/', b'\\', &text[at..]).map(|n| at + n);
-        let authority = &text[at..end.unwrap_or(text.len())];
-        let colon = memchr::memchr(b':', authority);
-        if cut && end.is_none() {
-            secrets.push(colon.map_or(text.len(), |colon| at + colon + 1)..text.len());
-        } else if let (Some(colon), Some(last)) = (colon, memchr::memrchr(b'@', authority))
-            && colon + 1 < last
-        {
-            secrets.push(at + colon + 1..at + last);
-        }
-    }
-    secrets
-}
-
 /// As much of a line as is looked at to find out what its scheme is, where its
 /// parts lie and where a password may stand: a longer one is not held.
 pub(crate) fn beginning(line: &[u8]) -> &[u8] {
@@ -160,7 +129,6 @@ mod tests {
         assert_eq!(text(Some(parts.path)), Some("/a/b"));
         assert_eq!(text(parts.query), Some("c"));
         assert_eq!(text(parts.fragment), Some("d"));
-        assert_eq!(secrets(line, false), [11..17]);
     }
 
     #[test]
@@ -168,9 +136,6 @@ mod tests {
         let parts = split(b"");
         assert_eq!((parts.scheme, parts.authority, parts.path), (None, None, 0..0));
         assert_eq!(split(b"//").authority, Some(2..2));
-        for text in ["//a:@h", "//h:80/a:b@c", "mailto:a@b", "//a@b:80", "http://h:80", "a:b@c"] {
-            assert!(secrets(text.as_bytes(), false).is_empty(), "{text}");
-        }
     }
 
     #[test]
@@ -190,25 +155,5 @@ mod tests {
                 assert_eq!(host(text.as_bytes()), expected, "{text}");
             }
         }
-    }
-
-    #[test]
-    fn secrets_anywhere() {
-        for text in [
-            "url:ftp://u:PW@h/x",
-            " http://u:PW@h/",
-            "<URL:http://u:PW@h/>",
-            "http:/u:PW@h/",
-            "http:///u:PW@h",
-            "//u:PW@h",
-            "x?y=http://u:PW@h",
-        ] {
-            let found = secrets(text.as_bytes(), false);
-            assert_eq!(found.iter().map(|range| &text[range.clone()]).collect::<Vec<_>>(), ["PW"], "{text}");
-        }
-        assert_eq!(secrets(b"//u:P@W@h//x:y@", false), [4..7, 13..14]);
-        assert_eq!(secrets(b"//u:PW", true), [4..6]);
-        assert_eq!(secrets(b"//u", true), [3..3]);
-        assert_eq!(secrets(b"ftp://u:x?y@h/", false), [8..11]);
     }
 }

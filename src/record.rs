@@ -13,8 +13,8 @@ use crate::grammar::Grammar;
 use crate::input::{Bytes, Input, Piece, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
-use crate::parts::secrets;
 use crate::pipeline::{Lent, Numbers, in_pieces, sources};
+use crate::secret::secrets;
 use crate::shard::{skip_byte_order_mark, trim_terminator};
 
 named! {

@@ -7,7 +7,7 @@ use std::ops::Range;
 
 use clap::Args;
 use urlsift::escape::{marked, masked, window};
-use urlsift::{Cause, Component, Defect, Grammar, Judgement, judge, parts};
+use urlsift::{Cause, Component, Defect, Grammar, Judgement, judge, parts, secret};
 
 use super::End;
 use super::output::Output;
@@ -37,7 +37,7 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
 }
 
 fn explain(line: &[u8], show_secrets: bool) -> String {
-    let secrets = if show_secrets { Vec::new() } else { parts::secrets(line, false) };
+    let secrets = if show_secrets { Vec::new() } else { secret::secrets(line, false) };
     let judgement = judge(line);
     let mut out =
         if line.is_empty() { "(the empty text)\n".to_owned() } else { masked(line, &secrets) + "\n" };
