@@ -9,7 +9,7 @@ use urlsift::record::{Column, Form, Records, write_records};
 
 use super::hint::did_you_mean;
 use super::output::Output;
-use super::{End, GrammarArgs, InputArgs, complain_of};
+use super::{End, GrammarArgs, InputArgs, complain, complain_of, is_void};
 
 #[derive(Args)]
 pub(crate) struct LinesArgs {
@@ -87,16 +87,19 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     let output = Output::open(args.output.as_deref())?;
     output.check_is_no_input(&inputs)?;
     let mixed = !output.is_file();
-    let sentence = if output.appears_whole() {
+    let whole = output.appears_whole();
+    let sentence = if whole {
         format!("nothing was written to {}", output.name().display())
     } else {
         "the records end before the input does".to_owned()
     };
+    let mut left = false;
     let write = |effort: &Effort| {
         output.write(|out| {
             failures = write_records(&inputs, &records, effort, out)?;
+            left = whole && is_void(&inputs, &failures, effort);
             // An output that is a file is then left as it was.
-            if failures.iter().any(Failure::is_stop) {
+            if left || failures.iter().any(Failure::is_stop) {
                 Err(io::ErrorKind::Interrupted.into())
             } else {
                 Ok(())
@@ -107,6 +110,10 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     complain_of(&failures, &inputs);
     if failures.iter().any(Failure::is_stop) {
         return Ok(End::stopped(signal, &sentence));
+    }
+    if left {
+        complain(&sentence);
+        return Ok(End::Incomplete);
     }
     written?;
     Ok(if failures.is_empty() { End::Done } else { End::Incomplete })

@@ -290,6 +290,12 @@ fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "urlsift: {}", printable(sentence.as_bytes()));
 }
 
+/// Whether no byte of any input could be read. What stands in the place of an output is then worth more than what would be written.
+fn is_void(inputs: &[Input], failures: &[Failure], effort: &Effort) -> bool {
+    let n_bytes = effort.watch.as_ref().map_or(0, Watch::bytes);
+    !failures.is_empty() && failures.len() == inputs.len() && n_bytes == 0
+}
+
 /// Names the inputs that could not be read to their end; those that were stopped by a signal are not worth a line each.
 fn complain_of(failures: &[Failure], inputs: &[Input]) {
     for failure in failures.iter().filter(|failure| !failure.is_stop()) {

@@ -10,6 +10,7 @@ use terminal_size::{Height, Width};
 use urlsift::input::Input;
 use urlsift::report::{Report, TextStyle, render};
 
+use super::complain;
 use super::output::Output;
 
 #[derive(Args)]
@@ -131,6 +132,7 @@ impl ReportOutput {
     pub(crate) fn write(self, report: &Report) -> io::Result<()> {
         // What stands in the file's place is worth more than a report of nothing.
         if is_void(report) && self.output.appears_whole() {
+            complain(&format!("nothing was written to {}", self.name().display()));
             return Ok(());
         }
         self.output.write(|out| match self.format {

@@ -14,7 +14,7 @@ use urlsift::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::{Grammar, Verdict};
 
 use super::output::{Output, Writer};
-use super::{End, InputArgs, complain, complain_of, kernel};
+use super::{End, InputArgs, complain, complain_of, is_void, kernel};
 
 const FORMS: &str = "\
 Accepted lines are written as they are, with their own line ends, in the order
@@ -150,19 +150,29 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let outputs = || [&accepted, &refused].into_iter().flatten();
     // Progress and records would be in one place.
     let mixed = !outputs().all(Output::is_file);
-    let sentence = if outputs().all(Output::appears_whole) {
+    let whole = outputs().all(Output::appears_whole);
+    let sentence = if whole {
         "nothing was written"
     } else {
         "files were not written, and what else was ends before the input does"
     };
     let mut writers = [accepted, refused].map(|output| output.map(Output::begin));
     let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
-    let work = |effort: &Effort| split_inputs(&inputs, &options, effort, accepted, refused);
+    let work = |effort: &Effort| {
+        let split = split_inputs(&inputs, &options, effort, accepted, refused)?;
+        let left = whole && is_void(&inputs, &split.failures, effort);
+        Ok::<_, io::Error>((split, left))
+    };
     let (split, signal) = args.input.attend(effort, &inputs, mixed, work);
-    let split = split?;
+    let (split, left) = split?;
     if split.failures.iter().any(Failure::is_stop) {
         complain_of(&split.failures, &inputs);
         return Ok(End::stopped(signal, sentence));
+    }
+    if left {
+        complain_of(&split.failures, &inputs);
+        complain(sentence);
+        return Ok(End::Incomplete);
     }
     for writer in &mut writers {
         match writer.as_mut().map_or(Ok(()), Writer::flush) {

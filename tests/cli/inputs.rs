@@ -154,14 +154,30 @@ fn an_output_that_is_an_input_is_refused() {
 }
 
 #[test]
-fn a_report_of_nothing_replaces_nothing() {
+fn what_is_made_of_nothing_replaces_nothing() {
     let folder = tempfile::tempdir().unwrap();
-    for name in ["report.txt", "report.json", "report.html"] {
+    let missing = folder.path().join("missing");
+    let missing = missing.to_str().unwrap();
+    for (args, name) in [
+        (&[missing, "-o"][..], "report.txt"),
+        (&[missing, "-o"], "report.json"),
+        (&[missing, "-o"], "report.html"),
+        (&["lines", missing, "--header", "-o"], "records"),
+        (&["split", missing, missing, "-a"], "accepted"),
+    ] {
         let kept = folder.path().join(name);
         fs::write(&kept, "precious\n").unwrap();
-        let missing = folder.path().join("missing");
-        let output = urlsift().arg(missing).arg("-o").arg(&kept).output().unwrap();
+        let output = urlsift().args(args).arg(&kept).output().unwrap();
         assert_eq!(output.status.code(), Some(2));
         assert_eq!(fs::read(&kept).unwrap(), b"precious\n", "{name}");
+        assert!(text(&output.stderr).contains("urlsift: nothing was written"), "{}", text(&output.stderr));
+    }
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 5, "nothing else is left");
+    // An input without lines is read, and so is what there is beside one that is missing.
+    for args in [&["lines", "-", "-o"][..], &["lines", missing, "-", "-o"], &["split", missing, "-", "-r"]] {
+        let made = folder.path().join("records");
+        fs::write(&made, "precious\n").unwrap();
+        feed(&[args, &[made.to_str().unwrap()]].concat(), b"");
+        assert_eq!(fs::read(&made).unwrap(), b"", "{args:?}");
     }
 }
