@@ -17,11 +17,14 @@ impl Interrupt {
     pub(crate) fn stops(watch: &Watch) -> Self {
         use signal_hook::consts::{SIGINT, SIGTERM};
         use signal_hook::iterator::Signals;
+        use std::sync::mpsc::channel;
 
         let interrupt = Self::default();
         let (came, watch) = (interrupt.clone(), watch.clone());
+        let (listens, told) = channel::<()>();
         let listen = move || {
             let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+            drop(listens);
             for signal in signals.forever() {
                 if came.0.swap(signal, Ordering::Relaxed) != 0 {
                     super::output::abandon();
@@ -32,6 +35,8 @@ impl Interrupt {
         };
         // Without the thread, signals do what they do by themselves.
         drop(std::thread::Builder::new().name("signals".to_owned()).spawn(listen));
+        // Nothing is begun before that a signal would leave behind.
+        let _ = told.recv();
         interrupt
     }
 
