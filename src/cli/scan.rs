@@ -6,8 +6,9 @@ use std::time::Instant;
 use clap::Args;
 use urlsift::corpus::{Effort, Failure, scan_inputs};
 use urlsift::kernel::KernelId;
-use urlsift::report::{Report, Run};
+use urlsift::report::{Report, Run, grouped};
 use urlsift::scan::Options;
+use urlsift::watch::Watch;
 
 use super::count::CountArgs;
 use super::gate::{Finding, Gates};
@@ -63,9 +64,10 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let start = Instant::now();
     let scan = |effort: &Effort| {
         let scanned = scan_inputs(&inputs, &options, effort);
-        (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel))
+        let n_read = effort.watch.as_ref().map_or(0, Watch::bytes);
+        (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel), n_read)
     };
-    let ((scanned, run), signal) = args.input.attend(effort, &inputs, false, scan);
+    let ((scanned, run, n_read), signal) = args.input.attend(effort, &inputs, false, scan);
     complain_of(&scanned.failures, &inputs);
     let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);
@@ -73,7 +75,16 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         // No result: whoever waits for one must not take this for it.
         args.report.show(&report);
         let name = output.name().display();
-        let sentence = format!("the report above is of what had been read; nothing was written to {name}");
+        // A line that had not ended is in no report, and may be all there is.
+        let read = if n_read > report.totals.bytes {
+            format!(
+                "{} bytes had been read, and the report above is of the lines that had ended",
+                grouped(n_read)
+            )
+        } else {
+            "the report above is of what had been read".to_owned()
+        };
+        let sentence = format!("{read}; nothing was written to {name}");
         return Ok(End::stopped(signal, &sentence));
     }
     output.write(&report)?;

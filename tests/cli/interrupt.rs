@@ -55,11 +55,24 @@ fn a_pipe_that_brings_nothing_more_leaves_a_partial_report() {
         assert!(errors.contains("standard input   2 lines   23 B\nINCOMPLETE"), "whole lines only: {errors}");
         assert!(errors.contains("-: stopped before its end"), "{errors}");
         let end = format!(
-            "urlsift: {word}: the report above is of what had been read; nothing was written to standard output\n"
+            "urlsift: {word}: 37 bytes had been read, and the report above is of the lines that had ended; nothing was written \
+             to standard output\n"
         );
         assert!(errors.ends_with(&end), "{errors}");
         drop(stdin);
     }
+}
+
+#[test]
+fn of_a_line_without_end_it_is_said_how_much_was_read() {
+    let child = spawn(urlsift().arg("/dev/zero"));
+    let_it_begin();
+    send(&child, libc::SIGINT);
+    let output = ended(child);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(130), ""));
+    let (_, sentence) = text(&output.stderr).rsplit_once("urlsift: interrupted: ").unwrap();
+    let n_read = sentence.split_once(" bytes had been read, and").unwrap().0.replace(',', "");
+    assert!(n_read.parse::<u64>().unwrap() > 1 << 20, "{sentence}");
 }
 
 #[test]
