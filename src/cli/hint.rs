@@ -1,5 +1,7 @@
 //! What somebody may have meant who typed what there is not.
 
+use std::ffi::OsString;
+
 use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
@@ -33,6 +35,23 @@ pub(crate) fn on_missing_input(name: &str, command: &Command) -> Option<String> 
     // No command has a name like that of a file.
     let near = if name.contains(['/', '.']) { None } else { nearest(name, &names) };
     near.map(|near| format!("if a command was meant: urlsift {near} ..."))
+}
+
+/// Of what is wrong in the words of the command line, what comes first: before a word that is not expected, the value of another one
+/// may be wrong, which clap looks at later. `parse` gives the error of some words.
+pub(crate) fn first_of(
+    error: Error,
+    words: &[OsString],
+    parse: impl Fn(&[OsString]) -> Option<Error>,
+) -> Error {
+    if error.kind() != ErrorKind::UnknownArgument {
+        return error;
+    }
+    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return error };
+    let Some(place) = words.iter().rposition(|word| word == typed.as_str()) else { return error };
+    let is_first =
+        |error: &Error| matches!(error.kind(), ErrorKind::InvalidValue | ErrorKind::ValueValidation);
+    parse(&words[..place]).filter(is_first).unwrap_or(error)
 }
 
 /// The error of the command line, with a word on where an option belongs that stands in the wrong place.

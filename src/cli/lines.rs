@@ -9,7 +9,7 @@ use urlsift::record::{Column, Form, Records, write_records};
 
 use super::hint::did_you_mean;
 use super::output::Output;
-use super::{End, GrammarArgs, InputArgs, complain, complain_of, is_void};
+use super::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path};
 
 #[derive(Args)]
 pub(crate) struct LinesArgs {
@@ -41,7 +41,7 @@ pub(crate) struct LinesArgs {
     header: bool,
 
     /// Write to a file, which appears whole or not at all
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     output: Option<PathBuf>,
 }
 

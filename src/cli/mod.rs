@@ -21,13 +21,15 @@ mod scan;
 mod schemes;
 mod split;
 
+use std::env;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::slice;
 use std::sync::LazyLock;
 
-use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
@@ -104,7 +106,7 @@ struct InputArgs {
     ///
     /// Lists of URLs, one a line. The files of a directory are read in the order of their names. Where no path is named,
     /// standard input is read, unless it is a terminal.
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", value_parser = input_path())]
     paths: Vec<PathBuf>,
 
     /// How many threads judge lines [default: all]
@@ -144,6 +146,22 @@ struct GrammarArgs {
     /// Show passwords found in the data instead of ***
     #[arg(long, display_order = 900, hide_short_help = true)]
     show_secrets: bool,
+}
+
+/// The path of something to read.
+fn input_path() -> impl TypedValueParser<Value = PathBuf> {
+    path("an empty path names no file; standard input is -")
+}
+
+/// The path of something to write.
+fn output_path() -> impl TypedValueParser<Value = PathBuf> {
+    path("an empty path names no file; standard output is -")
+}
+
+/// A path that is not empty; `why` says what to do about one that is.
+fn path(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
+    let path = move |path: OsString| if path.is_empty() { Err(why) } else { Ok(PathBuf::from(path)) };
+    OsStringValueParser::new().try_map(path)
 }
 
 /// A number of threads.
@@ -247,10 +265,15 @@ impl End {
 
 /// Runs the command.
 pub(crate) fn run() -> ExitCode {
-    let typed = help::command(io::stdin().is_terminal())
-        .try_get_matches()
-        .and_then(|matches| Typed::from_arg_matches(&matches))
-        .unwrap_or_else(|error| hint::with_tip(error, &Typed::command()).exit());
+    let parse = |words: &[OsString]| {
+        let matches = help::command(io::stdin().is_terminal()).try_get_matches_from(words)?;
+        Typed::from_arg_matches(&matches)
+    };
+    let words: Vec<_> = env::args_os().collect();
+    let typed = parse(&words).unwrap_or_else(|error| {
+        let error = hint::first_of(error, &words, |words| parse(words).err());
+        hint::with_tip(error, &Typed::command()).exit()
+    });
     let result = match &typed.command {
         None => scan::run(&typed.scan),
         Some(Command::Scan(args)) => scan::run(args),

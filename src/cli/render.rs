@@ -7,13 +7,13 @@ use std::path::{Path, PathBuf};
 use clap::Args;
 use urlsift::report::{Report, json_in_page};
 
-use super::End;
 use super::report::ReportArgs;
+use super::{End, input_path};
 
 #[derive(Args)]
 pub(crate) struct RenderArgs {
     /// A report written with --format json or html; - for standard input
-    #[arg(value_name = "REPORT")]
+    #[arg(value_name = "REPORT", value_parser = input_path())]
     path: Option<PathBuf>,
 
     #[command(flatten)]

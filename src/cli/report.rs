@@ -10,8 +10,8 @@ use terminal_size::{Height, Width};
 use urlsift::input::Input;
 use urlsift::report::{Report, TextStyle, render};
 
-use super::complain;
 use super::output::Output;
+use super::{complain, output_path};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
@@ -22,7 +22,7 @@ pub(crate) struct ReportArgs {
     format: Option<Format>,
 
     /// Write to a file, which appears whole or not at all
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     output: Option<PathBuf>,
 
     /// Whether the text report has colours

@@ -14,7 +14,7 @@ use urlsift::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::{Grammar, Verdict};
 
 use super::output::{Output, Writer};
-use super::{End, InputArgs, complain, complain_of, is_void, kernel};
+use super::{End, InputArgs, complain, complain_of, is_void, kernel, output_path};
 
 const FORMS: &str = "\
 Accepted lines are written as they are, with their own line ends, in the order
@@ -39,11 +39,11 @@ pub(crate) struct SplitArgs {
     input: InputArgs,
 
     /// Where accepted lines go; - is standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     accepted: Option<PathBuf>,
 
     /// Where refused lines go; - is standard output
-    #[arg(short, long, value_name = "FILE")]
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     refused: Option<PathBuf>,
 
     /// The grammar that accepts or refuses: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986

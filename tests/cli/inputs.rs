@@ -38,6 +38,43 @@ fn a_name_that_is_no_file_may_have_been_meant_otherwise() {
 }
 
 #[test]
+fn an_empty_path_is_named() {
+    for (args, why) in [
+        (&[""][..], "invalid value '' for '[PATH]...': an empty path names no file; standard input is -"),
+        (
+            &["lines", "-", ""],
+            "invalid value '' for '[PATH]...': an empty path names no file; standard input is -",
+        ),
+        (&["bench", ""], "invalid value '' for '[PATH]...': an empty path names no file"),
+        (&["render", ""], "invalid value '' for '[REPORT]': an empty path names no file"),
+        (
+            &["-o", ""],
+            "invalid value '' for '--output <FILE>': an empty path names no file; standard output is -",
+        ),
+        (&["lines", "-o", ""], "invalid value '' for '--output <FILE>': an empty path"),
+        (&["split", "-a", ""], "invalid value '' for '--accepted <FILE>': an empty path"),
+        (&["split", "-r", ""], "invalid value '' for '--refused <FILE>': an empty path"),
+    ] {
+        let output = feed(args, b"");
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).starts_with(&format!("error: {why}")), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn what_is_wrong_first_is_named_first() {
+    for (args, why) in [
+        (&["completions", "foo", "x"][..], "error: invalid value 'foo' for '<SHELL>'"),
+        (&["completions", "bash", "x"], "error: unexpected argument 'x'"),
+        (&["grammars", "x"], "error: unexpected argument 'x'"),
+    ] {
+        let output = feed(args, b"");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with(why), "{}", text(&output.stderr));
+    }
+}
+
+#[test]
 fn options_are_suggested_where_they_belong() {
     for (args, tip) in [
         (&["--only", "refused"][..], "--only is an option of urlsift lines"),

@@ -18,14 +18,14 @@ use urlsift::report::grouped;
 use self::corpus::Corpus;
 use self::trial::{Trial, VerdictSet};
 use super::output::Output;
-use super::{End, complain, kernel};
+use super::{End, complain, input_path, kernel};
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
     /// Files, directories, - for standard input [default: a built-in sample]
     ///
     /// All is read into memory [default: a built-in sample of 64 MiB, the same on every machine].
-    #[arg(value_name = "PATH")]
+    #[arg(value_name = "PATH", value_parser = input_path())]
     paths: Vec<PathBuf>,
 
     /// How many bytes to judge, such as 64M
