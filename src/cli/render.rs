@@ -33,8 +33,10 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
         let name = if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
         io::Error::new(kind, format!("{name}: {cause}"))
     };
-    let text = read(path).map_err(|error| named(error.kind(), &error))?;
-    let json = json_in_page(&text).unwrap_or(&text);
+    let bytes = read(path).map_err(|error| named(error.kind(), &error))?;
+    // Some editors and shells put a byte order mark before what they write.
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let json = json_in_page(text).unwrap_or(text);
     if json.starts_with(b"<") {
         let error = io::Error::other(
             "a page that does not hold its report, because that is too long or the page was cut; render the report that --format \
