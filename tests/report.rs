@@ -164,6 +164,47 @@ fn a_report_is_rendered_as_it_would_have_been() {
 }
 
 #[test]
+fn a_byte_order_mark_before_a_report_is_skipped() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    for name in ["report.json", "report.html"] {
+        assert!(
+            urlsift().arg("-o").arg(at(name)).arg(sample("mosaic_1990s.txt")).status().unwrap().success()
+        );
+        let plain = fs::read(at(name)).unwrap();
+        fs::write(at("marked"), [b"\xef\xbb\xbf", &plain[..]].concat()).unwrap();
+        let rendered = |name: &str| urlsift().arg("render").arg(at(name)).output().unwrap();
+        let marked = rendered("marked");
+        assert!(marked.status.success(), "{}", String::from_utf8_lossy(&marked.stderr));
+        assert_eq!(marked.stdout, rendered(name).stdout);
+    }
+}
+
+#[test]
+fn a_page_without_its_json_says_so() {
+    let folder = tempfile::tempdir().unwrap();
+    let at = |name: &str| folder.path().join(name);
+    let hosts: Vec<String> =
+        (0..9000).map(|n| format!("http://host-of-some-length-{n}.example/\n")).collect();
+    fs::write(at("list"), hosts.concat()).unwrap();
+    let page = |top: &str| {
+        let output =
+            urlsift().args(["-o", "page.html", "--top", top, "list"]).current_dir(&folder).output().unwrap();
+        assert!(output.status.success() && output.stdout.is_empty());
+        (fs::read_to_string(at("page.html")).unwrap(), String::from_utf8(output.stderr).unwrap())
+    };
+    let (short, said) = page("hosts=100");
+    assert_eq!(said, "");
+    assert!(short.contains("This file holds the whole report as JSON"));
+    let (long, said) = page("hosts=9000");
+    assert!(said.contains("page.html: does not hold the report as JSON, with which"), "{said}");
+    assert!(long.contains("This file does not hold the report as JSON, which has "), "{long}");
+    let output = urlsift().args(["render", "page.html"]).current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(String::from_utf8_lossy(&output.stderr).contains("a page that does not hold its report"));
+}
+
+#[test]
 fn what_is_no_report_is_not_rendered() {
     let folder = tempfile::tempdir().unwrap();
     let render = |content: Option<&str>| {

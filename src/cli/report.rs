@@ -8,7 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
 use urlsift::input::Input;
-use urlsift::report::{Report, TextStyle, render};
+use urlsift::report::{MAX_PAGE, Report, TextStyle, grouped, render};
 
 use super::output::Output;
 use super::{complain, output_path};
@@ -135,13 +135,23 @@ impl ReportOutput {
             complain(&format!("nothing was written to {}", self.name().display()));
             return Ok(());
         }
+        let name = self.name().display().to_string();
+        let mut lacks_json = false;
         self.output.write(|out| match self.format {
             // A page of zeros below the errors would only hide them.
             Format::Text if is_void(report) => Ok(()),
             Format::Text => out.write_all(render(report, &self.style).as_bytes()),
             Format::Json => report.write_json(out),
-            Format::Html => report.write_html(out),
-        })
+            Format::Html => report.write_html(out).map(|embeds| lacks_json = !embeds),
+        })?;
+        if lacks_json {
+            complain(&format!(
+                "{name}: does not hold the report as JSON, with which it would have more than {} bytes, so that urlsift render \
+                 cannot read it; --format json writes that",
+                grouped(MAX_PAGE as u64)
+            ));
+        }
+        Ok(())
     }
 }
 

@@ -33,8 +33,8 @@ pub(super) fn percent(part: &u64, _: &dyn Values, whole: &u64) -> Result<String>
 
 /// `4.85 MB`.
 #[askama::filter_fn]
-pub(super) fn size(bytes: &u64, _: &dyn Values) -> Result<String> {
-    Ok(words::size(*bytes))
+pub(super) fn size(bytes: impl Borrow<u64>, _: &dyn Values) -> Result<String> {
+    Ok(words::size(*bytes.borrow()))
 }
 
 /// `1 line`, `2 lines`.

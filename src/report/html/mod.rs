@@ -39,6 +39,8 @@ struct Page<'a> {
     report: &'a Report,
     /// The whole report as JSON stands in the page.
     embeds: bool,
+    /// How many bytes that has.
+    json_len: u64,
     title: String,
     /// In the order of [`Grammar::ALL`](crate::Grammar::ALL).
     grammars: Vec<GrammarRow>,
@@ -57,12 +59,13 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(report: &'a Report, bounds: &Bounds, embeds: bool) -> Self {
+    fn new(report: &'a Report, bounds: &Bounds, embeds: bool, json_len: u64) -> Self {
         Self {
             style: STYLE,
             style_hash: BASE64_STANDARD.encode(Sha256::digest(STYLE)),
             report,
             embeds,
+            json_len,
             title: match report.inputs.as_slice() {
                 [input] => shown(&input.name, NAME),
                 inputs => format!("{} inputs", inputs.len()),
@@ -101,6 +104,10 @@ impl<'a> Page<'a> {
         &self.grammars[self.report.grammar as usize]
     }
 
+    fn max_len() -> u64 {
+        MAX_PAGE as u64
+    }
+
     fn n_refused_by_all(&self) -> u64 {
         self.report.totals.judged.saturating_sub(self.report.totals.accepted_by_any)
     }
@@ -111,13 +118,16 @@ impl<'a> Page<'a> {
 }
 
 impl Report {
-    /// Writes the report as a page of at most [`MAX_PAGE`] bytes. What had to be left out for that is said in it.
+    /// Writes the report as a page of at most [`MAX_PAGE`] bytes. What had to be left out for that is said in it. Tells whether
+    /// the page holds the report as JSON, for [`json_in_page`].
     ///
     /// # Errors
     /// When `out` cannot be written to.
-    pub fn write_html(&self, mut out: impl io::Write) -> io::Result<()> {
+    pub fn write_html(&self, mut out: impl io::Write) -> io::Result<bool> {
         let report = Self { digest: digest::of_report(self), ..self.clone() };
-        out.write_all(page(&report).map_err(io::Error::other)?.as_bytes())
+        let (page, embeds) = page(&report).map_err(io::Error::other)?;
+        out.write_all(page.as_bytes())?;
+        Ok(embeds)
     }
 }
 
@@ -133,15 +143,20 @@ pub fn json_in_page(page: &[u8]) -> Option<&[u8]> {
 const BEFORE_JSON: &[u8] = b"<script type=\"application/json\" id=\"report\">";
 const BEHIND_JSON: &[u8] = b"</script>";
 
-/// The first that is short enough: a page with the report as JSON, one without, and the least that there is.
-fn page(report: &Report) -> askama::Result<String> {
+/// The first that is short enough: a page with the report as JSON, one without, and the least that there is; and whether the
+/// JSON is in it. People come first: nothing that is shown makes place for it.
+fn page(report: &Report) -> askama::Result<(String, bool)> {
+    let json_len = serde_json::to_string(report).map_or(usize::MAX, |json| json.len());
     for embeds in [true, false] {
-        let page = Page::new(report, &Bounds::MOST, embeds).render()?;
+        if embeds && json_len > MAX_PAGE {
+            continue;
+        }
+        let page = Page::new(report, &Bounds::MOST, embeds, json_len as u64).render()?;
         if page.len() <= MAX_PAGE {
-            return Ok(page);
+            return Ok((page, embeds));
         }
     }
-    Page::new(report, &Bounds::LEAST, false).render()
+    Ok((Page::new(report, &Bounds::LEAST, false, json_len as u64).render()?, false))
 }
 
 #[cfg(test)]
@@ -207,7 +222,7 @@ mod tests {
     fn no_report_makes_a_long_page() {
         for text in ["\"'&<>".repeat(100), "\u{1f600}".repeat(500), "\u{202e}".repeat(500)] {
             let mut page = Vec::new();
-            monster(&text).write_html(&mut page).unwrap();
+            assert!(!monster(&text).write_html(&mut page).unwrap());
             assert!(page.len() <= MAX_PAGE, "{} bytes", page.len());
             assert!(page.ends_with(b"</html>\n"));
         }
