@@ -28,7 +28,7 @@ named! {
         Offset = "offset",
         /// How many bytes the line has, without its terminator.
         Length = "length",
-        /// The accepting grammars joined by commas.
+        /// The accepting grammars joined by commas, or [`NONE`].
         Verdict = "verdict",
         /// absolute, relative or blank.
         Kind = "kind",
@@ -36,7 +36,7 @@ named! {
         Scheme = "scheme",
         /// Why the chosen grammar refuses the line: component:cause@offset.
         Defect = "defect",
-        /// The advisories joined by commas.
+        /// The advisories joined by commas, or [`NONE`].
         Advisories = "advisories",
         /// The line itself, bytes that are not printable ASCII escaped.
         Text = "text",
@@ -48,13 +48,17 @@ impl Column {
     pub const DEFAULT: [Self; 5] = [Self::Line, Self::Offset, Self::Verdict, Self::Kind, Self::Scheme];
 }
 
+/// The verdict of a line that no grammar accepts, and the advisories of one that has none, as a field. A blank line, which is not
+/// judged, has neither: `-`.
+pub const NONE: &str = "none";
+
 /// How records are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// Tab-separated fields; what is not there is `-`.
+    /// Tab-separated fields; what is not there is `-`, and a list of nothing [`NONE`].
     Tsv,
-    /// One JSON object a record; what is not there is null.
+    /// One JSON object a record; what is not there is null, and a list of nothing an empty one.
     Jsonl,
 }
 
@@ -211,8 +215,9 @@ impl Records {
             (Column::Kind, None) => out.push_str("blank"),
             (_, None) => {}
             (Column::Kind, Some(judgement)) => out.push_str(judgement.kind().name()),
-            // Both are `-` themselves when they are empty.
+            (Column::Verdict, Some(judgement)) if judgement.verdict().is_empty() => out.push_str(NONE),
             (Column::Verdict, Some(judgement)) => drop(write!(out, "{}", judgement.verdict())),
+            (Column::Advisories, Some(judgement)) if judgement.advisories().is_empty() => out.push_str(NONE),
             (Column::Advisories, Some(judgement)) => drop(write!(out, "{}", judgement.advisories())),
             (Column::Scheme, Some(judgement)) => {
                 for byte in judgement.scheme().unwrap_or_default() {

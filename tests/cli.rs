@@ -98,7 +98,7 @@ fn lines_default_columns() {
 1\t0\tdraft1993,rfc1738,rfc1808,rfc2396,rfc3986\tabsolute\thttp
 2\t20\trfc1808,rfc2396,rfc3986\tabsolute\tftp
 3\t54\t-\tblank\t-
-4\t55\t-\trelative\t-
+4\t55\tnone\trelative\t-
 5\t61\trfc2396,rfc3986\tabsolute\thttps
 ";
     assert_eq!(text(&output.stdout), expected);
@@ -110,23 +110,26 @@ fn lines_columns_and_forms() {
     let output = feed(&["lines", "--columns", columns, "--header", "-g", "rfc1738"], LIST);
     let expected = "\
 input\tline\tlength\tdefect\tadvisories\ttext
--\t1\t19\t-\t-\thttp://example.org/
+-\t1\t19\t-\tnone\thttp://example.org/
 -\t2\t33\tpath:character-not-allowed@32\tpassword\tftp://fred:***@example.org/a;b
 -\t3\t-\t-\t-\t-
--\t4\t4\tscheme:missing-component@0\t-\t/a b
+-\t4\t4\tscheme:missing-component@0\tnone\t/a b
 -\t5\t27\tschemepart:illegal-character@25\tport-nondefault\tHTTPS://example.org:8443/~x
 ";
     assert_eq!(text(&output.stdout), expected);
     let output = feed(
-        &["lines", "--columns", "line,verdict,defect,text", "--format", "jsonl", "--show-secrets"],
+        &["lines", "--columns", "line,verdict,defect,advisories,text", "--format", "jsonl", "--show-secrets"],
         LIST,
     );
     let rows: Vec<Value> =
         text(&output.stdout).lines().map(|row| serde_json::from_str(row).unwrap()).collect();
     assert_eq!(rows[1]["text"], "ftp://fred:secret@example.org/a;b");
     assert_eq!(rows[1]["verdict"], serde_json::json!(["rfc1808", "rfc2396", "rfc3986"]));
-    assert_eq!(rows[2]["verdict"], Value::Null);
-    assert_eq!(rows[3]["verdict"], serde_json::json!([]));
+    assert_eq!((&rows[2]["verdict"], &rows[2]["advisories"]), (&Value::Null, &Value::Null));
+    assert_eq!(
+        (&rows[3]["verdict"], &rows[3]["advisories"]),
+        (&serde_json::json!([]), &serde_json::json!([]))
+    );
     assert_eq!(rows[3]["defect"], "path:space@2");
 }
 

@@ -21,7 +21,9 @@ pub(crate) struct LinesArgs {
 
     /// What a record says, in this order
     ///
-    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories and text, with commas between them.
+    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories and text, with commas between them. The
+    /// verdict of a line that no grammar accepts is none ([] in JSON), and so are advisories where there are none. What a line does not have is - (null): a scheme, say, or of
+    /// a blank line the verdict too, since that is not judged.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
           default_value = "line,offset,verdict,kind,scheme")]
     columns: Vec<Column>,
