@@ -181,6 +181,26 @@ fn a_byte_order_mark_before_a_report_is_skipped() {
 }
 
 #[test]
+fn a_list_that_was_cut_back_says_why_it_is_short() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    let hosts: Vec<String> = (0..70_000).map(|n| format!("http://h{n}/\n")).collect();
+    fs::write(&list, hosts.concat() + "http://h0/\n").unwrap();
+    let run = |args: &[&str]| {
+        let output = urlsift().args(["--top", "hosts=5"]).args(args).arg(&list).output().unwrap();
+        String::from_utf8(output.stdout).unwrap()
+    };
+    assert!(run(&[]).contains("\n  (wrong by at most 1 line; names that have no more may be missing)\n"));
+    let report: Value = serde_json::from_str(&run(&["--format", "json"])).unwrap();
+    let top = &report["top"][0];
+    assert_eq!((&top["exact"], &top["max_error"]), (&false.into(), &1.into()));
+    assert_eq!(top["entries"].as_array().unwrap().len(), 1);
+    assert!(
+        run(&["--format", "html"]).contains("off by 1, and names that have no more lines may be missing<")
+    );
+}
+
+#[test]
 fn a_page_without_its_json_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);

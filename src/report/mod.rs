@@ -340,9 +340,9 @@ pub struct Top {
     pub of: TopOf,
     /// Whether the counts are exact.
     pub exact: bool,
-    /// By how much a count may be wrong, in lines.
+    /// By how much a count may be wrong, in lines. Of names that have no more, any may be missing.
     pub max_error: u64,
-    /// Those with most lines first.
+    /// Those with most lines first; fewer than were asked for where there are no more, or where `max_error` is not 0.
     pub entries: Vec<TopEntry>,
 }
 

@@ -283,7 +283,9 @@ impl Text<'_> {
                 self.row(&name, entry.lines, judged, "");
             }
             if !exact {
-                self.page.line(&format!("  (wrong by at most {})", plural(*max_error, "line", "lines")));
+                let wrong = format!("wrong by at most {}", plural(*max_error, "line", "lines"));
+                let notes = [format!("({wrong}"), "names that have no more may be missing)".to_owned()];
+                self.page.flow("  ", &notes, "; ");
             }
         }
     }
@@ -386,7 +388,7 @@ mod tests {
             "LINE LENGTHS in bytes\n  shortest 1, 50 % up to 9, longest 10 (-:2)\n",
             "  1 \u{2584}  \u{2588} 15, ",
             "TOP HOSTS ",
-            "  (wrong by at most 1 line)\n",
+            "  (wrong by at most 1 line; names that have no more may be missing)\n",
             "DISTINCT\n  lines: about 3 (standard error 1.60 %)\n",
             "\ndigest ",
         ] {
