@@ -132,6 +132,7 @@ mod judge;
 mod walk;
 pub mod watch;
 mod shard;
+mod sign;
 pub mod input;
 mod class;
 pub mod kernel;

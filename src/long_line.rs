@@ -9,7 +9,7 @@ use crate::parts::BEGINNING;
 use crate::scan::Options;
 use crate::scheme::{find_known, is_scheme_byte};
 use crate::shard::skip_byte_order_mark;
-use crate::tally::{Longest, Run, Tally};
+use crate::tally::{Longest, Run, Signs, Tally};
 
 /// A line that is judged piece by piece as it is read, because it is too long to be held.
 pub(crate) struct LongLine {
@@ -145,6 +145,12 @@ impl LongLine {
         let entry = Line { place, number: &|| 1, beginning: &self.beginning, len: self.len };
         // A byte order mark with nothing behind it is no line.
         let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
+        let signs = Signs {
+            byte_order_mark: self.mark_len > 0,
+            wide: start == 0 && self.mark_len == 0 && Signs::are_wide(&self.beginning),
+            unterminated: lines > 0 && !self.ended,
+        };
+        tally.note(self.place.input, signs);
         if self.len == 0 {
             tally.blank = lines;
         } else {
@@ -199,7 +205,12 @@ mod tests {
     fn long_lines_are_judged_as_others() {
         let long = [b"http://a.example/".as_slice(), &[b'x'; 400], b" y", &[b'z'; 400]].concat();
         let secret = b"ftp://fred:secret@h.example:2121/a%00b\n".repeat(3);
-        let texts: [&[u8]; 14] = [
+        let texts: [&[u8]; 19] = [
+            b"\xff\xfeh\0/\0\n\0",
+            b"\0h\0t\0\n",
+            b"h\0t\0\r\0\n\0",
+            b"\0\r\n",
+            b"\xef\xbb\xbf\0a\0b",
             b"",
             b"\n",
             b"\r\r\n",

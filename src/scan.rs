@@ -15,7 +15,7 @@ use crate::scheme::Scheme;
 use crate::shard::skip_byte_order_mark;
 pub use crate::sweep::Ways;
 use crate::sweep::{Bulk, Consumer, sweep};
-use crate::tally::{ByVerdict, Place, Run, Tally};
+use crate::tally::{ByVerdict, Place, Run, Signs, Tally};
 use crate::walk::{Fact, Outcome};
 
 pub use crate::census::{DistinctWanted, TopWanted};
@@ -93,6 +93,7 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
     let body = skip_byte_order_mark(bytes, place.offset);
     let mark_len = (bytes.len() - body.len()) as u64;
     tally.boms += u64::from(mark_len > 0);
+    tally.note(place.input, Signs::of(bytes, place.offset));
     let at = Place { offset: place.offset + mark_len, ..place };
     let ways = sweep(&mut Observer::new(options.grammar, options.wanted(), tally), kernel, body, at);
     // The mark has no line and belongs to the first one's run.

@@ -18,6 +18,7 @@ pub use crate::distinct::ERROR_PPM;
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES, Place};
 pub use crate::frequent::{MAX_NAME_LEN, MAX_NAMES, Top};
 pub use crate::length::{Lengths, Longest};
+pub use crate::sign::Signs;
 pub use crate::verdicts::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
 
 /// A stretch of one input that has been read whole.
@@ -65,6 +66,8 @@ pub struct Tally {
     pub(crate) census: Census,
     /// What has been read, sorted, adjoining stretches made one.
     runs: Vec<Run>,
+    /// What is to be known of inputs; those of which there is nothing are left out.
+    signs: BTreeMap<u32, Signs>,
 }
 
 impl Tally {
@@ -169,6 +172,13 @@ impl Tally {
         }
     }
 
+    /// Takes note of what is to be known of an input.
+    pub(crate) fn note(&mut self, input: u32, signs: Signs) {
+        if signs != Signs::default() {
+            self.signs.entry(input).or_default().merge(signs);
+        }
+    }
+
     /// Adds a stretch that has been read whole; the examples found in it carry line numbers since its start.
     pub(crate) fn cover(&mut self, run: Run) {
         if run.end > run.start {
@@ -235,6 +245,9 @@ impl Tally {
         }
         self.census.merge(other.census);
         self.add_runs(other.runs);
+        for (input, signs) in other.signs {
+            self.note(input, signs);
+        }
         self.settle();
         self
     }
@@ -282,6 +295,11 @@ impl Tally {
     #[must_use]
     pub fn runs(&self) -> &[Run] {
         &self.runs
+    }
+
+    /// The inputs of which there is something to be known beside their lines, by number.
+    pub fn signs(&self) -> impl Iterator<Item = (u32, Signs)> {
+        self.signs.iter().map(|(&input, &signs)| (input, signs))
     }
 
     /// The schemes found, most lines first and by name among as many.

@@ -2,8 +2,8 @@
 
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
-    LengthBucket, Lengths, LongestLine, Percentile, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top,
-    TopEntry, TopOf, Totals, VerdictSet, digest,
+    InputWarning, LengthBucket, Lengths, LongestLine, Percentile, Report, RuleText, SCHEMA, SchemeCount,
+    SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
 };
 use crate::component::Component;
 use crate::corpus::Scanned;
@@ -126,8 +126,25 @@ fn count(counts: &ByVerdict) -> Count {
 }
 
 fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
-    let name = |input: &Input| InputCount { name: input.name().to_owned(), bytes: 0, lines: 0, error: None };
+    let name = |input: &Input| InputCount {
+        name: input.name().to_owned(),
+        bytes: 0,
+        lines: 0,
+        error: None,
+        warnings: Vec::new(),
+    };
     let mut counts: Vec<_> = inputs.iter().map(name).collect();
+    for (input, signs) in scanned.tally.signs() {
+        let warnings = [
+            (signs.wide, InputWarning::Utf16),
+            (signs.byte_order_mark, InputWarning::ByteOrderMark),
+            (signs.unterminated, InputWarning::NoFinalLineEnd),
+        ];
+        if let Some(count) = counts.get_mut(input as usize) {
+            count.warnings =
+                warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning).collect();
+        }
+    }
     for run in scanned.tally.runs() {
         if let Some(count) = counts.get_mut(run.input as usize) {
             count.bytes += run.end - run.start;

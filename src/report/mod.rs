@@ -411,6 +411,24 @@ pub struct InputCount {
     pub lines: u64,
     /// Why it was not read to its end; `None` if it was.
     pub error: Option<String>,
+    /// What is to be known of how it is written; left out where there is nothing.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub warnings: Vec<InputWarning>,
+}
+
+/// What is to be known of how an input is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[serde(rename_all = "kebab-case")]
+#[non_exhaustive]
+pub enum InputWarning {
+    /// It looks like UTF-16, or 32, of which nothing is judged rightly.
+    #[serde(rename = "utf-16")]
+    Utf16,
+    /// It begins with a UTF-8 byte order mark, which is skipped.
+    ByteOrderMark,
+    /// Its last line does not end in LF.
+    NoFinalLineEnd,
 }
 
 impl Run {

@@ -3,8 +3,8 @@
 use std::fmt::Write;
 
 use super::page::{Ink, Page, TextStyle, count};
-use super::words::{cause, grouped, percent, plural, size};
-use super::{Count, DistinctOf, ExampleLine, Lengths, Report, SchemeLabel, Top, TopOf};
+use super::words::{cause, grouped, percent, plural, size, warning};
+use super::{Count, DistinctOf, ExampleLine, InputWarning, Lengths, Report, SchemeLabel, Top, TopOf};
 use crate::grammar::Grammar;
 
 /// How many rows of a table are shown; the JSON report has all.
@@ -58,10 +58,15 @@ impl Text<'_> {
         ];
         self.page.flow("", &head, "   ");
         let mut notes = Vec::new();
+        let n_warned = |warning| {
+            let inputs = self.report.inputs.iter();
+            inputs.filter(|input| input.warnings.contains(&warning)).count() as u64
+        };
         for (n, one, many) in [
             (totals.blank, "blank line", "blank lines"),
             (totals.cr, "line ended in CR", "lines ended in CR"),
             (totals.byte_order_marks, "byte order mark", "byte order marks"),
+            (n_warned(InputWarning::NoFinalLineEnd), "last line without LF", "last lines without LF"),
         ] {
             if n > 0 {
                 notes.push(plural(n, one, many));
@@ -69,6 +74,11 @@ impl Text<'_> {
         }
         if !notes.is_empty() {
             self.page.flow("", &notes, ", ");
+        }
+        let n_wide = n_warned(InputWarning::Utf16);
+        if n_wide > 0 {
+            let text = plural(n_wide, "INPUT LOOKS", "INPUTS LOOK") + " LIKE UTF-16: convert to UTF-8 first";
+            self.page.line(&self.page.paint(Ink::Warning, &text));
         }
         if !self.report.complete {
             let text = "INCOMPLETE: not everything was read, see INPUTS";
@@ -316,6 +326,23 @@ impl Text<'_> {
         for (input, error) in shown {
             let counted = format!("{} counted", plural(input.lines, "line", "lines"));
             let parts = [format!("{}: {}", self.page.name(&input.name), self.page.name(error)), counted];
+            self.page.flow("  ", &parts, ", ");
+        }
+        if !hidden.is_empty() {
+            self.page.line(&format!("  ({} other inputs)", hidden.len()));
+        }
+        // Of a single input, the head says it all.
+        let warned = self.report.inputs.iter().filter(|input| !input.warnings.is_empty());
+        let warned: Vec<_> = if self.report.inputs.len() > 1 { warned.collect() } else { Vec::new() };
+        let (shown, hidden) = split(&warned);
+        if !shown.is_empty() {
+            self.page.heading("INPUTS with warnings");
+        }
+        for input in shown {
+            let name = self.page.name(&input.name) + ": ";
+            let warnings = input.warnings.iter().map(|&kind| warning(kind).to_owned());
+            let mut parts: Vec<_> = warnings.collect();
+            parts[0].insert_str(0, &name);
             self.page.flow("  ", &parts, ", ");
         }
         if !hidden.is_empty() {

@@ -1,5 +1,6 @@
 //! Numbers and names as people read them, in whatever form a report is written for them.
 
+use super::InputWarning;
 use crate::defect::Cause;
 
 /// The number with its digits grouped by thousands.
@@ -49,6 +50,15 @@ pub(super) fn size(bytes: u64) -> String {
 /// So many of something.
 pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}
+
+/// A warning of an input in words.
+pub(super) fn warning(warning: InputWarning) -> &'static str {
+    match warning {
+        InputWarning::Utf16 => "looks like UTF-16, convert it to UTF-8 first",
+        InputWarning::ByteOrderMark => "begins with a byte order mark",
+        InputWarning::NoFinalLineEnd => "no line end at its end",
+    }
 }
 
 /// The cause of a defect in words.

@@ -154,6 +154,49 @@ fn ends_of_lines_may_be_mixed() {
 }
 
 #[test]
+fn inputs_are_warned_of_one_by_one() {
+    let folder = tempfile::tempdir().unwrap();
+    let wide: Vec<u8> = "http://a/\r\nhttp://b/\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let lists: [(&str, &[u8], &[&str]); 8] = [
+        ("a", b"http://h/\nhttp://h/\n", &[]),
+        ("b", b"\xef\xbb\xbfhttp://h/\nhttp://h/", &["byte-order-mark", "no-final-line-end"]),
+        ("c", b"http://h/\nhttp://h/\r", &["no-final-line-end"]),
+        ("d", b"", &[]),
+        ("e", b"\xef\xbb\xbf", &["byte-order-mark"]),
+        ("f", &wide, &["utf-16", "no-final-line-end"]),
+        ("g", &[b"\xfe\xff\0h\0t\0\n", &wide[..], b"\n"].concat(), &["utf-16"]),
+        ("h", b"\n\0x\n\xff\xfe\n", &[]),
+    ];
+    for (name, list, _) in &lists {
+        fs::write(folder.path().join(name), list).unwrap();
+    }
+    for sizes in [&[][..], &["--shard-size", "1", "--line-size", "3"], &["--shard-size", "5", "-j3"]] {
+        let output =
+            urlsift().args(["--format", "json", "."]).args(sizes).current_dir(&folder).output().unwrap();
+        for (input, (name, _, expected)) in json(&output)["inputs"].as_array().unwrap().iter().zip(&lists) {
+            let found = input["warnings"].as_array().map_or(Vec::new(), Clone::clone);
+            assert_eq!(found, *expected, "{name} {sizes:?}");
+        }
+    }
+    let output = urlsift().arg(".").current_dir(&folder).output().unwrap();
+    let shown = text(&output.stdout);
+    for part in [
+        ", 2 byte order marks, 3 last lines without LF\n2 INPUTS LOOK LIKE UTF-16: convert to UTF-8 first\n",
+        "\nINPUTS with warnings\n  ./b: begins with a byte order mark, no line end at its end\n",
+        "\n  ./f: looks like UTF-16, convert it to UTF-8 first, no line end at its end\n",
+    ] {
+        assert!(shown.contains(part), "{shown}");
+    }
+    let page = urlsift().args(["--format", "html", "."]).current_dir(&folder).output().unwrap().stdout;
+    let rows = text(&page).matches("<p class=\"warning\">begins with a byte order mark</p>").count();
+    assert_eq!(rows, 2);
+    // Of one input the head says it all.
+    let output = feed(&[], b"http://h/");
+    let shown = text(&output.stdout);
+    assert!(shown.contains("\n1 last line without LF\n") && !shown.contains("INPUTS"), "{shown}");
+}
+
+#[test]
 fn a_line_of_a_gibibyte() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list");

@@ -2,7 +2,7 @@
 
 use super::bound::{Bounds, NAME, Part, SENTENCE, shown};
 use crate::grammar::Grammar;
-use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf};
+use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
 
 /// How many schemes are shown at once, the others by a click.
 pub(super) const FIRST_SCHEMES: usize = 16;
@@ -63,6 +63,8 @@ pub(super) struct InputRow {
     pub(super) bytes: u64,
     /// Why it was not read to its end.
     pub(super) error: Option<String>,
+    /// What is to be known of how it is written.
+    pub(super) warnings: Vec<&'static str>,
 }
 
 /// The name of a grammar where there is little space.
@@ -160,10 +162,13 @@ pub(super) fn distinct(report: &Report) -> Vec<DistinctCount> {
 /// How many lists there can be.
 const MAX_TOPS: usize = 4;
 
-/// Those that were not read to their end first.
+/// How many warnings of an input there can be.
+const MAX_WARNINGS: usize = 3;
+
+/// Those that were not read to their end first, then those with warnings.
 pub(super) fn inputs(report: &Report, bounds: &Bounds) -> Part<InputRow> {
     let mut inputs: Vec<_> = report.inputs.iter().collect();
-    inputs.sort_by_key(|input| input.error.is_none());
+    inputs.sort_by_key(|input| (input.error.is_none(), input.warnings.is_empty()));
     Part::new(
         inputs,
         bounds.inputs,
@@ -173,6 +178,7 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> Part<InputRow> {
             lines: input.lines,
             bytes: input.bytes,
             error: input.error.as_deref().map(|error| shown(error, SENTENCE)),
+            warnings: input.warnings.iter().take(MAX_WARNINGS).map(|&kind| words::warning(kind)).collect(),
         },
     )
 }

@@ -193,6 +193,7 @@ mod tests {
         let buckets =
             (0..63).flat_map(|octave| (0..16).map(move |part| (1_u64 << octave) + ((part << octave) >> 4)));
         let scheme = json!({ "name": text, "label": "experimental", "lines": most, "accepted": count });
+        let warnings = ["utf-16", "byte-order-mark", "no-final-line-end"].repeat(100);
         let report = json!({
             "schema": "urlsift.report/1", "version": "0.1.0", "digest": "0".repeat(64), "grammar": "rfc3986", "complete": false,
             "totals": {
@@ -213,7 +214,13 @@ mod tests {
             },
             "top": top,
             "distinct": distinct,
-            "inputs": vec![json!({ "name": text, "bytes": most, "lines": most, "error": text }); 1000],
+            "inputs": vec![
+                json!({
+                    "name": text, "bytes": most, "lines": most, "error": text,
+                    "warnings": warnings,
+                });
+                1000
+            ],
         });
         serde_json::from_value(report).unwrap()
     }
