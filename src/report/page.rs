@@ -13,7 +13,7 @@ use crate::escape;
 pub struct TextStyle {
     /// Whether escape sequences set off headings, bars and marks.
     pub colour: bool,
-    /// How many columns a line may have; below 60 the report stays as wide as that, and above 160 as well.
+    /// How many columns a line may have; below 40 the report stays as wide as that, and above 160 as well.
     pub width: usize,
     /// Whether all is ASCII, bars too; what is not in names of inputs is then `\xHH`.
     pub ascii: bool,
@@ -47,6 +47,12 @@ impl Ink {
     }
 }
 
+/// No terminal is taken to be narrower.
+const MIN_WIDTH: usize = 40;
+
+/// How much farther in a line goes on that had to be broken.
+const HANGING: usize = 2;
+
 /// The widest bar.
 const MAX_BAR: usize = 40;
 
@@ -60,7 +66,7 @@ pub(super) struct Page {
 
 impl Page {
     pub(super) fn new(style: &TextStyle) -> Self {
-        Self { out: String::new(), style: TextStyle { width: style.width.clamp(60, 160), ..*style } }
+        Self { out: String::new(), style: TextStyle { width: style.width.clamp(MIN_WIDTH, 160), ..*style } }
     }
 
     pub(super) fn finish(self) -> String {
@@ -81,9 +87,34 @@ impl Page {
         }
     }
 
+    /// A line, or several where it does not fit on one: broken between words, or where it has to be within one.
     pub(super) fn line(&mut self, text: &str) {
-        self.out.push_str(text.trim_end());
+        let text = text.trim_end();
+        if count(text) <= self.width() {
+            self.out.push_str(text);
+        } else {
+            self.broken(text);
+        }
         self.out.push('\n');
+    }
+
+    /// Adds a text that does not fit, broken.
+    fn broken(&mut self, text: &str) {
+        let chars: Vec<_> = seen(text).collect();
+        let indent = chars.iter().take_while(|(_, c)| *c == ' ').count().min(self.width() / 2) + HANGING;
+        let (mut start, mut room) = (0, self.width());
+        while chars.len() - start > room {
+            let (len, skipped) = first_break(&chars[start..], room);
+            let [from, end] = [start, start + len].map(|n| chars[n].0);
+            start += len + skipped;
+            let next = chars.get(start).map_or(text.len(), |next| next.0);
+            self.out.push_str(&text[from..end]);
+            // Between the lines there may be more than spaces: colours go on.
+            self.out.extend(text[end..next].chars().filter(|&c| c != ' '));
+            let _ = write!(self.out, "\n{:indent$}", "");
+            room = self.width() - indent;
+        }
+        self.out.push_str(chars.get(start).map_or("", |first| &text[first.0..]));
     }
 
     /// An empty line, and the head of what follows.
@@ -196,9 +227,29 @@ impl Page {
     }
 }
 
-/// How many columns a text takes, by and large: one a character.
+/// How many columns a text takes, by and large: one a character. Colours take none.
 pub(super) fn count(text: &str) -> usize {
-    text.chars().count()
+    seen(text).count()
+}
+
+/// The characters of a text, and where each begins, but for those of escape sequences.
+fn seen(text: &str) -> impl Iterator<Item = (usize, char)> {
+    let mut escaped = false;
+    text.char_indices().filter(move |&(_, c)| {
+        let hidden = escaped || c == '\x1b';
+        escaped = hidden && c != 'm';
+        !hidden
+    })
+}
+
+/// Where a text is broken that has more characters than there is `room` for: how many stand before that, and how many spaces there
+/// are to be left out.
+fn first_break(chars: &[(usize, char)], room: usize) -> (usize, usize) {
+    let is_space = |n: &usize| chars[*n].1 == ' ';
+    let word = (0..room).find(|n| !is_space(n)).unwrap_or(room);
+    let Some(space) = (word..=room).rev().find(is_space) else { return (room, 0) };
+    let len = (word..space).rev().find(|n| !is_space(n)).map_or(space, |last| last + 1);
+    (len, (len..chars.len()).take_while(is_space).count())
 }
 
 /// `part` of `whole` as a bar that would have `full` columns for the whole; something is never nothing.
@@ -237,6 +288,29 @@ mod tests {
         let ascii = Page::new(&TextStyle { ascii: true, ..TextStyle::default() });
         assert_eq!(ascii.name("caf\u{e9}"), "caf\\xc3\\xa9");
         assert_eq!(ascii.beginning("x-long-name", 8), "x-lon...");
+    }
+
+    #[test]
+    fn what_does_not_fit_is_broken() {
+        let broken = |text: &str, colour: bool| {
+            let mut page = Page::new(&TextStyle { width: 40, colour, ..TextStyle::default() });
+            let text = if colour { page.paint(Ink::Mark, text) } else { text.to_owned() };
+            page.line(&text);
+            page.finish()
+        };
+        for (text, expected) in [
+            ("a".repeat(40), "a".repeat(40) + "\n"),
+            ("a".repeat(90), format!("{}\n  {}\n  {}\n", "a".repeat(40), "a".repeat(38), "a".repeat(12))),
+            (
+                format!("  {}   {} c", "a".repeat(30), "b".repeat(36)),
+                format!("  {}\n    {}\n    c\n", "a".repeat(30), "b".repeat(36)),
+            ),
+            (format!("{} b", "a".repeat(40)), format!("{}\n  b\n", "a".repeat(40))),
+        ] {
+            assert_eq!(broken(&text, false), expected);
+            let coloured = broken(&text, true);
+            assert_eq!(seen(&coloured).map(|(_, c)| c).collect::<String>(), expected);
+        }
     }
 
     #[test]

@@ -10,8 +10,12 @@ use crate::grammar::Grammar;
 /// How many rows of a table are shown; the JSON report has all.
 const MAX_ROWS: usize = 10;
 
-/// How wide the names are that tables begin with.
+/// How wide the names are that tables begin with, and how wide they have to be where there is little space.
 const NAMES: usize = 26;
+const MIN_NAMES: usize = 12;
+
+/// How wide the place of a line has to be able to be.
+const MIN_PLACE: usize = 12;
 
 /// How many digits of the digest are shown: enough to tell a handful of reports apart.
 const DIGEST: usize = 12;
@@ -19,8 +23,7 @@ const DIGEST: usize = 12;
 /// The report as text. The same report and style give the same text.
 #[must_use]
 pub fn render(report: &Report, style: &TextStyle) -> String {
-    let widest = grouped(report.totals.lines).len();
-    let mut text = Text { page: Page::new(style), report, numbers: widest.max(9) };
+    let mut text = Text::new(Page::new(style), report);
     text.head();
     text.grammars();
     text.verdict_sets();
@@ -38,16 +41,32 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
 struct Text<'a> {
     page: Page,
     report: &'a Report,
+    /// How wide the names of a table are.
+    names: usize,
     /// How wide a number of lines is.
     numbers: usize,
+    /// How many columns there is place for behind the names.
+    n_columns: usize,
 }
 
-impl Text<'_> {
+impl<'a> Text<'a> {
+    /// On a page that is too narrow, tables have no last column, and shorter names.
+    fn new(page: Page, report: &'a Report) -> Self {
+        let numbers = grouped(report.totals.lines).len().max(9);
+        let mut text = Self { page, report, names: NAMES, numbers, n_columns: 3 };
+        let room = text.page.width();
+        if NAMES + text.widths().iter().sum::<usize>() > room {
+            text.n_columns = 2;
+            let numbers: usize = text.widths()[..2].iter().sum();
+            text.names = room.saturating_sub(numbers).clamp(MIN_NAMES, NAMES);
+        }
+        text
+    }
     fn head(&mut self) {
         let Report { totals, inputs, grammars, grammar, .. } = self.report;
         let inputs = match inputs.as_slice() {
             [input] if input.name == "-" => "standard input".to_owned(),
-            [input] => self.page.end(&self.page.name(&input.name), 60),
+            [input] => self.page.end(&self.page.name(&input.name), self.page.width().min(60)),
             inputs => plural(inputs.len() as u64, "input", "inputs"),
         };
         let head = [
@@ -103,8 +122,8 @@ impl Text<'_> {
 
     /// The head of a table: what it is about, and what its columns are.
     fn table(&mut self, title: &str, columns: &[&str]) {
-        let mut head = format!("{title:<NAMES$}");
-        for (column, width) in columns.iter().zip(self.widths()) {
+        let mut head = format!("{title:<names$}", names = self.names);
+        for (column, width) in columns.iter().zip(self.widths()).take(self.n_columns) {
             let _ = write!(head, "{column:>width$}");
         }
         self.page.heading(&head);
@@ -117,23 +136,33 @@ impl Text<'_> {
 
     /// A row of a table: a name, its lines, their share of a whole, one more column, and the bar of the share.
     fn row(&mut self, name: &str, lines: u64, whole: u64, more: &str) {
-        let [numbers, shares, last] = self.widths();
-        let room = NAMES - 2;
-        let row = format!(
-            "  {name:<room$}{:>numbers$}{:>shares$}{more:>last$}  ",
-            grouped(lines),
-            percent(lines, whole)
-        );
+        let more = if self.n_columns < 3 {
+            String::new()
+        } else {
+            format!("{more:>width$}", width = self.widths()[2])
+        };
+        let row = self.cells(name, lines, whole) + &more + "  ";
         let bar = self.page.bar(lines, whole, count(&row));
         self.page.line(&(row + &bar));
     }
 
     /// The row for all that is not shown.
     fn rest(&mut self, what: &str, lines: u64) {
+        let row = self.cells(what, lines, self.report.totals.judged);
+        self.page.line(&row);
+    }
+
+    /// What all rows of tables begin with. A name that is too long for its column gets a line of its own.
+    fn cells(&mut self, name: &str, lines: u64, whole: u64) -> String {
         let [numbers, shares, _] = self.widths();
-        let room = NAMES - 2;
-        let share = percent(lines, self.report.totals.judged);
-        self.page.line(&format!("  {what:<room$}{:>numbers$}{share:>shares$}", grouped(lines)));
+        let room = self.names - 2;
+        let name = if count(name) > room {
+            self.page.line(&format!("  {name}"));
+            ""
+        } else {
+            name
+        };
+        format!("  {name:<room$}{:>numbers$}{:>shares$}", grouped(lines), percent(lines, whole))
     }
 
     fn grammars(&mut self) {
@@ -230,12 +259,23 @@ impl Text<'_> {
     /// A table of kinds of lines, each with its first one beneath it, and with `marked` what is wrong with that marked. Gives the
     /// width of its names.
     fn examples(&mut self, title: &str, rows: &[(String, u64, Option<&ExampleLine>)], marked: bool) -> usize {
-        let names = rows.iter().map(|(kind, ..)| count(kind)).max().unwrap_or(0).max(NAMES - 2);
+        let longest = rows.iter().map(|(kind, ..)| count(kind)).max().unwrap_or(0).max(NAMES - 2);
         let numbers = self.numbers + 2;
+        // Where there is no room for places behind the numbers, they stand beneath.
+        let room = self.page.width().saturating_sub(2 + numbers);
+        let is_wide = longest + 2 + MIN_PLACE <= room;
+        let names = if is_wide { longest } else { longest.min(room) };
         if !rows.is_empty() {
-            self.page.heading(&format!("{title:<head$}{:>numbers$}  first at", "lines", head = names + 2));
+            let place = if is_wide { "  first at" } else { "" };
+            self.page.heading(&format!("{title:<head$}{:>numbers$}{place}", "lines", head = names + 2));
         }
         for (kind, lines, example) in rows {
+            let kind = if count(kind) > names {
+                self.page.line(&format!("  {kind}"));
+                ""
+            } else {
+                kind
+            };
             let mut row = format!("  {kind:<names$}{:>numbers$}", grouped(*lines));
             let Some(example) = example else {
                 self.page.line(&row);
@@ -243,10 +283,15 @@ impl Text<'_> {
             };
             let column =
                 if marked { format!(":{}", example.offset.saturating_add(1)) } else { String::new() };
+            if is_wide {
+                row.push_str("  ");
+            } else {
+                self.page.line(&row);
+                row = " ".repeat(4);
+            }
             let name = self.page.name(self.report.input_name(example.input));
-            let room = self.page.width().saturating_sub(count(&row) + 2).max(12);
+            let room = self.page.width().saturating_sub(count(&row)).max(MIN_PLACE);
             let place = self.page.end(&format!("{name}:{}{column}", example.line), room);
-            row.push_str("  ");
             row.push_str(&self.page.paint(Ink::Place, &place));
             self.page.line(&row);
             let open = [example.skipped > 0, example.cut];
@@ -275,7 +320,8 @@ impl Text<'_> {
         let skyline = self.page.skyline(&octaves);
         let to = u128::from(from) << octaves.len();
         let to = grouped(u64::try_from(to - 1).unwrap_or(u64::MAX));
-        self.page.line(&format!("  {} {skyline} {to}, twice as long from bar to bar", grouped(from)));
+        let bars = format!("{} {skyline} {to}", grouped(from));
+        self.page.flow("  ", &[bars, "twice as long from bar to bar".to_owned()], ", ");
     }
 
     fn top(&mut self) {
@@ -420,6 +466,22 @@ mod tests {
             "\ndigest ",
         ] {
             assert!(text.contains(part), "{part:?} in\n{text}");
+        }
+    }
+
+    #[test]
+    fn a_narrow_page_is_not_exceeded() {
+        let mut report = full();
+        let most = u64::MAX / 1000;
+        report.lengths.iter_mut().for_each(|lengths| lengths.max = most);
+        report.top[0].max_error = most;
+        report.distinct[0].estimate = most;
+        for lines in [3, 1_234_567, most] {
+            report.totals.lines = lines;
+            for width in 40..64 {
+                let text = render(&report, &TextStyle { width, ..TextStyle::default() });
+                assert!(text.lines().all(|line| count(line) <= width), "{width}: {text}");
+            }
         }
     }
 
