@@ -84,7 +84,8 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
 /// Does what [`scan_part`] does, by a kernel of choice, and adds it to `tally`, which has not seen these bytes yet. Tells
 /// which way the lines took.
 ///
-/// The kernel changes the time it takes, and nothing else.
+/// The kernel changes the time it takes, and nothing else. Many small inputs are best counted into one tally, each under its own
+/// number: a tally of its own costs some 20 microseconds, until it has its examples.
 ///
 /// # Panics
 ///
