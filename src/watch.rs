@@ -30,7 +30,7 @@ pub struct Watch(Arc<State>);
 struct State {
     bytes: AtomicU64,
     lines: AtomicU64,
-    is_stopped: AtomicBool,
+    is_stopped: Arc<AtomicBool>,
     /// The ends of a pipe through which nothing ever comes: what waits sees that the first has gone. Where the system has no
     /// pipe to give, what waits goes on waiting.
     bell: Mutex<Option<PipeWriter>>,
@@ -43,7 +43,7 @@ impl Default for State {
         Self {
             bytes: AtomicU64::default(),
             lines: AtomicU64::default(),
-            is_stopped: AtomicBool::default(),
+            is_stopped: Arc::default(),
             bell: Mutex::new(bell),
             rung,
         }
@@ -55,6 +55,12 @@ impl Watch {
     pub fn stop(&self) {
         self.0.is_stopped.store(true, Ordering::Relaxed);
         self.0.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
+    }
+
+    /// What [`stop`](Self::stop) sets, for a signal handler, which may do no more. It ends the work too, but no waiting.
+    #[must_use]
+    pub fn flag(&self) -> Arc<AtomicBool> {
+        Arc::clone(&self.0.is_stopped)
     }
 
     /// Whether it has been told to stop.

@@ -3,19 +3,20 @@
 //! On systems without signals Ctrl-C ends the command as it ends any other.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicI32, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 
 use urlsift::watch::Watch;
 
-/// The signal that has come, if one has.
+/// The number of the last signal that has come, if one has.
 #[derive(Clone, Default)]
-pub(crate) struct Interrupt(Arc<AtomicI32>);
+pub(crate) struct Interrupt(Arc<AtomicUsize>);
 
 impl Interrupt {
     /// From now on a signal stops `watch`.
     #[cfg(unix)]
     pub(crate) fn stops(watch: &Watch) -> Self {
         use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::flag;
         use signal_hook::iterator::Signals;
         use std::sync::mpsc::channel;
 
@@ -24,9 +25,16 @@ impl Interrupt {
         let (listens, told) = channel::<()>();
         let listen = move || {
             let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+            // By the handler itself: the signal may end those who write to a pipe too, and then its end comes before this thread
+            // does.
+            for signal in [SIGINT, SIGTERM] {
+                let number = usize::try_from(signal).unwrap_or_default();
+                let _ = flag::register_usize(signal, Arc::clone(&came.0), number);
+                let _ = flag::register(signal, watch.flag());
+            }
             drop(listens);
-            for signal in signals.forever() {
-                if came.0.swap(signal, Ordering::Relaxed) != 0 {
+            for (n, signal) in signals.forever().enumerate() {
+                if n > 0 {
                     super::output::abandon();
                     signal_hook::low_level::exit(128 + signal);
                 }

@@ -84,10 +84,18 @@ impl<R: Read> Read for Told<'_, R> {
 }
 
 /// A source that may keep its reader waiting, as pipes and terminals do. A signal does not end a read that waits, so there is
-/// none: it is only read when there is something.
+/// none: it is only read when there is something. Nor is its end its end once `watch` is stopped: what stops a reader stops those
+/// who write to it.
 struct Waiting<R> {
     source: R,
     watch: Watch,
+}
+
+impl<R: Read> Waiting<R> {
+    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = Told { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)?;
+        if n == 0 && self.watch.is_stopped() { Err(Stopped.into()) } else { Ok(n) }
+    }
 }
 
 #[cfg(unix)]
@@ -95,7 +103,7 @@ impl<R: Read + std::os::fd::AsFd> Read for Waiting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.watch.wait_for(&self.source)?;
-            match (Told { source: &mut self.source, watch: Some(&self.watch) }).read(buffer) {
+            match self.read_now(buffer) {
                 // Somebody else reads there too, and was faster.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 result => return result,
@@ -108,6 +116,6 @@ impl<R: Read + std::os::fd::AsFd> Read for Waiting<R> {
 impl<R: Read> Read for Waiting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         self.watch.wait_for(&self.source)?;
-        Told { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)
+        self.read_now(buffer)
     }
 }

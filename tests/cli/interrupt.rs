@@ -64,6 +64,22 @@ fn a_pipe_that_brings_nothing_more_leaves_a_partial_report() {
 }
 
 #[test]
+fn the_end_of_a_pipe_whose_writers_were_stopped_too_is_none() {
+    for n in 0..20 {
+        let args = if n % 2 == 0 { &[][..] } else { &["lines", "-c", "line"] };
+        let mut child = spawn(urlsift().args(args));
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"http://h/\nhttp://unfinis").unwrap();
+        let_it_begin();
+        send(&child, libc::SIGINT);
+        drop(stdin);
+        let output = ended(child);
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stdout));
+        assert!(!text(&output.stdout).contains('2'), "{}", text(&output.stdout));
+    }
+}
+
+#[test]
 fn of_a_line_without_end_it_is_said_how_much_was_read() {
     let child = spawn(urlsift().arg("/dev/zero"));
     let_it_begin();
