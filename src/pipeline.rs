@@ -5,6 +5,7 @@
 use std::io::{self, Read};
 use std::mem;
 use std::ops::{ControlFlow, Deref, DerefMut, Range};
+use std::sync::{Condvar, Mutex, PoisonError};
 
 use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
@@ -133,6 +134,36 @@ impl Numbers {
         let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
         self.before += memchr_iter(b'\n', bytes.get()).count() as u64;
         first..self.before + 1
+    }
+}
+
+/// Numbers lines of pieces that several threads work on, each of which knows how many lines its own has before it has to know
+/// their numbers: none is counted twice.
+#[derive(Default)]
+pub(crate) struct Turns {
+    turn: Mutex<Turn>,
+    passed: Condvar,
+}
+
+/// Whose turn it is, and the lines of which input have been numbered so far.
+#[derive(Default)]
+struct Turn {
+    next: u64,
+    input: Option<u32>,
+    lines: u64,
+}
+
+impl Turns {
+    /// The number of the first line, from 1, of the piece whose turn this is, from 0, which has so many lines; waits until all before
+    /// it have had theirs.
+    pub(crate) fn first_number(&self, turn: u64, input: u32, n_lines: u64) -> u64 {
+        let now = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now =
+            self.passed.wait_while(now, |now| now.next < turn).unwrap_or_else(PoisonError::into_inner);
+        let before = if now.input == Some(input) { now.lines } else { 0 };
+        *now = Turn { next: turn + 1, input: Some(input), lines: before + n_lines };
+        self.passed.notify_all();
+        before + 1
     }
 }
 

@@ -19,7 +19,7 @@ use crate::input::{Input, Piece, Sizes};
 use crate::kernel::KernelId;
 use crate::lanes::List;
 use crate::machine::Tracker;
-use crate::pipeline::{Lent, Numbers, in_pieces, sources};
+use crate::pipeline::{Lent, Turns, in_pieces, sources};
 use crate::scheme::Scheme;
 use crate::shard::skip_byte_order_mark;
 use crate::sweep::{Bulk, Consumer, sweep};
@@ -146,13 +146,13 @@ pub fn split_inputs<'a>(
         write_sides(&mut sides, [b"", header(options.by).as_bytes()])?;
     }
     let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 30), line: usize::MAX, eager: true };
-    let mut numbers = Numbers::default();
-    let look = |input, piece: &Piece| {
-        let numbered = splitter.refused && options.form == Form::Tsv;
-        Some((input, if numbered { numbers.of(input, piece).start } else { 1 }))
+    let turns = Turns::default();
+    let mut turn = 0..;
+    let look = |input, _: &Piece| Some((input, turn.next()?));
+    let work = |bytes: Lent, (input, turn): (u32, u64)| {
+        let first_of = |n_lines| turns.first_number(turn, input, n_lines);
+        splitter.split(bytes, inputs[input as usize].name(), first_of)
     };
-    let work =
-        |bytes: Lent, (input, first): (u32, u64)| splitter.split(bytes, first, inputs[input as usize].name());
     let sink = |parts: Parts| {
         split.accepted += parts.n_lines - parts.n_refused - parts.n_blank;
         split.refused += parts.n_refused;
@@ -244,8 +244,8 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// Splits whole lines of `input`, the first of which has that number.
-    fn split(&self, mut bytes: Lent, first: u64, input: &str) -> Parts {
+    /// Splits whole lines of `input`. `first_of` says the number of the first of them when it is told how many they are.
+    fn split(&self, mut bytes: Lent, input: &str, first_of: impl FnOnce(u64) -> u64) -> Parts {
         let (base, whole) = (bytes.offset, bytes.get());
         let body = skip_byte_order_mark(whole, base);
         let mark_len = whole.len() - body.len();
@@ -253,8 +253,8 @@ impl Splitter<'_> {
         sweep(&mut finder, self.kernel, body, Place { input: 0, offset: base + mark_len as u64 });
         // The sweep is at several places at once.
         finder.found.sort_unstable_by_key(|found| found.start);
-        let mut rows =
-            Rows { options: self.options, input, base, text: String::new(), number: first, at: mark_len };
+        let number = first_of(finder.n_lines);
+        let mut rows = Rows { options: self.options, input, base, text: String::new(), number, at: mark_len };
         let mut lines = Vec::new();
         // What is accepted stands before `kept`; what stands from `from` on has not been looked at.
         let (mut kept, mut from) = (0, mark_len);
