@@ -1,15 +1,20 @@
 //! Several inputs through the pipeline: files and memory by shards, everything else by pieces as they come; one result.
+//!
+//! A compressed file is decoded by one thread from its start to its end, several of them by several threads. Threads for which
+//! there is no file left take pieces over from the others, and judge them while those decode on.
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicU64, Ordering};
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 
+use crossbeam_channel::{Receiver, unbounded};
 use rayon::prelude::*;
 
-use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told};
+use crate::hands::{Hands, Job};
+use crate::input::{Bytes, Codec, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told, Unpacked};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
 pub use crate::pipeline::Failure;
@@ -82,12 +87,27 @@ pub struct Scanned {
     pub tally: Tally,
     /// The inputs that could not be read to their end, by number, one failure each.
     pub failures: Vec<Failure>,
+    /// The inputs that are compressed, by number.
+    pub compressed: Vec<Compressed>,
+}
+
+/// A compressed input. What is counted of it is what comes of decoding it, lengths and places too.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Compressed {
+    /// The number of the input, in the order in which they were given.
+    pub input: u32,
+    /// How it is packed.
+    pub codec: Codec,
+    /// How many bytes of it were decoded, compressed as they are.
+    pub bytes: u64,
 }
 
 impl Scanned {
     fn merge(mut self, other: Self) -> Self {
         self.tally = self.tally.merge(other.tally);
         self.failures.extend(other.failures);
+        self.compressed.extend(other.compressed);
         self
     }
 
@@ -100,14 +120,15 @@ impl Scanned {
     }
 
     fn failed(input: u32, error: io::Error) -> Self {
-        Self { tally: Tally::default(), failures: vec![Failure { input, error }] }
+        Self { failures: vec![Failure { input, error }], ..Self::default() }
     }
 }
 
 /// Judges all lines of all inputs and counts them.
 ///
 /// The result does not depend on `effort`. Memory is bounded by the number of threads, whatever the inputs. An input that
-/// cannot be read is named in the result and does not stop the others. Where [`Effort::watch`] was stopped, the result has the
+/// cannot be read is named in the result and does not stop the others. Compressed inputs are decoded, and what comes of them is
+/// counted. Where [`Effort::watch`] was stopped, the result has the
 /// beginning of each input, and a failure for each that goes on behind it.
 ///
 /// ```no_run
@@ -123,20 +144,37 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     let numbered = || inputs.iter().enumerate().map(|(n, input)| (number(n), input));
     // Files first, all at once; then what can only be read from its start, one after the other.
     let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
+    let packed = Mutex::new(Vec::new());
     let scan_files = || {
-        let scan_one =
-            |scanned: Scanned, &(number, input): &(u32, &Input)| match input.open(effort.watch.as_ref()) {
+        let scan_one = |scanned: Scanned, &(number, input)| {
+            match Input::open(input, effort.watch.as_ref()) {
                 Ok(Opened::File(file, len)) => scan_file(scanned, &file, len, number, options, effort),
+                Ok(Opened::Packed(_)) => {
+                    lock(&packed).push((number, input));
+                    scanned
+                }
                 // It has become one since.
                 Ok(Opened::Stream(stream)) => scanned.merge(scan_stream(stream, number, options, effort)),
                 Err(error) => scanned.merge(Scanned::failed(number, error)),
-            };
+            }
+        };
         files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
     };
     let mut all = in_pool(effort.n_threads(), scan_files);
+    let mut packed = packed.into_inner().unwrap_or_else(PoisonError::into_inner);
+    packed.sort_unstable_by_key(|&(number, _)| number);
+    all = all.merge(scan_packed(&packed, options, effort));
     for (number, input) in streams {
         all = all.merge(match input.open(effort.watch.as_ref()) {
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
+            Ok(Opened::Packed(packed)) => match packed.unpack(effort.watch.as_ref()) {
+                Ok(Unpacked { bytes, codec, meter }) => {
+                    let mut scanned = scan_stream(bytes, number, options, effort);
+                    scanned.compressed.push(Compressed { input: number, codec, bytes: meter.bytes() });
+                    scanned
+                }
+                Err(error) => Scanned::failed(number, error),
+            },
             Ok(Opened::File(file, len)) => {
                 let alone = || scan_file(Scanned::default(), &file, len, number, options, effort);
                 in_pool(effort.n_threads(), alone)
@@ -146,6 +184,7 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     }
     all.failures.sort_by_key(|failure| failure.input);
     all.failures.dedup_by_key(|failure| failure.input);
+    all.compressed.sort_unstable_by_key(|compressed| compressed.input);
     all
 }
 
@@ -249,7 +288,7 @@ fn scan_file(
         {
             // Of what is in the tally so far, that counts which stands before these lines.
             let tally = lock(&all).tally.behind(Place { input, offset: taken.start * shard_len });
-            let scanned = taken.fold(Scanned { tally, failures: Vec::new() }, scan_one);
+            let scanned = taken.fold(Scanned { tally, ..Scanned::default() }, scan_one);
             let mut all = lock(&all);
             *all = std::mem::take(&mut *all).merge(scanned);
         }
@@ -379,7 +418,107 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
     let (_, failures) =
         in_pieces([(input, Ok(stream))], effort.sizes(), effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Scanned { tally: tally.merge(aside), failures }.ended(input, options)
+    Scanned { tally: tally.merge(aside), failures, ..Scanned::default() }.ended(input, options)
+}
+
+/// Compressed files, each decoded from its start to its end.
+fn scan_packed(files: &[(u32, &Input)], options: &Options, effort: &Effort) -> Scanned {
+    let next = &AtomicUsize::new(0);
+    let (hands, offered) = Hands::new();
+    thread::scope(|scope| {
+        let spawn = |_| {
+            let (hands, offered) = (hands.clone(), offered.clone());
+            let work = move || scan_some_packed(files, next, options, effort, hands, offered);
+            // Where the system refuses a thread, the others do its work.
+            thread::Builder::new().spawn_scoped(scope, work).ok()
+        };
+        let n_others = if files.is_empty() { 0 } else { effort.n_threads() - 1 };
+        let others: Vec<_> = (0..n_others).filter_map(spawn).collect();
+        let own = scan_some_packed(files, next, options, effort, hands, offered);
+        others.into_iter().fold(own, |scanned, other| match other.join() {
+            Ok(more) => scanned.merge(more),
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
+}
+
+/// Takes files as long as there are some, and then pieces of those of others.
+fn scan_some_packed<'a>(
+    files: &[(u32, &Input)],
+    next: &AtomicUsize,
+    options: &'a Options,
+    effort: &'a Effort,
+    hands: Hands<'a>,
+    offered: Receiver<Job<'a>>,
+) -> Scanned {
+    let mut scanned = Scanned::default();
+    while let Some(&(number, input)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let opened = input.open(effort.watch.as_ref()).and_then(|opened| match opened {
+            Opened::Packed(packed) => packed.unpack(effort.watch.as_ref()),
+            _ => Err(io::Error::other("the file was replaced while it was read")),
+        });
+        scanned = match opened {
+            Ok(unpacked) => scan_unpacked(scanned, unpacked, number, options, effort, &hands),
+            Err(error) => scanned.merge(Scanned::failed(number, error)),
+        };
+    }
+    // Somebody may offer work as long as there is one of these.
+    drop(hands);
+    offered.into_iter().for_each(|job| job());
+    scanned
+}
+
+/// Adds the lines of a compressed file to what has been scanned of others, with the help of `hands`.
+fn scan_unpacked<'a>(
+    mut scanned: Scanned,
+    unpacked: Unpacked,
+    input: u32,
+    options: &'a Options,
+    effort: &'a Effort,
+    hands: &Hands<'a>,
+) -> Scanned {
+    let Unpacked { bytes, codec, meter } = unpacked;
+    let mut pieces = Pieces::new(bytes, 0, effort.sizes());
+    let (home, come_home) = unbounded();
+    let mut long = None;
+    let shared = Arc::new(Mutex::new(Tally::default()));
+    loop {
+        match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
+            // Many files have but one piece, and are not worth a tally of their own.
+            Ok(Some(Piece::Lines(bytes))) if bytes.offset == 0 => {
+                scan_lines(&mut scanned.tally, &bytes, input, options, effort);
+            }
+            Ok(Some(Piece::Lines(bytes))) => {
+                let bytes = Lent::new(bytes, &home);
+                let shared = shared.clone();
+                let job = Box::new(move || {
+                    let mut piece = lock(&shared).behind(Place { input, offset: bytes.offset });
+                    scan_lines(&mut piece, &bytes, input, options, effort);
+                    let mut shared = lock(&shared);
+                    *shared = std::mem::take(&mut *shared).merge(piece);
+                });
+                if let Err(job) = hands.offer(job) {
+                    job();
+                }
+            }
+            Ok(Some(Piece::Long { bytes, end })) => {
+                scanned.tally =
+                    scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options, effort));
+            }
+            Ok(None) => break,
+            Err(error) => {
+                scanned.failures.push(Failure { input, error });
+                break;
+            }
+        }
+    }
+    // What others have taken over comes home when it is done.
+    drop(home);
+    while come_home.recv().is_ok() {}
+    scanned.compressed.push(Compressed { input, codec, bytes: meter.bytes() });
+    let shared = std::mem::take(&mut *lock(&shared));
+    scanned.tally = scanned.tally.merge(shared);
+    scanned.ended(input, options)
 }
 
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {

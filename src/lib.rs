@@ -131,6 +131,7 @@ pub mod advisory;
 mod judge;
 mod walk;
 pub mod watch;
+mod hands;
 mod shard;
 mod sign;
 pub mod input;

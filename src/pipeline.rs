@@ -38,6 +38,13 @@ pub(crate) struct Lent {
     home: Sender<Vec<u8>>,
 }
 
+impl Lent {
+    /// A piece whose memory goes to `home`.
+    pub(crate) fn new(bytes: Bytes, home: &Sender<Vec<u8>>) -> Self {
+        Self { bytes, home: home.clone() }
+    }
+}
+
 impl Deref for Lent {
     type Target = Bytes;
 
@@ -91,7 +98,7 @@ pub(crate) fn in_pieces<S: Read, N: Send, R: Send, B: Send>(
                 Ok(Some(piece)) => {
                     let note = look(input, &piece);
                     let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
-                    let lent = Lent { bytes, home: home.clone() };
+                    let lent = Lent::new(bytes, &home);
                     if let Some(note) = note {
                         return Some((lent, note));
                     }
@@ -108,12 +115,12 @@ pub(crate) fn in_pieces<S: Read, N: Send, R: Send, B: Send>(
     (flow, failures)
 }
 
-/// The bytes of `inputs`, each opened when its turn comes, and their numbers; once `watch` is stopped, reading them fails.
+/// The bytes of `inputs`, decoded, each opened when its turn comes, and their numbers; once `watch` is stopped, reading them fails.
 pub(crate) fn sources<'a>(
     inputs: &'a [Input],
     watch: Option<&'a Watch>,
 ) -> impl Iterator<Item = (u32, io::Result<Box<dyn Read + Send>>)> + 'a {
-    let open = move |input: &Input| input.open(watch).map(|opened| opened.bytes(watch));
+    let open = move |input: &Input| input.open(watch)?.bytes(watch);
     (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
 }
 

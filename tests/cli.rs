@@ -294,7 +294,7 @@ fn nothing_raw_reaches_a_terminal() {
         &["lines", "--columns", all],
         &["lines", "--format", "jsonl", "--columns", all],
     ] {
-        let output = urlsift().args(args).arg(&hostile).output().unwrap();
+        let output = urlsift().args(args).args(["--codec", "none"]).arg(&hostile).output().unwrap();
         assert!(output.status.success(), "{args:?}");
         for line in text(&output.stdout).lines() {
             let harmless = |c: char| (' '..='~').contains(&c) || c == '\t' || "\u{2026}█▏▎▍▌▋▊▉".contains(c);

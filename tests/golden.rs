@@ -51,10 +51,14 @@ fn reports_are_as_expected() {
     let mut expected: Vec<_> = Vec::new();
     for file in ["samples", "hostile"].into_iter().flat_map(files).filter(|file| file != "hostile/README.md")
     {
-        let json = run(&["--format", "json", &file]);
+        // One of them only begins like gzip.
+        let json = run(&["--codec", "none", "--format", "json", &file]);
         assert_eq!(errors(&validator, &json), [""; 0], "{file}");
         let mut report = Report::from_json(&json).unwrap_or_else(|error| panic!("{file}: {error}"));
-        assert!(run(&[&file]) == render(&report, &TextStyle::default()).as_bytes(), "{file}");
+        assert!(
+            run(&["--codec", "none", &file]) == render(&report, &TextStyle::default()).as_bytes(),
+            "{file}"
+        );
         report.run = None;
         let mut written = Vec::new();
         report.write_json(&mut written).unwrap();

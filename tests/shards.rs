@@ -9,10 +9,11 @@ mod support;
 mod twin;
 
 use std::fs;
-use std::path::Path;
+use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use urlsift::corpus::{Effort, scan_inputs, scan_memory};
+use urlsift::input::{Codec, Input};
 use urlsift::kernel::KernelId;
 use urlsift::scan::{scan_into, scan_part};
 use urlsift::tally::{MAX_SCHEMES, Place};
@@ -63,8 +64,13 @@ fn effort(threads: usize, shard_len: usize, line_len: usize) -> Effort {
     effort
 }
 
+/// The inputs, whatever their first bytes look like.
+fn plain(paths: &[PathBuf]) -> Vec<Input> {
+    input::list(paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect()
+}
+
 fn scan_file(path: &Path, options: &scan::Options, effort: &Effort) -> Tally {
-    let scanned = scan_inputs(&input::list(&[path.to_owned()]), options, effort);
+    let scanned = scan_inputs(&plain(&[path.to_owned()]), options, effort);
     assert!(scanned.failures.is_empty(), "{:?}", scanned.failures);
     scanned.tally
 }
@@ -168,7 +174,7 @@ fn many_small_inputs_count_alike() {
     for (n, part) in lines.chunks(20_011).enumerate() {
         fs::write(folder.path().join(format!("{n:04}")), part).unwrap();
     }
-    let inputs = input::list(&[folder.path().to_owned()]);
+    let inputs = plain(&[folder.path().to_owned()]);
     assert!(inputs.len() > 200);
     let options = everything(Grammar::Rfc1808);
     let whole = scan_inputs(&inputs, &options, &effort(1, 1 << 20, 1 << 24)).tally;

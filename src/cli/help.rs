@@ -15,7 +15,7 @@ const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before
 /// The groups in which options are shown, in this order, and what stands in each, by its identifier in the code. What stands
 /// in none goes to [`OTHERWISE`].
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Input", &["paths", "texts"]),
+    ("Input", &["paths", "codec", "texts"]),
     ("Grammar", &["grammar", "only", "by"]),
     (OTHERWISE, &[]),
     ("Performance", &["threads", "kernel", "size", "rounds", "no_progress"]),
@@ -35,7 +35,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "urlsift",
         &[
             ("urlsift urls.txt", "report on a list"),
-            ("zcat crawl.gz | urlsift", "the same, from a pipe"),
+            ("curl -s https://example.org/list.gz | urlsift", "from a pipe, compressed"),
             ("urlsift -g rfc1738 lists/", "a directory; why RFC 1738 refuses"),
             ("urlsift --format json -o r.json urls.txt", "for a program"),
             ("urlsift --fail-on 'refused>1%' urls.txt", "exit status 1 if there are more"),
@@ -70,7 +70,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("urlsift split urls.txt --accepted good.txt --refused bad.tsv", "in two"),
             ("urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt", "what both accept"),
-            ("zcat crawl.gz | urlsift split -a - -r bad.txt | sort -u > good.txt", "in a pipe"),
+            ("urlsift split crawl.gz -a - -r bad.txt | sort -u > good.txt", "into a pipe"),
         ],
     ),
     ("render", &[("urlsift render r.json", "as text"), ("urlsift render r.json -o r.html", "as a page")]),

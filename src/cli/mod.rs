@@ -34,7 +34,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
 use urlsift::escape::printable;
-use urlsift::input::{self, Input};
+use urlsift::input::{self, Codec, Input};
 use urlsift::kernel::KernelId;
 use urlsift::watch::Watch;
 
@@ -104,7 +104,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 struct InputArgs {
     /// Files, directories with all files below them, - for standard input
     ///
-    /// Lists of URLs, one a line. The files of a directory are read in the order of their names. Where no path is named,
+    /// Lists of URLs, one a line, compressed or not. The files of a directory are read in the order of their names. Where no path is named,
     /// standard input is read, unless it is a terminal.
     #[arg(value_name = "PATH", value_parser = input_path())]
     paths: Vec<PathBuf>,
@@ -114,6 +114,13 @@ struct InputArgs {
     /// The result is the same for any number [default: as many as the machine runs at once].
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<u32>,
+
+    /// How inputs are compressed [default: by their content]
+    ///
+    /// Without this, gzip, zstd, bzip2 and xz are recognised by their first bytes, whatever the names, and decoded; numbers of
+    /// lines and offsets are those of what comes of it. One of auto, none (taken as they are), gzip, zstd, bzip2 and xz.
+    #[arg(long, value_name = "CODEC", value_parser = codec, hide_short_help = true)]
+    codec: Option<CodecChoice>,
 
     /// Show no progress on a terminal
     ///
@@ -164,6 +171,23 @@ fn path(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(path)
 }
 
+/// By what inputs are decoded; `None` is by their content.
+#[derive(Clone, Copy)]
+struct CodecChoice(Option<Codec>);
+
+/// How inputs are compressed.
+fn codec(name: &str) -> Result<CodecChoice, String> {
+    if name == "auto" {
+        return Ok(CodecChoice(None));
+    }
+    let known = Codec::ALL.iter().find(|codec| codec.name() == name);
+    known.map(|&codec| CodecChoice(Some(codec))).ok_or_else(|| {
+        let names: Vec<_> = ["auto"].into_iter().chain(Codec::ALL.iter().map(|codec| codec.name())).collect();
+        let hint = hint::did_you_mean(name, &names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
+        format!("no such codec; {hint}")
+    })
+}
+
 /// A number of threads.
 fn threads(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|n| (1..=1024).contains(n));
@@ -190,11 +214,13 @@ fn names(kernels: &[KernelId]) -> String {
 impl InputArgs {
     /// The inputs; none named is standard input, unless that is a terminal.
     fn inputs(&self) -> Option<Vec<Input>> {
-        match self.paths.as_slice() {
-            [] if io::stdin().is_terminal() => None,
-            [] => Some(vec![Input::standard()]),
-            paths => Some(paths.iter().flat_map(listed).collect()),
-        }
+        let inputs = match self.paths.as_slice() {
+            [] if io::stdin().is_terminal() => return None,
+            [] => vec![Input::standard()],
+            paths => paths.iter().flat_map(listed).collect(),
+        };
+        let codec = self.codec.and_then(|CodecChoice(codec)| codec);
+        Some(inputs.into_iter().map(|input| input.with_codec(codec)).collect())
     }
 
     fn effort(&self) -> Effort {

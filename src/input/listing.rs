@@ -1,9 +1,10 @@
 //! What the user named, as a list of inputs: directories are walked, in a fixed order.
 
 use std::fs::{self, File};
-use std::io::{self, Read};
+use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
+use super::codec::{Codec, Decoder, MAGIC_LEN, Meter, Recognised, recognise, recognise_all};
 use super::watched::{Bytes, standard, stoppable, waiting};
 use crate::escape;
 use crate::watch::{Stopped, Watch};
@@ -13,6 +14,8 @@ use crate::watch::{Stopped, Watch};
 pub struct Input {
     name: String,
     source: Source,
+    /// `None` is by its content.
+    codec: Option<Codec>,
 }
 
 #[derive(Debug)]
@@ -29,15 +32,48 @@ pub(crate) enum Opened {
     File(File, u64),
     /// Anything else: it can be read once, from its start.
     Stream(Bytes),
+    /// Compressed: what comes of it can be read once, from its start.
+    Packed(Packed),
 }
 
 impl Opened {
-    /// Its bytes from the start, whatever it is; once `watch` is stopped, reading them fails.
-    pub(crate) fn bytes(self, watch: Option<&Watch>) -> Bytes {
+    /// Its bytes from the start, decoded, whatever it is; once `watch` is stopped, reading them fails.
+    ///
+    /// # Errors
+    /// When this build cannot read its codec.
+    pub(crate) fn bytes(self, watch: Option<&Watch>) -> io::Result<Bytes> {
         match self {
-            Self::File(file, _) => stoppable(file, watch),
-            Self::Stream(bytes) => bytes,
+            Self::File(file, _) => Ok(stoppable(file, watch)),
+            Self::Stream(bytes) => Ok(bytes),
+            Self::Packed(packed) => Ok(packed.unpack(watch)?.bytes),
         }
+    }
+}
+
+/// A compressed input, open.
+pub(crate) struct Packed {
+    codec: Codec,
+    bytes: Bytes,
+}
+
+/// A compressed input that is being decoded.
+pub(crate) struct Unpacked {
+    /// What comes of it.
+    pub(crate) bytes: Bytes,
+    /// How it is packed.
+    pub(crate) codec: Codec,
+    /// How much of it has been used.
+    pub(crate) meter: Meter,
+}
+
+impl Packed {
+    /// Begins to decode it; once `watch` is stopped, reading what comes of it fails.
+    ///
+    /// # Errors
+    /// When this build cannot read its codec.
+    pub(crate) fn unpack(self, watch: Option<&Watch>) -> io::Result<Unpacked> {
+        let decoder = Decoder::new(self.bytes, self.codec, watch)?;
+        Ok(Unpacked { meter: decoder.meter(), codec: self.codec, bytes: Box::new(decoder) })
     }
 }
 
@@ -52,7 +88,7 @@ impl Input {
     /// Standard input.
     #[must_use]
     pub fn standard() -> Self {
-        Self { name: "-".to_owned(), source: Source::Standard }
+        Self { name: "-".to_owned(), source: Source::Standard, codec: None }
     }
 
     /// Whether it is standard input.
@@ -71,25 +107,32 @@ impl Input {
     }
 
     fn at(path: PathBuf) -> Self {
-        Self { name: escape::printable(path.as_os_str().as_encoded_bytes()), source: Source::Path(path) }
+        Self { name: name_of(&path), source: Source::Path(path), codec: None }
     }
 
     fn broken(path: &Path, error: io::Error) -> Self {
-        Self { name: escape::printable(path.as_os_str().as_encoded_bytes()), source: Source::Broken(error) }
+        Self { name: name_of(path), source: Source::Broken(error), codec: None }
     }
 
-    /// Its bytes, from the start, and how many it has, if it is a file that tells.
+    /// The same input, packed by `codec`, or as its content says; an input is made with `None`. [`Codec::Plain`] takes its bytes
+    /// as they are, compressed or not.
+    #[must_use]
+    pub fn with_codec(self, codec: Option<Codec>) -> Self {
+        Self { codec, ..self }
+    }
+
+    /// Its bytes, decoded, from the start, and how many it has, if it is a file that tells and is not compressed.
     ///
     /// # Errors
-    /// When the file cannot be opened, or its directory could not be listed.
+    /// When the file cannot be opened, its directory could not be listed, or this build cannot read how it is compressed.
     pub fn reader(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         Ok(match self.open(None)? {
             Opened::File(file, len) => (Box::new(file), Some(len)),
-            Opened::Stream(stream) => (stream, None),
+            opened => (opened.bytes(None)?, None),
         })
     }
 
-    /// How many bytes there are to read, if that can be known beforehand. Looks at the file, and does not open it.
+    /// How many bytes there are to read, compressed as they are, if that can be known beforehand. Looks at the file, and does not open it.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
         let metadata = match &self.source {
@@ -112,31 +155,79 @@ impl Input {
         }
     }
 
-    /// Opens it. Once `watch` is stopped, reading a stream fails, a read that is waiting too; reading a file goes on.
+    /// Opens it, and looks at its beginning. Once `watch` is stopped, reading a stream fails, a read that is waiting too; reading
+    /// a file goes on.
     ///
     /// # Errors
-    /// When the file cannot be opened, its directory could not be listed, or `watch` is stopped.
+    /// When the file cannot be opened, its directory could not be listed, its beginning not be read, or `watch` is stopped.
     pub(crate) fn open(&self, watch: Option<&Watch>) -> io::Result<Opened> {
         if watch.is_some_and(Watch::is_stopped) {
             return Err(Stopped.into());
         }
         let path = match &self.source {
-            Source::Standard => return standard(watch).map(Opened::Stream),
+            Source::Standard => return self.opened_stream(standard(watch)?),
             Source::Broken(error) => return Err(io::Error::new(error.kind(), error.to_string())),
             Source::Path(path) => path,
         };
         if let Some(watch) = watch
             && fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
         {
-            return waiting(path, watch).map(Opened::Stream);
+            return self.opened_stream(waiting(path, watch)?);
         }
-        let file = File::open(path)?;
+        let mut file = File::open(path)?;
         let metadata = file.metadata()?;
-        if metadata.is_file() && metadata.len() > 0 {
-            return Ok(Opened::File(file, metadata.len()));
+        if !metadata.is_file() || metadata.len() == 0 {
+            return self.opened_stream(stoppable(file, watch));
         }
-        Ok(Opened::Stream(stoppable(file, watch)))
+        let codec = if let Some(codec) = self.codec {
+            codec
+        } else {
+            let (_, codec) = peek(&mut file)?;
+            file.rewind()?;
+            codec
+        };
+        Ok(match codec {
+            Codec::Plain => Opened::File(file, metadata.len()),
+            codec => Opened::Packed(Packed { codec, bytes: stoppable(file, watch) }),
+        })
     }
+
+    fn opened_stream(&self, mut bytes: Bytes) -> io::Result<Opened> {
+        let codec = if let Some(codec) = self.codec {
+            codec
+        } else {
+            let (head, codec) = peek(&mut bytes)?;
+            bytes = Box::new(Cursor::new(head).chain(bytes));
+            codec
+        };
+        Ok(match codec {
+            Codec::Plain => Opened::Stream(bytes),
+            codec => Opened::Packed(Packed { codec, bytes }),
+        })
+    }
+}
+
+/// Reads as much of `source` as it takes to tell how it is packed. Of lines that is a byte or two, so that nobody waits for
+/// more.
+fn peek(source: &mut impl Read) -> io::Result<(Vec<u8>, Codec)> {
+    let mut head = Vec::with_capacity(MAGIC_LEN);
+    loop {
+        let mut more = [0; MAGIC_LEN];
+        match source.read(&mut more[head.len()..]) {
+            Ok(0) => return Ok((head.clone(), recognise_all(&head))),
+            Ok(n) => head.extend(&more[head.len()..][..n]),
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return Err(error),
+        }
+        if let Recognised::As(codec) = recognise(&head) {
+            return Ok((head, codec));
+        }
+    }
+}
+
+/// How a path is called.
+fn name_of(path: &Path) -> String {
+    escape::printable(path.as_os_str().as_encoded_bytes())
 }
 
 /// What there is to know of standard input, where it is something that the system knows of.

@@ -1,6 +1,7 @@
 //! The digest of a report: what was found in 64 digits, so that two reports can be told apart, and a changed one be known.
 //!
-//! How the inputs are called does not count: a list has one digest whether it is named or comes through a pipe.
+//! How the inputs are called and packed does not count: a list has one digest whether it is named or comes through a pipe,
+//! compressed or not.
 
 use std::fmt::Write;
 
@@ -14,15 +15,18 @@ pub(super) fn of_report(report: &Report) -> String {
     of(serde_json::to_value(report).expect("a report is made of strings, numbers and lists of them"))
 }
 
-/// The digest of a report as read, with all fields that it has: SHA-256 of it without `digest`, `run` and the names of the
-/// inputs, without spaces, the keys of each object sorted. This is what `jq -jcS 'del(.digest, .run, .inputs[].name)'` writes.
+/// The digest of a report as read, with all fields that it has: SHA-256 of it without `digest`, `run` and, of the inputs, `name`,
+/// `codec` and `compressed_bytes`, without spaces, the keys of each object sorted. This is what
+/// `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"])'` writes.
 pub(super) fn of(mut report: Value) -> String {
     if let Value::Object(fields) = &mut report {
         fields.remove("run");
         fields.remove("digest");
     }
     for input in report.get_mut("inputs").and_then(Value::as_array_mut).into_iter().flatten() {
-        input.as_object_mut().map(|fields| fields.remove("name"));
+        if let Value::Object(fields) = input {
+            fields.retain(|name, _| !matches!(&**name, "name" | "codec" | "compressed_bytes"));
+        }
     }
     // Another user of serde_json in the same program may have switched on that objects keep their order.
     report.sort_all_objects();

@@ -130,6 +130,8 @@ fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
         name: input.name().to_owned(),
         bytes: 0,
         lines: 0,
+        codec: None,
+        compressed_bytes: None,
         error: None,
         warnings: Vec::new(),
     };
@@ -149,6 +151,12 @@ fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
         if let Some(count) = counts.get_mut(run.input as usize) {
             count.bytes += run.end - run.start;
             count.lines += run.lines;
+        }
+    }
+    for compressed in &scanned.compressed {
+        if let Some(count) = counts.get_mut(compressed.input as usize) {
+            count.codec = Some(compressed.codec);
+            count.compressed_bytes = Some(compressed.bytes);
         }
     }
     for failure in &scanned.failures {

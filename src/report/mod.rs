@@ -24,6 +24,7 @@ use crate::advisory::Advisory;
 use crate::component::Component;
 use crate::defect::Cause;
 use crate::grammar::Grammar;
+use crate::input::Codec;
 use crate::kernel::KernelId;
 
 #[cfg(feature = "html")]
@@ -46,8 +47,8 @@ pub struct Report {
     pub schema: String,
     /// The version of urlsift that made it.
     pub version: String,
-    /// SHA-256, in 64 hexadecimal digits, of all that was found: of this JSON without `digest`, `run` and the names of the
-    /// inputs, without spaces, the keys of each object sorted.
+    /// SHA-256, in 64 hexadecimal digits, of all that was found: of this JSON without `digest`, `run` and, of the inputs, `name`,
+    /// `codec` and `compressed_bytes`, without spaces, the keys of each object sorted.
     #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
     /// How the scan went; `None` where that is not told.
@@ -405,10 +406,16 @@ pub enum DistinctOf {
 pub struct InputCount {
     /// Its name.
     pub name: String,
-    /// How many bytes of it were read and counted.
+    /// How many bytes of it were read and counted; of a compressed input, those that came of decoding it.
     pub bytes: u64,
     /// How many lines.
     pub lines: u64,
+    /// How it is compressed; not there if it is not.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub codec: Option<Codec>,
+    /// How many bytes were decoded, compressed as they are; not there if it is not compressed.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub compressed_bytes: Option<u64>,
     /// Why it was not read to its end; `None` if it was.
     pub error: Option<String>,
     /// What is to be known of how it is written; left out where there is nothing.

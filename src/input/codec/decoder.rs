@@ -1,0 +1,303 @@
+//! Compressed bytes to decoded ones, for any codec: streams of it one behind the other, with padding between them or without.
+//!
+//! What can go wrong has a place: where in the compressed bytes, and how many had been decoded. All that was decoded before
+//! is given out first. Buffers are fixed, and the libraries' memory is limited, so that no content can take more.
+
+use std::io::{self, Read};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use super::{Codec, DecodeError, DecodeErrorKind, begins, decode, magic_len};
+use crate::watch::{Stopped, Watch};
+
+/// What a codec's library does.
+pub(super) trait Decode: Send {
+    /// Goes on in a stream: takes from the start of `input`, and writes to the start of `output`, which is not empty. With no
+    /// input, what was taken before is written.
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step;
+
+    /// Gets ready for another stream, behind the end of one.
+    ///
+    /// # Errors
+    /// When there is no memory for it.
+    fn next_stream(&mut self) -> io::Result<()>;
+}
+
+/// What came of a step.
+pub(super) struct Step {
+    /// How many bytes were taken.
+    pub(super) read: usize,
+    /// How many were written.
+    pub(super) written: usize,
+    pub(super) state: State,
+}
+
+impl Step {
+    /// Of the bytes that a library had taken and written before the step and has behind it.
+    pub(super) fn new(before: (u64, u64), after: (u64, u64), state: State) -> Self {
+        let len = |before, after| usize::try_from(after - before).expect("no more than there is");
+        Self { read: len(before.0, after.0), written: len(before.1, after.1), state }
+    }
+}
+
+/// How a stream stands.
+pub(super) enum State {
+    /// It goes on.
+    Going,
+    /// It has ended, and was what its checksum says.
+    Ended,
+    /// It is damaged; why.
+    Damaged(String),
+    /// It asks for too much memory.
+    TooLarge,
+}
+
+/// How many bytes of a source a decoder has used, for whoever wants to know while it is at work.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Meter(Arc<AtomicU64>);
+
+impl Meter {
+    /// So many bytes.
+    pub(crate) fn bytes(&self) -> u64 {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// How many compressed bytes are read at a time.
+const BUFFER: usize = 256 << 10;
+
+/// Where a decoder is.
+enum Place {
+    /// Inside a stream.
+    Stream,
+    /// Behind one, or behind padding that follows it.
+    Between,
+    /// At the end.
+    End,
+    /// Where it goes on no more, and why.
+    Broken(DecodeErrorKind, Option<String>),
+}
+
+/// Decodes a source.
+pub(crate) struct Decoder<R> {
+    source: R,
+    watch: Option<Watch>,
+    codec: Codec,
+    decode: Box<dyn Decode>,
+    buffer: Vec<u8>,
+    /// What has been read and not been used stands there in the buffer.
+    start: usize,
+    end: usize,
+    source_ended: bool,
+    place: Place,
+    /// How many bytes of the source have been used.
+    used: u64,
+    decoded: u64,
+    meter: Meter,
+}
+
+impl<R: Read> Decoder<R> {
+    /// Decodes `source`, which is packed by `codec`, from its start. Once `watch` is stopped, reading fails.
+    ///
+    /// # Errors
+    /// When this build cannot read the codec.
+    pub(crate) fn new(source: R, codec: Codec, watch: Option<&Watch>) -> io::Result<Self> {
+        Ok(Self {
+            source,
+            watch: watch.cloned(),
+            codec,
+            decode: decode(codec)?,
+            buffer: vec![0; BUFFER],
+            start: 0,
+            end: 0,
+            source_ended: false,
+            place: Place::Stream,
+            used: 0,
+            decoded: 0,
+            meter: Meter::default(),
+        })
+    }
+
+    /// How far it is.
+    pub(crate) fn meter(&self) -> Meter {
+        self.meter.clone()
+    }
+
+    /// Reads some more of the source, behind what has not been used.
+    fn fill(&mut self) -> io::Result<()> {
+        self.buffer.copy_within(self.start..self.end, 0);
+        (self.start, self.end) = (0, self.end - self.start);
+        loop {
+            match self.source.read(&mut self.buffer[self.end..]) {
+                Ok(0) => self.source_ended = true,
+                Ok(n) => self.end += n,
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                Err(error) => return Err(error),
+            }
+            return Ok(());
+        }
+    }
+
+    fn use_up(&mut self, n: usize) {
+        self.start += n;
+        self.used += n as u64;
+        self.meter.0.store(self.used, Ordering::Relaxed);
+    }
+
+    /// Goes on in a stream; how many bytes that gives.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    fn step(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        let Step { read, written, state } = self.decode.step(&self.buffer[self.start..self.end], output);
+        self.use_up(read);
+        self.decoded += written as u64;
+        match state {
+            State::Ended => self.place = Place::Between,
+            State::Damaged(cause) => self.place = Place::Broken(DecodeErrorKind::Damaged, Some(cause)),
+            State::TooLarge => self.place = Place::Broken(DecodeErrorKind::TooLarge, None),
+            State::Going if read + written > 0 => {}
+            State::Going if self.source_ended => self.place = Place::Broken(DecodeErrorKind::Truncated, None),
+            State::Going if self.end - self.start == self.buffer.len() => {
+                self.place = Place::Broken(DecodeErrorKind::Damaged, None);
+            }
+            State::Going => self.fill()?,
+        }
+        Ok(written)
+    }
+
+    /// Looks behind the end of a stream. Zeros, with which tapes and block devices are filled up, are passed over; what comes
+    /// then has to be another stream.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    fn look_behind(&mut self) -> io::Result<()> {
+        loop {
+            let zeros = self.buffer[self.start..self.end].iter().take_while(|&&byte| byte == 0).count();
+            self.use_up(zeros);
+            let rest = &self.buffer[self.start..self.end];
+            if !begins(self.codec, rest) {
+                self.place = Place::Broken(DecodeErrorKind::Trailing, None);
+                return Ok(());
+            }
+            if rest.len() >= magic_len(self.codec) || (self.source_ended && !rest.is_empty()) {
+                self.place = Place::Stream;
+                return self.decode.next_stream();
+            }
+            if self.source_ended {
+                self.place = Place::End;
+                return Ok(());
+            }
+            self.fill()?;
+        }
+    }
+}
+
+impl<R: Read> Read for Decoder<R> {
+    fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
+        if output.is_empty() {
+            return Ok(0);
+        }
+        loop {
+            // A little source may make much output.
+            if self.watch.as_ref().is_some_and(Watch::is_stopped) {
+                return Err(Stopped.into());
+            }
+            match &self.place {
+                Place::Stream => match self.step(output)? {
+                    0 => {}
+                    n => return Ok(n),
+                },
+                Place::Between => self.look_behind()?,
+                Place::End => return Ok(0),
+                Place::Broken(kind, cause) => {
+                    let error = DecodeError::new(self.codec, *kind, cause.clone(), self.used, self.decoded);
+                    return Err(error.into());
+                }
+            }
+        }
+    }
+}
+
+#[cfg(all(test, feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz"))]
+mod tests {
+    use super::*;
+
+    const FIXTURES: [(Codec, &[u8]); 4] = [
+        (Codec::Gzip, include_bytes!("../../../tests/codec/members.gz")),
+        (Codec::Zstd, include_bytes!("../../../tests/codec/frames.zst")),
+        (Codec::Bzip2, include_bytes!("../../../tests/codec/streams.bz2")),
+        (Codec::Xz, include_bytes!("../../../tests/codec/streams.xz")),
+    ];
+
+    /// Gives so many bytes a read.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(buffer.len()).min(self.0.len());
+            let (some, rest) = self.0.split_at(n);
+            buffer[..n].copy_from_slice(some);
+            self.0 = rest;
+            Ok(n)
+        }
+    }
+
+    /// What comes of some bytes, what is wrong with them, and how many were used.
+    fn decoded(packed: &[u8], codec: Codec, step: usize, room: usize) -> (Vec<u8>, Option<String>, u64) {
+        let mut decoder = Decoder::new(Slow(packed, step), codec, None).unwrap();
+        let mut all = Vec::new();
+        let mut buffer = vec![0; room];
+        let error = loop {
+            match decoder.read(&mut buffer) {
+                Ok(0) => break None,
+                Ok(n) => all.extend(&buffer[..n]),
+                Err(error) => break Some(error.to_string()),
+            }
+        };
+        if let Some(error) = &error {
+            assert_eq!(decoder.read(&mut buffer).unwrap_err().to_string(), *error, "it stays so");
+        }
+        (all, error, decoder.meter().bytes())
+    }
+
+    #[test]
+    fn any_reads_and_any_room_give_the_same() {
+        for (codec, packed) in FIXTURES {
+            let mut spoiled = packed.to_vec();
+            spoiled[packed.len() * 2 / 3] ^= 4;
+            for bytes in [packed, &packed[..packed.len() / 2], &spoiled, &[packed, b"\0\0?"].concat(), b""] {
+                let (all, error, used) = decoded(bytes, codec, usize::MAX, 1 << 20);
+                assert_eq!(error.is_none(), bytes == packed, "{codec} {error:?}");
+                for step in [1, 2, 3, 7, 100, 1000] {
+                    for room in [1, 5, 300, 5000] {
+                        let (some, other, n) = decoded(bytes, codec, step, room);
+                        assert!(
+                            some == all,
+                            "{codec} {step} {room}: {} and not {} bytes",
+                            some.len(),
+                            all.len()
+                        );
+                        if codec == Codec::Bzip2 && error.is_some() {
+                            // Its library takes some bits in advance, as far as there are some.
+                            assert!(other.is_some() && n.abs_diff(used) < 8);
+                        } else {
+                            assert_eq!((other, n), (error.clone(), used), "{codec} {step} {room}");
+                        }
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn a_stop_ends_it_at_once() {
+        let watch = Watch::default();
+        let (codec, packed) = FIXTURES[0];
+        let mut decoder = Decoder::new(packed, codec, Some(&watch)).unwrap();
+        assert!(decoder.read(&mut [0; 10]).is_ok());
+        watch.stop();
+        let error = decoder.read(&mut [0; 10]).unwrap_err();
+        assert!(error.get_ref().unwrap().is::<Stopped>());
+    }
+}

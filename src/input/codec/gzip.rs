@@ -1,0 +1,33 @@
+//! gzip, by zlib-rs, which reads headers and compares checksums and lengths too.
+
+use flate2::{Decompress, FlushDecompress, Status};
+
+use super::decoder::{Decode, State, Step};
+
+/// The largest window that a member can have (RFC 1951), as a power of two.
+const WINDOW_BITS: u8 = 15;
+
+pub(super) struct Gzip(Decompress);
+
+impl Gzip {
+    pub(super) fn new() -> Self {
+        Self(Decompress::new_gzip(WINDOW_BITS))
+    }
+}
+
+impl Decode for Gzip {
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        let before = (self.0.total_in(), self.0.total_out());
+        let state = match self.0.decompress(input, output, FlushDecompress::None) {
+            Ok(Status::StreamEnd) => State::Ended,
+            Ok(Status::Ok | Status::BufError) => State::Going,
+            Err(error) => State::Damaged(error.message().unwrap_or("not gzip").to_owned()),
+        };
+        Step::new(before, (self.0.total_in(), self.0.total_out()), state)
+    }
+
+    fn next_stream(&mut self) -> std::io::Result<()> {
+        self.0.reset(true);
+        Ok(())
+    }
+}

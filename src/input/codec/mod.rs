@@ -1,0 +1,183 @@
+//! Compressed content: by what it is recognised, and what decodes it.
+//!
+//! `decoder` does what all codecs have in common: streams of one codec one behind the other, padding, ends that come too
+//! early. A file for each codec says how its library is asked, and what may be asked of the memory. Knows no lines.
+
+#![cfg_attr(
+    not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
+    allow(dead_code, reason = "what codecs share serves nobody where there are none")
+)]
+
+#[cfg(feature = "bzip2")]
+mod bzip2;
+mod decoder;
+mod error;
+#[cfg(feature = "gzip")]
+mod gzip;
+#[cfg(feature = "xz")]
+mod xz;
+#[cfg(feature = "zstd")]
+mod zstd;
+
+use std::io;
+
+pub(crate) use decoder::{Decoder, Meter};
+pub use error::{DecodeError, DecodeErrorKind};
+
+use crate::names::named;
+use decoder::Decode;
+
+named! {
+    /// How the bytes of an input are packed.
+    Codec {
+        /// Not at all: they are taken as they are.
+        Plain = "none",
+        /// gzip (RFC 1952), any number of members one behind the other.
+        Gzip = "gzip",
+        /// Zstandard (RFC 8878), any number of frames.
+        Zstd = "zstd",
+        /// bzip2, any number of streams.
+        Bzip2 = "bzip2",
+        /// xz, any number of streams.
+        Xz = "xz",
+    }
+}
+
+/// How many bytes tell every codec.
+pub(super) const MAGIC_LEN: usize = 10;
+
+/// What the first bytes of some content say.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Recognised {
+    /// This is how it is packed.
+    As(Codec),
+    /// It may be packed so; more bytes tell.
+    Perhaps(Codec),
+}
+
+/// By what the content that begins with `head` is packed. Names of files say nothing: they may be anything.
+pub(super) fn recognise(head: &[u8]) -> Recognised {
+    let packed = [Codec::Gzip, Codec::Zstd, Codec::Bzip2, Codec::Xz];
+    let mut perhaps = packed.into_iter().filter(|&codec| begins(codec, head));
+    match perhaps.next() {
+        Some(codec) if head.len() >= magic_len(codec) => Recognised::As(codec),
+        Some(codec) => Recognised::Perhaps(codec),
+        None => Recognised::As(Codec::Plain),
+    }
+}
+
+/// How content that begins with `head` is packed, when nothing comes behind that. A byte alone is too little to say that it is
+/// the beginning of something else than text.
+pub(super) fn recognise_all(head: &[u8]) -> Codec {
+    match recognise(head) {
+        Recognised::As(codec) => codec,
+        Recognised::Perhaps(codec) if head.len() > least(head) => codec,
+        Recognised::Perhaps(_) => Codec::Plain,
+    }
+}
+
+/// How many bytes tell a codec for sure.
+fn magic_len(codec: Codec) -> usize {
+    match codec {
+        Codec::Plain => 0,
+        Codec::Gzip => 3,
+        Codec::Zstd => 4,
+        Codec::Bzip2 => MAGIC_LEN,
+        Codec::Xz => 6,
+    }
+}
+
+/// So many bytes at the beginning may be a line that has ended there: some beginnings are letters.
+fn least(head: &[u8]) -> usize {
+    if matches!(head, [b'B' | b'P'..=b'_', ..]) { 3 } else { 1 }
+}
+
+/// Whether what is packed by `codec` may begin with `head`.
+fn begins(codec: Codec, head: &[u8]) -> bool {
+    let agrees =
+        |magic: &[u8], from: usize| head.iter().skip(from).zip(magic).all(|(byte, magic)| byte == magic);
+    match codec {
+        Codec::Plain => true,
+        // The third byte is the method, of which there is one.
+        Codec::Gzip => agrees(b"\x1f\x8b\x08", 0),
+        // A frame, or one of those that decoders skip.
+        Codec::Zstd => {
+            agrees(b"\x28\xb5\x2f\xfd", 0)
+                || (head.first().is_none_or(|byte| byte & 0xf0 == 0x50) && agrees(b"\x2a\x4d\x18", 1))
+        }
+        // The size of blocks, and then a block or the end.
+        Codec::Bzip2 => {
+            agrees(b"BZh", 0)
+                && head.get(3).is_none_or(|byte| (b'1'..=b'9').contains(byte))
+                && (agrees(b"\x31\x41\x59\x26\x53\x59", 4) || agrees(b"\x17\x72\x45\x38\x50\x90", 4))
+        }
+        Codec::Xz => agrees(b"\xfd7zXZ\0", 0),
+    }
+}
+
+/// What decodes one stream after the other.
+///
+/// # Errors
+/// When this build cannot read the codec, or there is no memory for it.
+fn decode(codec: Codec) -> io::Result<Box<dyn Decode>> {
+    match codec {
+        #[cfg(feature = "gzip")]
+        Codec::Gzip => Ok(Box::new(gzip::Gzip::new())),
+        #[cfg(feature = "zstd")]
+        Codec::Zstd => Ok(Box::new(zstd::Zstd::new()?)),
+        #[cfg(feature = "bzip2")]
+        Codec::Bzip2 => Ok(Box::new(bzip2::Bzip2::new())),
+        #[cfg(feature = "xz")]
+        Codec::Xz => Ok(Box::new(xz::Xz::new()?)),
+        _ => Err(DecodeError::missing(codec).into()),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn content_is_recognised() {
+        for (head, codec) in [
+            (&b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\x03"[..], Codec::Gzip),
+            (b"\x28\xb5\x2f\xfd\x04\x58\x09\x00\x00\x61", Codec::Zstd),
+            (b"\x50\x2a\x4d\x18\x04\x00\x00\x00\x01\x00", Codec::Zstd),
+            (b"BZh91AY&SY", Codec::Bzip2),
+            (b"BZh1\x17\x72\x45\x38\x50\x90", Codec::Bzip2),
+            (b"\xfd7zXZ\0\0\x04\xe6\xd6", Codec::Xz),
+        ] {
+            assert_eq!(recognise(head), Recognised::As(codec));
+            for len in 0..head.len() {
+                let found = recognise(&head[..len]);
+                if len < magic_len(codec) {
+                    assert!(matches!(found, Recognised::Perhaps(_)), "{codec} {len}");
+                } else {
+                    assert_eq!(found, Recognised::As(codec), "{codec} {len}");
+                }
+                let whole = recognise_all(&head[..len]);
+                assert_eq!(whole, if len > least(head) { codec } else { Codec::Plain }, "{codec} {len}");
+            }
+        }
+    }
+
+    #[test]
+    fn lines_are_plain() {
+        let lines = [
+            &b"http://a/\n"[..],
+            b"",
+            b"\n",
+            b"BZ",
+            b"BZh",
+            b"BZhttp://a/",
+            b"BZh9://a/\n",
+            b"\x1f",
+            b"\x1f\x8c",
+            b"P*M",
+            b"\xfd",
+        ];
+        for line in lines {
+            assert_eq!(recognise_all(line), Codec::Plain, "{line:?}");
+        }
+    }
+}

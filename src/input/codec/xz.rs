@@ -1,0 +1,38 @@
+//! xz, by liblzma, which gets no more memory than the dictionary of the largest preset takes, twice over.
+
+use std::io;
+
+use liblzma::stream::{Action, Error, Status, Stream};
+
+use super::decoder::{Decode, State, Step};
+
+/// The most memory that a decoder may take, in bytes. `xz -9` takes 65 MiB.
+const MEMORY: u64 = 132 << 20;
+
+pub(super) struct Xz(Stream);
+
+impl Xz {
+    pub(super) fn new() -> io::Result<Self> {
+        Ok(Self(Stream::new_stream_decoder(MEMORY, 0)?))
+    }
+}
+
+impl Decode for Xz {
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        let before = (self.0.total_in(), self.0.total_out());
+        let state = match self.0.process(input, output, Action::Run) {
+            Ok(Status::StreamEnd) => State::Ended,
+            Ok(_) => State::Going,
+            Err(Error::MemLimit | Error::Mem) => State::TooLarge,
+            Err(Error::Format) => State::Damaged("not xz".to_owned()),
+            Err(Error::Options) => State::Damaged("made with options that are not known".to_owned()),
+            Err(_) => State::Damaged("a block is not what its checksum says".to_owned()),
+        };
+        Step::new(before, (self.0.total_in(), self.0.total_out()), state)
+    }
+
+    fn next_stream(&mut self) -> io::Result<()> {
+        *self = Self::new()?;
+        Ok(())
+    }
+}

@@ -1,0 +1,407 @@
+//! Compressed inputs: whatever packed a list, it counts like the list; whatever has become of it, all before that is counted,
+//! and it is said where it ends.
+
+#![cfg(all(feature = "cli", feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz"))]
+
+use std::fs::{self, File};
+use std::io::Write;
+use std::path::{Path, PathBuf};
+use std::process::{Command, Output, Stdio};
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+
+use serde_json::Value;
+use urlsift::corpus::{Effort, Scanned, scan_inputs};
+use urlsift::input::{self, Codec, DecodeError, DecodeErrorKind};
+use urlsift::scan;
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec")
+}
+
+/// The list that all fixtures pack.
+fn list() -> Vec<u8> {
+    fs::read(folder().join("list.txt")).unwrap()
+}
+
+/// The fixtures, with the codecs that they are packed by.
+fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
+    const NAMES: [(&str, Codec); 11] = [
+        ("gzip.gz", Codec::Gzip),
+        ("noname.gz", Codec::Gzip),
+        ("members.gz", Codec::Gzip),
+        ("pigz.gz", Codec::Gzip),
+        ("bgzip.gz", Codec::Gzip),
+        ("zstd.zst", Codec::Zstd),
+        ("frames.zst", Codec::Zstd),
+        ("xz.xz", Codec::Xz),
+        ("streams.xz", Codec::Xz),
+        ("bzip2.bz2", Codec::Bzip2),
+        ("streams.bz2", Codec::Bzip2),
+    ];
+    NAMES.into_iter().map(|(name, codec)| (folder().join(name), codec))
+}
+
+fn scan_with(path: &Path, threads: usize, piece: usize) -> Scanned {
+    let mut effort = Effort::default();
+    (effort.threads, effort.shard_len) = (threads, piece);
+    scan_inputs(&input::list(&[path.to_owned()]), &scan::Options::default(), &effort)
+}
+
+/// What was wrong with the only input.
+fn error(scanned: &Scanned) -> Option<&DecodeError> {
+    let failure = scanned.failures.first()?;
+    Some(failure.error.get_ref().and_then(|error| error.downcast_ref()).expect("it is one of decoding"))
+}
+
+fn urlsift(args: &[&str], stdin: Stdio) -> Output {
+    Command::new(env!("CARGO_BIN_EXE_urlsift")).args(args).stdin(stdin).output().unwrap()
+}
+
+fn json(output: &Output) -> Value {
+    serde_json::from_slice(&output.stdout).unwrap()
+}
+
+#[test]
+fn what_is_packed_counts_like_what_it_was() {
+    let plain = folder().join("list.txt");
+    let plain = plain.to_str().unwrap();
+    let digest = json(&urlsift(&["--format", "json", plain], Stdio::null()))["digest"].clone();
+    let records = urlsift(&["lines", "-c", "line,offset,verdict,text", plain], Stdio::null()).stdout;
+    for (path, codec) in fixtures() {
+        let len = fs::metadata(&path).unwrap().len();
+        let scanned = scan_with(&path, 2, 1000);
+        assert!(scanned.failures.is_empty(), "{scanned:?}");
+        assert_eq!(scanned.tally, scan(&list(), &scan::Options::default()), "{path:?}");
+        let name = path.to_str().unwrap();
+        let open = || Stdio::from(File::open(&path).unwrap());
+        for (args, stdin) in
+            [(&["-j1", name][..], Stdio::null()), (&["-j3", name], Stdio::null()), (&["-j2"], open())]
+        {
+            let output = urlsift(&[&["--format", "json"], args].concat(), stdin);
+            let report = json(&output);
+            assert_eq!((output.status.code(), &report["digest"]), (Some(0), &digest), "{path:?} {output:?}");
+            let input = &report["inputs"][0];
+            assert_eq!((&input["codec"], &input["compressed_bytes"]), (&codec.name().into(), &len.into()));
+            assert_eq!(input["bytes"], list().len());
+            assert_eq!(
+                urlsift(&["lines", "-c", "line,offset,verdict,text", name], Stdio::null()).stdout,
+                records
+            );
+        }
+        let split = urlsift(&["split", "-a", "-", "-q", "--by", "rfc3986", name], open());
+        let expected = urlsift(&["split", "-a", "-", "-q", "--by", "rfc3986", plain], Stdio::null());
+        assert_eq!(split.stdout, expected.stdout);
+    }
+}
+
+/// Many lines, all different.
+fn long_list() -> Vec<u8> {
+    (0..100_000u32)
+        .flat_map(|n| {
+            format!("http://h{}.example/{:x}?{n}\n", n % 977, n.wrapping_mul(2_654_435_761)).into_bytes()
+        })
+        .collect()
+}
+
+#[test]
+fn whatever_program_packed_it() {
+    let bytes = long_list();
+    let folder = tempfile::tempdir().unwrap();
+    let list = folder.path().join("list");
+    fs::write(&list, &bytes).unwrap();
+    let expected = scan(&bytes, &scan::Options::default());
+    for (program, args) in [
+        ("gzip", &["-c"][..]),
+        ("pigz", &["-c", "-p4"]),
+        ("pigz", &["-c", "-i", "-b128"]),
+        ("bgzip", &["-c", "-@2"]),
+        ("zstd", &["-c", "-q", "-T0"]),
+        ("zstd", &["-c", "-q", "--rsyncable", "-T2"]),
+        ("zstd", &["-c", "-q", "--long=27", "-1"]),
+        ("pzstd", &["-c", "-q", "-p3"]),
+        ("xz", &["-c", "-T2", "--block-size=200KiB", "-1"]),
+        ("bzip2", &["-c"]),
+        ("pbzip2", &["-c", "-b1"]),
+    ] {
+        let packed = folder.path().join("packed");
+        let output = File::create(&packed).unwrap();
+        let status =
+            Command::new(program).args(args).arg(&list).stdout(output).stderr(Stdio::null()).status();
+        let Ok(status) = status else {
+            eprintln!("LEFT OUT: {program} {args:?}, which is not installed");
+            continue;
+        };
+        assert!(status.success(), "{program} {args:?}");
+        for threads in [1, 2, 4] {
+            let scanned = scan_with(&packed, threads, 100_000);
+            assert!(scanned.failures.is_empty(), "{program} {args:?} {:?}", scanned.failures);
+            assert!(scanned.tally == expected, "{program} {args:?} -j{threads}");
+        }
+    }
+}
+
+/// Does `check` with each number below `n`, on all cores.
+fn on_all_cores(n: usize, check: impl Fn(usize) + Sync) {
+    let n_threads = thread::available_parallelism().map_or(1, usize::from);
+    thread::scope(|scope| {
+        for first in 0..n_threads {
+            let check = &check;
+            scope.spawn(move || (first..n).step_by(n_threads).for_each(check));
+        }
+    });
+}
+
+/// The tally of the first so many bytes, whole lines of them.
+fn beginning(list: &[u8], len: u64) -> urlsift::Tally {
+    let bytes = &list[..usize::try_from(len).unwrap()];
+    let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |lf| lf + 1);
+    scan(&bytes[..whole], &scan::Options::default())
+}
+
+#[test]
+fn what_is_cut_off_anywhere_counts_up_to_there() {
+    let list = list();
+    for (path, codec) in fixtures() {
+        let packed = fs::read(&path).unwrap();
+        // Where one stream ends and another begins, or its padding, all is well.
+        let n_whole = AtomicUsize::new(0);
+        on_all_cores(packed.len(), |len| {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&packed[..len]).unwrap();
+            if len <= if codec == Codec::Bzip2 { 3 } else { 1 } {
+                return;
+            }
+            let scanned = scan_with(file.path(), 1, 1 << 20);
+            assert_eq!(scanned.compressed[0].codec, codec);
+            if let Some(error) = error(&scanned) {
+                assert_eq!(
+                    (error.kind(), error.codec()),
+                    (DecodeErrorKind::Truncated, codec),
+                    "{path:?} {len}"
+                );
+                assert_eq!(error.at(), len as u64);
+                assert!(scanned.tally == beginning(&list, error.decoded()), "{path:?} {len}");
+            } else {
+                n_whole.fetch_add(1, Ordering::Relaxed);
+                assert!(scanned.tally == beginning(&list, scanned.tally.bytes()));
+            }
+        });
+        assert!(n_whole.into_inner() <= 10, "{path:?}");
+    }
+}
+
+#[test]
+fn what_is_spoiled_anywhere_is_named() {
+    let list = list();
+    let whole = scan(&list, &scan::Options::default());
+    for (path, _) in fixtures() {
+        let packed = fs::read(&path).unwrap();
+        // What a decoder does not look at: names, times, what made it.
+        let n_unseen = AtomicUsize::new(0);
+        on_all_cores(packed.len(), |at| {
+            let mut spoiled = packed.clone();
+            spoiled[at] ^= 1 << (at * 5 % 8);
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&spoiled).unwrap();
+            let scanned = scan_with(file.path(), 1, 1 << 20);
+            if scanned.compressed.is_empty() {
+                // It has become a list that is not packed.
+                assert!(at < 10, "{path:?} {at}");
+            } else if let Some(error) = error(&scanned) {
+                assert!(error.at() <= packed.len() as u64 && error.decoded() >= scanned.tally.bytes());
+            } else {
+                n_unseen.fetch_add(1, Ordering::Relaxed);
+                assert!(scanned.tally == whole, "{path:?} {at}");
+            }
+        });
+        assert!(n_unseen.into_inner() < 100, "{path:?}");
+    }
+}
+
+#[test]
+fn what_stands_behind_the_end() {
+    let list = list();
+    let whole = scan(&list, &scan::Options::default());
+    let twice = scan(&[&*list, &list].concat(), &scan::Options::default());
+    let other = |codec| if codec == Codec::Gzip { "zstd.zst" } else { "gzip.gz" };
+    for (path, codec) in fixtures() {
+        let packed = fs::read(&path).unwrap();
+        let len = packed.len() as u64;
+        let with = |more: &[u8]| {
+            let mut file = tempfile::NamedTempFile::new().unwrap();
+            file.write_all(&[&packed, more].concat()).unwrap();
+            scan_with(file.path(), 2, 1000)
+        };
+        // Tapes and devices are filled up with zeros.
+        for zeros in [1, 511, 700_000] {
+            let scanned = with(&vec![0; zeros]);
+            assert!(scanned.failures.is_empty() && scanned.tally == whole, "{path:?} {scanned:?}");
+        }
+        assert!(with(&packed).tally == twice && with(&[&[0; 4], &*packed].concat()).tally == twice);
+        let other = fs::read(folder().join(other(codec))).unwrap();
+        for (more, at) in [(&b"http://h/\n"[..], len), (b"\0\0\0x", len + 3), (&other, len)] {
+            let scanned = with(more);
+            let error = error(&scanned).unwrap();
+            assert_eq!(
+                (error.kind(), error.at(), error.decoded()),
+                (DecodeErrorKind::Trailing, at, list.len() as u64)
+            );
+            assert!(scanned.tally == whole);
+        }
+    }
+}
+
+#[test]
+fn headers_of_all_kinds() {
+    let packed = |builder: flate2::GzBuilder, bytes: &[u8]| {
+        let mut encoder = builder.write(Vec::new(), flate2::Compression::default());
+        encoder.write_all(bytes).unwrap();
+        encoder.finish().unwrap()
+    };
+    let long = vec![b'x'; 300_000];
+    let new = flate2::GzBuilder::new;
+    let mut file = tempfile::NamedTempFile::new().unwrap();
+    for (builder, line) in [
+        (new().filename("name").comment("a comment").extra("extra").mtime(7), "http://a/\n"),
+        (new().filename(&*long).comment(&*long).extra(&long[..65_535]), "http://b/\n"),
+        (new(), ""),
+        (new().comment("last"), "c d"),
+    ] {
+        file.write_all(&packed(builder, line.as_bytes())).unwrap();
+    }
+    // FHCRC: the header's own checksum, right and wrong (RFC 1952, section 2.3.1).
+    let header = [0x1f, 0x8b, 8, 2, 0, 0, 0, 0, 0, 3];
+    let mut crc = flate2::Crc::new();
+    crc.update(&header);
+    let crc = crc.sum().to_le_bytes();
+    let member = &packed(new(), b"/\n")[10..];
+    file.write_all(&[&header[..], &crc[..2], member].concat()).unwrap();
+    let scanned = scan_with(file.path(), 1, 1000);
+    assert!(scanned.failures.is_empty(), "{scanned:?}");
+    assert_eq!((scanned.tally.lines(), scanned.tally.bytes()), (3, 25));
+    file.write_all(&[&header[..], &[!crc[0], crc[1]], member].concat()).unwrap();
+    let scanned = scan_with(file.path(), 1, 1000);
+    assert_eq!(error(&scanned).unwrap().kind(), DecodeErrorKind::Damaged);
+    assert_eq!(scanned.tally.lines(), 3);
+}
+
+#[test]
+fn a_checksum_that_is_wrong() {
+    let list = list();
+    for name in ["gzip.gz", "zstd.zst", "xz.xz", "bzip2.bz2"] {
+        let mut packed = fs::read(folder().join(name)).unwrap();
+        // The checksum of what is packed: in the last eight, four, or, before the index, some bytes.
+        let back = if name == "xz.xz" { 30 } else { 4 } + if name == "gzip.gz" { 4 } else { 0 };
+        let at = packed.len() - back;
+        packed[at] ^= 1;
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(&packed).unwrap();
+        let output = urlsift(&["--format", "json", file.path().to_str().unwrap()], Stdio::null());
+        let report = json(&output);
+        assert_eq!((output.status.code(), &report["complete"]), (Some(2), &false.into()), "{name}");
+        let said = report["inputs"][0]["error"].as_str().unwrap();
+        assert!(said.contains("is damaged at or before byte "), "{said}");
+        assert!(String::from_utf8(output.stderr).unwrap().contains(said));
+        // It was read before anybody could know.
+        if name != "bzip2.bz2" {
+            assert_eq!(report["totals"]["bytes"], list.len(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn options_say_what_content_does_not() {
+    let gzip = folder().join("gzip.gz");
+    let gzip = gzip.to_str().unwrap();
+    let plain = json(&urlsift(&["--format", "json", "--codec", "none", gzip], Stdio::null()));
+    assert_eq!(plain["totals"]["bytes"], fs::metadata(gzip).unwrap().len());
+    assert_eq!(plain["inputs"][0].get("codec"), None);
+    for (codec, what) in [
+        ("zstd", "its zstd data is damaged at or before byte "),
+        ("bzip2", "its bzip2 data is damaged at or before byte "),
+        ("xz", "its xz data is damaged at or before byte "),
+    ] {
+        let output = urlsift(&["lines", "--codec", codec, gzip], Stdio::null());
+        let said = String::from_utf8(output.stderr).unwrap();
+        assert!(output.status.code() == Some(2) && said.contains(what), "{said}");
+    }
+    let output = urlsift(&["--codec", "gzip"], Stdio::null());
+    let said = String::from_utf8(output.stderr).unwrap();
+    assert!(said.contains("its gzip data ends too early, at byte 0"), "{said}");
+    let output = urlsift(&["--codec", "gz", gzip], Stdio::null());
+    assert!(String::from_utf8(output.stderr).unwrap().contains("no such codec; did you mean gzip?"));
+    // An empty list is one, packed or not; a list that is called so is none.
+    let empty = tempfile::Builder::new().suffix(".gz").tempfile().unwrap();
+    let name = empty.path().to_str().unwrap();
+    assert_eq!(urlsift(&[name], Stdio::null()).status.code(), Some(0));
+    fs::write(name, "http://h/\n").unwrap();
+    assert_eq!(json(&urlsift(&["--format", "json", name], Stdio::null()))["totals"]["lines"], 1);
+}
+
+#[test]
+fn what_takes_too_much_memory_is_refused() {
+    for (name, codec, command) in
+        [("window.zst", Codec::Zstd, "zstd -dc --long=31"), ("dictionary.xz", Codec::Xz, "xz -dc")]
+    {
+        let scanned = scan_with(&folder().join(name), 1, 1000);
+        let error = error(&scanned).unwrap();
+        assert_eq!((error.kind(), error.codec()), (DecodeErrorKind::TooLarge, codec));
+        assert!(error.to_string().contains(command), "{error}");
+    }
+}
+
+/// The most memory that a child of this process has had, in bytes.
+#[cfg(target_os = "linux")]
+#[allow(unsafe_code, reason = "only the system knows")]
+fn most_memory() -> u64 {
+    let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
+    // SAFETY: all bits zero are a value, and the call only writes another one.
+    let usage = unsafe {
+        assert_eq!(libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()), 0);
+        usage.assume_init()
+    };
+    u64::try_from(usage.ru_maxrss).unwrap() << 10
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn bombs_take_no_memory() {
+    let folder = tempfile::tempdir().unwrap();
+    let lines = b"http://h/\n".repeat(100_000);
+    let zeros = vec![0; 16 << 20];
+    for (name, codec) in
+        [("gzip", Codec::Gzip), ("zstd", Codec::Zstd), ("xz", Codec::Xz), ("bzip2", Codec::Bzip2)]
+    {
+        let pack = |bytes: &[u8]| {
+            match codec {
+                Codec::Gzip => {
+                    let mut encoder =
+                        flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+                    encoder.write_all(bytes).and_then(|()| encoder.finish())
+                }
+                Codec::Zstd => zstd::encode_all(bytes, 1),
+                Codec::Xz => {
+                    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 0);
+                    encoder.write_all(bytes).and_then(|()| encoder.finish())
+                }
+                _ => {
+                    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+                    encoder.write_all(bytes).and_then(|()| encoder.finish())
+                }
+            }
+            .unwrap()
+        };
+        // A line of 320 MiB, of nothing; and short ones.
+        let times = 20;
+        let bomb = [pack(&zeros).repeat(times), pack(&lines).repeat(10)].concat();
+        assert!(bomb.len() < 2 << 20, "{name}: {}", bomb.len());
+        let path = folder.path().join(name);
+        fs::write(&path, bomb).unwrap();
+        let output = urlsift(&["-j2", "--format", "json", path.to_str().unwrap()], Stdio::null());
+        let report = json(&output);
+        assert_eq!(report["totals"]["lines"], 1_000_000, "{name}");
+        assert_eq!(report["totals"]["bytes"], times * zeros.len() + 10 * lines.len());
+        assert!(most_memory() < 300 << 20, "{name}: {} bytes", most_memory());
+    }
+}
