@@ -167,7 +167,7 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     for (number, input) in streams {
         all = all.merge(match input.open(effort.watch.as_ref()) {
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
-            Ok(Opened::Packed(packed)) => match packed.unpack(effort.watch.as_ref()) {
+            Ok(Opened::Packed(packed)) => match packed.unpack(effort.watch.as_ref(), None) {
                 Ok(Unpacked { bytes, codec, meter }) => {
                     let mut scanned = scan_stream(bytes, number, options, effort);
                     scanned.compressed.push(Compressed { input: number, codec, bytes: meter.bytes() });
@@ -454,7 +454,10 @@ fn scan_some_packed<'a>(
     let mut scanned = Scanned::default();
     while let Some(&(number, input)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
         let opened = input.open(effort.watch.as_ref()).and_then(|opened| match opened {
-            Opened::Packed(packed) => packed.unpack(effort.watch.as_ref()),
+            Opened::Packed(packed) => {
+                let n_hands = effort.n_threads() - 1;
+                packed.unpack(effort.watch.as_ref(), (n_hands > 0).then(|| (hands.clone(), n_hands)))
+            }
             _ => Err(io::Error::other("the file was replaced while it was read")),
         });
         scanned = match opened {
@@ -471,7 +474,7 @@ fn scan_some_packed<'a>(
 /// Adds the lines of a compressed file to what has been scanned of others, with the help of `hands`.
 fn scan_unpacked<'a>(
     mut scanned: Scanned,
-    unpacked: Unpacked,
+    unpacked: Unpacked<'_>,
     input: u32,
     options: &'a Options,
     effort: &'a Effort,

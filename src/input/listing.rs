@@ -4,9 +4,10 @@ use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 
-use super::codec::{Codec, Decoder, MAGIC_LEN, Meter, Recognised, recognise, recognise_all};
+use super::codec::{Codec, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
 use super::watched::{Bytes, standard, stoppable, waiting};
 use crate::escape;
+use crate::hands::Hands;
 use crate::watch::{Stopped, Watch};
 
 /// One input: a file, or standard input.
@@ -45,7 +46,7 @@ impl Opened {
         match self {
             Self::File(file, _) => Ok(stoppable(file, watch)),
             Self::Stream(bytes) => Ok(bytes),
-            Self::Packed(packed) => Ok(packed.unpack(watch)?.bytes),
+            Self::Packed(packed) => Ok(packed.unpack(watch, None)?.bytes),
         }
     }
 }
@@ -54,26 +55,25 @@ impl Opened {
 pub(crate) struct Packed {
     codec: Codec,
     bytes: Bytes,
+    /// Whether it is a file that is worth several threads.
+    is_large_file: bool,
 }
 
-/// A compressed input that is being decoded.
-pub(crate) struct Unpacked {
-    /// What comes of it.
-    pub(crate) bytes: Bytes,
-    /// How it is packed.
-    pub(crate) codec: Codec,
-    /// How much of it has been used.
-    pub(crate) meter: Meter,
-}
+/// A file that is no larger is decoded by one thread.
+const LARGE: u64 = 1 << 20;
 
 impl Packed {
-    /// Begins to decode it; once `watch` is stopped, reading what comes of it fails.
+    /// Begins to decode it; once `watch` is stopped, reading what comes of it fails. A file may be decoded with the help of
+    /// `hands`, of which there are so many.
     ///
     /// # Errors
     /// When this build cannot read its codec.
-    pub(crate) fn unpack(self, watch: Option<&Watch>) -> io::Result<Unpacked> {
-        let decoder = Decoder::new(self.bytes, self.codec, watch)?;
-        Ok(Unpacked { meter: decoder.meter(), codec: self.codec, bytes: Box::new(decoder) })
+    pub(crate) fn unpack<'a>(
+        self,
+        watch: Option<&Watch>,
+        hands: Option<(Hands<'a>, usize)>,
+    ) -> io::Result<Unpacked<'a>> {
+        unpack(self.bytes, self.codec, watch, hands.filter(|_| self.is_large_file))
     }
 }
 
@@ -188,7 +188,10 @@ impl Input {
         };
         Ok(match codec {
             Codec::Plain => Opened::File(file, metadata.len()),
-            codec => Opened::Packed(Packed { codec, bytes: stoppable(file, watch) }),
+            codec => {
+                let is_large_file = metadata.len() > LARGE;
+                Opened::Packed(Packed { codec, bytes: stoppable(file, watch), is_large_file })
+            }
         })
     }
 
@@ -202,7 +205,7 @@ impl Input {
         };
         Ok(match codec {
             Codec::Plain => Opened::Stream(bytes),
-            codec => Opened::Packed(Packed { codec, bytes }),
+            codec => Opened::Packed(Packed { codec, bytes, is_large_file: false }),
         })
     }
 }

@@ -5,8 +5,9 @@ mod listing;
 mod pieces;
 mod watched;
 
+pub(crate) use codec::Unpacked;
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
+pub(crate) use listing::Opened;
 pub use listing::{Input, list};
-pub(crate) use listing::{Opened, Unpacked};
 pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes};
 pub(crate) use watched::Told;

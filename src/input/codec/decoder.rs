@@ -7,6 +7,7 @@ use std::io::{self, Read};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 
+use super::source::{Ahead, Source};
 use super::{Codec, DecodeError, DecodeErrorKind, begins, decode, magic_len};
 use crate::watch::{Stopped, Watch};
 
@@ -63,14 +64,15 @@ impl Meter {
     }
 }
 
-/// How many compressed bytes are read at a time.
-const BUFFER: usize = 256 << 10;
-
 /// Where a decoder is.
 enum Place {
+    /// Where a stream begins.
+    Beginning,
     /// Inside a stream.
     Stream,
-    /// Behind one, or behind padding that follows it.
+    /// In what has been decoded in advance.
+    Ahead(Ahead),
+    /// Behind a stream, or behind padding that follows one.
     Between,
     /// At the end.
     End,
@@ -79,16 +81,11 @@ enum Place {
 }
 
 /// Decodes a source.
-pub(crate) struct Decoder<R> {
-    source: R,
+pub(crate) struct Decoder<S> {
+    source: S,
     watch: Option<Watch>,
     codec: Codec,
     decode: Box<dyn Decode>,
-    buffer: Vec<u8>,
-    /// What has been read and not been used stands there in the buffer.
-    start: usize,
-    end: usize,
-    source_ended: bool,
     place: Place,
     /// How many bytes of the source have been used.
     used: u64,
@@ -96,22 +93,18 @@ pub(crate) struct Decoder<R> {
     meter: Meter,
 }
 
-impl<R: Read> Decoder<R> {
+impl<S: Source> Decoder<S> {
     /// Decodes `source`, which is packed by `codec`, from its start. Once `watch` is stopped, reading fails.
     ///
     /// # Errors
     /// When this build cannot read the codec.
-    pub(crate) fn new(source: R, codec: Codec, watch: Option<&Watch>) -> io::Result<Self> {
+    pub(super) fn new(source: S, codec: Codec, watch: Option<&Watch>) -> io::Result<Self> {
         Ok(Self {
             source,
             watch: watch.cloned(),
             codec,
             decode: decode(codec)?,
-            buffer: vec![0; BUFFER],
-            start: 0,
-            end: 0,
-            source_ended: false,
-            place: Place::Stream,
+            place: Place::Beginning,
             used: 0,
             decoded: 0,
             meter: Meter::default(),
@@ -119,27 +112,12 @@ impl<R: Read> Decoder<R> {
     }
 
     /// How far it is.
-    pub(crate) fn meter(&self) -> Meter {
+    pub(super) fn meter(&self) -> Meter {
         self.meter.clone()
     }
 
-    /// Reads some more of the source, behind what has not been used.
-    fn fill(&mut self) -> io::Result<()> {
-        self.buffer.copy_within(self.start..self.end, 0);
-        (self.start, self.end) = (0, self.end - self.start);
-        loop {
-            match self.source.read(&mut self.buffer[self.end..]) {
-                Ok(0) => self.source_ended = true,
-                Ok(n) => self.end += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
-                Err(error) => return Err(error),
-            }
-            return Ok(());
-        }
-    }
-
     fn use_up(&mut self, n: usize) {
-        self.start += n;
+        self.source.use_up(n);
         self.used += n as u64;
         self.meter.0.store(self.used, Ordering::Relaxed);
     }
@@ -149,7 +127,7 @@ impl<R: Read> Decoder<R> {
     /// # Errors
     /// When the source cannot be read.
     fn step(&mut self, output: &mut [u8]) -> io::Result<usize> {
-        let Step { read, written, state } = self.decode.step(&self.buffer[self.start..self.end], output);
+        let Step { read, written, state } = self.decode.step(self.source.rest(), output);
         self.use_up(read);
         self.decoded += written as u64;
         match state {
@@ -157,11 +135,11 @@ impl<R: Read> Decoder<R> {
             State::Damaged(cause) => self.place = Place::Broken(DecodeErrorKind::Damaged, Some(cause)),
             State::TooLarge => self.place = Place::Broken(DecodeErrorKind::TooLarge, None),
             State::Going if read + written > 0 => {}
-            State::Going if self.source_ended => self.place = Place::Broken(DecodeErrorKind::Truncated, None),
-            State::Going if self.end - self.start == self.buffer.len() => {
-                self.place = Place::Broken(DecodeErrorKind::Damaged, None);
+            State::Going if self.source.has_ended() => {
+                self.place = Place::Broken(DecodeErrorKind::Truncated, None);
             }
-            State::Going => self.fill()?,
+            State::Going if self.source.fill()? => {}
+            State::Going => self.place = Place::Broken(DecodeErrorKind::Damaged, None),
         }
         Ok(written)
     }
@@ -173,27 +151,47 @@ impl<R: Read> Decoder<R> {
     /// When the source cannot be read.
     fn look_behind(&mut self) -> io::Result<()> {
         loop {
-            let zeros = self.buffer[self.start..self.end].iter().take_while(|&&byte| byte == 0).count();
+            let zeros = self.source.rest().iter().take_while(|&&byte| byte == 0).count();
             self.use_up(zeros);
-            let rest = &self.buffer[self.start..self.end];
-            if !begins(self.codec, rest) {
+            let head = self.source.head();
+            if head.first() == Some(&0) {
+                continue;
+            }
+            if !begins(self.codec, &head) {
                 self.place = Place::Broken(DecodeErrorKind::Trailing, None);
                 return Ok(());
             }
-            if rest.len() >= magic_len(self.codec) || (self.source_ended && !rest.is_empty()) {
-                self.place = Place::Stream;
+            if head.len() >= magic_len(self.codec) || (self.source.has_ended() && !head.is_empty()) {
+                self.place = Place::Beginning;
                 return self.decode.next_stream();
             }
-            if self.source_ended {
+            if self.source.has_ended() {
                 self.place = Place::End;
                 return Ok(());
             }
-            self.fill()?;
+            self.source.fill()?;
         }
+    }
+
+    /// Gives out some of what has been decoded in advance; how many bytes that is.
+    fn give(&mut self, mut ahead: Ahead, output: &mut [u8]) -> usize {
+        let rest = &ahead.bytes[ahead.from..];
+        let n = rest.len().min(output.len());
+        output[..n].copy_from_slice(&rest[..n]);
+        self.decoded += n as u64;
+        ahead.from += n;
+        if n > 0 {
+            self.place = Place::Ahead(ahead);
+        } else {
+            self.use_up(ahead.packed_len);
+            self.source.give_back(ahead.bytes);
+            self.place = Place::Between;
+        }
+        n
     }
 }
 
-impl<R: Read> Read for Decoder<R> {
+impl<S: Source> Read for Decoder<S> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         if output.is_empty() {
             return Ok(0);
@@ -203,17 +201,30 @@ impl<R: Read> Read for Decoder<R> {
             if self.watch.as_ref().is_some_and(Watch::is_stopped) {
                 return Err(Stopped.into());
             }
-            match &self.place {
-                Place::Stream => match self.step(output)? {
-                    0 => {}
-                    n => return Ok(n),
-                },
-                Place::Between => self.look_behind()?,
+            let n = match std::mem::replace(&mut self.place, Place::End) {
+                Place::Beginning => {
+                    self.place = self.source.decoded_ahead(self.used).map_or(Place::Stream, Place::Ahead);
+                    0
+                }
+                Place::Stream => {
+                    self.place = Place::Stream;
+                    self.step(output)?
+                }
+                Place::Ahead(ahead) => self.give(ahead, output),
+                Place::Between => {
+                    self.place = Place::Between;
+                    self.look_behind()?;
+                    0
+                }
                 Place::End => return Ok(0),
                 Place::Broken(kind, cause) => {
-                    let error = DecodeError::new(self.codec, *kind, cause.clone(), self.used, self.decoded);
+                    let error = DecodeError::new(self.codec, kind, cause.clone(), self.used, self.decoded);
+                    self.place = Place::Broken(kind, cause);
                     return Err(error.into());
                 }
+            };
+            if n > 0 {
+                return Ok(n);
             }
         }
     }
@@ -221,6 +232,7 @@ impl<R: Read> Read for Decoder<R> {
 
 #[cfg(all(test, feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz"))]
 mod tests {
+    use super::super::source::Buffered;
     use super::*;
 
     const FIXTURES: [(Codec, &[u8]); 4] = [
@@ -245,7 +257,7 @@ mod tests {
 
     /// What comes of some bytes, what is wrong with them, and how many were used.
     fn decoded(packed: &[u8], codec: Codec, step: usize, room: usize) -> (Vec<u8>, Option<String>, u64) {
-        let mut decoder = Decoder::new(Slow(packed, step), codec, None).unwrap();
+        let mut decoder = Decoder::new(Buffered::new(Slow(packed, step)), codec, None).unwrap();
         let mut all = Vec::new();
         let mut buffer = vec![0; room];
         let error = loop {
@@ -294,7 +306,7 @@ mod tests {
     fn a_stop_ends_it_at_once() {
         let watch = Watch::default();
         let (codec, packed) = FIXTURES[0];
-        let mut decoder = Decoder::new(packed, codec, Some(&watch)).unwrap();
+        let mut decoder = Decoder::new(Buffered::new(packed), codec, Some(&watch)).unwrap();
         assert!(decoder.read(&mut [0; 10]).is_ok());
         watch.stop();
         let error = decoder.read(&mut [0; 10]).unwrap_err();

@@ -5,7 +5,7 @@ use flate2::{Decompress, FlushDecompress, Status};
 use super::decoder::{Decode, State, Step};
 
 /// The largest window that a member can have (RFC 1951), as a power of two.
-const WINDOW_BITS: u8 = 15;
+pub(super) const WINDOW_BITS: u8 = 15;
 
 pub(super) struct Gzip(Decompress);
 

@@ -8,24 +8,30 @@
     allow(dead_code, reason = "what codecs share serves nobody where there are none")
 )]
 
+#[cfg(feature = "gzip")]
+mod ahead;
 #[cfg(feature = "bzip2")]
 mod bzip2;
 mod decoder;
 mod error;
 #[cfg(feature = "gzip")]
 mod gzip;
+mod source;
 #[cfg(feature = "xz")]
 mod xz;
 #[cfg(feature = "zstd")]
 mod zstd;
 
-use std::io;
+use std::io::{self, Read};
 
-pub(crate) use decoder::{Decoder, Meter};
+pub(crate) use decoder::Meter;
 pub use error::{DecodeError, DecodeErrorKind};
 
+use crate::hands::Hands;
 use crate::names::named;
-use decoder::Decode;
+use crate::watch::Watch;
+use decoder::{Decode, Decoder};
+use source::Buffered;
 
 named! {
     /// How the bytes of an input are packed.
@@ -113,6 +119,39 @@ fn begins(codec: Codec, head: &[u8]) -> bool {
         }
         Codec::Xz => agrees(b"\xfd7zXZ\0", 0),
     }
+}
+
+/// Compressed content that is being decoded.
+pub(crate) struct Unpacked<'a> {
+    /// What comes of it.
+    pub(crate) bytes: Box<dyn Read + Send + 'a>,
+    /// How it is packed.
+    pub(crate) codec: Codec,
+    /// How much of it has been used.
+    pub(crate) meter: Meter,
+}
+
+/// Begins to decode what `codec` has packed into `source`. Once `watch` is stopped, reading what comes of it fails.
+///
+/// With `hands`, of which there are so many, more of the source may be read than is decoded; it should be one that does not
+/// keep its reader waiting.
+///
+/// # Errors
+/// When this build cannot read the codec.
+pub(crate) fn unpack<'a>(
+    source: impl Read + Send + 'a,
+    codec: Codec,
+    watch: Option<&Watch>,
+    hands: Option<(Hands<'a>, usize)>,
+) -> io::Result<Unpacked<'a>> {
+    #[cfg(feature = "gzip")]
+    if let (Codec::Gzip, Some((hands, n_hands))) = (codec, hands) {
+        let blocks = ahead::Blocks::new(source, hands, ahead::Sizes::of(n_hands));
+        let decoder = Decoder::new(blocks, codec, watch)?;
+        return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
+    }
+    let decoder = Decoder::new(Buffered::new(source), codec, watch)?;
+    Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) })
 }
 
 /// What decodes one stream after the other.
