@@ -216,7 +216,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             self.used -= first.bytes.len();
             self.base += first.bytes.len() as u64;
             if let Some(Block { guess: Guessing::Done(guess), .. }) = self.blocks.pop_front() {
-                let _ = self.home.send(guess.bytes);
+                self.give_back(guess.bytes);
             }
         }
     }
@@ -247,7 +247,10 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
     }
 
     fn give_back(&mut self, bytes: Vec<u8>) {
-        let _ = self.home.send(bytes);
+        // None comes of a guess that was taken.
+        if bytes.capacity() > 0 {
+            let _ = self.home.send(bytes);
+        }
     }
 }
 
