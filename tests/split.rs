@@ -437,7 +437,10 @@ fn wrong_outputs_are_errors_before_the_work() {
     case(&["list", "-a", "x", "-r", "./x"], "cannot both go there");
     case(&["list", "-a", "list"], "is also an input (list)");
     case(&[".", "-r", "./list"], "is also an input");
-    case(&["list", "-a", "x.txt", "-r", "x.tsv.gz"], "compressed files cannot be written; write x.tsv, or -");
+    case(
+        &["list", "-a", "x.txt", "-r", "x.tsv.lz4"],
+        "x.tsv.lz4: files are packed as .gz, .zst, .bz2 and .xz only",
+    );
     case(&["list", "-a", "nowhere/x"], "nowhere/x: ");
     case(&["list", "-a", "x", "-g", "rfc1738", "--by", "rfc1738"], "cannot be used with");
     case(&["list", "-a", "x", "--by", "rfc9999"], "invalid value 'rfc9999'");
@@ -463,6 +466,29 @@ fn an_output_that_is_an_input_by_another_way_is_an_error() {
         assert!(text(&output.stderr).contains("is also an input"), "{}", text(&output.stderr));
         assert_eq!(fs::read(&path).unwrap(), LIST);
     }
+}
+
+#[test]
+fn files_are_packed_by_their_names() {
+    let list = b"http://example.org/\na b\nc d\r\n".repeat(50_000);
+    let desk = Desk::new(&list);
+    for (ending, codec) in [("gz", "gzip"), ("zst", "zstd"), ("bz2", "bzip2"), ("xz", "xz")] {
+        let [good, bad] = [format!("good.{ending}"), format!("bad.txt.{ending}")];
+        let output = desk.run(&["list", "-a", &good, "-r", &bad, "-q"]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+        assert!(fs::metadata(desk.0.path().join(&good)).unwrap().len() < 20_000);
+        // What is packed can be split again, with nothing left over.
+        let output = desk.run(&["--codec", codec, &good, "-a", "good", "-r", "nothing.txt", "-q"]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+        assert!(desk.read("good").unwrap() == "http://example.org/\n".repeat(50_000), "{codec}");
+        assert_eq!(desk.read("nothing.txt").unwrap(), "");
+        desk.run(&["--codec", codec, &bad, "-r", "bad.txt", "-q"]);
+        assert!(desk.read("bad.txt").unwrap() == "a b\nc d\r\n".repeat(50_000), "{codec}");
+    }
+    // Nothing is packed too.
+    fs::write(desk.0.path().join("list"), "").unwrap();
+    desk.run(&["list", "-a", "none.gz", "-q"]);
+    assert_eq!(desk.run(&["--codec", "gzip", "none.gz", "-a", "-", "-q"]).status.code(), Some(0));
 }
 
 #[cfg(target_os = "linux")]

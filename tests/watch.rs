@@ -1,12 +1,13 @@
 //! A watch: what it tells, and that a stop leaves the beginning of an input, counted like any other lines.
 
 use std::fs;
+use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
 use urlsift::corpus::{Effort, scan_inputs};
 use urlsift::watch::Watch;
-use urlsift::{input, scan};
+use urlsift::{corpus, input, scan};
 
 fn effort(threads: usize, watch: &Watch) -> Effort {
     let mut effort = Effort::default();
@@ -57,6 +58,58 @@ fn a_stop_leaves_the_beginning_of_a_file() {
         }
     }
     assert!(n_partial >= 4, "a stop before the start leaves nothing, at the least");
+}
+
+/// One member, and many.
+#[cfg(all(feature = "gzip", feature = "zstd"))]
+fn packed(bytes: &[u8]) -> [Vec<u8>; 3] {
+    let gzip = |bytes: &[u8]| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::fast());
+        encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap()
+    };
+    [gzip(bytes), bytes.chunks(30_000).flat_map(gzip).collect(), zstd::encode_all(bytes, 1).unwrap()]
+}
+
+#[cfg(all(feature = "gzip", feature = "zstd"))]
+#[test]
+fn a_stop_leaves_the_beginning_of_what_is_packed() {
+    let bytes = list();
+    let folder = tempfile::tempdir().unwrap();
+    let mut n_partial = 0;
+    for (n, packed) in packed(&bytes).into_iter().enumerate() {
+        let path = folder.path().join(n.to_string());
+        fs::write(&path, &packed).unwrap();
+        let inputs = input::list(&[path]);
+        assert_eq!(inputs[0].size_bytes(), Some(packed.len() as u64));
+        let options = scan::Options::default();
+        for threads in 1..4 {
+            for part in 0..5 {
+                let watch = Watch::default();
+                let scanned = thread::scope(|scope| {
+                    scope.spawn(|| {
+                        while watch.bytes() < packed.len() as u64 / 4 * part {
+                            thread::sleep(Duration::from_micros(50));
+                        }
+                        if part < 4 {
+                            watch.stop();
+                        }
+                    });
+                    scan_inputs(&inputs, &options, &effort(threads, &watch))
+                });
+                let len = usize::try_from(scanned.tally.bytes()).unwrap();
+                assert_eq!(scanned.tally, scan(&bytes[..len], &options));
+                assert!(scanned.failures.iter().all(corpus::Failure::is_stop));
+                assert_eq!(scanned.failures.is_empty(), len == bytes.len());
+                // What is read is told as it lies in the file.
+                assert!(watch.bytes() <= packed.len() as u64 && watch.lines() == scanned.tally.lines());
+                if part == 4 {
+                    assert_eq!((watch.bytes(), len), (packed.len() as u64, bytes.len()));
+                }
+                n_partial += usize::from(len < bytes.len());
+            }
+        }
+    }
+    assert!(n_partial >= 9);
 }
 
 #[test]

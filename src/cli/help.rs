@@ -15,7 +15,10 @@ const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before
 /// The groups in which options are shown, in this order, and what stands in each, by its identifier in the code. What stands
 /// in none goes to [`OTHERWISE`].
 const GROUPS: [(&str, &[&str]); 4] = [
-    ("Input", &["paths", "codec", "texts"]),
+    (
+        "Input",
+        &["paths", "files_from", "null", "glob", "hidden", "follow", "respect_ignore", "codec", "texts"],
+    ),
     ("Grammar", &["grammar", "only", "by"]),
     (OTHERWISE, &[]),
     ("Performance", &["threads", "kernel", "size", "rounds", "no_progress"]),

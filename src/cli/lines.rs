@@ -71,7 +71,7 @@ fn column(name: &str) -> Result<Column, String> {
 }
 
 pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
-    let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
+    let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
     if args.header && matches!(args.format, Format::Jsonl) {
         return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
     }

@@ -14,17 +14,19 @@ mod lines;
 mod listing;
 mod man;
 mod output;
+mod pack;
 mod progress;
 mod render;
 mod report;
 mod scan;
 mod schemes;
 mod split;
+mod walk;
 
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 use std::process::ExitCode;
 use std::slice;
 use std::sync::LazyLock;
@@ -34,7 +36,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
 use urlsift::escape::printable;
-use urlsift::input::{self, Codec, Input};
+use urlsift::input::{Codec, Input, Separator, Walk};
 use urlsift::kernel::KernelId;
 use urlsift::watch::Watch;
 
@@ -114,6 +116,19 @@ struct InputArgs {
     /// The result is the same for any number [default: as many as the machine runs at once].
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<u32>,
+
+    /// Read what else to read from a list of names, - for standard input
+    ///
+    /// One name a line; blank lines are passed over. What is wrong with an input is told with the line that names it.
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
+    files_from: Option<PathBuf>,
+
+    /// Names in the list of --files-from end in NUL, as find -print0 writes them
+    #[arg(short = '0', long, requires = "files_from", hide_short_help = true)]
+    null: bool,
+
+    #[command(flatten)]
+    walk: walk::WalkArgs,
 
     /// How inputs are compressed [default: by their content]
     ///
@@ -213,14 +228,43 @@ fn names(kernels: &[KernelId]) -> String {
 
 impl InputArgs {
     /// The inputs; none named is standard input, unless that is a terminal.
-    fn inputs(&self) -> Option<Vec<Input>> {
-        let inputs = match self.paths.as_slice() {
-            [] if io::stdin().is_terminal() => return None,
-            [] => vec![Input::standard()],
-            paths => paths.iter().flat_map(listed).collect(),
-        };
+    ///
+    /// # Errors
+    /// When a glob is none, or a list of names cannot be read.
+    fn inputs(&self) -> io::Result<Option<Vec<Input>>> {
+        let walk = self.walk.walk()?;
+        let mut inputs: Vec<_> = self.paths.iter().flat_map(|path| listed(&walk, path)).collect();
+        if let Some(path) = &self.files_from {
+            inputs.extend(self.listed_in(path, &walk, &inputs)?);
+        } else if self.paths.is_empty() {
+            if io::stdin().is_terminal() {
+                return Ok(None);
+            }
+            inputs.push(Input::standard());
+        }
         let codec = self.codec.and_then(|CodecChoice(codec)| codec);
-        Some(inputs.into_iter().map(|input| input.with_codec(codec)).collect())
+        Ok(Some(inputs.into_iter().map(|input| input.with_codec(codec)).collect()))
+    }
+
+    /// The inputs that the list at `path` names, beside `others`.
+    ///
+    /// # Errors
+    /// When it cannot be read, or standard input is both an input and the list.
+    fn listed_in(&self, path: &Path, walk: &Walk, others: &[Input]) -> io::Result<Vec<Input>> {
+        let list = if path.as_os_str() == "-" { Input::standard() } else { Input::file(path.to_owned()) };
+        if list.is_standard() && others.iter().any(Input::is_standard) {
+            return Err(io::Error::other(
+                "standard input cannot be both an input and the list of --files-from",
+            ));
+        }
+        let separator = if self.null { Separator::Nul } else { Separator::Newline };
+        let inputs = walk.list_named(&list, separator).map_err(|error| {
+            io::Error::new(error.kind(), format!("{}: {error}; nothing was read", list.name()))
+        })?;
+        if inputs.is_empty() {
+            complain(&format!("{}: there is no name in this list", list.name()));
+        }
+        Ok(inputs)
     }
 
     fn effort(&self) -> Effort {
@@ -254,10 +298,10 @@ impl InputArgs {
 }
 
 /// The inputs that a path names. An empty directory is worth a word: all is well with no lines.
-fn listed(path: &PathBuf) -> Vec<Input> {
-    let inputs = input::list(slice::from_ref(path));
+fn listed(walk: &Walk, path: &PathBuf) -> Vec<Input> {
+    let inputs = walk.list(slice::from_ref(path));
     if inputs.is_empty() {
-        complain(&format!("{}: there is no file in this directory or below it", path.display()));
+        complain(&format!("{}: there is no file to read in this directory or below it", path.display()));
     }
     inputs
 }
@@ -348,8 +392,10 @@ fn is_void(inputs: &[Input], failures: &[Failure], effort: &Effort) -> bool {
 /// Names the inputs that could not be read to their end; those that were stopped by a signal are not worth a line each.
 fn complain_of(failures: &[Failure], inputs: &[Input]) {
     for failure in failures.iter().filter(|failure| !failure.is_stop()) {
-        let name = inputs.get(failure.input as usize).map_or("?", Input::name);
-        complain(&format!("{name}: {}", failure.error));
+        let input = inputs.get(failure.input as usize);
+        let name = input.map_or("?", Input::name);
+        let listed = input.and_then(Input::listed_at).map(|(list, line)| format!("{list}:{line}: "));
+        complain(&format!("{}{name}: {}", listed.unwrap_or_default(), failure.error));
         if failure.error.kind() == io::ErrorKind::NotFound
             && let Some(hint) = hint::on_missing_input(name, &Typed::command())
         {

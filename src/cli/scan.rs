@@ -52,7 +52,7 @@ pub(crate) struct ScanArgs {
 }
 
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
-    let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
+    let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
     args.count.apply(&mut options);

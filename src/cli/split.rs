@@ -2,18 +2,19 @@
 
 use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use urlsift::corpus::{Effort, Failure};
-use urlsift::input::Input;
+use urlsift::input::{Codec, Input};
 use urlsift::kernel::KernelId;
 use urlsift::report::grouped;
 use urlsift::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::{Grammar, Verdict};
 
-use super::output::{Output, Writer};
+use super::output::Output;
+use super::pack::{Packer, codec_of};
 use super::{End, InputArgs, complain, complain_of, is_void, kernel, output_path};
 
 const FORMS: &str = "\
@@ -22,7 +23,8 @@ of the input. A refused line is a row of tab-separated fields: the input, the
 number of the line, its offset in bytes, why each grammar refuses it
 (component:cause@offset, or - if it does not), and the line itself: bytes that
 are not printable ASCII as \\xHH, a backslash doubled. In a FILE.txt, or with
---refused-as lines, refused lines are written as they are too.
+--refused-as lines, refused lines are written as they are too. A FILE.gz,
+FILE.zst, FILE.bz2 or FILE.xz is compressed so.
 
 A byte order mark is left out. A last line without LF gets one when a line is
 written behind it. Passwords are not masked. FILEs appear together when all is
@@ -108,7 +110,11 @@ impl SplitArgs {
             BlankTo::Refused => Blank::Refused,
             BlankTo::Drop => Blank::Dropped,
         };
-        let is_text = |path: &PathBuf| path.extension() == Some(OsStr::new("txt"));
+        // What is packed has an ending of its own behind that.
+        let inner = |path: &PathBuf| {
+            if matches!(codec_of(path), Ok(Codec::Plain)) { path.clone() } else { path.with_extension("") }
+        };
+        let is_text = |path: &PathBuf| inner(path).extension() == Some(OsStr::new("txt"));
         let by_name =
             if self.refused.as_ref().is_some_and(is_text) { RefusedAs::Lines } else { RefusedAs::Tsv };
         options.form = match self.refused_as.unwrap_or(by_name) {
@@ -128,14 +134,14 @@ impl SplitArgs {
 }
 
 pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
-    let Some(inputs) = args.input.inputs() else { return Ok(End::NoInput) };
+    let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
     let options = args.options()?;
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let [accepted, refused] = [&args.accepted, &args.refused].map(Option::as_deref);
-    for path in [accepted, refused].into_iter().flatten() {
-        refuse_codec(path)?;
-    }
+    let codecs = [accepted, refused].map(|path| path.map_or(Ok(Codec::Plain), codec_of));
+    let [accepted_codec, refused_codec] = codecs;
+    let codecs = [accepted_codec?, refused_codec?];
     let accepted = accepted.map(|path| Output::open(Some(path))).transpose()?;
     let refused = refused.map(|path| Output::open(Some(path))).transpose()?;
     check_apart(accepted.as_ref(), refused.as_ref(), &inputs)?;
@@ -156,7 +162,10 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     } else {
         "files were not written, and what else was ends before the input does"
     };
-    let mut writers = [accepted, refused].map(|output| output.map(Output::begin));
+    let mut writers = [None, None];
+    for (writer, (output, codec)) in writers.iter_mut().zip([accepted, refused].into_iter().zip(codecs)) {
+        *writer = output.map(|output| Packer::new(output.begin(), codec)).transpose()?;
+    }
     let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
     let work = |effort: &Effort| {
         let split = split_inputs(&inputs, &options, effort, accepted, refused)?;
@@ -174,15 +183,16 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
         complain(sentence);
         return Ok(End::Incomplete);
     }
-    for writer in &mut writers {
-        match writer.as_mut().map_or(Ok(()), Writer::flush) {
+    let mut ended = Vec::new();
+    for writer in writers.into_iter().flatten() {
+        match writer.end() {
             // Whoever read it has seen enough; the other one still counts.
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => *writer = None,
-            result => result?,
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            result => ended.push(result?),
         }
     }
     // Both are written, or none has appeared.
-    for writer in writers.into_iter().flatten() {
+    for writer in ended {
         writer.finish()?;
     }
     complain_of(&split.failures, &inputs);
@@ -192,23 +202,8 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     Ok(if split.failures.is_empty() { End::Done } else { End::Incomplete })
 }
 
-fn as_write(writer: &mut Writer) -> &mut (dyn Write + Send) {
+fn as_write(writer: &mut Packer) -> &mut (dyn Write + Send) {
     writer
-}
-
-/// # Errors
-/// When `path` has the name of a compressed file: what is written is not compressed.
-fn refuse_codec(path: &Path) -> io::Result<()> {
-    const CODECS: [&str; 10] = ["gz", "zst", "bz2", "xz", "lz4", "lzma", "br", "z", "zip", "7z"];
-    let extension = path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
-    if !CODECS.contains(&extension.as_str()) {
-        return Ok(());
-    }
-    Err(io::Error::other(format!(
-        "{}: compressed files cannot be written; write {}, or - and pipe it to what compresses",
-        path.display(),
-        path.with_extension("").display()
-    )))
 }
 
 /// # Errors

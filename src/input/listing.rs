@@ -1,8 +1,9 @@
-//! What the user named, as a list of inputs: directories are walked, in a fixed order.
+//! An input: what it is called, and how it is opened.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
+use std::sync::Arc;
 
 use super::codec::{Codec, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
 use super::watched::{Bytes, standard, stoppable, waiting};
@@ -17,6 +18,8 @@ pub struct Input {
     source: Source,
     /// `None` is by its content.
     codec: Option<Codec>,
+    /// The list that names it, and the line.
+    listed: Option<(Arc<str>, u64)>,
 }
 
 #[derive(Debug)]
@@ -85,10 +88,16 @@ impl Input {
         &self.name
     }
 
+    /// A file, or whatever else there is at `path`; not the files in it.
+    #[must_use]
+    pub fn file(path: PathBuf) -> Self {
+        Self { name: name_of(&path), source: Source::Path(path), codec: None, listed: None }
+    }
+
     /// Standard input.
     #[must_use]
     pub fn standard() -> Self {
-        Self { name: "-".to_owned(), source: Source::Standard, codec: None }
+        Self { name: "-".to_owned(), source: Source::Standard, codec: None, listed: None }
     }
 
     /// Whether it is standard input.
@@ -106,12 +115,18 @@ impl Input {
         }
     }
 
-    fn at(path: PathBuf) -> Self {
-        Self { name: name_of(&path), source: Source::Path(path), codec: None }
+    /// Where it is named: the name of a list, and the line in it from 1; `None` if it comes from no list.
+    #[must_use]
+    pub fn listed_at(&self) -> Option<(&str, u64)> {
+        self.listed.as_ref().map(|(list, line)| (&**list, *line))
     }
 
-    fn broken(path: &Path, error: io::Error) -> Self {
-        Self { name: name_of(path), source: Source::Broken(error), codec: None }
+    pub(super) fn set_listed_at(&mut self, list: &Arc<str>, line: u64) {
+        self.listed = Some((list.clone(), line));
+    }
+
+    pub(super) fn broken(path: &Path, error: io::Error) -> Self {
+        Self { name: name_of(path), source: Source::Broken(error), codec: None, listed: None }
     }
 
     /// The same input, packed by `codec`, or as its content says; an input is made with `None`. [`Codec::Plain`] takes its bytes
@@ -243,47 +258,4 @@ fn standard_metadata() -> Option<fs::Metadata> {
 #[cfg(not(unix))]
 fn standard_metadata() -> Option<fs::Metadata> {
     None
-}
-
-/// All inputs that `paths` name, in their order: `-` is standard input, a directory stands for all files in it and below
-/// it, sorted by name. Links to directories inside a directory are not followed.
-///
-/// A path that cannot be looked at is an input too; it fails when it is read.
-#[must_use]
-pub fn list(paths: &[PathBuf]) -> Vec<Input> {
-    let mut inputs = Vec::new();
-    for path in paths {
-        if path.as_os_str() == "-" {
-            inputs.push(Input::standard());
-        } else if path.is_dir() {
-            walk(path, &mut inputs);
-        } else {
-            inputs.push(Input::at(path.clone()));
-        }
-    }
-    inputs
-}
-
-fn walk(directory: &Path, inputs: &mut Vec<Input>) {
-    let entries = fs::read_dir(directory).and_then(std::iter::Iterator::collect::<Result<Vec<_>, _>>);
-    let mut entries = match entries {
-        Ok(entries) => entries,
-        Err(error) => return inputs.push(Input::broken(directory, error)),
-    };
-    entries.sort_by_key(fs::DirEntry::file_name);
-    for entry in entries {
-        let path = entry.path();
-        match entry.file_type() {
-            Ok(kind) if kind.is_dir() => walk(&path, inputs),
-            Ok(kind) if kind.is_file() => inputs.push(Input::at(path)),
-            // A link counts when it leads to a file; sockets and pipes in a directory are not lists.
-            Ok(kind) if kind.is_symlink() => match fs::metadata(&path) {
-                Ok(target) if target.is_file() => inputs.push(Input::at(path)),
-                Ok(_) => {}
-                Err(error) => inputs.push(Input::broken(&path, error)),
-            },
-            Ok(_) => {}
-            Err(error) => inputs.push(Input::broken(&path, error)),
-        }
-    }
 }

@@ -2,12 +2,27 @@
 
 mod codec;
 mod listing;
+mod names;
 mod pieces;
+mod walk;
 mod watched;
 
 pub(crate) use codec::Unpacked;
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
+pub use listing::Input;
 pub(crate) use listing::Opened;
-pub use listing::{Input, list};
+pub use names::Separator;
 pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes};
+pub use walk::Walk;
 pub(crate) use watched::Told;
+
+use std::path::PathBuf;
+
+/// All inputs that `paths` name, in their order: `-` is standard input, a directory stands for all files in it and below
+/// it that are not hidden, sorted by name. [`Walk`] has more to say on which.
+///
+/// A path that cannot be looked at is an input too; it fails when it is read.
+#[must_use]
+pub fn list(paths: &[PathBuf]) -> Vec<Input> {
+    Walk::default().list(paths)
+}

@@ -12,7 +12,10 @@ fn a_directory_without_files_is_worth_a_word() {
     fs::create_dir(folder.path().join("empty")).unwrap();
     let output = urlsift().args(["--format", "json", "empty"]).current_dir(&folder).output().unwrap();
     assert_eq!(output.status.code(), Some(0));
-    assert_eq!(text(&output.stderr), "urlsift: empty: there is no file in this directory or below it\n");
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: empty: there is no file to read in this directory or below it\n"
+    );
     assert_eq!(json(&output)["totals"]["lines"], 0);
 }
 
@@ -259,5 +262,159 @@ fn what_is_made_of_nothing_replaces_nothing() {
         fs::write(&made, "precious\n").unwrap();
         feed(&[args, &[made.to_str().unwrap()]].concat(), b"");
         assert_eq!(fs::read(&made).unwrap(), b"", "{args:?}");
+    }
+}
+
+/// A folder with files in it, each of one line.
+fn folder_of(names: &[&str]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for name in names {
+        let path = folder.path().join(name);
+        fs::create_dir_all(path.parent().unwrap()).unwrap();
+        fs::write(path, "http://h/\n").unwrap();
+    }
+    folder
+}
+
+/// The names of the inputs that are read in `folder`, what is said, and the exit status.
+fn read_in(folder: &tempfile::TempDir, args: &[&str], stdin: &[u8]) -> (Vec<String>, String, Option<i32>) {
+    let mut child = urlsift()
+        .args(["--format", "json"])
+        .args(args)
+        .current_dir(folder)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let _ = child.stdin.take().unwrap().write_all(stdin);
+    let output = child.wait_with_output().unwrap();
+    let said = text(&output.stderr).to_owned();
+    if output.stdout.is_empty() {
+        return (Vec::new(), said, output.status.code());
+    }
+    let names = json(&output)["inputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|input| input["name"].as_str().unwrap().to_owned())
+        .collect();
+    (names, said, output.status.code())
+}
+
+#[test]
+fn of_directories_what_globs_say() {
+    let folder = folder_of(&[
+        "d/b.gz",
+        "d/a.txt",
+        "d/a/c.gz",
+        "d/a/old.gz",
+        "d/.h.gz",
+        "d/.git/x.gz",
+        "e.gz",
+        "d/a.txt.gz",
+    ]);
+    fs::write(folder.path().join("d/.ignore"), "old*\n").unwrap();
+    for (args, expected) in [
+        (&["d"][..], &["d/a/c.gz", "d/a/old.gz", "d/a.txt", "d/a.txt.gz", "d/b.gz"][..]),
+        // What a glob matches is no longer hidden; what lies in a hidden directory is.
+        (&["d", "--glob", "*.gz"], &["d/.h.gz", "d/a/c.gz", "d/a/old.gz", "d/a.txt.gz", "d/b.gz"]),
+        (&["d", "--glob", "!*.gz"], &["d/a.txt"]),
+        (&["d", "--glob", "*.gz", "--glob", "!old*"], &["d/.h.gz", "d/a/c.gz", "d/a.txt.gz", "d/b.gz"]),
+        (&["d", "--glob", "d/a/*"], &["d/a/c.gz", "d/a/old.gz"]),
+        (&["d/a", "--glob", "!d/a/c*"], &["d/a/old.gz"]),
+        (&["d", "--respect-ignore"], &["d/a/c.gz", "d/a.txt", "d/a.txt.gz", "d/b.gz"]),
+        (
+            &["--hidden", "d", "--glob", "*.gz"],
+            &["d/.git/x.gz", "d/.h.gz", "d/a/c.gz", "d/a/old.gz", "d/a.txt.gz", "d/b.gz"],
+        ),
+        (&["d/.h.gz", "e.gz", "d/.git", "--glob", "!*"], &["d/.h.gz", "e.gz"]),
+    ] {
+        let (names, said, status) = read_in(&folder, args, b"");
+        assert_eq!(
+            (&*names, status),
+            (&*expected.iter().map(|&name| name.to_owned()).collect::<Vec<_>>(), Some(0)),
+            "{args:?} {said}"
+        );
+    }
+    let (_, said, status) = read_in(&folder, &["d", "--glob", "a[b"], b"");
+    assert_eq!(status, Some(2));
+    assert!(said.contains("--glob: ") && said.contains("a[b"), "{said}");
+}
+
+#[cfg(unix)]
+#[test]
+fn links_in_directories() {
+    use std::os::unix::fs::symlink;
+    let folder = folder_of(&["d/a", "other/b"]);
+    let at = |name: &str| folder.path().join(name);
+    symlink("../other/b", at("d/link")).unwrap();
+    symlink("../other", at("d/folder")).unwrap();
+    symlink(".", at("d/loop")).unwrap();
+    let (names, said, status) = read_in(&folder, &["d"], b"");
+    assert_eq!((&*names, &*said, status), (&["d/a".to_owned(), "d/link".to_owned()][..], "", Some(0)));
+    let (names, said, status) = read_in(&folder, &["--follow", "d"], b"");
+    assert_eq!(status, Some(2), "{names:?} {said}");
+    assert!(said.contains("d/loop") && said.contains("the link leads back to d, in which it lies"), "{said}");
+    assert!(names.contains(&"d/folder/b".to_owned()) && names.contains(&"d/a".to_owned()), "{names:?}");
+}
+
+#[test]
+fn lists_of_names() {
+    let folder = folder_of(&["a", "b c", "d/e", "d/f", "-x"]);
+    fs::write(folder.path().join("names"), "b c\r\n\n d/e\nd\n./-x\na").unwrap();
+    fs::create_dir(folder.path().join(" d")).unwrap();
+    fs::write(folder.path().join(" d/e"), "").unwrap();
+    let expected = ["a", "b c", " d/e", "d/e", "d/f", "./-x", "a"];
+    let (names, said, status) = read_in(&folder, &["a", "--files-from", "names"], b"");
+    assert_eq!((&*names, &*said, status), (&expected.map(str::to_owned)[..], "", Some(0)));
+    let (names, ..) = read_in(&folder, &["--files-from", "-"], b"a\nb c\n");
+    assert_eq!(names, ["a", "b c"]);
+    let (names, ..) = read_in(&folder, &["-0", "--files-from", "-"], b"a\0b c\0d/e");
+    assert_eq!(names, ["a", "b c", "d/e"]);
+    let (names, said, status) = read_in(&folder, &["--files-from", "-"], b"\n\n");
+    assert_eq!((names.len(), &*said, status), (0, "urlsift: -: there is no name in this list\n", Some(0)));
+    // In the list itself an input may be standard input.
+    fs::write(folder.path().join("names"), "a\n-\n").unwrap();
+    let (names, ..) = read_in(&folder, &["--files-from", "names"], b"x:y\n");
+    assert_eq!(names, ["a", "-"]);
+    fs::write(folder.path().join("names"), "a\nmissing\nd/e/x\n").unwrap();
+    let (names, said, status) = read_in(&folder, &["--files-from", "names"], b"");
+    assert_eq!((names.len(), status), (3, Some(2)));
+    let said: Vec<_> = said.lines().collect();
+    assert!(
+        said[0].starts_with("urlsift: names:2: missing: ")
+            && said[1].starts_with("urlsift: names:3: d/e/x: "),
+        "{said:?}"
+    );
+}
+
+#[test]
+fn lists_that_are_none() {
+    let folder = folder_of(&["a"]);
+    let long = [&b"a\n"[..], &vec![b'x'; 100_000]].concat();
+    for (args, stdin, message) in [
+        (&["--files-from", "-", "-0"][..], &b"a\0\0"[..], "-: line 2: an empty name; nothing was read"),
+        (
+            &["--files-from", "-"],
+            &long,
+            "-: line 2: longer than any name of a file; is this a list of names?; nothing was read",
+        ),
+        (
+            &["--files-from", "-"],
+            b"a\n-\n",
+            "-: line 2: standard input cannot be an input, since the list comes from there; nothing was read",
+        ),
+        (
+            &["--files-from", "-", "-"],
+            b"",
+            "standard input cannot be both an input and the list of --files-from",
+        ),
+        (&["--files-from", "missing"], b"", "missing: "),
+        (&["-0"], b"", "--files-from <FILE>"),
+    ] {
+        let (names, said, status) = read_in(&folder, args, stdin);
+        assert_eq!((names.len(), status), (0, Some(2)), "{args:?}");
+        assert!(said.contains(message), "{said}");
     }
 }

@@ -48,7 +48,7 @@ pub(super) struct Blocks<'a, R> {
     hands: Hands<'a>,
     sizes: Sizes,
     /// The block at which the decoder is, and those behind it.
-    blocks: VecDeque<Block>,
+    window: VecDeque<Block>,
     /// Where the first block begins in the source.
     base: u64,
     /// How much of the first block has been used.
@@ -98,7 +98,7 @@ impl<'a, R: Read> Blocks<'a, R> {
             source,
             hands,
             sizes,
-            blocks: VecDeque::new(),
+            window: VecDeque::new(),
             base: 0,
             used: 0,
             source_ended: false,
@@ -121,7 +121,7 @@ impl<'a, R: Read> Blocks<'a, R> {
         }
         bytes.truncate(len);
         if len > 0 {
-            self.blocks.push_back(Block { bytes: Arc::new(bytes), guess: Guessing::Open });
+            self.window.push_back(Block { bytes: Arc::new(bytes), guess: Guessing::Open });
         }
     }
 
@@ -129,7 +129,7 @@ impl<'a, R: Read> Blocks<'a, R> {
     fn look_ahead(&mut self) {
         loop {
             let Some(next) = (1..=self.sizes.ahead)
-                .find(|&n| self.blocks.get(n).is_none_or(|block| matches!(block.guess, Guessing::Open)))
+                .find(|&n| self.window.get(n).is_none_or(|block| matches!(block.guess, Guessing::Open)))
             else {
                 return;
             };
@@ -137,18 +137,18 @@ impl<'a, R: Read> Blocks<'a, R> {
             if self.hands.offer(job).is_err() {
                 return;
             }
-            self.blocks[next].guess = Guessing::Begun(guess);
+            self.window[next].guess = Guessing::Begun(guess);
         }
     }
 
     /// What makes the guess of a block, and where that comes out; `None` if there is no such block.
     fn job(&mut self, n: usize) -> Option<(Job<'a>, Receiver<Guess>)> {
         // A member may end in the block behind.
-        while self.blocks.len() <= n + 1 && !self.source_ended && self.failed.is_none() {
+        while self.window.len() <= n + 1 && !self.source_ended && self.failed.is_none() {
             self.read_block();
         }
-        let block = self.blocks.get(n)?.bytes.clone();
-        let behind = self.blocks.get(n + 1).map(|block| block.bytes.clone()).unwrap_or_default();
+        let block = self.window.get(n)?.bytes.clone();
+        let behind = self.window.get(n + 1).map(|block| block.bytes.clone()).unwrap_or_default();
         let (send, receive) = bounded(1);
         let (most, spare) = (self.sizes.guess, self.come_home.clone());
         let job = move || {
@@ -163,19 +163,19 @@ impl<'a, R: Read> Blocks<'a, R> {
     /// The guess of the first block. Waits for it if it has been begun, and makes use of the time.
     fn guess(&mut self) -> Option<&mut Guess> {
         loop {
-            let found = match &self.blocks.front()?.guess {
+            let found = match &self.window.front()?.guess {
                 Guessing::Open => return None,
                 Guessing::Done(_) => break,
                 Guessing::Begun(guess) => guess.try_recv(),
             };
             match found {
-                Ok(guess) => self.blocks[0].guess = Guessing::Done(guess),
+                Ok(guess) => self.window[0].guess = Guessing::Done(guess),
                 // It is lost with the thread that was at it.
-                Err(TryRecvError::Disconnected) => self.blocks[0].guess = Guessing::Open,
+                Err(TryRecvError::Disconnected) => self.window[0].guess = Guessing::Open,
                 Err(TryRecvError::Empty) => self.guess_another(),
             }
         }
-        match &mut self.blocks.front_mut()?.guess {
+        match &mut self.window.front_mut()?.guess {
             Guessing::Done(guess) => Some(guess),
             _ => None,
         }
@@ -185,37 +185,37 @@ impl<'a, R: Read> Blocks<'a, R> {
     fn guess_another(&mut self) {
         self.look_ahead();
         let open = (1..=self.sizes.ahead)
-            .find(|&n| self.blocks.get(n).is_some_and(|block| matches!(block.guess, Guessing::Open)));
+            .find(|&n| self.window.get(n).is_some_and(|block| matches!(block.guess, Guessing::Open)));
         if let Some(n) = open
             && let Some((job, guess)) = self.job(n)
         {
             job();
-            self.blocks[n].guess = Guessing::Begun(guess);
-        } else if let Guessing::Begun(guess) = &self.blocks[0].guess {
+            self.window[n].guess = Guessing::Begun(guess);
+        } else if let Guessing::Begun(guess) = &self.window[0].guess {
             let found = guess.recv();
-            self.blocks[0].guess = found.map_or(Guessing::Open, Guessing::Done);
+            self.window[0].guess = found.map_or(Guessing::Open, Guessing::Done);
         }
     }
 }
 
 impl<R: Read + Send> Source for Blocks<'_, R> {
     fn rest(&self) -> &[u8] {
-        self.blocks.front().map_or(&[], |block| &block.bytes[self.used..])
+        self.window.front().map_or(&[], |block| &block.bytes[self.used..])
     }
 
     fn head(&self) -> Vec<u8> {
-        let bytes = self.blocks.iter().flat_map(|block| block.bytes.iter());
+        let bytes = self.window.iter().flat_map(|block| block.bytes.iter());
         bytes.skip(self.used).take(MAGIC_LEN).copied().collect()
     }
 
     fn use_up(&mut self, n: usize) {
         self.used += n;
-        while let Some(first) = self.blocks.front()
+        while let Some(first) = self.window.front()
             && self.used >= first.bytes.len()
         {
             self.used -= first.bytes.len();
             self.base += first.bytes.len() as u64;
-            if let Some(Block { guess: Guessing::Done(guess), .. }) = self.blocks.pop_front() {
+            if let Some(Block { guess: Guessing::Done(guess), .. }) = self.window.pop_front() {
                 self.give_back(guess.bytes);
             }
         }
@@ -226,7 +226,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             return Ok(false);
         }
         self.read_block();
-        self.failed.take_if(|_| self.blocks.is_empty()).map_or(Ok(true), Err)
+        self.failed.take_if(|_| self.window.is_empty()).map_or(Ok(true), Err)
     }
 
     fn has_ended(&self) -> bool {
@@ -415,7 +415,7 @@ mod tests {
             let mut blocks = Blocks::new(&whole[..], hands, Sizes { block, guess: 1 << 20, ahead: 3 });
             assert!(blocks.decoded_ahead(0).is_none(), "the decoder is there itself");
             let (job, found) = blocks.job(1).unwrap();
-            blocks.blocks[1].guess = Guessing::Begun(found);
+            blocks.window[1].guess = Guessing::Begun(found);
             job();
             let mut used = 0;
             members.iter().find_map(|member| {

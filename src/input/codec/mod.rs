@@ -138,6 +138,10 @@ pub(crate) struct Unpacked<'a> {
 ///
 /// # Errors
 /// When this build cannot read the codec.
+#[cfg_attr(
+    not(feature = "gzip"),
+    allow(unused_variables, clippy::needless_pass_by_value, reason = "only gzip has work for them")
+)]
 pub(crate) fn unpack<'a>(
     source: impl Read + Send + 'a,
     codec: Codec,
