@@ -341,9 +341,9 @@ mod tests {
         assert_eq!(cut("//u"), [3..3]);
         assert_eq!(cut("http://u:P/W"), [9..12]);
         assert_eq!(cut("u:P@W"), [2..5]);
-        assert_eq!(cut("http://h/x"), []);
-        assert_eq!(cut("http://h:80/x"), []);
-        assert_eq!(cut("data:x"), []);
+        assert!(cut("http://h/x").is_empty());
+        assert!(cut("http://h:80/x").is_empty());
+        assert!(cut("data:x").is_empty());
         assert_eq!(secrets_inside(b"u:PW@h//u:PW@h", false), [10..12]);
     }
 
