@@ -7,7 +7,7 @@ use foldhash::fast::RandomState;
 
 use crate::grammar::{Grammar, Verdict};
 
-/// How many schemes keep their name in a tally, those of [`KNOWN`] not counted. The shorter name comes first, and of two
+/// How many schemes keep their name in a tally, those of [`KNOWN`](crate::scheme::KNOWN) not counted. The shorter name comes first, and of two
 /// as long the smaller; lines of all others are counted together. A name among the first of a whole corpus is among the
 /// first of every part of it, so that the bound cannot make two tallies of the same lines differ.
 pub const MAX_SCHEMES: usize = 1000;
