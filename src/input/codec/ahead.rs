@@ -14,6 +14,7 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 use flate2::{Decompress, FlushDecompress, Status};
@@ -56,6 +57,9 @@ pub(super) struct Blocks<'a, R> {
     source_ended: bool,
     /// What reading the source came to, behind the last block.
     failed: Option<io::Error>,
+    /// The guesses that have been asked for.
+    ask: Sender<Job<'static>>,
+    todo: Receiver<Job<'static>>,
     /// Where memory comes back to.
     home: Sender<Vec<u8>>,
     come_home: Receiver<Vec<u8>>,
@@ -68,10 +72,10 @@ struct Block {
 
 /// How the guess of a block stands.
 enum Guessing {
-    /// Nobody has been found who makes it.
+    /// It has not been asked for, or nothing has come of that.
     Open,
-    /// Somebody is at it.
-    Begun(Receiver<Guess>),
+    /// It has been asked for: whether somebody has begun it, and where it comes out.
+    Asked(Arc<AtomicBool>, Receiver<Guess>),
     Done(Guess),
 }
 
@@ -94,6 +98,7 @@ struct Stretch {
 impl<'a, R: Read> Blocks<'a, R> {
     pub(super) fn new(source: R, hands: Hands<'a>, sizes: Sizes) -> Self {
         let (home, come_home) = unbounded();
+        let (ask, todo) = unbounded();
         Self {
             source,
             hands,
@@ -103,6 +108,8 @@ impl<'a, R: Read> Blocks<'a, R> {
             used: 0,
             source_ended: false,
             failed: None,
+            ask,
+            todo,
             home,
             come_home,
         }
@@ -127,73 +134,75 @@ impl<'a, R: Read> Blocks<'a, R> {
 
     /// Lets as many guesses be made as there are threads that have nothing to do.
     fn look_ahead(&mut self) {
-        loop {
-            let Some(next) = (1..=self.sizes.ahead)
-                .find(|&n| self.window.get(n).is_none_or(|block| matches!(block.guess, Guessing::Open)))
-            else {
-                return;
-            };
-            let Some((job, guess)) = self.job(next) else { return };
-            if self.hands.offer(job).is_err() {
+        for n in 1..=self.sizes.ahead {
+            // A member may end in the block behind.
+            while self.window.len() <= n + 1 && !self.source_ended && self.failed.is_none() {
+                self.read_block();
+            }
+            if matches!(self.window.get(n), Some(Block { guess: Guessing::Open, .. })) {
+                self.ask_for(n);
+            }
+        }
+        while !self.todo.is_empty() {
+            let todo = self.todo.clone();
+            // Whoever takes one goes on with the others, so that nobody waits for this thread.
+            if self.hands.offer(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
                 return;
             }
-            self.window[next].guess = Guessing::Begun(guess);
         }
     }
 
-    /// What makes the guess of a block, and where that comes out; `None` if there is no such block.
-    fn job(&mut self, n: usize) -> Option<(Job<'a>, Receiver<Guess>)> {
-        // A member may end in the block behind.
-        while self.window.len() <= n + 1 && !self.source_ended && self.failed.is_none() {
-            self.read_block();
-        }
-        let block = self.window.get(n)?.bytes.clone();
+    /// Asks for the guess of a block: whoever comes first makes it.
+    fn ask_for(&mut self, n: usize) {
+        let block = self.window[n].bytes.clone();
         let behind = self.window.get(n + 1).map(|block| block.bytes.clone()).unwrap_or_default();
         let (send, receive) = bounded(1);
         let (most, spare) = (self.sizes.guess, self.come_home.clone());
+        let begun = Arc::new(AtomicBool::new(false));
+        self.window[n].guess = Guessing::Asked(begun.clone(), receive);
         let job = move || {
+            if begun.swap(true, Ordering::Relaxed) {
+                return;
+            }
             let bytes = [&block[..], &behind].concat();
             let spare = spare.try_recv().unwrap_or_default();
             // Whoever wanted it may have gone on without.
             let _ = send.send(guess(&bytes, block.len(), most, spare));
         };
-        Some((Box::new(job), receive))
+        let _ = self.ask.send(Box::new(job));
     }
 
-    /// The guess of the first block. Waits for it if it has been begun, and makes use of the time.
+    /// The guess of the first block, if somebody has begun it. Waits for it, and makes use of the time.
     fn guess(&mut self) -> Option<&mut Guess> {
         loop {
             let found = match &self.window.front()?.guess {
                 Guessing::Open => return None,
                 Guessing::Done(_) => break,
-                Guessing::Begun(guess) => guess.try_recv(),
+                Guessing::Asked(begun, guess) => {
+                    if !begun.swap(true, Ordering::Relaxed) {
+                        // The decoder is faster there.
+                        self.window[0].guess = Guessing::Open;
+                        return None;
+                    }
+                    // There may be another one to be made meanwhile.
+                    match guess.try_recv() {
+                        Err(TryRecvError::Empty) => match self.todo.try_recv() {
+                            Ok(job) => {
+                                job();
+                                continue;
+                            }
+                            Err(_) => guess.recv().ok(),
+                        },
+                        found => found.ok(),
+                    }
+                }
             };
-            match found {
-                Ok(guess) => self.window[0].guess = Guessing::Done(guess),
-                // It is lost with the thread that was at it.
-                Err(TryRecvError::Disconnected) => self.window[0].guess = Guessing::Open,
-                Err(TryRecvError::Empty) => self.guess_another(),
-            }
+            // Without one it is lost with the thread that was at it.
+            self.window[0].guess = found.map_or(Guessing::Open, Guessing::Done);
         }
         match &mut self.window.front_mut()?.guess {
             Guessing::Done(guess) => Some(guess),
             _ => None,
-        }
-    }
-
-    /// Makes the next guess that nobody is at; where there is none, waits for that of the first block.
-    fn guess_another(&mut self) {
-        self.look_ahead();
-        let open = (1..=self.sizes.ahead)
-            .find(|&n| self.window.get(n).is_some_and(|block| matches!(block.guess, Guessing::Open)));
-        if let Some(n) = open
-            && let Some((job, guess)) = self.job(n)
-        {
-            job();
-            self.window[n].guess = Guessing::Begun(guess);
-        } else if let Guessing::Begun(guess) = &self.window[0].guess {
-            let found = guess.recv();
-            self.window[0].guess = found.map_or(Guessing::Open, Guessing::Done);
         }
     }
 }
@@ -215,8 +224,11 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
         {
             self.used -= first.bytes.len();
             self.base += first.bytes.len() as u64;
-            if let Some(Block { guess: Guessing::Done(guess), .. }) = self.window.pop_front() {
-                self.give_back(guess.bytes);
+            match self.window.pop_front().map(|block| block.guess) {
+                Some(Guessing::Done(guess)) => self.give_back(guess.bytes),
+                // Nobody needs to begin it any more.
+                Some(Guessing::Asked(begun, _)) => begun.store(true, Ordering::Relaxed),
+                _ => {}
             }
         }
     }
@@ -414,9 +426,7 @@ mod tests {
         let mut blocks = with_hands(0, |hands| {
             let mut blocks = Blocks::new(&whole[..], hands, Sizes { block, guess: 1 << 20, ahead: 3 });
             assert!(blocks.decoded_ahead(0).is_none(), "the decoder is there itself");
-            let (job, found) = blocks.job(1).unwrap();
-            blocks.window[1].guess = Guessing::Begun(found);
-            job();
+            blocks.todo.try_recv().unwrap()();
             let mut used = 0;
             members.iter().find_map(|member| {
                 blocks.use_up(member.len());

@@ -15,13 +15,27 @@ impl Gzip {
     }
 }
 
+/// What is wrong, by what the library says. Of what cannot be decoded it says one thing or the other, as its buffers happen
+/// to be filled.
+fn cause(message: Option<&str>) -> &str {
+    match message {
+        Some("incorrect data check") => "its checksum is that of something else",
+        Some("incorrect length check") => "its length is that of something else",
+        Some("header crc mismatch") => "the checksum of a header is that of something else",
+        Some(
+            message @ ("incorrect header check" | "unknown compression method" | "unknown header flags set"),
+        ) => message,
+        _ => "no compressed data can be so",
+    }
+}
+
 impl Decode for Gzip {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         let before = (self.0.total_in(), self.0.total_out());
         let state = match self.0.decompress(input, output, FlushDecompress::None) {
             Ok(Status::StreamEnd) => State::Ended,
             Ok(Status::Ok | Status::BufError) => State::Going,
-            Err(error) => State::Damaged(error.message().unwrap_or("not gzip").to_owned()),
+            Err(error) => State::Damaged(cause(error.message()).to_owned()),
         };
         Step::new(before, (self.0.total_in(), self.0.total_out()), state)
     }
