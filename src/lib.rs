@@ -133,6 +133,7 @@ mod walk;
 pub mod watch;
 mod shard;
 mod sign;
+pub mod format;
 pub mod input;
 mod class;
 pub mod kernel;
