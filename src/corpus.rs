@@ -9,6 +9,9 @@ use std::thread;
 
 use rayon::prelude::*;
 
+use crate::format::{Format, Reader, Selector};
+pub use crate::gather::{Fields, Records};
+use crate::harvest::{Way, harvest};
 use crate::input::{Bytes, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
@@ -82,12 +85,40 @@ pub struct Scanned {
     pub tally: Tally,
     /// The inputs that could not be read to their end, by number, one failure each.
     pub failures: Vec<Failure>,
+    /// What was found in inputs that are no lists, by number.
+    pub records: Vec<(u32, Records)>,
+}
+
+/// How inputs are read: where in them the URLs stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reading {
+    /// The format of all of them; `None` is for each what its first records look like.
+    pub format: Option<Format>,
+    /// The fields of a record that are URLs; those of the format ([`Reader::new`]) where there are none here.
+    pub fields: Vec<Selector>,
+}
+
+impl Reading {
+    /// Inputs of that format.
+    #[must_use]
+    pub fn of(format: Format) -> Self {
+        Self { format: Some(format), fields: Vec::new() }
+    }
+
+    /// The reader for an input that begins with `head`.
+    fn reader(&self, head: &[u8]) -> io::Result<Reader> {
+        let format = self.format.unwrap_or_else(|| Format::detect(head));
+        Reader::with_fields(format, &self.fields)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+    }
 }
 
 impl Scanned {
     fn merge(mut self, other: Self) -> Self {
         self.tally = self.tally.merge(other.tally);
         self.failures.extend(other.failures);
+        self.records.extend(other.records);
         self
     }
 
@@ -100,7 +131,7 @@ impl Scanned {
     }
 
     fn failed(input: u32, error: io::Error) -> Self {
-        Self { tally: Tally::default(), failures: vec![Failure { input, error }] }
+        Self { failures: vec![Failure { input, error }], ..Self::default() }
     }
 }
 
@@ -120,9 +151,44 @@ impl Scanned {
 /// ```
 #[must_use]
 pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scanned {
-    let numbered = || inputs.iter().enumerate().map(|(n, input)| (number(n), input));
+    scan_records(inputs, &Reading::of(Format::Lines), options, effort)
+}
+
+/// Judges all URLs in the records of all inputs and counts them; a list is what [`scan_inputs`] takes it for.
+///
+/// The examples in the tally have the places of their fields in the input, and the numbers of the lines in which their records
+/// begin. The runs of the tally, and the lines in them, are those of the input. Nothing depends on `effort`. Of inputs that are no
+/// lists one is read after the other, each on all threads; memory is some times [`MAX_RECORD_LEN`](crate::format::MAX_RECORD_LEN) a
+/// thread at most, and mostly some megabytes.
+///
+/// ```
+/// use urlsift::corpus::{Effort, Reading, scan_records};
+/// use urlsift::format::Format;
+/// use urlsift::{Grammar, input, scan};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("index.cdxj");
+/// # std::fs::write(&path, "org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\"}\n")?;
+/// let inputs = input::list(&[path]);
+/// let scanned = scan_records(&inputs, &Reading::default(), &scan::Options::default(), &Effort::default());
+/// let (0, records) = &scanned.records[0] else { panic!("the first input") };
+/// assert_eq!((records.format, records.counts.read()), (Format::Cdxj, 1));
+/// assert_eq!(scanned.tally.judged().accepted(Grammar::Rfc3986), 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effort: &Effort) -> Scanned {
+    let numbered = inputs.iter().enumerate().map(|(n, input)| (number(n), input));
     // Files first, all at once; then what can only be read from its start, one after the other.
-    let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
+    let (streams, files): (Vec<_>, Vec<_>) = numbered.partition(|(_, input)| input.is_stream());
+    let are_lists = *reading == Reading::of(Format::Lines);
+    let is_list = |input: &Input| match input.open(None).and_then(|opened| head_of(&mut opened.bytes(None))) {
+        Ok(head) => reading.reader(&head).is_ok_and(|reader| reader.format() == Format::Lines),
+        // It says why when it is read.
+        Err(_) => true,
+    };
+    let (files, records): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(_, input)| are_lists || is_list(input));
     let scan_files = || {
         let scan_one =
             |scanned: Scanned, &(number, input): &(u32, &Input)| match input.open(effort.watch.as_ref()) {
@@ -134,8 +200,17 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
         files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
     };
     let mut all = in_pool(effort.n_threads(), scan_files);
+    for (number, input) in records {
+        all = all.merge(match input.open(effort.watch.as_ref()) {
+            Ok(opened) => scan_any(opened.bytes(effort.watch.as_ref()), number, reading, options, effort),
+            Err(error) => Scanned::failed(number, error),
+        });
+    }
     for (number, input) in streams {
         all = all.merge(match input.open(effort.watch.as_ref()) {
+            Ok(opened) if !are_lists => {
+                scan_any(opened.bytes(effort.watch.as_ref()), number, reading, options, effort)
+            }
             Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
             Ok(Opened::File(file, len)) => {
                 let alone = || scan_file(Scanned::default(), &file, len, number, options, effort);
@@ -146,7 +221,49 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     }
     all.failures.sort_by_key(|failure| failure.input);
     all.failures.dedup_by_key(|failure| failure.input);
+    all.records.sort_by_key(|(input, _)| *input);
     all
+}
+
+/// How much of an input is looked at to tell its format, in bytes.
+const HEAD_LEN: u64 = 64 << 10;
+
+/// The first bytes of a source.
+fn head_of(source: &mut impl Read) -> io::Result<Vec<u8>> {
+    let mut head = Vec::new();
+    source.take(HEAD_LEN).read_to_end(&mut head)?;
+    Ok(head)
+}
+
+/// Adds the fields of the records of a stream, or its lines if it is a list.
+fn scan_any(
+    mut stream: Box<dyn Read + Send>,
+    input: u32,
+    reading: &Reading,
+    options: &Options,
+    effort: &Effort,
+) -> Scanned {
+    let head = match head_of(&mut stream) {
+        Ok(head) => head,
+        Err(error) => return Scanned::failed(input, error),
+    };
+    let reader = match reading.reader(&head) {
+        Ok(reader) => reader,
+        Err(error) => return Scanned::failed(input, error),
+    };
+    let stream = Box::new(io::Cursor::new(head).chain(stream));
+    if reader.format() == Format::Lines {
+        return scan_stream(stream, input, options, effort);
+    }
+    let way = Way {
+        piece_len: effort.sizes().piece,
+        threads: effort.n_threads(),
+        kernel: effort.kernel,
+        judged: &|fields| effort.judged(fields),
+    };
+    let (tally, records, error) = harvest(stream, input, reader, options, &way);
+    let failures = error.map(|error| Failure { input, error }).into_iter().collect();
+    Scanned { tally, failures, records: vec![(input, records)] }.ended(input, options)
 }
 
 /// Judges all lines of `bytes`, a whole corpus in memory, on several threads, and counts them as input 0. Tells which way the
@@ -249,7 +366,7 @@ fn scan_file(
         {
             // Of what is in the tally so far, that counts which stands before these lines.
             let tally = lock(&all).tally.behind(Place { input, offset: taken.start * shard_len });
-            let scanned = taken.fold(Scanned { tally, failures: Vec::new() }, scan_one);
+            let scanned = taken.fold(Scanned { tally, ..Scanned::default() }, scan_one);
             let mut all = lock(&all);
             *all = std::mem::take(&mut *all).merge(scanned);
         }
@@ -379,7 +496,7 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
     let (_, failures) =
         in_pieces([(input, Ok(stream))], effort.sizes(), effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Scanned { tally: tally.merge(aside), failures }.ended(input, options)
+    Scanned { tally: tally.merge(aside), failures, ..Scanned::default() }.ended(input, options)
 }
 
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -15,6 +15,7 @@ mod listing;
 mod man;
 mod output;
 mod progress;
+mod reading;
 mod render;
 mod report;
 mod scan;

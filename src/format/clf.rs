@@ -1,7 +1,7 @@
 //! The common log format (`%h %l %u %t "%r" %>s %b`) and the combined one, which adds `"%{Referer}i" "%{User-agent}i"`, as Apache
 //! and nginx write them: the first quoted string is the request, the second the Referer.
 
-use super::quoted::{self, target, unescape};
+use super::quoted::{self, target};
 use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector, read_if_any};
 
 /// Which fields are wanted.
@@ -35,10 +35,9 @@ impl Wanted {
         }
         if self.referer
             && let Some(referer) = quoted::next(line, behind)?
-            && &line[referer.clone()] != b"-"
+            && &line[referer.start..referer.end] != b"-"
         {
-            let at = referer.start;
-            parts.push(Part { role: Role::Referer, bytes: unescape(&line[referer]), at });
+            parts.push(Part { role: Role::Referer, bytes: referer.text(line), at: referer.start });
         }
         read_if_any(parts)
     }

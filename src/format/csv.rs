@@ -8,7 +8,6 @@
 //! behind the end of its line.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memchr2, memrchr};
 
@@ -23,6 +22,8 @@ pub(super) struct Table {
     header: Header,
     /// Records that begin before this place of the input are lines.
     alone_until: u64,
+    /// There is no quote before this place of the input, or it has been passed.
+    quote_at: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -30,6 +31,8 @@ struct Wanted {
     name: Option<Vec<u8>>,
     /// Its place from 0; `None` if the header does not name it.
     index: Option<usize>,
+    /// Where it was found in the record that is being read.
+    cell: Option<Cell>,
 }
 
 #[derive(Clone, Debug)]
@@ -50,19 +53,21 @@ enum Extent {
 impl Table {
     pub(super) fn new(delimiter: u8, fields: &[Selector]) -> Result<Self, usize> {
         let column = |(n, field): (usize, &Selector)| match field {
-            Selector::Name(name) => Ok(Wanted { name: Some(name.clone().into_bytes()), index: None }),
+            Selector::Name(name) => {
+                Ok(Wanted { name: Some(name.clone().into_bytes()), index: None, cell: None })
+            }
             Selector::Number(number) => {
-                Ok(Wanted { name: None, index: Some(number.checked_sub(1).ok_or(n)?) })
+                Ok(Wanted { name: None, index: Some(number.checked_sub(1).ok_or(n)?), cell: None })
             }
             Selector::Pointer(_) => Err(n),
         };
         let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
         if wanted.is_empty() {
-            wanted.push(Wanted { name: Some(b"url".to_vec()), index: None });
+            wanted.push(Wanted { name: Some(b"url".to_vec()), index: None, cell: None });
         }
         let has_names = wanted.iter().any(|wanted| wanted.name.is_some());
         let header = if has_names { Header::Awaited { comment: Vec::new() } } else { Header::Known };
-        Ok(Self { delimiter, wanted, header, alone_until: 0 })
+        Ok(Self { delimiter, wanted, header, alone_until: 0, quote_at: 0 })
     }
 
     /// How many of `bytes`, which begin at `offset` of the input, are whole records. Takes in the header.
@@ -134,12 +139,29 @@ impl Table {
             }
             return line_only(Err(Miss::Skipped(Skip::Comment)));
         }
-        let is_plain = memchr(b'"', line).is_none();
+        let is_plain = !self.has_quote(bytes, offset, len);
         if is_plain && line.len() > MAX_RECORD_LEN {
             return line_only(Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)));
         }
         if is_plain && matches!(self.header, Header::Known) {
             return line_only(self.read_plain(line, parts));
+        }
+        if matches!(self.header, Header::Known) && offset >= self.alone_until {
+            self.wanted.iter_mut().for_each(|wanted| wanted.cell = None);
+            let wanted = &mut self.wanted;
+            let window = &bytes[..bytes.len().min(MAX_RECORD_LEN)];
+            let walked = walk(window, self.delimiter, |index, cell| {
+                for wanted in wanted.iter_mut().filter(|wanted| wanted.index == Some(index)) {
+                    wanted.cell = Some(cell);
+                }
+            });
+            if let Ok(end) = walked
+                && (window[..end].ends_with(b"\n") || end == bytes.len())
+            {
+                let lines = memchr_iter(b'\n', &bytes[..end]).count() as u64;
+                let outcome = self.take_cells(&bytes[..end], parts);
+                return Record { len: end, lines, outcome, then: Pending::Nothing };
+            }
         }
         let extent = match self.extent(bytes, offset, true) {
             Extent::Whole(end) => end,
@@ -151,6 +173,30 @@ impl Table {
         }
         let lines = memchr_iter(b'\n', &bytes[..extent]).count() as u64;
         Record { len: extent, lines, outcome, then: Pending::Nothing }
+    }
+
+    /// Takes as fields what was found of a record.
+    #[inline]
+    fn take_cells<'a>(&self, record: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
+        for wanted in &self.wanted {
+            wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
+            let cell = wanted.cell.ok_or(Miss::Bad(BadCause::TooFewFields, record.len()))?;
+            parts.push(Part { role: Role::Url, bytes: cell.text(record), at: cell.start });
+        }
+        Ok(())
+    }
+
+    /// Whether there is a quote in the first `len` of `bytes`, which begin at `offset`. Each byte is looked at once, whatever the
+    /// number of records.
+    #[inline]
+    fn has_quote(&mut self, bytes: &[u8], offset: u64, len: usize) -> bool {
+        let end = offset + len as u64;
+        if self.quote_at < end {
+            let from = usize::try_from(self.quote_at.saturating_sub(offset)).unwrap_or(0);
+            let window = &bytes[from..bytes.len().min(from.max(len) + LOOK_AHEAD)];
+            self.quote_at = offset + (from + memchr(b'"', window).unwrap_or(window.len())) as u64;
+        }
+        self.quote_at < end
     }
 
     /// Reads a record without quotes.
@@ -177,22 +223,17 @@ impl Table {
                 return Err(Miss::Skipped(Skip::Comment));
             }
         }
-        let mut found = Vec::new();
+        self.wanted.iter_mut().for_each(|wanted| wanted.cell = None);
+        let wanted = &mut self.wanted;
         let walked = walk(bytes, self.delimiter, |index, cell| {
-            if self.wanted.iter().any(|wanted| wanted.index == Some(index)) {
-                found.push((index, cell));
+            for wanted in wanted.iter_mut().filter(|wanted| wanted.index == Some(index)) {
+                wanted.cell = Some(cell);
             }
         });
-        if let Err(quote) = walked {
-            return Err(Miss::Bad(BadCause::QuoteNotClosed, quote));
+        match walked {
+            Ok(_) => self.take_cells(bytes, parts),
+            Err(quote) => Err(Miss::Bad(BadCause::QuoteNotClosed, quote)),
         }
-        for wanted in &self.wanted {
-            let index = wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
-            let cell = found.iter().find(|(at, _)| *at == index);
-            let (_, cell) = cell.ok_or(Miss::Bad(BadCause::TooFewFields, bytes.len()))?;
-            parts.push(Part { role: Role::Url, bytes: cell.text(bytes), at: cell.start() });
-        }
-        Ok(())
     }
 
     /// Looks for the names of columns in `record`; whether it has one of them.
@@ -214,38 +255,36 @@ impl Table {
     }
 }
 
+/// How far behind a record a quote is looked for.
+const LOOK_AHEAD: usize = 4096;
+
 /// How much of a comment is kept in case it is the header.
 const MAX_HEADER_COMMENT: usize = 64 << 10;
 
 /// Where a field stands in its record.
-enum Cell {
-    /// These bytes are it.
-    Plain(Range<usize>),
-    /// These bytes, from its opening quote on, in which quotes are to be undone.
-    Quoted(Range<usize>),
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    /// Behind the opening quote, if there is one.
+    start: usize,
+    /// Before the closing quote, or, where there is something to undo, at the end of the field.
+    end: usize,
+    /// Whether quotes are to be undone.
+    has_quotes: bool,
 }
 
 impl Cell {
-    fn start(&self) -> usize {
-        match self {
-            Self::Plain(range) => range.start,
-            Self::Quoted(range) => range.start + 1,
-        }
-    }
-
-    fn text<'a>(&self, record: &'a [u8]) -> Cow<'a, [u8]> {
-        match self {
-            Self::Plain(range) => Cow::Borrowed(&record[range.clone()]),
-            Self::Quoted(range) => Cow::Owned(unquote(&record[range.clone()])),
-        }
+    #[inline]
+    fn text(self, record: &[u8]) -> Cow<'_, [u8]> {
+        let text = &record[self.start..self.end];
+        if self.has_quotes { Cow::Owned(unquote(text)) } else { Cow::Borrowed(text) }
     }
 }
 
-/// The text of a field that begins with a quote.
+/// The text of a field, which is given from behind its opening quote on.
 #[cold]
 fn unquote(field: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(field.len());
-    let mut rest = &field[1..];
+    let mut rest = field;
     while let Some(quote) = memchr(b'"', rest) {
         text.extend_from_slice(&rest[..quote]);
         rest = &rest[quote + 1..];
@@ -261,6 +300,7 @@ fn unquote(field: &[u8]) -> Vec<u8> {
 
 /// Steps over the first record of `bytes`, and tells of each field with its place from 0. Where the record ends: behind its LF, or
 /// at the end of `bytes`; or where the quote stands that is not closed.
+#[inline]
 fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize, Cell)) -> Result<usize, usize> {
     let (mut at, mut index) = (0, 0);
     loop {
@@ -279,7 +319,11 @@ fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize, Cell)) -> Resul
             }
             closed = Some((at, is_doubled));
         }
-        let end = memchr2(delimiter, b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found);
+        let end = match bytes.get(at) {
+            // As nearly always behind a quote.
+            Some(&byte) if byte == delimiter || byte == b'\n' => at,
+            _ => memchr2(delimiter, b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found),
+        };
         let is_last = bytes.get(end) != Some(&delimiter);
         // CRs before the end of the record belong to it.
         let text_end = if is_last {
@@ -288,14 +332,14 @@ fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize, Cell)) -> Resul
         } else {
             end
         };
-        each(
-            index,
-            match closed {
-                None => Cell::Plain(start..text_end),
-                Some((behind, false)) if behind == text_end => Cell::Plain(start + 1..behind - 1),
-                Some(_) => Cell::Quoted(start..text_end),
-            },
-        );
+        let cell = match closed {
+            None => Cell { start, end: text_end, has_quotes: false },
+            Some((behind, false)) if behind == text_end => {
+                Cell { start: start + 1, end: behind - 1, has_quotes: false }
+            }
+            Some(_) => Cell { start: start + 1, end: text_end, has_quotes: true },
+        };
+        each(index, cell);
         if is_last {
             return Ok((end + 1).min(bytes.len()));
         }

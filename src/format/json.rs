@@ -162,6 +162,9 @@ fn unescape(quoted: &[u8]) -> Option<Vec<u8>> {
     serde_json::Deserializer::from_slice(quoted).deserialize_bytes(Bytes).ok()
 }
 
+/// How many bytes of a string are looked at one by one.
+const NEAR: usize = 12;
+
 /// A place in a text.
 struct Scan<'a> {
     bytes: &'a [u8],
@@ -196,6 +199,9 @@ impl<'a> Scan<'a> {
         let start = self.at;
         let mut has_escapes = false;
         self.at += 1;
+        // Most strings are shorter than it takes to begin a search by vectors.
+        let near = self.bytes[self.at..].iter().take(NEAR).position(|&byte| matches!(byte, b'"' | b'\\'));
+        self.at += near.unwrap_or_else(|| NEAR.min(self.bytes.len() - self.at));
         loop {
             let found = memchr2(b'"', b'\\', self.bytes.get(self.at..).unwrap_or_default());
             let Some(found) = found else { return Err(Broken(start)) };

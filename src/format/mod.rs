@@ -31,7 +31,7 @@ use crate::shard::{last_end, skip_byte_order_mark, trim_terminator};
 pub use selector::{FieldError, Selector};
 
 /// The longest record that is read, in bytes; a longer one is refused ([`BadCause::TooLong`]). It bounds the memory of a reader.
-pub const MAX_RECORD_LEN: usize = 16 << 20;
+pub const MAX_RECORD_LEN: usize = 8 << 20;
 
 named! {
     /// How the URLs of an input are written down.
@@ -125,7 +125,7 @@ named! {
         NoLength = "no-length",
         /// The input ends inside the record.
         CutOff = "cut-off",
-        /// The record is longer than 16 MiB.
+        /// The record is longer than 8 MiB.
         TooLong = "too-long",
     }
 }
@@ -301,7 +301,7 @@ enum Pending {
 /// let request = fields[0].as_ref().unwrap();
 /// assert_eq!((request.role, &*request.bytes, request.offset), (Role::Request, &b"/a%20b"[..], 42));
 /// assert_eq!(fields[1].as_ref().unwrap().role, Role::Referer);
-/// assert_eq!(fields[2].unwrap_err().to_string(), "line 3, byte 6: not-a-record");
+/// assert_eq!(fields[2].as_ref().unwrap_err().to_string(), "line 3, byte 6: not-a-record");
 /// let counts = reader.counts();
 /// assert_eq!((counts.read(), counts.refused(BadCause::NotARecord), counts.skipped(Skip::Blank)), (1, 1, 1));
 /// ```

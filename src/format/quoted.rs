@@ -1,7 +1,6 @@
 //! Quoted strings in logs, in which a backslash escapes, and the request line in one of them.
 
 use std::borrow::Cow;
-use std::ops::Range;
 
 use memchr::{memchr, memchr2};
 
@@ -12,31 +11,50 @@ use super::{BadCause, Miss};
 /// # Errors
 /// When it does not end, or something other than a blank stands behind it.
 #[inline]
-pub(super) fn next(line: &[u8], from: usize) -> Result<Option<Range<usize>>, Miss> {
-    let Some(start) = next_quote(line, from) else { return Ok(None) };
-    let end = next_quote(line, start + 1).ok_or(Miss::Bad(BadCause::QuoteNotClosed, start))?;
+pub(super) fn next(line: &[u8], from: usize) -> Result<Option<Quoted>, Miss> {
+    let Some((start, _)) = next_quote(line, from) else { return Ok(None) };
+    let (end, has_escapes) = next_quote(line, start + 1).ok_or(Miss::Bad(BadCause::QuoteNotClosed, start))?;
     match line.get(end + 1) {
-        None | Some(b' ' | b'\t') => Ok(Some(start + 1..end)),
+        None | Some(b' ' | b'\t') => Ok(Some(Quoted { start: start + 1, end, has_escapes })),
         Some(_) => Err(Miss::Bad(BadCause::TextBehindQuote, end + 1)),
     }
 }
 
-/// Where the next quote stands that is not escaped.
+/// What stands between quotes.
+#[derive(Clone, Copy)]
+pub(super) struct Quoted {
+    pub(super) start: usize,
+    /// Where the closing quote stands.
+    pub(super) end: usize,
+    has_escapes: bool,
+}
+
+impl Quoted {
+    /// The text, escapes undone.
+    #[inline]
+    pub(super) fn text(self, line: &[u8]) -> Cow<'_, [u8]> {
+        let text = &line[self.start..self.end];
+        if self.has_escapes { unescape(text) } else { Cow::Borrowed(text) }
+    }
+}
+
+/// Where the next quote stands that is not escaped; and whether anything is before it.
 #[inline]
-fn next_quote(line: &[u8], mut from: usize) -> Option<usize> {
+fn next_quote(line: &[u8], mut from: usize) -> Option<(usize, bool)> {
+    let mut has_escapes = false;
     loop {
         let found = from + memchr2(b'"', b'\\', line.get(from..)?)?;
         if line[found] == b'"' {
-            return Some(found);
+            return Some((found, has_escapes));
         }
+        has_escapes = true;
         from = found + 2;
     }
 }
 
 /// `bytes` with their escapes undone: those of Apache (`ap_escape_logitem`: `\"`, `\\`, `\b`, `\n`, `\r`, `\t`, `\v`, `\xhh`) and of
 /// nginx (`\xHH`). A backslash before anything else stands for itself, as in the logs of servers that escape nothing.
-#[inline]
-pub(super) fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
+fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
     match memchr(b'\\', bytes) {
         None => Cow::Borrowed(bytes),
         Some(first) => Cow::Owned(unescape_from(bytes, first)),
@@ -82,8 +100,8 @@ pub(super) type Target<'a> = (usize, Cow<'a, [u8]>);
 /// # Errors
 /// When there is no method, or nothing behind it.
 #[inline]
-pub(super) fn target(line: &[u8], request: Range<usize>) -> Result<Option<Target<'_>>, Miss> {
-    let text = &line[request.clone()];
+pub(super) fn target(line: &[u8], request: Quoted) -> Result<Option<Target<'_>>, Miss> {
+    let text = &line[request.start..request.end];
     let bad = Miss::Bad(BadCause::BadRequest, request.start);
     let Some(blank) = memchr(b' ', text) else {
         return if matches!(text, b"-" | b"") { Ok(None) } else { Err(bad) };
@@ -106,7 +124,8 @@ pub(super) fn target(line: &[u8], request: Range<usize>) -> Result<Option<Target
     if target.is_empty() {
         return Err(bad);
     }
-    Ok(Some((request.start + blank + 1, unescape(target))))
+    let start = request.start + blank + 1;
+    Ok(Some((start, Quoted { start, end: start + target.len(), ..request }.text(line))))
 }
 
 /// RFC 9110, section 5.6.2, of which methods are made.
