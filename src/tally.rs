@@ -144,7 +144,9 @@ impl Tally {
     pub(crate) fn behind(&self, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
         let mut defects_exampled = self.defects_exampled;
-        for ((component, cause), _) in self.defects.iter().filter(|(_, found)| is_full(&found.examples, place)) {
+        for ((component, cause), _) in
+            self.defects.iter().filter(|(_, found)| is_full(&found.examples, place))
+        {
             defects_exampled[*component as usize] |= 1 << *cause as u32;
         }
         Self {

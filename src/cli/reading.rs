@@ -15,7 +15,7 @@ pub(crate) struct ReadingArgs {
     /// One of lines (a URL a line), cdxj, cdx, warc (also WET), wat, clf (logs of Apache and nginx), w3c (IIS, CloudFront), alb (AWS
     /// load balancers), jsonl, csv and tsv. With auto it is what the first records look like, and standard error says so unless it
     /// is lines.
-    #[arg(long, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
+    #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
           value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
           hide_possible_values = true)]
     input_format: Wanted,
@@ -25,7 +25,7 @@ pub(crate) struct ReadingArgs {
     /// The name of a column, header or key, the number of a column from 1, or a JSON pointer; of logs, request and referer. Several
     /// are joined by commas, or the option given several times. Without it: the column or key "url", the header WARC-Target-URI,
     /// request and referer of logs.
-    #[arg(long, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
+    #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
 }
 

@@ -2,7 +2,7 @@
 //! `"GET https://example.org:443/path HTTP/1.1"`. A request that could not be read is `"- http://example.org:80- "`.
 
 use super::quoted::{self, target};
-use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector, read_if_any};
+use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
 
 /// Which of `fields` there is not.
 pub(super) fn check(fields: &[Selector]) -> Result<(), usize> {
@@ -16,5 +16,5 @@ pub(super) fn read<'a>(line: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
     if let Some((at, bytes)) = target(line, request)? {
         parts.push(Part { role: Role::Request, bytes, at });
     }
-    read_if_any(parts)
+    parts.or_skip()
 }

@@ -3,10 +3,10 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr_iter;
 use memchr::memmem;
 
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Role, Selector, Skip, read_if_any};
+use super::near::find;
+use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Role, Selector, Skip};
 use crate::shard::trim_terminator;
 
 /// The columns wanted, and what is known of where they are.
@@ -87,7 +87,7 @@ impl Columns {
                 parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(bytes), at });
             }
         }
-        read_if_any(parts)
+        parts.or_skip()
     }
 }
 
@@ -100,10 +100,10 @@ impl Wanted {
 /// The column at `index` from 0, and where it begins.
 #[inline]
 pub(super) fn column(line: &[u8], delimiter: u8, index: usize) -> Option<(usize, &[u8])> {
-    let mut ends = memchr_iter(delimiter, line);
-    let start = match index {
-        0 => 0,
-        _ => ends.nth(index - 1)? + 1,
-    };
-    Some((start, &line[start..ends.next().unwrap_or(line.len())]))
+    let mut start = 0;
+    for _ in 0..index {
+        start += find(delimiter, &line[start..])? + 1;
+    }
+    let len = find(delimiter, &line[start..]).unwrap_or(line.len() - start);
+    Some((start, &line[start..start + len]))
 }

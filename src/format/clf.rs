@@ -2,7 +2,7 @@
 //! and nginx write them: the first quoted string is the request, the second the Referer.
 
 use super::quoted::{self, target};
-use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector, read_if_any};
+use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
 
 /// Which fields are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -39,6 +39,6 @@ impl Wanted {
         {
             parts.push(Part { role: Role::Referer, bytes: referer.text(line), at: referer.start });
         }
-        read_if_any(parts)
+        parts.or_skip()
     }
 }

@@ -9,8 +9,9 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr_iter, memchr2, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
+use super::near::{find, find2};
 use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip};
 use crate::shard::{last_end, trim_terminator};
 
@@ -83,7 +84,7 @@ impl Table {
                 end += memrchr(b'\n', &rest[..quote]).map_or(0, |lf| lf + 1);
             }
             let rest = &bytes[end..];
-            let mut parts = Parts::new();
+            let mut parts = Parts { first: None, more: Vec::new() };
             match self.extent(rest, offset + end as u64, ended) {
                 Extent::Open => break,
                 Extent::Whole(len) => {
@@ -158,6 +159,9 @@ impl Table {
             if let Ok(end) = walked
                 && (window[..end].ends_with(b"\n") || end == bytes.len())
             {
+                if end == len {
+                    return line_only(self.take_cells(&bytes[..end], parts));
+                }
                 let lines = memchr_iter(b'\n', &bytes[..end]).count() as u64;
                 let outcome = self.take_cells(&bytes[..end], parts);
                 return Record { len: end, lines, outcome, then: Pending::Nothing };
@@ -310,7 +314,7 @@ fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize, Cell)) -> Resul
             at += 1;
             let mut is_doubled = false;
             loop {
-                at += memchr(b'"', &bytes[at..]).ok_or(start)? + 1;
+                at += find(b'"', &bytes[at..]).ok_or(start)? + 1;
                 if bytes.get(at) != Some(&b'"') {
                     break;
                 }
@@ -322,7 +326,7 @@ fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize, Cell)) -> Resul
         let end = match bytes.get(at) {
             // As nearly always behind a quote.
             Some(&byte) if byte == delimiter || byte == b'\n' => at,
-            _ => memchr2(delimiter, b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found),
+            _ => find2(delimiter, b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found),
         };
         let is_last = bytes.get(end) != Some(&delimiter);
         // CRs before the end of the record belong to it.

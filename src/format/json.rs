@@ -7,11 +7,11 @@
 use std::borrow::Cow;
 use std::fmt;
 
-use memchr::memchr2;
 use serde::Deserializer;
 use serde::de::{self, Visitor};
 
-use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector, read_if_any};
+use super::near::find2;
+use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
 
 /// The way from an object to a value in it (RFC 6901).
 #[derive(Clone, Debug)]
@@ -64,7 +64,7 @@ pub(super) fn read<'a>(record: &'a [u8], from: usize, paths: &[Path], parts: &mu
             take(&mut scan, Role::Url, parts)?;
         }
     }
-    read_if_any(parts)
+    parts.or_skip()
 }
 
 fn broken(Broken(at): Broken) -> Miss {
@@ -108,13 +108,13 @@ pub(super) fn read_each_url<'a>(
         let mut is_done = scan.next_is(b']');
         while !is_done {
             scan.blanks();
-            let start = scan.at;
-            if scan.peek() == Some(b'{') && scan.find(std::slice::from_ref(&url)).map_err(broken)? {
-                take(&mut scan, Role::Link, parts)?;
+            if scan.peek() == Some(b'{') {
+                if let Some(value) = scan.members(&url.name).map_err(broken)? {
+                    take(&mut Scan { at: value, ..scan }, Role::Link, parts)?;
+                }
+            } else {
+                scan.skip().map_err(broken)?;
             }
-            // Wherever that ended: the object once more, to its end.
-            scan.at = start;
-            scan.skip().map_err(broken)?;
             is_done = scan.next_is(b']');
             if !is_done && !scan.next_is(b',') {
                 return Err(broken(Broken(scan.at)));
@@ -122,7 +122,7 @@ pub(super) fn read_each_url<'a>(
         }
         at = scan.at;
     }
-    read_if_any(parts)
+    parts.or_skip()
 }
 
 /// The bytes are no JSON, seen there.
@@ -162,10 +162,8 @@ fn unescape(quoted: &[u8]) -> Option<Vec<u8>> {
     serde_json::Deserializer::from_slice(quoted).deserialize_bytes(Bytes).ok()
 }
 
-/// How many bytes of a string are looked at one by one.
-const NEAR: usize = 12;
-
 /// A place in a text.
+#[derive(Clone, Copy)]
 struct Scan<'a> {
     bytes: &'a [u8],
     at: usize,
@@ -199,11 +197,8 @@ impl<'a> Scan<'a> {
         let start = self.at;
         let mut has_escapes = false;
         self.at += 1;
-        // Most strings are shorter than it takes to begin a search by vectors.
-        let near = self.bytes[self.at..].iter().take(NEAR).position(|&byte| matches!(byte, b'"' | b'\\'));
-        self.at += near.unwrap_or_else(|| NEAR.min(self.bytes.len() - self.at));
         loop {
-            let found = memchr2(b'"', b'\\', self.bytes.get(self.at..).unwrap_or_default());
+            let found = find2(b'"', b'\\', self.bytes.get(self.at..).unwrap_or_default());
             let Some(found) = found else { return Err(Broken(start)) };
             self.at += found + 1;
             if self.bytes[self.at - 1] == b'"' {
@@ -304,6 +299,26 @@ impl<'a> Scan<'a> {
                 return Err(Broken(self.at));
             }
         }
+    }
+
+    /// Steps over the object at whose brace this stands; where the value under `name` begins, if there is one.
+    fn members(&mut self, name: &[u8]) -> Result<Option<usize>, Broken> {
+        let value = if self.find_key(name)? { self.at } else { return Ok(None) };
+        self.skip()?;
+        // The members behind it.
+        while self.next_is(b',') {
+            self.blanks();
+            if self.peek() != Some(b'"') {
+                return Err(Broken(self.at));
+            }
+            self.string()?;
+            if !self.next_is(b':') {
+                return Err(Broken(self.at));
+            }
+            self.blanks();
+            self.skip()?;
+        }
+        if self.next_is(b'}') { Ok(Some(value)) } else { Err(Broken(self.at)) }
     }
 
     /// Steps to the value at `index` of the array at whose bracket this stands.

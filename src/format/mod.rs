@@ -15,6 +15,7 @@ mod clf;
 mod csv;
 mod detect;
 mod json;
+mod near;
 mod quoted;
 mod selector;
 mod w3c;
@@ -241,12 +242,29 @@ struct Part<'a> {
     at: usize,
 }
 
-/// The fields of a record, in memory that serves all records.
-type Parts<'a> = Vec<Part<'a>>;
+/// The fields of a record. Mostly there is one, which never is in memory then.
+#[derive(Debug)]
+struct Parts<'a> {
+    first: Option<Part<'a>>,
+    /// In memory that serves all records.
+    more: Vec<Part<'a>>,
+}
 
-/// Says that there were fields if there were.
-fn read_if_any(parts: &Parts<'_>) -> Outcome {
-    if parts.is_empty() { Err(Miss::Skipped(Skip::NoField)) } else { Ok(()) }
+impl<'a> Parts<'a> {
+    #[inline(always)]
+    fn push(&mut self, part: Part<'a>) {
+        if self.first.is_none() {
+            self.first = Some(part);
+        } else {
+            self.more.push(part);
+        }
+    }
+
+    /// Says that there were fields if there were.
+    #[inline(always)]
+    fn or_skip(&self) -> Outcome {
+        if self.first.is_some() { Ok(()) } else { Err(Miss::Skipped(Skip::NoField)) }
+    }
 }
 
 /// A record that has been read.
@@ -395,7 +413,7 @@ impl Reader {
     pub fn fields<'r, 'a>(&'r mut self, bytes: &'a [u8]) -> Fields<'r, 'a> {
         let body = skip_byte_order_mark(bytes, self.offset);
         self.offset += (bytes.len() - body.len()) as u64;
-        Fields { start: self.offset, line: self.line, reader: self, rest: body, parts: Vec::new(), next: 0 }
+        Fields { start: self.offset, line: self.line, reader: self, rest: body, more: Vec::new(), next: 0 }
     }
 
     /// How many bytes are missing of the last record, if the input ends here: the body of a WARC record is stepped over, and may
@@ -515,10 +533,11 @@ impl Reader {
 pub struct Fields<'r, 'a> {
     reader: &'r mut Reader,
     rest: &'a [u8],
-    parts: Parts<'a>,
-    /// The next of `parts`.
+    /// What is still to be given of a record.
+    more: Vec<Part<'a>>,
+    /// The next of these.
     next: usize,
-    /// Where the record of `parts` begins.
+    /// Where that record begins.
     start: u64,
     line: u64,
 }
@@ -529,11 +548,10 @@ impl<'a> Iterator for Fields<'_, 'a> {
     #[inline]
     fn next(&mut self) -> Option<Self::Item> {
         loop {
-            if let Some(part) = self.parts.get_mut(self.next) {
+            if let Some(part) = self.more.get_mut(self.next) {
                 self.next += 1;
-                let bytes = std::mem::take(&mut part.bytes);
-                let offset = self.start + part.at as u64;
-                return Some(Ok(Field { bytes, role: part.role, offset, line: self.line }));
+                let part = Part { bytes: std::mem::take(&mut part.bytes), ..*part };
+                return Some(Ok(self.field(part)));
             }
             if self.reader.has_gaps() {
                 let gap = self.reader.catch_up(self.rest);
@@ -542,22 +560,29 @@ impl<'a> Iterator for Fields<'_, 'a> {
             if self.rest.is_empty() {
                 return None;
             }
-            self.parts.clear();
-            self.next = 0;
-            let record = self.reader.kind.read(self.rest, self.reader.offset, &mut self.parts);
+            let mut parts = Parts { first: None, more: std::mem::take(&mut self.more) };
+            parts.more.clear();
+            let record = self.reader.kind.read(self.rest, self.reader.offset, &mut parts);
             self.rest = &self.rest[record.len..];
             (self.start, self.line) = (self.reader.offset, self.reader.line);
             self.reader.offset += record.len as u64;
             self.reader.line += record.lines;
             self.reader.pending = record.then;
+            let Parts { first, more } = parts;
+            (self.more, self.next) = (more, 0);
             match record.outcome {
-                Ok(()) => self.reader.counts.read += 1,
+                Ok(()) => {
+                    self.reader.counts.read += 1;
+                    if let Some(part) = first {
+                        return Some(Ok(self.field(part)));
+                    }
+                }
                 Err(Miss::Skipped(reason)) => {
-                    self.parts.clear();
+                    self.more.clear();
                     self.reader.counts.skipped[reason as usize] += 1;
                 }
                 Err(Miss::Bad(cause, at)) => {
-                    self.parts.clear();
+                    self.more.clear();
                     self.reader.counts.refused[cause as usize] += 1;
                     return Some(Err(BadRecord {
                         cause,
@@ -568,6 +593,13 @@ impl<'a> Iterator for Fields<'_, 'a> {
                 }
             }
         }
+    }
+}
+
+impl<'a> Fields<'_, 'a> {
+    #[inline(always)]
+    fn field(&self, part: Part<'a>) -> Field<'a> {
+        Field { bytes: part.bytes, role: part.role, offset: self.start + part.at as u64, line: self.line }
     }
 }
 

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use memchr::{memchr, memchr2};
 
+use super::near::find;
 use super::{BadCause, Miss};
 
 /// The quoted string in `line` that begins at or behind `from`, without its quotes; `None` if there is none.
@@ -103,7 +104,7 @@ pub(super) type Target<'a> = (usize, Cow<'a, [u8]>);
 pub(super) fn target(line: &[u8], request: Quoted) -> Result<Option<Target<'_>>, Miss> {
     let text = &line[request.start..request.end];
     let bad = Miss::Bad(BadCause::BadRequest, request.start);
-    let Some(blank) = memchr(b' ', text) else {
+    let Some(blank) = find(b' ', text) else {
         return if matches!(text, b"-" | b"") { Ok(None) } else { Err(bad) };
     };
     if blank == 0 || !text[..blank].iter().all(|&byte| is_tchar(byte)) {

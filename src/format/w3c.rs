@@ -3,19 +3,26 @@
 //! records. Neither quotes, so a quote is a byte like any other; `-` is an empty column.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memmem};
 
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Role, Selector, Skip, read_if_any};
+use super::near::find;
+use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Role, Selector, Skip};
 use crate::shard::trim_terminator;
 
 /// The columns wanted, and what is known of where they are.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_field_names, reason = "these are columns")]
 pub(super) struct Columns {
     wanted: Vec<Wanted>,
     /// Whether nobody asked for them: then a header need not have them all.
     by_default: bool,
     has_header: bool,
+    /// How many columns there are up to the last that is wanted.
+    n_columns: usize,
+    /// Where they stand in the record that is being read.
+    columns: Vec<Range<usize>>,
 }
 
 /// Places are from 0, and `None` if the header names no such column.
@@ -46,7 +53,15 @@ impl Columns {
         if wanted.is_empty() {
             wanted = vec![Wanted::Request { stem: None, query: None }, Wanted::Referer(None)];
         }
-        Ok(Self { wanted, by_default: fields.is_empty(), has_header: false })
+        let mut columns = Self {
+            wanted,
+            by_default: fields.is_empty(),
+            has_header: false,
+            n_columns: 0,
+            columns: Vec::new(),
+        };
+        columns.count();
+        Ok(columns)
     }
 
     /// Takes in the last header in `lines`.
@@ -76,6 +91,16 @@ impl Columns {
                 Wanted::Number(_) => {}
             }
         }
+        self.count();
+    }
+
+    fn count(&mut self) {
+        let last = |wanted: &Wanted| match wanted {
+            Wanted::Request { stem, query } => *stem.max(query),
+            Wanted::Referer(index) | Wanted::Name(_, index) => *index,
+            Wanted::Number(index) => Some(*index),
+        };
+        self.n_columns = self.wanted.iter().filter_map(last).max().map_or(0, |index| index + 1);
     }
 
     #[inline]
@@ -84,7 +109,11 @@ impl Columns {
             self.take_header(line);
             return Err(Miss::Skipped(Skip::Comment));
         }
-        let mut row = Row::new(line);
+        split(line, self.n_columns, &mut self.columns);
+        let column = |index: usize| {
+            let column = self.columns.get(index).ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
+            Ok((column.start, &line[column.clone()]))
+        };
         let mut has_column = false;
         for wanted in &self.wanted {
             let (role, index, query) = match wanted {
@@ -101,12 +130,12 @@ impl Columns {
                 }
             };
             has_column = true;
-            let (at, text) = row.column(index)?;
+            let (at, text) = column(index)?;
             if text == b"-" {
                 continue;
             }
             let query = match query {
-                Some(query) => row.column(query)?.1,
+                Some(query) => column(query)?.1,
                 None => b"-",
             };
             let bytes = match query {
@@ -115,55 +144,28 @@ impl Columns {
             };
             parts.push(Part { role, bytes, at });
         }
-        if has_column { read_if_any(parts) } else { Err(Miss::Bad(BadCause::NoColumn, 0)) }
+        if has_column { parts.or_skip() } else { Err(Miss::Bad(BadCause::NoColumn, 0)) }
     }
 }
 
-/// The columns of a record, found as they are asked for.
-struct Row<'a> {
-    line: &'a [u8],
-    delimiter: u8,
-    /// The column found last: its place, and where it begins.
-    index: usize,
-    start: usize,
-}
-
-impl<'a> Row<'a> {
-    fn new(line: &'a [u8]) -> Self {
-        let delimiter = if memchr(b'\t', line).is_some() { b'\t' } else { b' ' };
-        let mut row = Self { line, delimiter, index: 0, start: 0 };
-        row.start = row.behind_blanks(0);
-        row
-    }
-
-    /// Several blanks are as one; a tab ends a column that may be empty.
-    #[inline]
-    fn behind_blanks(&self, mut at: usize) -> usize {
-        while self.delimiter == b' ' && self.line.get(at) == Some(&b' ') {
-            at += 1;
+/// Where the first `most` columns of a record stand.
+#[inline]
+fn split(line: &[u8], most: usize, columns: &mut Vec<Range<usize>>) {
+    columns.clear();
+    let delimiter = if memchr(b'\t', line).is_some() { b'\t' } else { b' ' };
+    let mut start = 0;
+    while columns.len() < most {
+        // Several blanks are as one; a tab ends a column that may be empty.
+        while delimiter == b' ' && line.get(start) == Some(&b' ') {
+            start += 1;
         }
-        at
-    }
-
-    /// The column at `index`, from 0, and where it begins.
-    #[inline]
-    fn column(&mut self, index: usize) -> Result<(usize, &'a [u8]), Miss> {
-        if index < self.index {
-            (self.index, self.start) = (0, self.behind_blanks(0));
+        if start >= line.len() && delimiter == b' ' {
+            return;
         }
-        let missing = Miss::Bad(BadCause::TooFewFields, self.line.len());
-        let from = self.start;
-        let mut ends = memchr_iter(self.delimiter, &self.line[from..]).map(|at| from + at);
-        let mut end = ends.next();
-        while self.index < index {
-            let at = end.ok_or(missing)?;
-            self.start = self.behind_blanks(at + 1);
-            self.index += 1;
-            end = ends.find(|&end| end >= self.start);
-        }
-        if self.start >= self.line.len() && self.delimiter == b' ' {
-            return Err(missing);
-        }
-        Ok((self.start, &self.line[self.start..end.unwrap_or(self.line.len())]))
+        let Some(len) = find(delimiter, &line[start..]) else {
+            return columns.push(start..line.len());
+        };
+        columns.push(start..start + len);
+        start += len + 1;
     }
 }

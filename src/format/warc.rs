@@ -12,9 +12,7 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::json::read_each_url;
-use super::{
-    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, read_if_any,
-};
+use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector};
 use crate::shard::trim_terminator;
 
 /// The headers wanted, by their names.
@@ -202,7 +200,7 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, parts: &mut Parts<'a>
         Head::Whole(len, length) => Record {
             len,
             lines: memchr_iter(b'\n', &bytes[..len]).count() as u64,
-            outcome: read_if_any(parts),
+            outcome: parts.or_skip(),
             then: Pending::Skip(length),
         },
         Head::Open => bad(bytes, BadCause::CutOff, bytes.len()),
@@ -241,7 +239,7 @@ pub(super) fn read_links<'a>(bytes: &'a [u8], parts: &mut Parts<'a>) -> Record {
         then: Pending::Skip(length),
     };
     if !is_json {
-        return stepped_over(read_if_any(parts));
+        return stepped_over(parts.or_skip());
     }
     let Some(body_len) = usize::try_from(length).ok().filter(|&len| len <= MAX_RECORD_LEN) else {
         return stepped_over(Err(Miss::Bad(BadCause::TooLong, head_len)));

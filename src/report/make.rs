@@ -2,8 +2,8 @@
 
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
-    InputWarning, LengthBucket, Lengths, LongestLine, Percentile, RecordCount, Report, RuleText, SCHEMA, SchemeCount,
-    SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
+    InputWarning, LengthBucket, Lengths, LongestLine, Percentile, RecordCount, Report, RuleText, SCHEMA,
+    SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
 };
 use crate::component::Component;
 use crate::corpus::Scanned;
