@@ -37,7 +37,7 @@ impl Measurement for ThreadTime {
     }
 
     fn end(&self, start: Duration) -> Duration {
-        Self::now() - start
+        Self::now().saturating_sub(start)
     }
 
     fn add(&self, a: &Duration, b: &Duration) -> Duration {
@@ -95,7 +95,7 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
         out.extend(format!("{{\"id\":123456,\"date\":\"2026-01-01T00:00:00Z\",\"tags\":[\"a\",\"b\"],\"meta\":{{\"depth\":3,\"url\":\"no\"}},\"title\":\"A \\\"page\\\" of a site\",\"url\":\"{url}\",\"status\":200}}\n").bytes());
     };
     let csv = |out: &mut Vec<u8>, url: &str| {
-        out.extend(format!("123456,2026-01-01 00:00:00,{url},online,malware\n").bytes())
+        out.extend(format!("123456,2026-01-01 00:00:00,{url},online,malware\n").bytes());
     };
     let quoted = |out: &mut Vec<u8>, url: &str| {
         out.extend(format!("\"123456\",\"2026-01-01 00:00:00\",\"{url}\",\"online\",\"malware, or not\",\"a \"\"tag\"\"\"\r\n").bytes());

@@ -182,8 +182,11 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
     // Files first, all at once; then what can only be read from its start, one after the other.
     let (streams, files): (Vec<_>, Vec<_>) = numbered.partition(|(_, input)| input.is_stream());
     let are_lists = *reading == Reading::of(Format::Lines);
-    let is_list = |input: &Input| match input.open(None).and_then(|opened| head_of(&mut opened.bytes(None))) {
-        Ok(head) => reading.reader(&head).is_ok_and(|reader| reader.format() == Format::Lines),
+    let is_list = |input: &Input| match input.open(None) {
+        Ok(opened) => {
+            let (head, _) = head_of(&mut opened.bytes(None));
+            reading.reader(&head).is_ok_and(|reader| reader.format() == Format::Lines)
+        }
         // It says why when it is read.
         Err(_) => true,
     };
@@ -228,11 +231,20 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
 /// How much of an input is looked at to tell its format, in bytes.
 const HEAD_LEN: u64 = 64 << 10;
 
-/// The first bytes of a source.
-fn head_of(source: &mut impl Read) -> io::Result<Vec<u8>> {
+/// The first bytes of a source, and why there are no more, if that is an error.
+fn head_of(source: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
     let mut head = Vec::new();
-    source.take(HEAD_LEN).read_to_end(&mut head)?;
-    Ok(head)
+    let read = source.take(HEAD_LEN).read_to_end(&mut head);
+    (head, read.err())
+}
+
+/// A source that fails, if it has not done so yet.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
 }
 
 /// Adds the fields of the records of a stream, or its lines if it is a list.
@@ -243,15 +255,13 @@ fn scan_any(
     options: &Options,
     effort: &Effort,
 ) -> Scanned {
-    let head = match head_of(&mut stream) {
-        Ok(head) => head,
-        Err(error) => return Scanned::failed(input, error),
-    };
+    let (head, failed) = head_of(&mut stream);
     let reader = match reading.reader(&head) {
         Ok(reader) => reader,
         Err(error) => return Scanned::failed(input, error),
     };
-    let stream = Box::new(io::Cursor::new(head).chain(stream));
+    let behind = if failed.is_some() { Box::new(Failing(failed)) } else { stream };
+    let stream = Box::new(io::Cursor::new(head).chain(behind));
     if reader.format() == Format::Lines {
         return scan_stream(stream, input, options, effort);
     }
