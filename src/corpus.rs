@@ -238,7 +238,7 @@ fn head_of(source: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
     (head, read.err())
 }
 
-/// A source that fails, if it has not done so yet.
+/// A source that has ended, with an error if there is one.
 struct Failing(Option<io::Error>);
 
 impl Read for Failing {
@@ -260,7 +260,9 @@ fn scan_any(
         Ok(reader) => reader,
         Err(error) => return Scanned::failed(input, error),
     };
-    let behind = if failed.is_some() { Box::new(Failing(failed)) } else { stream };
+    // The end of a terminal's input comes once.
+    let has_ended = failed.is_some() || (head.len() as u64) < HEAD_LEN;
+    let behind = if has_ended { Box::new(Failing(failed)) } else { stream };
     let stream = Box::new(io::Cursor::new(head).chain(behind));
     if reader.format() == Format::Lines {
         return scan_stream(stream, input, options, effort);

@@ -79,13 +79,13 @@ impl RecordCount {
     /// All records that were skipped.
     #[must_use]
     pub fn n_skipped(&self) -> u64 {
-        self.skipped.iter().map(|skipped| skipped.records).sum()
+        self.skipped.iter().fold(0, |all, skipped| all.saturating_add(skipped.records))
     }
 
     /// All records that could not be read.
     #[must_use]
     pub fn n_refused(&self) -> u64 {
-        self.refused.iter().map(|refused| refused.records).sum()
+        self.refused.iter().fold(0, |all, refused| all.saturating_add(refused.records))
     }
 
     pub(super) fn new(records: &Records) -> Self {

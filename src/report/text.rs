@@ -386,7 +386,11 @@ impl<'a> Text<'a> {
             for refused in &records.refused {
                 let first = refused.first.first();
                 let at = first.map_or_else(String::new, |first| {
-                    format!(", first in line {} at byte {} of the record", first.line, first.offset + 1)
+                    format!(
+                        ", first in line {} at byte {} of the record",
+                        first.line,
+                        first.offset.saturating_add(1)
+                    )
                 });
                 let what = refused.cause.name().replace('-', " ");
                 self.page.line(&format!("    {} {what}{at}", grouped(refused.records)));
@@ -405,8 +409,8 @@ impl<'a> Text<'a> {
         let mut kinds: BTreeMap<Role, (u64, u64)> = BTreeMap::new();
         for fields in records.flat_map(|records| &records.fields) {
             let (lines, accepted) = kinds.entry(fields.role).or_default();
-            *lines += fields.count.lines;
-            *accepted += fields.count.accepted.by(report.grammar);
+            *lines = lines.saturating_add(fields.count.lines);
+            *accepted = accepted.saturating_add(fields.count.accepted.by(report.grammar));
         }
         if kinds.len() > 1 {
             self.table("FIELD", &["judged", "%", &format!("{} %", report.grammar)]);

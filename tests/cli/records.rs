@@ -25,7 +25,7 @@ fn a_log_is_recognised_and_a_list_goes_without_a_word() {
     let roles: Vec<_> = (0..2).map(|n| records["fields"][n]["role"].as_str().unwrap()).collect();
     assert_eq!(roles, ["request", "referer"]);
     let example = &report["defects"][0]["examples"][0];
-    assert_eq!((&example["line"], &example["line_offset"]), (&1.into(), &63.into()));
+    assert_eq!((&example["line"], &example["line_offset"]), (&1.into(), &62.into()));
 
     let output = feed(&["--format", "json", "-"], b"http://example.org/\n");
     assert_eq!(
