@@ -13,7 +13,10 @@ use std::thread;
 use crossbeam_channel::{Receiver, unbounded};
 use rayon::prelude::*;
 
+use crate::format::{Format, Reader, Selector};
+pub use crate::gather::{Fields, Records};
 use crate::hands::{Hands, Job};
+use crate::harvest::{Way, harvest};
 use crate::input::{Bytes, Codec, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told, Unpacked};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
@@ -87,8 +90,35 @@ pub struct Scanned {
     pub tally: Tally,
     /// The inputs that could not be read to their end, by number, one failure each.
     pub failures: Vec<Failure>,
+    /// What was found in inputs that are no lists, by number.
+    pub records: Vec<(u32, Records)>,
     /// The inputs that are compressed, by number.
     pub compressed: Vec<Compressed>,
+}
+
+/// How inputs are read: where in them the URLs stand.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Reading {
+    /// The format of all of them; `None` is for each what its first records look like.
+    pub format: Option<Format>,
+    /// The fields of a record that are URLs; those of the format ([`Reader::new`]) where there are none here.
+    pub fields: Vec<Selector>,
+}
+
+impl Reading {
+    /// Inputs of that format.
+    #[must_use]
+    pub fn of(format: Format) -> Self {
+        Self { format: Some(format), fields: Vec::new() }
+    }
+
+    /// The reader for an input that begins with `head`.
+    fn reader(&self, head: &[u8]) -> io::Result<Reader> {
+        let format = self.format.unwrap_or_else(|| Format::detect(head));
+        Reader::with_fields(format, &self.fields)
+            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+    }
 }
 
 /// A compressed input. What is counted of it is what comes of decoding it, lengths and places too.
@@ -107,6 +137,7 @@ impl Scanned {
     fn merge(mut self, other: Self) -> Self {
         self.tally = self.tally.merge(other.tally);
         self.failures.extend(other.failures);
+        self.records.extend(other.records);
         self.compressed.extend(other.compressed);
         self
     }
@@ -141,9 +172,47 @@ impl Scanned {
 /// ```
 #[must_use]
 pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scanned {
-    let numbered = || inputs.iter().enumerate().map(|(n, input)| (number(n), input));
+    scan_records(inputs, &Reading::of(Format::Lines), options, effort)
+}
+
+/// Judges all URLs in the records of all inputs and counts them; a list is what [`scan_inputs`] takes it for.
+///
+/// The examples in the tally have the places of their fields in the input, and the numbers of the lines in which their records
+/// begin. The runs of the tally, and the lines in them, are those of the input. Nothing depends on `effort`. Of inputs that are no
+/// lists one is read after the other, each on all threads; memory is some times [`MAX_RECORD_LEN`](crate::format::MAX_RECORD_LEN) a
+/// thread at most, and mostly some megabytes.
+///
+/// ```
+/// use urlsift::corpus::{Effort, Reading, scan_records};
+/// use urlsift::format::Format;
+/// use urlsift::{Grammar, input, scan};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("index.cdxj");
+/// # std::fs::write(&path, "org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\"}\n")?;
+/// let inputs = input::list(&[path]);
+/// let scanned = scan_records(&inputs, &Reading::default(), &scan::Options::default(), &Effort::default());
+/// let (0, records) = &scanned.records[0] else { panic!("the first input") };
+/// assert_eq!((records.format, records.counts.read()), (Format::Cdxj, 1));
+/// assert_eq!(scanned.tally.judged().accepted(Grammar::Rfc3986), 0);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effort: &Effort) -> Scanned {
+    let numbered = inputs.iter().enumerate().map(|(n, input)| (number(n), input));
     // Files first, all at once; then what can only be read from its start, one after the other.
-    let (streams, files): (Vec<_>, Vec<_>) = numbered().partition(|(_, input)| input.is_stream());
+    let (streams, files): (Vec<_>, Vec<_>) = numbered.partition(|(_, input)| input.is_stream());
+    let are_lists = *reading == Reading::of(Format::Lines);
+    let is_list = |input: &Input| match input.open(None).and_then(|opened| opened.bytes(None)) {
+        Ok(mut bytes) => {
+            let (head, _) = head_of(&mut bytes);
+            reading.reader(&head).is_ok_and(|reader| reader.format() == Format::Lines)
+        }
+        // It says why when it is read.
+        Err(_) => true,
+    };
+    let (files, records): (Vec<_>, Vec<_>) =
+        files.into_iter().partition(|(_, input)| are_lists || is_list(input));
     let packed = Mutex::new(Vec::new());
     let scan_files = || {
         let scan_one = |scanned: Scanned, &(number, input)| {
@@ -164,28 +233,98 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     let mut packed = packed.into_inner().unwrap_or_else(PoisonError::into_inner);
     packed.sort_unstable_by_key(|&(number, _)| number);
     all = all.merge(scan_packed(&packed, options, effort));
+    for (number, input) in records {
+        let scan = |bytes| scan_any(bytes, number, reading, options, effort);
+        all = all.merge(scan_alone(input, number, effort, scan));
+    }
     for (number, input) in streams {
-        all = all.merge(match input.open(effort.watch.as_ref()) {
-            Ok(Opened::Stream(stream)) => scan_stream(stream, number, options, effort),
-            Ok(Opened::Packed(packed)) => match packed.unpack(effort.watch.as_ref(), None) {
-                Ok(Unpacked { bytes, codec, meter }) => {
-                    let mut scanned = scan_stream(bytes, number, options, effort);
-                    scanned.compressed.push(Compressed { input: number, codec, bytes: meter.bytes() });
-                    scanned
-                }
-                Err(error) => Scanned::failed(number, error),
-            },
-            Ok(Opened::File(file, len)) => {
-                let alone = || scan_file(Scanned::default(), &file, len, number, options, effort);
-                in_pool(effort.n_threads(), alone)
+        let scan = |bytes| {
+            if are_lists {
+                scan_stream(bytes, number, options, effort)
+            } else {
+                scan_any(bytes, number, reading, options, effort)
             }
-            Err(error) => Scanned::failed(number, error),
-        });
+        };
+        all = all.merge(scan_alone(input, number, effort, scan));
     }
     all.failures.sort_by_key(|failure| failure.input);
     all.failures.dedup_by_key(|failure| failure.input);
+    all.records.sort_by_key(|(input, _)| *input);
     all.compressed.sort_unstable_by_key(|compressed| compressed.input);
     all
+}
+
+/// How much of an input is looked at to tell its format, in bytes.
+const HEAD_LEN: u64 = 64 << 10;
+
+/// The first bytes of a source, and why there are no more, if that is an error.
+fn head_of(source: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
+    let mut head = Vec::new();
+    let read = source.take(HEAD_LEN).read_to_end(&mut head);
+    (head, read.err())
+}
+
+/// A source that has ended, with an error if there is one.
+struct Failing(Option<io::Error>);
+
+impl Read for Failing {
+    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+        self.0.take().map_or(Ok(0), Err)
+    }
+}
+
+/// Adds the fields of the records of a stream, or its lines if it is a list.
+fn scan_any(
+    mut stream: Box<dyn Read + Send>,
+    input: u32,
+    reading: &Reading,
+    options: &Options,
+    effort: &Effort,
+) -> Scanned {
+    let (head, failed) = head_of(&mut stream);
+    let reader = match reading.reader(&head) {
+        Ok(reader) => reader,
+        Err(error) => return Scanned::failed(input, error),
+    };
+    // The end of a terminal's input comes once.
+    let has_ended = failed.is_some() || (head.len() as u64) < HEAD_LEN;
+    let behind = if has_ended { Box::new(Failing(failed)) } else { stream };
+    let stream = Box::new(io::Cursor::new(head).chain(behind));
+    if reader.format() == Format::Lines {
+        return scan_stream(stream, input, options, effort);
+    }
+    let way = Way {
+        piece_len: effort.sizes().piece,
+        threads: effort.n_threads(),
+        kernel: effort.kernel,
+        judged: &|fields| effort.judged(fields),
+    };
+    let (tally, records, error) = harvest(stream, input, reader, options, &way);
+    let failures = error.map(|error| Failure { input, error }).into_iter().collect();
+    Scanned { tally, failures, records: vec![(input, records)], ..Scanned::default() }.ended(input, options)
+}
+
+/// Opens an input, has `scan` count what is in it from its start on, decoded, and notes how it was packed.
+fn scan_alone(
+    input: &Input,
+    number: u32,
+    effort: &Effort,
+    scan: impl FnOnce(Box<dyn Read + Send>) -> Scanned,
+) -> Scanned {
+    let watch = effort.watch.as_ref();
+    let packed = match input.open(watch) {
+        Ok(Opened::Packed(packed)) => packed,
+        Ok(opened) => return opened.bytes(watch).map_or_else(|error| Scanned::failed(number, error), scan),
+        Err(error) => return Scanned::failed(number, error),
+    };
+    match packed.unpack(watch, None) {
+        Ok(Unpacked { bytes, codec, meter }) => {
+            let mut scanned = scan(bytes);
+            scanned.compressed.push(Compressed { input: number, codec, bytes: meter.bytes() });
+            scanned
+        }
+        Err(error) => Scanned::failed(number, error),
+    }
 }
 
 /// Judges all lines of `bytes`, a whole corpus in memory, on several threads, and counts them as input 0. Tells which way the

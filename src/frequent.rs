@@ -21,6 +21,9 @@ use foldhash::fast::RandomState;
 
 use crate::example::Place;
 
+/// How many bytes of an input are a chunk.
+pub(crate) const CHUNK_LEN: u64 = 8 << 20;
+
 /// How many names a sum keeps. Until there are more, all counts are exact.
 pub const MAX_NAMES: usize = 1 << 16;
 
@@ -118,7 +121,7 @@ impl Tree {
 
 /// The names of a corpus or of a part of it. The limits can be chosen for tests alone.
 #[derive(Clone, Debug, Default)]
-pub(crate) struct Frequent<const CHUNK: u64 = { 8 << 20 }, const MOST: usize = MAX_NAMES> {
+pub(crate) struct Frequent<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX_NAMES> {
     /// By input, its chunks.
     open: BTreeMap<u32, Tree>,
     /// The inputs that have been read to their end.

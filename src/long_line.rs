@@ -65,6 +65,12 @@ impl LongLine {
         }
     }
 
+    /// All bytes of a line that is none of its input: it has no terminator, and may hold what is one elsewhere.
+    pub(crate) fn feed_field(&mut self, bytes: &[u8]) {
+        self.fed += bytes.len() as u64;
+        self.read(bytes);
+    }
+
     /// The next bytes of the line; the last of all ends with its LF, unless the input ends before one. The first of all
     /// holds a byte order mark whole or not at all.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {

@@ -181,6 +181,21 @@ impl Tally {
         }
     }
 
+    /// Says of all that was counted here in bytes gathered elsewhere where it stands in its input: `place_of` gives for an offset
+    /// in those bytes that in the input, and the number of the line since the start of the run that will be covered.
+    pub(crate) fn relocate(&mut self, place_of: impl Fn(u64) -> (u64, u64)) {
+        self.runs.clear();
+        self.signs.clear();
+        let founds = self.defects.values_mut().chain(&mut self.advisories);
+        let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten();
+        let examples = examples.map(|example| (&mut example.place, &mut example.line));
+        let longest =
+            self.census.lengths.longest_mut().map(|longest| (&mut longest.place, &mut longest.line));
+        for (place, line) in examples.chain(longest) {
+            (place.offset, *line) = place_of(place.offset);
+        }
+    }
+
     /// Adds a stretch that has been read whole; the examples found in it carry line numbers since its start.
     pub(crate) fn cover(&mut self, run: Run) {
         if run.end > run.start {

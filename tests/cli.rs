@@ -10,6 +10,8 @@ mod interrupt;
 #[cfg(unix)]
 #[path = "cli/progress.rs"]
 mod progress;
+#[path = "cli/records.rs"]
+mod records;
 #[cfg(unix)]
 #[path = "cli/terminal.rs"]
 mod terminal;

@@ -16,6 +16,7 @@ mod man;
 mod output;
 mod pack;
 mod progress;
+mod reading;
 mod render;
 mod report;
 mod scan;

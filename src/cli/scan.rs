@@ -4,7 +4,7 @@ use std::io;
 use std::time::Instant;
 
 use clap::Args;
-use urlsift::corpus::{Effort, Failure, scan_inputs};
+use urlsift::corpus::{Effort, Failure, scan_records};
 use urlsift::kernel::KernelId;
 use urlsift::report::{Report, Run, grouped};
 use urlsift::scan::Options;
@@ -12,6 +12,7 @@ use urlsift::watch::Watch;
 
 use super::count::CountArgs;
 use super::gate::{Finding, Gates};
+use super::reading::ReadingArgs;
 use super::report::ReportArgs;
 use super::{End, GrammarArgs, InputArgs, complain, complain_of, kernel};
 
@@ -19,6 +20,9 @@ use super::{End, GrammarArgs, InputArgs, complain, complain_of, kernel};
 pub(crate) struct ScanArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
 
     #[command(flatten)]
     grammar: GrammarArgs,
@@ -53,6 +57,7 @@ pub(crate) struct ScanArgs {
 
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
+    let reading = args.reading.reading()?;
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
     args.count.apply(&mut options);
@@ -63,11 +68,12 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     options.lengths |= output.shows_lengths();
     let start = Instant::now();
     let scan = |effort: &Effort| {
-        let scanned = scan_inputs(&inputs, &options, effort);
+        let scanned = scan_records(&inputs, &reading, &options, effort);
         let n_read = effort.watch.as_ref().map_or(0, Watch::bytes);
         (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel), n_read)
     };
     let ((scanned, run, n_read), signal) = args.input.attend(effort, &inputs, false, scan);
+    args.reading.explain(&scanned, &inputs);
     complain_of(&scanned.failures, &inputs);
     let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);

@@ -2,8 +2,8 @@
 
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
-    InputWarning, LengthBucket, Lengths, LongestLine, Percentile, Report, RuleText, SCHEMA, SchemeCount,
-    SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
+    InputWarning, LengthBucket, Lengths, LongestLine, Percentile, RecordCount, Report, RuleText, SCHEMA,
+    SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
 };
 use crate::component::Component;
 use crate::corpus::Scanned;
@@ -42,7 +42,8 @@ impl Report {
             grammar: options.grammar,
             complete: scanned.failures.is_empty(),
             totals: Totals {
-                lines: tally.lines(),
+                // Of records each field is one; of lists there are as many as lines in the input.
+                lines: lines + tally.blank,
                 bytes: tally.bytes(),
                 blank: tally.blank,
                 judged: lines,
@@ -114,7 +115,7 @@ fn label(scheme: &str) -> Option<SchemeLabel> {
     }
 }
 
-fn count(counts: &ByVerdict) -> Count {
+pub(super) fn count(counts: &ByVerdict) -> Count {
     let accepted = Accepted {
         draft1993: counts.accepted(Grammar::Draft1993),
         rfc1738: counts.accepted(Grammar::Rfc1738),
@@ -134,6 +135,7 @@ fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
         compressed_bytes: None,
         error: None,
         warnings: Vec::new(),
+        records: None,
     };
     let mut counts: Vec<_> = inputs.iter().map(name).collect();
     for (input, signs) in scanned.tally.signs() {
@@ -151,6 +153,11 @@ fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
         if let Some(count) = counts.get_mut(run.input as usize) {
             count.bytes += run.end - run.start;
             count.lines += run.lines;
+        }
+    }
+    for (input, records) in &scanned.records {
+        if let Some(count) = counts.get_mut(*input as usize) {
+            count.records = Some(RecordCount::new(records));
         }
     }
     for compressed in &scanned.compressed {

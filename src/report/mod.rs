@@ -10,6 +10,7 @@ mod html;
 mod make;
 mod page;
 mod read;
+mod records;
 #[cfg(test)]
 mod schema;
 mod text;
@@ -31,6 +32,7 @@ use crate::kernel::KernelId;
 pub use html::{MAX_PAGE, json_in_page};
 pub use page::TextStyle;
 pub use read::{ReadError, ReadErrorKind};
+pub use records::{FieldCount, RecordCount, RecordPlace, RefusedCount, SkippedCount};
 pub use text::render;
 pub use words::grouped;
 
@@ -102,7 +104,7 @@ pub struct Run {
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Totals {
-    /// All lines.
+    /// All lines; of records, all their fields.
     pub lines: u64,
     /// All bytes, terminators and byte order marks too.
     pub bytes: u64,
@@ -145,7 +147,7 @@ pub struct VerdictSet {
 }
 
 /// Lines, and how many of them each grammar accepts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Count {
@@ -156,7 +158,7 @@ pub struct Count {
 }
 
 /// By grammar, how many lines it accepts.
-#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(test, derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "the fields are the grammars")]
 #[non_exhaustive]
@@ -243,7 +245,7 @@ pub struct AdvisoryCount {
 pub struct ExampleLine {
     /// Its input: the place in the report's `inputs`, from 0.
     pub input: usize,
-    /// Its number there, from 1.
+    /// Its number there, from 1; of a field, that of the line in which its record begins.
     pub line: u64,
     /// Where it begins, in bytes from the start of the input.
     pub line_offset: u64,
@@ -421,6 +423,9 @@ pub struct InputCount {
     /// What is to be known of how it is written; left out where there is nothing.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<InputWarning>,
+    /// Its records; `None` where each line is a URL.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub records: Option<RecordCount>,
 }
 
 /// What is to be known of how an input is written.

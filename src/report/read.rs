@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Count, ExampleLine, GrammarCount, Report, SCHEMA, digest};
+use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, digest};
 use crate::escape::printable;
 use crate::grammar::Grammar;
 
@@ -130,7 +130,14 @@ impl Report {
                 totals.judged,
             )?;
         }
-        same("inputs", "lines", self.inputs.iter().map(|input| input.lines), totals.lines)?;
+        // Of records each field is a line.
+        let lines_of = |input: &InputCount| match &input.records {
+            None => vec![input.lines],
+            Some(records) => {
+                records.fields.iter().flat_map(|field| [field.count.lines, field.blank]).collect()
+            }
+        };
+        same("inputs", "lines", self.inputs.iter().flat_map(lines_of), totals.lines)?;
         same("inputs", "bytes", self.inputs.iter().map(|input| input.bytes), totals.bytes)?;
         if self.complete && self.inputs.iter().any(|input| input.error.is_some()) {
             return Err("complete: true, and an input was not read to its end".to_owned());

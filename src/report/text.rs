@@ -1,10 +1,12 @@
 //! The report for people: tables that answer how good a list is, what is in it, and what is wrong with it.
 
+use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::page::{Ink, Page, TextStyle, count};
 use super::words::{cause, grouped, percent, plural, size, warning};
 use super::{Count, DistinctOf, ExampleLine, InputWarning, Lengths, Report, SchemeLabel, Top, TopOf};
+use crate::format::Role;
 use crate::grammar::Grammar;
 
 /// How many rows of a table are shown; the JSON report has all.
@@ -33,6 +35,7 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.lengths();
     text.top();
     text.distinct();
+    text.records();
     text.inputs();
     text.digest();
     text.page.finish()
@@ -359,6 +362,61 @@ impl<'a> Text<'a> {
             let error = percent(distinct.error_ppm, 1_000_000);
             self.page
                 .line(&format!("  {what}: about {} (standard error {error} %)", grouped(distinct.estimate)));
+        }
+    }
+
+    /// Of inputs that are no lists: their records, why some were refused, and what fields they have.
+    fn records(&mut self) {
+        let inputs = self.report.inputs.iter().enumerate();
+        let of_records: Vec<_> = inputs.filter_map(|(n, input)| Some((n, input.records.as_ref()?))).collect();
+        let (shown, hidden) = split(&of_records);
+        if shown.is_empty() {
+            return;
+        }
+        self.table("RECORDS", &["read", "skipped", "refused"]);
+        let [numbers, skips, last] = self.widths();
+        for (n, records) in shown {
+            let format = format!(" ({})", records.format);
+            let name = self.page.name(self.report.input_name(*n));
+            let name = self.page.end(&name, NAMES - 3 - count(&format)) + &format;
+            let (read, skipped, refused) =
+                (grouped(records.read), grouped(records.n_skipped()), grouped(records.n_refused()));
+            let room = NAMES - 2;
+            self.page.line(&format!("  {name:<room$}{read:>numbers$}{skipped:>skips$}{refused:>last$}"));
+            for refused in &records.refused {
+                let first = refused.first.first();
+                let at = first.map_or_else(String::new, |first| {
+                    format!(
+                        ", first in line {} at byte {} of the record",
+                        first.line,
+                        first.offset.saturating_add(1)
+                    )
+                });
+                let what = refused.cause.name().replace('-', " ");
+                self.page.line(&format!("    {} {what}{at}", grouped(refused.records)));
+            }
+        }
+        if !hidden.is_empty() {
+            self.page.line(&format!("  ({} other inputs)", hidden.len()));
+        }
+        self.fields();
+    }
+
+    /// By what the fields of records are, how many of them the chosen grammar accepts; where there are several kinds.
+    fn fields(&mut self) {
+        let (report, judged) = (self.report, self.report.totals.judged);
+        let records = report.inputs.iter().filter_map(|input| input.records.as_ref());
+        let mut kinds: BTreeMap<Role, (u64, u64)> = BTreeMap::new();
+        for fields in records.flat_map(|records| &records.fields) {
+            let (lines, accepted) = kinds.entry(fields.role).or_default();
+            *lines = lines.saturating_add(fields.count.lines);
+            *accepted = accepted.saturating_add(fields.count.accepted.by(report.grammar));
+        }
+        if kinds.len() > 1 {
+            self.table("FIELD", &["judged", "%", &format!("{} %", report.grammar)]);
+            for (role, (lines, accepted)) in kinds {
+                self.row(role.name(), lines, judged, &percent(accepted, lines));
+            }
         }
     }
 

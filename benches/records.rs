@@ -1,0 +1,200 @@
+//! Fields out of records, in memory on one core, against `memchr` finding the lines and other readers on the same bytes.
+//!
+//! `cargo bench --bench records`. Throughput is in bytes of the records and seconds of processor time of the thread, so that other
+//! work on the machine counts little. The records are about the URLs of a web list, in the shape
+//! that the format has in the wild; the logs are a real one.
+
+#![allow(missing_docs, reason = "criterion's macros write functions")]
+
+use std::hint::black_box;
+use std::path::Path;
+use std::time::Duration;
+
+use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use memchr::memchr_iter;
+use urlsift::format::{Format, Reader};
+
+/// Processor time of this thread.
+struct ThreadTime;
+
+impl ThreadTime {
+    fn now() -> Duration {
+        let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
+        // SAFETY: the clock exists on every Unix, and `time` is there to be written to.
+        let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
+        assert_eq!(failed, 0);
+        Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
+    }
+}
+
+impl Measurement for ThreadTime {
+    type Intermediate = Duration;
+    type Value = Duration;
+
+    fn start(&self) -> Duration {
+        Self::now()
+    }
+
+    fn end(&self, start: Duration) -> Duration {
+        Self::now().saturating_sub(start)
+    }
+
+    fn add(&self, a: &Duration, b: &Duration) -> Duration {
+        *a + *b
+    }
+
+    fn zero(&self) -> Duration {
+        Duration::ZERO
+    }
+
+    fn to_f64(&self, value: &Duration) -> f64 {
+        WallTime.to_f64(value)
+    }
+
+    fn formatter(&self) -> &dyn ValueFormatter {
+        WallTime.formatter()
+    }
+}
+
+const CLOUDFRONT: &str = "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id\n";
+
+const LEN: usize = 32 << 20;
+
+/// Records of all URLs of the list, as often as it takes.
+fn records(header: &str, record: impl Fn(&mut Vec<u8>, &str)) -> Vec<u8> {
+    let urls =
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/samples/top100.txt")).unwrap();
+    let urls = String::from_utf8_lossy(&urls);
+    let urls = urls.lines().filter(|url| url.is_ascii() && !url.contains(['"', '\\', ',']));
+    let mut out = header.as_bytes().to_vec();
+    for url in urls.cycle() {
+        record(&mut out, url);
+        if out.len() > LEN {
+            return out;
+        }
+    }
+    out
+}
+
+fn sample(name: &str) -> Vec<u8> {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name);
+    let bytes = std::fs::read(path).unwrap();
+    bytes.repeat(LEN / bytes.len() + 1)
+}
+
+fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
+    let cdxj = |out: &mut Vec<u8>, url: &str| {
+        let rest = r#""mime": "text/html", "mime-detected": "text/html", "status": "200", "digest": "OSSAPWJ23L56IYVRW3GFEAR4MCJMGPTB", "length": "22580", "offset": "334123456", "filename": "crawl-data/CC-MAIN-2026-10/segments/1700000000000.00/warc/CC-MAIN-20260101000000-20260101030000-00000.warc.gz", "charset": "UTF-8", "languages": "eng""#;
+        out.extend(
+            format!("org,example)/some/page/of/the/site 20260101000000 {{\"url\": \"{url}\", {rest}}}\n")
+                .bytes(),
+        );
+    };
+    let jsonl = |out: &mut Vec<u8>, url: &str| {
+        out.extend(format!("{{\"id\":123456,\"date\":\"2026-01-01T00:00:00Z\",\"tags\":[\"a\",\"b\"],\"meta\":{{\"depth\":3,\"url\":\"no\"}},\"title\":\"A \\\"page\\\" of a site\",\"url\":\"{url}\",\"status\":200}}\n").bytes());
+    };
+    let csv = |out: &mut Vec<u8>, url: &str| {
+        out.extend(format!("123456,2026-01-01 00:00:00,{url},online,malware\n").bytes());
+    };
+    let quoted = |out: &mut Vec<u8>, url: &str| {
+        out.extend(format!("\"123456\",\"2026-01-01 00:00:00\",\"{url}\",\"online\",\"malware, or not\",\"a \"\"tag\"\"\"\r\n").bytes());
+    };
+    let warc = |out: &mut Vec<u8>, url: &str| {
+        out.extend(format!("WARC/1.0\r\nWARC-Type: conversion\r\nWARC-Target-URI: {url}\r\nWARC-Date: 2026-01-01T00:00:00Z\r\nWARC-Record-ID: <urn:uuid:e9a0cecc-0221-11e7-adb1-0242ac120008>\r\nContent-Type: text/plain\r\nContent-Length: 2000\r\n\r\n").bytes());
+        out.extend("some words of a page, with a line end now and then\n".bytes().cycle().take(2000));
+        out.extend(b"\r\n\r\n");
+    };
+    let cdx = |out: &mut Vec<u8>, url: &str| {
+        out.extend(format!("org,example)/some/page 20260101000000 {url} text/html 200 OSSAPWJ23L56IYVRW3GFEAR4MCJMGPTB - - 2258 334 a.warc.gz\n").bytes());
+    };
+    let cloudfront = |out: &mut Vec<u8>, url: &str| {
+        out.extend(format!("2026-01-01\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t/index.html\t200\t{url}\tMozilla/5.0%20(Windows%20NT%2010.0;%20Win64)\ta=b&c=d\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHmureZmBNrjGdRLiNIQ==\n").bytes());
+    };
+    vec![
+        ("cdxj", Format::Cdxj, records("", cdxj)),
+        ("cdx", Format::Cdx, records(" CDX N b a m s k r M S V g\n", cdx)),
+        ("combined log", Format::Clf, sample("apache_sample.log")),
+        ("combined log with escapes", Format::Clf, sample("nginx.log")),
+        ("cloudfront", Format::W3c, records(CLOUDFRONT, cloudfront)),
+        ("jsonl", Format::JsonLines, records("", jsonl)),
+        ("csv", Format::Csv, records("id,date,url,status,threat\n", csv)),
+        ("csv, all quoted", Format::Csv, records("id,date,url,status,threat,tags\r\n", quoted)),
+        ("wet", Format::Warc, records("", warc)),
+        ("wat", Format::Wat, sample("crawl.wat")),
+    ]
+}
+
+fn fields(format: Format, bytes: &[u8]) -> (usize, usize) {
+    let mut reader = Reader::new(format);
+    let fields = reader.fields(bytes).flatten();
+    fields.fold((0, 0), |(n, len), field| (n + 1, len + black_box(&*field.bytes).len()))
+}
+
+/// Cut into pieces of a megabyte, as files are read; nothing is made of the pieces.
+fn cut(format: Format, bytes: &[u8]) -> usize {
+    let mut reader = Reader::new(format);
+    let (mut at, mut n) = (0, 0);
+    while at < bytes.len() {
+        let end = bytes.len().min(at + (1 << 20));
+        at += reader.cut(&bytes[at..end], end == bytes.len());
+        n += 1;
+    }
+    n
+}
+
+fn csv_crate(bytes: &[u8]) -> (usize, usize) {
+    let mut reader = csv::Reader::from_reader(bytes);
+    let column = reader.byte_headers().unwrap().iter().position(|name| name == b"url").unwrap();
+    let (mut record, mut n, mut len) = (csv::ByteRecord::new(), 0, 0);
+    while reader.read_byte_record(&mut record).unwrap() {
+        (n, len) = (n + 1, len + black_box(&record[column]).len());
+    }
+    (n, len)
+}
+
+fn serde_json(format: Format, bytes: &[u8]) -> (usize, usize) {
+    #[derive(serde::Deserialize)]
+    struct Record<'a> {
+        url: &'a str,
+    }
+    let (mut start, mut n, mut len) = (0, 0, 0);
+    for lf in memchr_iter(b'\n', bytes) {
+        let line = &bytes[start..lf];
+        let from = if format == Format::Cdxj { memchr::memchr(b'{', line).unwrap() } else { 0 };
+        let record: Record<'_> = serde_json::from_slice(&line[from..]).unwrap();
+        (n, len) = (n + 1, len + black_box(record.url).len());
+        start = lf + 1;
+    }
+    (n, len)
+}
+
+fn bench(c: &mut Criterion<ThreadTime>) {
+    for (name, format, bytes) in corpora() {
+        let expected = fields(format, &bytes);
+        let mut group = c.benchmark_group(format!("records/{name}"));
+        group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
+        group.bench_function("memchr lines", |b| b.iter(|| memchr_iter(b'\n', black_box(&bytes)).count()));
+        group.bench_function("cut", |b| b.iter(|| cut(format, black_box(&bytes))));
+        group.bench_function("fields", |b| b.iter(|| fields(format, black_box(&bytes))));
+        match format {
+            Format::Csv => {
+                assert_eq!(csv_crate(&bytes), expected, "the answer comes first");
+                group.bench_function("csv crate", |b| b.iter(|| csv_crate(black_box(&bytes))));
+            }
+            Format::Cdxj | Format::JsonLines => {
+                assert_eq!(serde_json(format, &bytes), expected, "the answer comes first");
+                group.bench_function("serde_json", |b| b.iter(|| serde_json(format, black_box(&bytes))));
+            }
+            _ => assert!(expected.0 > 1000),
+        }
+        group.finish();
+    }
+}
+
+criterion_group! {
+    name = benches;
+    config = Criterion::default().with_measurement(ThreadTime);
+    targets = bench
+}
+criterion_main!(benches);

@@ -1,0 +1,38 @@
+//! Any bytes as records of any format: what is true of all of them, and the same whole and in pieces.
+//!
+//! The first byte chooses the format, the second how many bytes come at a time.
+#![no_main]
+
+use libfuzzer_sys::fuzz_target;
+use urlsift::format::{BadCause, Counts, Format, Reader, Skip};
+
+fuzz_target!(|input: &[u8]| {
+    let &[format, step, ref bytes @ ..] = input else { return };
+    let format = Format::ALL[usize::from(format) % Format::ALL.len()];
+    let _ = Format::detect(bytes);
+    let mut reader = Reader::new(format);
+    let whole: Vec<_> = reader.fields(bytes).collect();
+    let counts = reader.counts();
+    let refused = whole.iter().filter(|field| field.is_err()).count() as u64;
+    assert_eq!(refused, BadCause::ALL.iter().map(|&cause| counts.refused(cause)).sum());
+    let skipped: u64 = Skip::ALL.iter().map(|&reason| counts.skipped(reason)).sum();
+    assert_eq!(counts.records(), counts.read() + refused + skipped);
+    for field in whole.iter().flatten() {
+        let start = usize::try_from(field.offset).unwrap();
+        if let std::borrow::Cow::Borrowed(text) = field.bytes {
+            assert_eq!(&bytes[start..start + text.len()], text);
+        }
+    }
+    let (mut pieces, mut of_pieces) = (Vec::new(), Counts::default());
+    let mut reader = Reader::new(format);
+    let (mut start, mut end) = (0, 0);
+    while start < bytes.len() {
+        end = bytes.len().min(end + 1 + usize::from(step));
+        let mut copy = reader.clone();
+        let len = reader.cut(&bytes[start..end], end == bytes.len());
+        pieces.extend(copy.fields(&bytes[start..start + len]));
+        of_pieces = of_pieces.merge(copy.counts());
+        start += len;
+    }
+    assert_eq!((pieces, &of_pieces), (whole, counts));
+});

@@ -1,0 +1,66 @@
+//! Where in their inputs the URLs stand: the options, and what is said of what was found.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use urlsift::corpus::{Reading, Scanned};
+use urlsift::format::{Format, Reader, Selector};
+use urlsift::input::Input;
+
+use super::complain;
+
+#[derive(Args)]
+pub(crate) struct ReadingArgs {
+    /// How URLs are written down: cdxj, clf, csv ... [default: auto]
+    ///
+    /// One of lines (a URL a line), cdxj, cdx, warc (also WET), wat, clf (logs of Apache and nginx), w3c (IIS, CloudFront), alb (AWS
+    /// load balancers), jsonl, csv and tsv. With auto it is what the first records look like, and standard error says so unless it
+    /// is lines.
+    #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
+          value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
+          hide_possible_values = true)]
+    input_format: Wanted,
+
+    /// Which fields of a record are URLs
+    ///
+    /// The name of a column, header or key, the number of a column from 1, or a JSON pointer; of logs, request and referer. Several
+    /// are joined by commas, or the option given several times. Without it: the column or key "url", the header WARC-Target-URI,
+    /// request and referer of logs.
+    #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
+    field: Vec<Selector>,
+}
+
+/// A format, or none for whatever it looks like.
+type Wanted = Option<Format>;
+
+fn names() -> Vec<&'static str> {
+    let formats = Format::ALL.iter().map(|format| format.name());
+    ["auto"].into_iter().chain(formats).collect()
+}
+
+impl ReadingArgs {
+    /// How inputs are read.
+    ///
+    /// # Errors
+    /// When the format cannot have such a field.
+    pub(crate) fn reading(&self) -> std::io::Result<Reading> {
+        let mut reading = Reading::default();
+        (reading.format, reading.fields) = (self.input_format, self.field.clone());
+        if let Some(format) = reading.format {
+            let refused = |error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error);
+            Reader::with_fields(format, &reading.fields).map_err(refused)?;
+        }
+        Ok(reading)
+    }
+
+    /// Says what inputs were taken for, where nobody had said it.
+    pub(crate) fn explain(&self, scanned: &Scanned, inputs: &[Input]) {
+        if self.input_format.is_some() {
+            return;
+        }
+        for (input, records) in &scanned.records {
+            let name = inputs.get(*input as usize).map_or("?", Input::name);
+            let format = records.format;
+            complain(&format!("{name}: read as {format}; --input-format lines takes each line for a URL"));
+        }
+    }
+}

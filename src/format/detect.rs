@@ -1,0 +1,119 @@
+//! Which format an input has, by what its first records look like. Whoever gives lists of URLs must never be surprised: where
+//! not all of the first lines look like records of one format, they are lines.
+
+use memchr::memmem;
+
+use super::{Format, Reader, warc};
+use crate::shard::trim_terminator;
+
+/// Whether a line looks like a record.
+type LooksLike = fn(&[u8]) -> bool;
+
+/// How many lines are looked at.
+const LINES: usize = 8;
+
+pub(super) fn detect(head: &[u8]) -> Format {
+    if head.starts_with(b"WARC/") {
+        return if warc::is_wat(head) { Format::Wat } else { Format::Warc };
+    }
+    if head.starts_with(b" CDX ") {
+        return Format::Cdx;
+    }
+    if [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name)) {
+        return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
+    }
+    let lines = whole_lines(head);
+    let first: Vec<_> = lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect();
+    let by_lines: [(Format, LooksLike); 5] = [
+        (Format::JsonLines, is_object_with_url),
+        (Format::Cdxj, is_cdxj),
+        (Format::Cdx, is_cdx),
+        (Format::Clf, is_clf),
+        (Format::Alb, is_alb),
+    ];
+    if first.is_empty() {
+        return Format::Lines;
+    }
+    let found = by_lines.iter().find(|(_, looks_like)| first.iter().all(|line| looks_like(line)));
+    if let Some(&(format, _)) = found {
+        return format;
+    }
+    // The first record, or in the lists of URLhaus the comment before it, names the columns.
+    let comment = lines.iter().take_while(|line| line.starts_with(b"#")).last().map(|line| &line[1..]);
+    for names in [Some(first[0]), comment].into_iter().flatten() {
+        for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
+            if is_header(names, delimiter) {
+                return format;
+            }
+        }
+    }
+    Format::Lines
+}
+
+/// The lines that are not cut off, without the blank ones.
+fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
+    let mut lines: Vec<_> = head.split_inclusive(|&byte| byte == b'\n').collect();
+    // The last may go on.
+    if lines.len() > 1 && !head.ends_with(b"\n") {
+        lines.pop();
+    }
+    let trimmed = lines.into_iter().map(|line| trim_terminator(line).0);
+    trimmed.filter(|line| !line.is_empty()).take(64).collect()
+}
+
+/// Comments of CSV, headers of CDXJ.
+fn is_remark(line: &[u8]) -> bool {
+    matches!(line[0], b'#' | b'!' | b'@')
+}
+
+fn gives_a_field(format: Format, line: &[u8]) -> bool {
+    Reader::new(format).fields(line).next().is_some_and(|field| field.is_ok())
+}
+
+fn is_object_with_url(line: &[u8]) -> bool {
+    line.starts_with(b"{") && gives_a_field(Format::JsonLines, line)
+}
+
+fn is_time(word: &[u8]) -> bool {
+    word.len() == 14 && word.iter().all(u8::is_ascii_digit)
+}
+
+fn is_cdxj(line: &[u8]) -> bool {
+    line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time) && gives_a_field(Format::Cdxj, line)
+}
+
+/// A key, a time, a URL and at least six columns more.
+fn is_cdx(line: &[u8]) -> bool {
+    let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
+    words.len() >= 9 && is_time(words[1]) && memmem::find(words[2], b":").is_some()
+}
+
+/// A time in brackets, and a quote behind it.
+fn is_clf(line: &[u8]) -> bool {
+    let Some(at) = memmem::find(line, b" [") else { return false };
+    let pattern = b"00/Aaa/0000:00:00:00 ?0000] \"";
+    let Some(time) = line.get(at + 2..at + 2 + pattern.len()) else { return false };
+    time.iter().zip(pattern).all(|(byte, expected)| match expected {
+        b'0' => byte.is_ascii_digit(),
+        b'A' | b'a' => byte.is_ascii_alphabetic(),
+        b'?' => matches!(byte, b'+' | b'-'),
+        _ => byte == expected,
+    })
+}
+
+/// The kind of connection, a time, and a request in quotes.
+fn is_alb(line: &[u8]) -> bool {
+    let mut words = line.split(|&byte| byte == b' ');
+    let kind = words.next().unwrap_or_default();
+    let time = words.next().unwrap_or_default();
+    let is_kind = [&b"http"[..], b"https", b"h2", b"grpcs", b"ws", b"wss"].contains(&kind);
+    let is_iso = time.len() >= 20 && time[4] == b'-' && time[10] == b'T' && time.ends_with(b"Z");
+    is_kind && is_iso && line.contains(&b'"')
+}
+
+/// Two columns or more, one of which is called "url".
+fn is_header(line: &[u8], delimiter: u8) -> bool {
+    let name = |name: &[u8]| name.trim_ascii().trim_ascii().to_ascii_lowercase();
+    let names: Vec<_> = line.split(|&byte| byte == delimiter).map(name).collect();
+    names.len() > 1 && names.iter().any(|name| name == b"url" || name == b"\"url\"")
+}

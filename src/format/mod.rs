@@ -1,0 +1,648 @@
+//! Records to the URLs in them: which formats there are, and an iterator over the fields of whole records.
+//!
+//! A reader knows where in a record of its format a URL stands, and no more: what it does not need it does not check, and it
+//! judges nothing. Of most formats a record is a line; a CSV record goes on while a quote is open, and a WARC record has its
+//! length in its head. What a header says ([`Format::Cdx`], [`Format::W3c`], [`Format::Csv`]) is the state of the [`Reader`], so
+//! that an input may be read piece by piece, and each piece somewhere else: [`Reader::cut`] says where a piece can end.
+//!
+//! Fields are borrowed from the record unless something in them had to be undone: an escape, a doubled quote, two columns that
+//! are one URL.
+
+mod alb;
+mod cdx;
+mod cdxj;
+mod clf;
+mod csv;
+mod detect;
+mod json;
+mod near;
+mod quoted;
+mod selector;
+mod w3c;
+mod warc;
+
+use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
+
+use memchr::{memchr, memchr_iter};
+
+use crate::names::named;
+use crate::shard::{last_end, skip_byte_order_mark, trim_terminator};
+pub use selector::{FieldError, Selector};
+
+/// The longest record that is read, in bytes; a longer one is refused ([`BadCause::TooLong`]). It bounds the memory of a reader.
+pub const MAX_RECORD_LEN: usize = 8 << 20;
+
+named! {
+    /// How the URLs of an input are written down.
+    Format {
+        /// A URL a line.
+        Lines = "lines",
+        /// CDXJ, the index of web archives: a key, a time and a JSON object a line; its "url".
+        Cdxj = "cdxj",
+        /// CDX, its forerunner: columns whose letters a header names; column "a", the third where there is no header.
+        Cdx = "cdx",
+        /// WARC and WET, web archives (ISO 28500): the header WARC-Target-URI of each record.
+        Warc = "warc",
+        /// WAT, what Common Crawl found in pages: the "url" of each of the "Links" in the JSON of a WARC record.
+        Wat = "wat",
+        /// The common and combined log formats of Apache and nginx: request target and Referer.
+        Clf = "clf",
+        /// The extended log format of the W3C (IIS, CloudFront): what a line #Fields names cs-uri-stem, cs-uri-query and
+        /// cs(Referer).
+        W3c = "w3c",
+        /// The access log of the application load balancer of AWS: the URL of the request.
+        Alb = "alb",
+        /// A JSON object a line: its "url".
+        JsonLines = "jsonl",
+        /// Comma-separated values (RFC 4180): the column "url".
+        Csv = "csv",
+        /// Tab-separated values: the column "url".
+        Tsv = "tsv",
+    }
+}
+
+impl Format {
+    /// The format of an input that begins with `head`, by what its first records look like; [`Format::Lines`] where nothing
+    /// speaks clearly for another one. Some kilobytes are enough; all may be there is, or the last record cut off.
+    ///
+    /// ```
+    /// use urlsift::format::Format;
+    ///
+    /// assert_eq!(Format::detect(b"http://example.org/\n"), Format::Lines);
+    /// assert_eq!(Format::detect(b"{\"id\": 1, \"url\": \"http://example.org/\"}\n"), Format::JsonLines);
+    /// ```
+    #[must_use]
+    pub fn detect(head: &[u8]) -> Self {
+        detect::detect(skip_byte_order_mark(head, 0))
+    }
+
+    /// The format of that public name.
+    #[must_use]
+    pub fn find(name: &str) -> Option<Self> {
+        Self::ALL.iter().copied().find(|format| format.name() == name)
+    }
+}
+
+named! {
+    /// What a field is in its record.
+    Role {
+        /// The URL that the record is about.
+        Url = "url",
+        /// What a client asked for: a request target (RFC 9112, section 3.2), mostly a relative reference.
+        Request = "request",
+        /// Where a client says that it came from (RFC 9110, section 10.1.3).
+        Referer = "referer",
+        /// A link in a page.
+        Link = "link",
+    }
+}
+
+named! {
+    /// Why a record cannot be read.
+    BadCause {
+        /// The line does not look like a record of the format.
+        NotARecord = "not-a-record",
+        /// A record stands before the header that names its columns.
+        NoHeader = "no-header",
+        /// The header names no such column.
+        NoColumn = "no-column",
+        /// The record ends before the column.
+        TooFewFields = "too-few-fields",
+        /// A quote is not closed.
+        QuoteNotClosed = "quote-not-closed",
+        /// Something stands directly behind a closing quote.
+        TextBehindQuote = "text-behind-quote",
+        /// The request is not a method, a target and perhaps a version.
+        BadRequest = "bad-request",
+        /// The JSON is broken, or no object.
+        BadJson = "bad-json",
+        /// An escape in the field means nothing.
+        BadEscape = "bad-escape",
+        /// The value is no string.
+        NotAString = "not-a-string",
+        /// The head of a WARC record says not how long the record is.
+        NoLength = "no-length",
+        /// The input ends inside the record.
+        CutOff = "cut-off",
+        /// The record is longer than 8 MiB.
+        TooLong = "too-long",
+    }
+}
+
+named! {
+    /// Why a record has no field, and nothing is wrong.
+    Skip {
+        /// It is a blank line.
+        Blank = "blank",
+        /// It is a comment or a header.
+        Comment = "comment",
+        /// It has no such field, or the field says that there is nothing ("-", null).
+        NoField = "no-field",
+    }
+}
+
+/// A field of a record.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Field<'a> {
+    /// Its bytes, escapes undone. They may hold anything, line ends too.
+    pub bytes: Cow<'a, [u8]>,
+    /// What it is.
+    pub role: Role,
+    /// Where it begins, in bytes from the start of the input.
+    pub offset: u64,
+    /// The number of the line in which its record begins, from 1.
+    pub line: u64,
+}
+
+/// A record that cannot be read. The records behind it can.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct BadRecord {
+    /// Why.
+    pub cause: BadCause,
+    /// Where the record begins, in bytes from the start of the input.
+    pub offset: u64,
+    /// What is wrong, in bytes from the start of the record.
+    pub at: u64,
+    /// The number of the line in which it begins, from 1.
+    pub line: u64,
+}
+
+impl fmt::Display for BadRecord {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "line {}, byte {}: {}", self.line, self.at + 1, self.cause)
+    }
+}
+
+impl Error for BadRecord {}
+
+/// How many records there were. Each was read, refused or skipped.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Counts {
+    read: u64,
+    refused: [u64; BadCause::ALL.len()],
+    skipped: [u64; Skip::ALL.len()],
+}
+
+impl Counts {
+    /// Records that gave a field or more.
+    #[must_use]
+    pub fn read(&self) -> u64 {
+        self.read
+    }
+
+    /// Records that could not be read for that cause.
+    #[must_use]
+    pub fn refused(&self, cause: BadCause) -> u64 {
+        self.refused[cause as usize]
+    }
+
+    /// Records without a field, for that reason.
+    #[must_use]
+    pub fn skipped(&self, reason: Skip) -> u64 {
+        self.skipped[reason as usize]
+    }
+
+    /// All records.
+    #[must_use]
+    pub fn records(&self) -> u64 {
+        self.read + self.refused.iter().sum::<u64>() + self.skipped.iter().sum::<u64>()
+    }
+
+    /// Adds the records of `other`.
+    #[must_use]
+    pub fn merge(mut self, other: &Self) -> Self {
+        self.read += other.read;
+        self.refused.iter_mut().zip(other.refused).for_each(|(own, other)| *own += other);
+        self.skipped.iter_mut().zip(other.skipped).for_each(|(own, other)| *own += other);
+        self
+    }
+}
+
+/// What a reader of a format says of a record: that it had fields, or why it had none.
+type Outcome = Result<(), Miss>;
+
+/// Why a record has given no field.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Miss {
+    Skipped(Skip),
+    /// At that byte of the record.
+    Bad(BadCause, usize),
+}
+
+/// A field as a reader of a format finds it.
+#[derive(Debug)]
+struct Part<'a> {
+    role: Role,
+    bytes: Cow<'a, [u8]>,
+    /// Where it begins in the record.
+    at: usize,
+}
+
+/// The fields of a record. Mostly there is one, which never is in memory then.
+#[derive(Debug)]
+struct Parts<'a> {
+    first: Option<Part<'a>>,
+    /// In memory that serves all records.
+    more: Vec<Part<'a>>,
+}
+
+impl<'a> Parts<'a> {
+    #[inline(always)]
+    fn push(&mut self, part: Part<'a>) {
+        if self.first.is_none() {
+            self.first = Some(part);
+        } else {
+            self.more.push(part);
+        }
+    }
+
+    /// Says that there were fields if there were.
+    #[inline(always)]
+    fn or_skip(&self) -> Outcome {
+        if self.first.is_some() { Ok(()) } else { Err(Miss::Skipped(Skip::NoField)) }
+    }
+}
+
+/// A record that has been read.
+struct Record {
+    /// How many bytes it has, its terminator included.
+    len: usize,
+    /// How many LFs are in it.
+    lines: u64,
+    outcome: Outcome,
+    then: Pending,
+}
+
+/// What is to become of the next bytes of an input, in which no record begins.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Pending {
+    Nothing,
+    /// So many are stepped over.
+    Skip(u64),
+    /// They belong to a line that was too long.
+    Line,
+    /// They belong to no record, up to where one begins.
+    Resync,
+}
+
+/// Reads the records of an input: what to look for in them, and what the headers so far have said.
+///
+/// ```
+/// use urlsift::format::{Format, Reader};
+/// use urlsift::{Grammar, judge};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("index.cdxj");
+/// # std::fs::write(&path, "org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\", \"status\": \"200\"}\n")?;
+/// let bytes = std::fs::read(path)?;
+/// let refused = Reader::new(Format::Cdxj)
+///     .fields(&bytes)
+///     .flatten() // leaves out what cannot be read
+///     .filter(|field| !judge(&field.bytes).verdict().accepts(Grammar::Rfc3986))
+///     .count();
+/// assert_eq!(refused, 1);
+/// # Ok::<(), std::io::Error>(())
+/// ```
+///
+/// What cannot be read says why, and is counted:
+///
+/// ```
+/// use urlsift::format::{BadCause, Format, Reader, Role, Skip};
+///
+/// let log = b"::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a%20b HTTP/1.1\" 200 7 \"http://example.org/\" \"-\"\n\nwhat?\n";
+/// let mut reader = Reader::new(Format::Clf);
+/// let fields: Vec<_> = reader.fields(log).collect();
+/// let request = fields[0].as_ref().unwrap();
+/// assert_eq!((request.role, &*request.bytes, request.offset), (Role::Request, &b"/a%20b"[..], 42));
+/// assert_eq!(fields[1].as_ref().unwrap().role, Role::Referer);
+/// assert_eq!(fields[2].as_ref().unwrap_err().to_string(), "line 3, byte 6: not-a-record");
+/// let counts = reader.counts();
+/// assert_eq!((counts.read(), counts.refused(BadCause::NotARecord), counts.skipped(Skip::Blank)), (1, 1, 1));
+/// ```
+#[derive(Clone, Debug)]
+pub struct Reader {
+    format: Format,
+    kind: Kind,
+    offset: u64,
+    line: u64,
+    pending: Pending,
+    counts: Counts,
+}
+
+/// What there is to know for a format.
+#[derive(Clone, Debug)]
+enum Kind {
+    Lines,
+    Cdxj(Vec<json::Path>),
+    Cdx(cdx::Columns),
+    Warc(warc::Headers),
+    Wat,
+    Clf(clf::Wanted),
+    W3c(w3c::Columns),
+    Alb,
+    JsonLines(Vec<json::Path>),
+    Csv(csv::Table),
+}
+
+impl Reader {
+    /// A reader of the fields of `format` that its description names.
+    ///
+    /// # Panics
+    /// Never: each format has such fields.
+    #[must_use]
+    pub fn new(format: Format) -> Self {
+        Self::with_fields(format, &[]).expect("no field is asked for that it does not have")
+    }
+
+    /// A reader of some fields of `format`; without any, those of [`Reader::new`].
+    ///
+    /// # Errors
+    /// When the format cannot have such a field.
+    pub fn with_fields(format: Format, fields: &[Selector]) -> Result<Self, FieldError> {
+        let refuse = |n: usize| FieldError::new(format, &fields[n]);
+        let kind = match format {
+            Format::Lines => fields.is_empty().then_some(Kind::Lines).ok_or(0),
+            Format::Cdxj => json::Path::all(fields).map(Kind::Cdxj),
+            Format::Cdx => cdx::Columns::new(fields).map(Kind::Cdx),
+            Format::Warc => warc::Headers::new(fields).map(Kind::Warc),
+            Format::Wat => fields.is_empty().then_some(Kind::Wat).ok_or(0),
+            Format::Clf => clf::Wanted::new(fields).map(Kind::Clf),
+            Format::W3c => w3c::Columns::new(fields).map(Kind::W3c),
+            Format::Alb => alb::check(fields).map(|()| Kind::Alb),
+            Format::JsonLines => json::Path::all(fields).map(Kind::JsonLines),
+            Format::Csv => csv::Table::new(b',', fields).map(Kind::Csv),
+            Format::Tsv => csv::Table::new(b'\t', fields).map(Kind::Csv),
+        };
+        let kind = kind.map_err(refuse)?;
+        Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })
+    }
+
+    /// What it reads.
+    #[must_use]
+    pub fn format(&self) -> Format {
+        self.format
+    }
+
+    /// Where the next record begins, in bytes from the start of the input.
+    #[must_use]
+    pub fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The number of the line in which the next record begins, from 1.
+    #[must_use]
+    pub fn line(&self) -> u64 {
+        self.line
+    }
+
+    /// How many records it has read, refused and skipped.
+    #[must_use]
+    pub fn counts(&self) -> &Counts {
+        &self.counts
+    }
+
+    /// The fields of the next records of the input, which `bytes` hold whole: all of the input, or as much as
+    /// [`Reader::cut`] said. Reads on behind what it has been given so far.
+    ///
+    /// Of records that are not taken from the iterator it knows nothing afterwards; so take all. Costs no allocation for a field
+    /// that is borrowed.
+    pub fn fields<'r, 'a>(&'r mut self, bytes: &'a [u8]) -> Fields<'r, 'a> {
+        let body = skip_byte_order_mark(bytes, self.offset);
+        self.offset += (bytes.len() - body.len()) as u64;
+        Fields { start: self.offset, line: self.line, reader: self, rest: body, more: Vec::new(), next: 0 }
+    }
+
+    /// How many bytes are missing of the last record, if the input ends here: the body of a WARC record is stepped over, and may
+    /// be cut off.
+    #[must_use]
+    pub fn missing(&self) -> u64 {
+        match self.pending {
+            Pending::Skip(n) => n,
+            Pending::Nothing | Pending::Line | Pending::Resync => 0,
+        }
+    }
+
+    /// How many of `bytes`, the next of the input, are whole records; 0 when there is not one, and more has to be read. At the
+    /// end of the input (`ended`) it is all of them.
+    ///
+    /// The reader goes on behind them as if it had read them, and counts nothing. A copy made before reads them wherever there
+    /// is time:
+    ///
+    /// ```
+    /// use urlsift::format::{Format, Reader};
+    ///
+    /// let bytes = b"id,url\n1,http://example.org/\n2,\"http://example.org/a\nb\"\n";
+    /// let mut reader = Reader::new(Format::Csv);
+    /// let mut copy = reader.clone();
+    /// let end = reader.cut(&bytes[..50], false); // inside the quotes
+    /// assert_eq!((end, copy.fields(&bytes[..end]).count()), (29, 1));
+    /// assert_eq!(reader.fields(&bytes[end..]).next().unwrap().unwrap().line, 3);
+    /// ```
+    ///
+    /// It never asks for more than twice [`MAX_RECORD_LEN`]: a record that is longer is cut, and what is left of it is stepped over.
+    pub fn cut(&mut self, bytes: &[u8], ended: bool) -> usize {
+        let mark = bytes.len() - skip_byte_order_mark(bytes, self.offset).len();
+        let len = mark + self.cut_body(&bytes[mark..], self.offset + mark as u64, ended);
+        if len == mark {
+            return 0;
+        }
+        self.offset += len as u64;
+        self.line += memchr_iter(b'\n', &bytes[..len]).count() as u64;
+        len
+    }
+
+    fn cut_body(&mut self, body: &[u8], offset: u64, ended: bool) -> usize {
+        if matches!(self.kind, Kind::Warc(_) | Kind::Wat) {
+            let with_bodies = matches!(self.kind, Kind::Wat);
+            let (len, pending) = warc::cut(body, self.pending, with_bodies, ended);
+            if len > 0 {
+                self.pending = pending;
+            }
+            return len;
+        }
+        let mut from = 0;
+        if self.pending == Pending::Line {
+            let Some(lf) = memchr(b'\n', body) else { return body.len() };
+            self.pending = Pending::Nothing;
+            from = lf + 1;
+        }
+        let rest = &body[from..];
+        let len = match &mut self.kind {
+            Kind::Csv(table) => table.cut(rest, offset + from as u64, ended),
+            kind => {
+                let end = if ended { rest.len() } else { last_end(rest).unwrap_or(0) };
+                match kind {
+                    Kind::Cdx(columns) => columns.learn(&rest[..end]),
+                    Kind::W3c(columns) => columns.learn(&rest[..end]),
+                    _ => {}
+                }
+                end
+            }
+        };
+        if len == 0 && rest.len() > MAX_RECORD_LEN {
+            self.pending = Pending::Line;
+            return body.len();
+        }
+        from + len
+    }
+
+    /// Whether the next bytes may belong to no record.
+    #[inline]
+    fn has_gaps(&self) -> bool {
+        self.pending != Pending::Nothing || matches!(self.kind, Kind::Warc(_) | Kind::Wat)
+    }
+
+    /// Steps over what belongs to no record at the beginning of `bytes`; how long that is.
+    fn catch_up(&mut self, bytes: &[u8]) -> usize {
+        let mut len = 0;
+        match self.pending {
+            Pending::Nothing => {}
+            Pending::Skip(n) => {
+                len = usize::try_from(n).map_or(bytes.len(), |n| n.min(bytes.len()));
+                let left = n - len as u64;
+                self.pending = if left == 0 { Pending::Nothing } else { Pending::Skip(left) };
+            }
+            Pending::Line => {
+                let end = memchr(b'\n', bytes);
+                self.pending = if end.is_some() { Pending::Nothing } else { Pending::Line };
+                len = end.map_or(bytes.len(), |lf| lf + 1);
+            }
+            Pending::Resync => {
+                let (garbage, is_all) = warc::garbage(bytes);
+                self.pending = if is_all { Pending::Resync } else { Pending::Nothing };
+                len = garbage;
+            }
+        }
+        if self.pending == Pending::Nothing && matches!(self.kind, Kind::Warc(_) | Kind::Wat) {
+            len += warc::padding(&bytes[len..]);
+        }
+        self.offset += len as u64;
+        self.line += memchr_iter(b'\n', &bytes[..len]).count() as u64;
+        len
+    }
+}
+
+/// The fields of some records; made by [`Reader::fields`].
+///
+/// Gives all fields of a record before those of the next, in the order in which they stand in it.
+#[derive(Debug)]
+pub struct Fields<'r, 'a> {
+    reader: &'r mut Reader,
+    rest: &'a [u8],
+    /// What is still to be given of a record.
+    more: Vec<Part<'a>>,
+    /// The next of these.
+    next: usize,
+    /// Where that record begins.
+    start: u64,
+    line: u64,
+}
+
+impl<'a> Iterator for Fields<'_, 'a> {
+    type Item = Result<Field<'a>, BadRecord>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Self::Item> {
+        loop {
+            if let Some(part) = self.more.get_mut(self.next) {
+                self.next += 1;
+                let part = Part { bytes: std::mem::take(&mut part.bytes), ..*part };
+                return Some(Ok(self.field(part)));
+            }
+            if self.reader.has_gaps() {
+                let gap = self.reader.catch_up(self.rest);
+                self.rest = &self.rest[gap..];
+            }
+            if self.rest.is_empty() {
+                return None;
+            }
+            let mut parts = Parts { first: None, more: std::mem::take(&mut self.more) };
+            parts.more.clear();
+            let record = self.reader.kind.read(self.rest, self.reader.offset, &mut parts);
+            self.rest = &self.rest[record.len..];
+            (self.start, self.line) = (self.reader.offset, self.reader.line);
+            self.reader.offset += record.len as u64;
+            self.reader.line += record.lines;
+            self.reader.pending = record.then;
+            let Parts { first, more } = parts;
+            (self.more, self.next) = (more, 0);
+            match record.outcome {
+                Ok(()) => {
+                    self.reader.counts.read += 1;
+                    if let Some(part) = first {
+                        return Some(Ok(self.field(part)));
+                    }
+                }
+                Err(Miss::Skipped(reason)) => {
+                    self.more.clear();
+                    self.reader.counts.skipped[reason as usize] += 1;
+                }
+                Err(Miss::Bad(cause, at)) => {
+                    self.more.clear();
+                    self.reader.counts.refused[cause as usize] += 1;
+                    return Some(Err(BadRecord {
+                        cause,
+                        offset: self.start,
+                        at: at as u64,
+                        line: self.line,
+                    }));
+                }
+            }
+        }
+    }
+}
+
+impl<'a> Fields<'_, 'a> {
+    #[inline(always)]
+    fn field(&self, part: Part<'a>) -> Field<'a> {
+        Field { bytes: part.bytes, role: part.role, offset: self.start + part.at as u64, line: self.line }
+    }
+}
+
+impl Kind {
+    /// Reads the first record of `bytes`, which begin at `offset` of the input and are not empty.
+    #[inline]
+    fn read<'a>(&mut self, bytes: &'a [u8], offset: u64, parts: &mut Parts<'a>) -> Record {
+        match self {
+            Self::Csv(table) => return table.read(bytes, offset, parts),
+            Self::Warc(headers) => return warc::read(bytes, headers, parts),
+            Self::Wat => return warc::read_links(bytes, parts),
+            _ => {}
+        }
+        let len = memchr(b'\n', bytes).map_or(bytes.len(), |lf| lf + 1);
+        let (line, _) = trim_terminator(&bytes[..len]);
+        let outcome = if line.is_empty() {
+            Err(Miss::Skipped(Skip::Blank))
+        } else if line.len() > MAX_RECORD_LEN {
+            Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN))
+        } else {
+            self.read_line(line, parts)
+        };
+        // Of a line that is too long, its end may be missing.
+        let is_open = outcome == Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)) && bytes[len - 1] != b'\n';
+        let then = if is_open { Pending::Line } else { Pending::Nothing };
+        Record { len, lines: u64::from(bytes[len - 1] == b'\n'), outcome, then }
+    }
+
+    /// Reads a record that is a line, not blank, and without its terminator.
+    #[inline]
+    fn read_line<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
+        match self {
+            Self::Lines => {
+                parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(line), at: 0 });
+                Ok(())
+            }
+            Self::Cdxj(paths) => cdxj::read(line, paths, parts),
+            Self::Cdx(columns) => columns.read(line, parts),
+            Self::Clf(wanted) => wanted.read(line, parts),
+            Self::W3c(columns) => columns.read(line, parts),
+            Self::Alb => alb::read(line, parts),
+            Self::JsonLines(paths) => json::read(line, 0, paths, parts),
+            Self::Csv(_) | Self::Warc(_) | Self::Wat => unreachable!("their records are no lines"),
+        }
+    }
+}

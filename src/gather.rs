@@ -1,0 +1,198 @@
+//! Fields of records into a tally: gathered as lines of their own, swept as any others, and put back in their places.
+//!
+//! The engine wants bytes with many lines in them. So the fields of a piece of records are copied one behind the other, each role
+//! on its own, with a table of where each came from; what the tally has kept of a line is then looked up there. A field that holds
+//! a line end, or ends in what belongs to one, is judged alone.
+
+use std::collections::BTreeMap;
+
+use memchr::memchr;
+
+use crate::format::{BadCause, BadRecord, Counts, Field, Format, Reader, Role};
+use crate::frequent::CHUNK_LEN;
+use crate::kernel::KernelId;
+use crate::long_line::LongLine;
+use crate::observe::Observer;
+use crate::scan::Options;
+use crate::sweep::sweep;
+use crate::tally::{ByVerdict, MAX_EXAMPLES, Place, Run, Signs, Tally};
+
+/// What was found in the records of an input, beside what its fields are.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Records {
+    /// How they are written down.
+    pub format: Format,
+    /// How many there are.
+    pub counts: Counts,
+    /// The first few that were refused for each cause, in their order.
+    pub refused: BTreeMap<BadCause, Vec<BadRecord>>,
+    /// The fields that they have.
+    pub roles: BTreeMap<Role, Fields>,
+}
+
+/// Fields of one role.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Fields {
+    /// Fields without any byte; not judged.
+    pub blank: u64,
+    /// The others, by verdict.
+    pub judged: ByVerdict,
+}
+
+impl Records {
+    /// No records yet.
+    pub(crate) fn new(format: Format) -> Self {
+        Self { format, counts: Counts::default(), refused: BTreeMap::new(), roles: BTreeMap::new() }
+    }
+
+    /// Adds those of the same input that come behind these.
+    pub(crate) fn append(&mut self, behind: Self) {
+        self.counts = std::mem::take(&mut self.counts).merge(&behind.counts);
+        for (cause, first) in behind.refused {
+            let own = self.refused.entry(cause).or_default();
+            own.extend(first);
+            own.truncate(MAX_EXAMPLES);
+        }
+        for (role, fields) in behind.roles {
+            self.count(role, &fields.judged, fields.blank);
+        }
+    }
+
+    fn count(&mut self, role: Role, judged: &ByVerdict, blank: u64) {
+        let fields = self.roles.entry(role).or_default();
+        fields.judged.merge(judged);
+        fields.blank += blank;
+    }
+}
+
+/// Judges the fields of some records, the next that `reader` reads: `bytes`, which are whole records.
+///
+/// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
+pub(crate) fn gather(
+    behind: Tally,
+    reader: &mut Reader,
+    bytes: &[u8],
+    ended: bool,
+    input: u32,
+    options: &Options,
+    kernel: KernelId,
+) -> (Tally, Records) {
+    let (start, first_line) = (reader.offset(), reader.line());
+    let mut gathering = Gathering {
+        place: Place { input, offset: start },
+        first_line,
+        chunk: start / CHUNK_LEN,
+        lines: std::array::from_fn(|_| Lines::default()),
+        alone: None,
+        options,
+        kernel,
+        records: Records::new(reader.format()),
+        tally: behind,
+    };
+    let mut signs = Signs::of(bytes, start);
+    signs.unterminated &= ended;
+    gathering.tally.note(input, signs);
+    for field in reader.fields(bytes) {
+        match field {
+            Ok(field) => gathering.add(&field),
+            Err(bad) => {
+                let first = gathering.records.refused.entry(bad.cause).or_default();
+                if first.len() < MAX_EXAMPLES {
+                    first.push(bad);
+                }
+            }
+        }
+    }
+    gathering.sweep();
+    gathering.records.counts = reader.counts().clone();
+    let lines = reader.line() - first_line + u64::from(signs.unterminated);
+    gathering.tally.cover(Run { input, start, end: start + bytes.len() as u64, lines });
+    (gathering.tally, gathering.records)
+}
+
+/// Fields on their way into a tally.
+struct Gathering<'a> {
+    /// Where what is gathered begins in its input.
+    place: Place,
+    /// The number of the line in which the run begins that will be covered.
+    first_line: u64,
+    /// Which of the stretches it lies in that are counted together.
+    chunk: u64,
+    /// By the number of the role.
+    lines: [Lines; Role::ALL.len()],
+    /// The fields that were judged alone.
+    alone: Option<Tally>,
+    options: &'a Options,
+    kernel: KernelId,
+    records: Records,
+    tally: Tally,
+}
+
+/// Fields of one role, a line each.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    /// Where each begins in `text`, where in the input, and the number of its line there.
+    table: Vec<(u64, u64, u64)>,
+}
+
+impl Gathering<'_> {
+    #[inline]
+    fn add(&mut self, field: &Field<'_>) {
+        // What is counted by stretches of the input must not depend on how it was cut.
+        if field.offset / CHUNK_LEN != self.chunk {
+            self.sweep();
+            self.chunk = field.offset / CHUNK_LEN;
+            self.place.offset = self.chunk * CHUNK_LEN;
+        }
+        let line = field.line + 1 - self.first_line;
+        if field.bytes.ends_with(b"\r") || memchr(b'\n', &field.bytes).is_some() {
+            return self.add_alone(field, line);
+        }
+        let Lines { text, table } = &mut self.lines[field.role as usize];
+        table.push((text.len() as u64, field.offset, line));
+        text.extend_from_slice(&field.bytes);
+        text.push(b'\n');
+    }
+
+    #[cold]
+    fn add_alone(&mut self, field: &Field<'_>, line: u64) {
+        let place = Place { offset: field.offset, ..self.place };
+        let mut alone = LongLine::new(place, self.options);
+        alone.feed_field(&field.bytes);
+        let mut tally = alone.finish();
+        tally.relocate(|offset| (offset, line));
+        self.records.count(field.role, &tally.judged(), tally.blank);
+        self.alone = Some(match self.alone.take() {
+            Some(others) => others.merge(tally),
+            None => tally,
+        });
+    }
+
+    /// Judges what has been gathered so far.
+    fn sweep(&mut self) {
+        for (lines, &role) in self.lines.iter_mut().zip(Role::ALL) {
+            if lines.text.is_empty() {
+                continue;
+            }
+            let mut tally = self.tally.behind(self.place);
+            let mut observer = Observer::new(self.options.grammar, self.options.wanted(), &mut tally);
+            sweep(&mut observer, self.kernel, &lines.text, self.place);
+            let start = self.place.offset;
+            let table = &lines.table;
+            tally.relocate(|offset| {
+                let row = table.partition_point(|&(at, ..)| at < offset - start);
+                table.get(row).map_or((offset, 1), |&(_, offset, line)| (offset, line))
+            });
+            self.records.count(role, &tally.judged(), tally.blank);
+            self.tally = std::mem::take(&mut self.tally).merge(tally);
+            lines.text.clear();
+            lines.table.clear();
+        }
+        if let Some(alone) = self.alone.take() {
+            self.tally = std::mem::take(&mut self.tally).merge(alone);
+        }
+    }
+}

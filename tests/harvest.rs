@@ -1,0 +1,208 @@
+//! Scans of records: the same counts as of their fields one by one, at the places where they stand, however the work is done.
+
+use std::fs;
+use std::path::Path;
+
+use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
+use urlsift::format::{Format, Reader, Role};
+use urlsift::kernel::KernelId;
+use urlsift::scan::Options;
+use urlsift::tally::{Example, MAX_EXAMPLES, Tally};
+use urlsift::{Grammar, input, judge};
+
+/// Every sample with its format.
+fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
+    let formats = [
+        ("alb.log", Format::Alb),
+        ("apache-combined.log", Format::Clf),
+        ("apache_sample.log", Format::Clf),
+        ("nginx.log", Format::Clf),
+        ("cloudfront.log", Format::W3c),
+        ("iis.log", Format::W3c),
+        ("crawl.cdx", Format::Cdx),
+        ("crawl.wat", Format::Wat),
+        ("excel.csv", Format::Csv),
+        ("excel.tsv", Format::Tsv),
+        ("indexed.cdxj", Format::Cdxj),
+        ("objects.jsonl", Format::JsonLines),
+        ("written-1.0.warc", Format::Warc),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    formats.into_iter().map(move |(name, format)| {
+        // Often enough that there are many pieces, and cut off inside a record.
+        let bytes = fs::read(folder.join(name)).unwrap().repeat(3);
+        let len = bytes.len() - if matches!(format, Format::Warc | Format::Wat) { 20 } else { 3 };
+        (name.to_owned(), bytes[..len].to_vec(), format)
+    })
+}
+
+fn scanned(bytes: &[u8], format: Format, options: &Options, effort: &Effort) -> Scanned {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("records");
+    fs::write(&path, bytes).unwrap();
+    scan_records(&input::list(&[path]), &Reading::of(format), options, effort)
+}
+
+/// What a loop over the fields finds: judged and blank by role, and the first refused by one grammar: offset and line.
+fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
+    let tally = &scanned.tally;
+    let mut reader = Reader::new(format);
+    let (mut blank, mut refused, mut accepted) = (0, Vec::new(), [0; 5]);
+    let mut by_role = [0; Role::ALL.len()];
+    for field in reader.fields(bytes).flatten() {
+        if field.bytes.is_empty() {
+            blank += 1;
+            continue;
+        }
+        by_role[field.role as usize] += 1;
+        let verdict = judge(&field.bytes).verdict();
+        for grammar in verdict.iter() {
+            accepted[grammar as usize] += 1;
+        }
+        if let Some(defect) = judge(&field.bytes).defect(Grammar::Rfc3986) {
+            refused.push((
+                defect.component,
+                defect.cause,
+                field.offset,
+                field.line,
+                defect.offset,
+                field.bytes.to_vec(),
+            ));
+        }
+    }
+    let (_, records) = &scanned.records[0];
+    assert_eq!(&records.counts, reader.counts(), "{name}");
+    assert_eq!(tally.blank, blank, "{name}");
+    assert_eq!(Grammar::ALL.map(|grammar| tally.judged().accepted(grammar)), accepted, "{name}");
+    for &role in Role::ALL {
+        let found = records.roles.get(&role).map_or(0, |fields| fields.judged.lines());
+        assert_eq!(found, by_role[role as usize], "{name} {role}");
+    }
+    refused.sort_by_key(|&(.., offset, _, _, _)| offset);
+    let defects = tally.defects();
+    assert_eq!(defects.iter().map(|(.., found)| found.lines).sum::<u64>(), refused.len() as u64, "{name}");
+    for (component, cause, found) in defects {
+        let of_kind = refused.iter().filter(|refused| (refused.0, refused.1) == (component, cause));
+        let first: Vec<_> = of_kind.clone().take(MAX_EXAMPLES).collect();
+        assert_eq!(found.lines, of_kind.count() as u64, "{name} {component} {cause}");
+        assert_eq!(found.examples.len(), first.len());
+        for (example, (.., offset, line, at, text)) in found.examples.iter().zip(first) {
+            let Example { place, line: number, at: found_at, .. } = example;
+            assert_eq!(
+                (place.offset, *number, *found_at),
+                (*offset, *line, *at),
+                "{name} {component} {cause}"
+            );
+            let skipped = usize::try_from(example.skipped).unwrap();
+            assert_eq!(*example.text, text[skipped..][..example.text.len()], "{name}");
+        }
+    }
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.lengths = true;
+    (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
+    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    options
+}
+
+#[test]
+fn records_are_counted_as_their_fields_one_by_one() {
+    for (name, bytes, format) in samples() {
+        let mut first: Option<Tally> = None;
+        for kernel in KernelId::available() {
+            for (threads, shard_len) in [(1, 300), (3, 5000), (2, 1 << 20)] {
+                let mut effort = Effort::default();
+                (effort.threads, effort.shard_len, effort.kernel) = (threads, shard_len, kernel);
+                let scanned = scanned(&bytes, format, &options(), &effort);
+                check(&name, &bytes, format, &scanned);
+                let tally = first.get_or_insert_with(|| scanned.tally.clone());
+                assert_eq!(&scanned.tally, tally, "{name} by {kernel} in pieces of {shard_len}");
+                let ends = !matches!(format, Format::Warc | Format::Wat);
+                assert_eq!(scanned.failures.is_empty(), ends, "{name}");
+            }
+        }
+        let [run] = first.as_ref().unwrap().runs() else { panic!("{name}: one run") };
+        let lines = memchr::memchr_iter(b'\n', &bytes).count() as u64 + u64::from(!bytes.ends_with(b"\n"));
+        assert_eq!((run.start, run.end, run.lines), (0, bytes.len() as u64, lines), "{name}");
+    }
+}
+
+/// Names are counted by stretches of the input: a record that gives much more or less than it has must not shift them.
+#[test]
+fn names_are_counted_alike_however_long_records_are() {
+    let mut bytes = Vec::new();
+    for n in 0..60_000 {
+        let host = n % 997;
+        bytes.extend(
+            format!(
+                "{{\"pad\": \"{}\", \"url\": \"http://h{host}.example/\\u0041\\n\"}}\n",
+                "x".repeat(n % 400)
+            )
+            .bytes(),
+        );
+        bytes.extend(format!("{{\"url\": \"http://g{host}.example/\"}}\n").bytes());
+    }
+    assert!(bytes.len() > 16 << 20);
+    let mut tallies = Vec::new();
+    for (threads, shard_len) in [(1, 100_000), (2, 3 << 20)] {
+        let mut effort = Effort::default();
+        (effort.threads, effort.shard_len) = (threads, shard_len);
+        tallies.push(scanned(&bytes, Format::JsonLines, &options(), &effort).tally);
+    }
+    assert_eq!(tallies[0].top_hosts(10), tallies[1].top_hosts(10));
+    assert_eq!(tallies[0], tallies[1]);
+}
+
+#[test]
+fn a_field_that_nobody_has_is_an_error_of_the_input() {
+    let directory = tempfile::tempdir().unwrap();
+    let (list, log) = (directory.path().join("list"), directory.path().join("log"));
+    fs::write(&list, "http://example.org/\n").unwrap();
+    fs::write(&log, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n").unwrap();
+    let mut reading = Reading::default();
+    reading.fields = vec!["referer".parse().unwrap()];
+    let scanned = scan_records(&input::list(&[list, log]), &reading, &Options::default(), &Effort::default());
+    let [failure] = &scanned.failures[..] else { panic!("the list has no such field") };
+    assert_eq!(
+        (failure.input, failure.error.to_string()),
+        (0, "no field \"referer\": lines have no fields".to_owned())
+    );
+    assert_eq!(scanned.records[0].1.counts.records(), 1);
+}
+
+/// Crawls and logs are mostly compressed: what was packed by gzip, in several members or cut off, has the same records.
+#[test]
+#[cfg(feature = "gzip")]
+fn compressed_records_are_the_same() {
+    use std::io::Write;
+
+    use urlsift::input::Codec;
+
+    let mut effort = Effort::default();
+    effort.threads = 2;
+    for (name, bytes, format) in samples() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join(&name);
+        let mut packed = Vec::new();
+        for part in bytes.chunks(1000) {
+            let mut encoder = flate2::write::GzEncoder::new(&mut packed, flate2::Compression::default());
+            encoder.write_all(part).unwrap();
+            encoder.finish().unwrap();
+        }
+        fs::write(&path, &packed).unwrap();
+        let inputs = input::list(&[path]);
+        let plain = scanned(&bytes, format, &Options::default(), &effort);
+        // Some cannot be told by their beginning.
+        let told = (Format::detect(&bytes) == format).then(Reading::default);
+        for reading in [Reading::of(format)].into_iter().chain(told) {
+            let found = scan_records(&inputs, &reading, &Options::default(), &effort);
+            assert_eq!(found.records, plain.records, "{name}");
+            assert_eq!(found.tally, plain.tally, "{name}");
+            assert_eq!(found.failures.len(), plain.failures.len(), "{name}");
+            let [compressed] = found.compressed[..] else { panic!("{name}: one input") };
+            assert_eq!((compressed.codec, compressed.bytes), (Codec::Gzip, packed.len() as u64), "{name}");
+        }
+    }
+}

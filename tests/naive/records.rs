@@ -1,0 +1,123 @@
+//! Record formats once more, by the plainest means or by other crates.
+
+use std::fmt;
+
+use serde::de::{MapAccess, Visitor};
+use serde::{Deserialize, Deserializer};
+use serde_json::Value;
+use urlsift::format::{Format, Role};
+
+/// Fields, and what they are.
+type Fields = Vec<(Role, Vec<u8>)>;
+
+/// What a twin finds.
+pub(crate) enum Twin {
+    /// By the numbers of the lines; those of which there is no saying are left out.
+    ByLine(Vec<(u64, Fields)>),
+    /// All fields, in order.
+    InOrder(Fields),
+}
+
+/// How many records there are, where each line is one.
+pub(crate) fn count_records(format: Format, bytes: &[u8]) -> Option<u64> {
+    let is_by_lines = !matches!(format, Format::Csv | Format::Tsv | Format::Warc | Format::Wat);
+    is_by_lines.then(|| lines(bytes).len() as u64)
+}
+
+/// The fields of the records, where there is a twin for the format and the bytes.
+pub(crate) fn fields(format: Format, bytes: &[u8]) -> Option<Twin> {
+    match format {
+        Format::Lines => Some(each_line(bytes, |line| Some(vec![(Role::Url, line.to_vec())]))),
+        Format::JsonLines => Some(each_line(bytes, json)),
+        Format::Cdxj => Some(each_line(bytes, cdxj)),
+        Format::Csv => csv(bytes, b','),
+        Format::Tsv => csv(bytes, b'\t'),
+        _ => None,
+    }
+}
+
+/// The string under "url", if this is JSON: of broken JSON our reader may read what it finds.
+fn json(line: &[u8]) -> Option<Fields> {
+    struct FirstUrl(Option<Value>);
+    impl<'de> Deserialize<'de> for FirstUrl {
+        fn deserialize<D: Deserializer<'de>>(from: D) -> Result<Self, D::Error> {
+            struct Members;
+            impl<'de> Visitor<'de> for Members {
+                type Value = FirstUrl;
+                fn expecting(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+                    out.write_str("an object")
+                }
+                fn visit_map<A: MapAccess<'de>>(self, mut members: A) -> Result<FirstUrl, A::Error> {
+                    let mut found = None;
+                    while let Some((name, value)) = members.next_entry::<String, Value>()? {
+                        if name == "url" {
+                            found.get_or_insert(value);
+                        }
+                    }
+                    Ok(FirstUrl(found))
+                }
+            }
+            from.deserialize_map(Members)
+        }
+    }
+    let FirstUrl(found) = serde_json::from_slice(line).ok()?;
+    Some(match found {
+        Some(Value::String(url)) => vec![(Role::Url, url.into_bytes())],
+        _ => Vec::new(),
+    })
+}
+
+fn cdxj(line: &[u8]) -> Option<Fields> {
+    if line.starts_with(b"!") || line.starts_with(b"@") {
+        return Some(Vec::new());
+    }
+    json(line.splitn(3, |&byte| byte == b' ').nth(2).filter(|object| object.starts_with(b"{"))?)
+}
+
+/// By the csv crate. It takes lone CRs for line ends, a quote that nobody closes for a field, and a comment that does not end for
+/// an empty record.
+fn csv(bytes: &[u8], delimiter: u8) -> Option<Twin> {
+    let last = bytes.rsplit(|&byte| byte == b'\n').next()?;
+    if bytes.contains(&b'\r') || last.starts_with(b"#") {
+        return None;
+    }
+    let mut reader = csv::ReaderBuilder::new()
+        .has_headers(false)
+        .flexible(true)
+        .comment(Some(b'#'))
+        .terminator(csv::Terminator::Any(b'\n'))
+        .delimiter(delimiter)
+        .from_reader(bytes);
+    let mut records = reader.byte_records().map(Result::unwrap);
+    let Some(header) = records.next() else { return Some(Twin::InOrder(Vec::new())) };
+    let exact = header.iter().position(|name| name == b"url");
+    let alike = || header.iter().position(|name| name.trim_ascii().eq_ignore_ascii_case(b"url"));
+    let column = exact.or_else(alike);
+    if column.is_none() && bytes.contains(&b'#') {
+        // The header may be a comment.
+        return None;
+    }
+    let field = |record: csv::ByteRecord| Some((Role::Url, record.get(column?)?.to_vec()));
+    Some(Twin::InOrder(records.filter_map(field).collect()))
+}
+
+/// The lines of `bytes` without their terminators.
+fn lines(bytes: &[u8]) -> Vec<&[u8]> {
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    let mut lines: Vec<_> = bytes.split(|&byte| byte == b'\n').collect();
+    if lines.last().is_some_and(|last| last.is_empty()) {
+        lines.pop();
+    }
+    let trim = |line: &mut &[u8]| {
+        while let Some(rest) = line.strip_suffix(b"\r") {
+            *line = rest;
+        }
+    };
+    lines.iter_mut().for_each(trim);
+    lines
+}
+
+fn each_line(bytes: &[u8], read: impl Fn(&[u8]) -> Option<Fields>) -> Twin {
+    let numbered = lines(bytes).into_iter().zip(1..).filter(|(line, _)| !line.is_empty());
+    Twin::ByLine(numbered.filter_map(|(line, number)| Some((number, read(line)?))).collect())
+}

@@ -1,0 +1,329 @@
+//! The readers of record formats: samples against what other programs read in them, laws on arbitrary bytes, and plain twins.
+//!
+//! `records/README.md` says how the samples were made and who says what is in them.
+
+#[path = "naive/records.rs"]
+mod naive;
+
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use urlsift::escape;
+use urlsift::format::{BadCause, BadRecord, Counts, Field, Format, Reader, Role, Skip};
+
+type Found<'a> = Vec<Result<Field<'a>, BadRecord>>;
+
+/// All samples that have an expected listing, with their formats.
+fn samples() -> Vec<(PathBuf, Format)> {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    let sample = |path: PathBuf| path.with_file_name(path.file_stem().unwrap());
+    let mut paths: Vec<_> = fs::read_dir(folder)
+        .unwrap()
+        .map(|entry| entry.unwrap().path())
+        .filter(|path| path.extension().is_some_and(|extension| extension == "expected"))
+        .map(sample)
+        .collect();
+    paths.sort();
+    assert!(paths.len() > 15);
+    let format = |path: &Path| {
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let by_name = ["cdxj", "cdx", "warc", "wat", "jsonl", "csv", "tsv"];
+        let extension = name.rsplit('.').next().unwrap();
+        match name {
+            "iis.log" | "cloudfront.log" => Format::W3c,
+            "alb.log" => Format::Alb,
+            _ if by_name.contains(&extension) => Format::find(extension).unwrap(),
+            _ => Format::Clf,
+        }
+    };
+    paths.into_iter().map(|path| (path.clone(), format(&path))).collect()
+}
+
+fn listing(found: &Found<'_>) -> String {
+    let mut out = String::new();
+    for field in found.iter().flatten() {
+        write!(out, "{}\t{}\t", field.line, field.role).unwrap();
+        escape::push(&mut out, &field.bytes);
+        out.push('\n');
+    }
+    out
+}
+
+fn read(format: Format, bytes: &[u8]) -> (Found<'_>, Counts) {
+    let mut reader = Reader::new(format);
+    let found = reader.fields(bytes).collect();
+    (found, reader.counts().clone())
+}
+
+/// The same by pieces, as they are cut when so many bytes come at a time.
+fn read_by_pieces(format: Format, bytes: &[u8], step: usize) -> (Found<'_>, Counts) {
+    let mut reader = Reader::new(format);
+    let (mut found, mut counts) = (Vec::new(), Counts::default());
+    let (mut start, mut end) = (0, 0);
+    while start < bytes.len() {
+        end = bytes.len().min(end + step);
+        let mut copy = reader.clone();
+        let len = reader.cut(&bytes[start..end], end == bytes.len());
+        let before = copy.counts().clone();
+        assert_eq!(before, Counts::default());
+        found.extend(copy.fields(&bytes[start..start + len]));
+        if len > 0 {
+            assert_eq!(
+                (copy.offset(), copy.line()),
+                (reader.offset(), reader.line()),
+                "{format} cut at {start} {len}"
+            );
+            assert_eq!(copy.missing(), reader.missing());
+        }
+        counts = counts.merge(copy.counts());
+        start += len;
+        assert!(len > 0 || end < bytes.len());
+    }
+    (found, counts)
+}
+
+/// The number of the line in which a byte stands.
+fn line_at(bytes: &[u8], offset: u64) -> u64 {
+    1 + memchr::memchr_iter(b'\n', &bytes[..usize::try_from(offset).unwrap()]).count() as u64
+}
+
+/// What holds for any bytes.
+fn check_laws(format: Format, bytes: &[u8]) {
+    let (found, counts) = read(format, bytes);
+    let refused = found.iter().filter(|field| field.is_err()).count() as u64;
+    let by_cause: u64 = BadCause::ALL.iter().map(|&cause| counts.refused(cause)).sum();
+    let skipped: u64 = Skip::ALL.iter().map(|&reason| counts.skipped(reason)).sum();
+    assert_eq!(refused, by_cause);
+    assert_eq!(counts.records(), counts.read() + refused + skipped);
+    let mut lines: Vec<_> = found.iter().flatten().map(|field| field.line).collect();
+    lines.dedup();
+    // Some records may begin in one line: that of a reader whose records end at its end.
+    assert!(lines.len() as u64 <= counts.read());
+    if let Some(records) = naive::count_records(format, bytes) {
+        assert_eq!(counts.records(), records, "{format}");
+    }
+    let mut before = 0;
+    for field in &found {
+        match field {
+            Ok(field) => {
+                assert!(field.offset >= before || field.role == Role::Referer || format == Format::Cdxj);
+                before = before.max(field.offset);
+                let start = usize::try_from(field.offset).unwrap();
+                if let std::borrow::Cow::Borrowed(text) = field.bytes {
+                    assert_eq!(&bytes[start..start + text.len()], text, "{format}");
+                }
+                assert!(start <= bytes.len());
+                let line = line_at(bytes, field.offset);
+                assert!(field.line <= line);
+            }
+            Err(bad) => {
+                assert!(bad.offset + bad.at <= bytes.len() as u64);
+                assert_eq!(bad.line, line_at(bytes, bad.offset));
+            }
+        }
+    }
+    for step in [1, 7, 64, 1000] {
+        let (pieces, by_pieces) = read_by_pieces(format, bytes, step);
+        assert_eq!(pieces, found, "{format} by pieces of {step}");
+        assert_eq!(by_pieces, counts, "{format} by pieces of {step}");
+    }
+    check_by_twin(format, bytes, &found, &counts);
+}
+
+fn check_by_twin(format: Format, bytes: &[u8], found: &Found<'_>, counts: &Counts) {
+    let Some(expected) = naive::fields(format, bytes) else { return };
+    if counts.refused(BadCause::QuoteNotClosed) > 0 {
+        return;
+    }
+    let field = |field: &Field<'_>| (field.role, field.bytes.to_vec());
+    match expected {
+        naive::Twin::InOrder(expected) => {
+            let found: Vec<_> = found.iter().flatten().map(field).collect();
+            assert_eq!(found, expected, "{format}");
+        }
+        naive::Twin::ByLine(expected) => {
+            for (line, expected) in expected {
+                let of_line = found.iter().flatten().filter(|field| field.line == line);
+                assert_eq!(of_line.map(field).collect::<Vec<_>>(), expected, "{format} line {line}");
+            }
+        }
+    }
+}
+
+#[test]
+fn samples_are_read_as_others_read_them() {
+    for (path, format) in samples() {
+        let bytes = fs::read(&path).unwrap();
+        let expected = fs::read_to_string(
+            path.with_file_name(format!("{}.expected", path.file_name().unwrap().to_str().unwrap())),
+        );
+        let (found, counts) = read(format, &bytes);
+        pretty(&listing(&found), &expected.unwrap(), &path);
+        eprintln!("{}: {counts:?}", path.display());
+        check_laws(format, &bytes);
+    }
+}
+
+/// The first difference says more than two long texts.
+fn pretty(found: &str, expected: &str, path: &Path) {
+    for (found, expected) in found.lines().zip(expected.lines()) {
+        assert_eq!(found, expected, "{}", path.display());
+    }
+    assert_eq!(found.lines().count(), expected.lines().count(), "{}", path.display());
+}
+
+#[test]
+fn samples_tell_their_format() {
+    for (path, format) in samples() {
+        let bytes = fs::read(&path).unwrap();
+        if !path.ends_with("objects.jsonl") && !path.ends_with("iis.log") {
+            assert_eq!(Format::detect(&bytes[..bytes.len().min(16 << 10)]), format, "{}", path.display());
+        }
+    }
+}
+
+#[test]
+fn lists_are_lines() {
+    for folder in ["samples", "hostile"] {
+        let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora").join(folder);
+        for entry in fs::read_dir(folder).unwrap() {
+            let path = entry.unwrap().path();
+            let bytes = fs::read(&path).unwrap();
+            if !path.ends_with("table.csv") {
+                let head = &bytes[..bytes.len().min(16 << 10)];
+                assert_eq!(Format::detect(head), Format::Lines, "{}", path.display());
+            }
+        }
+    }
+}
+
+/// Bytes of a format that were changed here and there, or drawn from what it is made of.
+fn records(format: Format) -> impl Strategy<Value = Vec<u8>> {
+    let texts: Vec<Vec<u8>> = samples()
+        .into_iter()
+        .filter(|(_, of)| *of == format)
+        .map(|(path, _)| {
+            let bytes = fs::read(path).unwrap();
+            let from = bytes.len() / 3;
+            bytes[from..].iter().chain(&bytes[..from]).copied().take(6000).collect()
+        })
+        .collect();
+    let own: &[&[u8]] = match format {
+        Format::Cdxj | Format::JsonLines => &[
+            b"a b {\"url\": \"",
+            b"{\"url\":",
+            b"\"x\"",
+            b"\"}",
+            b"{",
+            b"}",
+            b"[",
+            b"]",
+            b":",
+            b",",
+            b"null",
+            b"12",
+            b"\\u00e9",
+            b"\\ud800",
+            b"\\\"",
+            b"\"url\"",
+        ],
+        Format::Cdx => &[b" CDX N a b", b" CDX b a", b" CDX", b"a b c", b"-"],
+        Format::Warc | Format::Wat => &[
+            b"WARC/1.0\r\n",
+            b"WARC/1.0\n",
+            b"Content-Length: 5\r\n",
+            b"Content-Length: 0\r\n",
+            b"content-length:3\n",
+            b"WARC-Target-URI: <http://a/>\r\n",
+            b"WARC-Target-URI: http://b/\r\n",
+            b"\r\n\r\n",
+            b"Content-Type: application/json\r\n",
+            b"Content-Length: 25\r\n",
+            b"{\"Links\":[{\"url\":\"x\"}]}  ",
+            b" more\r\n",
+            b"Content-Length: 99999999999\r\n",
+            b"\nWARC/",
+        ],
+        Format::Clf | Format::Alb => &[
+            b"::1 - - [01/Jan/2026:00:00:00 +0000] ",
+            b"\"GET /a HTTP/1.1\"",
+            b"\"GET ",
+            b" 200 1 ",
+            b"\"http://r/\"",
+            b"\"-\"",
+            b"\\x22",
+            b"\\\"",
+            b"\\n",
+            b"\\",
+            b" HTTP/2",
+        ],
+        Format::W3c => &[
+            b"#Fields: cs-uri-stem cs-uri-query cs(Referer)",
+            b"#Fields: cs(Referer) a cs-uri",
+            b"#Fields:",
+            b"#",
+            b"- - -",
+            b"/a b=c http://r/",
+            b"/a\tb\t",
+            b"\t",
+        ],
+        _ => {
+            &[b"id,url\n", b"url\tid\n", b"\"", b"\"\"", b",", b"\t", b"\"a\nb\"", b"#", b"x,\"y\"z,", b"\r"]
+        }
+    };
+    let all: &[&[u8]] = &[b"\n", b"\r\n", b" ", b"x", b"\"", b"\\", b"\xff", b"\0", b"http://a/"];
+    let tokens: Vec<Vec<u8>> = own.iter().chain(own).chain(all).map(|token| token.to_vec()).collect();
+    let drawn = prop::collection::vec(prop::sample::select(tokens), 0..60).prop_map(|tokens| tokens.concat());
+    let texts = if texts.is_empty() { vec![b"a\nb\n".to_vec()] } else { texts };
+    let changes = prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..3_u8), 0..6);
+    let changed = (prop::sample::select(texts), changes).prop_map(|(mut text, changes)| {
+        for (at, byte, kind) in changes {
+            let at = at.index(text.len());
+            match kind {
+                0 => text[at] = byte,
+                1 => text.insert(at, byte),
+                _ => text.truncate(at.max(1)),
+            }
+        }
+        text
+    });
+    prop_oneof![3 => drawn, 1 => changed, 1 => prop::collection::vec(any::<u8>(), 0..200)]
+}
+
+macro_rules! laws {
+    ($($name:ident: $format:ident,)+) => {
+        proptest! {
+            #![proptest_config(ProptestConfig { cases: 500, failure_persistence: None, ..ProptestConfig::default() })]
+            $(
+                #[test]
+                fn $name(bytes in records(Format::$format)) {
+                    check_laws(Format::$format, &bytes);
+                }
+            )+
+        }
+    };
+}
+
+laws! {
+    laws_of_lines: Lines,
+    laws_of_cdxj: Cdxj,
+    laws_of_cdx: Cdx,
+    laws_of_warc: Warc,
+    laws_of_wat: Wat,
+    laws_of_clf: Clf,
+    laws_of_w3c: W3c,
+    laws_of_alb: Alb,
+    laws_of_json_lines: JsonLines,
+    laws_of_csv: Csv,
+    laws_of_tsv: Tsv,
+}
+
+proptest! {
+    #[test]
+    fn any_bytes_have_a_format(bytes in prop::collection::vec(any::<u8>(), 0..300)) {
+        let format = Format::detect(&bytes);
+        check_laws(format, &bytes);
+    }
+}

@@ -1,0 +1,417 @@
+"""Makes the samples of this folder with the programs whose formats they are, and says by other readers what is in them.
+
+    make.py --nginx /usr/sbin/nginx --apache /usr/sbin/apache2 --apache-modules /usr/lib/apache2/modules
+
+Needs warcio and cdxj-indexer. Servers listen on 127.0.0.1 only. What it makes depends on their versions and on the time, so
+the results are kept, with NAME.expected beside NAME: a row for each field, with the number of the line in which its record
+begins, the role and the bytes, escaped as urlsift does.
+"""
+
+import argparse
+import csv
+import io
+import json
+import os
+import re
+import socket
+import subprocess
+import tempfile
+import time
+from pathlib import Path
+
+from cdxj_indexer.main import CDXJIndexer
+from warcio.archiveiterator import ArchiveIterator
+from warcio.statusandheaders import StatusAndHeaders
+from warcio.warcwriter import WARCWriter
+
+HERE = Path(__file__).parent
+
+# Request targets and Referers that clients have sent.
+TARGETS = [
+    (b"/", None),
+    (b"/index.html?q=a&b=c#x", b"http://example.org/"),
+    (b'/quote"s"', b'http://example.org/"quoted"'),
+    (b"/back\\slash\\\\two\\", b"http://example.org/\\"),
+    (b"/%22%5c%0a%00", b"http://example.org/%22"),
+    (b"/caf\xc3\xa9", "http://example.org/\u00fc\u4e2d\u6587".encode()),
+    (b"/latin1-\xe9\xff", b"http://example.org/\xff\xfe"),
+    (b"/\\x41\\x22\\n\\t", b"\\x00\\xZZ\\x4"),
+    (b"/tab\tin\tit", b"a\tb"),
+    (b"/a b c", b"http://example.org/a b"),
+    (b"/'<script>alert(1)</script>", b"<>'`{|}^"),
+    (b"//double//slash", b"-"),
+    (b"/\x7f", b"\x7f"),
+    (b"http://other.example/absolute-form", b"android-app://com.example/"),
+    (b"/" + b"a" * 3000 + b"?" + b"b" * 3000, b"http://example.org/" + b"c" * 3000),
+    (b"/empty-referer", b""),
+    (b"*", None),
+    (b"/.%2e/%2e./etc/passwd", b"\x1b[31mred\x1b[0m"),
+]
+# What is no request.
+GARBAGE = [b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03", b"GET", b"GET /nine\r\n", b"\r\n\r\n", b"\"\" \"\" \"\"\r\n\r\n", b"FOO BAR BAZ\r\n\r\n"]
+
+
+def escaped(data):
+    plain = lambda byte: chr(byte) if 0x20 <= byte < 0x7F and byte != 0x5C else "\\\\" if byte == 0x5C else f"\\x{byte:02x}"
+    return "".join(map(plain, data))
+
+
+def expect(name, rows):
+    with open(HERE / f"{name}.expected", "w", newline="\n") as out:
+        for line, role, data in rows:
+            out.write(f"{line}\t{role}\t{escaped(data)}\n")
+
+
+def send(port, data):
+    with socket.create_connection(("127.0.0.1", port), timeout=5) as client:
+        client.sendall(data)
+        client.shutdown(socket.SHUT_WR)
+        try:
+            while client.recv(65536):
+                pass
+        except OSError:
+            pass
+
+
+def ask_everything(port):
+    for _ in range(100):
+        try:
+            socket.create_connection(("127.0.0.1", port)).close()
+            break
+        except OSError:
+            time.sleep(0.1)
+    for target, referer in TARGETS:
+        header = b"" if referer is None else b"Referer: " + referer + b"\r\n"
+        method = b"OPTIONS" if target == b"*" else b"GET"
+        send(port, method + b" " + target + b" HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n" + header + b"\r\n")
+    for data in GARBAGE:
+        send(port, data)
+    time.sleep(0.5)
+
+
+def free_port():
+    with socket.socket() as found:
+        found.bind(("127.0.0.1", 0))
+        return found.getsockname()[1]
+
+
+def nginx(program):
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        temporary = "".join(f"{kind}_temp_path {folder}/{kind};" for kind in ["client_body", "proxy", "fastcgi", "uwsgi", "scgi"])
+        Path(folder, "nginx.conf").write_text(
+            f"daemon off; master_process off; pid {folder}/pid; error_log {folder}/error;\n"
+            f"events {{}}\nhttp {{ access_log {folder}/access combined; {temporary} large_client_header_buffers 4 32k;\n"
+            f"server {{ listen 127.0.0.1:{port}; return 204; }} }}\n"
+        )
+        server = subprocess.Popen([program, "-c", f"{folder}/nginx.conf", "-p", folder], stderr=subprocess.DEVNULL)
+        try:
+            ask_everything(port)
+        finally:
+            server.terminate()
+            server.wait()
+        return Path(folder, "access").read_bytes()
+
+
+def apache(program, modules):
+    port = free_port()
+    with tempfile.TemporaryDirectory() as folder:
+        os.chmod(folder, 0o777)
+        load = "".join(f"LoadModule {name}_module {modules}/mod_{name}.so\n" for name in ["mpm_event", "authz_core"])
+        Path(folder, "apache.conf").write_text(
+            f"ServerRoot {folder}\nServerName localhost\n{load}PidFile {folder}/pid\nListen 127.0.0.1:{port}\n"
+            f"DefaultRuntimeDir {folder}\nErrorLog {folder}/error\nDocumentRoot {folder}\nAllowEncodedSlashes On\n"
+            f"HttpProtocolOptions Unsafe\n"
+            'LogFormat "%h %l %u %t \\"%r\\" %>s %b \\"%{Referer}i\\" \\"%{User-agent}i\\"" combined\n'
+            'LogFormat "%h %l %u %t \\"%r\\" %>s %b" common\n'
+            f"CustomLog {folder}/combined combined\nCustomLog {folder}/common common\n"
+        )
+        server = subprocess.Popen([program, "-X", "-f", f"{folder}/apache.conf"], stderr=subprocess.DEVNULL)
+        try:
+            ask_everything(port)
+        finally:
+            server.terminate()
+            server.wait()
+        return Path(folder, "combined").read_bytes(), Path(folder, "common").read_bytes()
+
+
+QUOTED = rb'"((?:[^"\\]|\\.)*)"'
+ENTRY = re.compile(rb'[^"]* \[[^]]*\] ' + QUOTED + rb" \S+ \S+(?: " + QUOTED + rb")?", re.S)
+NAMED = {b"n": b"\n", b"t": b"\t", b"r": b"\r", b"b": b"\b", b"v": b"\v", b'"': b'"', b"\\": b"\\"}
+
+
+def plain(text):
+    one = lambda found: bytes([int(found[1][1:], 16)]) if len(found[1]) == 3 else NAMED[found[1]]
+    return re.sub(rb'\\(x[0-9a-fA-F]{2}|[ntrbv"\\])', one, text)
+
+
+def fields_of_log(name, log, sent=[target for target, _ in TARGETS]):
+    """By expressions; and against what was sent."""
+    rows, requests = [], []
+    for number, line in enumerate(log.split(b"\n")[:-1], 1):
+        request, referer = ENTRY.match(line).groups()
+        found = re.fullmatch(rb"([!#$%&'*+.^_`|~0-9A-Za-z-]+) (.+?)( HTTP/[^ ]*)?", request, re.S)
+        if not found and request not in (b"-", b""):
+            continue
+        if found:
+            rows.append((number, "request", plain(found[2])))
+            requests.append(plain(found[2]))
+        if referer not in (None, b"-"):
+            rows.append((number, "referer", plain(referer)))
+    print(name, "not logged as sent:", [target[:40] for target in sent if target not in requests])
+    (HERE / name).write_bytes(log)
+    expect(name, rows)
+
+
+HOSTILE_URLS = [
+    "http://example.org/",
+    'http://example.org/"quoted"\\back/',
+    "http://example.org/caf\u00e9/\u4e2d\u6587/\U0001f600",
+    "http://example.org/tab\tnew\nline\r\nend",
+    "http://example.org/\x00\x01\x1f\x7f",
+    "",
+    "http://example.org/" + "x" * 5000,
+    "a,b;c\td",
+    '"',
+    '","',
+    "#comment",
+    " padded ",
+    "\n",
+    "http://[::1]:8080/?a=b&c=%zz",
+]
+
+
+def csv_samples():
+    rows = [["id", "url", "note"]] + [[str(n), url, 'say "no",\nplease'] for n, url in enumerate(HOSTILE_URLS)]
+    for name, dialect, quoting in [
+        ("excel.csv", "excel", csv.QUOTE_MINIMAL),
+        ("unix.csv", "unix", csv.QUOTE_ALL),
+        ("excel.tsv", "excel-tab", csv.QUOTE_MINIMAL),
+    ]:
+        text = io.StringIO(newline="")
+        csv.writer(text, dialect, quoting=quoting).writerows(rows)
+        data = text.getvalue()
+        (HERE / name).write_bytes(data.encode())
+        expected, before = [], 0
+        reader = csv.reader(io.StringIO(data, newline="\n"), dialect)
+        for row in reader:
+            if row and row[1] != "url":
+                expected.append((before + 1, "url", row[1].encode()))
+            before = reader.line_num
+        expect(name, expected)
+
+
+def jsonl_samples():
+    lines, expected = [], []
+    for ascii_only in [True, False]:
+        for n, url in enumerate(HOSTILE_URLS):
+            other = {"id": n, "nested": {"url": "no", "list": [1, {"url": "no"}, "]}"]}, "text": 'a "quoted" {brace}'}
+            item = {"url": url, **other} if n % 2 else {**other, "url": url}
+            lines.append(json.dumps(item, ensure_ascii=ascii_only, separators=(",", ":") if n % 3 else None))
+    lines += ['{"id": 1}', '{"url": null}', '{"url": 5}', '{"url": "cut', "[]", "", '{"\\u0075rl": "http://escaped.example/key"}', '  {"url" : "http://blanks.example/" }  ']
+    data = "\n".join(lines) + "\n"
+    (HERE / "objects.jsonl").write_bytes(data.encode())
+    for number, line in enumerate(lines, 1):
+        try:
+            url = json.loads(line).get("url")
+        except (ValueError, AttributeError):
+            continue
+        if isinstance(url, str):
+            expected.append((number, "url", url.encode()))
+    expect("objects.jsonl", expected)
+
+
+def warc_samples():
+    urls = [
+        "http://example.org/", "https://example.org/a?b=c", "http://example.org/caf\u00e9", "urn:uuid:00000000-0000-0000-0000-000000000000",
+        # warcio makes "%20" of a blank when it reads one.
+        "http://example.org/a|b", "dns:example.org", 'http://example.org/"q"\\', "http://example.org/" + "x" * 2000,
+    ]
+    for name, version in [("written-1.0.warc", "WARC/1.0"), ("written-1.1.warc", "WARC/1.1")]:
+        with open(HERE / name, "wb") as out:
+            writer = WARCWriter(out, gzip=False, warc_version=version)
+            writer.write_record(writer.create_warcinfo_record("written.warc", {"software": "warcio"}))
+            for n, url in enumerate(urls):
+                body = b"WARC/1.0\r\nWARC-Target-URI: http://inside.example/\r\n\r\n" * (n % 3) + b"\n" * n
+                headers = StatusAndHeaders("200 OK", [("Content-Type", "text/plain")], protocol="HTTP/1.1")
+                kind = ["response", "resource", "metadata", "conversion"][n % 4]
+                http = {"http_headers": headers} if kind == "response" else {}
+                writer.write_record(writer.create_warc_record(url, kind, payload=io.BytesIO(body), **http))
+        # warcio writes no brackets; wget and the grammar of WARC 1.0 do.
+        if version == "WARC/1.0":
+            data = (HERE / name).read_bytes()
+            (HERE / name).write_bytes(re.sub(rb"(WARC-Target-URI: )(https[^\r]*)", rb"\1<\2>", data))
+        expect(name, warc_rows(HERE / name))
+        with open(HERE / name, "rb") as stream:
+            print(name, sum(1 for _ in ArchiveIterator(stream)), "records by warcio")
+
+
+def warc_rows(path):
+    data = path.read_bytes()
+    rows, before = [], 0
+    with open(path, "rb") as stream:
+        iterator = ArchiveIterator(stream)
+        for record in iterator:
+            url = record.rec_headers.get_header("WARC-Target-URI")
+            record.content_stream().read()
+            at = iterator.get_record_offset()
+            assert data[at:].startswith(b"WARC/")
+            if url:
+                value = url.encode()
+                rows.append((data[:at].count(b"\n") + 1, "url", value[1:-1] if value.startswith(b"<") else value))
+    return rows
+
+
+def cdxj_sample():
+    out = io.StringIO()
+    indexer = CDXJIndexer(out, [str(HERE / "written-1.1.warc")])
+    indexer.process_all()
+    (HERE / "indexed.cdxj").write_text(out.getvalue())
+    rows = [(number, "url", json.loads(line.split(" ", 2)[2])["url"].encode()) for number, line in enumerate(out.getvalue().splitlines(), 1)]
+    expect("indexed.cdxj", rows)
+
+
+CLOUDFRONT = """#Version: 1.0
+#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query
+2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t/index.html\t200\t-\tMozilla/5.0%20(X11)\t-
+2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t/a%2520b\t200\thttps://www.example.com/?q=%22\tMozilla/5.0%20(X11)\ta=b&c=d
+2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t-\t200\t-\t-\t-
+2019-12-04\t21:02:31\tLAX1\t392\t192.0.2.100
+"""
+IIS = """2026-01-01 00:00:00 before any header
+#Software: Microsoft Internet Information Services 10.0
+#Version: 1.0
+#Date: 2026-01-01 00:00:00
+#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status
+2026-01-01 00:00:01 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(Windows+NT) http://www.example.com/a?b=c 200
+2026-01-01 00:00:02 10.0.0.1 GET /café/"q" x=%20&y="z" 80 - 10.0.0.2 "Mozilla - 404
+
+#Fields: cs(Referer) time cs-uri-query cs-uri-stem
+- 00:00:03 a=b /changed
+http://example.org/ 00:00:04 - /changed/again
+http://example.org/alone 00:00:05 - -
+#Fields: date time
+2026-01-01 00:00:06
+"""
+ALB = """http 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.000 0.001 0.000 200 200 34 366 "GET http://www.example.com:80/ HTTP/1.1" "curl/7.46.0" - - arn:aws:elasticloadbalancing:us-east-2:123456789012:targetgroup/my-targets/73e2d6bc24d8a067 "Root=1-58337262-36d228ad5d99923122bbe354" "-" "-" 0 2018-07-02T22:22:48.364000Z "forward" "-" "-" "10.0.0.1:80" "200" "-" "-"
+https 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 10.0.0.1:80 0.086 0.048 0.037 200 200 0 57 "GET https://www.example.com:443/a%20b?c=d HTTP/1.1" "curl/7.46.0" ECDHE-RSA-AES128-GCM-SHA256 TLSv1.2 - "-" "-" "-" 1 2018-07-02T22:22:48.364000Z "authenticate,forward" "-" "-" "10.0.0.1:80" "200" "-" "-"
+h2 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 10.0.1.252:48160 10.0.0.66:9000 0.000 0.002 0.000 200 200 5 257 "GET https://10.0.2.105:773/ HTTP/2.0" "curl/7.46.0" - -
+ws 2018-07-02T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 10.0.0.140:40914 10.0.1.192:8010 0.001 0.003 0.000 101 101 218 587 "GET http://10.0.0.30:80/chat HTTP/1.1" "-" - -
+http 2018-11-30T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 - 0.000 0.001 0.000 400 - 34 366 "- http://example.com:80- -" "-" - -
+http 2018-11-30T22:23:00.186641Z app/my-loadbalancer/50dc6c495c0c9188 192.168.131.39:2817 - 0.000 0.001 0.000 200 - 34 366 "GET http://example.com:80/\\x22q\\x22 HTTP/1.1" "-" - -
+"""
+CDX = """ CDX N b a m s k r M S V g
+org,example)/ 20140126200624 http://example.org/ text/html 200 OSSAPWJ23L56IYVRW3GFEAR4MCJMGPTB - - 2258 334 a.warc.gz
+org,example)/caf%c3%a9 20140126200826 http://example.org/café?a=<b> text/html 404 LNMEDYOENSOEI5VPADCKL3CB6N3GWXPR - - 34054 620049 a.warc.gz
+ CDX A b m a
+x 20140126200826 text/html ftp://example.org/behind/another/header
+x 20140126200826 text/html -
+too few
+"""
+
+
+def w3c(text):
+    names, rows = None, []
+    for number, line in enumerate(text.split("\n"), 1):
+        if line.startswith("#Fields:"):
+            names = line[8:].split()
+        if not line or line.startswith("#") or not names:
+            continue
+        row = dict(zip(names, line.split("\t") if "\t" in line else line.split(" ")))
+        if len(row) < len(names):
+            continue
+        stem, query, referer = (row.get(name, "-") for name in ["cs-uri-stem", "cs-uri-query", "cs(Referer)"])
+        if stem != "-":
+            rows.append((number, "request", (stem if query == "-" else f"{stem}?{query}").encode()))
+        if referer != "-":
+            rows.append((number, "referer", referer.encode()))
+    return rows
+
+
+def cdx(text):
+    index, rows = 2, []
+    for number, line in enumerate(text.splitlines(), 1):
+        words = line.split(" ")
+        if words[1] == "CDX":
+            index = words.index("a") - 2
+        elif len(words) > index and words[index] != "-":
+            rows.append((number, "url", words[index].encode()))
+    return rows
+
+
+def alb(text):
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.match(r'[^"]*"([^ "]+) (.*?) ?(HTTP/[0-9.]+|-)?" ', line)
+        if found[1] != "-":
+            rows.append((number, "request", plain(found[2].encode())))
+    return rows
+
+
+def handwritten():
+    """After the examples in the documents of their formats."""
+    for name, text, read in [
+        ("cloudfront.log", CLOUDFRONT, w3c),
+        ("iis.log", IIS, w3c),
+        ("alb.log", ALB, alb),
+        ("crawl.cdx", CDX, cdx),
+    ]:
+        (HERE / name).write_bytes(text.encode())
+        expect(name, read(text))
+
+
+def wat_sample():
+    """Records written by warcio with the members that Common Crawl's WAT files have."""
+    links = lambda *urls: [{"path": "A@/href", "url": url, "text": 'say "hi" [{'} for url in urls]
+    bodies = [
+        {"Head": {"Title": '"Links": [{"url": "no"}]', "Link": [{"url": "no"}]}, "Links": links("http://example.org/", "../a?b", "#c", "")},
+        {"Links": []},
+        {"Head": {}},
+        {"Links": [{"path": "no url"}, {"alt": {"url": "no"}, "url": "café \\ \" \n"}]},
+        {"Links": links(*(f"/{n}" for n in range(50)))},
+    ]
+    with open(HERE / "crawl.wat", "wb") as out:
+        writer = WARCWriter(out, gzip=False, warc_version="WARC/1.0")
+        writer.write_record(writer.create_warcinfo_record("crawl.wat", {"software": "warcio"}))
+        for n, html in enumerate(bodies):
+            url = f"http://example.org/{n}"
+            body = {"Container": {"Links": 1}, "Envelope": {"WARC-Header-Metadata": {"WARC-Target-URI": url}, "Payload-Metadata": {"HTTP-Response-Metadata": {"HTML-Metadata": html}}}}
+            text = json.dumps(body, ensure_ascii=n % 2 == 0).encode()
+            writer.write_record(writer.create_warc_record(url, "metadata", payload=io.BytesIO(text), warc_content_type="application/json"))
+    data, rows = (HERE / "crawl.wat").read_bytes(), []
+    with open(HERE / "crawl.wat", "rb") as stream:
+        iterator = ArchiveIterator(stream)
+        for record in iterator:
+            if record.rec_type == "metadata":
+                document = json.loads(record.content_stream().read())
+                line = data[: iterator.get_record_offset()].count(b"\n") + 1
+                found = document["Envelope"]["Payload-Metadata"]["HTTP-Response-Metadata"]["HTML-Metadata"].get("Links", [])
+                rows += [(line, "link", link["url"].encode()) for link in found if "url" in link]
+    expect("crawl.wat", rows)
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("--nginx")
+    parser.add_argument("--apache")
+    parser.add_argument("--apache-modules")
+    args = parser.parse_args()
+    csv_samples()
+    jsonl_samples()
+    warc_samples()
+    cdxj_sample()
+    wat_sample()
+    handwritten()
+    # Real ones, of elsewhere.
+    expect("warcio_example.warc", warc_rows(HERE / "warcio_example.warc"))
+    fields_of_log("apache_sample.log", (HERE / "apache_sample.log").read_bytes(), [])
+    if args.nginx:
+        fields_of_log("nginx.log", nginx(args.nginx))
+    if args.apache:
+        combined, common = apache(args.apache, args.apache_modules)
+        fields_of_log("apache-combined.log", combined)
+        fields_of_log("apache-common.log", common)
+
+
+main()
