@@ -14,7 +14,7 @@ fuzz_target!(|input: &[u8]| {
     let whole: Vec<_> = reader.fields(bytes).collect();
     let counts = reader.counts();
     let refused = whole.iter().filter(|field| field.is_err()).count() as u64;
-    assert_eq!(refused, BadCause::ALL.iter().map(|&cause| counts.refused(cause)).sum());
+    assert_eq!(refused, BadCause::ALL.iter().map(|&cause| counts.refused(cause)).sum::<u64>());
     let skipped: u64 = Skip::ALL.iter().map(|&reason| counts.skipped(reason)).sum();
     assert_eq!(counts.records(), counts.read() + refused + skipped);
     for field in whole.iter().flatten() {
