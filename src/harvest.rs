@@ -8,6 +8,7 @@ use crossbeam_channel::unbounded;
 
 use crate::format::Reader;
 use crate::gather::{Records, gather};
+use crate::input::Supply;
 use crate::kernel::KernelId;
 use crate::parallel::in_order;
 use crate::scan::Options;
@@ -38,7 +39,7 @@ pub(crate) fn harvest(
     let tally = Mutex::new(Tally::default());
     let lock = || tally.lock().unwrap_or_else(PoisonError::into_inner);
     let mut records = Records::new(reader.format());
-    let mut cutter = Cutter { source, reader, rest: Vec::new(), ended: false, failed: None };
+    let mut cutter = Cutter { supply: Supply::new(source), reader, rest: Vec::new() };
     let next = || cutter.next(come_home.try_recv().unwrap_or_default(), way.piece_len);
     let work = |mut piece: Piece| {
         // All that is in the tally so far stands before these records.
@@ -59,7 +60,7 @@ pub(crate) fn harvest(
     };
     let _ = in_order(way.threads, next, work, sink);
     let missing = cutter.reader.missing();
-    let error = cutter.failed.or_else(|| {
+    let error = cutter.supply.failed.or_else(|| {
         let cut_off = || format!("ends inside a record, of which {missing} bytes are missing");
         (missing > 0).then(|| io::Error::new(io::ErrorKind::UnexpectedEof, cut_off()))
     });
@@ -76,13 +77,11 @@ struct Piece {
 
 /// Reads a source in pieces of whole records.
 struct Cutter<R> {
-    source: R,
+    supply: Supply<R>,
     /// Stands where the next piece begins.
     reader: Reader,
     /// Bytes read and not given out: the beginning of a record.
     rest: Vec<u8>,
-    ended: bool,
-    failed: Option<io::Error>,
 }
 
 impl<R: Read> Cutter<R> {
@@ -94,30 +93,18 @@ impl<R: Read> Cutter<R> {
         buffer[..len].copy_from_slice(&self.rest);
         self.rest.clear();
         loop {
-            self.fill(&mut buffer[..wanted], &mut len);
+            self.supply.fill(&mut buffer[..wanted], &mut len, |_| false);
             let reader = self.reader.clone();
-            let end = self.reader.cut(&buffer[..len], self.ended);
+            let end = self.reader.cut(&buffer[..len], self.supply.ended);
             if end > 0 {
                 self.rest.extend_from_slice(&buffer[end..len]);
-                return Some(Piece { reader, buffer, len: end, is_last: self.ended && end == len });
+                return Some(Piece { reader, buffer, len: end, is_last: self.supply.ended && end == len });
             }
-            if self.ended || self.failed.is_some() {
+            if self.supply.ended || self.supply.failed.is_some() {
                 return None;
             }
             wanted *= 2;
             buffer.resize(wanted.max(buffer.len()), 0);
-        }
-    }
-
-    /// Reads until `buffer` is full or the source has ended or failed.
-    fn fill(&mut self, buffer: &mut [u8], len: &mut usize) {
-        while *len < buffer.len() && !self.ended && self.failed.is_none() {
-            match self.source.read(&mut buffer[*len..]) {
-                Ok(0) => self.ended = true,
-                Ok(n) => *len += n,
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => self.failed = Some(error),
-            }
         }
     }
 }

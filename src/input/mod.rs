@@ -12,7 +12,7 @@ pub use codec::{Codec, DecodeError, DecodeErrorKind};
 pub use listing::Input;
 pub(crate) use listing::Opened;
 pub use names::Separator;
-pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes};
+pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
 pub use walk::Walk;
 pub(crate) use watched::Told;
 

@@ -70,23 +70,52 @@ pub(crate) struct Sizes {
     pub(crate) eager: bool,
 }
 
+/// A source, and what reading it has come to.
+pub(crate) struct Supply<R> {
+    source: R,
+    pub(crate) ended: bool,
+    pub(crate) failed: Option<io::Error>,
+}
+
+impl<R: Read> Supply<R> {
+    pub(crate) fn new(source: R) -> Self {
+        Self { source, ended: false, failed: None }
+    }
+
+    /// Reads behind the first `len` bytes of `buffer` until it is full, the source has ended or failed, or what a read has brought
+    /// is `enough`.
+    pub(crate) fn fill(&mut self, buffer: &mut [u8], len: &mut usize, enough: impl Fn(&[u8]) -> bool) {
+        while *len < buffer.len() && !self.ended && self.failed.is_none() {
+            match self.source.read(&mut buffer[*len..]) {
+                Ok(0) => self.ended = true,
+                Ok(n) => {
+                    *len += n;
+                    if enough(&buffer[*len - n..*len]) {
+                        return;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => self.failed = Some(error),
+            }
+        }
+    }
+}
+
 /// Reads a source in pieces.
 pub(crate) struct Pieces<R> {
-    source: R,
+    supply: Supply<R>,
     sizes: Sizes,
     /// Where the first byte that has not been given out stands.
     offset: u64,
     /// Bytes read and not given out: the beginning of a line.
     rest: Vec<u8>,
     in_long_line: bool,
-    ended: bool,
-    failed: Option<io::Error>,
 }
 
 impl<R: Read> Pieces<R> {
     /// The pieces of `source`, whose first byte stands at `offset` and begins a line.
     pub(crate) fn new(source: R, offset: u64, sizes: Sizes) -> Self {
-        Self { source, sizes, offset, rest: Vec::new(), in_long_line: false, ended: false, failed: None }
+        Self { supply: Supply::new(source), sizes, offset, rest: Vec::new(), in_long_line: false }
     }
 
     /// The next piece, in the memory of `spare`, which is left empty; `None` at the end.
@@ -105,19 +134,20 @@ impl<R: Read> Pieces<R> {
         self.rest.clear();
         let mut searched = 0;
         loop {
-            self.fill(&mut buffer[..wanted], &mut len);
+            let whole_lines = |brought: &[u8]| self.sizes.eager && memchr(b'\n', brought).is_some();
+            self.supply.fill(&mut buffer[..wanted], &mut len, whole_lines);
             let line_end = if self.in_long_line {
                 memchr(b'\n', &buffer[..len]).map(|lf| lf + 1)
-            } else if self.ended {
+            } else if self.supply.ended {
                 Some(len)
             } else {
                 last_end(&buffer[searched..len]).map(|end| searched + end)
             };
-            if let Some(error) = self.failed.take_if(|_| line_end.is_none()) {
+            if let Some(error) = self.supply.failed.take_if(|_| line_end.is_none()) {
                 return Err(error);
             }
             if self.in_long_line {
-                self.in_long_line = line_end.is_none() && !self.ended;
+                self.in_long_line = line_end.is_none() && !self.supply.ended;
                 let bytes = self.give(std::mem::take(buffer), len, line_end.unwrap_or(len));
                 return Ok(Some(Piece::Long { bytes, end: !self.in_long_line }));
             }
@@ -134,23 +164,6 @@ impl<R: Read> Pieces<R> {
             searched = len;
             wanted *= 2;
             buffer.resize(wanted.max(buffer.len()), 0);
-        }
-    }
-
-    /// Reads until `buffer` is full or the source has ended or failed.
-    fn fill(&mut self, buffer: &mut [u8], len: &mut usize) {
-        while *len < buffer.len() && !self.ended && self.failed.is_none() {
-            match self.source.read(&mut buffer[*len..]) {
-                Ok(0) => self.ended = true,
-                Ok(n) => {
-                    *len += n;
-                    if self.sizes.eager && memchr(b'\n', &buffer[*len - n..*len]).is_some() {
-                        return;
-                    }
-                }
-                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
-                Err(error) => self.failed = Some(error),
-            }
         }
     }
 
