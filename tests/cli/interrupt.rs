@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "a signal is sent by number")]
 
 use std::fs::{self, File};
-use std::io::{Read, Write};
+use std::io::{self, Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -21,16 +21,61 @@ fn spawn(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Waits until the command listens to signals: it does when it reads.
-fn let_it_begin() {
-    thread::sleep(Duration::from_millis(300));
+/// Whether the command listens to signals, and whether all its threads wait for something, by what the system says of it.
+#[cfg(target_os = "linux")]
+fn listens_and_waits(child: &Child) -> (bool, bool) {
+    let folder = format!("/proc/{}", child.id());
+    let status = fs::read_to_string(format!("{folder}/status")).unwrap();
+    let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
+    let listens = u64::from_str_radix(caught.trim(), 16).unwrap() >> (libc::SIGINT - 1) & 1 == 1;
+    let waits = |thread: io::Result<fs::DirEntry>| {
+        // A thread that ends meanwhile has no file any more. Its state stands behind its name, which is in parentheses.
+        let text = fs::read_to_string(thread.unwrap().path().join("stat")).unwrap_or_default();
+        text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
+    };
+    (listens, fs::read_dir(format!("{folder}/task")).unwrap().all(waits))
+}
+
+/// Elsewhere it is given time.
+#[cfg(not(target_os = "linux"))]
+fn listens_and_waits(_: &Child) -> (bool, bool) {
+    thread::sleep(Duration::from_secs(1));
+    (true, true)
+}
+
+/// Waits until the command listens to signals and has done all that it can do before something happens.
+fn let_it_wait(child: &Child) {
+    let mut n_times = 0;
+    // Several times, since what was written may still be on its way.
+    until("it waits", || {
+        n_times = if listens_and_waits(child) == (true, true) { n_times + 1 } else { 0 };
+        n_times == 10
+    });
+}
+
+/// Waits until the command listens to signals and has read more than `n_bytes`.
+fn let_it_read(child: &Child, n_bytes: u64) {
+    let has_read = || {
+        let Ok(io) = fs::read_to_string(format!("/proc/{}/io", child.id())) else { return true };
+        let count = io.lines().find_map(|line| line.strip_prefix("rchar: ")).unwrap();
+        count.parse::<u64>().unwrap() > n_bytes
+    };
+    until("it reads", || listens_and_waits(child).0 && has_read());
+}
+
+fn until(what: &str, mut comes: impl FnMut() -> bool) {
+    let start = Instant::now();
+    while !comes() {
+        assert!(start.elapsed() < Duration::from_secs(60), "never: {what}");
+        thread::sleep(Duration::from_millis(5));
+    }
 }
 
 /// The output of a child that has been told to end, which it has to do soon.
 fn ended(child: Child) -> Output {
     let start = Instant::now();
     let output = child.wait_with_output().unwrap();
-    assert!(start.elapsed() < Duration::from_secs(20));
+    assert!(start.elapsed() < Duration::from_secs(60));
     output
 }
 
@@ -47,7 +92,7 @@ fn a_pipe_that_brings_nothing_more_leaves_a_partial_report() {
         let mut child = spawn(urlsift().args(["--format", "json"]));
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"http://h/\nhttp://h/a b\nhttp://unfinis").unwrap();
-        let_it_begin();
+        let_it_wait(&child);
         send(&child, signal);
         let output = ended(child);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(status), ""));
@@ -70,7 +115,7 @@ fn the_end_of_a_pipe_whose_writers_were_stopped_too_is_none() {
         let mut child = spawn(urlsift().args(args));
         let mut stdin = child.stdin.take().unwrap();
         stdin.write_all(b"http://h/\nhttp://unfinis").unwrap();
-        let_it_begin();
+        let_it_wait(&child);
         send(&child, libc::SIGINT);
         drop(stdin);
         let output = ended(child);
@@ -82,7 +127,7 @@ fn the_end_of_a_pipe_whose_writers_were_stopped_too_is_none() {
 #[test]
 fn of_a_line_without_end_it_is_said_how_much_was_read() {
     let child = spawn(urlsift().arg("/dev/zero"));
-    let_it_begin();
+    let_it_read(&child, 4 << 20);
     send(&child, libc::SIGINT);
     let output = ended(child);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(130), ""));
@@ -99,7 +144,7 @@ fn a_pipe_that_nobody_opens_is_left() {
     let (fifo, target) = (fifo(folder.path()), target.to_str().unwrap());
     for args in [&[][..], &["lines"]] {
         let child = spawn(urlsift().args(args).args([&fifo, "-o", target]));
-        let_it_begin();
+        let_it_wait(&child);
         send(&child, libc::SIGINT);
         let output = ended(child);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(130), ""), "{args:?}");
@@ -109,7 +154,7 @@ fn a_pipe_that_nobody_opens_is_left() {
     }
     let refused = folder.path().join("refused");
     let child = spawn(urlsift().args(["split", &fifo, "-a", target, "-r"]).arg(refused));
-    let_it_begin();
+    let_it_wait(&child);
     send(&child, libc::SIGTERM);
     let output = ended(child);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(143), ""));
@@ -123,10 +168,10 @@ fn a_pipe_that_is_opened_late_is_read() {
     let folder = tempfile::tempdir().unwrap();
     let fifo = fifo(folder.path());
     let child = spawn(urlsift().args(["lines", "-c", "line", &fifo]));
-    let_it_begin();
+    let_it_wait(&child);
     let mut end = File::options().write(true).open(&fifo).unwrap();
     end.write_all(b"http://h/\n").unwrap();
-    let_it_begin();
+    let_it_wait(&child);
     end.write_all(b"http://h/\n").unwrap();
     drop(end);
     let output = ended(child);
@@ -142,7 +187,7 @@ fn a_long_scan_is_left_with_the_beginning_of_each_input() {
     // A line of 64 GiB without a byte on disk.
     file.set_len(1 << 36).unwrap();
     let child = spawn(urlsift().args(["-j2", "--color", "never"]).arg(&path));
-    thread::sleep(Duration::from_secs(1));
+    let_it_read(&child, 64 << 20);
     send(&child, libc::SIGINT);
     let output = ended(child);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(130), ""));
@@ -176,9 +221,9 @@ fn a_second_one_ends_it_at_once() {
     fs::write(&path, b"http://h/\n".repeat(1 << 18)).unwrap();
     // Nobody reads the records, so that the command waits to write more of them.
     let mut child = spawn(urlsift().arg("lines").arg(&path));
-    let_it_begin();
+    let_it_wait(&child);
     send(&child, libc::SIGINT);
-    let_it_begin();
+    let_it_wait(&child);
     assert!(child.try_wait().unwrap().is_none(), "it waits for its reader");
     send(&child, libc::SIGINT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
@@ -190,7 +235,7 @@ fn the_key_stops_what_is_typed_in_and_what_is_read() {
     command.arg("-");
     let mut terminal = Terminal::start(command, None, None);
     terminal.press(b"http://typed/\n");
-    let_it_begin();
+    let_it_wait(terminal.command());
     terminal.press(b"\x03");
     let (status, shown) = terminal.end();
     assert_eq!(status, Some(130));

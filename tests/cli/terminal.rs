@@ -73,6 +73,11 @@ impl Terminal {
         }
     }
 
+    /// The command.
+    pub(crate) fn command(&self) -> &Child {
+        &self.child
+    }
+
     /// Presses keys.
     pub(crate) fn press(&mut self, keys: &[u8]) {
         self.keys.write_all(keys).unwrap();
