@@ -1,27 +1,26 @@
 //! Several inputs through the pipeline: files and memory by shards, everything else by pieces as they come; one result.
-//!
-//! A compressed file is decoded by one thread from its start to its end, several of them by several threads. Threads for which
-//! there is no file left take pieces over from the others, and judge them while those decode on.
+
+mod packed;
 
 use std::fs::File;
 use std::io::{self, Read};
 use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicU64, AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
-use crossbeam_channel::{Receiver, unbounded};
 use rayon::prelude::*;
 
-use crate::format::{Format, Reader, Selector};
+use crate::format::Format;
 pub use crate::gather::{Fields, Records};
-use crate::hands::{Hands, Job};
 use crate::harvest::{Way, harvest};
 use crate::input::{Bytes, Codec, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told, Unpacked};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
 pub use crate::pipeline::Failure;
 use crate::pipeline::{Lent, in_pieces};
+pub use crate::reading::Reading;
+use crate::reading::Source;
 use crate::scan::{Options, Ways, scan_into};
 use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
@@ -94,31 +93,6 @@ pub struct Scanned {
     pub records: Vec<(u32, Records)>,
     /// The inputs that are compressed, by number.
     pub compressed: Vec<Compressed>,
-}
-
-/// How inputs are read: where in them the URLs stand.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Reading {
-    /// The format of all of them; `None` is for each what its first records look like.
-    pub format: Option<Format>,
-    /// The fields of a record that are URLs; those of the format ([`Reader::new`]) where there are none here.
-    pub fields: Vec<Selector>,
-}
-
-impl Reading {
-    /// Inputs of that format.
-    #[must_use]
-    pub fn of(format: Format) -> Self {
-        Self { format: Some(format), fields: Vec::new() }
-    }
-
-    /// The reader for an input that begins with `head`.
-    fn reader(&self, head: &[u8]) -> io::Result<Reader> {
-        let format = self.format.unwrap_or_else(|| Format::detect(head));
-        Reader::with_fields(format, &self.fields)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
-    }
 }
 
 /// A compressed input. What is counted of it is what comes of decoding it, lengths and places too.
@@ -202,12 +176,9 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
     let numbered = inputs.iter().enumerate().map(|(n, input)| (number(n), input));
     // Files first, all at once; then what can only be read from its start, one after the other.
     let (streams, files): (Vec<_>, Vec<_>) = numbered.partition(|(_, input)| input.is_stream());
-    let are_lists = *reading == Reading::of(Format::Lines);
+    let are_lists = reading.is_of_lists();
     let is_list = |input: &Input| match input.open(None).and_then(|opened| opened.bytes(None)) {
-        Ok(mut bytes) => {
-            let (head, _) = head_of(&mut bytes);
-            reading.reader(&head).is_ok_and(|reader| reader.format() == Format::Lines)
-        }
+        Ok(bytes) => reading.open(bytes).is_ok_and(|(reader, _)| reader.format() == Format::Lines),
         // It says why when it is read.
         Err(_) => true,
     };
@@ -232,7 +203,7 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
     let mut all = in_pool(effort.n_threads(), scan_files);
     let mut packed = packed.into_inner().unwrap_or_else(PoisonError::into_inner);
     packed.sort_unstable_by_key(|&(number, _)| number);
-    all = all.merge(scan_packed(&packed, options, effort));
+    all = all.merge(packed::scan_packed(&packed, options, effort));
     for (number, input) in records {
         let scan = |bytes| scan_any(bytes, number, reading, options, effort);
         all = all.merge(scan_alone(input, number, effort, scan));
@@ -254,42 +225,12 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
     all
 }
 
-/// How much of an input is looked at to tell its format, in bytes.
-const HEAD_LEN: u64 = 64 << 10;
-
-/// The first bytes of a source, and why there are no more, if that is an error.
-fn head_of(source: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
-    let mut head = Vec::new();
-    let read = source.take(HEAD_LEN).read_to_end(&mut head);
-    (head, read.err())
-}
-
-/// A source that has ended, with an error if there is one.
-struct Failing(Option<io::Error>);
-
-impl Read for Failing {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
-    }
-}
-
 /// Adds the fields of the records of a stream, or its lines if it is a list.
-fn scan_any(
-    mut stream: Box<dyn Read + Send>,
-    input: u32,
-    reading: &Reading,
-    options: &Options,
-    effort: &Effort,
-) -> Scanned {
-    let (head, failed) = head_of(&mut stream);
-    let reader = match reading.reader(&head) {
-        Ok(reader) => reader,
+fn scan_any(stream: Source, input: u32, reading: &Reading, options: &Options, effort: &Effort) -> Scanned {
+    let (reader, stream) = match reading.open(stream) {
+        Ok(opened) => opened,
         Err(error) => return Scanned::failed(input, error),
     };
-    // The end of a terminal's input comes once.
-    let has_ended = failed.is_some() || (head.len() as u64) < HEAD_LEN;
-    let behind = if has_ended { Box::new(Failing(failed)) } else { stream };
-    let stream = Box::new(io::Cursor::new(head).chain(behind));
     if reader.format() == Format::Lines {
         return scan_stream(stream, input, options, effort);
     }
@@ -305,12 +246,7 @@ fn scan_any(
 }
 
 /// Opens an input, has `scan` count what is in it from its start on, decoded, and notes how it was packed.
-fn scan_alone(
-    input: &Input,
-    number: u32,
-    effort: &Effort,
-    scan: impl FnOnce(Box<dyn Read + Send>) -> Scanned,
-) -> Scanned {
+fn scan_alone(input: &Input, number: u32, effort: &Effort, scan: impl FnOnce(Source) -> Scanned) -> Scanned {
     let watch = effort.watch.as_ref();
     let packed = match input.open(watch) {
         Ok(Opened::Packed(packed)) => packed,
@@ -531,7 +467,7 @@ fn scan_long(
     if end { long.take().map(LongLine::finish).unwrap_or_default() } else { Tally::default() }
 }
 
-fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effort: &Effort) -> Scanned {
+fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -> Scanned {
     let tally = Mutex::new(Tally::default());
     let mut long = None;
     let mut aside = Tally::default();
@@ -558,109 +494,6 @@ fn scan_stream(stream: Box<dyn Read + Send>, input: u32, options: &Options, effo
         in_pieces([(input, Ok(stream))], effort.sizes(), effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     Scanned { tally: tally.merge(aside), failures, ..Scanned::default() }.ended(input, options)
-}
-
-/// Compressed files, each decoded from its start to its end.
-fn scan_packed(files: &[(u32, &Input)], options: &Options, effort: &Effort) -> Scanned {
-    let next = &AtomicUsize::new(0);
-    let (hands, offered) = Hands::new();
-    thread::scope(|scope| {
-        let spawn = |_| {
-            let (hands, offered) = (hands.clone(), offered.clone());
-            let work = move || scan_some_packed(files, next, options, effort, hands, offered);
-            // Where the system refuses a thread, the others do its work.
-            thread::Builder::new().spawn_scoped(scope, work).ok()
-        };
-        let n_others = if files.is_empty() { 0 } else { effort.n_threads() - 1 };
-        let others: Vec<_> = (0..n_others).filter_map(spawn).collect();
-        let own = scan_some_packed(files, next, options, effort, hands, offered);
-        others.into_iter().fold(own, |scanned, other| match other.join() {
-            Ok(more) => scanned.merge(more),
-            Err(panic) => std::panic::resume_unwind(panic),
-        })
-    })
-}
-
-/// Takes files as long as there are some, and then pieces of those of others.
-fn scan_some_packed<'a>(
-    files: &[(u32, &Input)],
-    next: &AtomicUsize,
-    options: &'a Options,
-    effort: &'a Effort,
-    hands: Hands<'a>,
-    offered: Receiver<Job<'a>>,
-) -> Scanned {
-    let mut scanned = Scanned::default();
-    while let Some(&(number, input)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-        let opened = input.open(effort.watch.as_ref()).and_then(|opened| match opened {
-            Opened::Packed(packed) => {
-                let n_hands = effort.n_threads() - 1;
-                packed.unpack(effort.watch.as_ref(), (n_hands > 0).then(|| (hands.clone(), n_hands)))
-            }
-            _ => Err(io::Error::other("the file was replaced while it was read")),
-        });
-        scanned = match opened {
-            Ok(unpacked) => scan_unpacked(scanned, unpacked, number, options, effort, &hands),
-            Err(error) => scanned.merge(Scanned::failed(number, error)),
-        };
-    }
-    // Somebody may offer work as long as there is one of these.
-    drop(hands);
-    offered.into_iter().for_each(|job| job());
-    scanned
-}
-
-/// Adds the lines of a compressed file to what has been scanned of others, with the help of `hands`.
-fn scan_unpacked<'a>(
-    mut scanned: Scanned,
-    unpacked: Unpacked<'_>,
-    input: u32,
-    options: &'a Options,
-    effort: &'a Effort,
-    hands: &Hands<'a>,
-) -> Scanned {
-    let Unpacked { bytes, codec, meter } = unpacked;
-    let mut pieces = Pieces::new(bytes, 0, effort.sizes());
-    let (home, come_home) = unbounded();
-    let mut long = None;
-    let shared = Arc::new(Mutex::new(Tally::default()));
-    loop {
-        match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
-            // Many files have but one piece, and are not worth a tally of their own.
-            Ok(Some(Piece::Lines(bytes))) if bytes.offset == 0 => {
-                scan_lines(&mut scanned.tally, &bytes, input, options, effort);
-            }
-            Ok(Some(Piece::Lines(bytes))) => {
-                let bytes = Lent::new(bytes, &home);
-                let shared = shared.clone();
-                let job = Box::new(move || {
-                    let mut piece = lock(&shared).behind(Place { input, offset: bytes.offset });
-                    scan_lines(&mut piece, &bytes, input, options, effort);
-                    let mut shared = lock(&shared);
-                    *shared = std::mem::take(&mut *shared).merge(piece);
-                });
-                if let Err(job) = hands.offer(job) {
-                    job();
-                }
-            }
-            Ok(Some(Piece::Long { bytes, end })) => {
-                scanned.tally =
-                    scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options, effort));
-            }
-            Ok(None) => break,
-            Err(error) => {
-                scanned.failures.push(Failure { input, error });
-                break;
-            }
-        }
-    }
-    // What others have taken over comes home when it is done.
-    drop(home);
-    while come_home.recv().is_ok() {}
-    scanned.compressed.push(Compressed { input, codec, bytes: meter.bytes() });
-    let shared = std::mem::take(&mut *lock(&shared));
-    scanned.tally = scanned.tally.merge(shared);
-    scanned.ended(input, options)
 }
 
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -136,6 +136,7 @@ mod shard;
 mod sign;
 pub mod format;
 pub mod input;
+mod reading;
 mod class;
 pub mod kernel;
 mod streams;
