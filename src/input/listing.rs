@@ -5,7 +5,7 @@ use std::io::{self, Cursor, Read, Seek};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
-use super::codec::{Codec, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
+use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
 use super::watched::{Bytes, standard, stoppable, waiting};
 use crate::escape;
 use crate::hands::Hands;
@@ -58,8 +58,8 @@ impl Opened {
 pub(crate) struct Packed {
     codec: Codec,
     bytes: Bytes,
-    /// Whether it is a file that is worth several threads.
-    is_large_file: bool,
+    /// How long it is, if it is a file.
+    file_len: Option<u64>,
 }
 
 /// A file that is no larger is decoded by one thread.
@@ -76,7 +76,12 @@ impl Packed {
         watch: Option<&Watch>,
         hands: Option<(Hands<'a>, usize)>,
     ) -> io::Result<Unpacked<'a>> {
-        unpack(self.bytes, self.codec, watch, hands.filter(|_| self.is_large_file))
+        let help = match (self.file_len, hands) {
+            (None, _) => Help::Stream,
+            (Some(LARGE..), Some((hands, n_hands))) => Help::Hands(hands, n_hands),
+            (Some(_), _) => Help::Alone,
+        };
+        unpack(self.bytes, self.codec, watch, help)
     }
 }
 
@@ -204,8 +209,8 @@ impl Input {
         Ok(match codec {
             Codec::Plain => Opened::File(file, metadata.len()),
             codec => {
-                let is_large_file = metadata.len() > LARGE;
-                Opened::Packed(Packed { codec, bytes: stoppable(file, watch), is_large_file })
+                let file_len = Some(metadata.len());
+                Opened::Packed(Packed { codec, bytes: stoppable(file, watch), file_len })
             }
         })
     }
@@ -220,7 +225,7 @@ impl Input {
         };
         Ok(match codec {
             Codec::Plain => Opened::Stream(bytes),
-            codec => Opened::Packed(Packed { codec, bytes, is_large_file: false }),
+            codec => Opened::Packed(Packed { codec, bytes, file_len: None }),
         })
     }
 }

@@ -7,8 +7,10 @@
 //! (a packed file in a packed file), it is dropped, and the decoder goes on by itself. So the result is the same with any
 //! guesses, and with none.
 //!
-//! Members of some 10 kB to some 100 kB, as crawls and bgzip have, are found in time. What goes beyond a block and the next, or
-//! is larger than a guess may become, is left to the decoder: memory is bounded by the number of threads.
+//! Members of some 10 kB to some 100 kB, as crawls and bgzip have, are found in time. What goes beyond a block and what is seen
+//! behind it, or is larger than a guess may become, is left to the decoder: memory is bounded by the number of threads.
+//!
+//! Small members are decoded whole here too, where the decoder comes to them before anybody has guessed (`member`).
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -22,7 +24,8 @@ use memchr::memmem;
 
 use super::MAGIC_LEN;
 use super::gzip::WINDOW_BITS;
-use super::source::{Ahead, Source, read_some};
+use super::member::{MAGIC, Member, Members};
+use super::source::{Ahead, Source};
 use crate::hands::{Hands, Job};
 
 /// Sizes of what is guessed. Any sizes give the same bytes.
@@ -30,24 +33,28 @@ use crate::hands::{Hands, Job};
 pub(super) struct Sizes {
     /// How many compressed bytes are a guess.
     pub(super) block: usize,
+    /// How many are seen behind a block: no member that is decoded whole is longer.
+    pub(super) behind: usize,
     /// How many bytes may come of one.
     pub(super) guess: usize,
-    /// How many blocks lie ahead at most.
+    /// How many guesses are asked for at most.
     pub(super) ahead: usize,
 }
 
 impl Sizes {
-    /// Those for so many threads.
+    /// Those for so many threads besides the decoder's.
     pub(super) fn of(threads: usize) -> Self {
-        Self { block: 512 << 10, guess: 8 << 20, ahead: threads + 2 }
+        let ahead = if threads > 0 { threads + 2 } else { 0 };
+        Self { block: 512 << 10, behind: 512 << 10, guess: 8 << 20, ahead }
     }
 }
 
 /// A source of compressed bytes, of which members are decoded in advance.
 pub(super) struct Blocks<'a, R> {
     source: R,
-    hands: Hands<'a>,
+    hands: Option<Hands<'a>>,
     sizes: Sizes,
+    members: Members,
     /// The block at which the decoder is, and those behind it.
     window: VecDeque<Block>,
     /// Where the first block begins in the source.
@@ -66,7 +73,12 @@ pub(super) struct Blocks<'a, R> {
 }
 
 struct Block {
+    /// Its own, and what is seen behind them.
     bytes: Arc<Vec<u8>>,
+    /// How many are its own.
+    len: usize,
+    /// Whether the source ends with them.
+    is_all: bool,
     guess: Guessing,
 }
 
@@ -96,13 +108,14 @@ struct Stretch {
 }
 
 impl<'a, R: Read> Blocks<'a, R> {
-    pub(super) fn new(source: R, hands: Hands<'a>, sizes: Sizes) -> Self {
+    pub(super) fn new(source: R, hands: Option<Hands<'a>>, sizes: Sizes) -> Self {
         let (home, come_home) = unbounded();
         let (ask, todo) = unbounded();
         Self {
             source,
             hands,
             sizes,
+            members: Members::new(),
             window: VecDeque::new(),
             base: 0,
             used: 0,
@@ -115,38 +128,49 @@ impl<'a, R: Read> Blocks<'a, R> {
         }
     }
 
-    /// Reads a block more.
+    /// Reads a block more, if there is one.
     fn read_block(&mut self) {
-        let mut bytes = vec![0; self.sizes.block];
-        let mut len = 0;
-        while len < bytes.len() && !self.source_ended && self.failed.is_none() {
-            match read_some(&mut self.source, &mut bytes[len..]) {
-                Ok(0) => self.source_ended = true,
-                Ok(n) => len += n,
+        let room = self.sizes.block + self.sizes.behind;
+        let mut bytes = Vec::with_capacity(room);
+        if let Some(last) = self.window.back() {
+            bytes.extend_from_slice(&last.bytes[last.len..]);
+        }
+        if !self.source_ended && self.failed.is_none() {
+            let wanted = room - bytes.len();
+            match self.source.by_ref().take(wanted as u64).read_to_end(&mut bytes) {
+                Ok(n) => self.source_ended = n < wanted,
                 Err(error) => self.failed = Some(error),
             }
         }
-        bytes.truncate(len);
-        if len > 0 {
-            self.window.push_back(Block { bytes: Arc::new(bytes), guess: Guessing::Open });
+        if !bytes.is_empty() {
+            let is_all = self.source_ended && bytes.len() < room;
+            let len = bytes.len().min(self.sizes.block);
+            self.window.push_back(Block { bytes: Arc::new(bytes), len, is_all, guess: Guessing::Open });
         }
+    }
+
+    /// Whether there may be a block behind the last one.
+    fn goes_on(&self) -> bool {
+        let all_read = self.source_ended || self.failed.is_some();
+        !all_read || self.window.back().is_some_and(|last| last.len < last.bytes.len())
     }
 
     /// Lets as many guesses be made as there are threads that have nothing to do.
     fn look_ahead(&mut self) {
         for n in 1..=self.sizes.ahead {
-            // A member may end in the block behind.
-            while self.window.len() <= n + 1 && !self.source_ended && self.failed.is_none() {
+            while self.window.len() <= n && self.goes_on() {
                 self.read_block();
             }
             if matches!(self.window.get(n), Some(Block { guess: Guessing::Open, .. })) {
                 self.ask_for(n);
             }
         }
-        while !self.todo.is_empty() {
+        while let Some(hands) = &self.hands
+            && !self.todo.is_empty()
+        {
             let todo = self.todo.clone();
             // Whoever takes one goes on with the others, so that nobody waits for this thread.
-            if self.hands.offer(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
+            if hands.offer(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
                 return;
             }
         }
@@ -154,8 +178,7 @@ impl<'a, R: Read> Blocks<'a, R> {
 
     /// Asks for the guess of a block: whoever comes first makes it.
     fn ask_for(&mut self, n: usize) {
-        let block = self.window[n].bytes.clone();
-        let behind = self.window.get(n + 1).map(|block| block.bytes.clone()).unwrap_or_default();
+        let (bytes, len, is_all) = (self.window[n].bytes.clone(), self.window[n].len, self.window[n].is_all);
         let (send, receive) = bounded(1);
         let (most, spare) = (self.sizes.guess, self.come_home.clone());
         let begun = Arc::new(AtomicBool::new(false));
@@ -164,10 +187,9 @@ impl<'a, R: Read> Blocks<'a, R> {
             if begun.swap(true, Ordering::Relaxed) {
                 return;
             }
-            let bytes = [&block[..], &behind].concat();
             let spare = spare.try_recv().unwrap_or_default();
             // Whoever wanted it may have gone on without.
-            let _ = send.send(guess(&bytes, block.len(), most, spare));
+            let _ = send.send(guess(&bytes, len, is_all, most, spare));
         };
         let _ = self.ask.send(Box::new(job));
     }
@@ -213,22 +235,27 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
     }
 
     fn head(&self) -> Vec<u8> {
-        let bytes = self.window.iter().flat_map(|block| block.bytes.iter());
-        bytes.skip(self.used).take(MAGIC_LEN).copied().collect()
+        let own = self.window.iter().flat_map(|block| &block.bytes[..block.len]);
+        let seen = self.window.back().into_iter().flat_map(|block| &block.bytes[block.len..]);
+        own.chain(seen).skip(self.used).take(MAGIC_LEN).copied().collect()
     }
 
     fn use_up(&mut self, n: usize) {
         self.used += n;
         while let Some(first) = self.window.front()
-            && self.used >= first.bytes.len()
+            && self.used >= first.len
         {
-            self.used -= first.bytes.len();
-            self.base += first.bytes.len() as u64;
-            match self.window.pop_front().map(|block| block.guess) {
-                Some(Guessing::Done(guess)) => self.give_back(guess.bytes),
+            if self.window.len() == 1 && first.bytes.len() > first.len {
+                self.read_block();
+            }
+            let Some(first) = self.window.pop_front() else { return };
+            self.used -= first.len;
+            self.base += first.len as u64;
+            match first.guess {
+                Guessing::Done(guess) => self.give_back(guess.bytes),
                 // Nobody needs to begin it any more.
-                Some(Guessing::Asked(begun, _)) => begun.store(true, Ordering::Relaxed),
-                _ => {}
+                Guessing::Asked(begun, _) => begun.store(true, Ordering::Relaxed),
+                Guessing::Open => {}
             }
         }
     }
@@ -237,8 +264,10 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
         if self.head().len() >= MAGIC_LEN {
             return Ok(false);
         }
+        let n_blocks = self.window.len();
         self.read_block();
-        self.failed.take_if(|_| self.window.is_empty()).map_or(Ok(true), Err)
+        let grew = self.window.len() > n_blocks;
+        self.failed.take_if(|_| !grew).map_or(Ok(true), Err)
     }
 
     fn has_ended(&self) -> bool {
@@ -247,15 +276,32 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
 
     fn decoded_ahead(&mut self, used: u64) -> Option<Ahead> {
         self.look_ahead();
+        if self.window.is_empty() {
+            self.read_block();
+        }
         let at = usize::try_from(used - self.base).ok()?;
-        let guess = self.guess()?;
-        let stretch = guess.stretches.iter().find(|stretch| stretch.packed.start == at)?;
-        let (packed_len, bytes) = (stretch.packed.len(), stretch.bytes.clone());
-        // Nobody wants the others any more.
-        let mut all = std::mem::take(&mut guess.bytes);
-        guess.stretches.clear();
-        all.truncate(bytes.end);
-        Some(Ahead { bytes: all, from: bytes.start, packed_len })
+        let stretch = self.guess().and_then(|guess| {
+            let stretch = guess.stretches.iter().find(|stretch| stretch.packed.start == at)?;
+            let (packed_len, bytes) = (stretch.packed.len(), stretch.bytes.clone());
+            // Nobody wants the others any more.
+            guess.stretches.clear();
+            Some(Ahead { bytes: std::mem::take(&mut guess.bytes), range: bytes, packed_len })
+        });
+        stretch.or_else(|| {
+            let first = self.window.front()?;
+            let packed = &first.bytes[at..];
+            let mut bytes = self.come_home.try_recv().unwrap_or_default();
+            let mut found = self.members.decode(packed, first.is_all, &mut bytes);
+            if let Member::NoRoom(len) = found {
+                bytes.resize(len, 0);
+                found = self.members.decode(packed, first.is_all, &mut bytes);
+            }
+            if let Member::Whole(packed_len, len) = found {
+                return Some(Ahead { bytes, range: 0..len, packed_len });
+            }
+            self.give_back(bytes);
+            None
+        })
     }
 
     fn give_back(&mut self, bytes: Vec<u8>) {
@@ -266,61 +312,77 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
     }
 }
 
-/// With what a member begins: the two bytes that say that it is one, and the one method that there is (RFC 1952, section 2.3.1).
-const MAGIC: &[u8] = b"\x1f\x8b\x08";
-
-/// What members there seem to be that begin in the first `len` of `packed`, of which about `most` bytes may come, in the
-/// memory of `spare`.
-fn guess(packed: &[u8], len: usize, most: usize, spare: Vec<u8>) -> Guess {
+/// What members there seem to be that begin in the first `len` of `packed`, of which no more than `most` bytes come, in the
+/// memory of `spare`. `is_all` says that nothing comes behind `packed`.
+fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -> Guess {
     let magic = memmem::Finder::new(MAGIC);
     let mut decompress = Decompress::new_gzip(WINDOW_BITS);
+    let mut members = Members::new();
     let mut guess = Guess { stretches: Vec::new(), bytes: spare };
-    guess.bytes.clear();
-    guess.bytes.reserve_exact(most);
-    let mut at = 0;
+    guess.bytes.resize(most, 0);
+    let (mut at, mut to) = (0, 0);
     while at < len
         && let Some(found) = magic.find(&packed[at..])
         && at + found < len
     {
-        let (start, from) = (at + found, guess.bytes.len());
+        let (start, from) = (at + found, to);
         at = start;
-        let mut end = End::Whole;
-        while matches!(end, End::Whole) && at < len && packed[at..].starts_with(MAGIC) {
-            let member_len;
-            (end, member_len) = decode_member(&mut decompress, &packed[at..], &mut guess.bytes);
-            at += member_len;
+        let mut goes_on = true;
+        while goes_on && at < len && packed[at..].starts_with(MAGIC) {
+            let room = &mut guess.bytes[to..];
+            match decode(&mut members, &mut decompress, &packed[at..], is_all, room) {
+                Found::Whole(packed_len, len) => (at, to) = (at + packed_len, to + len),
+                Found::Cut => return guess.with(start..at, from..to),
+                Found::Nothing => goes_on = false,
+            }
         }
-        if at > start {
-            guess.stretches.push(Stretch { packed: start..at, bytes: from..guess.bytes.len() });
-        }
-        match end {
-            End::Whole => {}
-            End::Cut => break,
-            End::None => at += 1,
-        }
+        guess = guess.with(start..at, from..to);
+        at += usize::from(!goes_on);
     }
     guess
 }
 
-/// What became of a member.
-enum End {
-    Whole,
+impl Guess {
+    /// With these members, if there are some.
+    fn with(mut self, packed: Range<usize>, bytes: Range<usize>) -> Self {
+        if !packed.is_empty() {
+            self.stretches.push(Stretch { packed, bytes });
+        }
+        self
+    }
+}
+
+/// What became of what looks like a member.
+enum Found {
+    /// How many bytes it is, and how many came of it.
+    Whole(usize, usize),
     /// It goes on behind what is there, or more comes of it than there is room for.
     Cut,
     /// It is none.
-    None,
+    Nothing,
 }
 
-/// Decodes the member with which `packed` begins, if it is one; how long it is.
-fn decode_member(decompress: &mut Decompress, packed: &[u8], bytes: &mut Vec<u8>) -> (End, usize) {
-    decompress.reset(true);
-    let from = bytes.len();
-    let result = decompress.decompress_vec(packed, bytes, FlushDecompress::None);
-    if let Ok(Status::StreamEnd) = result {
-        return (End::Whole, usize::try_from(decompress.total_in()).expect("no more than there is"));
+/// Decodes the member with which `packed` begins, if it is one, as the decoder would: whole if it is small, step by step
+/// otherwise.
+fn decode(
+    members: &mut Members,
+    decompress: &mut Decompress,
+    packed: &[u8],
+    is_all: bool,
+    room: &mut [u8],
+) -> Found {
+    match members.decode(packed, is_all, room) {
+        Member::Whole(packed_len, len) => return Found::Whole(packed_len, len),
+        Member::NoRoom(_) => return Found::Cut,
+        Member::Other => {}
     }
-    bytes.truncate(from);
-    (if result.is_ok() { End::Cut } else { End::None }, 0)
+    decompress.reset(true);
+    let len = |total: u64| usize::try_from(total).expect("no more than there is");
+    match decompress.decompress(packed, room, FlushDecompress::None) {
+        Ok(Status::StreamEnd) => Found::Whole(len(decompress.total_in()), len(decompress.total_out())),
+        Ok(_) => Found::Cut,
+        Err(_) => Found::Nothing,
+    }
 }
 
 #[cfg(test)]
@@ -391,7 +453,8 @@ mod tests {
             spoiled in prop::option::of(any::<prop::sample::Index>()),
             block in 1..3000usize,
             guess in 1..20_000usize,
-            ahead in 1..5usize,
+            behind in 0..3000usize,
+            ahead in 0..5usize,
             threads in 0..3usize,
         ) {
             let mut bytes = [packed(b"x\n", 6), parts.concat()].concat();
@@ -402,11 +465,19 @@ mod tests {
                 let at = at.index(bytes.len());
                 bytes[at] ^= 0x10;
             }
-            let expected = decoded(Buffered::new(&bytes[..]), 1000);
-            let found = with_hands(threads, |hands| {
-                decoded(Blocks::new(&bytes[..], hands, Sizes { block, guess, ahead }), 777)
-            });
-            prop_assert_eq!(found, expected);
+            let sizes = Sizes { block, behind, guess, ahead };
+            let found = with_hands(threads, |hands| decoded(Blocks::new(&bytes[..], Some(hands), sizes), 777));
+            let alone = decoded(Blocks::new(&bytes[..], None, sizes), 777);
+            prop_assert!(found == alone, "guesses change something");
+            let by_steps = decoded(Buffered::new(&bytes[..]), 1000);
+            if let Some(error) = by_steps.1.as_ref().filter(|_| spoiled.is_some() && found.2 > by_steps.2) {
+                // What was spoiled may be of no importance, as the checksum says; zlib is stricter about that.
+                prop_assert!(error.contains("no compressed data can be so"), "{}", error);
+                prop_assert!(found.0.starts_with(&by_steps.0));
+            } else {
+                prop_assert_eq!((found.0.len(), found.1, found.2), (by_steps.0.len(), by_steps.1, by_steps.2));
+                prop_assert!(found.0 == by_steps.0, "other bytes");
+            }
         }
     }
 
@@ -416,26 +487,34 @@ mod tests {
             (0..40u32).map(|n| packed(format!("http://h/{n}\n").repeat(500).as_bytes(), 6)).collect();
         let whole = members.concat();
         let block = whole.len() / 8;
-        let guess = guess(&whole[block..block * 3], block, 1 << 20, Vec::new());
+        let guess = guess(&whole[block..block * 3], block, false, 1 << 20, Vec::new());
         assert_eq!(guess.stretches.len(), 1);
         let stretch = &guess.stretches[0];
         assert!(stretch.packed.end >= block && stretch.bytes.len() > 10_000);
         // One member is too large, and what comes before it is kept.
-        let small = super::guess(&whole, whole.len(), 60_000, Vec::new());
-        assert!(small.bytes.len() > 40_000 && small.stretches[0].packed.end < whole.len());
+        let small = super::guess(&whole, whole.len(), true, 60_000, Vec::new());
+        assert!(small.stretches[0].bytes.end > 40_000 && small.stretches[0].packed.end < whole.len());
         let mut blocks = with_hands(0, |hands| {
-            let mut blocks = Blocks::new(&whole[..], hands, Sizes { block, guess: 1 << 20, ahead: 3 });
-            assert!(blocks.decoded_ahead(0).is_none(), "the decoder is there itself");
+            let mut blocks = Blocks::new(
+                &whole[..],
+                Some(hands),
+                Sizes { block, behind: block, guess: 1 << 20, ahead: 3 },
+            );
+            assert_eq!(
+                blocks.decoded_ahead(0).unwrap().packed_len,
+                members[0].len(),
+                "the decoder is there itself"
+            );
             blocks.todo.try_recv().unwrap()();
             let mut used = 0;
             members.iter().find_map(|member| {
                 blocks.use_up(member.len());
                 used += member.len() as u64;
-                blocks.decoded_ahead(used)
+                blocks.decoded_ahead(used).filter(|ahead| ahead.packed_len > 2 * member.len())
             })
         });
         let ahead = blocks.take().unwrap();
         assert_eq!(ahead.packed_len, stretch.packed.len());
-        assert!(ahead.bytes[ahead.from..] == guess.bytes[stretch.bytes.clone()]);
+        assert!(ahead.bytes[ahead.range] == guess.bytes[stretch.bytes.clone()]);
     }
 }

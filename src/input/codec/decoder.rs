@@ -35,6 +35,7 @@ pub(super) struct Step {
 
 impl Step {
     /// Of the bytes that a library had taken and written before the step and has behind it.
+    #[cfg(any(feature = "gzip", feature = "bzip2", feature = "xz"))]
     pub(super) fn new(before: (u64, u64), after: (u64, u64), state: State) -> Self {
         let len = |before, after| usize::try_from(after - before).expect("no more than there is");
         Self { read: len(before.0, after.0), written: len(before.1, after.1), state }
@@ -175,11 +176,11 @@ impl<S: Source> Decoder<S> {
 
     /// Gives out some of what has been decoded in advance; how many bytes that is.
     fn give(&mut self, mut ahead: Ahead, output: &mut [u8]) -> usize {
-        let rest = &ahead.bytes[ahead.from..];
+        let rest = &ahead.bytes[ahead.range.clone()];
         let n = rest.len().min(output.len());
         output[..n].copy_from_slice(&rest[..n]);
         self.decoded += n as u64;
-        ahead.from += n;
+        ahead.range.start += n;
         if n > 0 {
             self.place = Place::Ahead(ahead);
         } else {

@@ -16,6 +16,8 @@ mod decoder;
 mod error;
 #[cfg(feature = "gzip")]
 mod gzip;
+#[cfg(feature = "gzip")]
+mod member;
 mod source;
 #[cfg(feature = "xz")]
 mod xz;
@@ -131,10 +133,19 @@ pub(crate) struct Unpacked<'a> {
     pub(crate) meter: Meter,
 }
 
+/// Who may help to decode a file.
+#[derive(Clone)]
+#[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has work for them"))]
+pub(crate) enum Help<'a> {
+    /// Nobody, and nothing may be read before it is needed: the source may keep its reader waiting.
+    Stream,
+    /// Nobody.
+    Alone,
+    /// Others, so many.
+    Hands(Hands<'a>, usize),
+}
+
 /// Begins to decode what `codec` has packed into `source`. Once `watch` is stopped, reading what comes of it fails.
-///
-/// With `hands`, of which there are so many, more of the source may be read than is decoded; it should be one that does not
-/// keep its reader waiting.
 ///
 /// # Errors
 /// When this build cannot read the codec.
@@ -146,10 +157,14 @@ pub(crate) fn unpack<'a>(
     source: impl Read + Send + 'a,
     codec: Codec,
     watch: Option<&Watch>,
-    hands: Option<(Hands<'a>, usize)>,
+    help: Help<'a>,
 ) -> io::Result<Unpacked<'a>> {
     #[cfg(feature = "gzip")]
-    if let (Codec::Gzip, Some((hands, n_hands))) = (codec, hands) {
+    if let (Codec::Gzip, Help::Alone | Help::Hands(..)) = (codec, &help) {
+        let (hands, n_hands) = match help {
+            Help::Hands(hands, n_hands) => (Some(hands), n_hands),
+            _ => (None, 0),
+        };
         let blocks = ahead::Blocks::new(source, hands, ahead::Sizes::of(n_hands));
         let decoder = Decoder::new(blocks, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });

@@ -1,6 +1,7 @@
 //! Where a decoder has its compressed bytes from.
 
 use std::io::{self, Read};
+use std::ops::Range;
 
 use super::MAGIC_LEN;
 
@@ -35,10 +36,10 @@ pub(super) trait Source: Send {
 
 /// Whole streams, decoded and found to be what their checksums say.
 pub(super) struct Ahead {
-    /// What came of them.
+    /// What came of them, and of others.
     pub(super) bytes: Vec<u8>,
-    /// What has not been given out of that begins there.
-    pub(super) from: usize,
+    /// What of that came of them and has not been given out.
+    pub(super) range: Range<usize>,
     /// How many compressed bytes they are.
     pub(super) packed_len: usize,
 }
