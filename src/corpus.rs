@@ -14,7 +14,9 @@ use rayon::prelude::*;
 use crate::format::Format;
 pub use crate::gather::{Fields, Records};
 use crate::harvest::{Way, harvest};
-use crate::input::{Bytes, Codec, Input, Opened, Piece, Pieces, ShardBytes, Sizes, Told, Unpacked};
+use crate::input::{
+    Bytes, Codec, Input, Mapped, Opened, Piece, Pieces, ShardBytes, Sizes, Told, Unpacked, Window,
+};
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
 pub use crate::pipeline::Failure;
@@ -38,13 +40,24 @@ pub struct Effort {
     pub line_len: usize,
     /// What judges lines; has to be available.
     pub kernel: KernelId,
+    /// Whether files are looked at where they lie in the system's memory, those that it promises that nobody changes meanwhile;
+    /// on Linux, with the feature `mmap`. Whoever opens such a file to write waits for a moment, and the process gets a
+    /// SIGURG, which is passed over unless it is handled.
+    pub mmap: bool,
     /// Who is told how far the work has come, and may stop it.
     pub watch: Option<Watch>,
 }
 
 impl Default for Effort {
     fn default() -> Self {
-        Self { threads: 0, shard_len: 1 << 20, line_len: 2 << 20, kernel: KernelId::best(), watch: None }
+        Self {
+            threads: 0,
+            shard_len: 1 << 20,
+            line_len: 2 << 20,
+            kernel: KernelId::best(),
+            mmap: false,
+            watch: None,
+        }
     }
 }
 
@@ -58,6 +71,13 @@ impl Effort {
     /// The source, of which the watch is told what is read.
     fn told<R>(&self, source: R) -> Told<'_, R> {
         Told { source, watch: self.watch.as_ref() }
+    }
+
+    /// Tells the watch that so many bytes more have been read.
+    fn read(&self, bytes: usize) {
+        if let Some(watch) = &self.watch {
+            watch.read(bytes);
+        }
     }
 
     /// Tells the watch that so many lines more have been judged.
@@ -334,8 +354,15 @@ fn scan_file(
         return scan_shard(scanned, pieces, input, options, effort).ended(input, options);
     }
     // One tally serves many shards: it is some kilobytes, and has its examples early.
-    let scan_one = |mut scanned: Scanned, n: u64| {
+    let scan_one = |mut scanned: Scanned, n: u64, window: Option<&Window>| {
         let start = n * shard_len;
+        if let Some((offset, lines)) =
+            window.and_then(|window| window.lines(start..len.min(start + shard_len)))
+        {
+            effort.read(lines.len());
+            scan_lines(&mut scanned.tally, lines, Place { input, offset }, options, effort);
+            return scanned;
+        }
         match ShardBytes::new(file, start, len.min(start + shard_len), len) {
             Ok(None) => scanned,
             Ok(Some(bytes)) => {
@@ -356,6 +383,7 @@ fn scan_file(
     };
     let shards =
         Shards { next: AtomicU64::new(0), n: len.div_ceil(shard_len), hands: effort.n_threads() as u64 };
+    let mapped = effort.mmap.then(|| Mapped::of(file, len)).flatten();
     let all = Mutex::new(Scanned::default());
     (0..effort.n_threads()).into_par_iter().for_each(|_| {
         while !effort.is_stopped()
@@ -363,7 +391,10 @@ fn scan_file(
         {
             // Of what is in the tally so far, that counts which stands before these lines.
             let tally = lock(&all).tally.behind(Place { input, offset: taken.start * shard_len });
-            let scanned = taken.fold(Scanned { tally, ..Scanned::default() }, scan_one);
+            let range = taken.start * shard_len..len.min(taken.end * shard_len);
+            let window = mapped.as_ref().and_then(|mapped| mapped.window(range));
+            let none = Scanned { tally, ..Scanned::default() };
+            let scanned = taken.fold(none, |scanned, n| scan_one(scanned, n, window.as_ref()));
             let mut all = lock(&all);
             *all = std::mem::take(&mut *all).merge(scanned);
         }
@@ -422,7 +453,13 @@ fn scan_shard(
     loop {
         match pieces.next(&mut spare) {
             Ok(Some(Piece::Lines(bytes))) => {
-                scan_lines(&mut scanned.tally, &bytes, input, options, effort);
+                scan_lines(
+                    &mut scanned.tally,
+                    bytes.get(),
+                    Place { input, offset: bytes.offset },
+                    options,
+                    effort,
+                );
                 spare = bytes.into_buffer();
             }
             Ok(Some(Piece::Long { bytes, end })) => {
@@ -446,9 +483,10 @@ fn scan_shard(
     scanned
 }
 
-fn scan_lines(tally: &mut Tally, bytes: &Bytes, input: u32, options: &Options, effort: &Effort) {
+/// Adds lines that stand at `place`.
+fn scan_lines(tally: &mut Tally, lines: &[u8], place: Place, options: &Options, effort: &Effort) {
     let before = tally.lines();
-    scan_into(tally, effort.kernel, bytes.get(), Place { input, offset: bytes.offset }, options);
+    scan_into(tally, effort.kernel, lines, place, options);
     effort.judged(tally.lines() - before);
 }
 
@@ -482,7 +520,7 @@ fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -
     let work = |bytes: Lent, ()| {
         // All that is in the tally so far stands before these lines.
         let mut piece = lock(&tally).behind(Place { input, offset: bytes.offset });
-        scan_lines(&mut piece, &bytes, input, options, effort);
+        scan_lines(&mut piece, bytes.get(), Place { input, offset: bytes.offset }, options, effort);
         piece
     };
     let sink = |piece: Tally| {

@@ -37,6 +37,13 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,
 
+    /// Read files, do not look at them where they lie in memory
+    ///
+    /// On Linux large files are looked at without copying them, where they lie in the system's memory already and it promises that
+    /// nobody changes them meanwhile: whoever opens one to write, or cuts it, waits some milliseconds for that. Others are read.
+    #[arg(long, hide_short_help = true)]
+    no_mmap: bool,
+
     /// Exit with 1 on a condition: 'refused>1%', say
     ///
     /// Conditions, such as refused, 'refused:rfc1738>0.1%', 'scheme:http>0' or advisory:password, are joined by commas, or the
@@ -63,6 +70,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     args.count.apply(&mut options);
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
+    effort.mmap = !args.no_mmap;
     let output = args.report.open()?;
     output.check_is_no_input(&inputs)?;
     options.lengths |= output.shows_lengths();

@@ -2,6 +2,11 @@
 
 mod codec;
 mod listing;
+#[cfg(all(feature = "mmap", target_os = "linux"))]
+mod mapped;
+#[cfg(not(all(feature = "mmap", target_os = "linux")))]
+#[path = "unmapped.rs"]
+mod mapped;
 mod names;
 mod pieces;
 mod walk;
@@ -11,6 +16,7 @@ pub(crate) use codec::Unpacked;
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
 pub use listing::Input;
 pub(crate) use listing::Opened;
+pub(crate) use mapped::{Mapped, Window};
 pub use names::Separator;
 pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
 pub use walk::Walk;

@@ -1,0 +1,27 @@
+//! Where no file is mapped.
+
+use std::convert::Infallible;
+use std::fs::File;
+use std::ops::Range;
+
+/// None.
+pub(crate) struct Mapped(Infallible);
+
+/// None.
+pub(crate) struct Window(Infallible);
+
+impl Mapped {
+    pub(crate) fn of(_: &File, _: u64) -> Option<Self> {
+        None
+    }
+
+    pub(crate) fn window(&self, _: Range<u64>) -> Option<Window> {
+        match self.0 {}
+    }
+}
+
+impl Window {
+    pub(crate) fn lines(&self, _: Range<u64>) -> Option<(u64, &[u8])> {
+        match self.0 {}
+    }
+}
