@@ -260,8 +260,7 @@ fn scan_any(stream: Source, input: u32, reading: &Reading, options: &Options, ef
         kernel: effort.kernel,
         judged: &|fields| effort.judged(fields),
     };
-    let (tally, records, error) = harvest(stream, input, reader, options, &way);
-    let failures = error.map(|error| Failure { input, error }).into_iter().collect();
+    let (tally, records, failures) = harvest(stream, input, reader, options, &way);
     Scanned { tally, failures, records: vec![(input, records)], ..Scanned::default() }.ended(input, options)
 }
 
@@ -509,12 +508,12 @@ fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -
     let tally = Mutex::new(Tally::default());
     let mut long = None;
     let mut aside = Tally::default();
-    let look = |_, piece: &Piece| match piece {
-        Piece::Lines(_) => Some(()),
+    let look = |_, piece| match piece {
+        Piece::Lines(bytes) => (bytes, Some(())),
         Piece::Long { bytes, end } => {
-            let done = scan_long(&mut long, bytes, *end, input, options, effort);
+            let done = scan_long(&mut long, &bytes, end, input, options, effort);
             aside = std::mem::take(&mut aside).merge(done);
-            None
+            (bytes, None)
         }
     };
     let work = |bytes: Lent, ()| {
@@ -528,8 +527,8 @@ fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -
         *tally = std::mem::take(&mut *tally).merge(piece);
         ControlFlow::<()>::Continue(())
     };
-    let (_, failures) =
-        in_pieces([(input, Ok(stream))], effort.sizes(), effort.n_threads(), look, work, sink);
+    let pieces = Pieces::new(stream, 0, effort.sizes());
+    let (_, failures) = in_pieces([(input, Ok(pieces))], effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
     Scanned { tally: tally.merge(aside), failures, ..Scanned::default() }.ended(input, options)
 }

@@ -10,6 +10,7 @@ use memchr::memchr;
 
 use crate::format::{BadCause, BadRecord, Counts, Field, Format, Reader, Role};
 use crate::frequent::CHUNK_LEN;
+use crate::grammar::Verdict;
 use crate::kernel::KernelId;
 use crate::long_line::LongLine;
 use crate::observe::Observer;
@@ -47,6 +48,11 @@ impl Records {
         Self { format, counts: Counts::default(), refused: BTreeMap::new(), roles: BTreeMap::new() }
     }
 
+    /// How many fields there are, blank ones too.
+    pub(crate) fn n_fields(&self) -> u64 {
+        self.roles.values().map(|fields| fields.judged.lines() + fields.blank).sum()
+    }
+
     /// Adds those of the same input that come behind these.
     pub(crate) fn append(&mut self, behind: Self) {
         self.counts = std::mem::take(&mut self.counts).merge(&behind.counts);
@@ -60,10 +66,35 @@ impl Records {
         }
     }
 
+    /// Notes a record that cannot be read; all of them in their order. What the reader counts is not counted here.
+    pub(crate) fn refuse(&mut self, bad: BadRecord) {
+        let first = self.refused.entry(bad.cause).or_default();
+        if first.len() < MAX_EXAMPLES {
+            first.push(bad);
+        }
+    }
+
+    /// Counts a field that was judged; one without any byte has no verdict.
+    pub(crate) fn add(&mut self, role: Role, verdict: Option<Verdict>) {
+        let fields = self.roles.entry(role).or_default();
+        match verdict {
+            Some(verdict) => fields.judged.count(verdict, 1),
+            None => fields.blank += 1,
+        }
+    }
+
     fn count(&mut self, role: Role, judged: &ByVerdict, blank: u64) {
         let fields = self.roles.entry(role).or_default();
         fields.judged.merge(judged);
         fields.blank += blank;
+    }
+}
+
+/// Adds what was found in the next records of `input` to what was found in inputs up to it.
+pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records) {
+    match found.last_mut() {
+        Some((last, records)) if *last == input => records.append(some),
+        _ => found.push((input, some)),
     }
 }
 
@@ -97,12 +128,7 @@ pub(crate) fn gather(
     for field in reader.fields(bytes) {
         match field {
             Ok(field) => gathering.add(&field),
-            Err(bad) => {
-                let first = gathering.records.refused.entry(bad.cause).or_default();
-                if first.len() < MAX_EXAMPLES {
-                    first.push(bad);
-                }
-            }
+            Err(bad) => gathering.records.refuse(bad),
         }
     }
     gathering.sweep();

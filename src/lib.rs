@@ -137,6 +137,7 @@ mod sign;
 pub mod format;
 pub mod input;
 mod reading;
+mod cutter;
 mod class;
 pub mod kernel;
 mod streams;

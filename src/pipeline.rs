@@ -2,7 +2,7 @@
 //!
 //! Knows pieces and the memory they are read into, and not what is made of them.
 
-use std::io::{self, Read};
+use std::io;
 use std::mem;
 use std::ops::{ControlFlow, Deref, DerefMut, Range};
 use std::sync::{Condvar, Mutex, PoisonError};
@@ -10,8 +10,10 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
-use crate::input::{Bytes, Input, Piece, Pieces, Sizes};
+use crate::cutter::{AnyPieces, Cut};
+use crate::input::{Bytes, Input, Piece, Sizes};
 use crate::parallel::in_order;
+use crate::reading::Reading;
 use crate::watch::{Stopped, Watch};
 
 /// An input that could not be read, or not to its end.
@@ -69,26 +71,25 @@ impl Drop for Lent {
 /// Reads `sources`, each with the number of its input, in pieces, has `threads` threads `work` on them, and hands the results
 /// to `sink` in order, which may end everything.
 ///
-/// `look` sees each piece on the reading thread, in order, and tells what goes with it to `work`; with `None` the piece is
-/// done with. Returns how `sink` ended it, and the inputs that could not be read to their end: of these, all whole lines
-/// before that have been handed on.
-pub(crate) fn in_pieces<S: Read, N: Send, R: Send, B: Send>(
-    sources: impl IntoIterator<Item = (u32, io::Result<S>)>,
-    sizes: Sizes,
+/// `look` sees each piece on the reading thread, in order, and tells what goes with its bytes to `work`; with `None` the piece is
+/// done with. Returns how `sink` ended it, and the inputs that could not be read to their end: of these, all that was whole
+/// before that has been handed on.
+pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
+    sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
     threads: usize,
-    mut look: impl FnMut(u32, &Piece) -> Option<N>,
+    mut look: impl FnMut(u32, C::Piece) -> (Bytes, Option<N>),
     work: impl Fn(Lent, N) -> R + Sync,
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> (ControlFlow<B>, Vec<Failure>) {
     let (home, come_home) = unbounded();
     let mut failures = Vec::new();
     let mut sources = sources.into_iter();
-    let mut current: Option<(u32, Pieces<S>)> = None;
+    let mut current: Option<(u32, C)> = None;
     let next = || {
         loop {
             let Some((input, pieces)) = &mut current else {
                 match sources.next()? {
-                    (input, Ok(source)) => current = Some((input, Pieces::new(source, 0, sizes))),
+                    (input, Ok(source)) => current = Some((input, source)),
                     (input, Err(error)) => failures.push(Failure { input, error }),
                 }
                 continue;
@@ -96,8 +97,7 @@ pub(crate) fn in_pieces<S: Read, N: Send, R: Send, B: Send>(
             let input = *input;
             match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
                 Ok(Some(piece)) => {
-                    let note = look(input, &piece);
-                    let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
+                    let (bytes, note) = look(input, piece);
                     let lent = Lent::new(bytes, &home);
                     if let Some(note) = note {
                         return Some((lent, note));
@@ -115,12 +115,14 @@ pub(crate) fn in_pieces<S: Read, N: Send, R: Send, B: Send>(
     (flow, failures)
 }
 
-/// The bytes of `inputs`, decoded, each opened when its turn comes, and their numbers; once `watch` is stopped, reading them fails.
+/// `inputs` in pieces, decoded, each opened when its turn comes, and their numbers; once `watch` is stopped, reading them fails.
 pub(crate) fn sources<'a>(
     inputs: &'a [Input],
+    reading: &'a Reading,
+    sizes: Sizes,
     watch: Option<&'a Watch>,
-) -> impl Iterator<Item = (u32, io::Result<Box<dyn Read + Send>>)> + 'a {
-    let open = move |input: &Input| input.open(watch)?.bytes(watch);
+) -> impl Iterator<Item = (u32, io::Result<AnyPieces>)> + 'a {
+    let open = move |input: &Input| AnyPieces::new(input.open(watch)?.bytes(watch)?, reading, sizes);
     (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
 }
 
@@ -176,7 +178,10 @@ impl Turns {
 
 #[cfg(test)]
 mod tests {
+    use std::io::Read;
+
     use super::*;
+    use crate::input::Pieces;
 
     /// Gives some bytes at a time, and at last an error if it is to.
     struct Source(&'static [u8], usize, bool);
@@ -213,11 +218,14 @@ mod tests {
             before.extend(bytes);
             ControlFlow::<()>::Continue(())
         };
+        let sizes = Sizes { piece: 4, line: usize::MAX, eager };
         let (flow, failures) = in_pieces(
-            sources,
-            Sizes { piece: 4, line: usize::MAX, eager },
+            sources.map(|(input, source)| (input, source.map(|source| Pieces::new(source, 0, sizes)))),
             threads,
-            |input, piece| Some((input, numbers.of(input, piece).start)),
+            |input, piece| {
+                let note = (input, numbers.of(input, &piece).start);
+                (piece.into_bytes(), Some(note))
+            },
             |bytes, (input, first)| (bytes.get().to_vec(), input, first),
             sink,
         );
@@ -242,16 +250,16 @@ mod tests {
 
     #[test]
     fn the_sink_can_end_it() {
-        let endless = (0..).map(|n| (n, Ok(Source(b"a\nb\n", 4, false))));
+        let sizes = Sizes { piece: 16, line: 16, eager: false };
+        let endless = (0..).map(|n| (n, Ok(Pieces::new(Source(b"a\nb\n", 4, false), 0, sizes))));
         let mut n_looked = 0;
         let mut n_poured = 0;
         let (flow, failures) = in_pieces(
             endless,
-            Sizes { piece: 16, line: 16, eager: false },
             2,
-            |_, _| {
+            |_, piece| {
                 n_looked += 1;
-                (n_looked % 2 == 0).then_some(())
+                (piece.into_bytes(), (n_looked % 2 == 0).then_some(()))
             },
             |bytes, ()| bytes,
             |bytes: Lent| {

@@ -2,7 +2,10 @@
 
 use std::io::{self, Cursor, Read};
 
+use memchr::memchr;
+
 use crate::format::{Format, Reader, Selector};
+use crate::shard::last_end;
 
 /// How inputs are read: where in them the URLs stand.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -37,12 +40,11 @@ impl Reading {
         if let Some(format) = self.format {
             return Ok((self.reader(format)?, source));
         }
-        let (head, failed) = head_of(&mut source);
-        let reader = self.reader(Format::detect(&head))?;
+        let head = Head::of(&mut source);
+        let reader = self.reader(Format::detect(&head.bytes))?;
         // The end of a terminal's input comes once.
-        let has_ended = failed.is_some() || (head.len() as u64) < HEAD_LEN;
-        let behind = if has_ended { Box::new(Failing(failed)) } else { source };
-        Ok((reader, Box::new(Cursor::new(head).chain(behind))))
+        let behind = if head.has_ended { Box::new(Ended(head.failed)) } else { source };
+        Ok((reader, Box::new(Cursor::new(head.bytes).chain(behind))))
     }
 
     fn reader(&self, format: Format) -> io::Result<Reader> {
@@ -51,20 +53,48 @@ impl Reading {
     }
 }
 
-/// How much of an input is looked at to tell its format, in bytes.
-const HEAD_LEN: u64 = 64 << 10;
+/// How much of an input is looked at to tell its format at most, in bytes.
+const HEAD_LEN: usize = 64 << 10;
 
-/// The first bytes of a source, and why there are no more, if that is an error.
-fn head_of(source: &mut impl Read) -> (Vec<u8>, Option<io::Error>) {
-    let mut head = Vec::new();
-    let read = source.take(HEAD_LEN).read_to_end(&mut head);
-    (head, read.err())
+/// The beginning of a source.
+struct Head {
+    bytes: Vec<u8>,
+    /// Whether the source ends behind it.
+    has_ended: bool,
+    /// Why, if that is an error.
+    failed: Option<io::Error>,
 }
 
-/// A source that has ended, with an error if there is one.
-struct Failing(Option<io::Error>);
+impl Head {
+    /// As much as it takes to tell the format: of a list mostly what comes first, so that nobody waits for more.
+    fn of(source: &mut impl Read) -> Self {
+        let mut bytes = vec![0; HEAD_LEN];
+        let (mut len, mut has_ended, mut failed) = (0, false, None);
+        while len < bytes.len() && !has_ended {
+            match source.read(&mut bytes[len..]) {
+                Ok(0) => has_ended = true,
+                Ok(n) => {
+                    let has_line = memchr(b'\n', &bytes[len..len + n]).is_some();
+                    len += n;
+                    if has_line
+                        && last_end(&bytes[..len]).is_some_and(|end| Format::is_settled(&bytes[..end]))
+                    {
+                        break;
+                    }
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                Err(error) => (has_ended, failed) = (true, Some(error)),
+            }
+        }
+        bytes.truncate(len);
+        Self { bytes, has_ended, failed }
+    }
+}
 
-impl Read for Failing {
+/// What is left of a source that has ended: an error, if there is one.
+struct Ended(Option<io::Error>);
+
+impl Read for Ended {
     fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
         self.0.take().map_or(Ok(0), Err)
     }

@@ -1,4 +1,4 @@
-//! One record per line, in the order of the input: what `urlsift lines` prints.
+//! One row for each line of a list, or for each field of records, in the order of the input: what `urlsift lines` prints.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -8,12 +8,16 @@ use serde_json::Value;
 
 use crate::advisory::Advisory;
 use crate::corpus::{Effort, Failure};
+use crate::cutter::AnyPiece;
 use crate::escape::masked;
+use crate::format::{Field, Format, Reader, Role};
+use crate::gather;
 use crate::grammar::Grammar;
-use crate::input::{Bytes, Input, Piece, Sizes};
+use crate::input::{Bytes, Input, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
 use crate::pipeline::{Lent, Numbers, in_pieces, sources};
+use crate::reading::Reading;
 use crate::secret::secrets;
 use crate::shard::{skip_byte_order_mark, trim_terminator};
 
@@ -22,11 +26,11 @@ named! {
     Column {
         /// The name of the input.
         Input = "input",
-        /// The number of the line in its input, from 1.
+        /// The number of the line in its input, from 1; of a field, that of the line in which its record begins.
         Line = "line",
-        /// Where the line begins, in bytes from the start of its input.
+        /// Where the line or the field begins, in bytes from the start of its input.
         Offset = "offset",
-        /// How many bytes the line has, without its terminator.
+        /// How many bytes the line has, without its terminator, or the field, its escapes undone.
         Length = "length",
         /// The accepting grammars joined by commas, or [`NONE`].
         Verdict = "verdict",
@@ -40,6 +44,8 @@ named! {
         Advisories = "advisories",
         /// The line itself, bytes that are not printable ASCII escaped.
         Text = "text",
+        /// What a field of a record is: url, request, referer or link; a line of a list has none.
+        Field = "field",
     }
 }
 
@@ -78,6 +84,8 @@ pub struct Records {
     pub header: bool,
     /// Whether passwords are written as they are.
     pub show_secrets: bool,
+    /// Where in the inputs the URLs stand.
+    pub reading: Reading,
 }
 
 impl Default for Records {
@@ -89,22 +97,35 @@ impl Default for Records {
             only: None,
             header: false,
             show_secrets: false,
+            reading: Reading::of(Format::Lines),
         }
     }
 }
 
-/// A line of which a record is written.
+/// What came of the inputs.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct Written {
+    /// The inputs that could not be read to their end, by number, one failure each.
+    pub failures: Vec<Failure>,
+    /// What was found in inputs that are no lists, by number. There is no row for a record that was refused or skipped.
+    pub found: Vec<(u32, gather::Records)>,
+}
+
+/// A line or field of which a record is written.
 struct Row<'a> {
     input: &'a str,
     number: u64,
     offset: u64,
+    /// What the field is; `None` for a line of a list.
+    role: Option<Role>,
     line: &'a [u8],
     /// `None` for a blank line.
     judgement: Option<Judgement<'a>>,
 }
 
-/// Writes a record for each line of `inputs` to `out`, in their order, and returns the inputs that could not be read to
-/// their end. A line is held in memory whole.
+/// Writes a record for each line of `inputs` to `out`, or for each field of their records, in their order. A line is held in memory
+/// whole.
 ///
 /// # Errors
 /// When `out` cannot be written to.
@@ -113,7 +134,7 @@ pub fn write_records(
     records: &Records,
     effort: &Effort,
     out: &mut (dyn Write + Send),
-) -> io::Result<Vec<Failure>> {
+) -> io::Result<Written> {
     if records.header && records.form == Form::Tsv {
         let names: Vec<_> = records.columns.iter().map(|column| column.name()).collect();
         writeln!(out, "{}", names.join("\t"))?;
@@ -121,25 +142,50 @@ pub fn write_records(
     // Small: a record can be a hundred times as long as its line, and several pieces are under way.
     let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 15), line: usize::MAX, eager: true };
     let mut numbers = Numbers::default();
-    let look = |input, piece: &Piece| {
-        let numbers = numbers.of(input, piece);
-        effort.judged(numbers.end - numbers.start);
-        Some((input, numbers.start))
+    let look = |input, piece| match piece {
+        AnyPiece::Lines(piece) => {
+            let numbers = numbers.of(input, &piece);
+            effort.judged(numbers.end - numbers.start);
+            (piece.into_bytes(), Some((input, Before::Lines(numbers.start))))
+        }
+        AnyPiece::Records(piece) => (piece.bytes, Some((input, Before::Records(piece.reader)))),
     };
-    let work = |bytes: Lent, (input, first): (u32, u64)| {
-        format_lines(&bytes, first, inputs[input as usize].name(), records)
+    let work = |bytes: Lent, (input, before): (u32, Before)| {
+        let name = inputs[input as usize].name();
+        match before {
+            Before::Lines(first) => (format_lines(&bytes, first, name, records), None),
+            Before::Records(reader) => {
+                let (text, found) = format_fields(&bytes, reader, name, records);
+                effort.judged(found.n_fields());
+                (text, Some((input, found)))
+            }
+        }
     };
-    let sink = |text: String| match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-        Ok(()) => ControlFlow::Continue(()),
-        Err(error) => ControlFlow::Break(error),
+    let mut found: Vec<(u32, gather::Records)> = Vec::new();
+    let sink = |(text, some): (String, Option<_>)| {
+        if let Some((input, some)) = some {
+            gather::append(&mut found, input, some);
+        }
+        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
+            Ok(()) => ControlFlow::Continue(()),
+            Err(error) => ControlFlow::Break(error),
+        }
     };
-    let (flow, failures) =
-        in_pieces(sources(inputs, effort.watch.as_ref()), sizes, effort.n_threads(), look, work, sink);
+    let sources = sources(inputs, &records.reading, sizes, effort.watch.as_ref());
+    let (flow, failures) = in_pieces(sources, effort.n_threads(), look, work, sink);
     if let ControlFlow::Break(error) = flow {
         return Err(error);
     }
     out.flush()?;
-    Ok(failures)
+    Ok(Written { failures, found })
+}
+
+/// What is known of what stands before a piece.
+enum Before {
+    /// The number of its first line.
+    Lines(u64),
+    /// What reads its records.
+    Records(Reader),
 }
 
 fn format_lines(bytes: &Bytes, first: u64, input: &str, records: &Records) -> String {
@@ -151,10 +197,33 @@ fn format_lines(bytes: &Bytes, first: u64, input: &str, records: &Records) -> St
     for (number, whole) in (first..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
         let (line, _) = trim_terminator(whole);
         let judgement = (!line.is_empty()).then(|| judge(line));
-        records.write(&mut out, &Row { input, number, offset, line, judgement });
+        records.write(&mut out, &Row { input, number, offset, role: None, line, judgement });
         offset += whole.len() as u64;
     }
     out
+}
+
+fn format_fields(
+    bytes: &Bytes,
+    mut reader: Reader,
+    input: &str,
+    records: &Records,
+) -> (String, gather::Records) {
+    let mut found = gather::Records::new(reader.format());
+    let mut out = String::with_capacity(bytes.get().len());
+    for field in reader.fields(bytes.get()) {
+        match field {
+            Ok(Field { bytes, role, offset, line: number, .. }) => {
+                let judgement = (!bytes.is_empty()).then(|| judge(&bytes));
+                found.add(role, judgement.map(|judgement| judgement.verdict()));
+                let row = Row { input, number, offset, role: Some(role), line: &bytes, judgement };
+                records.write(&mut out, &row);
+            }
+            Err(bad) => found.refuse(bad),
+        }
+    }
+    found.counts = reader.counts().clone();
+    (out, found)
 }
 
 impl Records {
@@ -209,6 +278,7 @@ impl Records {
         let before = out.len();
         match (column, &row.judgement) {
             (Column::Input, _) => out.push_str(row.input),
+            (Column::Field, _) => out.push_str(row.role.map_or("", Role::name)),
             (Column::Line, _) => drop(write!(out, "{}", row.number)),
             (Column::Offset, _) => drop(write!(out, "{}", row.offset)),
             (Column::Length, Some(_)) => drop(write!(out, "{}", row.line.len())),

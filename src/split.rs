@@ -1,7 +1,11 @@
-//! Lines in two: those that all chosen grammars accept, byte for byte, and the others with what is wrong with them.
+//! Lines in two: those that all chosen grammars accept, byte for byte, and the others with what is wrong with them; and records
+//! by the URLs in them.
 //!
 //! Of most lines only where they end is ever known: the sweep tells which lines are refused, and all that stands between two
 //! of them is moved as it is. Writing is the limit, not judging.
+
+mod outputs;
+mod records;
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -9,17 +13,22 @@ use std::ops::ControlFlow;
 
 use memchr::{memchr, memchr_iter};
 
+use self::outputs::{Outputs, Parts};
 use crate::advisory::Advisories;
 use crate::corpus::{Effort, Failure};
+use crate::cutter::{AnyPiece, AnyPieces};
 use crate::defect::Defect;
 use crate::escape;
 use crate::example::{Line, Place};
+use crate::format::{Format, Reader};
+use crate::gather;
 use crate::grammar::{Grammar, Verdict};
-use crate::input::{Input, Piece, Sizes};
+use crate::input::{Input, Sizes};
 use crate::kernel::KernelId;
 use crate::lanes::List;
 use crate::machine::Tracker;
 use crate::pipeline::{Lent, Turns, in_pieces, sources};
+use crate::reading::Reading;
 use crate::scheme::Scheme;
 use crate::shard::skip_byte_order_mark;
 use crate::sweep::{Bulk, Consumer, sweep};
@@ -44,13 +53,17 @@ pub enum Form {
     /// start of the input; of each grammar chosen, in the order of [`Grammar::ALL`], why it refuses the line, as
     /// component:cause@offset, or `-` if it does not; and last the line without its terminator, as [`escape::push`] writes it,
     /// from which it can be read back. Of a blank line each grammar says `blank`.
+    ///
+    /// Of a record, number, offset and text are its own, line ends in it escaped too, and before the component stands the field:
+    /// role@place:component:cause@offset, where the place counts bytes from the start of the record. What cannot be read, or has no
+    /// URL, has `record` for a component: record:cause@offset, with a [`BadCause`](crate::format::BadCause), `no-field` or `blank`.
     Tsv,
-    /// The lines as they are, with their own line ends.
+    /// The lines or records as they are, with their own line ends.
     Lines,
 }
 
 /// By what lines are split, and how they are written.
-#[derive(Clone, Copy, Debug)]
+#[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
     /// A line is accepted if all grammars of this set accept it, and refused otherwise.
@@ -61,6 +74,8 @@ pub struct Options {
     pub form: Form,
     /// Whether the first row names the fields ([`Form::Tsv`]).
     pub header: bool,
+    /// Where in the inputs the URLs stand.
+    pub reading: Reading,
 }
 
 impl Default for Options {
@@ -70,6 +85,7 @@ impl Default for Options {
             blank: Blank::Accepted,
             form: Form::Tsv,
             header: false,
+            reading: Reading::of(Format::Lines),
         }
     }
 }
@@ -78,16 +94,21 @@ impl Default for Options {
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Split {
-    /// Lines that all chosen grammars accept.
+    /// Lines that all chosen grammars accept, and records of whose URLs that holds.
     pub accepted: u64,
-    /// Lines that one of them refuses.
+    /// Lines that one of them refuses, records with such a URL, and those without any.
     pub refused: u64,
     /// Blank lines, which are neither.
     pub blank: u64,
+    /// Comments and headers of records, which go to both sides.
+    pub remarks: u64,
     /// Byte order marks at the start of inputs; they belong to no line, and are left out.
     pub boms: u64,
-    /// The inputs that could not be read to their end: of these, only whole lines before that are written.
+    /// The inputs that could not be read to their end: of these, only what was whole before that is written. And those that cannot
+    /// stand in one file with others.
     pub failures: Vec<Failure>,
+    /// What was found in inputs that are no lists, by number.
+    pub records: Vec<(u32, gather::Records)>,
 }
 
 /// Writes the lines of `inputs` that all chosen grammars accept to `accepted`, and the others to `refused`, both in the order
@@ -98,7 +119,14 @@ pub struct Split {
 /// masked: these are the lines, not a report on them.
 ///
 /// The result does not depend on `effort`. A line is held in memory whole; otherwise memory is bounded by the number of
-/// threads. What has no output is counted and not written. Where an output says that nobody reads it any more
+/// threads.
+///
+/// A record is written to one side whole: to the accepted ones if it has a URL and all its URLs are accepted, else to the refused
+/// ones. Headers and comments go to both sides as they are, but to no rows, so that each can be read as what the input is; of several tables
+/// the first has its header there, and those with other columns are failures, as inputs of another format are. [`Format::Warc`]
+/// and [`Format::Wat`] are not split. A record that is too long to be read is passed on all the same, piece by piece.
+///
+/// What has no output is counted and not written. Where an output says that nobody reads it any more
 /// ([`io::ErrorKind::BrokenPipe`]), the other one is still written.
 ///
 /// ```
@@ -127,7 +155,7 @@ pub struct Split {
 /// ```
 ///
 /// # Errors
-/// When an output cannot be written to, or nobody reads any of them.
+/// When an output cannot be written to, or nobody reads any of them; or when the format of all inputs is one that is not split.
 ///
 /// # Panics
 /// When the machine does not have the kernel.
@@ -138,37 +166,62 @@ pub fn split_inputs<'a>(
     accepted: Option<&'a mut (dyn Write + Send)>,
     refused: Option<&'a mut (dyn Write + Send)>,
 ) -> io::Result<Split> {
-    let splitter =
-        Splitter { options, kernel: effort.kernel, accepted: accepted.is_some(), refused: refused.is_some() };
-    let mut split = Split::default();
-    let mut sides = [Side::new(accepted), Side::new(refused)];
+    if let Some(format) = options.reading.format {
+        records::check(format)?;
+    }
+    let wanted = [accepted.is_some(), refused.is_some()];
+    let of_lines = Splitter { options, kernel: effort.kernel, accepted: wanted[0], refused: wanted[1] };
+    let of_records = records::Splitter { options, accepted: wanted[0], refused: wanted[1] };
+    let mut outputs = Outputs::new([accepted, refused], options.form, inputs);
     if options.header && options.form == Form::Tsv {
-        write_sides(&mut sides, [b"", header(options.by).as_bytes()])?;
+        outputs.write([b"", header(options.by).as_bytes()])?;
     }
     let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 30), line: usize::MAX, eager: true };
     let turns = Turns::default();
     let mut turn = 0..;
-    let look = |input, _: &Piece| Some((input, turn.next()?));
-    let work = |bytes: Lent, (input, turn): (u32, u64)| {
-        let first_of = |n_lines| turns.first_number(turn, input, n_lines);
-        splitter.split(bytes, inputs[input as usize].name(), first_of)
-    };
-    let sink = |parts: Parts| {
-        split.accepted += parts.n_lines - parts.n_refused - parts.n_blank;
-        split.refused += parts.n_refused;
-        split.blank += parts.n_blank;
-        split.boms += u64::from(parts.has_bom);
-        match write_sides(&mut sides, [parts.accepted.get(), &parts.refused]) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
+    let mut look = |input, piece| match piece {
+        AnyPiece::Lines(piece) => (piece.into_bytes(), turn.next().map(|turn| (input, Whole::Lines(turn)))),
+        AnyPiece::Records(piece) => {
+            let records = Whole::Records(piece.reader, piece.is_open);
+            (piece.bytes, Some((input, records)))
         }
     };
-    let (flow, failures) =
-        in_pieces(sources(inputs, effort.watch.as_ref()), sizes, effort.n_threads(), look, work, sink);
-    match flow {
-        ControlFlow::Continue(()) => Ok(Split { failures, ..split }),
-        ControlFlow::Break(error) => Err(error),
+    let work = |bytes: Lent, (input, whole): (u32, Whole)| {
+        let name = inputs[input as usize].name();
+        match whole {
+            Whole::Lines(turn) => {
+                let first_of = |n_lines| turns.first_number(turn, input, n_lines);
+                of_lines.split(bytes, (input, name), first_of)
+            }
+            Whole::Records(reader, is_open) => of_records.split(bytes, reader, is_open, (input, name)),
+        }
+    };
+    let sink = |parts: Parts| match outputs.take(parts) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(error),
+    };
+    let sources = sources(inputs, &options.reading, sizes, effort.watch.as_ref());
+    let sources = sources.map(|(input, pieces)| {
+        let check = |pieces: AnyPieces| records::check(pieces.format()).map(|()| pieces);
+        (input, pieces.and_then(check))
+    });
+    let (flow, failures) = in_pieces(sources, effort.n_threads(), &mut look, work, sink);
+    if let ControlFlow::Break(error) = flow {
+        return Err(error);
     }
+    let mut split = outputs.finish()?;
+    split.failures.extend(failures);
+    split.failures.sort_by_key(|failure| failure.input);
+    split.failures.dedup_by_key(|failure| failure.input);
+    Ok(split)
+}
+
+/// What a piece is.
+enum Whole {
+    /// Lines, the pieces of which have turns.
+    Lines(u64),
+    /// Records, what reads them, and whether the last one goes on.
+    Records(Reader, bool),
 }
 
 /// The names of the fields.
@@ -180,61 +233,7 @@ fn header(by: Verdict) -> String {
     names + "\ttext\n"
 }
 
-/// One of the two outputs.
-struct Side<'a> {
-    /// `None` if it is not wanted, or nobody reads it any more.
-    out: Option<&'a mut (dyn Write + Send)>,
-    /// Whether the line written last lacks its LF.
-    is_open: bool,
-}
-
-impl<'a> Side<'a> {
-    fn new(out: Option<&'a mut (dyn Write + Send)>) -> Self {
-        Self { out, is_open: false }
-    }
-
-    /// Writes whole lines.
-    fn write(&mut self, lines: &[u8]) -> io::Result<()> {
-        let (Some(out), Some(last)) = (&mut self.out, lines.last()) else { return Ok(()) };
-        if self.is_open {
-            out.write_all(b"\n")?;
-        }
-        self.is_open = *last != b'\n';
-        out.write_all(lines)?;
-        out.flush()
-    }
-}
-
-/// Writes to each side what is for it.
-///
-/// # Errors
-/// When one cannot be written to, or the last one that was wanted is no longer read.
-fn write_sides(sides: &mut [Side<'_>; 2], parts: [&[u8]; 2]) -> io::Result<()> {
-    let mut closed = None;
-    for (side, part) in sides.iter_mut().zip(parts) {
-        match side.write(part) {
-            Ok(()) => {}
-            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {
-                side.out = None;
-                closed = Some(error);
-            }
-            Err(error) => return Err(error),
-        }
-    }
-    closed.filter(|_| sides.iter().all(|side| side.out.is_none())).map_or(Ok(()), Err)
-}
-
-/// A piece, split.
-struct Parts {
-    accepted: Lent,
-    refused: Vec<u8>,
-    n_lines: u64,
-    n_refused: u64,
-    n_blank: u64,
-    has_bom: bool,
-}
-
-/// Splits pieces.
+/// Splits pieces of lines.
 struct Splitter<'a> {
     options: &'a Options,
     kernel: KernelId,
@@ -244,8 +243,9 @@ struct Splitter<'a> {
 }
 
 impl Splitter<'_> {
-    /// Splits whole lines of `input`. `first_of` says the number of the first of them when it is told how many they are.
-    fn split(&self, mut bytes: Lent, input: &str, first_of: impl FnOnce(u64) -> u64) -> Parts {
+    /// Splits whole lines of `input`, its number and its name. `first_of` says the number of the first of them when it is told how
+    /// many they are.
+    fn split(&self, mut bytes: Lent, input: (u32, &str), first_of: impl FnOnce(u64) -> u64) -> Parts {
         let (base, whole) = (bytes.offset, bytes.get());
         let body = skip_byte_order_mark(whole, base);
         let mark_len = whole.len() - body.len();
@@ -254,7 +254,8 @@ impl Splitter<'_> {
         // The sweep is at several places at once.
         finder.found.sort_unstable_by_key(|found| found.start);
         let number = first_of(finder.n_lines);
-        let mut rows = Rows { options: self.options, input, base, text: String::new(), number, at: mark_len };
+        let mut rows =
+            Rows { options: self.options, input: input.1, base, text: String::new(), number, at: mark_len };
         let mut lines = Vec::new();
         // What is accepted stands before `kept`; what stands from `from` on has not been looked at.
         let (mut kept, mut from) = (0, mark_len);
@@ -281,8 +282,12 @@ impl Splitter<'_> {
         kept = bytes.pull(from..len, kept);
         bytes.truncate(if self.accepted { kept } else { 0 });
         lines.extend(rows.text.into_bytes());
-        let Finder { n_lines, n_refused, n_blank, .. } = finder;
-        Parts { accepted: bytes, refused: lines, n_lines, n_refused, n_blank, has_bom: mark_len > 0 }
+        let mut parts = Parts::new(input.0, Format::Lines);
+        (parts.to_accepted, parts.to_refused) = (Some(bytes), lines);
+        (parts.refused, parts.blank) = (finder.n_refused, finder.n_blank);
+        parts.accepted = finder.n_lines - finder.n_refused - finder.n_blank;
+        parts.boms = u64::from(mark_len > 0);
+        parts
     }
 }
 
@@ -397,30 +402,40 @@ impl Rows<'_> {
     /// Appends the row of the line that begins here.
     fn push(&mut self, line: &[u8]) {
         let text = &mut self.text;
-        let mut digits = itoa::Buffer::new();
-        text.push_str(self.input);
-        for number in [self.number, self.base + self.at as u64] {
-            text.push('\t');
-            text.push_str(digits.format(number));
-        }
+        push_place(text, self.input, self.number, self.base + self.at as u64);
         for grammar in self.options.by.iter() {
-            text.push('\t');
-            let mut tracker = Tracker::new(grammar);
-            tracker.feed(line);
-            match Defect::of(grammar, &tracker, line) {
+            match defect_of(grammar, line) {
                 _ if line.is_empty() => text.push_str("blank"),
-                Some(defect) => {
-                    // What `{defect}` writes, without the detour over padding.
-                    let offset = digits.format(defect.offset);
-                    for part in [defect.component.name(), ":", defect.cause.name(), "@", offset] {
-                        text.push_str(part);
-                    }
-                }
+                Some(defect) => push_defect(text, &defect),
                 None => text.push('-'),
             }
+            text.push('\t');
         }
-        text.push('\t');
         escape::push(text, line);
         text.push('\n');
     }
+}
+
+/// Appends where a line or record begins.
+fn push_place(row: &mut String, input: &str, line: u64, offset: u64) {
+    let mut digits = itoa::Buffer::new();
+    row.push_str(input);
+    for number in [line, offset] {
+        row.push('\t');
+        row.push_str(digits.format(number));
+    }
+    row.push('\t');
+}
+
+/// Why a grammar refuses a line, if it does.
+fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
+    let mut tracker = Tracker::new(grammar);
+    tracker.feed(line);
+    Defect::of(grammar, &tracker, line)
+}
+
+/// What `{defect}` writes, without the detour over padding.
+fn push_defect(row: &mut String, defect: &Defect) {
+    let mut digits = itoa::Buffer::new();
+    row.extend([defect.component.name(), ":", defect.cause.name(), "@", digits.format(defect.offset)]);
 }

@@ -1,40 +1,16 @@
 //! Scans of records: the same counts as of their fields one by one, at the places where they stand, however the work is done.
 
-use std::fs;
-use std::path::Path;
+mod samples;
 
+use std::fs;
+
+use samples::samples;
 use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
 use urlsift::format::{Format, Reader, Role};
 use urlsift::kernel::KernelId;
 use urlsift::scan::Options;
 use urlsift::tally::{Example, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, input, judge};
-
-/// Every sample with its format.
-fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
-    let formats = [
-        ("alb.log", Format::Alb),
-        ("apache-combined.log", Format::Clf),
-        ("apache_sample.log", Format::Clf),
-        ("nginx.log", Format::Clf),
-        ("cloudfront.log", Format::W3c),
-        ("iis.log", Format::W3c),
-        ("crawl.cdx", Format::Cdx),
-        ("crawl.wat", Format::Wat),
-        ("excel.csv", Format::Csv),
-        ("excel.tsv", Format::Tsv),
-        ("indexed.cdxj", Format::Cdxj),
-        ("objects.jsonl", Format::JsonLines),
-        ("written-1.0.warc", Format::Warc),
-    ];
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
-    formats.into_iter().map(move |(name, format)| {
-        // Often enough that there are many pieces, and cut off inside a record.
-        let bytes = fs::read(folder.join(name)).unwrap().repeat(3);
-        let len = bytes.len() - if matches!(format, Format::Warc | Format::Wat) { 20 } else { 3 };
-        (name.to_owned(), bytes[..len].to_vec(), format)
-    })
-}
 
 fn scanned(bytes: &[u8], format: Format, options: &Options, effort: &Effort) -> Scanned {
     let directory = tempfile::tempdir().unwrap();

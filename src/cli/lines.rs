@@ -1,14 +1,15 @@
-//! `urlsift lines [PATH]...`: one record per line.
+//! `urlsift lines [PATH]...`: one row for each line, or for each URL of records.
 
 use std::io;
 use std::path::PathBuf;
 
 use clap::{Args, ValueEnum};
 use urlsift::corpus::{Effort, Failure};
-use urlsift::record::{Column, Form, Records, write_records};
+use urlsift::record::{Column, Form, Records, Written, write_records};
 
 use super::hint::did_you_mean;
 use super::output::Output;
+use super::reading::{ReadingArgs, complain_of_records};
 use super::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path};
 
 #[derive(Args)]
@@ -17,13 +18,18 @@ pub(crate) struct LinesArgs {
     input: InputArgs,
 
     #[command(flatten)]
+    reading: ReadingArgs,
+
+    #[command(flatten)]
     grammar: GrammarArgs,
 
     /// What a record says, in this order
     ///
-    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories and text, with commas between them. The
+    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text and field, with commas between them. The
     /// verdict of a line that no grammar accepts is none ([] in JSON), and so are advisories where there are none. What a line does not have is - (null): a scheme, say, or of
-    /// a blank line the verdict too, since that is not judged.
+    /// a blank line the verdict too, since that is not judged. Of records (--input-format) there is a row for each URL: field says
+    /// whether it is a url, request, referer or link, offset where it stands, and line where its record begins. Standard error
+    /// says how many records gave no URL, and why.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
           default_value = "line,offset,verdict,kind,scheme")]
     columns: Vec<Column>,
@@ -85,7 +91,8 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     records.only = args.only.map(|only| matches!(only, Only::Accepted));
     records.header = args.header;
     records.show_secrets = args.grammar.show_secrets;
-    let mut failures = Vec::new();
+    records.reading = args.reading.reading()?;
+    let mut written = Written::default();
     let output = Output::open(args.output.as_deref())?;
     output.check_is_no_input(&inputs)?;
     let mixed = !output.is_file();
@@ -98,17 +105,20 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     let mut left = false;
     let write = |effort: &Effort| {
         output.write(|out| {
-            failures = write_records(&inputs, &records, effort, out)?;
-            left = whole && is_void(&inputs, &failures, effort);
+            written = write_records(&inputs, &records, effort, out)?;
+            left = whole && is_void(&inputs, &written.failures, effort);
             // An output that is a file is then left as it was.
-            if left || failures.iter().any(Failure::is_stop) {
+            if left || written.failures.iter().any(Failure::is_stop) {
                 Err(io::ErrorKind::Interrupted.into())
             } else {
                 Ok(())
             }
         })
     };
-    let (written, signal) = args.input.attend(args.input.effort(), &inputs, mixed, write);
+    let (result, signal) = args.input.attend(args.input.effort(), &inputs, mixed, write);
+    let Written { failures, found, .. } = written;
+    args.reading.explain(&found, &inputs);
+    complain_of_records(&found, &inputs);
     complain_of(&failures, &inputs);
     if failures.iter().any(Failure::is_stop) {
         return Ok(End::stopped(signal, &sentence));
@@ -117,6 +127,6 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
         complain(&sentence);
         return Ok(End::Incomplete);
     }
-    written?;
+    result?;
     Ok(if failures.is_empty() { End::Done } else { End::Incomplete })
 }

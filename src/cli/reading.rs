@@ -2,9 +2,10 @@
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use urlsift::corpus::{Reading, Scanned};
-use urlsift::format::{Format, Reader, Selector};
+use urlsift::corpus::{Reading, Records};
+use urlsift::format::{BadCause, Format, Reader, Selector, Skip};
 use urlsift::input::Input;
+use urlsift::report::grouped;
 
 use super::complain;
 
@@ -53,14 +54,45 @@ impl ReadingArgs {
     }
 
     /// Says what inputs were taken for, where nobody had said it.
-    pub(crate) fn explain(&self, scanned: &Scanned, inputs: &[Input]) {
+    pub(crate) fn explain(&self, found: &[(u32, Records)], inputs: &[Input]) {
         if self.input_format.is_some() {
             return;
         }
-        for (input, records) in &scanned.records {
+        for (input, records) in found {
             let name = inputs.get(*input as usize).map_or("?", Input::name);
             let format = records.format;
             complain(&format!("{name}: read as {format}; --input-format lines takes each line for a URL"));
         }
     }
+}
+
+/// Says of which inputs some records gave no URL, and why, where no report does.
+pub(crate) fn complain_of_records(found: &[(u32, Records)], inputs: &[Input]) {
+    for (input, records) in found {
+        let name = inputs.get(*input as usize).map_or("?", Input::name);
+        if let Some(causes) = causes(records) {
+            complain(&format!("{name}: {causes}"));
+        }
+    }
+}
+
+/// How many records gave no URL, and why; `None` if each did.
+fn causes(records: &Records) -> Option<String> {
+    let counts = &records.counts;
+    let refused = BadCause::ALL.iter().filter(|&&cause| counts.refused(cause) > 0).map(|&cause| {
+        let first = records.refused.get(&cause).and_then(|bad| bad.first());
+        let first =
+            first.map(|bad| format!(" (first in line {}, at byte {} of the record)", bad.line, bad.at + 1));
+        (counts.refused(cause), format!("{cause}{}", first.unwrap_or_default()))
+    });
+    let no_field = (counts.skipped(Skip::NoField), Skip::NoField.name().to_owned());
+    let missed: Vec<_> = refused.chain([no_field]).filter(|(n, _)| *n > 0).collect();
+    let n_missed: u64 = missed.iter().map(|(n, _)| n).sum();
+    let all = plural(counts.read() + n_missed, "record", "records");
+    let missed: Vec<_> = missed.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();
+    (n_missed > 0).then(|| format!("{} of {all} gave no URL: {}", grouped(n_missed), missed.join(", ")))
+}
+
+fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }

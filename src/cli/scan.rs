@@ -81,7 +81,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel), n_read)
     };
     let ((scanned, run, n_read), signal) = args.input.attend(effort, &inputs, false, scan);
-    args.reading.explain(&scanned, &inputs);
+    args.reading.explain(&scanned.records, &inputs);
     complain_of(&scanned.failures, &inputs);
     let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);

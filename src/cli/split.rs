@@ -15,6 +15,7 @@ use urlsift::{Grammar, Verdict};
 
 use super::output::Output;
 use super::pack::{Packer, codec_of};
+use super::reading::{ReadingArgs, complain_of_records};
 use super::{End, InputArgs, complain, complain_of, is_void, kernel, output_path};
 
 const FORMS: &str = "\
@@ -25,6 +26,14 @@ number of the line, its offset in bytes, why each grammar refuses it
 are not printable ASCII as \\xHH, a backslash doubled. In a FILE.txt, or with
 --refused-as lines, refused lines are written as they are too. A FILE.gz,
 FILE.zst, FILE.bz2 or FILE.xz is compressed so.
+
+Records (--input-format) are written whole: to the accepted ones where all
+their URLs are accepted, and to the refused ones where one is not
+(field@place:component:cause@offset, the place in bytes from the start of the
+record), where there is none, or the record cannot be read (record:cause@place).
+The line, the offset and the text of a row are those of the record. Headers and
+comments go to both sides, but not into rows; of several tables the first header
+serves all. All inputs have to be of one format, and not warc or wat.
 
 A byte order mark is left out. A last line without LF gets one when a line is
 written behind it. Passwords are not masked. FILEs appear together when all is
@@ -39,6 +48,9 @@ that could not be read to its end: what was read of it is written.";
 pub(crate) struct SplitArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
 
     /// Where accepted lines go; - is standard output
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
@@ -122,6 +134,7 @@ impl SplitArgs {
             RefusedAs::Lines => Form::Lines,
         };
         options.header = self.header;
+        options.reading = self.reading.reading()?;
         if self.header && (self.refused.is_none() || options.form != Form::Tsv) {
             return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
         }
@@ -169,11 +182,16 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
     let work = |effort: &Effort| {
         let split = split_inputs(&inputs, &options, effort, accepted, refused)?;
-        let left = whole && is_void(&inputs, &split.failures, effort);
+        // Nor is the place of an output for nothing of what was read.
+        let has_failed = split.failures.len() == inputs.len();
+        let is_empty = has_failed && split.accepted + split.refused + split.blank + split.remarks == 0;
+        let left = whole && (is_empty || is_void(&inputs, &split.failures, effort));
         Ok::<_, io::Error>((split, left))
     };
     let (split, signal) = args.input.attend(effort, &inputs, mixed, work);
     let (split, left) = split?;
+    args.reading.explain(&split.records, &inputs);
+    complain_of_records(&split.records, &inputs);
     if split.failures.iter().any(Failure::is_stop) {
         complain_of(&split.failures, &inputs);
         return Ok(End::stopped(signal, sentence));
@@ -223,12 +241,13 @@ fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[In
     Ok(())
 }
 
-/// How many lines went where.
+/// How many lines or records went where.
 fn summary(split: &Split, options: &Options) -> String {
     let n = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
+    let [one, many] = if split.records.is_empty() { ["line", "lines"] } else { ["record", "records"] };
     let grammars: Vec<_> = options.by.iter().map(Grammar::name).collect();
     let mut parts = vec![
-        format!("{} accepted by {}", n(split.accepted, "line", "lines"), grammars.join(" and ")),
+        format!("{} accepted by {}", n(split.accepted, one, many), grammars.join(" and ")),
         format!(", {} refused", grouped(split.refused)),
     ];
     if split.blank > 0 {
@@ -238,6 +257,13 @@ fn summary(split: &Split, options: &Options) -> String {
             Blank::Dropped => "dropped",
         };
         parts.push(format!(", {} blank ({place})", grouped(split.blank)));
+    }
+    if split.remarks > 0 {
+        let place = match options.form {
+            Form::Tsv => "among the accepted",
+            Form::Lines => "on both sides",
+        };
+        parts.push(format!(", {} ({place})", n(split.remarks, "header or comment", "headers and comments")));
     }
     if split.boms > 0 {
         parts.push(format!("; {} left out", n(split.boms, "byte order mark", "byte order marks")));

@@ -19,7 +19,7 @@ pub(super) fn detect(head: &[u8]) -> Format {
     if head.starts_with(b" CDX ") {
         return Format::Cdx;
     }
-    if [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name)) {
+    if begins_as_w3c(head) {
         return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
     }
     let lines = whole_lines(head);
@@ -48,6 +48,27 @@ pub(super) fn detect(head: &[u8]) -> Format {
         }
     }
     Format::Lines
+}
+
+/// Whether what [`detect`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
+pub(super) fn is_settled(head: &[u8]) -> bool {
+    if head.starts_with(b"WARC/") {
+        // The bodies say whether it is WAT.
+        return false;
+    }
+    if head.starts_with(b" CDX ") {
+        return true;
+    }
+    if begins_as_w3c(head) {
+        return memmem::find(head, b"#Fields:").is_some();
+    }
+    let n_records = whole_lines(head).iter().filter(|line| !is_remark(line)).count();
+    // More lines can speak against a format, and not for one.
+    n_records >= LINES || (n_records > 0 && detect(head) == Format::Lines)
+}
+
+fn begins_as_w3c(head: &[u8]) -> bool {
+    [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
 }
 
 /// The lines that are not cut off, without the blank ones.
@@ -116,4 +137,57 @@ fn is_header(line: &[u8], delimiter: u8) -> bool {
     let name = |name: &[u8]| name.trim_ascii().trim_ascii().to_ascii_lowercase();
     let names: Vec<_> = line.split(|&byte| byte == delimiter).map(name).collect();
     names.len() > 1 && names.iter().any(|name| name == b"url" || name == b"\"url\"")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// What is settled stays so, in all orders of lines that speak for and against formats.
+    #[test]
+    fn what_is_settled_stays() {
+        let lines = [
+            "http://example.org/",
+            "",
+            "# id,url",
+            "#Fields: cs-uri-stem",
+            "#Version: 1.0",
+            "!meta {}",
+            "id,url",
+            "1\turl",
+            "{\"url\": \"http://example.org/\"}",
+            "org,example)/ 20260101000000 {\"url\": \"http://example.org/\"}",
+            " CDX N b a",
+            "k 20260101000000 http://example.org/ - 200 - - 1 2 f",
+            "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1",
+            "https 2026-01-01T00:00:00.000000Z \"GET / HTTP/1.1\"",
+            "WARC/1.0",
+        ];
+        let mut n_settled = 0;
+        for n in 0..40_000_usize {
+            // Each number is a choice of lines; mostly the same one again, so that formats are found.
+            let mut choice = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut line = lines[choice % lines.len()];
+            let mut text = Vec::new();
+            let mut settled = None;
+            for _ in 0..12 {
+                text.extend(line.bytes().chain([b'\n']));
+                if let Some(format) = settled {
+                    assert_eq!(detect(&text), format, "{}", text.escape_ascii());
+                    assert!(is_settled(&text));
+                } else if is_settled(&text) {
+                    settled = Some(detect(&text));
+                    n_settled += 1;
+                }
+                choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if choice >> 61 == 0 {
+                    line = lines[(choice >> 32) % lines.len()];
+                }
+            }
+        }
+        assert!(n_settled > 10_000, "{n_settled}");
+        assert!(
+            is_settled(b"http://example.org/\n") && !is_settled(b"\n") && !is_settled(b"{\"url\": \"/\"}\n")
+        );
+    }
 }

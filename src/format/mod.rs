@@ -24,6 +24,7 @@ mod warc;
 use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
+use std::ops::Range;
 
 use memchr::{memchr, memchr_iter};
 
@@ -76,6 +77,18 @@ impl Format {
     #[must_use]
     pub fn detect(head: &[u8]) -> Self {
         detect::detect(skip_byte_order_mark(head, 0))
+    }
+
+    /// Whether what [`Format::detect`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
+    pub(crate) fn is_settled(head: &[u8]) -> bool {
+        detect::is_settled(skip_byte_order_mark(head, 0))
+    }
+
+    /// Whether its records are lines of text, or some lines each, that can be told apart and put together in another file.
+    #[must_use]
+    pub fn has_text_records(self) -> bool {
+        use Format::{Alb, Cdx, Cdxj, Clf, Csv, JsonLines, Lines, Tsv, W3c};
+        matches!(self, Lines | Cdxj | Cdx | Clf | W3c | Alb | JsonLines | Csv | Tsv)
     }
 
     /// The format of that public name.
@@ -235,11 +248,11 @@ enum Miss {
 
 /// A field as a reader of a format finds it.
 #[derive(Debug)]
-struct Part<'a> {
-    role: Role,
-    bytes: Cow<'a, [u8]>,
+pub(crate) struct Part<'a> {
+    pub(crate) role: Role,
+    pub(crate) bytes: Cow<'a, [u8]>,
     /// Where it begins in the record.
-    at: usize,
+    pub(crate) at: usize,
 }
 
 /// The fields of a record. Mostly there is one, which never is in memory then.
@@ -416,6 +429,16 @@ impl Reader {
         Fields { start: self.offset, line: self.line, reader: self, rest: body, more: Vec::new(), next: 0 }
     }
 
+    /// The next records themselves, whole in `bytes` as for [`Reader::fields`], of a format whose records are lines.
+    pub(crate) fn records<'r, 'a>(&'r mut self, bytes: &'a [u8]) -> Records<'r, 'a> {
+        let start = self.offset;
+        let fields = self.fields(bytes);
+        let mark = bytes.len() - fields.rest.len();
+        let gap = if fields.reader.has_gaps() { fields.reader.catch_up(fields.rest) } else { 0 };
+        let fields = Fields { rest: &fields.rest[gap..], ..fields };
+        Records { fields, start, mark, gap }
+    }
+
     /// How many bytes are missing of the last record, if the input ends here: the body of a WARC record is stepped over, and may
     /// be cut off.
     #[must_use]
@@ -424,6 +447,11 @@ impl Reader {
             Pending::Skip(n) => n,
             Pending::Nothing | Pending::Line | Pending::Resync => 0,
         }
+    }
+
+    /// Whether the next bytes go on with a line that was too long to be held.
+    pub(crate) fn is_inside_line(&self) -> bool {
+        self.pending == Pending::Line
     }
 
     /// How many of `bytes`, the next of the input, are whole records; 0 when there is not one, and more has to be read. At the
@@ -553,53 +581,104 @@ impl<'a> Iterator for Fields<'_, 'a> {
                 let part = Part { bytes: std::mem::take(&mut part.bytes), ..*part };
                 return Some(Ok(self.field(part)));
             }
-            if self.reader.has_gaps() {
-                let gap = self.reader.catch_up(self.rest);
-                self.rest = &self.rest[gap..];
-            }
-            if self.rest.is_empty() {
-                return None;
-            }
-            let mut parts = Parts { first: None, more: std::mem::take(&mut self.more) };
-            parts.more.clear();
-            let record = self.reader.kind.read(self.rest, self.reader.offset, &mut parts);
-            self.rest = &self.rest[record.len..];
-            (self.start, self.line) = (self.reader.offset, self.reader.line);
-            self.reader.offset += record.len as u64;
-            self.reader.line += record.lines;
-            self.reader.pending = record.then;
-            let Parts { first, more } = parts;
-            (self.more, self.next) = (more, 0);
-            match record.outcome {
-                Ok(()) => {
-                    self.reader.counts.read += 1;
-                    if let Some(part) = first {
-                        return Some(Ok(self.field(part)));
-                    }
-                }
-                Err(Miss::Skipped(reason)) => {
-                    self.more.clear();
-                    self.reader.counts.skipped[reason as usize] += 1;
-                }
-                Err(Miss::Bad(cause, at)) => {
-                    self.more.clear();
-                    self.reader.counts.refused[cause as usize] += 1;
-                    return Some(Err(BadRecord {
-                        cause,
-                        offset: self.start,
-                        at: at as u64,
-                        line: self.line,
-                    }));
-                }
+            match self.read()? {
+                Ok(Some(part)) => return Some(Ok(self.field(part))),
+                Ok(None) | Err(Miss::Skipped(_)) => {}
+                Err(Miss::Bad(cause, at)) => return Some(Err(self.bad(cause, at))),
             }
         }
     }
 }
 
 impl<'a> Fields<'_, 'a> {
+    /// Reads the next record: the first of its fields, the others being kept, or why there is none. `None` behind the last.
+    #[inline(always)]
+    fn read(&mut self) -> Option<Result<Option<Part<'a>>, Miss>> {
+        if self.reader.has_gaps() {
+            let gap = self.reader.catch_up(self.rest);
+            self.rest = &self.rest[gap..];
+        }
+        if self.rest.is_empty() {
+            return None;
+        }
+        let mut parts = Parts { first: None, more: std::mem::take(&mut self.more) };
+        parts.more.clear();
+        let record = self.reader.kind.read(self.rest, self.reader.offset, &mut parts);
+        self.rest = &self.rest[record.len..];
+        (self.start, self.line) = (self.reader.offset, self.reader.line);
+        self.reader.offset += record.len as u64;
+        self.reader.line += record.lines;
+        self.reader.pending = record.then;
+        let Parts { first, more } = parts;
+        (self.more, self.next) = (more, 0);
+        let counts = &mut self.reader.counts;
+        match record.outcome {
+            Ok(()) => {
+                counts.read += 1;
+                return Some(Ok(first));
+            }
+            Err(Miss::Skipped(reason)) => counts.skipped[reason as usize] += 1,
+            Err(Miss::Bad(cause, _)) => counts.refused[cause as usize] += 1,
+        }
+        self.more.clear();
+        Some(record.outcome.map(|()| None))
+    }
+
+    #[cold]
+    fn bad(&self, cause: BadCause, at: usize) -> BadRecord {
+        BadRecord { cause, offset: self.start, at: at as u64, line: self.line }
+    }
+
     #[inline(always)]
     fn field(&self, part: Part<'a>) -> Field<'a> {
         Field { bytes: part.bytes, role: part.role, offset: self.start + part.at as u64, line: self.line }
+    }
+}
+
+/// The records of some bytes, each as it stands there; made by [`Reader::records`].
+pub(crate) struct Records<'r, 'a> {
+    fields: Fields<'r, 'a>,
+    /// Where the bytes begin in the input.
+    start: u64,
+    /// How many bytes there are of a byte order mark, with which they begin.
+    pub(crate) mark: usize,
+    /// How many bytes behind it go on with a record that was too long.
+    pub(crate) gap: usize,
+}
+
+/// A record where it stands.
+pub(crate) struct Whole<'f, 'a> {
+    /// Where in the bytes, with its terminator.
+    pub(crate) range: Range<usize>,
+    /// The number of the line in which it begins, from 1.
+    pub(crate) line: u64,
+    pub(crate) found: Found<'f, 'a>,
+}
+
+/// What there is in a record.
+pub(crate) enum Found<'f, 'a> {
+    /// Fields, in the order in which they stand there, one at least.
+    Fields(&'f [Part<'a>]),
+    Nothing(Skip),
+    Bad(BadRecord),
+}
+
+impl<'a> Records<'_, 'a> {
+    /// The next of them.
+    pub(crate) fn next(&mut self) -> Option<Whole<'_, 'a>> {
+        let fields = &mut self.fields;
+        let outcome = fields.read()?;
+        let place = |offset| usize::try_from(offset - self.start).expect("it is in memory");
+        let range = place(fields.start)..place(fields.reader.offset);
+        let found = match outcome {
+            Ok(first) => {
+                fields.more.splice(0..0, first);
+                Found::Fields(&fields.more)
+            }
+            Err(Miss::Skipped(reason)) => Found::Nothing(reason),
+            Err(Miss::Bad(cause, at)) => Found::Bad(fields.bad(cause, at)),
+        };
+        Some(Whole { range, line: fields.line, found })
     }
 }
 

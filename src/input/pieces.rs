@@ -21,6 +21,11 @@ pub(crate) struct Bytes {
 }
 
 impl Bytes {
+    /// The first `len` bytes of `buffer`.
+    pub(crate) fn new(offset: u64, buffer: Vec<u8>, len: usize) -> Self {
+        Self { offset, buffer, len }
+    }
+
     /// The bytes.
     pub(crate) fn get(&self) -> &[u8] {
         &self.buffer[..self.len]
@@ -57,6 +62,14 @@ pub(crate) enum Piece {
         /// Whether this is the last part.
         end: bool,
     },
+}
+
+impl Piece {
+    /// Its bytes, whatever they are.
+    pub(crate) fn into_bytes(self) -> Bytes {
+        let (Self::Lines(bytes) | Self::Long { bytes, .. }) = self;
+        bytes
+    }
 }
 
 /// Sizes of what is read. Any sizes give the same report.
@@ -172,7 +185,7 @@ impl<R: Read> Pieces<R> {
         self.rest.extend(&buffer[end..len]);
         let offset = self.offset;
         self.offset += end as u64;
-        Bytes { offset, buffer, len: end }
+        Bytes::new(offset, buffer, end)
     }
 }
 

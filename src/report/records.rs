@@ -1,9 +1,11 @@
 //! What a report says of inputs that are no lists: how many records were read, skipped and refused, and what their fields are.
 
+use std::collections::BTreeMap;
+
 use serde::{Deserialize, Serialize};
 
-use super::Count;
 use super::make::count;
+use super::{Count, Report};
 use crate::corpus::Records;
 use crate::format::{BadCause, Format, Role, Skip};
 
@@ -73,6 +75,30 @@ pub struct FieldCount {
     /// The judged ones.
     #[serde(flatten)]
     pub count: Count,
+}
+
+/// Fields of one kind in all inputs.
+#[derive(Clone, Copy, Default)]
+pub(super) struct FieldSum {
+    pub(super) judged: u64,
+    /// By the chosen grammar.
+    pub(super) accepted: u64,
+    pub(super) blank: u64,
+}
+
+impl Report {
+    /// The fields of all records, by what they are.
+    pub(super) fn fields(&self) -> BTreeMap<Role, FieldSum> {
+        let mut sums: BTreeMap<Role, FieldSum> = BTreeMap::new();
+        let records = self.inputs.iter().filter_map(|input| input.records.as_ref());
+        for fields in records.flat_map(|records| &records.fields) {
+            let sum = sums.entry(fields.role).or_default();
+            sum.judged = sum.judged.saturating_add(fields.count.lines);
+            sum.accepted = sum.accepted.saturating_add(fields.count.accepted.by(self.grammar));
+            sum.blank = sum.blank.saturating_add(fields.blank);
+        }
+        sums
+    }
 }
 
 impl RecordCount {

@@ -1,12 +1,10 @@
 //! The report for people: tables that answer how good a list is, what is in it, and what is wrong with it.
 
-use std::collections::BTreeMap;
 use std::fmt::Write;
 
 use super::page::{Ink, Page, TextStyle, count};
 use super::words::{cause, grouped, percent, plural, size, warning};
 use super::{Count, DistinctOf, ExampleLine, InputWarning, Lengths, Report, SchemeLabel, Top, TopOf};
-use crate::format::Role;
 use crate::grammar::Grammar;
 
 /// How many rows of a table are shown; the JSON report has all.
@@ -405,17 +403,11 @@ impl<'a> Text<'a> {
     /// By what the fields of records are, how many of them the chosen grammar accepts; where there are several kinds.
     fn fields(&mut self) {
         let (report, judged) = (self.report, self.report.totals.judged);
-        let records = report.inputs.iter().filter_map(|input| input.records.as_ref());
-        let mut kinds: BTreeMap<Role, (u64, u64)> = BTreeMap::new();
-        for fields in records.flat_map(|records| &records.fields) {
-            let (lines, accepted) = kinds.entry(fields.role).or_default();
-            *lines = lines.saturating_add(fields.count.lines);
-            *accepted = accepted.saturating_add(fields.count.accepted.by(report.grammar));
-        }
+        let kinds = report.fields();
         if kinds.len() > 1 {
             self.table("FIELD", &["judged", "%", &format!("{} %", report.grammar)]);
-            for (role, (lines, accepted)) in kinds {
-                self.row(role.name(), lines, judged, &percent(accepted, lines));
+            for (role, sum) in kinds {
+                self.row(role.name(), sum.judged, judged, &percent(sum.accepted, sum.judged));
             }
         }
     }

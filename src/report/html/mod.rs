@@ -9,6 +9,7 @@ mod filters;
 mod finding;
 mod lengths;
 mod list;
+mod records;
 mod verdict;
 
 use std::io;
@@ -23,6 +24,7 @@ use self::bound::{Bounds, NAME, Part, shown};
 use self::finding::{Finding, Mark, advisory, refusal};
 use self::lengths::Histogram;
 use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
+use self::records::{FieldRow, RecordRow};
 use self::verdict::{MatrixRow, SetRow};
 use super::{Report, digest};
 
@@ -55,6 +57,9 @@ struct Page<'a> {
     lengths: Option<Histogram<'a>>,
     tops: Vec<TopList>,
     distinct: Vec<DistinctCount>,
+    /// Inputs that are no lists.
+    records: Part<RecordRow>,
+    fields: Vec<FieldRow>,
     inputs: Part<InputRow>,
 }
 
@@ -95,6 +100,8 @@ impl<'a> Page<'a> {
             lengths: report.lengths.as_ref().map(|lengths| Histogram::new(lengths, report)),
             tops: list::tops(report, bounds),
             distinct: list::distinct(report),
+            records: records::records(report, bounds),
+            fields: records::fields(report),
             inputs: list::inputs(report, bounds),
         }
     }
@@ -110,6 +117,10 @@ impl<'a> Page<'a> {
 
     fn n_refused_by_all(&self) -> u64 {
         self.report.totals.judged.saturating_sub(self.report.totals.accepted_by_any)
+    }
+
+    fn n_of_the_most_frequent_field(&self) -> u64 {
+        self.fields.iter().map(|row| row.judged).max().unwrap_or(0)
     }
 
     fn n_lines_of_the_first_scheme(&self) -> u64 {
@@ -164,6 +175,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::format::{BadCause, Role, Skip};
     use crate::{Advisory, Cause, Component, Grammar};
 
     /// A report with more of everything than any scan can find, in the longest texts there are, of what takes longest to write.
@@ -192,6 +204,18 @@ mod tests {
         let distinct = ["hosts", "lines"].map(|of| json!({ "of": of, "estimate": most, "error_ppm": most }));
         let buckets =
             (0..63).flat_map(|octave| (0..16).map(move |part| (1_u64 << octave) + ((part << octave) >> 4)));
+        let place = json!({ "line": most, "record_offset": most, "offset": most });
+        let refused = BadCause::ALL
+            .iter()
+            .map(|cause| json!({ "cause": cause.name(), "records": most, "first": vec![&place; 9] }));
+        let skipped = Skip::ALL.iter().map(|reason| json!({ "reason": reason.name(), "records": most }));
+        let fields = Role::ALL
+            .iter()
+            .map(|role| json!({ "role": role.name(), "blank": most, "lines": most, "accepted": count }));
+        let records = json!({
+            "format": "jsonl", "read": most, "skipped": skipped.collect::<Value>(),
+            "refused": refused.clone().chain(refused).collect::<Value>(), "fields": fields.collect::<Value>(),
+        });
         let scheme = json!({ "name": text, "label": "experimental", "lines": most, "accepted": count });
         let warnings = ["utf-16", "byte-order-mark", "no-final-line-end"].repeat(100);
         let report = json!({
@@ -217,7 +241,7 @@ mod tests {
             "inputs": vec![
                 json!({
                     "name": text, "bytes": most, "lines": most, "error": text,
-                    "warnings": warnings,
+                    "warnings": warnings, "records": records,
                 });
                 1000
             ],

@@ -1,0 +1,83 @@
+//! Inputs that are no lists: what the page says of their records and fields.
+
+use super::bound::{Bounds, NAME, Part, shown};
+use crate::format::{BadCause, Role, Skip};
+use crate::report::records::FieldSum;
+use crate::report::{RecordCount, RecordPlace, Report, grouped};
+use crate::tally::MAX_EXAMPLES;
+
+/// The records of one input.
+pub(super) struct RecordRow {
+    pub(super) name: String,
+    pub(super) format: &'static str,
+    pub(super) n_read: u64,
+    pub(super) n_skipped: u64,
+    pub(super) n_refused: u64,
+    pub(super) refused: Vec<Miss>,
+    pub(super) skipped: Vec<Miss>,
+}
+
+/// Records that gave no URL, for one reason.
+pub(super) struct Miss {
+    pub(super) records: u64,
+    pub(super) why: String,
+    /// Where the first of them stand.
+    pub(super) first: Vec<String>,
+}
+
+/// Those with records that could not be read first.
+pub(super) fn records(report: &Report, bounds: &Bounds) -> Part<RecordRow> {
+    let of_records = |input: usize| Some((input, report.inputs[input].records.as_ref()?));
+    let mut inputs: Vec<_> = (0..report.inputs.len()).filter_map(of_records).collect();
+    inputs.sort_by_key(|(_, records)| records.n_refused() == 0);
+    let n_records = |(_, records): &(usize, &RecordCount)| {
+        records.read.saturating_add(records.n_skipped()).saturating_add(records.n_refused())
+    };
+    Part::new(inputs, bounds.inputs, n_records, |(input, records)| row(report.input_name(input), records))
+}
+
+fn row(name: &str, records: &RecordCount) -> RecordRow {
+    let miss = |records, why: &str, first: &[RecordPlace]| Miss {
+        records,
+        why: why.replace('-', " "),
+        first: first.iter().take(MAX_EXAMPLES).map(place).collect(),
+    };
+    let refused = records.refused.iter().take(BadCause::ALL.len());
+    let skipped = records.skipped.iter().take(Skip::ALL.len());
+    RecordRow {
+        name: shown(name, NAME),
+        format: records.format.name(),
+        n_read: records.read,
+        n_skipped: records.n_skipped(),
+        n_refused: records.n_refused(),
+        refused: refused.map(|miss_of| miss(miss_of.records, miss_of.cause.name(), &miss_of.first)).collect(),
+        skipped: skipped.map(|miss_of| miss(miss_of.records, miss_of.reason.name(), &[])).collect(),
+    }
+}
+
+fn place(place: &RecordPlace) -> String {
+    format!("line {}, byte {} of the record", grouped(place.line), grouped(place.offset.saturating_add(1)))
+}
+
+/// All fields of one kind.
+pub(super) struct FieldRow {
+    pub(super) name: &'static str,
+    pub(super) judged: u64,
+    /// By the chosen grammar.
+    pub(super) accepted: u64,
+    pub(super) refused: u64,
+    /// Those that have no byte, and were not judged.
+    pub(super) blank: u64,
+}
+
+/// The fields of all inputs, by what they are.
+pub(super) fn fields(report: &Report) -> Vec<FieldRow> {
+    let row = |(role, sum): (Role, FieldSum)| FieldRow {
+        name: role.name(),
+        judged: sum.judged,
+        accepted: sum.accepted,
+        refused: sum.judged.saturating_sub(sum.accepted),
+        blank: sum.blank,
+    };
+    report.fields().into_iter().map(row).collect()
+}

@@ -1,0 +1,214 @@
+//! Records in two: those whose URLs are all accepted, byte for byte, and the others with what is wrong with them.
+//!
+//! A record is judged field by field. A header or a comment is no record, and both outputs need it to be read.
+
+use std::io;
+
+use super::outputs::{Header, Parts, To};
+use super::{Blank, Form, Options, defect_of, push_defect, push_place};
+use crate::escape;
+use crate::format::{Format, Found, MAX_RECORD_LEN, Part, Reader, Skip, Whole};
+use crate::gather;
+use crate::judge::judge;
+use crate::pipeline::Lent;
+use crate::shard::trim_terminator;
+
+/// # Errors
+/// When the records of a format cannot be put together in other files.
+pub(super) fn check(format: Format) -> io::Result<()> {
+    if format.has_text_records() {
+        return Ok(());
+    }
+    let is_one = |format: &&Format| format.has_text_records() && **format != Format::Lines;
+    let formats = Format::ALL.iter().filter(is_one).map(|format| format.name());
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!(
+            "records of {format} cannot be split, only those of {}; urlsift lines --input-format {format} lists their URLs",
+            formats.collect::<Vec<_>>().join(", ")
+        ),
+    ))
+}
+
+/// Splits pieces of records.
+pub(super) struct Splitter<'a> {
+    pub(super) options: &'a Options,
+    /// Which of the two outputs is wanted.
+    pub(super) accepted: bool,
+    pub(super) refused: bool,
+}
+
+impl Splitter<'_> {
+    /// Splits whole records of `input`, its number and its name, which `reader` reads. The last goes on in the next piece if it
+    /// `is_open`.
+    pub(super) fn split(
+        &self,
+        mut bytes: Lent,
+        mut reader: Reader,
+        is_open: bool,
+        input: (u32, &str),
+    ) -> Parts {
+        let whole = bytes.get();
+        let mut found = gather::Records::new(reader.format());
+        let mut records = reader.records(whole);
+        let begin = records.mark + records.gap;
+        let mut parts = Parts::new(input.0, found.format);
+        parts.gap = whole[records.mark..begin].to_vec();
+        parts.boms = u64::from(records.mark > 0);
+        // What is not kept among the accepted ones, and how long that is.
+        let (mut gone, mut n_gone) = (Vec::new(), 0);
+        while let Some(record) = records.next() {
+            let text = &whole[record.range.clone()];
+            let fate = self.judge(&record, text, &mut found);
+            let to = match fate {
+                Fate::Accepted => To::Accepted,
+                Fate::Refused(_) => To::Refused,
+                Fate::Blank => self.options.blank.into(),
+                Fate::Header => To::Nowhere,
+                Fate::Remark => To::Both,
+            };
+            match fate {
+                Fate::Accepted => parts.accepted += 1,
+                Fate::Refused(_) => parts.refused += 1,
+                Fate::Blank => parts.blank += 1,
+                Fate::Header | Fate::Remark => parts.remarks += 1,
+            }
+            if matches!(fate, Fate::Header) {
+                parts.header = Some(Header {
+                    text: text.to_vec(),
+                    at: [record.range.start - begin - n_gone, parts.to_refused.len()],
+                });
+            }
+            match self.options.form {
+                _ if !self.refused => {}
+                Form::Lines if matches!(to, To::Refused | To::Both) => parts.to_refused.extend(text),
+                Form::Tsv if to == To::Refused => {
+                    let offset = bytes.offset + record.range.start as u64;
+                    let mut row = String::new();
+                    push_place(&mut row, input.1, record.line, offset);
+                    self.push_causes(&mut row, &fate);
+                    escape::push(&mut row, without_end(text));
+                    // What goes on has more to come.
+                    if !is_open || record.range.end < whole.len() {
+                        row.push('\n');
+                    }
+                    parts.to_refused.extend(row.bytes());
+                }
+                Form::Lines | Form::Tsv => {}
+            }
+            if matches!(to, To::Refused | To::Nowhere) {
+                n_gone += record.range.len();
+                gone.push(record.range);
+            }
+            parts.last = Some(to);
+        }
+        found.counts = reader.counts().clone();
+        parts.records = Some(found);
+        let (mut kept, mut from) = (0, begin);
+        for gone in gone {
+            kept = bytes.pull(from..gone.start, kept);
+            from = gone.end;
+        }
+        let len = bytes.get().len();
+        kept = bytes.pull(from..len, kept);
+        bytes.truncate(if self.accepted { kept } else { 0 });
+        parts.to_accepted = Some(bytes);
+        parts
+    }
+
+    /// Says what becomes of a record, and notes what is in it.
+    fn judge<'f, 'a>(
+        &self,
+        record: &Whole<'f, 'a>,
+        text: &[u8],
+        found: &mut gather::Records,
+    ) -> Fate<'f, 'a> {
+        let fields = match record.found {
+            Found::Fields(fields) => fields,
+            Found::Bad(bad) => {
+                found.refuse(bad);
+                return Fate::Refused(Why::Record(bad.cause.name(), bad.at));
+            }
+            Found::Nothing(Skip::NoField) => return Fate::Refused(Why::Record(Skip::NoField.name(), 0)),
+            Found::Nothing(Skip::Blank) => return Fate::Blank,
+            Found::Nothing(Skip::Comment) => {
+                let is_table = matches!(found.format, Format::Csv | Format::Tsv);
+                return if is_table && !text.starts_with(b"#") { Fate::Header } else { Fate::Remark };
+            }
+        };
+        let (mut is_blank, mut is_refused) = (true, false);
+        for field in fields {
+            let verdict = (!field.bytes.is_empty()).then(|| judge(&field.bytes).verdict());
+            found.add(field.role, verdict);
+            is_blank &= verdict.is_none();
+            is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
+        }
+        match fields.first() {
+            Some(first) if is_blank => Fate::Refused(Why::Record(Skip::Blank.name(), first.at as u64)),
+            _ if is_refused => Fate::Refused(Why::Fields(fields)),
+            _ => Fate::Accepted,
+        }
+    }
+
+    /// Appends, for each grammar, why a record is refused.
+    fn push_causes(&self, row: &mut String, fate: &Fate<'_, '_>) {
+        let mut digits = itoa::Buffer::new();
+        for grammar in self.options.by.iter() {
+            match fate {
+                Fate::Refused(Why::Fields(fields)) => {
+                    let judged = fields.iter().filter(|field| !field.bytes.is_empty());
+                    let mut defects = judged.map(|field| (field, defect_of(grammar, &field.bytes)));
+                    match defects.find_map(|(field, defect)| Some((field, defect?))) {
+                        Some((field, defect)) => {
+                            let at = digits.format(field.at);
+                            row.extend([field.role.name(), "@", at, ":"]);
+                            push_defect(row, &defect);
+                        }
+                        None => row.push('-'),
+                    }
+                }
+                Fate::Refused(Why::Record(cause, at)) => {
+                    row.extend(["record:", cause, "@", digits.format(*at)])
+                }
+                Fate::Blank | Fate::Accepted | Fate::Header | Fate::Remark => row.push_str("blank"),
+            }
+            row.push('\t');
+        }
+    }
+}
+
+/// What becomes of a record.
+enum Fate<'f, 'a> {
+    Accepted,
+    Refused(Why<'f, 'a>),
+    /// It is a blank line.
+    Blank,
+    /// It names the columns of a table.
+    Header,
+    /// It is a comment, or a header that may stand anywhere.
+    Remark,
+}
+
+/// Why a record is refused.
+enum Why<'f, 'a> {
+    /// One of its fields is.
+    Fields(&'f [Part<'a>]),
+    /// For a reason that lies at that byte of it.
+    Record(&'static str, u64),
+}
+
+impl From<Blank> for To {
+    fn from(blank: Blank) -> Self {
+        match blank {
+            Blank::Accepted => Self::Accepted,
+            Blank::Refused => Self::Refused,
+            Blank::Dropped => Self::Nowhere,
+        }
+    }
+}
+
+/// A record without its terminator. Of one that is too long only the LF is left out: where its CRs end may not be known yet.
+fn without_end(text: &[u8]) -> &[u8] {
+    let line = text.strip_suffix(b"\n").unwrap_or(text);
+    if line.len() > MAX_RECORD_LEN { line } else { trim_terminator(text).0 }
+}

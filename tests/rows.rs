@@ -1,0 +1,588 @@
+//! What is written of records: a row for each field, and the records themselves in two, as loops over the reader's fields and over
+//! the lines of the input do it; in the order of the input, with nothing lost, whatever the pieces and threads.
+
+mod samples;
+
+use std::collections::BTreeMap;
+use std::fmt::Write as _;
+use std::fs;
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use samples::samples;
+use urlsift::corpus::{Effort, Reading};
+use urlsift::format::{BadRecord, Field, Format, MAX_RECORD_LEN, Reader};
+use urlsift::input::{self, Input};
+use urlsift::record::{Column, Form as RowForm, Written, write_records};
+use urlsift::split::{Blank, Form, Options, Split, split_inputs};
+use urlsift::{Grammar, escape, judge, record};
+
+fn effort(threads: usize, shard_len: usize) -> Effort {
+    let mut effort = Effort::default();
+    (effort.threads, effort.shard_len) = (threads, shard_len);
+    effort
+}
+
+/// Files in a directory, and inputs of them.
+struct Desk {
+    directory: tempfile::TempDir,
+}
+
+impl Desk {
+    fn new() -> Self {
+        Self { directory: tempfile::tempdir().unwrap() }
+    }
+
+    fn put(&self, name: &str, bytes: &[u8]) -> PathBuf {
+        let path = self.directory.path().join(name);
+        fs::write(&path, bytes).unwrap();
+        path
+    }
+
+    fn inputs(&self, files: &[(&str, &[u8])]) -> Vec<Input> {
+        input::list(&files.iter().map(|(name, bytes)| self.put(name, bytes)).collect::<Vec<_>>())
+    }
+}
+
+fn rows(inputs: &[Input], reading: &Reading, effort: &Effort) -> (String, Written) {
+    let mut records = record::Records::default();
+    records.columns = vec![
+        Column::Input,
+        Column::Line,
+        Column::Offset,
+        Column::Length,
+        Column::Field,
+        Column::Verdict,
+        Column::Defect,
+        Column::Text,
+    ];
+    records.show_secrets = true;
+    records.reading = reading.clone();
+    let mut out = Vec::new();
+    let written = write_records(inputs, &records, effort, &mut out).unwrap();
+    (String::from_utf8(out).unwrap(), written)
+}
+
+/// The same by a loop.
+fn naive_rows(name: &str, bytes: &[u8], format: Format) -> String {
+    let mut rows = String::new();
+    for field in Reader::new(format).fields(bytes).flatten() {
+        let _ = write!(rows, "{name}\t{}\t{}", field.line, field.offset);
+        if field.bytes.is_empty() {
+            let _ = writeln!(rows, "\t-\t{}\t-\t-\t-", field.role);
+            continue;
+        }
+        let judgement = judge(&field.bytes);
+        let verdict = match judgement.verdict() {
+            none if none.is_empty() => "none".to_owned(),
+            some => some.to_string(),
+        };
+        let defect = judgement.defect(Grammar::Rfc3986).map_or("-".to_owned(), |defect| defect.to_string());
+        let _ = write!(rows, "\t{}\t{}\t{verdict}\t{defect}\t", field.bytes.len(), field.role);
+        escape::push(&mut rows, &field.bytes);
+        rows.push('\n');
+    }
+    rows
+}
+
+#[test]
+fn there_is_a_row_for_each_field_in_order() {
+    for (name, bytes, format) in samples() {
+        let desk = Desk::new();
+        let inputs = desk.inputs(&[(&name, &bytes)]);
+        let expected = naive_rows(inputs[0].name(), &bytes, format);
+        assert!(!expected.is_empty());
+        let mut reader = Reader::new(format);
+        let refused: Vec<_> = reader.fields(&bytes).filter_map(Result::err).collect();
+        for (threads, shard_len) in [(1, 16), (3, 300), (2, 5000), (2, 1 << 20)] {
+            let (found, written) = rows(&inputs, &Reading::of(format), &effort(threads, shard_len));
+            assert_eq!(found, expected, "{name} in pieces of {shard_len}");
+            let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
+            assert_eq!((records.format, &records.counts), (format, reader.counts()), "{name}");
+            let first: Vec<_> = records.refused.values().flatten().copied().collect();
+            assert!(first.iter().all(|bad| refused.contains(bad)) && first.is_empty() == refused.is_empty());
+            let n_fields: u64 =
+                records.roles.values().map(|fields| fields.judged.lines() + fields.blank).sum();
+            assert_eq!(n_fields, expected.lines().count() as u64);
+            let is_cut = matches!(format, Format::Warc | Format::Wat);
+            assert_eq!(written.failures.len(), usize::from(is_cut), "{name}");
+        }
+    }
+}
+
+#[test]
+fn lists_and_records_come_in_their_order() {
+    let desk = Desk::new();
+    let csv = b"id,url\n".iter().chain(&b"1,http://example.org/\n".repeat(300)).copied().collect::<Vec<_>>();
+    let list = b"http://example.org/a\n\n/b c\n".repeat(200);
+    let inputs = desk.inputs(&[("1", &list), ("2", &csv), ("3", b""), ("4", &list), ("5", &csv)]);
+    let expected: String = inputs
+        .iter()
+        .zip([
+            (&list[..], Format::Lines),
+            (&csv, Format::Csv),
+            (b"", Format::Lines),
+            (&list, Format::Lines),
+            (&csv, Format::Csv),
+        ])
+        .map(|(input, (bytes, format))| match format {
+            Format::Lines => lines_as_rows(input.name(), bytes),
+            _ => naive_rows(input.name(), bytes, format),
+        })
+        .collect();
+    for (threads, shard_len) in [(1, 100), (3, 1000)] {
+        let (found, written) = rows(&inputs, &Reading::default(), &effort(threads, shard_len));
+        assert_eq!(found, expected);
+        assert_eq!(written.found.iter().map(|(input, _)| *input).collect::<Vec<_>>(), [1, 4]);
+    }
+}
+
+/// What `lines` prints of a list: a row for a blank line, and no field.
+fn lines_as_rows(name: &str, bytes: &[u8]) -> String {
+    let mut rows = String::new();
+    let mut offset = 0;
+    for (number, line) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
+        let text = &line[..line.len() - 1];
+        let of_field = format!("{name}\t{number}\t{offset}\t");
+        rows += &match text {
+            b"" => format!("{of_field}-\t-\t-\t-\t-\n"),
+            _ => naive_rows(name, text, Format::Lines)
+                .replacen(&format!("{name}\t1\t0\t"), &of_field, 1)
+                .replacen("\turl\t", "\t-\t", 1),
+        };
+        offset += line.len();
+    }
+    rows
+}
+
+#[test]
+fn rows_can_be_objects() {
+    let desk = Desk::new();
+    let inputs = desk.inputs(&[("log", b"{\"url\": \"/a b\"}\n{\"url\": \"\"}\n")]);
+    let mut records = record::Records::default();
+    (records.columns, records.form) = (vec![Column::Field, Column::Text, Column::Kind], RowForm::Jsonl);
+    records.reading = Reading::of(Format::JsonLines);
+    let mut out = Vec::new();
+    write_records(&inputs, &records, &Effort::default(), &mut out).unwrap();
+    assert_eq!(
+        String::from_utf8(out).unwrap(),
+        "{\"field\":\"url\",\"text\":\"/a b\",\"kind\":\"relative\"}\n{\"field\":\"url\",\"text\":null,\"kind\":\"blank\"}\n"
+    );
+}
+
+/// Where records stand, headers, comments and blank lines too.
+fn records_of(format: Format, bytes: &[u8]) -> Vec<Range<usize>> {
+    let mut ranges = Vec::new();
+    let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
+    // A quote that nobody closes: no field goes on behind the end of its line.
+    let mut by_lines = !matches!(format, Format::Csv | Format::Tsv);
+    let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
+    while at < bytes.len() {
+        let line_end = |from: usize| {
+            bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |lf| from + lf + 1)
+        };
+        let mut end = line_end(at);
+        if !by_lines && bytes[at] != b'#' {
+            end = at;
+            loop {
+                if bytes.get(end) == Some(&b'"') {
+                    let mut close = end + 1;
+                    loop {
+                        match (bytes.get(close), bytes.get(close + 1)) {
+                            (None, _) => by_lines = true,
+                            (Some(b'"'), Some(b'"')) => {
+                                close += 2;
+                                continue;
+                            }
+                            (Some(b'"'), _) => {}
+                            _ => {
+                                close += 1;
+                                continue;
+                            }
+                        }
+                        break;
+                    }
+                    end = (close + 1).min(bytes.len());
+                }
+                while end < bytes.len() && bytes[end] != delimiter && bytes[end] != b'\n' {
+                    end += 1;
+                }
+                if end >= bytes.len() || bytes[end] == b'\n' {
+                    break;
+                }
+                end += 1;
+            }
+            end = if by_lines { line_end(at) } else { (end + 1).min(bytes.len()) };
+        }
+        ranges.push(at..end);
+        at = end;
+    }
+    ranges
+}
+
+/// A record without its terminator.
+fn trimmed(line: &[u8]) -> &[u8] {
+    let mut line = line.strip_suffix(b"\n").unwrap_or(line);
+    while let [shorter @ .., b'\r'] = line {
+        line = shorter;
+    }
+    line
+}
+
+/// Whether it is a comment or header; `is_first` of those that are neither blank nor comments.
+fn is_remark(format: Format, line: &[u8], is_first: bool) -> bool {
+    match format {
+        Format::Cdxj => matches!(line[0], b'!' | b'@'),
+        Format::Cdx => line.starts_with(b" CDX "),
+        Format::W3c => line[0] == b'#',
+        Format::Csv | Format::Tsv => line[0] == b'#' || is_first,
+        _ => false,
+    }
+}
+
+/// Both sides, and how many records are accepted, refused, blank, and headers or comments.
+#[derive(Debug, PartialEq, Eq)]
+struct Parted {
+    accepted: Vec<u8>,
+    refused: Vec<u8>,
+    counts: [u64; 4],
+}
+
+fn naive_split(name: &str, bytes: &[u8], options: &Options) -> Parted {
+    let format = options.reading.format.unwrap();
+    let mut fields: BTreeMap<u64, Vec<Field<'_>>> = BTreeMap::new();
+    let mut bad: BTreeMap<u64, BadRecord> = BTreeMap::new();
+    for found in Reader::new(format).fields(bytes) {
+        match found {
+            Ok(field) => fields.entry(field.line).or_default().push(field),
+            Err(found) => drop(bad.insert(found.line, found)),
+        }
+    }
+    let mut parted = Parted { accepted: Vec::new(), refused: Vec::new(), counts: [0; 4] };
+    let (mut line, mut is_first) = (1, true);
+    for range in records_of(format, bytes) {
+        let whole = &bytes[range.clone()];
+        let text = trimmed(whole);
+        let fields = fields.get(&line).map_or(&[][..], |fields| fields);
+        let causes: Vec<String> = if text.is_empty() {
+            options.by.iter().map(|_| "blank".to_owned()).collect()
+        } else if let Some(bad) = bad.get(&line) {
+            options.by.iter().map(|_| format!("record:{}@{}", bad.cause, bad.at)).collect()
+        } else if fields.is_empty() {
+            options.by.iter().map(|_| "record:no-field@0".to_owned()).collect()
+        } else if fields.iter().all(|field| field.bytes.is_empty()) {
+            let at = fields[0].offset - range.start as u64;
+            options.by.iter().map(|_| format!("record:blank@{at}")).collect()
+        } else {
+            let cause = |grammar| {
+                let judged = fields.iter().filter(|field| !field.bytes.is_empty());
+                let defects = judged.map(|field| (field, judge(&field.bytes).defect(grammar)));
+                let mut first = defects.filter_map(|(field, defect)| Some((field, defect?)));
+                first.next().map_or("-".to_owned(), |(field, defect)| {
+                    format!("{}@{}:{defect}", field.role, field.offset - range.start as u64)
+                })
+            };
+            options.by.iter().map(cause).collect()
+        };
+        let is_fine = !fields.is_empty() && causes.iter().all(|cause| cause == "-");
+        // Accepted side, refused side.
+        let (kind, sides) = if text.is_empty() {
+            let sides = match options.blank {
+                Blank::Accepted => [true, false],
+                Blank::Refused => [false, true],
+                Blank::Dropped => [false, false],
+            };
+            (2, sides)
+        } else if is_remark(format, text, is_first) {
+            is_first &= text[0] == b'#';
+            (3, [true, options.form == Form::Lines])
+        } else {
+            is_first = false;
+            (usize::from(!is_fine), [is_fine, !is_fine])
+        };
+        parted.counts[kind] += 1;
+        if sides[0] {
+            parted.accepted.extend(whole);
+        }
+        match options.form {
+            Form::Lines if sides[1] => parted.refused.extend(whole),
+            Form::Tsv if sides[1] => {
+                let causes: String = causes.iter().map(|cause| format!("{cause}\t")).collect();
+                let mut row = format!("{name}\t{line}\t{}\t{causes}", range.start);
+                escape::push(&mut row, text);
+                parted.refused.extend(row.bytes().chain([b'\n']));
+            }
+            Form::Lines | Form::Tsv => {}
+        }
+        line += memchr::memchr_iter(b'\n', whole).count() as u64;
+    }
+    parted
+}
+
+fn split(inputs: &[Input], options: &Options, effort: &Effort) -> (Parted, Split) {
+    let (mut accepted, mut refused) = (Vec::new(), Vec::new());
+    let split = split_inputs(inputs, options, effort, Some(&mut accepted), Some(&mut refused)).unwrap();
+    let counts = [split.accepted, split.refused, split.blank, split.remarks];
+    (Parted { accepted, refused, counts }, split)
+}
+
+fn options(format: Format, form: Form, blank: Blank, by: &[Grammar]) -> Options {
+    let mut options = Options::default();
+    options.reading = Reading::of(format);
+    (options.form, options.blank, options.by) = (form, blank, by.iter().copied().collect());
+    options
+}
+
+fn show(bytes: &[u8]) -> String {
+    bytes.escape_ascii().to_string().replace("\\n", "\\n\n")
+}
+
+fn check_split(desk: &Desk, name: &str, bytes: &[u8], options: &Options, efforts: &[(usize, usize)]) {
+    let inputs = desk.inputs(&[(name, bytes)]);
+    let expected = naive_split(inputs[0].name(), bytes, options);
+    for &(threads, shard_len) in efforts {
+        let (found, split) = split(&inputs, options, &effort(threads, shard_len));
+        let context = format!("{name} {options:?} in pieces of {shard_len}");
+        assert_eq!(show(&found.accepted), show(&expected.accepted), "{context}");
+        assert_eq!(show(&found.refused), show(&expected.refused), "{context}");
+        assert_eq!(found.counts, expected.counts, "{context}");
+        assert!(split.failures.is_empty());
+        let n_records: u64 = split.records.iter().map(|(_, records)| records.counts.records()).sum();
+        assert_eq!(n_records, found.counts.iter().sum::<u64>(), "{context}");
+    }
+    if options.form == Form::Lines && options.blank != Blank::Dropped {
+        check_together(options.reading.format.unwrap(), bytes, &expected);
+    }
+}
+
+/// The input can be put together again from the outputs: each record is what comes next on one side, or, a remark, on both.
+fn check_together(format: Format, bytes: &[u8], parted: &Parted) {
+    let (mut accepted, mut refused) = (&parted.accepted[..], &parted.refused[..]);
+    let mut n_remarks = 0;
+    for range in records_of(format, bytes) {
+        let record = &bytes[range];
+        match (accepted.strip_prefix(record), refused.strip_prefix(record)) {
+            (Some(more), Some(other)) if n_remarks < parted.counts[3] && !trimmed(record).is_empty() => {
+                // The same record may be the next accepted one and a remark: then the counts tell.
+                (accepted, refused) = (more, other);
+                n_remarks += 1;
+            }
+            (Some(more), _) => accepted = more,
+            (None, Some(more)) => refused = more,
+            (None, None) => panic!("{} is on neither side", record.escape_ascii()),
+        }
+    }
+    assert!(accepted.is_empty() && refused.is_empty());
+}
+
+fn text_samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
+    samples().filter(|(_, _, format)| format.has_text_records())
+}
+
+#[test]
+fn records_are_split_as_a_loop_does_it() {
+    let desk = Desk::new();
+    for (n, (name, bytes, format)) in (0..).zip(text_samples()) {
+        for (m, by) in (n..).zip([&[Grammar::Rfc3986][..], &[Grammar::Rfc1738, Grammar::Rfc2396], &[]]) {
+            for form in [Form::Lines, Form::Tsv] {
+                let blank = [Blank::Accepted, Blank::Refused, Blank::Dropped][m % 3];
+                let options = options(format, form, blank, by);
+                check_split(&desk, &name, &bytes, &options, &[(1, 16), (3, 300), (2, 1 << 20)]);
+            }
+        }
+    }
+}
+
+/// Bytes of which records are made, in any order.
+fn soup(format: Format) -> impl Strategy<Value = Vec<u8>> {
+    let (record, more): (&[u8], &[&[u8]]) = match format {
+        Format::Cdxj => (
+            b"k 20260101000000 {\"url\": \"http://a/\"}\n",
+            &[b"!x\n", b"k 1 {\"url\": \" \"}\n", b"k 1 {}\n"],
+        ),
+        Format::Cdx => {
+            (b"k 1 http://a/ - 200\n", &[b" CDX N b a m s\n", b" CDX a N b\n", b"k 1 /b\xff -\n", b"- - -\n"])
+        }
+        Format::Clf => (
+            b"h - - [t] \"GET /a HTTP/1.1\" 1 2 \"http://r/\"\n",
+            &[b"h \"GET /\\\"b HTTP/1.0\" \"-\"\n", b"h \"GET\"\n"],
+        ),
+        Format::W3c => (
+            b"/a - http://r/\n",
+            &[b"#Fields: cs-uri-stem cs-uri-query cs(Referer)\n", b"#Fields: cs(Referer)\n", b"/\xff q\t-\n"],
+        ),
+        Format::Alb => (
+            b"h t \"GET http://a/ HTTP/1.1\"\n",
+            &[b"h t \"- http://a:80- \"\n", b"h t \"GET /\xff b HTTP/1.1\"\n"],
+        ),
+        Format::JsonLines => (
+            b"{\"url\": \"http://a/\"}\n",
+            &[b"{\"url\": null}\n", b"{\"url\": \"\\u00e9\"}\n", b"{\"url\": \"\"}\n"],
+        ),
+        Format::Tsv => (b"1\thttp://a/\n", &[b"id\turl\n", b"2\t\"x\n\ny\"\n", b"#c\n", b"3\t\"\"\n"]),
+        _ => (b"1,http://a/\n", &[b"id,url\n", b"2,\"x\n\ny\"\n", b"#c\n", b"3,\n", b"4,\"a\"\"b\"\r\n"]),
+    };
+    let parts: Vec<Vec<u8>> = [record, record, b"\n", b"\r\n", b"\"", b"x", b"\n"]
+        .iter()
+        .chain(more)
+        .map(|part| part.to_vec())
+        .collect();
+    proptest::collection::vec(proptest::sample::select(parts), 0..24).prop_map(|parts| parts.concat())
+}
+
+const TEXT_FORMATS: [Format; 8] = [
+    Format::Cdxj,
+    Format::Cdx,
+    Format::Clf,
+    Format::W3c,
+    Format::Alb,
+    Format::JsonLines,
+    Format::Csv,
+    Format::Tsv,
+];
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 600, ..ProptestConfig::default() })]
+
+    #[test]
+    fn any_records_are_split_as_a_loop_does_it(
+        (format, bytes) in proptest::sample::select(&TEXT_FORMATS[..]).prop_flat_map(|format| (Just(format), soup(format))),
+        piece in 16_usize..80,
+        blank in proptest::sample::select(&[Blank::Accepted, Blank::Refused, Blank::Dropped][..]),
+        rows in any::<bool>(),
+    ) {
+        let form = if rows { Form::Tsv } else { Form::Lines };
+        let options = options(format, form, blank, &[Grammar::Rfc3986]);
+        check_split(&Desk::new(), "in", &bytes, &options, &[(2, piece)]);
+    }
+}
+
+/// A record that is too long to be read is passed on in pieces, and its row is one row.
+#[test]
+fn what_is_too_long_to_be_read_is_refused_whole() {
+    let desk = Desk::new();
+    let long = |ends: &str| {
+        [b"{\"url\": \"", &vec![b'a'; MAX_RECORD_LEN * 2 + 77][..], b"\\\r", ends.as_bytes()].concat()
+    };
+    let good = b"{\"url\": \"http://a/\"}\n";
+    for (end, behind) in [("\n", &good[..]), ("\r\n", b"\n"), ("", b"")] {
+        let bytes = [good, &long(end)[..], behind, good, &long(end)].concat();
+        let bytes = if end.is_empty() { [good, &long(end)[..]].concat() } else { bytes };
+        let inputs = desk.inputs(&[("in", &bytes)]);
+        for (threads, shard_len) in [(2, 1 << 20), (1, 64 << 20)] {
+            let in_lines = options(Format::JsonLines, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
+            let (found, _) = split(&inputs, &in_lines, &effort(threads, shard_len));
+            check_together(Format::JsonLines, &bytes, &found);
+            let n_long = if end.is_empty() { 1 } else { 2 };
+            assert_eq!(found.counts[1], n_long);
+            let in_rows = options(Format::JsonLines, Form::Tsv, Blank::Accepted, &[Grammar::Rfc3986]);
+            let (found, _) = split(&inputs, &in_rows, &effort(threads, shard_len));
+            let rows = String::from_utf8(found.refused).unwrap();
+            assert_eq!(rows.lines().count() as u64, n_long);
+            assert!(rows.ends_with('\n'));
+            let text = rows.lines().next().unwrap().rsplit('\t').next().unwrap();
+            let mut expected = String::new();
+            let whole = long(end);
+            escape::push(&mut expected, whole.strip_suffix(b"\n").unwrap_or(&whole));
+            assert!(text == expected, "{} bytes of {}", text.len(), expected.len());
+            assert!(rows.contains("\trecord:too-long@8388608\t"));
+        }
+    }
+}
+
+#[test]
+fn tables_have_one_header() {
+    let desk = Desk::new();
+    let first = b"\xef\xbb\xbf# c\nid,url\n1,http://a/\n2,a b";
+    let second = b"id,url\r\n3,http://b/\n4,<\n";
+    let other = b"url,id\nhttp://c/,5\n";
+    let inputs = desk.inputs(&[
+        ("1", first),
+        ("2", second),
+        ("3", other),
+        ("4", second),
+        ("5", b"http://d/\n"),
+        ("6", b""),
+    ]);
+    let mut options = options(Format::Csv, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
+    options.reading = Reading::default();
+    for shard_len in [16, 1000] {
+        let (found, split) = split(&inputs, &options, &effort(2, shard_len));
+        assert_eq!(show(&found.accepted), show(b"# c\nid,url\n1,http://a/\n3,http://b/\n3,http://b/\n"));
+        assert_eq!(show(&found.refused), show(b"# c\nid,url\n2,a b\n4,<\n4,<\n"));
+        assert_eq!((found.counts, split.boms), ([3, 3, 0, 4], 1));
+        let failures: Vec<_> =
+            split.failures.iter().map(|failure| (failure.input, failure.error.to_string())).collect();
+        let name = |n: usize| inputs[n].name();
+        assert_eq!(
+            failures,
+            [
+                (2, format!("has other columns than {}: split it alone, or say --input-format", name(0))),
+                (
+                    4,
+                    format!(
+                        "is lines, and cannot be split into one file with {}, which is csv: split it alone, or say --input-format",
+                        name(0)
+                    )
+                )
+            ]
+        );
+    }
+}
+
+#[test]
+fn archives_are_not_split() {
+    let desk = Desk::new();
+    let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    let inputs = desk.inputs(&[("list", b"http://a/\n"), ("warc", warc)]);
+    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, jsonl, csv, tsv; \
+               urlsift lines --input-format warc lists their URLs";
+    let mut options = options(Format::Warc, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
+    let error = split_inputs(&inputs, &options, &Effort::default(), None, None).unwrap_err();
+    assert_eq!(error.to_string(), why);
+    options.reading = Reading::default();
+    let (found, split) = split(&inputs, &options, &Effort::default());
+    assert_eq!(found.accepted, b"http://a/\n");
+    assert_eq!((split.failures[0].input, split.failures[0].error.to_string()), (1, why.to_owned()));
+}
+
+/// What was packed gives the same, and where it is cut off, all records that were whole before.
+#[test]
+#[cfg(feature = "gzip")]
+fn compressed_records_are_the_same() {
+    use std::io::Write;
+
+    let pack = |path: &Path, bytes: &[u8], lost: usize| {
+        let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+        encoder.write_all(bytes).unwrap();
+        let mut packed = encoder.finish().unwrap();
+        packed.truncate(packed.len() - lost);
+        fs::write(path, packed).unwrap();
+    };
+    for (name, bytes, format) in samples() {
+        let desk = Desk::new();
+        let plain = desk.inputs(&[(&name, &bytes)]);
+        let effort = effort(2, 300);
+        let reading = Reading::of(format);
+        let (expected, _) = rows(&plain, &reading, &effort);
+        pack(plain[0].path().unwrap(), &bytes, 0);
+        assert_eq!(rows(&plain, &reading, &effort).0, expected, "{name}");
+        pack(plain[0].path().unwrap(), &bytes, 100);
+        let (found, written) = rows(&plain, &reading, &effort);
+        assert!(expected.starts_with(&found) && found.len() < expected.len(), "{name}");
+        assert_eq!(written.failures.len(), 1, "{name}");
+        if !format.has_text_records() {
+            continue;
+        }
+        let options = options(format, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
+        let expected = naive_split(&name, &bytes, &options);
+        let (found, split_short) = split(&plain, &options, &effort);
+        assert!(
+            expected.accepted.starts_with(&found.accepted) && expected.refused.starts_with(&found.refused)
+        );
+        assert_eq!(split_short.failures.len(), 1, "{name}");
+        pack(plain[0].path().unwrap(), &bytes, 0);
+        assert_eq!(split(&plain, &options, &effort).0, expected, "{name}");
+    }
+}

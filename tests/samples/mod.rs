@@ -1,0 +1,31 @@
+//! The samples of record formats, each often enough that there are many pieces.
+
+use std::fs;
+use std::path::Path;
+
+use urlsift::format::Format;
+
+/// Every sample three times, cut off inside its last record.
+pub(crate) fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
+    let formats = [
+        ("alb.log", Format::Alb),
+        ("apache-combined.log", Format::Clf),
+        ("apache_sample.log", Format::Clf),
+        ("nginx.log", Format::Clf),
+        ("cloudfront.log", Format::W3c),
+        ("iis.log", Format::W3c),
+        ("crawl.cdx", Format::Cdx),
+        ("crawl.wat", Format::Wat),
+        ("excel.csv", Format::Csv),
+        ("excel.tsv", Format::Tsv),
+        ("indexed.cdxj", Format::Cdxj),
+        ("objects.jsonl", Format::JsonLines),
+        ("written-1.0.warc", Format::Warc),
+    ];
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    formats.into_iter().map(move |(name, format)| {
+        let bytes = fs::read(folder.join(name)).unwrap().repeat(3);
+        let len = bytes.len() - if matches!(format, Format::Warc | Format::Wat) { 20 } else { 3 };
+        (name.to_owned(), bytes[..len].to_vec(), format)
+    })
+}
