@@ -289,7 +289,7 @@ fn records_come_as_lines_come() {
 #[test]
 fn nothing_raw_reaches_a_terminal() {
     let hostile = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/hostile");
-    let all = "input,line,offset,length,verdict,kind,scheme,defect,advisories,text";
+    let all = "input,line,offset,length,verdict,kind,scheme,defect,advisories,text,field";
     for args in [
         &["--color", "never"][..],
         &["--format", "json"],

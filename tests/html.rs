@@ -70,6 +70,7 @@ fn a_browser_has_nothing_to_complain_of() {
         page(directory.path(), "schemes.html", &["corpora/hostile/schemes_2000.txt"]),
         page(directory.path(), "empty.html", &["corpora/hostile/empty.txt"]),
         page(directory.path(), "missing.html", &["corpora/hostile/empty.txt", "no-such-list"]),
+        page(directory.path(), "records.html", &["tests/records", "--glob=*.{log,csv,jsonl,warc}"]),
     ];
     for path in pages {
         for (width, dark) in [(1280, false), (360, true)] {
@@ -147,6 +148,43 @@ fn the_numbers_are_those_of_the_report() {
         }
     }
     assert_eq!(texts("#disagreement tbody td:not(.same)"), expected);
+}
+
+#[test]
+fn records_are_those_of_the_report() {
+    let Some(browser) = browser() else { return };
+    let directory = tempfile::tempdir().unwrap();
+    let path =
+        page(directory.path(), "records.html", &["tests/records/alb.log", "tests/records/objects.jsonl"]);
+    browser.open(&path);
+    let texts = |selector: &str| -> Vec<String> {
+        let script =
+            format!("return [...document.querySelectorAll('#records {selector}')].map(e => e.textContent)");
+        names(&browser.run(&script)).into_iter().map(str::to_owned).collect()
+    };
+    // That in which something could not be read comes first.
+    assert_eq!(texts(".records bdi"), ["tests/records/objects.jsonl", "tests/records/alb.log"]);
+    assert_eq!(texts(".records small"), ["jsonl", "alb"]);
+    assert_eq!(texts(".records td"), ["30", "3", "3", "5", "1", "0"]);
+    assert_eq!(
+        texts(".warning"),
+        [
+            "2 bad json: line 32, byte 13 of the record; line 33, byte 1 of the record",
+            "1 not a string: line 31, byte 9 of the record"
+        ]
+    );
+    assert_eq!(texts(".skipped"), ["Skipped: 1 blank, 2 no field", "Skipped: 1 no field"]);
+    let report: Value = serde_json::from_slice(
+        urlsift::report::json_in_page(&fs::read(&path).unwrap()).expect("the page has the report in it"),
+    )
+    .unwrap();
+    let fields: Vec<_> = [1, 0].map(|input| &report["inputs"][input]["records"]["fields"][0]).into();
+    let judged: Vec<_> = fields.iter().map(|field| grouped(field["lines"].as_u64().unwrap())).collect();
+    assert_eq!(texts(".bars td:nth-child(4)"), judged);
+    assert_eq!(texts(".bars tbody th"), ["url 2 blank", "request"]);
+
+    browser.open(&page(directory.path(), "list.html", &["corpora/samples/mosaic_1990s.txt"]));
+    assert_eq!(texts("h2"), Vec::<String>::new());
 }
 
 #[test]

@@ -1,6 +1,5 @@
 //! `urlsift split [PATH]...`: accepted lines to one place, refused ones to another.
 
-use std::ffi::OsStr;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -42,6 +41,9 @@ written, or not at all; devices and pipes are written to as lines come.
 Exit status: 0 done; 2 usage, an output that cannot be written, or an input
 that could not be read to its end: what was read of it is written.";
 
+/// What files are called that hold lines or records as they are.
+const TEXTS: [&str; 6] = ["txt", "log", "csv", "cdx", "cdxj", "jsonl"];
+
 #[derive(Args)]
 #[command(after_long_help = FORMS)]
 #[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused"])]
@@ -74,7 +76,7 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_enum, default_value_t = BlankTo::Accepted, value_name = "WHERE")]
     blank: BlankTo,
 
-    /// How refused lines are written [default: lines if FILE ends in .txt, or tsv]
+    /// How refused lines are written [default: by the ending of FILE, tsv unless that is .txt, .log, .csv, .cdx, .cdxj or .jsonl]
     #[arg(long, value_enum, value_name = "FORM")]
     refused_as: Option<RefusedAs>,
 
@@ -126,7 +128,9 @@ impl SplitArgs {
         let inner = |path: &PathBuf| {
             if matches!(codec_of(path), Ok(Codec::Plain)) { path.clone() } else { path.with_extension("") }
         };
-        let is_text = |path: &PathBuf| inner(path).extension() == Some(OsStr::new("txt"));
+        let is_text = |path: &PathBuf| {
+            inner(path).extension().is_some_and(|extension| TEXTS.iter().any(|text| extension == *text))
+        };
         let by_name =
             if self.refused.as_ref().is_some_and(is_text) { RefusedAs::Lines } else { RefusedAs::Tsv };
         options.form = match self.refused_as.unwrap_or(by_name) {

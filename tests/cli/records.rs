@@ -1,6 +1,10 @@
-//! Inputs that are records: what they are taken for, what is said of it, and what the report has of them.
+//! Inputs that are records: what they are taken for, what is said of it, and what comes of them.
 
-use super::{feed, json, text};
+use std::fs;
+use std::io::{Read, Write};
+use std::process::{Output, Stdio};
+
+use super::{feed, json, text, urlsift};
 
 const LOG: &[u8] =
     b"::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 7 \"http://example.org/ b\" \"-\"\n\
@@ -85,4 +89,113 @@ fn an_archive_that_is_cut_off_is_incomplete() {
     let report = json(&output);
     assert_eq!((&report["complete"], &report["totals"]["judged"]), (&false.into(), &1.into()));
     assert_eq!(report["inputs"][0]["error"], "ends inside a record, of which 97 bytes are missing");
+}
+
+const TABLE: &[u8] = b"id,url\n1,http://a.example/\n2,\"http://a.example/\nb\"\n3\n4,http://a.example/c";
+
+#[test]
+fn rows_say_which_field_they_are_of() {
+    let output = feed(&["lines", "--columns", "line,offset,field,defect,text"], LOG);
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        text(&output.stdout),
+        "1\t42\trequest\t-\t/a\n1\t62\treferer\tpath:space@19\thttp://example.org/ b\n"
+    );
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: -: read as clf; --input-format lines takes each line for a URL\n\
+         urlsift: -: 1 of 2 records gave no URL: 1 bad-request (first in line 2, at byte 39 of the record)\n"
+    );
+
+    let args = [
+        "lines",
+        "--input-format=csv",
+        "--field=id",
+        "--only=accepted",
+        "--format=jsonl",
+        "--columns=field,text",
+    ];
+    let output = feed(&args, TABLE);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    assert_eq!(text(&output.stdout).lines().last(), Some("{\"field\":\"url\",\"text\":\"4\"}"));
+
+    let output = feed(&["lines", "--columns=field,line"], b"http://a.example/\n");
+    assert_eq!((text(&output.stdout), text(&output.stderr)), ("-\t1\n", ""));
+    let output = feed(&["lines", "--input-format=alb", "--field=url"], LOG);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    assert_eq!(text(&output.stderr), "urlsift: no field \"url\": the only field of alb is request\n");
+}
+
+#[test]
+fn rows_of_records_come_as_records_come() {
+    for (format, header, record) in [
+        ("jsonl", "", "{\"url\": \"/\"}\n"),
+        ("csv", "id,url\n", "1,\"/\"\n"),
+        ("clf", "", "h - - [t] \"GET / HTTP/1.1\" 200 1\n"),
+    ] {
+        let mut command = urlsift();
+        command.args(["lines", "--columns=text", "--input-format", format]);
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let mut stdout = child.stdout.take().unwrap();
+        stdin.write_all(header.as_bytes()).unwrap();
+        for _ in 0..3 {
+            stdin.write_all(record.as_bytes()).unwrap();
+            let mut row = [0; 2];
+            stdout.read_exact(&mut row).unwrap();
+            assert_eq!(&row, b"/\n", "{format}");
+        }
+        drop(stdin);
+        assert!(child.wait().unwrap().success());
+    }
+}
+
+/// What `urlsift split` makes of a file of that name: what it says, and both outputs.
+fn split(name: &str, bytes: &[u8], args: &[&str]) -> (Output, [Option<String>; 2]) {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join(name), bytes).unwrap();
+    let mut command = urlsift();
+    command.args(["split", name]).args(args).current_dir(directory.path());
+    let output = command.output().unwrap();
+    let read = |name| fs::read_to_string(directory.path().join(name)).ok();
+    (output, ["good.csv", "bad.csv"].map(read))
+}
+
+#[test]
+fn a_table_is_split_into_two() {
+    let (output, [good, bad]) = split("in.csv", TABLE, &["-a", "good.csv", "-r", "bad.csv"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), ""));
+    assert_eq!(good.unwrap(), "id,url\n1,http://a.example/\n4,http://a.example/c");
+    assert_eq!(bad.unwrap(), "id,url\n2,\"http://a.example/\nb\"\n3\n");
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: in.csv: read as csv; --input-format lines takes each line for a URL\n\
+         urlsift: in.csv: 1 of 4 records gave no URL: 1 too-few-fields (first in line 5, at byte 2 of the record)\n\
+         urlsift: 2 records accepted by rfc3986, 2 refused, 1 header or comment (on both sides)\n"
+    );
+
+    let args = ["--input-format=csv", "--by=rfc1738,rfc3986", "-r", "-", "--header", "-q"];
+    let (output, _) = split("in.csv", TABLE, &args);
+    assert_eq!(
+        text(&output.stdout),
+        "input\tline\toffset\trfc1738\trfc3986\ttext\n\
+         in.csv\t3\t27\turl@3:path:control-byte@17\turl@3:path:control-byte@17\t2,\"http://a.example/\\x0ab\"\n\
+         in.csv\t5\t51\trecord:too-few-fields@1\trecord:too-few-fields@1\t3\n"
+    );
+}
+
+#[test]
+fn an_archive_is_not_split() {
+    let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
+    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, jsonl, csv, tsv; \
+               urlsift lines --input-format warc lists their URLs\n";
+    let (output, files) = split("in", warc, &["--input-format=warc", "-a", "good.csv", "-r", "bad.csv"]);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    assert_eq!((text(&output.stderr), files), (&*format!("urlsift: {why}"), [None, None]));
+    let (output, files) = split("in", warc, &["-a", "good.csv", "-r", "bad.csv"]);
+    assert_eq!(output.status.code(), Some(2));
+    assert_eq!(
+        (text(&output.stderr), files),
+        (&*format!("urlsift: in: {why}urlsift: nothing was written\n"), [None, None])
+    );
 }
