@@ -31,7 +31,7 @@ impl<R: Read> Cut for Pieces<R> {
 pub(crate) struct RecordPiece {
     pub(crate) bytes: Bytes,
     /// Stands where they begin.
-    pub(crate) reader: Reader,
+    pub(crate) reader: Box<Reader>,
     /// Whether it is known that the input ends here.
     pub(crate) is_last: bool,
     /// Whether the last of them was too long to be held, and goes on in the next piece.
@@ -91,7 +91,7 @@ impl<R: Read> Cut for RecordPieces<R> {
             if len < enough.min(wanted) && !is_over {
                 continue;
             }
-            let reader = self.reader.clone();
+            let reader = Box::new(self.reader.clone());
             let end = self.reader.cut(&buffer[..len], self.supply.ended);
             if end > 0 {
                 self.rest.extend_from_slice(&buffer[end..len]);
@@ -122,7 +122,7 @@ pub(crate) enum AnyPiece {
 /// Cuts a source that is a list or has records.
 pub(crate) enum AnyPieces {
     Lines(Pieces<Source>),
-    Records(RecordPieces<Source>),
+    Records(Box<RecordPieces<Source>>),
 }
 
 impl AnyPieces {
@@ -134,7 +134,7 @@ impl AnyPieces {
         let (reader, source) = reading.open(source)?;
         Ok(match reader.format() {
             Format::Lines => Self::Lines(Pieces::new(source, 0, sizes)),
-            _ => Self::Records(RecordPieces::new(source, reader, sizes)),
+            _ => Self::Records(Box::new(RecordPieces::new(source, reader, sizes))),
         })
     }
 

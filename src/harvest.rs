@@ -40,7 +40,7 @@ pub(crate) fn harvest(
     let sizes = Sizes { piece: way.piece_len, line: usize::MAX, eager: false };
     let pieces = RecordPieces::new(source, reader, sizes);
     let look = |_, piece: RecordPiece| (piece.bytes, Some((piece.reader, piece.is_last)));
-    let work = |bytes: Lent, (mut reader, is_last): (Reader, bool)| {
+    let work = |bytes: Lent, (mut reader, is_last): (Box<Reader>, bool)| {
         // All that is in the tally so far stands before these records.
         let behind = lock().behind(Place { input, offset: bytes.offset });
         let (tally, records) = gather(behind, &mut reader, bytes.get(), is_last, input, options, way.kernel);

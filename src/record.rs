@@ -185,7 +185,7 @@ enum Before {
     /// The number of its first line.
     Lines(u64),
     /// What reads its records.
-    Records(Reader),
+    Records(Box<Reader>),
 }
 
 fn format_lines(bytes: &Bytes, first: u64, input: &str, records: &Records) -> String {
@@ -205,7 +205,7 @@ fn format_lines(bytes: &Bytes, first: u64, input: &str, records: &Records) -> St
 
 fn format_fields(
     bytes: &Bytes,
-    mut reader: Reader,
+    mut reader: Box<Reader>,
     input: &str,
     records: &Records,
 ) -> (String, gather::Records) {

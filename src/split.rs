@@ -221,7 +221,7 @@ enum Whole {
     /// Lines, the pieces of which have turns.
     Lines(u64),
     /// Records, what reads them, and whether the last one goes on.
-    Records(Reader, bool),
+    Records(Box<Reader>, bool),
 }
 
 /// The names of the fields.

@@ -145,12 +145,13 @@ fn lines_as_rows(name: &str, bytes: &[u8]) -> String {
     for (number, line) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
         let text = &line[..line.len() - 1];
         let of_field = format!("{name}\t{number}\t{offset}\t");
-        rows += &match text {
+        let row = match text {
             b"" => format!("{of_field}-\t-\t-\t-\t-\n"),
             _ => naive_rows(name, text, Format::Lines)
                 .replacen(&format!("{name}\t1\t0\t"), &of_field, 1)
                 .replacen("\turl\t", "\t-\t", 1),
         };
+        rows.push_str(&row);
         offset += line.len();
     }
     rows
@@ -308,7 +309,7 @@ fn naive_split(name: &str, bytes: &[u8], options: &Options) -> Parted {
         match options.form {
             Form::Lines if sides[1] => parted.refused.extend(whole),
             Form::Tsv if sides[1] => {
-                let causes: String = causes.iter().map(|cause| format!("{cause}\t")).collect();
+                let causes = causes.join("\t") + "\t";
                 let mut row = format!("{name}\t{line}\t{}\t{causes}", range.start);
                 escape::push(&mut row, text);
                 parted.refused.extend(row.bytes().chain([b'\n']));

@@ -17,7 +17,19 @@ const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Input",
-        &["paths", "files_from", "null", "glob", "hidden", "follow", "respect_ignore", "codec", "texts"],
+        &[
+            "paths",
+            "files_from",
+            "null",
+            "glob",
+            "hidden",
+            "follow",
+            "respect_ignore",
+            "codec",
+            "input_format",
+            "field",
+            "texts",
+        ],
     ),
     ("Grammar", &["grammar", "only", "by"]),
     (OTHERWISE, &[]),
@@ -59,6 +71,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("urlsift lines --only refused -c line,defect,text urls.txt", "what is wrong"),
             ("urlsift lines --only accepted -c text urls.txt", "what is not"),
             ("urlsift lines --format jsonl -c line,verdict urls.txt", "for a program"),
+            ("urlsift lines -c line,field,verdict,text access.log", "of a log"),
         ],
     ),
     (
@@ -74,6 +87,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("urlsift split urls.txt --accepted good.txt --refused bad.tsv", "in two"),
             ("urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt", "what both accept"),
             ("urlsift split crawl.gz -a - -r bad.txt | sort -u > good.txt", "into a pipe"),
+            ("urlsift split index.csv --accepted good.csv --refused bad.csv", "records"),
         ],
     ),
     ("render", &[("urlsift render r.json", "as text"), ("urlsift render r.json -o r.html", "as a page")]),

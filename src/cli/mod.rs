@@ -64,9 +64,11 @@ enum Command {
     /// Print one record per line, in the order of the input
     ///
     /// A record says what one line is: its place, its verdict, its scheme, why it is refused. Which of that, and in which
-    /// order, --columns says.
+    /// order, --columns says. Of logs, indexes, tables and archives (--input-format) there is one for each URL in them.
     Lines(lines::LinesArgs),
     /// Write accepted lines to one file, refused ones to another
+    ///
+    /// Of logs, indexes and tables (--input-format) it is whole records.
     Split(split::SplitArgs),
     /// Show a URL part by part, and why a grammar refuses it
     ///

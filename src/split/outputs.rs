@@ -111,7 +111,8 @@ impl<'a, 'i> Outputs<'a, 'i> {
         let (format, first) = *self.format.get_or_insert((parts.format, parts.input));
         if format != parts.format {
             let why = format!("is {}, and cannot be split into one file with", parts.format);
-            return Ok(self.fail(parts.input, &why, first, &format!(", which is {format}")));
+            self.fail(parts.input, &why, first, &format!(", which is {format}"));
+            return Ok(());
         }
         self.go_on(&parts.gap)?;
         let accepted = parts.to_accepted.as_ref().map_or(&[][..], |bytes| bytes.get());
@@ -130,7 +131,8 @@ impl<'a, 'i> Outputs<'a, 'i> {
                     }
                     Some(first_names) if first_names == names => {}
                     Some(_) => {
-                        return Ok(self.fail(parts.input, "has other columns than", first, ""));
+                        self.fail(parts.input, "has other columns than", first, "");
+                        return Ok(());
                     }
                 }
                 self.write(std::array::from_fn(|n| &all[n][at[n]..]))?;

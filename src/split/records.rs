@@ -44,7 +44,7 @@ impl Splitter<'_> {
     pub(super) fn split(
         &self,
         mut bytes: Lent,
-        mut reader: Reader,
+        mut reader: Box<Reader>,
         is_open: bool,
         input: (u32, &str),
     ) -> Parts {
@@ -168,7 +168,7 @@ impl Splitter<'_> {
                     }
                 }
                 Fate::Refused(Why::Record(cause, at)) => {
-                    row.extend(["record:", cause, "@", digits.format(*at)])
+                    row.extend(["record:", cause, "@", digits.format(*at)]);
                 }
                 Fate::Blank | Fate::Accepted | Fate::Header | Fate::Remark => row.push_str("blank"),
             }
