@@ -526,11 +526,11 @@ fn tables_have_one_header() {
         assert_eq!(
             failures,
             [
-                (2, format!("has other columns than {}: split it alone, or say --input-format", name(0))),
+                (2, format!("has other columns than {}: split it alone", name(0))),
                 (
                     4,
                     format!(
-                        "is lines, and cannot be split into one file with {}, which is csv: split it alone, or say --input-format",
+                        "is lines, and in the outputs there is csv already, from {}: split it alone",
                         name(0)
                     )
                 )

@@ -110,8 +110,8 @@ impl<'a, 'i> Outputs<'a, 'i> {
         }
         let (format, first) = *self.format.get_or_insert((parts.format, parts.input));
         if format != parts.format {
-            let why = format!("is {}, and cannot be split into one file with", parts.format);
-            self.fail(parts.input, &why, first, &format!(", which is {format}"));
+            let why = format!("is {}, and in the outputs there is {format} already, from", parts.format);
+            self.fail(parts.input, &why, first);
             return Ok(());
         }
         self.go_on(&parts.gap)?;
@@ -131,7 +131,7 @@ impl<'a, 'i> Outputs<'a, 'i> {
                     }
                     Some(first_names) if first_names == names => {}
                     Some(_) => {
-                        self.fail(parts.input, "has other columns than", first, "");
+                        self.fail(parts.input, "has other columns than", first);
                         return Ok(());
                     }
                 }
@@ -163,9 +163,10 @@ impl<'a, 'i> Outputs<'a, 'i> {
         Ok(self.split)
     }
 
-    fn fail(&mut self, input: u32, why: &str, first: u32, and: &str) {
+    /// Notes that an input cannot stand behind the `first`.
+    fn fail(&mut self, input: u32, why: &str, first: u32) {
         let first = self.inputs.get(first as usize).map_or("?", Input::name);
-        let error = io::Error::other(format!("{why} {first}{and}: split it alone, or say --input-format"));
+        let error = io::Error::other(format!("{why} {first}: split it alone"));
         self.split.failures.push(Failure { input, error });
     }
 

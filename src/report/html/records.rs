@@ -4,7 +4,6 @@ use super::bound::{Bounds, NAME, Part, shown};
 use crate::format::{BadCause, Role, Skip};
 use crate::report::records::FieldSum;
 use crate::report::{RecordCount, RecordPlace, Report, grouped};
-use crate::tally::MAX_EXAMPLES;
 
 /// The records of one input.
 pub(super) struct RecordRow {
@@ -33,14 +32,16 @@ pub(super) fn records(report: &Report, bounds: &Bounds) -> Part<RecordRow> {
     let n_records = |(_, records): &(usize, &RecordCount)| {
         records.read.saturating_add(records.n_skipped()).saturating_add(records.n_refused())
     };
-    Part::new(inputs, bounds.inputs, n_records, |(input, records)| row(report.input_name(input), records))
+    let row = |(input, records)| row(report.input_name(input), records, bounds.examples);
+    Part::new(inputs, bounds.inputs, n_records, row)
 }
 
-fn row(name: &str, records: &RecordCount) -> RecordRow {
+/// With so many places for each cause.
+fn row(name: &str, records: &RecordCount, n_places: usize) -> RecordRow {
     let miss = |records, why: &str, first: &[RecordPlace]| Miss {
         records,
         why: why.replace('-', " "),
-        first: first.iter().take(MAX_EXAMPLES).map(place).collect(),
+        first: first.iter().take(n_places).map(place).collect(),
     };
     let refused = records.refused.iter().take(BadCause::ALL.len());
     let skipped = records.skipped.iter().take(Skip::ALL.len());
