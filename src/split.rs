@@ -76,6 +76,9 @@ pub struct Options {
     pub header: bool,
     /// Where in the inputs the URLs stand.
     pub reading: Reading,
+    /// Whether inputs that are no lists are failures. Accepted lines are printable, and accepted records may hold any bytes,
+    /// which a terminal, say, must not get.
+    pub lists_only: bool,
 }
 
 impl Default for Options {
@@ -86,6 +89,7 @@ impl Default for Options {
             form: Form::Tsv,
             header: false,
             reading: Reading::of(Format::Lines),
+            lists_only: false,
         }
     }
 }
@@ -167,7 +171,7 @@ pub fn split_inputs<'a>(
     refused: Option<&'a mut (dyn Write + Send)>,
 ) -> io::Result<Split> {
     if let Some(format) = options.reading.format {
-        records::check(format)?;
+        records::check(format, options)?;
     }
     let wanted = [accepted.is_some(), refused.is_some()];
     let of_lines = Splitter { options, kernel: effort.kernel, accepted: wanted[0], refused: wanted[1] };
@@ -202,7 +206,7 @@ pub fn split_inputs<'a>(
     };
     let sources = sources(inputs, &options.reading, sizes, effort.watch.as_ref());
     let sources = sources.map(|(input, pieces)| {
-        let check = |pieces: AnyPieces| records::check(pieces.format()).map(|()| pieces);
+        let check = |pieces: AnyPieces| records::check(pieces.format(), options).map(|()| pieces);
         (input, pieces.and_then(check))
     });
     let (flow, failures) = in_pieces(sources, effort.n_threads(), &mut look, work, sink);

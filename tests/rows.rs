@@ -540,6 +540,21 @@ fn tables_have_one_header() {
 }
 
 #[test]
+fn only_lists_are_split_where_records_must_not_go() {
+    let desk = Desk::new();
+    let inputs = desk.inputs(&[("list", b"http://a/\n"), ("table", b"id,url\n\x1b[2J,http://a/\n")]);
+    let why = "records of csv may hold bytes that control a terminal: name a file, or pipe them on";
+    let mut options = options(Format::Csv, Form::Tsv, Blank::Accepted, &[Grammar::Rfc3986]);
+    options.lists_only = true;
+    let error = split_inputs(&inputs, &options, &Effort::default(), None, None).unwrap_err();
+    assert_eq!(error.to_string(), why);
+    options.reading = Reading::default();
+    let (found, split) = split(&inputs, &options, &Effort::default());
+    assert_eq!((&found.accepted[..], &found.refused[..]), (&b"http://a/\n"[..], &b""[..]));
+    assert_eq!((split.failures[0].input, split.failures[0].error.to_string()), (1, why.to_owned()));
+}
+
+#[test]
 fn archives_are_not_split() {
     let desk = Desk::new();
     let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";

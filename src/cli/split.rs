@@ -152,7 +152,7 @@ impl SplitArgs {
 
 pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
-    let options = args.options()?;
+    let mut options = args.options()?;
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     let [accepted, refused] = [&args.accepted, &args.refused].map(Option::as_deref);
@@ -170,6 +170,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
             "refused lines may hold bytes that control a terminal: name a file, pipe them on, or use --refused-as tsv",
         ));
     }
+    options.lists_only = matches!(&accepted, Some(Output::Standard(out)) if out.is_terminal());
     let outputs = || [&accepted, &refused].into_iter().flatten();
     // Progress and records would be in one place.
     let mixed = !outputs().all(Output::is_file);

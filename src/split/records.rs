@@ -14,8 +14,14 @@ use crate::pipeline::Lent;
 use crate::shard::trim_terminator;
 
 /// # Errors
-/// When the records of a format cannot be put together in other files.
-pub(super) fn check(format: Format) -> io::Result<()> {
+/// When the records of a format cannot be put together in other files, or are not wanted there.
+pub(super) fn check(format: Format, options: &Options) -> io::Result<()> {
+    if format != Format::Lines && options.lists_only {
+        let why = format!(
+            "records of {format} may hold bytes that control a terminal: name a file, or pipe them on"
+        );
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
     if format.has_text_records() {
         return Ok(());
     }
