@@ -7,7 +7,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::Range;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use proptest::prelude::*;
 use samples::samples;
@@ -575,6 +575,7 @@ fn archives_are_not_split() {
 #[cfg(feature = "gzip")]
 fn compressed_records_are_the_same() {
     use std::io::Write;
+    use std::path::Path;
 
     let pack = |path: &Path, bytes: &[u8], lost: usize| {
         let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
