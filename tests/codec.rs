@@ -364,44 +364,69 @@ fn most_memory() -> u64 {
     u64::try_from(usage.ru_maxrss).unwrap() << 10
 }
 
+const CODECS: [Codec; 4] = [Codec::Gzip, Codec::Zstd, Codec::Xz, Codec::Bzip2];
+
+/// One stream of the codec.
+fn pack(bytes: &[u8], codec: Codec) -> Vec<u8> {
+    match codec {
+        Codec::Gzip => {
+            let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+            encoder.write_all(bytes).and_then(|()| encoder.finish())
+        }
+        Codec::Zstd => zstd::encode_all(bytes, 1),
+        Codec::Xz => {
+            let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 0);
+            encoder.write_all(bytes).and_then(|()| encoder.finish())
+        }
+        _ => {
+            let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
+            encoder.write_all(bytes).and_then(|()| encoder.finish())
+        }
+    }
+    .unwrap()
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn bombs_take_no_memory() {
     let folder = tempfile::tempdir().unwrap();
     let lines = b"http://h/\n".repeat(100_000);
     let zeros = vec![0; 16 << 20];
-    for (name, codec) in
-        [("gzip", Codec::Gzip), ("zstd", Codec::Zstd), ("xz", Codec::Xz), ("bzip2", Codec::Bzip2)]
-    {
-        let pack = |bytes: &[u8]| {
-            match codec {
-                Codec::Gzip => {
-                    let mut encoder =
-                        flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
-                    encoder.write_all(bytes).and_then(|()| encoder.finish())
-                }
-                Codec::Zstd => zstd::encode_all(bytes, 1),
-                Codec::Xz => {
-                    let mut encoder = liblzma::write::XzEncoder::new(Vec::new(), 0);
-                    encoder.write_all(bytes).and_then(|()| encoder.finish())
-                }
-                _ => {
-                    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::best());
-                    encoder.write_all(bytes).and_then(|()| encoder.finish())
-                }
-            }
-            .unwrap()
-        };
+    for codec in CODECS {
         // A line of 320 MiB, of nothing; and short ones.
         let times = 20;
-        let bomb = [pack(&zeros).repeat(times), pack(&lines).repeat(10)].concat();
-        assert!(bomb.len() < 2 << 20, "{name}: {}", bomb.len());
-        let path = folder.path().join(name);
+        let bomb = [pack(&zeros, codec).repeat(times), pack(&lines, codec).repeat(10)].concat();
+        assert!(bomb.len() < 2 << 20, "{codec}: {}", bomb.len());
+        let path = folder.path().join(codec.name());
         fs::write(&path, bomb).unwrap();
         let output = urlsift(&["-j2", "--format", "json", path.to_str().unwrap()], Stdio::null());
         let report = json(&output);
-        assert_eq!(report["totals"]["lines"], 1_000_000, "{name}");
+        assert_eq!(report["totals"]["lines"], 1_000_000, "{codec}");
         assert_eq!(report["totals"]["bytes"], times * zeros.len() + 10 * lines.len());
-        assert!(most_memory() < 300 << 20, "{name}: {} bytes", most_memory());
+        assert!(most_memory() < 300 << 20, "{codec}: {} bytes", most_memory());
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "20 GB of each codec take minutes: cargo test --release --test codec -- --ignored --nocapture"]
+fn streams_of_20_gb_take_no_memory() {
+    let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples/top100.txt")).unwrap();
+    let lines = sample.repeat((20 << 20) / sample.len());
+    let n_lines = memchr::memchr_iter(b'\n', &lines).count() as u64;
+    let times = 20_000_000_000_u64.div_ceil(lines.len() as u64);
+    for codec in CODECS {
+        let packed = pack(&lines, codec);
+        let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
+        command.args(["--format", "json"]).stdin(Stdio::piped()).stdout(Stdio::piped());
+        let mut child = command.spawn().unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        let writer = thread::spawn(move || (0..times).for_each(|_| stdin.write_all(&packed).unwrap()));
+        let report = json(&child.wait_with_output().unwrap());
+        writer.join().unwrap();
+        assert_eq!(report["totals"]["lines"], times * n_lines, "{codec}");
+        assert_eq!(report["totals"]["bytes"], times * lines.len() as u64, "{codec}");
+        println!("{codec}: {} bytes of memory, {}", most_memory(), report["run"]);
+        assert!(most_memory() < 300 << 20, "{codec}: {} bytes", most_memory());
     }
 }
