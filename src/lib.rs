@@ -129,6 +129,7 @@ mod machine;
 pub mod defect;
 pub mod advisory;
 mod judge;
+pub mod resolve;
 mod walk;
 pub mod watch;
 mod hands;
