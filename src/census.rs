@@ -10,6 +10,7 @@ use crate::distinct::{Distinct, hash};
 use crate::example::Place;
 use crate::frequent::{Counts, Frequent, MAX_NAME_LEN, Top};
 use crate::length::{Lengths, Longest};
+use crate::network_path::{NetworkPaths, lower_name};
 use crate::parts::{Host, beginning, host};
 use crate::shard::trim_terminator;
 
@@ -43,10 +44,12 @@ pub(crate) struct Wanted {
     pub(crate) lengths: bool,
     pub(crate) top: TopWanted,
     pub(crate) distinct: DistinctWanted,
+    /// Network-path references, which are counted as they are judged.
+    pub(crate) network_paths: bool,
 }
 
 impl Wanted {
-    /// Whether lines have to be looked at.
+    /// Whether all lines have to be looked at again.
     pub(crate) fn any(&self) -> bool {
         self.lengths || self.distinct.lines || self.authorities()
     }
@@ -56,9 +59,13 @@ impl Wanted {
         self.names() || self.top.ports > 0 || self.distinct.hosts
     }
 
-    /// Whether an input has to be [ended](Census::end).
-    pub(crate) fn names(&self) -> bool {
+    fn names(&self) -> bool {
         self.top.hosts > 0 || self.top.tlds > 0
+    }
+
+    /// Whether an input has to be [ended](Census::end).
+    pub(crate) fn ends(&self) -> bool {
+        self.names() || self.network_paths
     }
 }
 
@@ -75,6 +82,7 @@ pub(crate) struct Census {
     ports: BTreeMap<u32, u64>,
     pub(crate) distinct_hosts: Distinct,
     pub(crate) distinct_lines: Distinct,
+    pub(crate) network_paths: NetworkPaths,
 }
 
 /// The names of one chunk of an input, while they are counted.
@@ -128,17 +136,11 @@ impl Census {
         {
             *self.ports.entry(port).or_default() += 1;
         }
-        let mut host = &line[name];
-        if host.is_empty() || host.len() > MAX_NAME_LEN || !(wanted.names() || wanted.distinct.hosts) {
+        if !(wanted.names() || wanted.distinct.hosts) {
             return;
         }
-        let mut lower = [0; MAX_NAME_LEN];
-        if host.iter().any(u8::is_ascii_uppercase) {
-            let lower = &mut lower[..host.len()];
-            lower.copy_from_slice(host);
-            lower.make_ascii_lowercase();
-            host = lower;
-        }
+        let mut buffer = [0; MAX_NAME_LEN];
+        let Some(host) = lower_name(&line[name], &mut buffer) else { return };
         if wanted.distinct.hosts {
             self.distinct_hosts.count(hash(host));
         }
@@ -156,11 +158,13 @@ impl Census {
     pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
         self.hosts.settle(input, bytes);
         self.tlds.settle(input, bytes);
+        self.network_paths.settle(input, bytes);
     }
 
     /// The inputs that have not ended and have names.
     pub(crate) fn open_inputs(&self) -> Vec<u32> {
-        let mut inputs: Vec<u32> = self.hosts.open_inputs().chain(self.tlds.open_inputs()).collect();
+        let of_lines = self.hosts.open_inputs().chain(self.tlds.open_inputs());
+        let mut inputs: Vec<u32> = of_lines.chain(self.network_paths.open_inputs()).collect();
         inputs.sort_unstable();
         inputs.dedup();
         inputs
@@ -170,6 +174,7 @@ impl Census {
     pub(crate) fn end(&mut self, input: u32) {
         self.hosts.end(input);
         self.tlds.end(input);
+        self.network_paths.end(input);
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
@@ -181,6 +186,7 @@ impl Census {
         }
         self.distinct_hosts.merge(&other.distinct_hosts);
         self.distinct_lines.merge(&other.distinct_lines);
+        self.network_paths.merge(other.network_paths);
     }
 
     pub(crate) fn top_hosts(&self, n: usize) -> Top {

@@ -138,7 +138,7 @@ impl Scanned {
 
     /// This, now that an input has been read as far as it can be.
     fn ended(mut self, input: u32, options: &Options) -> Self {
-        if options.wanted().names() && self.failures.iter().all(|failure| failure.input != input) {
+        if options.wanted().ends() && self.failures.iter().all(|failure| failure.input != input) {
             self.tally.census.end(input);
         }
         self

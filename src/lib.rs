@@ -148,6 +148,7 @@ mod example;
 mod length;
 mod distinct;
 mod frequent;
+mod network_path;
 mod census;
 pub mod tally;
 mod bulk;

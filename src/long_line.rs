@@ -1,10 +1,13 @@
 //! A line too long to be held, judged as it is read: the same tally as that of the whole line, in bounded memory.
 
 use crate::advisory::AdvisoryScan;
+use crate::census::Wanted;
 use crate::defect::Defect;
 use crate::distinct::PartsHash;
 use crate::example::{Line, MAX_EXAMPLE_LEN, Place};
+use crate::grammar::Grammar;
 use crate::machine::{State, Tracker};
+use crate::network_path::is_network_path;
 use crate::parts::BEGINNING;
 use crate::scan::Options;
 use crate::scheme::{find_known, is_scheme_byte};
@@ -13,7 +16,8 @@ use crate::tally::{Longest, Run, Signs, Tally};
 
 /// A line that is judged piece by piece as it is read, because it is too long to be held.
 pub(crate) struct LongLine {
-    options: Options,
+    grammar: Grammar,
+    wanted: Wanted,
     place: Place,
     /// All bytes fed, the byte order mark and the terminator too.
     fed: u64,
@@ -48,7 +52,8 @@ impl LongLine {
     /// The line that begins at `place`.
     pub(crate) fn new(place: Place, options: &Options) -> Self {
         Self {
-            options: *options,
+            grammar: options.grammar,
+            wanted: options.wanted(),
             place,
             fed: 0,
             mark_len: 0,
@@ -166,7 +171,10 @@ impl LongLine {
                 LongScheme::Open => (None, None),
             };
             tally.show(&entry, verdict);
-            let wanted = self.options.wanted();
+            let wanted = self.wanted;
+            if wanted.network_paths && is_network_path(&self.beginning, verdict) {
+                tally.census.network_paths.count(place, &self.beginning, self.len);
+            }
             if wanted.any() {
                 let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
                 let longest = Longest { bytes: self.len, place, line: 1 };
@@ -176,7 +184,7 @@ impl LongLine {
             if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
                 tally.count_advisories(&entry, scan.finish());
             }
-            if let Some(defect) = Defect::of(self.options.grammar, &self.tracker, &self.beginning) {
+            if let Some(defect) = Defect::of(self.grammar, &self.tracker, &self.beginning) {
                 let Defect { component, cause, offset, .. } = defect;
                 tally.count_defect(&entry, component, cause, offset, || (self.window_start, &self.window));
             }
@@ -189,7 +197,7 @@ impl LongLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::Grammar;
+    use crate::resolve::Base;
     use crate::scan::scan;
 
     /// The tally of `bytes` by the parts that `LongLine` is fed with.
@@ -237,6 +245,7 @@ mod tests {
                 let mut options = Options { grammar, lengths: true, ..Options::default() };
                 (options.top.hosts, options.top.tlds, options.top.ports) = (1, 1, 1);
                 (options.distinct.hosts, options.distinct.lines) = (true, true);
+                options.base = Base::new(b"x:").ok();
                 let whole = scan(text, &options);
                 for step in [1, 2, 3, 5, 64, 161, 1000] {
                     assert_eq!(

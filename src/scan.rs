@@ -11,6 +11,7 @@ use crate::grammar::{Grammar, Verdict};
 use crate::kernel::KernelId;
 use crate::lanes::List;
 use crate::observe::Observer;
+use crate::resolve::Base;
 use crate::scheme::Scheme;
 use crate::shard::skip_byte_order_mark;
 pub use crate::sweep::Ways;
@@ -21,7 +22,7 @@ use crate::walk::{Fact, Outcome};
 pub use crate::census::{DistinctWanted, TopWanted};
 
 /// What changes a count.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
     /// The grammar whose refusals are explained: counted by component and cause, with examples.
@@ -32,6 +33,10 @@ pub struct Options {
     pub top: TopWanted,
     /// Of what the different ones are counted ([`Tally::distinct_hosts`] and others). Takes some dozen nanoseconds a line.
     pub distinct: DistinctWanted,
+    /// What relative references are resolved against in a report. A tally does not know it: with any base, the hosts of references
+    /// that begin with "//" are counted ([`Tally::network_paths`]), which takes some dozen nanoseconds for each of them. The portable
+    /// kernel then looks at each relative reference alone.
+    pub base: Option<Base>,
 }
 
 impl Default for Options {
@@ -41,6 +46,7 @@ impl Default for Options {
             lengths: false,
             top: TopWanted::default(),
             distinct: DistinctWanted::default(),
+            base: None,
         }
     }
 }
@@ -48,7 +54,8 @@ impl Default for Options {
 impl Options {
     /// What has to be counted line by line.
     pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct }
+        let network_paths = self.base.is_some();
+        Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct, network_paths }
     }
 }
 
@@ -116,9 +123,10 @@ impl Consumer for Observer<'_> {
 
     /// Whether a line has nothing to advise, nothing to explain and nothing to show, and its scheme is known.
     fn in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
-        let Fact::Plain(_, advisories) = outcome.fact else { return false };
+        let Fact::Plain(scheme, advisories) = outcome.fact else { return false };
         let shown = self.tally.has_first(outcome.verdict, place);
-        advisories.is_empty() && outcome.verdict.accepts(self.grammar) && shown
+        let may_be_looked_at = self.wanted.network_paths && scheme.is_none();
+        advisories.is_empty() && outcome.verdict.accepts(self.grammar) && shown && !may_be_looked_at
     }
 
     fn plain(&mut self, scheme: Option<usize>, verdict: Verdict, n_lines: u64) {

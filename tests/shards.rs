@@ -15,6 +15,7 @@ use proptest::prelude::*;
 use urlsift::corpus::{Effort, scan_inputs, scan_memory};
 use urlsift::input::{Codec, Input};
 use urlsift::kernel::KernelId;
+use urlsift::resolve::Base;
 use urlsift::scan::{scan_into, scan_part};
 use urlsift::tally::{MAX_SCHEMES, Place};
 use urlsift::{Grammar, Tally, input, scan};
@@ -31,6 +32,7 @@ fn everything(grammar: Grammar) -> scan::Options {
     options.lengths = true;
     (options.top.hosts, options.top.ports, options.top.tlds) = (3, 3, 3);
     (options.distinct.hosts, options.distinct.lines) = (true, true);
+    options.base = Base::new(b"http://base.example/").ok();
     options
 }
 
@@ -41,6 +43,7 @@ fn corpus() -> impl Strategy<Value = Vec<u8>> {
         Just(b"HTTPS://u:p@example.org:8080/%2F?a/b#c".to_vec()),
         Just(b"ftp://h/a;b".to_vec()),
         Just(b"//h//x".to_vec()),
+        "//([a-cA:@]{0,4}|[a-c]{254,258}|[\\[\\]:1]{0,5}) ?".prop_map(String::into_bytes),
         Just(b"gopher://h:25/x%0d".to_vec()),
         Just("http://h/\u{e9}".as_bytes().to_vec()),
         Just(b"http://[::1]/".to_vec()),
