@@ -9,15 +9,17 @@ use serde_json::Value;
 use crate::advisory::Advisory;
 use crate::corpus::{Effort, Failure};
 use crate::cutter::AnyPiece;
-use crate::escape::masked;
+use crate::escape::{self, MASK, masked};
 use crate::format::{Field, Format, Reader, Role};
 use crate::gather;
 use crate::grammar::Grammar;
 use crate::input::{Bytes, Input, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
+use crate::parts::split;
 use crate::pipeline::{Lent, Numbers, in_pieces, sources};
 use crate::reading::Reading;
+use crate::resolve::Base;
 use crate::secret::secrets;
 use crate::shard::{skip_byte_order_mark, trim_terminator};
 
@@ -46,6 +48,9 @@ named! {
         Text = "text",
         /// What a field of a record is: url, request, referer or link; a line of a list has none.
         Field = "field",
+        /// The URI that the line refers to, its scheme its own or the base's, written as [`Column::Text`] is; nothing if RFC 3986
+        /// refuses the line.
+        Resolved = "resolved",
     }
 }
 
@@ -86,6 +91,8 @@ pub struct Records {
     pub show_secrets: bool,
     /// Where in the inputs the URLs stand.
     pub reading: Reading,
+    /// What lines are resolved against; without it, they have no [`Column::Resolved`].
+    pub base: Option<Base>,
 }
 
 impl Default for Records {
@@ -98,6 +105,7 @@ impl Default for Records {
             header: false,
             show_secrets: false,
             reading: Reading::of(Format::Lines),
+            base: None,
         }
     }
 }
@@ -303,7 +311,33 @@ impl Records {
                 let secrets = if self.show_secrets { Vec::new() } else { secrets(row.line, false) };
                 out.push_str(&masked(row.line, &secrets));
             }
+            (Column::Resolved, Some(judgement)) => {
+                if let Some(base) = &self.base
+                    && judgement.verdict().accepts(Grammar::Rfc3986)
+                {
+                    self.resolved(out, base, row.line);
+                }
+            }
         }
         out.len() > before
+    }
+
+    /// Appends what an accepted line refers to.
+    fn resolved(&self, out: &mut String, base: &Base, line: &[u8]) {
+        let mut target = Vec::new();
+        base.resolve(line, &mut target);
+        if self.show_secrets {
+            return escape::push(out, &target);
+        }
+        let of_line = secrets(line, false).len();
+        let of_target = secrets(&target, false);
+        // What looks like a password in the line may not look like one behind the base, or without its dot-segments.
+        let takes_authority = split(line).scheme.is_none() && !line.starts_with(b"//");
+        let of_base = || if takes_authority { secrets(base.as_bytes(), false).len() } else { 0 };
+        if of_line > 0 && of_target.len() < of_line + of_base() {
+            out.push_str(MASK);
+        } else {
+            out.push_str(&masked(&target, &of_target));
+        }
     }
 }

@@ -1,5 +1,7 @@
 //! The command as a user meets it: pipes, errors, exit statuses, records, and nothing raw on a terminal.
 
+#[path = "cli/base.rs"]
+mod base;
 #[path = "cli/gate.rs"]
 mod gate;
 #[path = "cli/inputs.rs"]
@@ -289,12 +291,13 @@ fn records_come_as_lines_come() {
 #[test]
 fn nothing_raw_reaches_a_terminal() {
     let hostile = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/hostile");
-    let all = "input,line,offset,length,verdict,kind,scheme,defect,advisories,text,field";
+    let all = "input,line,offset,length,verdict,kind,scheme,defect,advisories,text,field,resolved";
     for args in [
         &["--color", "never"][..],
+        &["--color", "never", "--base", "http://u:hunter2@h/"],
         &["--format", "json"],
-        &["lines", "--columns", all],
-        &["lines", "--format", "jsonl", "--columns", all],
+        &["lines", "--base", "http://u:hunter2@h/", "--columns", all],
+        &["lines", "--base", "x:", "--format", "jsonl", "--columns", all],
     ] {
         let output = urlsift().args(args).args(["--codec", "none"]).arg(&hostile).output().unwrap();
         assert!(output.status.success(), "{args:?}");
@@ -341,7 +344,7 @@ fn nothing_raw_reaches_a_terminal() {
             &["-g", "rfc1808"],
             &["--format", "json"],
             &["--format", "html"],
-            &["lines", "-c", "text,defect"],
+            &["lines", "-c", "text,defect,resolved", "--base", "http://b/"],
         ] {
             let output = feed(args, list.as_bytes());
             assert!(!text(&output.stdout).contains("hunter2"), "{args:?}: {}", text(&output.stdout));

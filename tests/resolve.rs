@@ -4,8 +4,11 @@
 #[allow(unreachable_pub, clippy::pedantic)]
 mod reference;
 mod support;
+#[path = "twin/mod.rs"]
+mod twin;
 
-use std::str;
+use std::collections::BTreeMap;
+use std::{fs, str};
 
 use fluent_uri::{Uri, UriRef};
 use iri_string::format::ToDedicatedString;
@@ -13,9 +16,13 @@ use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 use proptest::prelude::*;
 use reference::Rng;
 use regex::bytes::Regex;
-use support::{corpus_lines, family, on_all_cores};
+use support::{corpus_files, corpus_lines, family, on_all_cores};
+use urlsift::corpus::Scanned;
+use urlsift::input::Input;
+use urlsift::report::Report;
 use urlsift::resolve::Base;
-use urlsift::{Grammar, judge};
+use urlsift::scan::{Options, scan};
+use urlsift::{Grammar, Kind, judge};
 
 /// How many references are drawn.
 const N_DRAWN: u64 = 200_000;
@@ -218,6 +225,68 @@ fn components(text: &[u8]) -> Components<'_> {
         query: group(7),
         fragment: group(9),
     }
+}
+
+/// The report's counts against a loop that resolves line by line.
+#[test]
+fn counts_are_those_of_the_targets() {
+    let bases = ["http://base.example/a/b", "file:///a", "x:/a", "mailto:a/b", "http://EXAMPLE.com:81/?"];
+    let mut n_resolved = 0;
+    for path in corpus_files() {
+        let bytes = fs::read(&path).unwrap();
+        let mut first = None;
+        for url in bases {
+            let base = Base::new(url.as_bytes()).unwrap();
+            let mut options = Options::default();
+            options.base = Some(base.clone());
+            options.top.hosts = 60_000;
+            let mut scanned = Scanned::default();
+            scanned.tally = scan(&bytes, &options);
+            let report = Report::new(&scanned, &[Input::standard()], &options, false);
+            let counted = report.base.unwrap();
+
+            let (mut resolved, mut absolute, mut refused, mut own_authority) = (0, 0, 0, 0);
+            let (mut hosts, mut without_host) = (BTreeMap::new(), 0);
+            let mut target = Vec::new();
+            for (_, line, _) in twin::lines(&bytes).filter(|(_, line, _)| !line.is_empty()) {
+                if !accepts(line) {
+                    refused += 1;
+                } else if judge(line).kind() == Kind::Absolute {
+                    absolute += 1;
+                } else {
+                    base.resolve(line, &mut target);
+                    let target = str::from_utf8(&target).unwrap();
+                    let parsed = Uri::parse(target).unwrap();
+                    assert_eq!(parsed.scheme().as_str().to_ascii_lowercase(), counted.scheme);
+                    let host = parsed.authority().map_or("", |authority| authority.host());
+                    match host.len() {
+                        1..=255 => *hosts.entry(host.to_ascii_lowercase()).or_insert(0) += 1,
+                        _ => without_host += 1,
+                    }
+                    resolved += 1;
+                    own_authority += u64::from(line.starts_with(b"//"));
+                }
+            }
+            let name = format!("{} {url}", path.display());
+            assert_eq!(
+                (counted.resolved, counted.absolute, counted.refused),
+                (resolved, absolute, refused),
+                "{name}"
+            );
+            assert_eq!(
+                (counted.own_authority, counted.without_host),
+                (own_authority, without_host),
+                "{name}"
+            );
+            assert!(counted.hosts.exact, "{name}");
+            let listed = counted.hosts.entries.iter().map(|entry| (entry.name.clone(), entry.lines));
+            assert_eq!(listed.collect::<BTreeMap<_, _>>(), hosts, "{name}");
+            // A tally knows no base, and tallies for different ones may be merged.
+            assert_eq!(*first.get_or_insert(scanned.tally.clone()), scanned.tally, "{name}");
+            n_resolved += resolved;
+        }
+    }
+    assert!(n_resolved > 50_000, "{n_resolved}");
 }
 
 /// The target by the pseudo code of RFC 3986, section 5.2, as it stands there.

@@ -29,6 +29,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "input_format",
             "field",
             "texts",
+            "base",
         ],
     ),
     ("Grammar", &["grammar", "only", "by"]),
@@ -72,6 +73,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("urlsift lines --only accepted -c text urls.txt", "what is not"),
             ("urlsift lines --format jsonl -c line,verdict urls.txt", "for a program"),
             ("urlsift lines -c line,field,verdict,text access.log", "of a log"),
+            ("urlsift lines --base http://a.example/ -c resolved x.txt", "what it refers to"),
         ],
     ),
     (

@@ -6,7 +6,9 @@ use std::path::PathBuf;
 use clap::{Args, ValueEnum};
 use urlsift::corpus::{Effort, Failure};
 use urlsift::record::{Column, Form, Records, Written, write_records};
+use urlsift::resolve::Base;
 
+use super::base::{self, base};
 use super::hint::did_you_mean;
 use super::output::Output;
 use super::reading::{ReadingArgs, complain_of_records};
@@ -25,7 +27,7 @@ pub(crate) struct LinesArgs {
 
     /// What a record says, in this order
     ///
-    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text and field, with commas between them. The
+    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text, field and resolved, with commas between them. The
     /// verdict of a line that no grammar accepts is none ([] in JSON), and so are advisories where there are none. What a line does not have is - (null): a scheme, say, or of
     /// a blank line the verdict too, since that is not judged. Of records (--input-format) there is a row for each URL: field says
     /// whether it is a url, request, referer or link, offset where it stands, and line where its record begins. Standard error
@@ -33,6 +35,13 @@ pub(crate) struct LinesArgs {
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
           default_value = "line,offset,verdict,kind,scheme")]
     columns: Vec<Column>,
+
+    /// What the column resolved resolves references against
+    ///
+    /// By RFC 3986, section 5, strictly. A line with a scheme resolves to itself without dot-segments, one that RFC 3986 refuses
+    /// to nothing.
+    #[arg(long, value_name = "URL", value_parser = base())]
+    base: Option<Base>,
 
     /// Only lines that the grammar accepts, or refuses
     ///
@@ -76,12 +85,25 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
+/// That there is a base where there is something to be resolved, and nowhere else.
+fn check_base(base: Option<&Base>, columns: &[Column]) -> io::Result<()> {
+    base::explain(base);
+    let message = match (base.is_some(), columns.contains(&Column::Resolved)) {
+        (false, true) => "the column resolved needs a base: --base https://example.org/directory/page",
+        (true, false) => "--base is for the column resolved: add it to --columns",
+        _ => return Ok(()),
+    };
+    Err(io::Error::other(message))
+}
+
 pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
     if args.header && matches!(args.format, Format::Jsonl) {
         return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
     }
+    check_base(args.base.as_ref(), &args.columns)?;
     let mut records = Records::default();
+    records.base.clone_from(&args.base);
     records.columns.clone_from(&args.columns);
     records.form = match args.format {
         Format::Tsv => Form::Tsv,

@@ -28,6 +28,7 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.grammars();
     text.verdict_sets();
     text.schemes();
+    text.base();
     text.defects();
     text.advisories();
     text.lengths();
@@ -231,6 +232,40 @@ impl<'a> Text<'a> {
         }
     }
 
+    /// What relative references resolve to.
+    fn base(&mut self) {
+        let Some(base) = &self.report.base else { return };
+        let judged = self.report.totals.judged;
+        self.table("RELATIVE TO A BASE", &["lines", "%"]);
+        let room = self.page.width().saturating_sub(2);
+        self.page.line(&format!("  {}", self.page.beginning(&base.url, room)));
+        let scheme = self.page.beginning(&base.scheme, NAMES - 3 - "resolved to ".len());
+        self.row(&format!("resolved to {scheme}"), base.resolved, judged, "");
+        self.row("have a scheme", base.absolute, judged, "");
+        self.row("refused by rfc3986", base.refused, judged, "");
+        if base.resolved == 0 {
+            return;
+        }
+        self.table("RESOLVED TO HOST", &["lines", "%"]);
+        let (shown, _) = split(&base.hosts.entries);
+        for entry in shown {
+            let is_of_base = base.host.as_ref() == Some(&entry.name);
+            let label = if is_of_base { " (base)" } else { "" };
+            let name = self.page.beginning(&self.page.name(&entry.name), NAMES - 3 - label.len()) + label;
+            self.row(&name, entry.lines, base.resolved, "");
+        }
+        if base.without_host > 0 {
+            self.row("(no host)", base.without_host, base.resolved, "");
+        }
+        let listed = shown.iter().fold(base.without_host, |sum, entry| sum.saturating_add(entry.lines));
+        let others = base.resolved.saturating_sub(listed);
+        if others > 0 {
+            let row = self.cells("(other hosts)", others, base.resolved);
+            self.page.line(&row);
+        }
+        self.error(&base.hosts);
+    }
+
     fn defects(&mut self) {
         let (shown, hidden) = split(&self.report.defects);
         let rows: Vec<_> = shown
@@ -327,23 +362,28 @@ impl<'a> Text<'a> {
 
     fn top(&mut self) {
         let judged = self.report.totals.judged;
-        for Top { of, exact, max_error, entries } in &self.report.top {
-            let what = match of {
+        for top in &self.report.top {
+            let what = match top.of {
                 TopOf::Hosts => "TOP HOSTS",
                 TopOf::Schemes => "TOP SCHEMES",
                 TopOf::Ports => "TOP PORTS",
                 TopOf::Tlds => "TOP LAST LABELS",
             };
             self.table(what, &["lines", "%"]);
-            for entry in entries {
+            for entry in &top.entries {
                 let name = self.page.beginning(&self.page.name(&entry.name), NAMES - 3);
                 self.row(&name, entry.lines, judged, "");
             }
-            if !exact {
-                let wrong = format!("wrong by at most {}", plural(*max_error, "line", "lines"));
-                let notes = [format!("({wrong}"), "names that have no more may be missing)".to_owned()];
-                self.page.flow("  ", &notes, "; ");
-            }
+            self.error(top);
+        }
+    }
+
+    /// By how much the counts of a list may be wrong, if they may.
+    fn error(&mut self, list: &Top) {
+        if !list.exact {
+            let wrong = format!("wrong by at most {}", plural(list.max_error, "line", "lines"));
+            let notes = [format!("({wrong}"), "names that have no more may be missing)".to_owned()];
+            self.page.flow("  ", &notes, "; ");
         }
     }
 
