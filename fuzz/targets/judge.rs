@@ -1,4 +1,5 @@
-//! The judge against the reference, which shares no code with it: verdict, defect offsets, scheme and advisories of a line.
+//! The judge against the reference, which shares no code with it: verdict, defect offsets, scheme and advisories of a line. And what
+//! the line refers to, given a base: any line has a target, which RFC 3986 accepts if it accepts the line.
 #![no_main]
 
 #[allow(unreachable_pub)]
@@ -6,6 +7,7 @@
 mod reference;
 
 use libfuzzer_sys::fuzz_target;
+use urlsift::resolve::Base;
 use urlsift::{Grammar, judge};
 
 fuzz_target!(|line: &[u8]| {
@@ -26,4 +28,15 @@ fuzz_target!(|line: &[u8]| {
     assert_eq!(judgement.scheme().map(<[u8]>::len), reference::scheme(line));
     let advisories: Vec<_> = judgement.advisories().iter().map(|advisory| advisory.name()).collect();
     assert_eq!(advisories, reference::advisories(line));
+    let accepts = |line: &[u8]| judge(line).verdict().accepts(Grammar::Rfc3986);
+    // The line is a base too, if it can be one, for its own second half.
+    let (_, half) = line.split_at(line.len() / 2);
+    let bases = [&b"http://a/b/c?d"[..], b"x:", b"x:/.//", b"x:y/z", line];
+    for base in bases.into_iter().filter_map(|base| Base::new(base).ok()) {
+        for reference in [line, half] {
+            let mut target = Vec::new();
+            base.resolve(reference, &mut target);
+            assert!(accepts(&target) || !accepts(reference), "{}", target.escape_ascii());
+        }
+    }
 });
