@@ -96,6 +96,7 @@
 //! - *Defect*: why one grammar refuses a line ([`Defect`]): the [`Component`] it lies in, its [`Cause`], the [`Rule`] that was
 //!   being read, and the *offset*, how many bytes of the line stand before the first that no accepted line could have there.
 //! - *Advisory*: something worth knowing of a line that some grammar accepts ([`Advisory`]). It changes no verdict.
+//! - *Base*: a URI that relative references are resolved against ([`resolve::Base`]). No verdict and no tally depends on it.
 //! - *Tally*: the counts of a corpus or of a part of it ([`Tally`]).
 //! - *Corpus*: all that is judged in one go. *Input*: one file or stream of it ([`input::Input`]). *Place*: an input's number and
 //!   an offset in bytes ([`tally::Place`]). *Run*: a stretch of an input that has been read without a gap ([`tally::Run`]).
