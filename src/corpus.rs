@@ -1,6 +1,8 @@
 //! Several inputs through the pipeline: files and memory by shards, everything else by pieces as they come; one result.
 
 mod packed;
+#[cfg(feature = "parquet")]
+mod table;
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -66,6 +68,11 @@ impl Effort {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The end of the last line of a shard mostly lies a little behind it.
         Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), eager: false }
+    }
+
+    /// How records are read with it.
+    fn way<'a>(&self, judged: &'a (dyn Fn(u64) + Sync)) -> Way<'a> {
+        Way { piece_len: self.sizes().piece, threads: self.n_threads(), kernel: self.kernel, judged }
     }
 
     /// The source, of which the watch is told what is read.
@@ -142,6 +149,17 @@ impl Scanned {
             self.tally.census.end(input);
         }
         self
+    }
+
+    /// What came of the records of an input, read as far as it can be.
+    fn harvested(
+        tally: Tally,
+        records: Records,
+        failures: Vec<Failure>,
+        input: u32,
+        options: &Options,
+    ) -> Self {
+        Self { tally, failures, records: vec![(input, records)], ..Self::default() }.ended(input, options)
     }
 
     fn failed(input: u32, error: io::Error) -> Self {
@@ -226,6 +244,11 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
     all = all.merge(packed::scan_packed(&packed, options, effort));
     for (number, input) in records {
         let scan = |bytes| scan_any(bytes, number, reading, options, effort);
+        #[cfg(feature = "parquet")]
+        if let Some(scanned) = table::scan_table(input, number, reading, options, effort) {
+            all = all.merge(scanned);
+            continue;
+        }
         all = all.merge(scan_alone(input, number, effort, scan));
     }
     for (number, input) in streams {
@@ -254,14 +277,9 @@ fn scan_any(stream: Source, input: u32, reading: &Reading, options: &Options, ef
     if reader.format() == Format::Lines {
         return scan_stream(stream, input, options, effort);
     }
-    let way = Way {
-        piece_len: effort.sizes().piece,
-        threads: effort.n_threads(),
-        kernel: effort.kernel,
-        judged: &|fields| effort.judged(fields),
-    };
-    let (tally, records, failures) = harvest(stream, input, reader, options, &way);
-    Scanned { tally, failures, records: vec![(input, records)], ..Scanned::default() }.ended(input, options)
+    let judged = |fields| effort.judged(fields);
+    let (tally, records, failures) = harvest(stream, input, reader, options, &effort.way(&judged));
+    Scanned::harvested(tally, records, failures, input, options)
 }
 
 /// Opens an input, has `scan` count what is in it from its start on, decoded, and notes how it was packed.

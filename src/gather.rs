@@ -24,6 +24,8 @@ use crate::tally::{ByVerdict, MAX_EXAMPLES, Place, Run, Signs, Tally};
 pub struct Records {
     /// How they are written down.
     pub format: Format,
+    /// The column that they are read from; of formats whose files hold each column for itself.
+    pub column: Option<String>,
     /// How many there are.
     pub counts: Counts,
     /// The first few that were refused for each cause, in their order.
@@ -45,7 +47,13 @@ pub struct Fields {
 impl Records {
     /// No records yet.
     pub(crate) fn new(format: Format) -> Self {
-        Self { format, counts: Counts::default(), refused: BTreeMap::new(), roles: BTreeMap::new() }
+        Self {
+            format,
+            column: None,
+            counts: Counts::default(),
+            refused: BTreeMap::new(),
+            roles: BTreeMap::new(),
+        }
     }
 
     /// How many fields there are, blank ones too.
@@ -111,17 +119,8 @@ pub(crate) fn gather(
     kernel: KernelId,
 ) -> (Tally, Records) {
     let (start, first_line) = (reader.offset(), reader.line());
-    let mut gathering = Gathering {
-        place: Place { input, offset: start },
-        first_line,
-        chunk: start / CHUNK_LEN,
-        lines: std::array::from_fn(|_| Lines::default()),
-        alone: None,
-        options,
-        kernel,
-        records: Records::new(reader.format()),
-        tally: behind,
-    };
+    let place = Place { input, offset: start };
+    let mut gathering = Gathering::new(behind, place, first_line, reader.format(), options, kernel);
     let mut signs = Signs::of(bytes, start);
     signs.unterminated &= ended;
     gathering.tally.note(input, signs);
@@ -135,6 +134,28 @@ pub(crate) fn gather(
     gathering.records.counts = reader.counts().clone();
     let lines = reader.line() - first_line + u64::from(signs.unterminated);
     gathering.tally.cover(Run { input, start, end: start + bytes.len() as u64, lines });
+    (gathering.tally, gathering.records)
+}
+
+/// Judges some fields of a format whose files are no records one behind the other: those in `run`, whose first line has that
+/// number. Counts no records.
+///
+/// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
+#[cfg(feature = "parquet")]
+pub(crate) fn gather_fields<'a>(
+    behind: Tally,
+    fields: impl Iterator<Item = Field<'a>>,
+    run: Run,
+    first_line: u64,
+    format: Format,
+    options: &Options,
+    kernel: KernelId,
+) -> (Tally, Records) {
+    let place = Place { input: run.input, offset: run.start };
+    let mut gathering = Gathering::new(behind, place, first_line, format, options, kernel);
+    fields.for_each(|field| gathering.add(&field));
+    gathering.sweep();
+    gathering.tally.cover(run);
     (gathering.tally, gathering.records)
 }
 
@@ -164,7 +185,28 @@ struct Lines {
     table: Vec<(u64, u64, u64)>,
 }
 
-impl Gathering<'_> {
+impl<'a> Gathering<'a> {
+    fn new(
+        behind: Tally,
+        place: Place,
+        first_line: u64,
+        format: Format,
+        options: &'a Options,
+        kernel: KernelId,
+    ) -> Self {
+        Self {
+            place,
+            first_line,
+            chunk: place.offset / CHUNK_LEN,
+            lines: std::array::from_fn(|_| Lines::default()),
+            alone: None,
+            options,
+            kernel,
+            records: Records::new(format),
+            tally: behind,
+        }
+    }
+
     #[inline]
     fn add(&mut self, field: &Field<'_>) {
         // What is counted by stretches of the input must not depend on how it was cut.

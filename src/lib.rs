@@ -107,7 +107,8 @@
 //!
 //! The names that `name()` gives are public and stay. Structs and enums that may grow are `#[non_exhaustive]`: options are made
 //! by `default()`, and their fields assigned. [`Grammar`], [`Kind`] and [`tally::Place`] will not grow within a major version.
-//! The feature `cli`, on by default, is for the command alone; a library turns it off.
+//! The feature `cli`, on by default, is for the command alone; a library turns it off. The feature `parquet` adds the module of
+//! that name, and with it files of that format to the inputs; it is off by default.
 //!
 //! # Modules
 //!
@@ -138,6 +139,8 @@ mod shard;
 mod sign;
 pub mod format;
 pub mod input;
+#[cfg(feature = "parquet")]
+pub mod parquet;
 mod reading;
 mod cutter;
 mod class;
@@ -161,6 +164,8 @@ mod gather;
 mod parallel;
 mod pipeline;
 mod harvest;
+#[cfg(feature = "parquet")]
+mod harvest_table;
 pub mod corpus;
 pub mod record;
 pub mod split;

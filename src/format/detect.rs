@@ -13,6 +13,9 @@ type LooksLike = fn(&[u8]) -> bool;
 const LINES: usize = 8;
 
 pub(super) fn detect(head: &[u8]) -> Format {
+    if is_parquet(head) {
+        return Format::Parquet;
+    }
     if head.starts_with(b"WARC/") {
         return if warc::is_wat(head) { Format::Wat } else { Format::Warc };
     }
@@ -56,7 +59,7 @@ pub(super) fn is_settled(head: &[u8]) -> bool {
         // The bodies say whether it is WAT.
         return false;
     }
-    if head.starts_with(b" CDX ") {
+    if head.starts_with(b" CDX ") || is_parquet(head) {
         return true;
     }
     if begins_as_w3c(head) {
@@ -69,6 +72,12 @@ pub(super) fn is_settled(head: &[u8]) -> bool {
 
 fn begins_as_w3c(head: &[u8]) -> bool {
     [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
+}
+
+/// The mark of the format, or that of an encrypted file, and then no text: a page or the footer, whose first byte is a control.
+fn is_parquet(head: &[u8]) -> bool {
+    let begins = head.starts_with(b"PAR1") || head.starts_with(b"PARE");
+    begins && head.get(4).is_some_and(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
 }
 
 /// The lines that are not cut off, without the blank ones.

@@ -61,6 +61,9 @@ named! {
         Csv = "csv",
         /// Tab-separated values: the column "url".
         Tsv = "tsv",
+        /// Parquet, tables column by column: the column "url". No [`Reader`] reads it, since it is told only at the end of a
+        /// file where its values are.
+        Parquet = "parquet",
     }
 }
 
@@ -164,9 +167,10 @@ pub struct Field<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// What it is.
     pub role: Role,
-    /// Where it begins, in bytes from the start of the input.
+    /// Where it begins, in bytes from the start of the input; of a Parquet column, from the start of a list of its values and nulls,
+    /// a line each.
     pub offset: u64,
-    /// The number of the line in which its record begins, from 1.
+    /// The number of the line in which its record begins, from 1; the number of the row in a Parquet file.
     pub line: u64,
 }
 
@@ -217,6 +221,14 @@ impl Counts {
     #[must_use]
     pub fn skipped(&self, reason: Skip) -> u64 {
         self.skipped[reason as usize]
+    }
+
+    /// So many that were read, and so many that had no field.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn of(read: u64, without: u64) -> Self {
+        let mut counts = Self { read, ..Self::default() };
+        counts.skipped[Skip::NoField as usize] = without;
+        counts
     }
 
     /// All records.
@@ -365,18 +377,18 @@ impl Reader {
     /// A reader of the fields of `format` that its description names.
     ///
     /// # Panics
-    /// Never: each format has such fields.
+    /// When it is [`Format::Parquet`].
     #[must_use]
     pub fn new(format: Format) -> Self {
-        Self::with_fields(format, &[]).expect("no field is asked for that it does not have")
+        Self::with_fields(format, &[]).expect("a format that can be read from its start, and its own fields")
     }
 
     /// A reader of some fields of `format`; without any, those of [`Reader::new`].
     ///
     /// # Errors
-    /// When the format cannot have such a field.
+    /// When the format cannot have such a field, or is [`Format::Parquet`].
     pub fn with_fields(format: Format, fields: &[Selector]) -> Result<Self, FieldError> {
-        let refuse = |n: usize| FieldError::new(format, &fields[n]);
+        let refuse = |n: usize| FieldError::new(format, fields.get(n));
         let kind = match format {
             Format::Lines => fields.is_empty().then_some(Kind::Lines).ok_or(0),
             Format::Cdxj => json::Path::all(fields).map(Kind::Cdxj),
@@ -389,6 +401,7 @@ impl Reader {
             Format::JsonLines => json::Path::all(fields).map(Kind::JsonLines),
             Format::Csv => csv::Table::new(b',', fields).map(Kind::Csv),
             Format::Tsv => csv::Table::new(b'\t', fields).map(Kind::Csv),
+            Format::Parquet => Err(0),
         };
         let kind = kind.map_err(refuse)?;
         Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })

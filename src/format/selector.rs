@@ -49,16 +49,16 @@ impl fmt::Display for Selector {
     }
 }
 
-/// A field that no record of a format can have.
+/// A field that no record of a format can have; or a format that cannot be read from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     format: Format,
-    field: Selector,
+    field: Option<Selector>,
 }
 
 impl FieldError {
-    pub(super) fn new(format: Format, field: &Selector) -> Self {
-        Self { format, field: field.clone() }
+    pub(super) fn new(format: Format, field: Option<&Selector>) -> Self {
+        Self { format, field: field.cloned() }
     }
 }
 
@@ -76,8 +76,21 @@ impl fmt::Display for FieldError {
             }
             Format::W3c => "a field of w3c is request, referer, a name in #Fields, or a number from 1",
             Format::Csv | Format::Tsv => "a field of csv and tsv is the name of a column or a number from 1",
+            Format::Parquet if cfg!(feature = "parquet") => {
+                return out.write_str(
+                    "a Parquet file tells at its end where its columns are; it has to be given as a file, not through a pipe, and not compressed once more",
+                );
+            }
+            Format::Parquet => {
+                return out.write_str(
+                    "it is a Parquet file, and this build of urlsift cannot read those (the feature \"parquet\": cargo install urlsift --features parquet)",
+                );
+            }
         };
-        write!(out, "no field \"{}\": {has}", self.field)
+        match &self.field {
+            Some(field) => write!(out, "no field \"{field}\": {has}"),
+            None => out.write_str(has),
+        }
     }
 }
 

@@ -18,6 +18,8 @@ pub use listing::Input;
 pub(crate) use listing::Opened;
 pub(crate) use mapped::{Mapped, Window};
 pub use names::Separator;
+#[cfg(feature = "parquet")]
+pub(crate) use pieces::read_at;
 pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
 pub use walk::Walk;
 pub(crate) use watched::Told;

@@ -413,9 +413,10 @@ pub enum DistinctOf {
 pub struct InputCount {
     /// Its name.
     pub name: String,
-    /// How many bytes of it were read and counted; of a compressed input, those that came of decoding it.
+    /// How many bytes of it were read and counted; of a compressed input, those that came of decoding it, and of a
+    /// Parquet column those of its values, with one for each value and null.
     pub bytes: u64,
-    /// How many lines.
+    /// How many lines; of a Parquet file, rows.
     pub lines: u64,
     /// How it is compressed; not there if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]

@@ -1,0 +1,378 @@
+//! Parquet: samples of several writers against what pyarrow reads in them, scans against the values one by one, and files that
+//! were cut, changed or made to do harm.
+//!
+//! `records/README.md` says how the samples were made.
+
+#![cfg(feature = "parquet")]
+
+use std::fmt::Write as _;
+use std::fs::{self, File};
+use std::io;
+use std::path::{Path, PathBuf};
+
+use proptest::prelude::*;
+use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
+use urlsift::format::{Counts, Format, Selector, Skip};
+use urlsift::kernel::KernelId;
+use urlsift::parquet::{Table, TableError, TableErrorKind};
+use urlsift::scan::Options;
+use urlsift::{Grammar, escape, input, judge};
+
+fn folder() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/parquet")
+}
+
+/// Each sample with the column to read, where that has to be named.
+fn samples() -> Vec<(PathBuf, Option<Selector>)> {
+    let column = |path: &Path| {
+        let name = match path.file_stem()?.to_str()? {
+            "list-v1" | "list-v2" | "list-of-groups" => "links",
+            "nested" => "page.meta.url",
+            "map" => "/links/key_value/key",
+            "fixed" => "code",
+            _ => return None,
+        };
+        name.parse().ok()
+    };
+    let paths = fs::read_dir(folder()).unwrap().map(|entry| entry.unwrap().path());
+    let mut samples: Vec<_> = paths
+        .filter(|path| path.extension().is_some_and(|extension| extension == "parquet"))
+        .filter(|path| path.file_stem().unwrap() != "unusual")
+        .map(|path| (path.clone(), column(&path)))
+        .collect();
+    samples.sort_by_key(|(path, _)| path.clone());
+    assert!(samples.len() > 20);
+    samples
+}
+
+fn expected(path: &Path) -> String {
+    let own = fs::read_to_string(path.with_extension("expected"));
+    own.or_else(|_| fs::read_to_string(path.with_file_name("urls.expected"))).unwrap()
+}
+
+/// All values of a column, and how many rows it has; and why it ends before, if it does.
+struct Found {
+    values: Vec<(u64, u64, Vec<u8>)>,
+    rows: io::Result<u64>,
+}
+
+fn read(table: &Table, column: usize) -> Found {
+    let mut values = Vec::new();
+    let rows = table.read(column, |field| values.push((field.line, field.offset, field.bytes.into_owned())));
+    Found { values, rows }
+}
+
+fn open(path: &Path, column: Option<&Selector>) -> io::Result<(Table, usize)> {
+    let table = Table::open(File::open(path)?)?;
+    let column = table.find(column)?;
+    Ok((table, column))
+}
+
+#[test]
+fn samples_are_read_as_pyarrow_reads_them() {
+    for (path, column) in samples() {
+        let (table, column) = open(&path, column.as_ref()).unwrap();
+        let found = read(&table, column);
+        let mut listing = String::new();
+        for (row, _, bytes) in &found.values {
+            write!(listing, "{row}\turl\t").unwrap();
+            escape::push(&mut listing, bytes);
+            listing.push('\n');
+        }
+        let rows = found.rows.unwrap();
+        writeln!(listing, "{rows}\trows\t").unwrap();
+        for (found, expected) in listing.lines().zip(expected(&path).lines()) {
+            assert_eq!(found, expected, "{}", path.display());
+        }
+        assert_eq!(listing.len(), expected(&path).len(), "{}", path.display());
+        assert_eq!(rows, table.rows());
+        let ends = found.values.iter().map(|(_, offset, bytes)| offset + bytes.len() as u64 + 1);
+        let starts = found.values.iter().skip(1).map(|(_, offset, _)| *offset);
+        assert!(ends.zip(starts).all(|(end, start)| end <= start), "each value has its own place");
+    }
+}
+
+fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, effort: &Effort) -> Scanned {
+    let mut reading = Reading::default();
+    reading.fields = column.cloned().into_iter().collect();
+    scan_records(&input::list(paths), &reading, options, effort)
+}
+
+fn options() -> Options {
+    let mut options = Options::default();
+    options.lengths = true;
+    (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
+    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    options
+}
+
+/// What a scan has counted, against the values one by one.
+fn check(name: &str, scanned: &Scanned, found: &Found, rows: u64) {
+    let tally = &scanned.tally;
+    let values = found.values.iter().filter(|(.., bytes)| !bytes.is_empty());
+    for grammar in Grammar::ALL {
+        let accepted = values.clone().filter(|(.., bytes)| judge(bytes).verdict().accepts(grammar)).count();
+        assert_eq!(tally.judged().accepted(grammar), accepted as u64, "{name} {grammar}");
+    }
+    assert_eq!(tally.judged().lines(), values.clone().count() as u64, "{name}");
+    assert_eq!(tally.blank, (found.values.len() - values.clone().count()) as u64, "{name}");
+    let mut lines: Vec<_> = found.values.iter().map(|(line, ..)| *line).collect();
+    lines.dedup();
+    let counts: &Counts = &scanned.records[0].1.counts;
+    assert_eq!((counts.read(), counts.records()), (lines.len() as u64, rows), "{name}");
+    assert_eq!(counts.skipped(Skip::NoField), rows - lines.len() as u64, "{name}");
+    assert_eq!(tally.lines(), rows, "{name}");
+    for (component, cause, some) in tally.defects() {
+        let refused = values.clone().filter(|(.., bytes)| {
+            let defect = judge(bytes).defect(Grammar::Rfc3986);
+            defect.is_some_and(|defect| (defect.component, defect.cause) == (component, cause))
+        });
+        let first: Vec<_> =
+            refused.clone().take(some.examples.len()).map(|&(line, offset, _)| (line, offset)).collect();
+        let examples: Vec<_> =
+            some.examples.iter().map(|example| (example.line, example.place.offset)).collect();
+        assert_eq!((examples, some.lines), (first, refused.count() as u64), "{name} {component} {cause}");
+    }
+}
+
+#[test]
+fn scans_count_values_one_by_one_whatever_the_effort() {
+    for (path, column) in samples() {
+        let name = path.display().to_string();
+        let (table, number) = open(&path, column.as_ref()).unwrap();
+        let found = read(&table, number);
+        let mut first = None;
+        for kernel in KernelId::available() {
+            for threads in [1, 3] {
+                let mut effort = Effort::default();
+                (effort.threads, effort.kernel) = (threads, kernel);
+                let scanned = scanned(std::slice::from_ref(&path), column.as_ref(), &options(), &effort);
+                assert!(scanned.failures.is_empty(), "{name} {:?}", scanned.failures);
+                assert_eq!(scanned.records[0].1.format, Format::Parquet);
+                check(&name, &scanned, &found, table.rows());
+                assert_eq!(first.get_or_insert_with(|| scanned.tally.clone()), &scanned.tally, "{name}");
+            }
+        }
+    }
+}
+
+#[test]
+fn columns_are_found_by_usual_names_names_pointers_and_numbers() {
+    let path = folder().join("nested.parquet");
+    let table = Table::open(File::open(path).unwrap()).unwrap();
+    let names: Vec<_> = table.columns().iter().map(ToString::to_string).collect();
+    assert_eq!(names, ["page.meta.url", "page.meta.n (int64)", "page.title"]);
+    for (field, found) in [
+        ("page.meta.url", 0),
+        ("PAGE.Meta.URL", 0),
+        ("/page/meta/url", 0),
+        ("1", 0),
+        ("3", 2),
+        ("/page/title", 2),
+    ] {
+        assert_eq!(table.find(Some(&field.parse().unwrap())).unwrap(), found, "{field}");
+    }
+    for (field, message) in [
+        ("page", "no column \"page\": its columns are page.meta.url, page.meta.n (int64), page.title"),
+        ("0", "no column \"0\""),
+        ("4", "no column \"4\""),
+        ("2", "column page.meta.n (int64) is no text"),
+        ("meta.url", "no column \"meta.url\""),
+    ] {
+        let error = table.find(Some(&field.parse().unwrap())).unwrap_err();
+        assert!(error.to_string().starts_with(message), "{field}: {error}");
+        assert_eq!(error.kind(), TableErrorKind::Column);
+    }
+    let error = table.find(None).unwrap_err().to_string();
+    assert!(
+        error.starts_with("no column is called url; name one with --field: its columns are page"),
+        "{error}"
+    );
+    // A list is named by its name alone.
+    let table = Table::open(File::open(folder().join("list-v1.parquet")).unwrap()).unwrap();
+    assert_eq!(table.find(Some(&"links".parse().unwrap())).unwrap(), 1);
+    assert!(table.columns()[1].is_list() && !table.columns()[0].is_list());
+}
+
+/// What has been read of the sample, and why no more.
+fn read_bytes(bytes: &[u8], column: Option<&Selector>) -> (Found, Option<u64>) {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("table");
+    fs::write(&path, bytes).unwrap();
+    match open(&path, column) {
+        Ok((table, column)) => {
+            let rows = table.rows();
+            (read(&table, column), Some(rows))
+        }
+        Err(error) => (Found { values: Vec::new(), rows: Err(error) }, None),
+    }
+}
+
+fn kind(error: &io::Error) -> TableErrorKind {
+    error
+        .get_ref()
+        .and_then(|error| error.downcast_ref::<TableError>())
+        .expect("an error of the table")
+        .kind()
+}
+
+#[test]
+fn what_is_cut_off_is_no_parquet_file() {
+    let bytes = fs::read(folder().join("snappy-v1.parquet")).unwrap();
+    for len in (0..bytes.len()).rev().step_by(7).skip(1) {
+        let (found, _) = read_bytes(&bytes[..len], None);
+        assert_eq!(kind(&found.rows.unwrap_err()), TableErrorKind::NotParquet, "{len}");
+    }
+}
+
+/// A file whose pages are not where the footer says, and all after them.
+#[test]
+fn what_stands_before_damage_is_counted() {
+    let path = folder().join("zstd-v2.parquet");
+    let bytes = fs::read(&path).unwrap();
+    let (whole, rows) = read_bytes(&bytes, None);
+    let directory = tempfile::tempdir().unwrap();
+    let changed_path = directory.path().join("changed.parquet");
+    let (mut seen, mut effort) = (0, Effort::default());
+    effort.threads = 2;
+    // Pages of zstd begin with these.
+    for at in memchr::memmem::find_iter(&bytes, b"\x28\xb5\x2f\xfd") {
+        let mut changed = bytes.clone();
+        changed[at] = 0;
+        let (found, _) = read_bytes(&changed, None);
+        let Err(error) = &found.rows else { continue };
+        assert_eq!(kind(error), TableErrorKind::Damaged);
+        assert_eq!(found.values, whole.values[..found.values.len()], "what stands before it");
+        fs::write(&changed_path, changed).unwrap();
+        let scanned = scanned(std::slice::from_ref(&changed_path), None, &options(), &effort);
+        let counted = scanned.records[0].1.counts.records();
+        check("changed", &scanned, &found, counted);
+        let message = scanned.failures[0].error.to_string();
+        let (place, rest) = message.split_once(": ").unwrap();
+        assert!(place.starts_with("row group ") && place.contains(", page at byte "), "{message}");
+        assert_eq!(
+            rest,
+            format!("its zstd data is damaged; {counted} of its {} rows were read", rows.unwrap())
+        );
+        seen += 1;
+    }
+    assert!(seen > 10);
+}
+
+#[test]
+fn checksums_are_compared() {
+    let bytes = fs::read(folder().join("checksum.parquet")).unwrap();
+    let mut changed = bytes.clone();
+    // In a value, where nothing else would tell.
+    let at = memchr::memmem::rfind(&bytes, b"www.example.com/page/").unwrap();
+    changed[at] = b'x';
+    let error = read_bytes(&changed, None).0.rows.unwrap_err();
+    assert_eq!(kind(&error), TableErrorKind::Damaged);
+    assert!(error.to_string().ends_with("its checksum is another"), "{error}");
+}
+
+/// The footer, and all before it.
+fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
+    let (rest, tail) = bytes.split_last_chunk::<8>().unwrap();
+    let len = u32::from_le_bytes(tail[..4].try_into().unwrap()) as usize;
+    rest.split_at(rest.len() - len)
+}
+
+fn with_footer(before: &[u8], footer: &[u8]) -> Vec<u8> {
+    let len = u32::try_from(footer.len()).unwrap().to_le_bytes();
+    [before, footer, &len, b"PAR1"].concat()
+}
+
+fn varint(mut n: u64) -> Vec<u8> {
+    let mut out = Vec::new();
+    while n > 0x7f {
+        out.push(n.to_le_bytes()[0] | 0x80);
+        n >>= 7;
+    }
+    out.push(n.to_le_bytes()[0]);
+    out
+}
+
+#[test]
+fn footers_that_ask_for_too_much_get_nothing() {
+    // A schema of so many elements, each in the one before: groups with a child.
+    let deep = |n: u64| {
+        let group = b"\x35\x00\x18\x00\x15\x02\x00".repeat(usize::try_from(n).unwrap() - 1);
+        [
+            &b"\x15\x02\x19\xfc"[..],
+            &varint(n),
+            &group,
+            b"\x15\x0c\x25\x00\x18\x01a\x00",
+            b"\x16\x00\x19\x0c\x00",
+        ]
+        .concat()
+    };
+    // A root that says it has so many children, and has none.
+    let wide =
+        |n: u64| [&b"\x15\x02\x19\x1c\x48\x00\x15"[..], &varint(n * 2), b"\x00\x16\x00\x19\x0c\x00"].concat();
+    let many = |n: u64| [&b"\x15\x02\x19\xfc"[..], &varint(n), &[0; 50]].concat();
+    for (footer, expected) in [
+        (deep(3), None),
+        (deep(1000), Some(TableErrorKind::TooLarge)),
+        (deep(1_000_000), Some(TableErrorKind::TooLarge)),
+        (wide(0x3fff_ffff), Some(TableErrorKind::Damaged)),
+        (many(u64::MAX), Some(TableErrorKind::Damaged)),
+    ] {
+        let (found, _) = read_bytes(&with_footer(b"PAR1", &footer), Some(&Selector::Number(1)));
+        assert_eq!(found.rows.as_ref().err().map(kind), expected, "{:?}", found.rows);
+    }
+    let long = [&b"PAR1"[..], &0x7fff_ffff_u32.to_le_bytes(), b"PAR1"].concat();
+    assert_eq!(kind(&read_bytes(&long, None).0.rows.unwrap_err()), TableErrorKind::TooLarge);
+    let encrypted = [&b"PARE"[..], &[0; 60], &[40, 0, 0, 0], b"PARE"].concat();
+    assert_eq!(kind(&read_bytes(&encrypted, None).0.rows.unwrap_err()), TableErrorKind::Unsupported);
+}
+
+/// However a file was changed: whatever is read of it, nothing panics, and the numbers add up.
+fn check_changed(bytes: &[u8], column: Option<&Selector>) {
+    let (found, rows) = read_bytes(bytes, column);
+    let mut last = 0;
+    for (row, ..) in &found.values {
+        assert!(*row >= last, "rows are in order");
+        last = *row;
+    }
+    if let Ok(read) = found.rows {
+        assert_eq!(Some(read), rows, "all rows, or an error");
+        assert!(last <= read);
+    } else {
+        kind(&found.rows.unwrap_err());
+    }
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig { cases: 3000, failure_persistence: None, ..ProptestConfig::default() })]
+    #[test]
+    fn changed_files_never_panic(
+        sample in prop::sample::select(samples()),
+        in_footer in any::<bool>(),
+        changes in prop::collection::vec((any::<prop::sample::Index>(), any::<u8>(), 0..5_u8), 1..6),
+    ) {
+        let (path, column) = sample;
+        let bytes = fs::read(path).unwrap();
+        let (before, footer) = split(&bytes);
+        let (mut before, mut footer) = (before.to_vec(), footer.to_vec());
+        let part = if in_footer || before.len() < 5 { &mut footer } else { &mut before };
+        for (at, byte, kind) in changes {
+            let at = at.index(part.len());
+            match kind {
+                0 => part[at] = byte,
+                1 => part[at] ^= 1 << (byte % 8),
+                2 => part[at] = 0xff,
+                3 => part.insert(at, byte),
+                _ if part.len() > 5 => _ = part.remove(at),
+                _ => {}
+            }
+        }
+        check_changed(&with_footer(&before, &footer), column.as_ref());
+    }
+
+    #[test]
+    fn any_bytes_are_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+        check_changed(&bytes, None);
+        check_changed(&with_footer(b"PAR1", &bytes), Some(&Selector::Number(1)));
+    }
+}
