@@ -14,8 +14,8 @@ pub(crate) struct ReadingArgs {
     /// How URLs are written down: cdxj, clf, csv ... [default: auto]
     ///
     /// One of lines (a URL a line), cdxj, cdx, warc (also WET), wat, clf (logs of Apache and nginx), w3c (IIS, CloudFront), alb (AWS
-    /// load balancers), jsonl, csv and tsv. With auto it is what the first records look like, and standard error says so unless it
-    /// is lines.
+    /// load balancers), jsonl, csv, tsv and parquet (in builds with that feature). With auto it is what the first records look like,
+    /// and standard error says so unless it is lines.
     #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
           value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
           hide_possible_values = true)]
@@ -24,8 +24,8 @@ pub(crate) struct ReadingArgs {
     /// Which fields of a record are URLs
     ///
     /// The name of a column, header or key, the number of a column from 1, or a JSON pointer; of logs, request and referer. Several
-    /// are joined by commas, or the option given several times. Without it: the column or key "url", the header WARC-Target-URI,
-    /// request and referer of logs.
+    /// are joined by commas, or the option given several times. Of a Parquet column in groups, their names stand before its own, with
+    /// dots between them. Without it: the column or key "url", the header WARC-Target-URI, request and referer of logs.
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
 }
@@ -46,7 +46,10 @@ impl ReadingArgs {
     pub(crate) fn reading(&self) -> std::io::Result<Reading> {
         let mut reading = Reading::default();
         (reading.format, reading.fields) = (self.input_format, self.field.clone());
-        if let Some(format) = reading.format {
+        // Of a Parquet file its footer says what fields there are.
+        if let Some(format) =
+            reading.format.filter(|&format| !(cfg!(feature = "parquet") && format == Format::Parquet))
+        {
             let refused = |error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error);
             Reader::with_fields(format, &reading.fields).map_err(refused)?;
         }
@@ -61,7 +64,10 @@ impl ReadingArgs {
         for (input, records) in found {
             let name = inputs.get(*input as usize).map_or("?", Input::name);
             let format = records.format;
-            complain(&format!("{name}: read as {format}; --input-format lines takes each line for a URL"));
+            let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
+            complain(&format!(
+                "{name}: read as {format}{column}; --input-format lines takes each line for a URL"
+            ));
         }
     }
 }

@@ -199,3 +199,62 @@ fn an_archive_is_not_split() {
         (&*format!("urlsift: in: {why}urlsift: nothing was written\n"), [None, None])
     );
 }
+
+const PARQUET: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/records/parquet/snappy-v1.parquet");
+
+#[test]
+#[cfg(feature = "parquet")]
+fn a_parquet_file_is_read_by_column_and_row() {
+    let output = feed(&["--format", "json", PARQUET], b"");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(
+        text(&output.stderr),
+        format!(
+            "urlsift: {PARQUET}: read as parquet, column url; --input-format lines takes each line for a URL\n"
+        )
+    );
+    let report = json(&output);
+    let (input, records) = (&report["inputs"][0], &report["inputs"][0]["records"]);
+    assert_eq!((&input["lines"], &records["format"]), (&174.into(), &"parquet".into()));
+    assert_eq!((&records["read"], &records["skipped"][0]["records"]), (&140.into(), &34.into()));
+    assert_eq!(
+        (&records["skipped"][0]["reason"], &records["refused"]),
+        (&"no-field".into(), &serde_json::json!([]))
+    );
+    // The fourth row, and its place in a list of all rows.
+    let example = &report["defects"][0]["examples"][0];
+    assert_eq!((&example["line"], &example["line_offset"]), (&4.into(), &91.into()));
+
+    let output = feed(&["--input-format=parquet", "--field=id", PARQUET], b"");
+    assert_eq!(output.status.code(), Some(2));
+    let message =
+        format!("urlsift: {PARQUET}: column id (int64) is no text: its columns are id (int64), url\n");
+    assert_eq!(text(&output.stderr), message);
+    let output = feed(&["--field=url,id", PARQUET], b"");
+    assert!(text(&output.stderr).contains(": of a Parquet file one column is read at a time"));
+}
+
+#[test]
+fn parquet_that_cannot_be_read_is_never_taken_for_a_list() {
+    let bytes = std::fs::read(PARQUET).unwrap();
+    let cause = if cfg!(feature = "parquet") {
+        "a Parquet file tells at its end where its columns are: only the report reads it (urlsift FILE.parquet)"
+    } else {
+        "it is a Parquet file, and this build of urlsift cannot read those (the feature \"parquet\""
+    };
+    for args in [&["--format=json"][..], &["--format=json", "--field=url"]] {
+        let output = feed(args, &bytes);
+        assert_eq!((output.status.code(), &json(&output)["totals"]["lines"]), (Some(2), &0.into()));
+        assert!(
+            text(&output.stderr).starts_with(&format!("urlsift: -: {cause}")),
+            "{}",
+            text(&output.stderr)
+        );
+    }
+    #[cfg(not(feature = "parquet"))]
+    for args in [&[PARQUET][..], &["--input-format=parquet", PARQUET]] {
+        let output = feed(args, b"");
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).contains(cause), "{}", text(&output.stderr));
+    }
+}
