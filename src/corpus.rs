@@ -371,15 +371,16 @@ fn scan_file(
         return scan_shard(scanned, pieces, input, options, effort).ended(input, options);
     }
     // One tally serves many shards: it is some kilobytes, and has its examples early.
-    let scan_one = |mut scanned: Scanned, n: u64, window: Option<&Window>| {
+    let scan_one = |mut scanned: Scanned, n: u64, window: &mut Option<Window>| {
         let start = n * shard_len;
-        if let Some((offset, lines)) =
-            window.and_then(|window| window.lines(start..len.min(start + shard_len)))
-        {
+        let lines = window.as_ref().and_then(|window| window.lines(start..len.min(start + shard_len)));
+        if let Some((offset, lines)) = lines {
             effort.read(lines.len());
             scan_lines(&mut scanned.tally, lines, Place { input, offset }, options, effort);
             return scanned;
         }
+        // A line without end may be read for hours.
+        *window = None;
         match ShardBytes::new(file, start, len.min(start + shard_len), len) {
             Ok(None) => scanned,
             Ok(Some(bytes)) => {
@@ -409,9 +410,11 @@ fn scan_file(
             // Of what is in the tally so far, that counts which stands before these lines.
             let tally = lock(&all).tally.behind(Place { input, offset: taken.start * shard_len });
             let range = taken.start * shard_len..len.min(taken.end * shard_len);
-            let window = mapped.as_ref().and_then(|mapped| mapped.window(range));
             let none = Scanned { tally, ..Scanned::default() };
-            let scanned = taken.fold(none, |scanned, n| scan_one(scanned, n, window.as_ref()));
+            let scanned = {
+                let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
+                taken.fold(none, |scanned, n| scan_one(scanned, n, &mut window))
+            };
             let mut all = lock(&all);
             *all = std::mem::take(&mut *all).merge(scanned);
         }

@@ -49,7 +49,8 @@ pub(crate) struct ScanArgs {
     /// Read files, do not look at them where they lie in memory
     ///
     /// On Linux large files are looked at without copying them, where they lie in the system's memory already and it promises that
-    /// nobody changes them meanwhile: whoever opens one to write, or cuts it, waits some milliseconds for that. Others are read.
+    /// nobody changes them meanwhile: whoever opens one to write, or cuts it, waits some milliseconds for that (with O_NONBLOCK he
+    /// gets an error instead). Others are read.
     #[arg(long, hide_short_help = true)]
     no_mmap: bool,
 

@@ -2,9 +2,10 @@
 //!
 //! Three things are dangerous about a mapped file: that it is cut shorter, which ends the process; that its bytes change while they
 //! are judged; and that a disk fails, which ends the process too. Against the first two there is the *lease* (`fcntl_locking(2)`, file
-//! leases): the system gives one for a file that is nobody's to write at the moment, and has whoever opens it to write or
-//! cuts it wait until the lease is given back, which happens before the next window, some milliseconds later. Against the third,
-//! only such windows are given out as have all their pages in memory. For everything else there is `read`.
+//! leases): the system gives one for a file that is nobody's to write at the moment, and has whoever opens it to write or cuts it
+//! wait until the lease is given back. It is held as long as there are windows, each of which is looked at for some milliseconds,
+//! and once somebody waits, there are no new ones. Against the third, only such windows are given out as have all their pages in
+//! memory. For everything else there is `read`.
 //!
 //! What is left: the system waits no longer than `/proc/sys/fs/lease-break-time`, 45 seconds. A scan that was stopped (Ctrl-Z) in the
 //! middle of a window, continued later than that, and had its file cut shorter in between, ends by a signal.
@@ -17,8 +18,7 @@
 use std::fs::File;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{PoisonError, RwLock, RwLockReadGuard};
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
 use memmap2::{Mmap, MmapOptions};
@@ -29,24 +29,29 @@ use crate::shard::beginning_in;
 pub(crate) struct Mapped<'a> {
     file: &'a File,
     len: u64,
-    /// Windows are read, and the end of the lease waits for them.
-    windows: RwLock<()>,
-    /// Whether somebody wants to write: there are no windows any more.
-    is_over: AtomicBool,
+    /// How many windows there are.
+    n_windows: Mutex<usize>,
 }
 
-/// Part of a file.
+/// Part of a file. Who has one keeps writers waiting.
 pub(crate) struct Window<'a> {
+    // Unmapped before the lease is given back: fields are dropped in this order.
     map: Mmap,
     /// Where in the file it begins.
     start: u64,
     /// Whether the file ends with it.
     is_last: bool,
-    _lease: RwLockReadGuard<'a, ()>,
+    _lease: Lease<'a>,
 }
+
+/// The system's promise, which all windows share.
+struct Lease<'a>(&'a Mapped<'a>);
 
 /// Windows begin at multiples of that: those of the pages of any system.
 const ALIGNMENT: u64 = 64 << 10;
+
+/// A window of more would be looked at for too long.
+const MOST: u64 = 64 << 20;
 
 /// Which signal says that somebody wants to write (`fcntl(2)`).
 const F_SETSIG: i32 = 10;
@@ -55,47 +60,58 @@ const F_SETSIG: i32 = 10;
 const REACH: u64 = 64 << 10;
 
 impl<'a> Mapped<'a> {
-    /// `file`, which was opened to be read alone and is `len` bytes long; `None` where the system promises nothing: somebody
-    /// has it open to write, it is somebody else's, its file system knows no leases.
+    /// `file`, which was opened to be read alone and is `len` bytes long.
     pub(crate) fn of(file: &'a File, len: u64) -> Option<Self> {
         // Whoever wants to write is not announced by SIGIO, which ends a process that does not expect it, but by what is passed
         // over; he is asked for before each window.
-        (fcntl(file, F_SETSIG, libc::SIGURG) == 0 && fcntl(file, libc::F_SETLEASE, libc::F_RDLCK) == 0)
-            .then_some(())?;
-        let mapped = Self { file, len, windows: RwLock::new(()), is_over: AtomicBool::new(false) };
-        // It may have been cut just before.
-        (file.metadata().ok()?.len() == len).then_some(mapped)
+        (fcntl(file, F_SETSIG, libc::SIGURG) == 0).then_some(Self { file, len, n_windows: Mutex::new(0) })
     }
 
-    /// A window in which the lines stand that begin in `range` of the file; `None` where not all of it is in memory, and once
-    /// somebody wants to write.
-    pub(crate) fn window(&self, range: Range<u64>) -> Option<Window<'_>> {
-        if !self.is_over.load(Ordering::Relaxed) && fcntl(self.file, libc::F_GETLEASE, 0) != libc::F_RDLCK {
-            self.is_over.store(true, Ordering::Relaxed);
-            self.give_back();
-        }
-        let lease = self.windows.read().unwrap_or_else(PoisonError::into_inner);
-        if self.is_over.load(Ordering::Relaxed) {
+    /// A window in which the lines stand that begin in `range` of the file; `None` where not all of it is in memory, or where the
+    /// system promises nothing: somebody has the file open to write or wants to, it is somebody else's, its file system knows no
+    /// leases.
+    pub(crate) fn window(&'a self, range: Range<u64>) -> Option<Window<'a>> {
+        if range.end - range.start > MOST {
             return None;
         }
+        let lease = self.lease()?;
         let start = range.start.saturating_sub(1) / ALIGNMENT * ALIGNMENT;
         let end = self.len.min(range.end.saturating_add(REACH));
         let len = usize::try_from(end - start).ok()?;
-        // SAFETY: nobody writes to the file or makes it shorter as long as the lease is held, which was so just now, and which is
-        // not given back before the guard in the window is dropped.
+        // SAFETY: nobody writes to the file or makes it shorter as long as the lease is held, and it is dropped after the map.
         let map = unsafe { MmapOptions::new().offset(start).len(len).map(self.file) }.ok()?;
         is_in_memory(&map).then_some(Window { map, start, is_last: end == self.len, _lease: lease })
     }
 
-    fn give_back(&self) {
-        let _none = self.windows.write().unwrap_or_else(PoisonError::into_inner);
-        fcntl(self.file, libc::F_SETLEASE, libc::F_UNLCK);
+    fn lease(&'a self) -> Option<Lease<'a>> {
+        let mut n_windows = self.n_windows();
+        if *n_windows > 0 {
+            // Somebody may want to write.
+            (fcntl(self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK).then_some(())?;
+        } else {
+            (fcntl(self.file, libc::F_SETLEASE, libc::F_RDLCK) == 0).then_some(())?;
+            // It may have been cut before.
+            if self.file.metadata().map_or(0, |metadata| metadata.len()) < self.len {
+                fcntl(self.file, libc::F_SETLEASE, libc::F_UNLCK);
+                return None;
+            }
+        }
+        *n_windows += 1;
+        Some(Lease(self))
+    }
+
+    fn n_windows(&self) -> MutexGuard<'_, usize> {
+        self.n_windows.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
 
-impl Drop for Mapped<'_> {
+impl Drop for Lease<'_> {
     fn drop(&mut self) {
-        self.give_back();
+        let mut n_windows = self.0.n_windows();
+        *n_windows -= 1;
+        if *n_windows == 0 {
+            fcntl(self.0.file, libc::F_SETLEASE, libc::F_UNLCK);
+        }
     }
 }
 
@@ -132,7 +148,6 @@ fn fcntl(file: &File, command: i32, argument: i32) -> i32 {
 mod tests {
     use std::fs::{self, OpenOptions};
     use std::thread;
-    use std::time::Duration;
 
     use super::*;
 
@@ -175,26 +190,27 @@ mod tests {
     fn who_writes_waits_for_windows_and_no_longer() {
         let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         fs::write(&file, b"http://h/\n".repeat(10_000)).unwrap();
-        let writer = OpenOptions::new().write(true).open(&file).unwrap();
         let opened = File::open(&file).unwrap();
-        assert!(Mapped::of(&opened, 100_000).is_none(), "somebody has it open to write");
+        let mapped = Mapped::of(&opened, 100_000).unwrap();
+        let writer = OpenOptions::new().write(true).open(&file).unwrap();
+        assert!(mapped.window(0..100_000).is_none(), "somebody has it open to write");
         drop(writer);
-        let Some(mapped) = Mapped::of(&opened, 100_000) else { return };
         let Some(window) = mapped.window(0..100_000) else { return };
         let path = &file;
         thread::scope(|scope| {
             let writer =
                 scope.spawn(|| OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap());
-            thread::sleep(Duration::from_millis(50));
-            assert!(!writer.is_finished() && window.lines(0..100_000).unwrap().1.len() == 100_000);
-            drop(window);
             // He may not have come as far as to ask.
             while mapped.window(0..100_000).is_some() {
-                assert_eq!(opened.metadata().unwrap().len(), 100_000);
+                thread::yield_now();
             }
+            assert!(!writer.is_finished() && window.lines(0..100_000).unwrap().1.len() == 100_000);
+            drop(window);
             writer.join().unwrap();
         });
         assert_eq!(opened.metadata().unwrap().len(), 10);
-        assert!(mapped.window(0..10).is_none(), "and there is none any more");
+        assert!(mapped.window(0..10).is_none(), "it is shorter than it was");
+        fs::write(&file, b"http://i/\n".repeat(10_000)).unwrap();
+        assert_eq!(mapped.window(0..10).unwrap().lines(0..10).unwrap(), (0, &b"http://i/\n"[..]));
     }
 }
