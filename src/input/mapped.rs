@@ -61,10 +61,9 @@ const REACH: u64 = 64 << 10;
 
 impl<'a> Mapped<'a> {
     /// `file`, which was opened to be read alone and is `len` bytes long.
+    #[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
     pub(crate) fn of(file: &'a File, len: u64) -> Option<Self> {
-        // Whoever wants to write is not announced by SIGIO, which ends a process that does not expect it, but by what is passed
-        // over; he is asked for before each window.
-        (fcntl(file, F_SETSIG, libc::SIGURG) == 0).then_some(Self { file, len, n_windows: Mutex::new(0) })
+        Some(Self { file, len, n_windows: Mutex::new(0) })
     }
 
     /// A window in which the lines stand that begin in `range` of the file; `None` where not all of it is in memory, or where the
@@ -89,6 +88,9 @@ impl<'a> Mapped<'a> {
             // Somebody may want to write.
             (fcntl(self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK).then_some(())?;
         } else {
+            // Whoever wants to write is not announced by SIGIO, which ends a process that does not expect it, but by what is passed
+            // over; he is asked for before each window. With the lease that is forgotten too.
+            (fcntl(self.file, F_SETSIG, libc::SIGURG) == 0).then_some(())?;
             (fcntl(self.file, libc::F_SETLEASE, libc::F_RDLCK) == 0).then_some(())?;
             // It may have been cut before.
             if self.file.metadata().map_or(0, |metadata| metadata.len()) < self.len {
@@ -147,6 +149,7 @@ fn fcntl(file: &File, command: i32, argument: i32) -> i32 {
 #[cfg(test)]
 mod tests {
     use std::fs::{self, OpenOptions};
+    use std::os::unix::fs::OpenOptionsExt;
     use std::thread;
 
     use super::*;
@@ -211,6 +214,12 @@ mod tests {
         assert_eq!(opened.metadata().unwrap().len(), 10);
         assert!(mapped.window(0..10).is_none(), "it is shorter than it was");
         fs::write(&file, b"http://i/\n".repeat(10_000)).unwrap();
-        assert_eq!(mapped.window(0..10).unwrap().lines(0..10).unwrap(), (0, &b"http://i/\n"[..]));
+        for _ in 0..3 {
+            let window = mapped.window(0..10).unwrap();
+            assert_eq!(window.lines(0..10).unwrap(), (0, &b"http://i/\n"[..]));
+            let mut options = OpenOptions::new();
+            let refused = options.write(true).custom_flags(libc::O_NONBLOCK).open(&file);
+            assert!(refused.is_err(), "no signal ends the process");
+        }
     }
 }
