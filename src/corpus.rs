@@ -473,13 +473,7 @@ fn scan_shard(
     loop {
         match pieces.next(&mut spare) {
             Ok(Some(Piece::Lines(bytes))) => {
-                scan_lines(
-                    &mut scanned.tally,
-                    bytes.get(),
-                    Place { input, offset: bytes.offset },
-                    options,
-                    effort,
-                );
+                scan_bytes(&mut scanned.tally, &bytes, input, options, effort);
                 spare = bytes.into_buffer();
             }
             Ok(Some(Piece::Long { bytes, end })) => {
@@ -501,6 +495,11 @@ fn scan_shard(
     }
     BUFFER.set(spare);
     scanned
+}
+
+/// Adds the lines of a piece.
+fn scan_bytes(tally: &mut Tally, bytes: &Bytes, input: u32, options: &Options, effort: &Effort) {
+    scan_lines(tally, bytes.get(), Place { input, offset: bytes.offset }, options, effort);
 }
 
 /// Adds lines that stand at `place`.
@@ -540,7 +539,7 @@ fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -
     let work = |bytes: Lent, ()| {
         // All that is in the tally so far stands before these lines.
         let mut piece = lock(&tally).behind(Place { input, offset: bytes.offset });
-        scan_lines(&mut piece, bytes.get(), Place { input, offset: bytes.offset }, options, effort);
+        scan_bytes(&mut piece, &bytes, input, options, effort);
         piece
     };
     let sink = |piece: Tally| {

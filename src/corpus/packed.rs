@@ -8,7 +8,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, unbounded};
 
-use super::{Compressed, Effort, Scanned, lock, scan_lines, scan_long};
+use super::{Compressed, Effort, Scanned, lock, scan_bytes, scan_long};
 use crate::hands::{Hands, Job};
 use crate::input::{Input, Opened, Piece, Pieces, Unpacked};
 use crate::pipeline::{Failure, Lent};
@@ -83,26 +83,14 @@ fn scan_unpacked<'a>(
         match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
             // Many files have but one piece, and are not worth a tally of their own.
             Ok(Some(Piece::Lines(bytes))) if bytes.offset == 0 => {
-                scan_lines(
-                    &mut scanned.tally,
-                    bytes.get(),
-                    Place { input, offset: bytes.offset },
-                    options,
-                    effort,
-                );
+                scan_bytes(&mut scanned.tally, &bytes, input, options, effort);
             }
             Ok(Some(Piece::Lines(bytes))) => {
                 let bytes = Lent::new(bytes, &home);
                 let shared = shared.clone();
                 let job = Box::new(move || {
                     let mut piece = lock(&shared).behind(Place { input, offset: bytes.offset });
-                    scan_lines(
-                        &mut piece,
-                        bytes.get(),
-                        Place { input, offset: bytes.offset },
-                        options,
-                        effort,
-                    );
+                    scan_bytes(&mut piece, &bytes, input, options, effort);
                     let mut shared = lock(&shared);
                     *shared = std::mem::take(&mut *shared).merge(piece);
                 });
