@@ -66,6 +66,8 @@ fn main() {
     constant(&mut out, "N_STATES", "usize", machine.next.len());
     write_machine(&mut out, &classes, &machine);
     write_labelled(&mut out, &automata, &labelled);
+    let hash = fingerprint(out.as_bytes());
+    constant(&mut out, "TABLES", "u64", hash);
     write("tables.rs", out);
     let (classes, machine) = walk::with_facts(&machine, &classes.of, &fact::machine());
     write_walk(&walk::by_pairs(classes, &machine));
@@ -75,6 +77,12 @@ fn main() {
 fn compiler() -> Option<String> {
     let output = Command::new(env::var_os("RUSTC")?).arg("-V").output().ok()?;
     String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
+}
+
+/// A number that tells one set of tables from another: FNV-1a.
+fn fingerprint(bytes: &[u8]) -> u64 {
+    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, add)
 }
 
 fn write(name: &str, contents: impl AsRef<[u8]>) {

@@ -6,6 +6,8 @@ use std::collections::BTreeMap;
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::distinct::{Distinct, hash};
 use crate::example::Place;
 use crate::frequent::{Counts, Frequent, MAX_NAME_LEN, Top};
@@ -15,7 +17,7 @@ use crate::parts::{Host, beginning, host};
 use crate::shard::trim_terminator;
 
 /// How many of the most frequent are wanted; of what is 0, nothing is counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TopWanted {
     /// Hosts, in lower case.
@@ -29,7 +31,7 @@ pub struct TopWanted {
 }
 
 /// Of what the different ones are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DistinctWanted {
     /// Hosts, letter case ignored.
@@ -73,7 +75,8 @@ impl Wanted {
 const NO_PORT: u32 = 1 << 16;
 
 /// What has been counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Census {
     pub(crate) lengths: Lengths,
     hosts: Frequent,
@@ -175,6 +178,36 @@ impl Census {
         self.hosts.end(input);
         self.tlds.end(input);
         self.network_paths.end(input);
+    }
+
+    /// Gives inputs that have not ended other numbers, no two the same.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        self.hosts.renumber(&number);
+        self.tlds.renumber(&number);
+        self.network_paths.renumber(&number);
+        if let Some(longest) = self.lengths.longest_mut() {
+            longest.place.input = number(longest.place.input);
+        }
+    }
+
+    /// That it can be of `judged` lines of so many bytes, and among them so many references, all of inputs for which `is_input`
+    /// holds.
+    pub(crate) fn check(
+        &self,
+        judged: u64,
+        bytes: u64,
+        references: u64,
+        is_input: impl Fn(u32) -> bool,
+    ) -> Result<(), String> {
+        self.lengths.check(judged, bytes, &is_input)?;
+        self.hosts.check(judged, &is_input)?;
+        self.tlds.check(judged, &is_input)?;
+        self.network_paths.check(references, &is_input)?;
+        let ports: u128 = self.ports.values().copied().map(u128::from).sum();
+        if ports > judged.into() || self.ports.keys().any(|&port| port > NO_PORT) {
+            return Err("more ports than lines, or what is none".to_owned());
+        }
+        Ok(())
     }
 
     pub(crate) fn merge(&mut self, other: Self) {

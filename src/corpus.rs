@@ -1,6 +1,7 @@
 //! Several inputs through the pipeline: files and memory by shards, everything else by pieces as they come; one result.
 
 mod packed;
+mod part;
 #[cfg(feature = "parquet")]
 mod table;
 
@@ -12,6 +13,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
+use serde::{Deserialize, Serialize};
 
 use crate::format::Format;
 pub use crate::gather::{Fields, Records};
@@ -29,6 +31,7 @@ use crate::scan::{Options, Ways, scan_into};
 use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
 use crate::watch::{Stopped, Watch};
+pub use part::{Part, ScannedParts, Seek, scan_parts};
 
 /// How the work is done. Nothing here changes a count.
 #[derive(Clone, Debug)]
@@ -48,6 +51,8 @@ pub struct Effort {
     pub mmap: bool,
     /// Who is told how far the work has come, and may stop it.
     pub watch: Option<Watch>,
+    /// Whether more may come of any input, in another tally: then none is [ended](Tally::end).
+    leaves_open: bool,
 }
 
 impl Default for Effort {
@@ -59,6 +64,7 @@ impl Default for Effort {
             kernel: KernelId::best(),
             mmap: false,
             watch: None,
+            leaves_open: false,
         }
     }
 }
@@ -123,7 +129,7 @@ pub struct Scanned {
 }
 
 /// A compressed input. What is counted of it is what comes of decoding it, lengths and places too.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Compressed {
     /// The number of the input, in the order in which they were given.
@@ -144,9 +150,10 @@ impl Scanned {
     }
 
     /// This, now that an input has been read as far as it can be.
-    fn ended(mut self, input: u32, options: &Options) -> Self {
-        if options.wanted().ends() && self.failures.iter().all(|failure| failure.input != input) {
-            self.tally.census.end(input);
+    fn ended(mut self, input: u32, options: &Options, effort: &Effort) -> Self {
+        let has_failed = || self.failures.iter().any(|failure| failure.input == input);
+        if options.wanted().ends() && !effort.leaves_open && !has_failed() {
+            self.tally.end(input);
         }
         self
     }
@@ -158,8 +165,10 @@ impl Scanned {
         failures: Vec<Failure>,
         input: u32,
         options: &Options,
+        effort: &Effort,
     ) -> Self {
-        Self { tally, failures, records: vec![(input, records)], ..Self::default() }.ended(input, options)
+        let all = Self { tally, failures, records: vec![(input, records)], ..Self::default() };
+        all.ended(input, options, effort)
     }
 
     fn failed(input: u32, error: io::Error) -> Self {
@@ -211,9 +220,19 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
 /// ```
 #[must_use]
 pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effort: &Effort) -> Scanned {
-    let numbered = inputs.iter().enumerate().map(|(n, input)| (number(n), input));
+    let numbered = inputs.iter().enumerate().map(|(n, input)| (number(n), input)).collect();
+    scan_numbered(numbered, reading, options, effort)
+}
+
+/// Does that for inputs of some numbers.
+fn scan_numbered(
+    inputs: Vec<(u32, &Input)>,
+    reading: &Reading,
+    options: &Options,
+    effort: &Effort,
+) -> Scanned {
     // Files first, all at once; then what can only be read from its start, one after the other.
-    let (streams, files): (Vec<_>, Vec<_>) = numbered.partition(|(_, input)| input.is_stream());
+    let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.is_stream());
     let are_lists = reading.is_of_lists();
     let is_list = |input: &Input| match input.open(None).and_then(|opened| opened.bytes(None)) {
         Ok(bytes) => reading.open(bytes).is_ok_and(|(reader, _)| reader.format() == Format::Lines),
@@ -226,7 +245,9 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
     let scan_files = || {
         let scan_one = |scanned: Scanned, &(number, input)| {
             match Input::open(input, effort.watch.as_ref()) {
-                Ok(Opened::File(file, len)) => scan_file(scanned, &file, len, number, options, effort),
+                Ok(Opened::File(file, len)) => {
+                    scan_file(scanned, (&file, len), 0..len, number, options, effort)
+                }
                 Ok(Opened::Packed(_)) => {
                     lock(&packed).push((number, input));
                     scanned
@@ -279,7 +300,7 @@ fn scan_any(stream: Source, input: u32, reading: &Reading, options: &Options, ef
     }
     let judged = |fields| effort.judged(fields);
     let (tally, records, failures) = harvest(stream, input, reader, options, &effort.way(&judged));
-    Scanned::harvested(tally, records, failures, input, options)
+    Scanned::harvested(tally, records, failures, input, options, effort)
 }
 
 /// Opens an input, has `scan` count what is in it from its start on, decoded, and notes how it was packed.
@@ -355,25 +376,28 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-/// Adds the lines of a file to what has been scanned of inputs before it.
+/// Adds the lines of a file of some length that begin in a range of it to what has been scanned of inputs before it.
 fn scan_file(
     scanned: Scanned,
-    file: &File,
-    len: u64,
+    (file, len): (&File, u64),
+    range: Range<u64>,
     input: u32,
     options: &Options,
     effort: &Effort,
 ) -> Scanned {
     let shard_len = effort.shard_len.max(1) as u64;
-    if len <= shard_len {
+    if range == (0..len) && len <= shard_len {
         // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
         let pieces = Pieces::new(effort.told(file), 0, effort.sizes());
-        return scan_shard(scanned, pieces, input, options, effort).ended(input, options);
+        return scan_shard(scanned, pieces, input, options, effort).ended(input, options, effort);
     }
+    let bytes_of = |shards: &Range<u64>| {
+        range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
+    };
     // One tally serves many shards: it is some kilobytes, and has its examples early.
     let scan_one = |mut scanned: Scanned, n: u64, window: &mut Option<Window>| {
-        let start = n * shard_len;
-        let lines = window.as_ref().and_then(|window| window.lines(start..len.min(start + shard_len)));
+        let shard = bytes_of(&(n..n + 1));
+        let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
         if let Some((offset, lines)) = lines {
             effort.read(lines.len());
             scan_lines(&mut scanned.tally, lines, Place { input, offset }, options, effort);
@@ -381,7 +405,7 @@ fn scan_file(
         }
         // A line without end may be read for hours.
         *window = None;
-        match ShardBytes::new(file, start, len.min(start + shard_len), len) {
+        match ShardBytes::new(file, shard.start, shard.end, len) {
             Ok(None) => scanned,
             Ok(Some(bytes)) => {
                 let offset = bytes.offset();
@@ -399,8 +423,11 @@ fn scan_file(
             }
         }
     };
-    let shards =
-        Shards { next: AtomicU64::new(0), n: len.div_ceil(shard_len), hands: effort.n_threads() as u64 };
+    let shards = Shards {
+        next: AtomicU64::new(0),
+        n: (range.end - range.start).div_ceil(shard_len),
+        hands: effort.n_threads() as u64,
+    };
     let mapped = effort.mmap.then(|| Mapped::of(file, len)).flatten();
     let all = Mutex::new(Scanned::default());
     (0..effort.n_threads()).into_par_iter().for_each(|_| {
@@ -408,8 +435,8 @@ fn scan_file(
             && let Some(taken) = shards.take()
         {
             // Of what is in the tally so far, that counts which stands before these lines.
-            let tally = lock(&all).tally.behind(Place { input, offset: taken.start * shard_len });
-            let range = taken.start * shard_len..len.min(taken.end * shard_len);
+            let range = bytes_of(&taken);
+            let tally = lock(&all).tally.behind(Place { input, offset: range.start });
             let none = Scanned { tally, ..Scanned::default() };
             let scanned = {
                 let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
@@ -423,7 +450,7 @@ fn scan_file(
     if !shards.are_taken() {
         all.failures.push(Failure { input, error: Stopped.into() });
     }
-    scanned.merge(all.ended(input, options))
+    scanned.merge(all.ended(input, options, effort))
 }
 
 /// The shards of a file, to be taken from its start on: whenever no more are taken, those that were are its beginning.
@@ -525,6 +552,17 @@ fn scan_long(
 }
 
 fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -> Scanned {
+    scan_lines_from(stream, 0, input, options, effort)
+}
+
+/// Judges the lines of a stream whose first byte stands at `offset` and begins a line.
+fn scan_lines_from(
+    stream: impl Read,
+    offset: u64,
+    input: u32,
+    options: &Options,
+    effort: &Effort,
+) -> Scanned {
     let tally = Mutex::new(Tally::default());
     let mut long = None;
     let mut aside = Tally::default();
@@ -547,10 +585,10 @@ fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -
         *tally = std::mem::take(&mut *tally).merge(piece);
         ControlFlow::<()>::Continue(())
     };
-    let pieces = Pieces::new(stream, 0, effort.sizes());
+    let pieces = Pieces::new(stream, offset, effort.sizes());
     let (_, failures) = in_pieces([(input, Ok(pieces))], effort.n_threads(), look, work, sink);
     let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Scanned { tally: tally.merge(aside), failures, ..Scanned::default() }.ended(input, options)
+    Scanned { tally: tally.merge(aside), failures, ..Scanned::default() }.ended(input, options, effort)
 }
 
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -3,7 +3,10 @@
 
 use std::fmt;
 
-use datasketches::hll::{HllType, HllUnion};
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+use datasketches::hll::{HllSketch, HllType, HllUnion};
+use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
 /// The sketch has so many registers, as a power of two, of a byte each.
@@ -39,7 +42,8 @@ impl PartsHash {
 }
 
 /// Counts different ones. Has no memory before the first.
-#[derive(Clone, Default)]
+#[derive(Clone, Default, Serialize, Deserialize)]
+#[serde(into = "Option<String>", try_from = "Option<String>")]
 pub(crate) struct Distinct(Option<HllUnion>);
 
 impl Distinct {
@@ -72,6 +76,30 @@ impl Distinct {
     )]
     pub(crate) fn estimate(&self) -> u64 {
         self.unrounded().round() as u64
+    }
+}
+
+/// The sketch as its library writes it, in base64.
+impl From<Distinct> for Option<String> {
+    fn from(counted: Distinct) -> Self {
+        counted.0.map(|union| STANDARD.encode(union.to_sketch(HllType::Hll8).serialize()))
+    }
+}
+
+impl TryFrom<Option<String>> for Distinct {
+    type Error = String;
+
+    fn try_from(text: Option<String>) -> Result<Self, String> {
+        let mut counted = Self::default();
+        if let Some(text) = text {
+            let bytes = STANDARD.decode(text).map_err(|error| format!("a sketch: {error}"))?;
+            let sketch = HllSketch::deserialize(&bytes).map_err(|error| format!("a sketch: {error}"))?;
+            if sketch.lg_config_k() != REGISTER_BITS {
+                return Err("a sketch of another size".to_owned());
+            }
+            counted.sketch().update(&sketch);
+        }
+        Ok(counted)
     }
 }
 

@@ -3,6 +3,9 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
+use crate::octets;
 use crate::parts::beginning;
 use crate::secret::{secrets, secrets_inside};
 
@@ -13,7 +16,7 @@ pub const MAX_EXAMPLES: usize = 3;
 pub const MAX_EXAMPLE_LEN: usize = 160;
 
 /// Where a line begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
     /// The number of the input, in the order in which they were given.
     pub input: u32,
@@ -22,7 +25,7 @@ pub struct Place {
 }
 
 /// A line kept to be shown.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Example {
     /// Where the line begins.
@@ -33,6 +36,7 @@ pub struct Example {
     /// Bytes from the start of the line to what the example is about; 0 when it is about the whole line.
     pub at: u64,
     /// Some bytes of the line around `at`, at most [`MAX_EXAMPLE_LEN`], as they stand.
+    #[serde(with = "octets")]
     pub text: Box<[u8]>,
     /// Where in `text` passwords may stand, ascending.
     pub secrets: Vec<Range<usize>>,
@@ -40,6 +44,25 @@ pub struct Example {
     pub skipped: u64,
     /// Whether the line goes on behind `text`.
     pub cut: bool,
+}
+
+impl Example {
+    /// Makes passwords in it unreadable, so that nothing else changes: a letter or digit becomes another one of its kind.
+    pub(crate) fn forget_secrets(&mut self) {
+        for secret in self.secrets.clone() {
+            for byte in self.text.get_mut(secret).into_iter().flatten() {
+                *byte = match *byte {
+                    b'0'..=b'9' => b'0',
+                    b'a'..=b'f' => b'a',
+                    b'A'..=b'F' => b'A',
+                    b'g'..=b'z' => b'x',
+                    b'G'..=b'Z' => b'X',
+                    0x80.. => 0x80,
+                    byte => byte,
+                };
+            }
+        }
+    }
 }
 
 /// Whether nothing that comes at or behind `place` can be among the first, if `first` are those so far.
@@ -71,7 +94,7 @@ pub(crate) fn merge(first: &mut Vec<Example>, others: Vec<Example>) {
 }
 
 /// Lines of one kind, and the first few of them.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Found {
     /// How many.

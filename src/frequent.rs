@@ -18,8 +18,10 @@ use std::collections::{BTreeMap, HashMap};
 use std::ops::Range;
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 
 use crate::example::Place;
+use crate::octets;
 
 /// How many bytes of an input are a chunk.
 pub(crate) const CHUNK_LEN: u64 = 8 << 20;
@@ -31,7 +33,8 @@ pub const MAX_NAMES: usize = 1 << 16;
 pub const MAX_NAME_LEN: usize = 255;
 
 /// Names, each with its lines.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
 pub(crate) struct Counts {
     /// Hashed with a key of this process: names are chosen by whoever made the list. Nothing depends on the order.
     lines: HashMap<Box<[u8]>, u64, RandomState>,
@@ -39,7 +42,39 @@ pub(crate) struct Counts {
     missing: u64,
 }
 
+/// Names in order, so that equal counts are written alike.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    lines: BTreeMap<String, u64>,
+    missing: u64,
+}
+
+impl From<Counts> for Written {
+    fn from(counts: Counts) -> Self {
+        let lines = counts.lines.iter().map(|(name, &lines)| (octets::text_of(name), lines)).collect();
+        Self { lines, missing: counts.missing }
+    }
+}
+
+impl TryFrom<Written> for Counts {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let name = |(name, lines): (String, u64)| {
+            let bytes = octets::bytes_of(&name).filter(|bytes| bytes.len() <= MAX_NAME_LEN);
+            bytes.map(|bytes| (bytes, lines)).ok_or_else(|| format!("a name {name:?}"))
+        };
+        let lines = written.lines.into_iter().map(name).collect::<Result<_, _>>()?;
+        Ok(Self { lines, missing: written.missing })
+    }
+}
+
 impl Counts {
+    fn n_lines(&self) -> u128 {
+        self.lines.values().copied().map(u128::from).sum()
+    }
+
     /// Counts one line.
     #[inline]
     pub(crate) fn count(&mut self, name: &[u8]) {
@@ -76,9 +111,22 @@ impl Counts {
 
 /// Counts of parts in a row, added up in pairs: the part at place `i` of level `l` is the sum of those at `2i` and `2i + 1` of the
 /// level below.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "Vec<(u32, u64, Counts)>", from = "Vec<(u32, u64, Counts)>")]
 struct Tree {
     nodes: BTreeMap<(u32, u64), Counts>,
+}
+
+impl From<Tree> for Vec<(u32, u64, Counts)> {
+    fn from(tree: Tree) -> Self {
+        tree.nodes.into_iter().map(|((level, place), counts)| (level, place, counts)).collect()
+    }
+}
+
+impl From<Vec<(u32, u64, Counts)>> for Tree {
+    fn from(nodes: Vec<(u32, u64, Counts)>) -> Self {
+        Self { nodes: nodes.into_iter().map(|(level, place, counts)| ((level, place), counts)).collect() }
+    }
 }
 
 impl Tree {
@@ -120,7 +168,8 @@ impl Tree {
 }
 
 /// The names of a corpus or of a part of it. The limits can be chosen for tests alone.
-#[derive(Clone, Debug, Default)]
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
 pub(crate) struct Frequent<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX_NAMES> {
     /// By input, its chunks.
     open: BTreeMap<u32, Tree>,
@@ -196,6 +245,36 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
         if !other.numbers.is_empty() {
             self.end_all(other.numbers);
         }
+    }
+
+    /// Gives inputs that have not ended other numbers, no two the same.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        self.open = std::mem::take(&mut self.open)
+            .into_iter()
+            .map(|(input, chunks)| (number(input), chunks))
+            .collect();
+    }
+
+    /// That no more than `most` lines have been counted, all of inputs for which `is_input` holds.
+    pub(crate) fn check(&self, most: u64, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
+        let trees = self.open.values().chain([&self.ended]);
+        if self.open.keys().any(|&input| !is_input(input))
+            || trees.clone().flat_map(|tree| tree.nodes.keys()).any(|&(level, _)| level >= u64::BITS - 1)
+            || self
+                .numbers
+                .iter()
+                .any(|range| range.start >= range.end || range.end > u64::from(u32::MAX) + 1)
+        {
+            return Err("names of what is no input".to_owned());
+        }
+        let all = trees.flat_map(|tree| tree.nodes.values());
+        let (lines, missing) = all.fold((0, 0), |(lines, missing), counts| {
+            (lines + counts.n_lines(), missing + u128::from(counts.missing))
+        });
+        if lines > most.into() || missing > most.into() {
+            return Err("more lines by name than there are".to_owned());
+        }
+        Ok(())
     }
 
     fn sum(&self) -> Counts {

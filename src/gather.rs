@@ -7,6 +7,7 @@
 use std::collections::BTreeMap;
 
 use memchr::memchr;
+use serde::{Deserialize, Serialize};
 
 use crate::format::{BadCause, BadRecord, Counts, Field, Format, Reader, Role};
 use crate::frequent::CHUNK_LEN;
@@ -19,7 +20,7 @@ use crate::sweep::sweep;
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Place, Run, Signs, Tally};
 
 /// What was found in the records of an input, beside what its fields are.
-#[derive(Clone, Debug, PartialEq, Eq)]
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Records {
     /// How they are written down.
@@ -35,7 +36,7 @@ pub struct Records {
 }
 
 /// Fields of one role.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Fields {
     /// Fields without any byte; not judged.
@@ -61,15 +62,16 @@ impl Records {
         self.roles.values().map(|fields| fields.judged.lines() + fields.blank).sum()
     }
 
-    /// Adds those of the same input that come behind these.
-    pub(crate) fn append(&mut self, behind: Self) {
-        self.counts = std::mem::take(&mut self.counts).merge(&behind.counts);
-        for (cause, first) in behind.refused {
+    /// Adds others of the same input.
+    pub(crate) fn merge(&mut self, others: Self) {
+        self.counts = std::mem::take(&mut self.counts).merge(&others.counts);
+        for (cause, first) in others.refused {
             let own = self.refused.entry(cause).or_default();
             own.extend(first);
+            own.sort_by_key(|bad| bad.offset);
             own.truncate(MAX_EXAMPLES);
         }
-        for (role, fields) in behind.roles {
+        for (role, fields) in others.roles {
             self.count(role, &fields.judged, fields.blank);
         }
     }
@@ -101,7 +103,7 @@ impl Records {
 /// Adds what was found in the next records of `input` to what was found in inputs up to it.
 pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records) {
     match found.last_mut() {
-        Some((last, records)) if *last == input => records.append(some),
+        Some((last, records)) if *last == input => records.merge(some),
         _ => found.push((input, some)),
     }
 }

@@ -50,7 +50,7 @@ pub(crate) fn harvest(
     let sink = |(piece, some): (Tally, Records)| {
         let mut tally = lock();
         *tally = std::mem::take(&mut *tally).merge(piece);
-        records.append(some);
+        records.merge(some);
         ControlFlow::<()>::Continue(())
     };
     let (_, failures) = in_pieces([(input, Ok(pieces))], way.threads, look, work, sink);

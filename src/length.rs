@@ -5,6 +5,8 @@
 
 use std::ops::RangeInclusive;
 
+use serde::{Deserialize, Serialize};
+
 use crate::example::Place;
 
 /// From which length on a bucket holds more than one.
@@ -15,7 +17,7 @@ const EXACT_BITS: u32 = 10;
 const OCTAVE_BITS: u32 = 4;
 
 /// The longest of some lines; of those as long, the first.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longest {
     /// How many bytes it has, its terminator not counted.
     pub bytes: u64,
@@ -32,9 +34,10 @@ impl Longest {
 }
 
 /// How long judged lines are, in bytes, terminators not counted.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lengths {
     /// By the number of the bucket, up to the last that is not empty.
+    #[serde(with = "sparse")]
     buckets: Vec<u64>,
     sum: u64,
     /// 0 if there are no lines.
@@ -63,6 +66,31 @@ fn range(bucket: u64) -> RangeInclusive<u64> {
     from..=from + ((1 << shift) - 1)
 }
 
+/// Buckets as pairs of a number and its lines.
+mod sparse {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use super::bucket;
+
+    pub(super) fn serialize<S: Serializer>(buckets: &[u64], to: S) -> Result<S::Ok, S::Error> {
+        let pairs = buckets.iter().enumerate().filter(|&(_, &lines)| lines > 0);
+        pairs.collect::<Vec<_>>().serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u64>, D::Error> {
+        let mut buckets = Vec::new();
+        for (number, lines) in Vec::<(usize, u64)>::deserialize(from)? {
+            if lines == 0 || number < buckets.len() || number > bucket(u64::MAX) {
+                return Err(D::Error::custom("buckets that are not ascending"));
+            }
+            buckets.resize(number + 1, 0);
+            buckets[number] = lines;
+        }
+        Ok(buckets)
+    }
+}
+
 impl Lengths {
     /// Counts a line, which is not blank, but for being the longest.
     #[inline]
@@ -81,6 +109,27 @@ impl Lengths {
     pub(crate) fn note(&mut self, line: Longest) {
         if self.longest.is_none_or(|longest| longest.is_beaten_by(&line)) {
             self.longest = Some(line);
+        }
+    }
+
+    /// That it can be of `judged` lines of so many bytes, or of none because it was not asked for, all of inputs for which `is_input` holds.
+    pub(crate) fn check(
+        &self,
+        judged: u64,
+        bytes: u64,
+        is_input: impl Fn(u32) -> bool,
+    ) -> Result<(), String> {
+        let lines: u128 = self.buckets.iter().copied().map(u128::from).sum();
+        let is_known = self.longest.is_some_and(|longest| {
+            is_input(longest.place.input)
+                && bucket(longest.bytes) + 1 == self.buckets.len()
+                && self.min <= longest.bytes
+        });
+        let is_none = self.buckets.is_empty() && self.longest.is_none() && (self.sum, self.min) == (0, 0);
+        if is_none || (is_known && lines == judged.into() && self.sum <= bytes && self.min > 0) {
+            Ok(())
+        } else {
+            Err("lengths of lines that cannot be".to_owned())
         }
     }
 

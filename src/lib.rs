@@ -100,6 +100,8 @@
 //! - *Tally*: the counts of a corpus or of a part of it ([`Tally`]).
 //! - *Corpus*: all that is judged in one go. *Input*: one file or stream of it ([`input::Input`]). *Place*: an input's number and
 //!   an offset in bytes ([`tally::Place`]). *Run*: a stretch of an input that has been read without a gap ([`tally::Run`]).
+//! - *Part*: the lines of an input that begin in a range of its bytes ([`corpus::Part`]). *Split*: a part as others are told of it
+//!   ([`plan::Split`]). *Partial report*: the counts of parts, to be merged ([`partial::Partial`]).
 //! - *Shard*: a run of whole lines that is one piece of work. *Lane*: one of several sub-pieces that are walked side by side.
 //!   *Kernel*: what does that, by the vectors of the machine or without ([`kernel::KernelId`]). None of them changes a count.
 //!
@@ -121,6 +123,7 @@
 )]
 
 mod names;
+mod octets;
 pub mod component;
 pub mod escape;
 pub mod scheme;
@@ -170,6 +173,8 @@ pub mod corpus;
 pub mod record;
 pub mod split;
 pub mod report;
+pub mod partial;
+pub mod plan;
 
 pub use advisory::{Advisories, Advisory};
 pub use component::Component;

@@ -89,6 +89,9 @@ impl Rule {
     }
 }
 
+/// Tells these tables from those of other grammars.
+pub(crate) use tables::TABLES;
+
 #[allow(clippy::unreadable_literal, reason = "derived by the build script")]
 mod tables {
     use super::{Component, Label, Labelled, Rule};

@@ -3,13 +3,15 @@
 
 use std::ops::Range;
 
+use serde::{Deserialize, Serialize};
+
 use crate::example::Place;
 use crate::frequent::{Frequent, MAX_NAME_LEN, Top};
 use crate::grammar::{Grammar, Verdict};
 use crate::parts::host;
 
 /// The network-path references among some lines: those that begin with "//" and that RFC 3986 accepts.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct NetworkPaths {
     lines: u64,
     without_host: u64,
@@ -77,6 +79,19 @@ impl NetworkPaths {
     /// Takes note that an input has been read to its end.
     pub(crate) fn end(&mut self, input: u32) {
         self.hosts.end(input);
+    }
+
+    /// Gives inputs that have not ended other numbers, no two the same.
+    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+        self.hosts.renumber(number);
+    }
+
+    /// That there are no more than `most`, all of inputs for which `is_input` holds.
+    pub(crate) fn check(&self, most: u64, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
+        if self.lines > most || self.without_host > self.lines {
+            return Err("more network-path references than lines".to_owned());
+        }
+        self.hosts.check(self.lines, is_input)
     }
 
     pub(crate) fn merge(&mut self, other: Self) {

@@ -2,10 +2,12 @@
 //!
 //! The first two bytes of the first line are in one piece however an input is cut, so that no cut changes what is seen.
 
+use serde::{Deserialize, Serialize};
+
 use crate::shard::skip_byte_order_mark;
 
 /// What is to be known of how an input is written, beside its lines.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Signs {
     /// It begins with a UTF-8 byte order mark, which is skipped.

@@ -3,7 +3,11 @@
 //! Whatever the order and grouping in which the lines of a corpus are observed and merged, the tally is the same: counts
 //! are sums, examples are the first few by place, and of the schemes found the first few by a fixed order keep their name.
 
+mod state;
+
 use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
 
 use crate::advisory::{Advisories, Advisory};
 use crate::census::Census;
@@ -14,6 +18,8 @@ use crate::grammar::Verdict;
 use crate::scheme::{KNOWN, find_known};
 use crate::verdicts::OtherSchemes;
 
+pub(crate) use state::MAX_BYTES;
+
 pub use crate::distinct::ERROR_PPM;
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES, Place};
 pub use crate::frequent::{MAX_NAME_LEN, MAX_NAMES, Top};
@@ -23,7 +29,7 @@ pub use crate::sign::Signs;
 pub use crate::verdicts::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
 
 /// A stretch of one input that has been read whole.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Run {
     /// The number of the input.
@@ -37,7 +43,8 @@ pub struct Run {
 }
 
 /// All counts of a corpus or of a part of it.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "state::State", try_from = "state::State")]
 pub struct Tally {
     /// Lines without any byte; not judged.
     pub blank: u64,
@@ -268,6 +275,11 @@ impl Tally {
         }
         self.settle();
         self
+    }
+
+    /// Takes note that an input has been counted to its end.
+    pub(crate) fn end(&mut self, input: u32) {
+        self.census.end(input);
     }
 
     /// Takes note that all lines have been counted of what has been read.

@@ -4,8 +4,10 @@ use std::collections::{BTreeSet, HashMap};
 use std::fmt;
 
 use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
 
 use crate::grammar::{Grammar, Verdict};
+use crate::scheme::scheme_len;
 
 /// How many schemes keep their name in a tally, those of [`KNOWN`](crate::scheme::KNOWN) not counted. The shorter name comes first, and of two
 /// as long the smaller; lines of all others are counted together. A name among the first of a whole corpus is among the
@@ -16,7 +18,8 @@ pub const MAX_SCHEMES: usize = 1000;
 pub const MAX_SCHEME_LEN: usize = 255;
 
 /// Lines by verdict.
-#[derive(Clone, PartialEq, Eq)]
+#[derive(Clone, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Vec<(u8, u64)>", try_from = "Vec<(u8, u64)>")]
 pub struct ByVerdict([u64; Verdict::COUNT]);
 
 impl Default for ByVerdict {
@@ -28,6 +31,29 @@ impl Default for ByVerdict {
 impl fmt::Debug for ByVerdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.debug_map().entries(self.sets().map(|(verdict, lines)| (verdict.to_string(), lines))).finish()
+    }
+}
+
+/// The verdicts that occur, by their bits, each with its lines.
+impl From<ByVerdict> for Vec<(u8, u64)> {
+    fn from(counts: ByVerdict) -> Self {
+        counts.sets().map(|(verdict, lines)| (verdict.bits(), lines)).collect()
+    }
+}
+
+impl TryFrom<Vec<(u8, u64)>> for ByVerdict {
+    type Error = String;
+
+    fn try_from(sets: Vec<(u8, u64)>) -> Result<Self, String> {
+        let mut counts = Self::default();
+        for (bits, lines) in sets {
+            let own = counts
+                .0
+                .get_mut(usize::from(bits))
+                .ok_or_else(|| format!("no verdict has the bits {bits}"))?;
+            *own = lines;
+        }
+        Ok(counts)
     }
 }
 
@@ -108,6 +134,21 @@ impl OtherSchemes {
     /// The names kept, in no order, with their counts.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &ByVerdict)> {
         self.named.iter().map(|(name, counts)| (str::from_utf8(name).unwrap_or_default(), counts))
+    }
+
+    /// Adds the counts of a name.
+    ///
+    /// # Errors
+    /// When it is not one that is counted here.
+    pub(crate) fn add(&mut self, name: &str, counts: &ByVerdict) -> Result<(), String> {
+        let is_name = scheme_len(format!("{name}:").as_bytes()) == Some(name.len())
+            && name.len() <= MAX_SCHEME_LEN
+            && !name.bytes().any(|byte| byte.is_ascii_uppercase());
+        if !is_name || self.order.len() >= MAX_SCHEMES {
+            return Err(format!("a scheme {name:?}, or too many of them"));
+        }
+        self.of(name.as_bytes()).merge(counts);
+        Ok(())
     }
 
     /// The counts for a name in lower case, its own if it keeps it.

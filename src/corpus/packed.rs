@@ -115,5 +115,5 @@ fn scan_unpacked<'a>(
     scanned.compressed.push(Compressed { input, codec, bytes: meter.bytes() });
     let shared = std::mem::take(&mut *lock(&shared));
     scanned.tally = scanned.tally.merge(shared);
-    scanned.ended(input, options)
+    scanned.ended(input, options, effort)
 }

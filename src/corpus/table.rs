@@ -36,5 +36,5 @@ pub(super) fn scan_table(
     let judged = |fields| effort.judged(fields);
     let (tally, records, error) = harvest_table(&table, column, number, options, &effort.way(&judged));
     let failures = error.map(|error| Failure { input: number, error }).into_iter().collect();
-    Some(Scanned::harvested(tally, records, failures, number, options))
+    Some(Scanned::harvested(tally, records, failures, number, options, effort))
 }

@@ -27,6 +27,7 @@ use std::fmt;
 use std::ops::Range;
 
 use memchr::{memchr, memchr_iter};
+use serde::{Deserialize, Serialize};
 
 use crate::names::named;
 use crate::shard::{last_end, skip_byte_order_mark, trim_terminator};
@@ -92,6 +93,14 @@ impl Format {
     pub fn has_text_records(self) -> bool {
         use Format::{Alb, Cdx, Cdxj, Clf, Csv, JsonLines, Lines, Tsv, W3c};
         matches!(self, Lines | Cdxj | Cdx | Clf | W3c | Alb | JsonLines | Csv | Tsv)
+    }
+
+    /// Whether each of its records is a line that can be read without what comes before it: any part of an input that begins and ends
+    /// where lines do can be read alone.
+    #[must_use]
+    pub fn is_cut_at_lines(self) -> bool {
+        use Format::{Alb, Cdxj, Clf, JsonLines, Lines};
+        matches!(self, Lines | Cdxj | Clf | Alb | JsonLines)
     }
 
     /// The format of that public name.
@@ -175,7 +184,7 @@ pub struct Field<'a> {
 }
 
 /// A record that cannot be read. The records behind it can.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BadRecord {
     /// Why.
@@ -197,7 +206,7 @@ impl fmt::Display for BadRecord {
 impl Error for BadRecord {}
 
 /// How many records there were. Each was read, refused or skipped.
-#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     read: u64,
     refused: [u64; BadCause::ALL.len()],
@@ -235,6 +244,11 @@ impl Counts {
     #[must_use]
     pub fn records(&self) -> u64 {
         self.read + self.refused.iter().sum::<u64>() + self.skipped.iter().sum::<u64>()
+    }
+
+    /// All records, of whatever numbers somebody has written.
+    pub(crate) fn sum(&self) -> u128 {
+        self.refused.iter().chain(&self.skipped).chain([&self.read]).copied().map(u128::from).sum()
     }
 
     /// Adds the records of `other`.
@@ -405,6 +419,13 @@ impl Reader {
         };
         let kind = kind.map_err(refuse)?;
         Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })
+    }
+
+    /// A reader of what stands at `offset` of its input, behind the end of a line, of a format whose lines can be read alone
+    /// ([`Format::is_cut_at_lines`]). It counts lines from there.
+    #[must_use]
+    pub(crate) fn standing_at(self, offset: u64) -> Self {
+        Self { offset, ..self }
     }
 
     /// What it reads.

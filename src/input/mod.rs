@@ -9,6 +9,7 @@ mod mapped;
 mod mapped;
 mod names;
 mod pieces;
+mod span;
 mod walk;
 mod watched;
 
@@ -18,9 +19,8 @@ pub use listing::Input;
 pub(crate) use listing::Opened;
 pub(crate) use mapped::{Mapped, Window};
 pub use names::Separator;
-#[cfg(feature = "parquet")]
-pub(crate) use pieces::read_at;
-pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
+pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply, read_at};
+pub(crate) use span::Span;
 pub use walk::Walk;
 pub(crate) use watched::Told;
 

@@ -18,7 +18,7 @@ pub(super) fn of_report(report: &Report) -> String {
 /// The digest of a report as read, with all fields that it has: SHA-256 of it without `digest`, `run` and, of the inputs, `name`,
 /// `codec` and `compressed_bytes`, without spaces, the keys of each object sorted. This is what
 /// `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"])'` writes.
-pub(super) fn of(mut report: Value) -> String {
+pub(crate) fn of(mut report: Value) -> String {
     if let Value::Object(fields) = &mut report {
         fields.remove("run");
         fields.remove("digest");

@@ -20,6 +20,12 @@ impl Report {
     /// The report of what a scan of `inputs` found. With `show_secrets`, passwords in example lines are not masked.
     #[must_use]
     pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
+        let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
+        Self::of(scanned, &names, options, show_secrets)
+    }
+
+    /// The same for inputs of these names.
+    pub(crate) fn of(scanned: &Scanned, names: &[String], options: &Options, show_secrets: bool) -> Self {
         let tally = &scanned.tally;
         let judged = tally.judged();
         let lines = judged.lines();
@@ -103,7 +109,7 @@ impl Report {
             lengths: options.lengths.then(|| lengths(tally.lengths())),
             top: top(tally, options),
             distinct: distinct(tally, options),
-            inputs: input_counts(scanned, inputs),
+            inputs: input_counts(scanned, names),
         };
         report.digest = digest::of_report(&report);
         report
@@ -130,9 +136,9 @@ pub(super) fn count(counts: &ByVerdict) -> Count {
     Count { lines: counts.lines(), accepted }
 }
 
-fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
-    let name = |input: &Input| InputCount {
-        name: input.name().to_owned(),
+fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
+    let named = |name: &String| InputCount {
+        name: name.clone(),
         bytes: 0,
         lines: 0,
         codec: None,
@@ -141,7 +147,7 @@ fn input_counts(scanned: &Scanned, inputs: &[Input]) -> Vec<InputCount> {
         warnings: Vec::new(),
         records: None,
     };
-    let mut counts: Vec<_> = inputs.iter().map(name).collect();
+    let mut counts: Vec<_> = names.iter().map(named).collect();
     for (input, signs) in scanned.tally.signs() {
         let warnings = [
             (signs.wide, InputWarning::Utf16),

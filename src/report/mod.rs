@@ -5,7 +5,7 @@
 //! bytes of the data are escaped, passwords masked, before a report has them.
 
 mod base;
-mod digest;
+pub(crate) mod digest;
 #[cfg(feature = "html")]
 mod html;
 mod make;

@@ -1,0 +1,204 @@
+//! Parts of inputs: the lines whose first byte lies in a range, so that adjoining ranges give each line once, whatever the cut.
+
+use std::io;
+use std::ops::Range;
+
+use super::{Compressed, Effort, Scanned, harvest, scan_file, scan_lines_from, scan_numbered};
+use crate::format::{Format, Reader};
+use crate::input::{Input, Opened, Span, Unpacked};
+use crate::pipeline::Failure;
+use crate::reading::{Reading, Source};
+use crate::scan::Options;
+
+/// Some lines of an input: those whose first byte lies in a range of its bytes, decoded where it is compressed.
+///
+/// A byte order mark belongs to the first line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Part {
+    /// The number of the input, in the order in which they were given.
+    pub input: u32,
+    /// The range; one that ends at [`u64::MAX`] goes to the end.
+    pub range: Range<u64>,
+    /// How many bytes the input should have, if that is known.
+    pub size: Option<u64>,
+    /// From where it may be read, if not from its start.
+    pub seek: Option<Seek>,
+    /// Where the range ends, if a member of a compressed input ends there: whoever comes by looks whether it does.
+    pub seam: Option<Seek>,
+}
+
+/// Two places that are the same one in an input: where it is compressed, a member begins or ends there.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
+#[serde(deny_unknown_fields)]
+pub struct Seek {
+    /// In bytes from the start of what is opened, as it is.
+    pub file: u64,
+    /// In bytes from the start of the input, decoded. Where reading begins it is less than where the range starts, or 0.
+    pub content: u64,
+}
+
+impl Part {
+    /// All of an input.
+    #[must_use]
+    pub fn whole(input: u32) -> Self {
+        Self { input, range: 0..u64::MAX, size: None, seek: None, seam: None }
+    }
+
+    /// Whether it is all of an input, and read from its start.
+    #[must_use]
+    pub fn is_whole(&self) -> bool {
+        self.range.start == 0
+            && (self.range.end == u64::MAX || self.size == Some(self.range.end))
+            && self.seek.is_none_or(|seek| seek == Seek { file: 0, content: 0 })
+    }
+}
+
+/// What a scan of parts found.
+#[derive(Debug, Default)]
+#[non_exhaustive]
+pub struct ScannedParts {
+    /// What a scan of inputs finds too. Line numbers in it count from where a part begins, until what comes before it has been
+    /// merged.
+    pub scanned: Scanned,
+    /// Of each part, how many bytes its input has, if that was seen: a part may be read without coming to the end.
+    pub sizes: Vec<Option<u64>>,
+}
+
+/// Judges the lines of some parts of `inputs`, and counts them. What is counted does not depend on `effort`.
+///
+/// Parts of formats whose records are lines, and that have no header, are taken as those of lists are; inputs of other formats can
+/// only be read whole, and a part that is not is a failure. So is one of an input that has another size than the part says.
+/// Several whole inputs are read as [`scan_records`](super::scan_records) reads them; of parts one is read after the other, each
+/// on all threads if it is of a file.
+#[must_use]
+pub fn scan_parts(
+    inputs: &[Input],
+    parts: &[Part],
+    reading: &Reading,
+    options: &Options,
+    effort: &Effort,
+) -> ScannedParts {
+    let effort = &Effort { leaves_open: true, ..effort.clone() };
+    let mut found = ScannedParts { sizes: vec![None; parts.len()], ..ScannedParts::default() };
+    let input_of = |part: &Part| &inputs[part.input as usize];
+    let whole: Vec<_> =
+        parts.iter().filter(|part| part.is_whole()).map(|part| (part.input, input_of(part))).collect();
+    if !whole.is_empty() {
+        found.scanned = scan_numbered(whole, reading, options, effort);
+    }
+    for (part, size) in parts.iter().zip(&mut found.sizes) {
+        let mut scanned = Scanned::default();
+        if part.is_whole() {
+            let failed = found.scanned.failures.iter().any(|failure| failure.input == part.input);
+            let runs = found.scanned.tally.runs().iter().filter(|run| run.input == part.input);
+            *size = (!failed).then(|| runs.map(|run| run.end).max().unwrap_or(0));
+        } else {
+            (scanned, *size) = scan_part(input_of(part), part, reading, options, effort)
+                .unwrap_or_else(|error| (Scanned::failed(part.input, error), None));
+        }
+        let right = part.size.is_none() || size.is_none() || part.size == *size;
+        if let (false, Some(expected), Some(size)) = (right, part.size, *size) {
+            scanned.failures.push(Failure { input: part.input, error: other_size(expected, size) });
+        }
+        found.scanned = found.scanned.merge(scanned);
+    }
+    found.scanned.failures.sort_by_key(|failure| failure.input);
+    found
+}
+
+fn other_size(expected: u64, size: u64) -> io::Error {
+    io::Error::other(format!("has {size} bytes, and should have {expected}: it is not what was planned"))
+}
+
+/// Judges a part that is not all of its input; how many bytes that has, if it was seen.
+fn scan_part(
+    input: &Input,
+    part: &Part,
+    reading: &Reading,
+    options: &Options,
+    effort: &Effort,
+) -> io::Result<(Scanned, Option<u64>)> {
+    let format = format_of(input, reading)?;
+    let watch = effort.watch.as_ref();
+    let at = part.seek.unwrap_or(Seek { file: 0, content: 0 });
+    let opened = match part.seek {
+        None => input.open(watch)?,
+        Some(_) => input.open_at(at.file, at.content == 0, watch)?,
+    };
+    let seam =
+        part.seam.map(|seam| (seam.file.saturating_sub(at.file), seam.content.saturating_sub(at.content)));
+    let (bytes, packed): (Source, _) = match opened {
+        Opened::File(file, len) if format == Format::Lines => {
+            // What is not as it should be is not worth reading.
+            let right = part.size.is_none_or(|size| size == len);
+            let range = part.range.start.min(len)..part.range.end.min(len);
+            let scanned = Scanned::default();
+            let scanned = if right && !range.is_empty() {
+                scan_file(scanned, (&file, len), range, part.input, options, effort)
+            } else {
+                scanned
+            };
+            return Ok((scanned, Some(len)));
+        }
+        Opened::Packed(packed) => {
+            let Unpacked { bytes, codec, meter } = packed.with_seam(seam).unpack(watch, None)?;
+            (bytes, Some((codec, meter)))
+        }
+        opened => (opened.bytes(watch)?, None),
+    };
+    let should_end = part.size == Some(part.range.end);
+    let span = Span::new(bytes, at.content, &part.range)?
+        .looking_behind((seam.is_some() || should_end).then_some(part.range.end));
+    let (offset, end) = (span.offset(), span.source_end());
+    let mut scanned = if format == Format::Lines {
+        scan_lines_from(span, offset, part.input, options, effort)
+    } else {
+        let reader = reader(format, reading)?.standing_at(offset);
+        let judged = |fields| effort.judged(fields);
+        let (tally, records, failures) = harvest(span, part.input, reader, options, &effort.way(&judged));
+        Scanned::harvested(tally, records, failures, part.input, options, effort)
+    };
+    if let Some((codec, meter)) = packed {
+        scanned.compressed.push(Compressed { input: part.input, codec, bytes: meter.bytes() });
+    }
+    if should_end && end.get().is_none() && scanned.failures.is_empty() {
+        let error = format!(
+            "goes on behind byte {}, and should end there: it is not what was planned",
+            part.range.end
+        );
+        scanned.failures.push(Failure { input: part.input, error: io::Error::other(error) });
+    }
+    Ok((scanned, end.get().or(part.size)))
+}
+
+fn reader(format: Format, reading: &Reading) -> io::Result<Reader> {
+    Reader::with_fields(format, &reading.fields)
+        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+}
+
+/// How the URLs of a part's input are written down. What its first records look like cannot be seen in a stream that begins
+/// somewhere else.
+///
+/// # Errors
+/// When that cannot be told, or parts of it cannot be read.
+fn format_of(input: &Input, reading: &Reading) -> io::Result<Format> {
+    let format = match reading.format {
+        Some(format) => format,
+        None if input.is_stream() => {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "cannot be looked at from its start to see what it is; say so by --input-format (lines, for a list)",
+            ));
+        }
+        None => reading.open(input.open(None)?.bytes(None)?)?.0.format(),
+    };
+    if format.is_cut_at_lines() {
+        return Ok(format);
+    }
+    Err(io::Error::new(
+        io::ErrorKind::InvalidInput,
+        format!(
+            "a part of it cannot be read alone: it is {format}, whose records depend on what comes before them; scan it whole"
+        ),
+    ))
+}

@@ -1,0 +1,227 @@
+//! The lines of a stream that begin in a range of its bytes, for what cannot be read at any place.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memchr::memchr;
+
+/// Where a stream has ended, if that was seen: told while it is read.
+#[derive(Clone, Debug)]
+pub(crate) struct StreamEnd(Arc<AtomicU64>);
+
+impl StreamEnd {
+    const UNSEEN: u64 = u64::MAX;
+
+    pub(crate) fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|&end| end != Self::UNSEEN)
+    }
+}
+
+/// The bytes of all lines of a stream whose first byte lies in a range: adjoining ranges give each line once.
+///
+/// What stands before the range is read and forgotten. Of what comes behind, no more is read than a buffer behind the end of the
+/// last line.
+pub(crate) struct Span<R> {
+    source: R,
+    /// Read from the source and not given out; the first of it stands at `at`.
+    buffer: Vec<u8>,
+    used: usize,
+    at: u64,
+    /// Where the range ends.
+    end: u64,
+    last: u8,
+    source_end: StreamEnd,
+    /// Behind which byte something is still to be read when all has been given out.
+    look_behind: Option<u64>,
+}
+
+/// How much is read at once.
+const BUFFER: usize = 64 << 10;
+
+impl<R: Read> Span<R> {
+    /// The lines of `source` that begin in `range`; its first byte stands at `at`, which is 0 or before the range's start.
+    ///
+    /// # Errors
+    /// When the source cannot be read up to the first of them.
+    pub(crate) fn new(source: R, at: u64, range: &Range<u64>) -> io::Result<Self> {
+        let source_end = StreamEnd(Arc::new(AtomicU64::new(StreamEnd::UNSEEN)));
+        let mut span = Self {
+            source,
+            buffer: Vec::new(),
+            used: 0,
+            at,
+            end: range.end,
+            last: b'\n',
+            source_end,
+            look_behind: None,
+        };
+        if range.start == 0 || range.is_empty() {
+            // There may be nothing that is wanted, and then nothing is given.
+            span.end = if range.is_empty() { at } else { span.end };
+            return Ok(span);
+        }
+        // A line begins behind an LF; the first one that counts here may stand just before the range.
+        while span.at + 1 < range.start && span.fill()? {
+            let n = (range.start - 1 - span.at).min(span.rest().len() as u64);
+            span.use_up(usize::try_from(n).expect("no more than is in memory"));
+        }
+        while span.at + 1 < range.end && span.fill()? {
+            let most = usize::try_from(range.end - 1 - span.at).unwrap_or(usize::MAX);
+            let look = &span.rest()[..span.rest().len().min(most)];
+            if let Some(lf) = memchr(b'\n', look) {
+                span.use_up(lf + 1);
+                return Ok(span);
+            }
+            span.use_up(look.len());
+        }
+        span.end = span.at;
+        Ok(span)
+    }
+
+    /// The same, which at its end reads on until it has seen what comes behind byte `end`: more of the source, or its end.
+    pub(crate) fn looking_behind(self, end: Option<u64>) -> Self {
+        Self { look_behind: end, ..self }
+    }
+
+    /// Where the next byte that is given out stands.
+    pub(crate) fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// Where the source ends; told once that has been seen.
+    pub(crate) fn source_end(&self) -> StreamEnd {
+        self.source_end.clone()
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.used..]
+    }
+
+    fn use_up(&mut self, n: usize) {
+        self.used += n;
+        self.at += n as u64;
+    }
+
+    /// Reads some more if there is nothing left; whether there is something.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.rest().is_empty() {
+            self.buffer.resize(BUFFER, 0);
+            let n = self.read_source(None)?;
+            self.buffer.truncate(n);
+            self.used = 0;
+        }
+        Ok(!self.buffer.is_empty())
+    }
+
+    /// Reads into `buffer`, or its own.
+    fn read_source(&mut self, buffer: Option<&mut [u8]>) -> io::Result<usize> {
+        let buffer = buffer.unwrap_or(&mut self.buffer);
+        loop {
+            match self.source.read(buffer) {
+                Ok(0) if !buffer.is_empty() => {
+                    self.source_end.0.store(self.at, Ordering::Relaxed);
+                    return Ok(0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Span<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let is_inside = self.at < self.end;
+        if buffer.is_empty() || (!is_inside && self.last == b'\n') {
+            if !buffer.is_empty()
+                && let Some(end) = self.look_behind.take()
+            {
+                while self.at <= end && self.fill()? {
+                    self.use_up(self.rest().len());
+                }
+            }
+            return Ok(0);
+        }
+        let mut n;
+        if is_inside && self.rest().is_empty() {
+            let wanted = buffer.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
+            n = self.read_source(Some(&mut buffer[..wanted]))?;
+            self.at += n as u64;
+        } else {
+            if !self.fill()? {
+                return Ok(0);
+            }
+            n = buffer.len().min(self.rest().len());
+            if is_inside {
+                n = n.min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
+            } else {
+                n = memchr(b'\n', &self.rest()[..n]).map_or(n, |lf| lf + 1);
+            }
+            buffer[..n].copy_from_slice(&self.rest()[..n]);
+            self.use_up(n);
+        }
+        self.last = if n > 0 { buffer[n - 1] } else { self.last };
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Gives as few bytes a read as it is told.
+    struct Slow<'a>(&'a [u8], usize);
+
+    impl Read for Slow<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(buffer.len()).min(self.0.len());
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    #[test]
+    fn adjoining_ranges_hold_each_line_once() {
+        for text in [
+            &b""[..],
+            b"\n",
+            b"a",
+            b"a\n",
+            b"a\nbb\r\n\r\nccc",
+            b"\n\n\n\n",
+            b"aaaaaaaaaa\nb",
+            b"b\naaaaaaaaaa\n",
+        ] {
+            let len = text.len() as u64;
+            for step in [1, 2, 5, 100] {
+                for first in 0..=len + 1 {
+                    for second in first..=len + 2 {
+                        let mut found = Vec::new();
+                        for range in [0..first, first..second, second..u64::MAX] {
+                            let before = range.start.saturating_sub(1).min(len);
+                            for at in [0].into_iter().chain((before > 0).then_some(before)) {
+                                let rest = &text[usize::try_from(at).unwrap()..];
+                                let mut span = Span::new(Slow(rest, step), at, &range).unwrap();
+                                let offset = usize::try_from(span.offset()).unwrap();
+                                let mut lines = Vec::new();
+                                span.read_to_end(&mut lines).unwrap();
+                                assert!(text[offset..].starts_with(&lines), "{text:?} {range:?} from {at}");
+                                assert!(lines.is_empty() || range.contains(&(offset as u64)));
+                                assert!(span.source_end().get().is_none_or(|end| end == len));
+                                if at == 0 {
+                                    found.extend(lines);
+                                } else {
+                                    assert!(found.ends_with(&lines), "the same from any place before it");
+                                }
+                            }
+                        }
+                        assert_eq!(found, text, "cut at {first} and {second}");
+                    }
+                }
+            }
+        }
+    }
+}

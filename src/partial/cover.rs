@@ -1,0 +1,133 @@
+//! Which bytes of an input have been asked for: ranges that may adjoin, and must not overlap.
+
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+/// Ranges of an input's bytes, sorted, adjoining ones made one. One that ends at [`u64::MAX`] goes to the end of the input, wherever
+/// that is. All of an empty input is one empty range, so that it is not taken twice.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub(super) struct Cover {
+    ranges: Vec<Range<u64>>,
+}
+
+/// Written as pairs of start and end, with no end where it is the input's.
+impl Serialize for Cover {
+    fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
+        let end = |end: u64| (end != u64::MAX).then_some(end);
+        to.collect_seq(self.ranges.iter().map(|range| (range.start, end(range.end))))
+    }
+}
+
+impl<'a> Deserialize<'a> for Cover {
+    fn deserialize<D: serde::Deserializer<'a>>(from: D) -> Result<Self, D::Error> {
+        let mut cover = Self::default();
+        for (start, end) in Vec::<(u64, Option<u64>)>::deserialize(from)? {
+            let range = start..end.unwrap_or(u64::MAX);
+            let is_right = range.start < range.end || range == (0..0);
+            if !is_right || cover.add(range).is_err() {
+                return Err(serde::de::Error::custom("ranges that are none, or overlap"));
+            }
+        }
+        Ok(cover)
+    }
+}
+
+impl Cover {
+    /// Adds a range.
+    ///
+    /// # Errors
+    /// The part of it that is there already.
+    pub(super) fn add(&mut self, range: Range<u64>) -> Result<(), Range<u64>> {
+        let at = self.ranges.partition_point(|known| known.end <= range.start && *known != range);
+        if let Some(known) = self.ranges.get(at)
+            && (known.start < range.end || *known == range)
+        {
+            return Err(known.start.max(range.start)..known.end.min(range.end));
+        }
+        if range.is_empty() && range.start > 0 {
+            return Ok(());
+        }
+        self.ranges.insert(at, range);
+        self.ranges.dedup_by(|next, last| {
+            let adjoin = last.end == next.start && last.start < last.end && next.start < next.end;
+            if adjoin {
+                last.end = next.end;
+            }
+            adjoin
+        });
+        Ok(())
+    }
+
+    /// Adds all ranges of another one.
+    ///
+    /// # Errors
+    /// The first part of them that is there already.
+    pub(super) fn merge(&mut self, other: &Self) -> Result<(), Range<u64>> {
+        other.ranges.iter().try_for_each(|range| self.add(range.clone()))
+    }
+
+    /// Takes note that the input has so many bytes.
+    pub(super) fn end_at(&mut self, size: u64) {
+        self.ranges.retain_mut(|range| {
+            range.end = range.end.min(size);
+            range.start < size || *range == (0..0)
+        });
+    }
+
+    /// What is missing of an input of so many bytes; of one that nobody knows the end of, what is missing of all there can be.
+    pub(super) fn gaps(&self, size: Option<u64>) -> Vec<Range<u64>> {
+        let end = size.unwrap_or(u64::MAX);
+        let mut at = 0;
+        let mut gaps = Vec::new();
+        for range in &self.ranges {
+            if range.start > at {
+                gaps.push(at..range.start.min(end));
+            }
+            at = at.max(range.end);
+        }
+        if at < end {
+            gaps.push(at..end);
+        }
+        gaps
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn ranges_add_up() {
+        let mut cover = Cover::default();
+        cover.add(10..20).unwrap();
+        cover.add(30..u64::MAX).unwrap();
+        cover.add(0..10).unwrap();
+        assert_eq!(cover.ranges, [0..20, 30..u64::MAX]);
+        assert_eq!(cover.gaps(None), [20..30]);
+        for (range, there) in [(5..12, 5..12), (19..25, 19..20), (25..31, 30..31), (0..u64::MAX, 0..20)] {
+            assert_eq!(cover.add(range), Err(there));
+        }
+        let written = serde_json::to_string(&cover).unwrap();
+        assert_eq!(written, "[[0,20],[30,null]]");
+        assert_eq!(serde_json::from_str::<Cover>(&written).unwrap(), cover);
+        assert!(serde_json::from_str::<Cover>("[[0,20],[10,null]]").is_err());
+        cover.end_at(40);
+        assert_eq!((cover.gaps(Some(40)), cover.gaps(Some(50))), (vec![20..30], vec![20..30, 40..50]));
+        cover.add(20..30).unwrap();
+        assert_eq!(cover.ranges, [0..40]);
+        assert!(cover.gaps(Some(40)).is_empty());
+    }
+
+    #[test]
+    fn an_empty_input_is_there_once() {
+        let mut cover = Cover::default();
+        assert!(cover.gaps(Some(0)).is_empty());
+        cover.add(0..5).unwrap();
+        cover.add(7..u64::MAX).unwrap();
+        cover.end_at(0);
+        assert_eq!(cover.ranges, [0..0]);
+        assert_eq!(cover.add(0..0), Err(0..0));
+        assert_eq!(serde_json::from_str::<Cover>("[[0,0]]").unwrap(), cover);
+    }
+}

@@ -1,0 +1,465 @@
+//! Parts of a corpus, scanned anywhere and merged: one report whatever the cut, the order and the grouping, and nothing counted
+//! twice or lost unseen.
+
+#[path = "reference/mod.rs"]
+mod reference;
+mod support;
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use reference::Rng;
+use support::corpus_files;
+use tempfile::TempDir;
+use urlsift::corpus::{Effort, Part, Reading, scan_parts, scan_records};
+use urlsift::format::Format;
+use urlsift::input::{self, Codec, Input};
+use urlsift::partial::{Identity, MergeError, Partial, Settings};
+use urlsift::plan::{Split, plan};
+use urlsift::report::Report;
+use urlsift::resolve::Base;
+use urlsift::{Grammar, scan};
+
+/// All that can be counted on demand.
+fn everything() -> scan::Options {
+    let mut options = scan::Options::default();
+    options.grammar = Grammar::Rfc1738;
+    options.lengths = true;
+    (options.top.hosts, options.top.ports, options.top.tlds, options.top.schemes) = (9, 9, 9, 9);
+    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    options.base = Base::new(b"http://base.example/").ok();
+    options
+}
+
+fn effort() -> Effort {
+    let mut effort = Effort::default();
+    effort.threads = 1;
+    effort
+}
+
+/// How a corpus is scanned, in parts and whole.
+struct Corpus {
+    inputs: Vec<Input>,
+    reading: Reading,
+    options: scan::Options,
+    is_numbered: bool,
+}
+
+impl Corpus {
+    fn of(inputs: Vec<Input>) -> Self {
+        Self { inputs, reading: Reading::of(Format::Lines), options: everything(), is_numbered: false }
+    }
+
+    fn report(&self) -> Report {
+        let scanned = scan_records(&self.inputs, &self.reading, &self.options, &effort());
+        Report::new(&scanned, &self.inputs, &self.options, false)
+    }
+
+    fn settings(&self) -> Settings {
+        Settings::new(&self.options, &self.reading, None, false)
+    }
+
+    /// The partial report of some parts, written down and read back.
+    fn partial(&self, parts: &[Part]) -> Partial {
+        let found = scan_parts(&self.inputs, parts, &self.reading, &self.options, &effort());
+        assert!(found.scanned.failures.is_empty(), "{:?}", found.scanned.failures);
+        let identity = |(number, input): (u32, &Input)| Identity {
+            number: self.is_numbered.then_some(number),
+            name: input.name().to_owned(),
+        };
+        let identities: Vec<_> = (0..).zip(&self.inputs).map(identity).collect();
+        written(&Partial::new(&found, parts, &identities, None, self.settings()).unwrap())
+    }
+
+    /// The partial report of the lines that begin in a range of the first input.
+    fn range(&self, range: Range<u64>) -> Partial {
+        self.partial(&[Part { range, ..Part::whole(0) }])
+    }
+}
+
+/// What comes back when it is read again.
+fn written(partial: &Partial) -> Partial {
+    let mut json = Vec::new();
+    partial.write_json(&mut json).unwrap();
+    assert_eq!(json.iter().position(|&byte| byte == b'\n'), Some(json.len() - 1));
+    let read = Partial::from_json(&json).unwrap();
+    assert_eq!(&read, partial);
+    read
+}
+
+/// Merges in a random order and grouping.
+fn merged(mut partials: Vec<Partial>, rng: &mut Rng) -> Partial {
+    while partials.len() > 1 {
+        let one = partials.swap_remove(rng.below(partials.len()));
+        let at = rng.below(partials.len());
+        let other = partials.swap_remove(at);
+        partials.push(written(&other.merge(one).unwrap()));
+    }
+    partials.pop().unwrap()
+}
+
+fn file_of(directory: &TempDir, name: &str, bytes: &[u8]) -> Input {
+    let path = directory.path().join(name);
+    fs::write(&path, bytes).unwrap();
+    Input::file(path)
+}
+
+fn assert_same(merged: Partial, whole: &Report, what: &str) {
+    assert_eq!(merged.gaps(), Vec::<String>::new(), "{what}");
+    let report = merged.report().unwrap();
+    if report.digest != whole.digest {
+        assert_eq!(&report, whole, "{what}");
+    }
+}
+
+/// Lines that can be cut in bad places: in a terminator, in a character of several bytes, in a byte order mark, before the last LF or
+/// without one, and lines with an example each that has a number.
+const NASTY: [&[u8]; 12] = [
+    b"",
+    b"\n",
+    b"a",
+    b"\xef\xbb\xbf",
+    b"\xef\xbb\xbfhttp://a/\nb c\n",
+    b"\xef\xbb\xbf\n\n\xef\xbb\xbfx",
+    b"http://a:b@c/ \r\n\r\r\n\rftp://x",
+    b"\n\n\na b\n\n",
+    b"//h/%00\nx-y:z\n//H",
+    b"http://\xc3\xa4/\xe2\x82\xac\n\0\n",
+    b"h\0t\0\n\0",
+    b"aaaaaaaaaaaaaaaaaaaaaaaaa\nb",
+];
+
+#[test]
+fn every_pair_of_cuts_gives_one_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut rng = Rng::new(1);
+    for (n, text) in NASTY.into_iter().enumerate() {
+        let corpus = Corpus::of(vec![file_of(&directory, &n.to_string(), text)]);
+        let whole = corpus.report();
+        let len = text.len() as u64;
+        assert_same(corpus.partial(&[Part::whole(0)]), &whole, "whole");
+        for first in 0..=len + 1 {
+            // What begins before the first cut is the same for all second ones.
+            let head = (first > 0).then(|| corpus.range(0..first));
+            for second in first..=len + 1 {
+                let ranges = [first..second, second..u64::MAX];
+                let parts =
+                    ranges.iter().filter(|range| !range.is_empty()).map(|range| corpus.range(range.clone()));
+                let all: Vec<_> = parts.chain(head.clone()).collect();
+                assert_same(merged(all, &mut rng), &whole, &format!("{text:?} cut at {first} and {second}"));
+            }
+        }
+    }
+}
+
+/// Ranges from 0 on, up to the end, with `n` random cuts between them.
+fn random_ranges(len: u64, n: usize, rng: &mut Rng) -> Vec<Range<u64>> {
+    let mut cuts: Vec<u64> = (0..n).map(|_| 1 + rng.below(usize::try_from(len).unwrap()) as u64).collect();
+    cuts.extend([0, u64::MAX]);
+    cuts.sort_unstable();
+    cuts.dedup();
+    cuts.windows(2).map(|pair| pair[0]..pair[1]).collect()
+}
+
+#[test]
+fn corpora_cut_anywhere_give_one_report() {
+    let mut rng = Rng::new(2);
+    let files = corpus_files();
+    let inputs = input::list(&files).into_iter().map(|input| input.with_codec(Some(Codec::Plain)));
+    let all = Corpus { is_numbered: true, ..Corpus::of(inputs.collect()) };
+    let whole = all.report();
+    let mut partials = Vec::new();
+    for (number, path) in (0..).zip(&files) {
+        let len = fs::metadata(path).unwrap().len();
+        let ranges = if len == 0 { vec![0..u64::MAX] } else { random_ranges(len, 3, &mut rng) };
+        partials
+            .extend(ranges.into_iter().map(|range| all.partial(&[Part { range, ..Part::whole(number) }])));
+    }
+    assert_same(merged(partials, &mut rng), &whole, "all corpora");
+}
+
+#[test]
+fn inputs_without_numbers_stand_in_the_order_of_their_names() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::create_dir(directory.path().join("a")).unwrap();
+    let texts = [("b", "http://b b/\n"), ("a/c", "ftp://a/c c\n//x\n"), ("a-", "x\n"), ("z", "")];
+    let inputs: Vec<_> =
+        texts.iter().map(|(name, text)| file_of(&directory, name, text.as_bytes())).collect();
+    let paths: Vec<_> = ["a/c", "a-", "b", "z"].map(|name| directory.path().join(name)).to_vec();
+    let whole = Corpus::of(input::list(&paths)).report();
+    let corpus = Corpus::of(inputs);
+    let mut rng = Rng::new(3);
+    for _ in 0..20 {
+        let partials = (0..4).map(|number| corpus.partial(&[Part::whole(number)])).collect();
+        assert_same(merged(partials, &mut rng), &whole, "four files");
+    }
+    let pairs = [[0, 3], [2, 1]].map(|pair| corpus.partial(&pair.map(Part::whole)));
+    assert_same(merged(pairs.to_vec(), &mut rng), &whole, "two and two");
+}
+
+#[test]
+fn records_cut_anywhere_give_one_report() {
+    let mut rng = Rng::new(4);
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    for name in
+        ["alb.log", "apache-combined.log", "apache_sample.log", "indexed.cdxj", "nginx.log", "objects.jsonl"]
+    {
+        let path = folder.join(name);
+        let len = fs::metadata(&path).unwrap().len();
+        let corpus = Corpus { reading: Reading::default(), ..Corpus::of(vec![Input::file(path)]) };
+        let whole = corpus.report();
+        assert!(whole.inputs[0].records.is_some());
+        for _ in 0..5 {
+            let partials =
+                random_ranges(len, 6, &mut rng).into_iter().map(|range| corpus.range(range)).collect();
+            assert_same(merged(partials, &mut rng), &whole, name);
+        }
+    }
+    // What depends on a header, or goes over several lines, is not cut.
+    for name in ["unix.csv", "cloudfront.log", "crawl.cdx", "crawl.wat"] {
+        let path = folder.join(name);
+        let corpus = Corpus { reading: Reading::default(), ..Corpus::of(vec![Input::file(path)]) };
+        let parts = [Part { range: 10..u64::MAX, ..Part::whole(0) }];
+        let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &effort());
+        let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
+        assert!(failure.error.to_string().contains("depend on what comes before them"), "{}", failure.error);
+        let splits = plan(&corpus.inputs, &corpus.reading, 10).unwrap();
+        assert_eq!((splits.len(), splits[0].start, splits[0].end), (1, 0, None));
+        assert_same(corpus.partial(&[splits[0].part(0)]), &corpus.report(), name);
+    }
+}
+
+/// A gzip member that stores `bytes` as they are; of bgzip, if `is_block`.
+fn member(bytes: &[u8], is_block: bool) -> Vec<u8> {
+    let mut head = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
+    if is_block {
+        head[3] = 4;
+        let len = u16::try_from(18 + 5 + bytes.len() + 8 - 1).unwrap();
+        head.extend(b"\x06\0BC\x02\0");
+        head.extend(len.to_le_bytes());
+    }
+    let len = u16::try_from(bytes.len()).unwrap();
+    head.push(1);
+    head.extend(len.to_le_bytes());
+    head.extend((!len).to_le_bytes());
+    head.extend(bytes);
+    let mut crc = u32::MAX;
+    for byte in bytes {
+        crc ^= u32::from(*byte);
+        for _ in 0..8 {
+            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
+        }
+    }
+    head.extend((!crc).to_le_bytes());
+    head.extend(u32::from(len).to_le_bytes());
+    head
+}
+
+/// Lines with examples of their own, none of them of one length with the next.
+fn some_lines(n: usize) -> Vec<u8> {
+    let line = |n: usize| {
+        format!(
+            "http://h{}.example/{}{}\n",
+            n % 7,
+            "x".repeat(n % 31),
+            if n.is_multiple_of(13) { " " } else { "" }
+        )
+    };
+    (0..n).map(line).collect::<String>().into_bytes()
+}
+
+/// The splits of a corpus, each scanned alone and merged.
+fn planned(corpus: &Corpus, split_size: u64, rng: &mut Rng) -> (Vec<Split>, Partial) {
+    let splits = plan(&corpus.inputs, &corpus.reading, split_size).unwrap();
+    let written = splits.iter().map(|split| serde_json::to_string(split).unwrap());
+    let splits: Vec<Split> = written.map(|split| serde_json::from_str(&split).unwrap()).collect();
+    let codec = |split: &Split| Input::file(split.path.clone()).with_codec(split.codec);
+    let part = |split: &Split| {
+        let one = Corpus {
+            inputs: vec![codec(split)],
+            reading: corpus.reading.clone(),
+            options: corpus.options.clone(),
+            is_numbered: true,
+        };
+        let found = scan_parts(&one.inputs, &[split.part(0)], &one.reading, &one.options, &effort());
+        assert!(found.scanned.failures.is_empty(), "{split:?}: {:?}", found.scanned.failures);
+        let identity = Identity { number: Some(split.input), name: split.name.clone() };
+        Partial::new(&found, &[split.part(0)], &[identity], split.inputs, corpus.settings()).unwrap()
+    };
+    let all = splits.iter().map(part).collect();
+    (splits.clone(), merged(all, rng))
+}
+
+#[cfg(feature = "gzip")]
+#[test]
+fn members_are_cut_where_they_begin() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut rng = Rng::new(5);
+    let lines = some_lines(2000);
+    let mut bgzip = Vec::new();
+    for bytes in lines.chunks(997) {
+        bgzip.extend(member(bytes, true));
+        // One with nothing in it, as at the end of such files.
+        bgzip.extend(member(b"", true));
+    }
+    let bgzip = file_of(&directory, "x.bgz", &bgzip);
+    let zip_num = directory.path().join("cdx-00000.gz");
+    let (mut packed, mut index) = (Vec::new(), String::from("org,other)/ 2026\tcdx-00001.gz\t0\t99\t1\n"));
+    for (n, bytes) in lines.chunks(5000).enumerate() {
+        let member = member(bytes, false);
+        let line = format!("org,example)/{n} 2026\tcdx-00000.gz\t{}\t{}\t{n}\n", packed.len(), member.len());
+        index.push_str(&line);
+        packed.extend(member);
+    }
+    fs::write(&zip_num, &packed).unwrap();
+    fs::write(directory.path().join("cluster.idx"), &index).unwrap();
+    let many = file_of(&directory, "many.gz", &packed);
+    let plain = file_of(&directory, "plain.txt", &lines);
+    let empty = file_of(&directory, "empty.txt", b"");
+    let corpus = Corpus {
+        is_numbered: true,
+        ..Corpus::of(vec![bgzip, Input::file(zip_num.clone()), many, plain, empty])
+    };
+    let whole = corpus.report();
+    for split_size in [700, 5000, 20_000, 1 << 40] {
+        let (splits, all) = planned(&corpus, split_size, &mut rng);
+        assert_same(all, &whole, "planned");
+        let n_of = |input: u32| splits.iter().filter(|split| split.input == input).count() as u64;
+        assert_eq!((n_of(2), n_of(4)), (1, 1), "what cannot be cut");
+        assert_eq!(n_of(3), (lines.len() as u64).div_ceil(split_size));
+        assert_eq!(n_of(0) > 1 && n_of(1) > 1, split_size < 1 << 40, "what can");
+        let len = |split: &Split| split.end.map_or(u64::MAX, |end| end - split.start);
+        assert!(splits.iter().map(len).filter(|&len| len < u64::MAX).is_sorted_by(|one, two| one >= two));
+    }
+    // An index that does not lead from member to member is not believed.
+    fs::write(directory.path().join("cluster.idx"), index.replace("\t0\t", "\t1\t")).unwrap();
+    let (splits, all) = planned(&corpus, 5000, &mut rng);
+    assert_eq!(splits.iter().filter(|split| split.input == 1).count(), 1);
+    assert_same(all, &whole, "with a wrong index");
+    // One that hides a member is seen through when the members are read.
+    let [first, second, ..] =
+        lines.chunks(5000).map(|bytes| member(bytes, false).len()).collect::<Vec<_>>()[..]
+    else {
+        panic!("several members")
+    };
+    let together = index.replace(&format!("\t0\t{first}\t0\n"), &format!("\t0\t{}\t0\n", first + second));
+    let hidden: Vec<_> =
+        together.lines().filter(|line| !line.contains(&format!("\t{first}\t{second}\t"))).collect();
+    assert_eq!(hidden.len() + 1, index.lines().count());
+    fs::write(directory.path().join("cluster.idx"), hidden.join("\n")).unwrap();
+    let splits = plan(&[Input::file(zip_num)], &corpus.reading, 5000).unwrap();
+    let failed = splits.iter().filter(|split| {
+        let input = [Input::file(split.path.clone()).with_codec(split.codec)];
+        let found = scan_parts(&input, &[split.part(0)], &corpus.reading, &corpus.options, &effort());
+        found.scanned.failures.iter().any(|failure| failure.error.to_string().contains("planned"))
+    });
+    assert!(failed.count() > 0);
+}
+
+#[test]
+fn what_does_not_belong_together_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
+    let (head, tail) = (corpus.range(0..10), corpus.range(10..u64::MAX));
+    let refused = |one: &Partial, other: &Partial| one.clone().merge(other.clone()).unwrap_err();
+    assert!(matches!(refused(&head, &head), MergeError::Overlap(_, range) if range == (0..10)));
+    assert!(matches!(refused(&head, &corpus.range(5..7)), MergeError::Overlap(_, range) if range == (5..7)));
+    assert!(matches!(refused(&head, &corpus.partial(&[Part::whole(0)])), MergeError::Overlap(..)));
+    let all = head.clone().merge(tail.clone()).unwrap();
+    assert!(matches!(refused(&all, &tail), MergeError::Overlap(_, range) if range == (10..20)));
+    // A range in which no line begins is counted once too.
+    assert!(matches!(refused(&all, &corpus.range(3..4)), MergeError::Overlap(..)));
+    let empty = Corpus::of(vec![file_of(&directory, "empty", b"")]);
+    assert!(matches!(
+        refused(&empty.range(0..5), &empty.partial(&[Part::whole(0)])),
+        MergeError::Overlap(..)
+    ));
+    for change in [
+        |options: &mut scan::Options| options.grammar = Grammar::Rfc3986,
+        |options: &mut scan::Options| options.lengths = false,
+        |options: &mut scan::Options| options.top.hosts = 10,
+        |options: &mut scan::Options| options.distinct.lines = false,
+        |options: &mut scan::Options| options.base = None,
+    ] {
+        let mut other = Corpus::of(vec![Input::file(directory.path().join("x"))]);
+        change(&mut other.options);
+        let MergeError::Settings(differences) = refused(&head, &other.range(10..u64::MAX)) else {
+            panic!("settings")
+        };
+        assert_eq!(differences.len(), 1);
+    }
+    let numbered = Corpus { is_numbered: true, ..Corpus::of(vec![Input::file(directory.path().join("x"))]) };
+    assert_eq!(refused(&head, &numbered.range(10..u64::MAX)), MergeError::Numbers);
+    fs::write(directory.path().join("x"), b"http://a/\nhttp://b/\nhttp://c/\n").unwrap();
+    assert!(matches!(refused(&head, &corpus.range(10..u64::MAX)), MergeError::Sizes(_, 20, 30)));
+    let other = Corpus { is_numbered: true, ..Corpus::of(vec![Input::file(directory.path().join("empty"))]) };
+    let (one, other) = (numbered.range(0..10), other.partial(&[Part::whole(0)]));
+    assert!(matches!(refused(&one, &other), MergeError::Names(..)));
+}
+
+#[test]
+fn what_is_missing_is_told() {
+    let directory = tempfile::tempdir().unwrap();
+    let inputs = ["x", "y", "z"].map(|name| file_of(&directory, name, b"http://a/\n/b c\n/d e\n"));
+    let corpus = Corpus { is_numbered: true, ..Corpus::of(Vec::from(inputs)) };
+    let part = |number, range| corpus.partial(&[Part { range, ..Part::whole(number) }]);
+    let all = part(0, 10..15).merge(part(2, 0..u64::MAX)).unwrap();
+    let name = corpus.inputs[0].name();
+    assert_eq!(
+        all.gaps(),
+        [
+            "of 3 inputs, counted from 0, there is no partial report of: 1".to_owned(),
+            format!("{name}: missing: bytes 0 to 10, bytes 15 to 20")
+        ]
+    );
+    let report = all.clone().report().unwrap();
+    assert!(!report.complete && report.inputs.len() == 3);
+    assert_eq!(report.totals.lines, 4);
+    // A line's number is that since what is missing.
+    let lines: Vec<_> =
+        report.defects[0].examples.iter().map(|example| (example.input, example.line)).collect();
+    assert_eq!(lines, [(0, 1), (1, 2), (1, 3)]);
+    let whole = all
+        .merge(part(0, 0..10))
+        .unwrap()
+        .merge(part(1, 0..u64::MAX))
+        .unwrap()
+        .merge(part(0, 15..99))
+        .unwrap();
+    assert_same(whole, &corpus.report(), "all");
+}
+
+#[test]
+fn an_input_that_is_not_what_was_planned_is_named() {
+    let directory = tempfile::tempdir().unwrap();
+    let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
+    for (len, text) in [(20, &b"http://a/\n"[..]), (20, b"http://a/\nhttp://b/\nhttp://c/\n")] {
+        fs::write(directory.path().join("x"), text).unwrap();
+        for range in [0..10, 10..20, 0..20] {
+            let parts = [Part { range, size: Some(len), ..Part::whole(0) }];
+            let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &effort());
+            let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
+            assert!(failure.error.to_string().ends_with("not what was planned"), "{}", failure.error);
+        }
+    }
+}
+
+#[test]
+fn what_was_changed_is_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a:hunter2@b/\n")]);
+    let mut json = Vec::new();
+    corpus.range(0..u64::MAX).write_json(&mut json).unwrap();
+    let text = String::from_utf8(json).unwrap();
+    assert!(!text.contains("hunter2"), "passwords are not kept");
+    let refused = |text: &str| Partial::from_json(text.as_bytes()).unwrap_err().to_string();
+    assert!(refused(&text.replacen(":1", ":2", 1)).contains("changed since"));
+    assert!(refused(&text[..text.len() / 2]).contains("not JSON"));
+    assert!(
+        refused(&text.replace("urlsift.partial/1", "urlsift.partial/2")).contains("urlsift.partial/1 only")
+    );
+    assert!(refused("{\"schema\":\"urlsift.report/1\"}").contains("a finished report"));
+    assert!(refused("{}").contains("its schema is none"));
+    assert!(refused("").contains("not JSON"));
+}
