@@ -9,6 +9,8 @@ mod inputs;
 #[cfg(unix)]
 #[path = "cli/interrupt.rs"]
 mod interrupt;
+#[path = "cli/parts.rs"]
+mod parts;
 #[cfg(unix)]
 #[path = "cli/progress.rs"]
 mod progress;

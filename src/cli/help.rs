@@ -30,6 +30,9 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "field",
             "texts",
             "base",
+            "range",
+            "splits",
+            "split_size",
         ],
     ),
     ("Grammar", &["grammar", "only", "by"]),
@@ -63,6 +66,8 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("urlsift scan urls.txt", "report on a list"),
             ("urlsift scan lines", "on one that has the name of a command"),
+            ("urlsift scan x.txt --range 1G:2G --format partial -o 1.partial", "a part, for merge"),
+            ("urlsift scan --splits 17.jsonl --format partial", "some splits of a plan"),
         ],
     ),
     (
@@ -90,6 +95,20 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt", "what both accept"),
             ("urlsift split crawl.gz -a - -r bad.txt | sort -u > good.txt", "into a pipe"),
             ("urlsift split index.csv --accepted good.csv --refused bad.csv", "records"),
+        ],
+    ),
+    (
+        "merge",
+        &[
+            ("urlsift merge parts/ -o report.html", "all partial reports in a directory"),
+            ("cat *.partial | urlsift merge --format partial", "some, to be merged with others"),
+        ],
+    ),
+    (
+        "plan",
+        &[
+            ("urlsift plan crawl/ --split-size 1G > splits.jsonl", "splits of about 1 GiB"),
+            ("urlsift plan --glob '*.cdx.gz' crawl/ --input-format cdxj", "of an index"),
         ],
     ),
     ("render", &[("urlsift render r.json", "as text"), ("urlsift render r.json -o r.html", "as a page")]),

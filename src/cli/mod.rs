@@ -14,23 +14,27 @@ mod interrupt;
 mod lines;
 mod listing;
 mod man;
+mod merge;
 mod output;
 mod pack;
+mod parts;
+mod paths;
+mod plan;
 mod progress;
 mod reading;
 mod render;
 mod report;
 mod scan;
 mod schemes;
+mod size;
 mod split;
 mod walk;
 
 use std::env;
 use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 use std::process::ExitCode;
-use std::slice;
 use std::sync::LazyLock;
 
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -38,9 +42,11 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift::Grammar;
 use urlsift::corpus::{Effort, Failure};
 use urlsift::escape::printable;
-use urlsift::input::{Codec, Input, Separator, Walk};
+use urlsift::input::Input;
 use urlsift::kernel::KernelId;
 use urlsift::watch::Watch;
+
+use paths::PathArgs;
 
 /// Judge every line of URL lists under five grammars at once
 ///
@@ -78,6 +84,16 @@ enum Command {
     Explain(explain::ExplainArgs),
     /// Write a report in another form, without scanning
     Render(render::RenderArgs),
+    /// Merge partial reports into the report of all
+    ///
+    /// Those that --format partial has written, of parts of a corpus, on this machine or others, in any order. What is counted
+    /// twice is refused, and what is missing is named.
+    Merge(merge::MergeArgs),
+    /// Cut inputs into splits that can be scanned elsewhere
+    ///
+    /// Prints a line of JSON for each, the largest first. "urlsift scan --splits FILE --format partial" scans some of them, and
+    /// "urlsift merge" makes one report of all.
+    Plan(plan::PlanArgs),
     /// Measure how fast this machine judges lines
     ///
     /// Each kernel, on 1, 2, 4 and so on up to all threads, against finding the lines with memchr. All answers are checked
@@ -108,38 +124,14 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 /// What to read, and how.
 #[derive(Args)]
 struct InputArgs {
-    /// Files, directories with all files below them, - for standard input
-    ///
-    /// Lists of URLs, one a line, compressed or not. The files of a directory are read in the order of their names. Where no path is named,
-    /// standard input is read, unless it is a terminal.
-    #[arg(value_name = "PATH", value_parser = input_path())]
-    paths: Vec<PathBuf>,
+    #[command(flatten)]
+    paths: PathArgs,
 
     /// How many threads judge lines [default: all]
     ///
     /// The result is the same for any number [default: as many as the machine runs at once].
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<u32>,
-
-    /// Read what else to read from a list of names, - for standard input
-    ///
-    /// One name a line; blank lines are passed over. What is wrong with an input is told with the line that names it.
-    #[arg(long, value_name = "FILE", value_parser = input_path())]
-    files_from: Option<PathBuf>,
-
-    /// Names in the list of --files-from end in NUL, as find -print0 writes them
-    #[arg(short = '0', long, requires = "files_from", hide_short_help = true)]
-    null: bool,
-
-    #[command(flatten)]
-    walk: walk::WalkArgs,
-
-    /// How inputs are compressed [default: by their content]
-    ///
-    /// Without this, gzip, zstd, bzip2 and xz are recognised by their first bytes, whatever the names, and decoded; numbers of
-    /// lines and offsets are those of what comes of it. One of auto, none (taken as they are), gzip, zstd, bzip2 and xz.
-    #[arg(long, value_name = "CODEC", value_parser = codec, hide_short_help = true)]
-    codec: Option<CodecChoice>,
 
     /// Show no progress on a terminal
     ///
@@ -190,23 +182,6 @@ fn path(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
     OsStringValueParser::new().try_map(path)
 }
 
-/// By what inputs are decoded; `None` is by their content.
-#[derive(Clone, Copy)]
-struct CodecChoice(Option<Codec>);
-
-/// How inputs are compressed.
-fn codec(name: &str) -> Result<CodecChoice, String> {
-    if name == "auto" {
-        return Ok(CodecChoice(None));
-    }
-    let known = Codec::ALL.iter().find(|codec| codec.name() == name);
-    known.map(|&codec| CodecChoice(Some(codec))).ok_or_else(|| {
-        let names: Vec<_> = ["auto"].into_iter().chain(Codec::ALL.iter().map(|codec| codec.name())).collect();
-        let hint = hint::did_you_mean(name, &names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
-        format!("no such codec; {hint}")
-    })
-}
-
 /// A number of threads.
 fn threads(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|n| (1..=1024).contains(n));
@@ -236,39 +211,7 @@ impl InputArgs {
     /// # Errors
     /// When a glob is none, or a list of names cannot be read.
     fn inputs(&self) -> io::Result<Option<Vec<Input>>> {
-        let walk = self.walk.walk()?;
-        let mut inputs: Vec<_> = self.paths.iter().flat_map(|path| listed(&walk, path)).collect();
-        if let Some(path) = &self.files_from {
-            inputs.extend(self.listed_in(path, &walk, &inputs)?);
-        } else if self.paths.is_empty() {
-            if io::stdin().is_terminal() {
-                return Ok(None);
-            }
-            inputs.push(Input::standard());
-        }
-        let codec = self.codec.and_then(|CodecChoice(codec)| codec);
-        Ok(Some(inputs.into_iter().map(|input| input.with_codec(codec)).collect()))
-    }
-
-    /// The inputs that the list at `path` names, beside `others`.
-    ///
-    /// # Errors
-    /// When it cannot be read, or standard input is both an input and the list.
-    fn listed_in(&self, path: &Path, walk: &Walk, others: &[Input]) -> io::Result<Vec<Input>> {
-        let list = if path.as_os_str() == "-" { Input::standard() } else { Input::file(path.to_owned()) };
-        if list.is_standard() && others.iter().any(Input::is_standard) {
-            return Err(io::Error::other(
-                "standard input cannot be both an input and the list of --files-from",
-            ));
-        }
-        let separator = if self.null { Separator::Nul } else { Separator::Newline };
-        let inputs = walk.list_named(&list, separator).map_err(|error| {
-            io::Error::new(error.kind(), format!("{}: {error}; nothing was read", list.name()))
-        })?;
-        if inputs.is_empty() {
-            complain(&format!("{}: there is no name in this list", list.name()));
-        }
-        Ok(inputs)
+        self.paths.inputs()
     }
 
     fn effort(&self) -> Effort {
@@ -299,15 +242,6 @@ impl InputArgs {
         };
         (result, interrupt.signal())
     }
-}
-
-/// The inputs that a path names. An empty directory is worth a word: all is well with no lines.
-fn listed(walk: &Walk, path: &PathBuf) -> Vec<Input> {
-    let inputs = walk.list(slice::from_ref(path));
-    if inputs.is_empty() {
-        complain(&format!("{}: there is no file to read in this directory or below it", path.display()));
-    }
-    inputs
 }
 
 /// The number of the signal that asks a program to end, on every system that has it.
@@ -355,6 +289,8 @@ pub(crate) fn run() -> ExitCode {
         Some(Command::Split(args)) => split::run(args),
         Some(Command::Explain(args)) => explain::run(args),
         Some(Command::Render(args)) => render::run(args),
+        Some(Command::Merge(args)) => merge::run(args),
+        Some(Command::Plan(args)) => plan::run(args),
         Some(Command::Bench(args)) => bench::run(args),
         Some(Command::Grammars(args)) => grammars::run(args),
         Some(Command::Schemes(args)) => schemes::run(args),

@@ -8,6 +8,7 @@ use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
 use urlsift::input::Input;
+use urlsift::partial::Partial;
 use urlsift::report::{MAX_PAGE, Report, TextStyle, grouped, render};
 
 use super::output::Output;
@@ -15,9 +16,10 @@ use super::{complain, output_path};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// text, json or html [default: by --output, or text]
+    /// text, json, html or partial [by --output, or text]
     ///
-    /// How the report is written. Without it the ending of --output decides, and text is written where that says nothing.
+    /// How the report is written. Without it the ending of --output decides, and text is written where that says nothing. A partial
+    /// report is a line of JSON for "urlsift merge".
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
 
@@ -44,6 +46,8 @@ enum Format {
     Json,
     /// A page for a browser
     Html,
+    /// The schema urlsift.partial/1
+    Partial,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -114,6 +118,19 @@ impl ReportOutput {
         self.format == Format::Html
     }
 
+    /// Whether what is written is to be merged.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.format == Format::Partial
+    }
+
+    /// Writes what is merged elsewhere.
+    ///
+    /// # Errors
+    /// When the output cannot be written; the error names it.
+    pub(crate) fn write_partial(self, partial: &Partial) -> io::Result<()> {
+        self.output.write(|out| partial.write_json(out))
+    }
+
     /// What it is to be called in a sentence.
     pub(crate) fn name(&self) -> &Path {
         self.output.name()
@@ -140,6 +157,10 @@ impl ReportOutput {
         self.output.write(|out| match self.format {
             // A page of zeros below the errors would only hide them.
             Format::Text if is_void(report) => Ok(()),
+            Format::Partial => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a finished report cannot be merged any more; --format partial is for scan and merge",
+            )),
             Format::Text => out.write_all(render(report, &self.style).as_bytes()),
             Format::Json => report.write_json(out),
             Format::Html => report.write_html(out).map(|embeds| lacks_json = !embeds),
@@ -167,6 +188,7 @@ fn format_of(path: &Path) -> Option<Format> {
         "json" => Some(Format::Json),
         "html" | "htm" => Some(Format::Html),
         "txt" | "text" => Some(Format::Text),
+        "partial" => Some(Format::Partial),
         _ => None,
     }
 }

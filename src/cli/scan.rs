@@ -4,8 +4,9 @@ use std::io;
 use std::time::Instant;
 
 use clap::Args;
-use urlsift::corpus::{Effort, Failure, scan_records};
+use urlsift::corpus::{Effort, Failure, Reading, scan_records};
 use urlsift::kernel::KernelId;
+use urlsift::partial::Settings;
 use urlsift::report::{Report, Run, grouped};
 use urlsift::resolve::Base;
 use urlsift::scan::Options;
@@ -14,14 +15,18 @@ use urlsift::watch::Watch;
 use super::base::{self, base};
 use super::count::CountArgs;
 use super::gate::{Finding, Gates};
+use super::parts::{Asked, Found, PartArgs};
 use super::reading::ReadingArgs;
-use super::report::ReportArgs;
+use super::report::{ReportArgs, ReportOutput};
 use super::{End, GrammarArgs, InputArgs, complain, complain_of, kernel};
 
 #[derive(Args)]
 pub(crate) struct ScanArgs {
     #[command(flatten)]
     input: InputArgs,
+
+    #[command(flatten)]
+    parts: PartArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -73,7 +78,8 @@ pub(crate) struct ScanArgs {
 }
 
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
-    let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
+    let Some(asked) = args.parts.asked(&args.input)? else { return Ok(End::NoInput) };
+    let inputs = &asked.inputs;
     let reading = args.reading.reading()?;
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
@@ -84,18 +90,21 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     effort.mmap = !args.no_mmap;
     base::explain(args.base.as_ref());
     let output = args.report.open()?;
-    output.check_is_no_input(&inputs)?;
+    output.check_is_no_input(inputs)?;
     options.lengths |= output.shows_lengths();
+    if output.is_partial() || asked.are_parts {
+        return run_parts(args, &asked, &reading, &options, effort, output);
+    }
     let start = Instant::now();
     let scan = |effort: &Effort| {
-        let scanned = scan_records(&inputs, &reading, &options, effort);
+        let scanned = scan_records(inputs, &reading, &options, effort);
         let n_read = effort.watch.as_ref().map_or(0, Watch::bytes);
         (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel), n_read)
     };
-    let ((scanned, run, n_read), signal) = args.input.attend(effort, &inputs, false, scan);
-    args.reading.explain(&scanned.records, &inputs);
-    complain_of(&scanned.failures, &inputs);
-    let mut report = Report::new(&scanned, &inputs, &options, args.grammar.show_secrets);
+    let ((scanned, run, n_read), signal) = args.input.attend(effort, inputs, false, scan);
+    args.reading.explain(&scanned.records, inputs);
+    complain_of(&scanned.failures, inputs);
+    let mut report = Report::new(&scanned, inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);
     if scanned.failures.iter().any(Failure::is_stop) {
         // No result: whoever waits for one must not take this for it.
@@ -114,12 +123,46 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         return Ok(End::stopped(signal, &sentence));
     }
     output.write(&report)?;
-    Ok(judged(&report, &args.fail_on))
+    Ok(judged(&report, report.complete, &args.fail_on))
 }
 
-/// How a scan with that report ends. Names what is crossed; part of a corpus crosses nothing.
-fn judged(report: &Report, gates: &[Gates]) -> End {
-    if !report.complete {
+/// Scans parts of inputs, or what is merged with others.
+fn run_parts(
+    args: &ScanArgs,
+    asked: &Asked,
+    reading: &Reading,
+    options: &Options,
+    effort: Effort,
+    output: ReportOutput,
+) -> io::Result<End> {
+    if output.is_partial() && !args.fail_on.is_empty() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "--fail-on is for the report of all: what a partial report says of a limit is only a part",
+        ));
+    }
+    let settings = Settings::new(options, reading, args.input.paths.codec(), args.grammar.show_secrets);
+    let scan = |effort: &Effort| asked.scan(&settings, reading, options, effort);
+    let (found, signal) = args.input.attend(effort, &asked.inputs, false, scan);
+    let Found { partial, failures, records } = found?;
+    args.reading.explain(&records, &asked.inputs);
+    complain_of(&failures, &asked.inputs);
+    if failures.iter().any(Failure::is_stop) {
+        return Ok(End::stopped(signal, &format!("nothing was written to {}", output.name().display())));
+    }
+    let Some(partial) = partial else { return Ok(End::NoInput) };
+    if output.is_partial() {
+        output.write_partial(&partial)?;
+        return Ok(if failures.is_empty() { End::Done } else { End::Incomplete });
+    }
+    let report = partial.report()?;
+    output.write(&report)?;
+    Ok(judged(&report, failures.is_empty(), &args.fail_on))
+}
+
+/// How a scan with that report ends, of all that was asked for, or not. Names what is crossed; a part of it crosses nothing.
+fn judged(report: &Report, is_all: bool, gates: &[Gates]) -> End {
+    if !is_all {
         if !gates.is_empty() {
             complain("--fail-on was not looked at, since not all could be read");
         }

@@ -62,17 +62,9 @@ enum Format {
     Json,
 }
 
-/// A number of bytes, with K, M or G for 2^10, 2^20 or 2^30 of them, or without.
+/// A number of bytes that memory can have.
 fn size(text: &str) -> Result<usize, String> {
-    let (digits, shift) = match text.as_bytes().last() {
-        Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
-        Some(b'm' | b'M') => (&text[..text.len() - 1], 20),
-        Some(b'g' | b'G') => (&text[..text.len() - 1], 30),
-        _ => (text, 0),
-    };
-    let number = digits.parse::<usize>().ok().filter(|_| !digits.starts_with('+'));
-    let bytes = number.and_then(|number| number.checked_mul(1 << shift)).filter(|&bytes| bytes > 0);
-    bytes.ok_or_else(|| "expected a number of bytes, such as 100000, 64M or 1G".to_owned())
+    usize::try_from(super::size::size(text)?).map_err(|_| "more bytes than memory can have".to_owned())
 }
 
 /// All that a run has to say. A field more keeps the number of the schema; any other change raises it.
@@ -163,19 +155,6 @@ fn processor() -> Option<String> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    #[test]
-    fn sizes() {
-        assert_eq!(size("1"), Ok(1));
-        assert_eq!(size("64k"), Ok(65_536));
-        assert_eq!(size("3M"), Ok(3 << 20));
-        assert_eq!(size("2G"), Ok(2 << 30));
-        for wrong in
-            ["", "0", "M", "-1", "+1", "1.5G", "1T", "99999999999999999999", "9999999999999G", "1\u{e9}"]
-        {
-            assert!(size(wrong).is_err(), "{wrong}");
-        }
-    }
 
     #[test]
     fn counts_of_threads() {

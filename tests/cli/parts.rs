@@ -1,0 +1,170 @@
+//! `--range`, `--splits`, `merge` and `plan`: parts of a corpus by the command.
+
+use std::fs;
+
+use super::{Command, Output, feed, json, text, urlsift};
+
+const LIST: &[u8] = b"http://a.example/\r\nhttp://b.example/b c\nftp://u:hunter2@c/\n/d e\n";
+
+fn run(folder: &tempfile::TempDir, args: &[&str]) -> Output {
+    in_folder(folder).args(args).output().unwrap()
+}
+
+fn in_folder(folder: &tempfile::TempDir) -> Command {
+    let mut command = urlsift();
+    command.current_dir(folder);
+    command
+}
+
+fn folder_with(files: &[(&str, &[u8])]) -> tempfile::TempDir {
+    let folder = tempfile::tempdir().unwrap();
+    for (name, bytes) in files {
+        fs::write(folder.path().join(name), bytes).unwrap();
+    }
+    folder
+}
+
+fn ok(output: Output) -> Vec<u8> {
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    output.stdout
+}
+
+#[test]
+fn ranges_of_a_file_and_of_a_pipe_are_merged_to_the_report_of_all() {
+    let folder = folder_with(&[("x", LIST)]);
+    let whole = json(&run(&folder, &["--format", "json", "x"]));
+    let mut all = ok(run(&folder, &["x", "--range", ":20", "--format", "partial"]));
+    all.extend(ok(run(&folder, &["x", "--range", "20:", "--format", "partial"])));
+    fs::write(folder.path().join("all"), &all).unwrap();
+    let merged = run(&folder, &["merge", "all", "-o", "r.json"]);
+    assert_eq!(ok(merged), b"");
+    let report = json(&run(&folder, &["render", "r.json", "--format", "json"]));
+    assert_eq!((&report["digest"], &report["complete"]), (&whole["digest"], &true.into()));
+    // The same by a pipe, in another order, a part compressed.
+    let mut lines: Vec<_> = all.split_inclusive(|&byte| byte == b'\n').collect();
+    lines.reverse();
+    assert_eq!(json(&feed(&["merge", "--format", "json"], &lines.concat()))["digest"], whole["digest"]);
+    let piped = feed(&["-", "--range", "0:20", "--input-format", "lines", "--format", "json"], LIST);
+    let report = json(&piped);
+    assert_eq!((&report["totals"]["lines"], &report["complete"]), (&2.into(), &false.into()));
+    assert_eq!(report["inputs"][0]["error"], "missing: all from byte 20 on");
+}
+
+#[test]
+fn a_report_of_a_range_says_what_it_lacks_and_conditions_hold_of_what_was_asked_for() {
+    let folder = folder_with(&[("x", LIST)]);
+    let output = run(&folder, &["x", "--range", "19:41", "--fail-on", "refused"]);
+    assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
+    assert!(
+        text(&output.stdout).contains("missing: bytes 0 to 19, bytes 41 to 64"),
+        "{}",
+        text(&output.stdout)
+    );
+    assert_eq!(run(&folder, &["x", "--range", "0:19", "--fail-on", "refused"]).status.code(), Some(0));
+}
+
+#[test]
+fn a_plan_is_scanned_split_by_split() {
+    let folder = folder_with(&[("a", LIST), ("b", &LIST.repeat(40)), ("empty", b"")]);
+    let whole = json(&run(&folder, &["--format", "json", "--lengths", "b", "a", "empty"]));
+    let plan = ok(run(&folder, &["plan", "b", "a", "empty", "--split-size", "1K"]));
+    let mut partials = Vec::new();
+    for split in text(&plan).lines() {
+        fs::write(folder.path().join("split"), split).unwrap();
+        partials.extend(ok(run(&folder, &["scan", "--splits", "split", "--lengths", "--format", "partial"])));
+    }
+    let merged = json(&feed(&["merge", "-", "--format", "json"], &partials));
+    assert_eq!((&merged["digest"], &merged["inputs"]), (&whole["digest"], &whole["inputs"]));
+    // All at once, too.
+    fs::write(folder.path().join("plan"), &plan).unwrap();
+    let at_once = run(&folder, &["scan", "--splits", "plan", "--lengths", "--format", "json"]);
+    assert_eq!(json(&at_once)["digest"], whole["digest"]);
+    // One is lost.
+    let n = text(&partials).lines().count();
+    let some: String = text(&partials).lines().skip(1).flat_map(|line| [line, "\n"]).collect();
+    let output = feed(&["merge", "-", "--format", "json"], some.as_bytes());
+    assert_eq!((n, output.status.code()), (5, Some(2)));
+    assert_eq!(text(&output.stderr), "urlsift: b: missing: bytes 0 to 1024\n");
+    assert_eq!(json(&output)["complete"], false);
+}
+
+#[test]
+fn a_stream_can_begin_in_the_middle() {
+    let split = |at: u64| {
+        format!(
+            r#"{{"input":0,"name":"s3a://b/x","path":"-","start":20,"end":45,"size":64,"seek":{{"file":0,"content":{at}}}}}"#
+        )
+    };
+    let folder = folder_with(&[("x", LIST), ("s", split(19).as_bytes()), ("t", split(7).as_bytes())]);
+    let of = |name: &str, from: usize| {
+        let path = folder.path().join(name);
+        let args =
+            ["scan", "--splits", path.to_str().unwrap(), "--input-format", "lines", "--format", "json"];
+        feed(&args, &LIST[from..])
+    };
+    let file = json(&run(&folder, &["x", "--range", "20:45", "--format", "json"]));
+    for report in [json(&of("s", 19)), json(&of("t", 7))] {
+        assert_eq!((&report["digest"], &report["inputs"][0]["name"]), (&file["digest"], &"s3a://b/x".into()));
+    }
+    let unknown = feed(&["scan", "--splits", folder.path().join("s").to_str().unwrap()], &LIST[19..]);
+    assert_eq!(unknown.status.code(), Some(2));
+    assert!(text(&unknown.stderr).contains("--input-format"), "{}", text(&unknown.stderr));
+}
+
+#[test]
+fn what_cannot_be_merged_is_refused_and_nothing_is_written() {
+    let folder = folder_with(&[("x", LIST), ("empty", b""), ("noise", b"{\"schema\":\"x\"}\n")]);
+    let part = |args: &[&str], name: &str| {
+        let args = [&["--format", "partial", "-o", name], args].concat();
+        ok(run(&folder, &args));
+    };
+    part(&["x"], "whole");
+    part(&["x", "--range", "0:9"], "head");
+    part(&["x", "--range", "9:", "-g", "rfc1738"], "other");
+    ok(run(&folder, &["x", "-o", "r.json"]));
+    for (files, why) in [
+        (["whole", "whole"], "counted already: bytes 0 to 64"),
+        (["whole", "head"], "counted already: bytes 0 to 9"),
+        (["head", "other"], "not scanned alike: grammar: \"rfc3986\" and \"rfc1738\""),
+        (["head", "empty"], "there is no partial report in it"),
+        (["head", "noise"], "its schema is x"),
+        (["head", "r.json"], "not JSON"),
+        (["head", "missing"], "No such file"),
+    ] {
+        let output = run(&folder, &["merge", files[0], files[1], "-o", "out"]);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+        assert!(text(&output.stderr).contains(why), "{files:?}: {}", text(&output.stderr));
+        assert!(!folder.path().join("out").exists());
+    }
+    for (args, why) in [
+        (&["x", "noise", "--range", "0:9"][..], "--range is of one input"),
+        (&["x", "--range", "9:9"], "ends where it starts"),
+        (&["x", "--range", "9"], "expected START:END"),
+        (&["x", "x", "--format", "partial"], "counted already"),
+        (&["x", "--format", "partial", "--fail-on", "refused"], "--fail-on is for the report of all"),
+        (&["render", "r.json", "--format", "partial"], "cannot be merged any more"),
+        (&["scan", "--splits", "x"], "line 1: not a split"),
+        (&["scan", "--splits", "empty"], "there is no split in it"),
+        (&["plan", "-"], "only files can be planned"),
+        (&["plan", "missing"], "No such file"),
+    ] {
+        let output = run(&folder, args);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn a_part_that_could_not_be_read_is_told_in_the_report_of_all() {
+    let folder = folder_with(&[("x", LIST)]);
+    let output = run(&folder, &["x", "missing", "--format", "partial"]);
+    assert_eq!(output.status.code(), Some(2));
+    let merged = feed(&["merge", "--format", "json"], &output.stdout);
+    assert_eq!(merged.status.code(), Some(2));
+    let report = json(&merged);
+    assert_eq!((&report["complete"], &report["totals"]["lines"]), (&false.into(), &4.into()));
+    assert!(
+        report["inputs"][0]["error"].as_str().unwrap().starts_with("No such file"),
+        "in the order of names"
+    );
+}
