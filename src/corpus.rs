@@ -17,6 +17,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::format::Format;
 pub use crate::gather::{Fields, Records};
+use crate::hands::with_helpers;
 use crate::harvest::{Way, harvest};
 use crate::input::{
     Bytes, Codec, Input, Mapped, Opened, Piece, Pieces, ShardBytes, Sizes, Told, Unpacked, Window,
@@ -311,14 +312,15 @@ fn scan_alone(input: &Input, number: u32, effort: &Effort, scan: impl FnOnce(Sou
         Ok(opened) => return opened.bytes(watch).map_or_else(|error| Scanned::failed(number, error), scan),
         Err(error) => return Scanned::failed(number, error),
     };
-    match packed.unpack(watch, None) {
+    let n_helpers = if packed.wants_help() { effort.n_threads() - 1 } else { 0 };
+    with_helpers(n_helpers, |helpers| match packed.unpack(watch, helpers) {
         Ok(Unpacked { bytes, codec, meter }) => {
             let mut scanned = scan(bytes);
             scanned.compressed.push(Compressed { input: number, codec, bytes: meter.bytes() });
             scanned
         }
         Err(error) => Scanned::failed(number, error),
-    }
+    })
 }
 
 /// Judges all lines of `bytes`, a whole corpus in memory, on several threads, and counts them as input 0. Tells which way the

@@ -11,6 +11,7 @@ use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
 use crate::cutter::{AnyPieces, Cut};
+use crate::hands::Helpers;
 use crate::input::{Bytes, Input, Piece, Sizes};
 use crate::parallel::in_order;
 use crate::reading::Reading;
@@ -115,14 +116,18 @@ pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
     (flow, failures)
 }
 
-/// `inputs` in pieces, decoded, each opened when its turn comes, and their numbers; once `watch` is stopped, reading them fails.
+/// `inputs` in pieces, decoded with the help of others, each opened when its turn comes, and their numbers; once `watch` is stopped,
+/// reading them fails.
 pub(crate) fn sources<'a>(
     inputs: &'a [Input],
     reading: &'a Reading,
     sizes: Sizes,
+    helpers: Helpers<'static>,
     watch: Option<&'a Watch>,
 ) -> impl Iterator<Item = (u32, io::Result<AnyPieces>)> + 'a {
-    let open = move |input: &Input| AnyPieces::new(input.open(watch)?.bytes(watch)?, reading, sizes);
+    let open = move |input: &Input| {
+        AnyPieces::new(input.open(watch)?.bytes_by(helpers.clone(), watch)?, reading, sizes)
+    };
     (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
 }
 

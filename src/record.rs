@@ -13,6 +13,7 @@ use crate::escape::{self, MASK, masked};
 use crate::format::{Field, Format, Reader, Role};
 use crate::gather;
 use crate::grammar::Grammar;
+use crate::hands::with_helpers;
 use crate::input::{Bytes, Input, Sizes};
 use crate::judge::{Judgement, judge};
 use crate::names::named;
@@ -179,8 +180,10 @@ pub fn write_records(
             Err(error) => ControlFlow::Break(error),
         }
     };
-    let sources = sources(inputs, &records.reading, sizes, effort.watch.as_ref());
-    let (flow, failures) = in_pieces(sources, effort.n_threads(), look, work, sink);
+    let (flow, failures) = with_helpers(effort.n_threads() - 1, |helpers| {
+        let sources = sources(inputs, &records.reading, sizes, helpers, effort.watch.as_ref());
+        in_pieces(sources, effort.n_threads(), look, work, sink)
+    });
     if let ControlFlow::Break(error) = flow {
         return Err(error);
     }

@@ -23,6 +23,7 @@ use crate::example::{Line, Place};
 use crate::format::{Format, Reader};
 use crate::gather;
 use crate::grammar::{Grammar, Verdict};
+use crate::hands::with_helpers;
 use crate::input::{Input, Sizes};
 use crate::kernel::KernelId;
 use crate::lanes::List;
@@ -204,12 +205,14 @@ pub fn split_inputs<'a>(
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     };
-    let sources = sources(inputs, &options.reading, sizes, effort.watch.as_ref());
-    let sources = sources.map(|(input, pieces)| {
-        let check = |pieces: AnyPieces| records::check(pieces.format(), options).map(|()| pieces);
-        (input, pieces.and_then(check))
+    let (flow, failures) = with_helpers(effort.n_threads() - 1, |helpers| {
+        let sources = sources(inputs, &options.reading, sizes, helpers, effort.watch.as_ref());
+        let sources = sources.map(|(input, pieces)| {
+            let check = |pieces: AnyPieces| records::check(pieces.format(), options).map(|()| pieces);
+            (input, pieces.and_then(check))
+        });
+        in_pieces(sources, effort.n_threads(), &mut look, work, sink)
     });
-    let (flow, failures) = in_pieces(sources, effort.n_threads(), &mut look, work, sink);
     if let ControlFlow::Break(error) = flow {
         return Err(error);
     }

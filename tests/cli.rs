@@ -4,6 +4,8 @@
 mod base;
 #[path = "cli/gate.rs"]
 mod gate;
+#[path = "gzip/mod.rs"]
+mod gzip;
 #[path = "cli/inputs.rs"]
 mod inputs;
 #[cfg(unix)]

@@ -1,6 +1,8 @@
 //! Parts of a corpus, scanned anywhere and merged: one report whatever the cut, the order and the grouping, and nothing counted
 //! twice or lost unseen.
 
+#[path = "gzip/mod.rs"]
+mod gzip;
 #[path = "reference/mod.rs"]
 mod reference;
 mod support;
@@ -9,6 +11,7 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
+use gzip::member;
 use reference::Rng;
 use support::corpus_files;
 use tempfile::TempDir;
@@ -228,32 +231,6 @@ fn records_cut_anywhere_give_one_report() {
         assert_eq!((splits.len(), splits[0].start, splits[0].end), (1, 0, None));
         assert_same(corpus.partial(&[splits[0].part(0)]), &corpus.report(), name);
     }
-}
-
-/// A gzip member that stores `bytes` as they are; of bgzip, if `is_block`.
-fn member(bytes: &[u8], is_block: bool) -> Vec<u8> {
-    let mut head = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
-    if is_block {
-        head[3] = 4;
-        let len = u16::try_from(18 + 5 + bytes.len() + 8 - 1).unwrap();
-        head.extend(b"\x06\0BC\x02\0");
-        head.extend(len.to_le_bytes());
-    }
-    let len = u16::try_from(bytes.len()).unwrap();
-    head.push(1);
-    head.extend(len.to_le_bytes());
-    head.extend((!len).to_le_bytes());
-    head.extend(bytes);
-    let mut crc = u32::MAX;
-    for byte in bytes {
-        crc ^= u32::from(*byte);
-        for _ in 0..8 {
-            crc = if crc & 1 == 1 { crc >> 1 ^ 0xedb8_8320 } else { crc >> 1 };
-        }
-    }
-    head.extend((!crc).to_le_bytes());
-    head.extend(u32::from(len).to_le_bytes());
-    head
 }
 
 /// Lines with examples of their own, none of them of one length with the next.

@@ -8,7 +8,7 @@ use std::sync::Arc;
 use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
 use super::watched::{Bytes, standard, stoppable, waiting};
 use crate::escape;
-use crate::hands::Hands;
+use crate::hands::Helpers;
 use crate::watch::{Stopped, Watch};
 
 /// One input: a file, or standard input.
@@ -46,10 +46,18 @@ impl Opened {
     /// # Errors
     /// When this build cannot read its codec.
     pub(crate) fn bytes(self, watch: Option<&Watch>) -> io::Result<Bytes> {
+        self.bytes_by(None, watch)
+    }
+
+    /// The same, decoded with the help of others if it is a file.
+    ///
+    /// # Errors
+    /// When this build cannot read its codec.
+    pub(crate) fn bytes_by(self, helpers: Helpers<'static>, watch: Option<&Watch>) -> io::Result<Bytes> {
         match self {
             Self::File(file, _) => Ok(stoppable(file, watch)),
             Self::Stream(bytes) => Ok(bytes),
-            Self::Packed(packed) => Ok(packed.unpack(watch, None)?.bytes),
+            Self::Packed(packed) => Ok(packed.unpack(watch, helpers)?.bytes),
         }
     }
 }
@@ -73,22 +81,23 @@ impl Packed {
         self.codec
     }
 
+    /// Whether there may be something in it that others can help with.
+    pub(crate) fn wants_help(&self) -> bool {
+        self.codec == Codec::Gzip && self.file_len.is_some_and(|len| len >= LARGE)
+    }
+
     /// The same, to be found damaged where no member ends at `seam`: so many bytes from its start, and so many decoded.
     pub(crate) fn with_seam(self, seam: Option<(u64, u64)>) -> Self {
         Self { seam, ..self }
     }
 
     /// Begins to decode it; once `watch` is stopped, reading what comes of it fails. A file may be decoded with the help of
-    /// `hands`, of which there are so many.
+    /// `helpers`.
     ///
     /// # Errors
     /// When this build cannot read its codec.
-    pub(crate) fn unpack<'a>(
-        self,
-        watch: Option<&Watch>,
-        hands: Option<(Hands<'a>, usize)>,
-    ) -> io::Result<Unpacked<'a>> {
-        let help = match (self.file_len, hands) {
+    pub(crate) fn unpack<'a>(self, watch: Option<&Watch>, helpers: Helpers<'a>) -> io::Result<Unpacked<'a>> {
+        let help = match (self.file_len, helpers) {
             (None, _) => Help::Stream,
             (Some(LARGE..), Some((hands, n_hands))) => Help::Hands(hands, n_hands),
             (Some(_), _) => Help::Alone,

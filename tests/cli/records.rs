@@ -258,3 +258,39 @@ fn parquet_that_cannot_be_read_is_never_taken_for_a_list() {
         assert!(text(&output.stderr).contains(cause), "{}", text(&output.stderr));
     }
 }
+
+/// Members of a large file are decoded by several threads.
+#[cfg(feature = "gzip")]
+#[test]
+fn records_in_members_are_those_of_the_file_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let line = |n: usize| {
+        let space = if n.is_multiple_of(101) { " " } else { "" };
+        format!("{{\"id\": {n}, \"url\": \"http://h{}.example/{}{space}\"}}\n", n % 7, "x".repeat(n % 97))
+    };
+    let text: String = (0..40_000).map(line).collect();
+    let packed: Vec<u8> =
+        text.as_bytes().chunks(40_000).flat_map(|bytes| super::gzip::member(bytes, true)).collect();
+    assert!(packed.len() > 2 << 20, "several blocks");
+    fs::write(folder.path().join("plain"), &text).unwrap();
+    fs::write(folder.path().join("packed"), &packed).unwrap();
+    let run = |args: &[&str], name: &str| {
+        let output = urlsift().current_dir(&folder).args(args).arg(name).output().unwrap();
+        assert_eq!(output.status.code(), Some(0));
+        output.stdout
+    };
+    for threads in ["-j1", "-j3"] {
+        let report = |name| {
+            json(&Output { stdout: run(&["--format", "json", threads], name), ..feed(&["causes"], b"") })
+        };
+        assert_eq!(report("plain")["digest"], report("packed")["digest"]);
+        for args in [
+            &["lines", threads, "-c", "line,offset,field,verdict,defect,text"][..],
+            &["split", threads, "-a", "-"],
+            &["split", threads, "-r", "-", "--refused-as", "lines"],
+        ] {
+            let (plain, packed) = (run(args, "plain"), run(args, "packed"));
+            assert!(!plain.is_empty() && plain == packed, "{args:?}");
+        }
+    }
+}
