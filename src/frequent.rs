@@ -217,7 +217,7 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
     pub(crate) fn end(&mut self, input: u32) {
         let input_number = u64::from(input);
         if let Some(chunks) = self.open.remove(&input) {
-            self.ended.nodes.insert((0, input_number), chunks.sum(MOST));
+            self.ended.nodes.entry((0, input_number)).or_default().add(chunks.sum(MOST));
         }
         self.end_all(vec![input_number..input_number + 1]);
     }

@@ -8,8 +8,11 @@ use std::path::{Path, PathBuf};
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::{Part, Reading, Seek};
+use crate::escape::printable;
 use crate::format::Format;
 use crate::input::{Codec, Input, Opened, read_at};
+use crate::partial::MAX_INPUTS;
+use crate::tally::MAX_BYTES;
 
 /// A part of an input, as whoever scans it has to know it. Written as JSON, a line each.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -43,6 +46,38 @@ pub struct Split {
 }
 
 impl Split {
+    /// That it can be one of a plan, whoever has made that.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { start, end, size, codec, seek, seam, .. } = *self;
+        let is_empty_input = (start, end, size) == (0, Some(0), Some(0));
+        if end.is_some_and(|end| end <= start) && !is_empty_input {
+            return Err("a range that ends where it starts, or before that".to_owned());
+        }
+        if size.is_some_and(|size| size > MAX_BYTES || end.is_none_or(|end| end > size)) {
+            return Err("a range that does not lie in an input of that size".to_owned());
+        }
+        if printable(self.name.as_bytes()) != self.name {
+            return Err("a name that cannot be shown".to_owned());
+        }
+        if self.inputs.is_some_and(|inputs| self.input >= inputs) || self.input >= MAX_INPUTS {
+            return Err("an input with a larger number than there are".to_owned());
+        }
+        let is_before = |seek: Seek| seek.content < start || seek.content == 0;
+        let can_seek = codec.is_some_and(|codec| codec != Codec::Plain) || self.path == Path::new("-");
+        if seek.is_some_and(|seek| !is_before(seek) || !can_seek) {
+            return Err(
+                "reading would not begin before the range, at a member of what is compressed".to_owned()
+            );
+        }
+        if seam.is_some_and(|seam| Some(seam.content) != end) {
+            return Err("a seam that does not lie at the end of the range".to_owned());
+        }
+        Ok(())
+    }
+
     /// It as a part of the input that has that number among those that are opened.
     #[must_use]
     pub fn part(&self, input: u32) -> Part {
@@ -150,6 +185,9 @@ fn cuts(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io::R
         } else {
             zip_num(&file, len, path, &mut ends)?
         };
+        // Nothing comes behind the last member that holds something.
+        let total = ends.at.content;
+        ends.found.pop_if(|end| is_whole && end.at == total);
         if !ends.found.is_empty() {
             packed = Cuts {
                 codec: Some(codec),

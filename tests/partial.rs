@@ -251,6 +251,7 @@ fn planned(corpus: &Corpus, split_size: u64, rng: &mut Rng) -> (Vec<Split>, Part
     let splits = plan(&corpus.inputs, &corpus.reading, split_size).unwrap();
     let written = splits.iter().map(|split| serde_json::to_string(split).unwrap());
     let splits: Vec<Split> = written.map(|split| serde_json::from_str(&split).unwrap()).collect();
+    assert!(splits.iter().all(|split| split.check() == Ok(())));
     let codec = |split: &Split| Input::file(split.path.clone()).with_codec(split.codec);
     let part = |split: &Split| {
         let one = Corpus {
@@ -366,6 +367,12 @@ fn what_does_not_belong_together_is_refused() {
         };
         assert_eq!(differences.len(), 1);
     }
+    let pair = Corpus::of(["x", "empty"].map(|name| Input::file(directory.path().join(name))).into());
+    let parts = [Part::whole(0), Part::whole(1)];
+    let found = scan_parts(&pair.inputs, &parts, &pair.reading, &pair.options, &effort());
+    let identities = ["b", "a"].map(|name| Identity { number: None, name: name.to_owned() });
+    let disordered = Partial::new(&found, &parts, &identities, None, pair.settings());
+    assert_eq!(disordered.unwrap_err(), MergeError::Order);
     let numbered = Corpus { is_numbered: true, ..Corpus::of(vec![Input::file(directory.path().join("x"))]) };
     assert_eq!(refused(&head, &numbered.range(10..u64::MAX)), MergeError::Numbers);
     fs::write(directory.path().join("x"), b"http://a/\nhttp://b/\nhttp://c/\n").unwrap();
@@ -383,6 +390,9 @@ fn what_is_missing_is_told() {
     let part = |number, range| corpus.partial(&[Part { range, ..Part::whole(number) }]);
     let all = part(0, 10..15).merge(part(2, 0..u64::MAX)).unwrap();
     let name = corpus.inputs[0].name();
+    // What has ended and what has not are counted, whatever their numbers were.
+    let some = part(1, 0..u64::MAX).merge(part(2, 0..15)).unwrap().report().unwrap();
+    assert_eq!((some.top[0].entries[0].lines, some.top[0].entries.len(), some.complete), (2, 1, false));
     assert_eq!(
         all.gaps(),
         [
@@ -394,6 +404,8 @@ fn what_is_missing_is_told() {
     assert!(!report.complete && report.inputs.len() == 3);
     assert_eq!(report.totals.lines, 4);
     // A line's number is that since what is missing.
+    let hosts: u64 = report.top[0].entries.iter().map(|entry| entry.lines).sum();
+    assert_eq!(hosts, 1, "the one URL that was read");
     let lines: Vec<_> =
         report.defects[0].examples.iter().map(|example| (example.input, example.line)).collect();
     assert_eq!(lines, [(0, 1), (1, 2), (1, 3)]);

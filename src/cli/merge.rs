@@ -33,6 +33,8 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
         let message = "no partial report: name files written with --format partial, or pipe them in";
         return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
     };
+    let output = args.report.open()?;
+    output.check_is_no_input(&inputs)?;
     let mut all = None;
     for input in &inputs {
         let named = |error: io::Error| {
@@ -61,7 +63,6 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
     let Some(partial) = all else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no partial report is named"));
     };
-    let output = args.report.open()?;
     if output.is_partial() {
         output.write_partial(&partial)?;
         return Ok(End::Done);

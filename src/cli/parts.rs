@@ -52,6 +52,8 @@ pub(crate) struct Asked {
     parts: Vec<Part>,
     /// Whether that is not all of the inputs.
     pub(crate) are_parts: bool,
+    /// What it was read from, if it is a list of splits.
+    pub(crate) list: Option<Input>,
 }
 
 impl PartArgs {
@@ -84,7 +86,14 @@ impl PartArgs {
         if let (Some(range), [part]) = (&self.range, &mut parts[..]) {
             part.range = range.clone();
         }
-        Ok(Some(Asked { inputs, identities, n_inputs: None, parts, are_parts: self.range.is_some() }))
+        Ok(Some(Asked {
+            inputs,
+            identities,
+            n_inputs: None,
+            parts,
+            are_parts: self.range.is_some(),
+            list: None,
+        }))
     }
 }
 
@@ -114,6 +123,7 @@ impl Asked {
             n_inputs: None,
             parts: Vec::new(),
             are_parts: true,
+            list: Some(Input::file(path.to_owned())),
         };
         for (number, line) in lines.lines().enumerate() {
             let line = line?;
@@ -122,11 +132,7 @@ impl Asked {
             }
             let split: Split = serde_json::from_str(&line)
                 .map_err(|error| wrong(number, &format!("not a split as urlsift plan prints it: {error}")))?;
-            let ends_right =
-                split.end.is_none_or(|end| end > split.start || (end, split.size) == (0, Some(0)));
-            if !ends_right {
-                return Err(wrong(number, &"a range that ends where it starts, or before that"));
-            }
+            split.check().map_err(|error| wrong(number, &error))?;
             let is_standard = split.path == Path::new("-");
             if is_standard && (path == Path::new("-") || all.inputs.iter().any(Input::is_standard)) {
                 return Err(wrong(number, &"standard input can be read once only"));
@@ -145,6 +151,22 @@ impl Asked {
             return Err(io::Error::new(io::ErrorKind::InvalidData, "there is no split in it"));
         }
         Ok(all)
+    }
+
+    /// The same in the order in which the report has it: what is kept of lines depends on which are the first.
+    pub(crate) fn in_order(self) -> Self {
+        // Each part has an input of its own.
+        let named = self.inputs.into_iter().zip(self.identities).zip(self.parts);
+        let mut named: Vec<_> = named.collect();
+        named.sort_by(|((_, one), part), ((_, other), behind)| {
+            one.place(other).then(part.range.start.cmp(&behind.range.start))
+        });
+        let (inputs, mut parts): (Vec<_>, Vec<Part>) = named.into_iter().unzip();
+        for (number, part) in (0..).zip(&mut parts) {
+            part.input = number;
+        }
+        let (inputs, identities) = inputs.into_iter().unzip();
+        Self { inputs, identities, parts, ..self }
     }
 
     /// Scans what is asked for.

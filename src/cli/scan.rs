@@ -79,7 +79,6 @@ pub(crate) struct ScanArgs {
 
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(asked) = args.parts.asked(&args.input)? else { return Ok(End::NoInput) };
-    let inputs = &asked.inputs;
     let reading = args.reading.reading()?;
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
@@ -90,11 +89,13 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     effort.mmap = !args.no_mmap;
     base::explain(args.base.as_ref());
     let output = args.report.open()?;
-    output.check_is_no_input(inputs)?;
+    output.check_is_no_input(&asked.inputs)?;
+    output.check_is_no_input(asked.list.as_slice())?;
     options.lengths |= output.shows_lengths();
     if output.is_partial() || asked.are_parts {
-        return run_parts(args, &asked, &reading, &options, effort, output);
+        return run_parts(args, &asked.in_order(), &reading, &options, effort, output);
     }
+    let inputs = &asked.inputs;
     let start = Instant::now();
     let scan = |effort: &Effort| {
         let scanned = scan_records(inputs, &reading, &options, effort);

@@ -118,6 +118,15 @@ fn scan_part(
     options: &Options,
     effort: &Effort,
 ) -> io::Result<(Scanned, Option<u64>)> {
+    if part
+        .size
+        .is_some_and(|size| part.range.start > size || (part.range.end > size && part.range.end < u64::MAX))
+    {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "the range does not lie in an input of that size",
+        ));
+    }
     let format = format_of(input, reading)?;
     let watch = effort.watch.as_ref();
     let at = part.seek.unwrap_or(Seek { file: 0, content: 0 });

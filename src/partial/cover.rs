@@ -67,6 +67,12 @@ impl Cover {
         other.ranges.iter().try_for_each(|range| self.add(range.clone()))
     }
 
+    /// Whether that byte was asked for.
+    pub(super) fn has(&self, at: u64) -> bool {
+        let next = self.ranges.partition_point(|range| range.end <= at);
+        self.ranges.get(next).is_some_and(|range| range.start <= at)
+    }
+
     /// Takes note that the input has so many bytes.
     pub(super) fn end_at(&mut self, size: u64) {
         self.ranges.retain_mut(|range| {
@@ -105,6 +111,7 @@ mod tests {
         cover.add(0..10).unwrap();
         assert_eq!(cover.ranges, [0..20, 30..u64::MAX]);
         assert_eq!(cover.gaps(None), [20..30]);
+        assert_eq!([0, 19, 20, 29, 30].map(|at| cover.has(at)), [true, true, false, false, true]);
         for (range, there) in [(5..12, 5..12), (19..25, 19..20), (25..31, 30..31), (0..u64::MAX, 0..20)] {
             assert_eq!(cover.add(range), Err(there));
         }

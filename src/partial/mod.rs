@@ -9,6 +9,7 @@ mod cover;
 mod settings;
 mod written;
 
+use std::cmp::Ordering;
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::io;
@@ -32,6 +33,14 @@ pub struct Identity {
     pub number: Option<u32>,
     /// Its name in the report. Where inputs are not numbered, no two have the same.
     pub name: String,
+}
+
+impl Identity {
+    /// Which of two inputs stands first in a report, and is to be scanned first.
+    #[must_use]
+    pub fn place(&self, other: &Self) -> Ordering {
+        (self.number, order(&self.name)).cmp(&(other.number, order(&other.name)))
+    }
 }
 
 /// The report of a part of a corpus.
@@ -59,6 +68,9 @@ struct Known {
     /// Why it could not be read, wholly or in part.
     errors: BTreeSet<String>,
 }
+
+/// How many inputs a corpus has at most.
+pub(crate) const MAX_INPUTS: u32 = 1 << 31;
 
 /// How many errors of an input are kept: the first in the order of their text.
 const MAX_ERRORS: usize = 3;
@@ -101,6 +113,8 @@ pub enum MergeError {
     Sizes(String, u64, u64),
     /// The inputs of one are numbered, and those of the other are not; or they are not as many.
     Numbers,
+    /// The inputs of a scan do not stand in their order ([`Identity::place`]): what it has kept of them is not what it should be.
+    Order,
     /// An input was taken for something else each time.
     Format(String),
     /// There are more bytes or lines than can be counted.
@@ -132,6 +146,9 @@ impl std::fmt::Display for MergeError {
             Self::Numbers => out.write_str(
                 "not of one plan: inputs are numbered in one and not in the other, or there are more of them",
             ),
+            Self::Order => {
+                out.write_str("inputs that were not scanned in the order of their numbers or names")
+            }
             Self::Format(name) => {
                 write!(out, "{name}: was read in different formats; say by --input-format which it has")
             }
@@ -156,7 +173,7 @@ impl Partial {
     /// number, and `n_inputs` is how many the corpus has, if that is known.
     ///
     /// # Errors
-    /// When two parts overlap, or some inputs are numbered and others are not.
+    /// When two parts overlap, some inputs are numbered and others are not, or they do not stand in their order.
     ///
     /// # Panics
     /// When a part is of an input that is not among `inputs`.
@@ -178,8 +195,13 @@ impl Partial {
             records: BTreeMap::new(),
             compressed: BTreeMap::new(),
         };
-        if n_inputs.is_some_and(|end| number_of.iter().any(|&number| number >= end)) {
+        let end = n_inputs.unwrap_or(MAX_INPUTS);
+        if end > MAX_INPUTS || number_of.iter().any(|&number| number >= end) {
             return Err(MergeError::Numbers);
+        }
+        let scanned_in_order: BTreeSet<_> = parts.iter().map(|part| part.input).collect();
+        if !scanned_in_order.iter().map(|&input| number_of[input as usize]).is_sorted() {
+            return Err(MergeError::Order);
         }
         for (part, &size) in parts.iter().zip(sizes) {
             let mut ranges = Cover::default();
@@ -256,12 +278,19 @@ impl Partial {
             self.know(number, known)?;
         }
         let runs = (self.tally.runs().to_vec(), other.tally.runs().to_vec());
-        self.tally = self.tally.merge(other.tally);
-        let joined: BTreeSet<_> = runs.0.iter().chain(&runs.1).copied().collect();
-        for (input, records) in &mut self.records {
-            move_lines(records, *input, &runs.0, &joined, self.tally.runs());
+        let mut joined = [&runs.0[..], &runs.1].concat();
+        joined.sort_unstable();
+        if let Some(&[one, two]) =
+            joined.windows(2).find(|pair| pair[0].input == pair[1].input && pair[0].end > pair[1].start)
+        {
+            let name = self.inputs[&one.input].name.clone();
+            return Err(MergeError::Overlap(name, two.start..two.end.min(one.end)));
         }
+        self.tally = self.tally.merge(other.tally);
         for (input, mut records) in other.records {
+            if let Some(own) = self.records.get_mut(&input) {
+                move_lines(own, input, &runs.0, &joined, self.tally.runs());
+            }
             move_lines(&mut records, input, &runs.1, &joined, self.tally.runs());
             if self
                 .records
@@ -348,6 +377,10 @@ impl Partial {
         let options = self.settings.options().map_err(PartialError::field)?;
         let missing = self.missing_inputs();
         let dense: BTreeMap<u32, u32> = self.inputs.keys().copied().zip(0..).collect();
+        if self.is_numbered && dense.iter().any(|(old, new)| old != new) {
+            // What has ended stands at its own number: nothing else may get that.
+            self.tally.census.open_inputs().into_iter().for_each(|input| self.tally.end(input));
+        }
         self.renumber(|old, _| dense[&old]);
         // Now that all numbers are known.
         self.end_inputs();
@@ -431,16 +464,16 @@ fn add_compressed(all: &mut BTreeMap<u32, Compressed>, compressed: Compressed) {
 }
 
 /// Has the lines of records that are shown counted from the start of the stretches that `now` has; they were counted from those of
-/// `before`. `parts` are all that these were made of.
-fn move_lines(records: &mut Records, input: u32, before: &[Run], parts: &BTreeSet<Run>, now: &[Run]) {
+/// `before`. `parts`, sorted, are all that these were made of.
+fn move_lines(records: &mut Records, input: u32, before: &[Run], parts: &[Run], now: &[Run]) {
     let run_at = |runs: &[Run], offset: u64| {
         let at = runs.partition_point(|run| (run.input, run.start) <= (input, offset));
         at.checked_sub(1).map(|at| runs[at]).filter(|run| run.input == input)
     };
     for bad in records.refused.values_mut().flatten() {
         let (Some(old), Some(new)) = (run_at(before, bad.offset), run_at(now, bad.offset)) else { continue };
-        let between =
-            parts.iter().filter(|run| run.input == input && (new.start..old.start).contains(&run.start));
-        bad.line += between.map(|run| run.lines).sum::<u64>();
+        let before = |start: u64| parts.partition_point(|run| (run.input, run.start) < (input, start));
+        let between = &parts[before(new.start)..before(old.start)];
+        bad.line += between.iter().map(|run| run.lines).sum::<u64>();
     }
 }

@@ -3,11 +3,13 @@
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::Reading;
+use crate::escape::masked;
 use crate::grammar::Grammar;
 use crate::input::Codec;
 use crate::machine::TABLES;
 use crate::resolve::Base;
 use crate::scan::{DistinctWanted, Options, TopWanted};
+use crate::secret::secrets;
 
 /// With what a part was scanned. Merged are only parts for which all of it is the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -34,7 +36,11 @@ impl Settings {
     #[must_use]
     pub fn new(options: &Options, reading: &Reading, codec: Option<Codec>, show_secrets: bool) -> Self {
         let Options { grammar, lengths, top, distinct, base } = options;
-        let text = |base: &Base| String::from_utf8_lossy(base.as_bytes()).into_owned();
+        // A masked password is one as good as any other.
+        let text = |base: &Base| {
+            let secrets = if show_secrets { Vec::new() } else { secrets(base.as_bytes(), false) };
+            masked(base.as_bytes(), &secrets)
+        };
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             tables: format!("{TABLES:016x}"),

@@ -7,7 +7,7 @@ use std::io::{self, BufRead, Read, Write};
 use serde::{Deserialize, Serialize};
 use serde_json::Value;
 
-use super::{Known, MAX_ERRORS, Partial, Settings, order};
+use super::{Known, MAX_ERRORS, MAX_INPUTS, Partial, Settings, order};
 use crate::corpus::{Compressed, Records};
 use crate::escape::printable;
 use crate::report::digest;
@@ -17,14 +17,14 @@ use crate::tally::{MAX_BYTES, MAX_EXAMPLES, Tally};
 pub const SCHEMA: &str = "urlsift.partial/1";
 
 /// No partial report is longer, in bytes: with all that can be counted it is some megabytes an input.
-const MAX_LEN: u64 = 1 << 30;
+const MAX_LEN: u64 = 256 << 20;
 
 /// The document. No field may be missing, and none may be there that is not known here.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     schema: String,
-    /// SHA-256 of the document without this, as that of a report.
+    /// SHA-256 of the line without this field, as it is written.
     digest: String,
     /// SHA-256 of the settings, so that others can tell what belongs together.
     fingerprint: String,
@@ -64,6 +64,32 @@ impl From<PartialError> for io::Error {
     }
 }
 
+/// As much of a document as says what it is.
+#[derive(Deserialize)]
+struct Named {
+    schema: Option<String>,
+}
+
+/// The field that holds a digest, as it is written.
+fn field(digest: &str) -> String {
+    format!("\"digest\":\"{digest}\"")
+}
+
+/// Where in a document that field stands, and how long it is. What stands before it are numbers and names of codecs.
+fn digest_field(document: &str) -> Option<(usize, usize)> {
+    let start = field("");
+    let (start, end) = (start.trim_end_matches('"'), '"');
+    let at = document.find(start)?;
+    let value = at + start.len() + 1;
+    let len = document.get(value..)?.find(end)?;
+    Some((at, value + len + 1 - at))
+}
+
+/// SHA-256 of a document without `len` bytes at `at`.
+fn digest_without(document: &str, at: usize, len: usize) -> String {
+    digest::of_parts([&document.as_bytes()[..at], &document.as_bytes()[at + len..]])
+}
+
 fn value_of(document: &impl Serialize) -> Value {
     serde_json::to_value(document).expect("it is made of strings, numbers and lists of them")
 }
@@ -87,8 +113,9 @@ impl Partial {
             compressed: all.compressed.into_values().collect(),
             tally: all.tally,
         };
-        let mut document = value_of(&written);
-        document["digest"] = digest::of(document.clone()).into();
+        let mut document = value_of(&written).to_string();
+        let Some((at, len)) = digest_field(&document) else { unreachable!("it has the field") };
+        document.replace_range(at..at + len, &field(&digest_without(&document, at, len)));
         writeln!(out, "{document}")
     }
 
@@ -97,10 +124,11 @@ impl Partial {
     /// # Errors
     /// When it is none, is of another version, was changed since it was written, or has counts that cannot be.
     pub fn from_json(json: &[u8]) -> Result<Self, PartialError> {
-        let value: Value = serde_json::from_slice(json).map_err(|error| {
+        let not_json = |error| {
             PartialError(format!("not JSON: {error}; expected a line written by urlsift --format partial"))
-        })?;
-        match value.get("schema").and_then(Value::as_str) {
+        };
+        let text = str::from_utf8(json.trim_ascii()).map_err(PartialError::field)?;
+        match serde_json::from_str::<Named>(text).map_err(not_json)?.schema.as_deref() {
             Some(SCHEMA) => {}
             Some(other) if other.starts_with("urlsift.report/") => {
                 return Err(PartialError(
@@ -114,13 +142,14 @@ impl Partial {
                 )));
             }
         }
-        let named = value.get("digest").and_then(Value::as_str).map(str::to_owned);
-        if named != Some(digest::of(value.clone())) {
+        let is_right =
+            |(at, len): (usize, usize)| text[at..at + len] == field(&digest_without(text, at, len));
+        if !digest_field(text).is_some_and(is_right) {
             return Err(PartialError(
                 "changed since urlsift wrote it, or cut off: its digest is another".to_owned(),
             ));
         }
-        let written: Written = serde_json::from_value(value).map_err(PartialError::field)?;
+        let written: Written = serde_json::from_str(text).map_err(PartialError::field)?;
         written.check().map_err(PartialError::field)?;
         Ok(Self {
             settings: written.settings,
@@ -166,8 +195,11 @@ impl Written {
         let known: BTreeMap<u32, &Known> =
             self.inputs.iter().map(|(number, known)| (*number, known)).collect();
         let is_input = |input: u32| known.contains_key(&input);
-        let end = self.n_inputs.unwrap_or(u32::MAX / 2);
-        if known.len() != self.inputs.len() || known.last_key_value().is_some_and(|(&last, _)| last >= end) {
+        let end = self.n_inputs.unwrap_or(MAX_INPUTS);
+        if end > MAX_INPUTS
+            || known.len() != self.inputs.len()
+            || known.last_key_value().is_some_and(|(&last, _)| last >= end)
+        {
             return Err("inputs with the same number, or with larger ones than there are".to_owned());
         }
         let names: Vec<_> = known.values().map(|known| order(&known.name)).collect();
@@ -186,6 +218,9 @@ impl Written {
             }
         }
         self.tally.check(options.grammar, is_input)?;
+        if self.tally.runs().iter().any(|run| !known[&run.input].ranges.has(run.start)) {
+            return Err("lines that nobody asked for".to_owned());
+        }
         let all = u128::from(self.tally.judged().lines()) + u128::from(self.tally.blank);
         let mut of_records = 0;
         let mut numbers = BTreeSet::new();
@@ -287,8 +322,10 @@ mod tests {
             for number in [0, 1, 7, 1 << 32, MAX_BYTES, u64::MAX] {
                 let mut changed = document.clone();
                 *changed.pointer_mut(place).unwrap() = number.into();
-                changed["digest"] = digest::of(changed.clone()).into();
-                let Ok(read) = Partial::from_json(changed.to_string().as_bytes()) else {
+                let mut changed = changed.to_string();
+                let (at, len) = digest_field(&changed).unwrap();
+                changed.replace_range(at..at + len, &field(&digest_without(&changed, at, len)));
+                let Ok(read) = Partial::from_json(changed.as_bytes()) else {
                     n_refused += 1;
                     continue;
                 };

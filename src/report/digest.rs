@@ -30,8 +30,15 @@ pub(crate) fn of(mut report: Value) -> String {
     }
     // Another user of serde_json in the same program may have switched on that objects keep their order.
     report.sort_all_objects();
+    of_parts([report.to_string().as_bytes()])
+}
+
+/// SHA-256 of some bytes one behind the other, in hexadecimal digits.
+pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
+    let mut hash = Sha256::new();
+    parts.into_iter().for_each(|part| hash.update(part));
     let mut out = String::new();
-    for byte in Sha256::digest(report.to_string()) {
+    for byte in hash.finalize() {
         let _ = write!(out, "{byte:02x}");
     }
     out

@@ -88,6 +88,53 @@ fn a_plan_is_scanned_split_by_split() {
     assert_eq!(json(&output)["complete"], false);
 }
 
+/// Which lines are shown depends on which come first; a plan has the largest inputs first.
+#[test]
+fn examples_are_the_first_whatever_the_order_of_scanning() {
+    let list = |name: char, n: usize| format!("http://{name}/ \n").repeat(n);
+    let files = "abcdef".chars().zip([2, 9, 3, 8, 1, 20]);
+    let folder = tempfile::tempdir().unwrap();
+    for (name, n) in files {
+        fs::write(folder.path().join(name.to_string()), list(name, n)).unwrap();
+    }
+    let options = ["--lengths", "--format"];
+    let whole = json(&run(&folder, &[&options[..], &["json", "a", "b", "c", "d", "e", "f"]].concat()));
+    let plan = ok(run(&folder, &["plan", "a", "b", "c", "d", "e", "f"]));
+    assert!(text(&plan).starts_with("{\"input\":5,"));
+    fs::write(folder.path().join("plan"), &plan).unwrap();
+    let planned = run(&folder, &[&["scan", "--splits", "plan"], &options[..], &["json"]].concat());
+    assert_eq!(json(&planned)["digest"], whole["digest"]);
+    let named = ok(run(&folder, &[&options[..], &["partial", "f", "d", "b", "e", "c", "a"]].concat()));
+    assert_eq!(json(&feed(&["merge", "--format", "json"], &named))["digest"], whole["digest"]);
+}
+
+#[test]
+fn splits_that_cannot_be_are_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let split = |rest: &str| format!(r#"{{"input":0,"name":"x","path":"x",{rest}}}"#);
+    let range = r#""start":9,"end":20,"size":50"#;
+    for (text_of, why) in [
+        (split(r#""start":9,"end":9,"size":99"#), "ends where it starts"),
+        (split(r#""start":9,"end":20,"size":10"#), "does not lie in an input of that size"),
+        (split(r#""start":9,"end":null,"size":10"#), "does not lie in an input of that size"),
+        (split(r#""start":9,"end":20,"size":18446744073709551615"#), "does not lie in an input of that size"),
+        (split(&format!(r#"{range},"seek":{{"file":5,"content":3}}"#)), "reading would not begin"),
+        (
+            split(&format!(r#"{range},"codec":"gzip","seek":{{"file":5,"content":9}}"#)),
+            "reading would not begin",
+        ),
+        (split(&format!(r#"{range},"seam":{{"file":5,"content":9}}"#)), "a seam"),
+        (split(&format!(r#"{range},"inputs":0"#)), "a larger number"),
+        (split(&format!(r#"{range},"other":0"#)), "unknown field"),
+        (split(range).replace(r#""name":""#, r#""name":"\u001b"#), "a name that cannot be shown"),
+    ] {
+        fs::write(folder.path().join("s"), &text_of).unwrap();
+        let output = run(&folder, &["scan", "--splits", "s", "--format", "partial"]);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{text_of}");
+        assert!(text(&output.stderr).contains(why), "{text_of}: {}", text(&output.stderr));
+    }
+}
+
 #[test]
 fn a_stream_can_begin_in_the_middle() {
     let split = |at: u64| {
@@ -147,6 +194,8 @@ fn what_cannot_be_merged_is_refused_and_nothing_is_written() {
         (&["scan", "--splits", "empty"], "there is no split in it"),
         (&["plan", "-"], "only files can be planned"),
         (&["plan", "missing"], "No such file"),
+        (&["plan", "x", "-o", "x"], "is also an input"),
+        (&["merge", "head", "-o", "head"], "is also an input"),
     ] {
         let output = run(&folder, args);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
