@@ -91,6 +91,9 @@ class Scan:
                 else:
                     status = subprocess.run(command, stdin=subprocess.DEVNULL, stderr=messages).returncode
             said = (folder / "messages").read_text(errors="backslashreplace")
+            if self.hadoop:
+                # What is standard input to the command has a name here.
+                said = said.replace("urlsift: -: ", f"urlsift: {splits[0]['name']}: ")
             sys.stderr.write(said)
             if status not in (0, 2) or not (folder / "partial").exists() or (status == 2 and self.strict):
                 raise JobError(said.strip() or f"urlsift ended with status {status}")
