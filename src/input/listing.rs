@@ -162,6 +162,12 @@ impl Input {
         Self { codec, ..self }
     }
 
+    /// The same input under another name, which is shown as it is.
+    #[must_use]
+    pub fn with_name(self, name: String) -> Self {
+        Self { name, ..self }
+    }
+
     /// Its bytes, decoded, from the start, and how many it has, if it is a file that tells and is not compressed.
     ///
     /// # Errors

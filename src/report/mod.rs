@@ -421,7 +421,8 @@ pub struct InputCount {
     /// How it is compressed; not there if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codec: Option<Codec>,
-    /// How many bytes were decoded, compressed as they are; not there if it is not compressed.
+    /// How many bytes were decoded, compressed as they are; not there if it is not compressed. Members where parts of it met are
+    /// counted for each.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compressed_bytes: Option<u64>,
     /// Why it was not read to its end; `None` if it was.
