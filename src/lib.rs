@@ -140,14 +140,14 @@ pub mod watch;
 mod hands;
 mod shard;
 mod sign;
+mod class;
+pub mod kernel;
 pub mod format;
 pub mod input;
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod reading;
 mod cutter;
-mod class;
-pub mod kernel;
 mod streams;
 mod lanes;
 mod verdicts;

@@ -2,11 +2,12 @@
 //! next one. Without it the URL is the third column, as in all layouts in use (` CDX N b a m s k r M S V g`).
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::memmem;
 
-use super::near::find;
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Role, Selector, Skip};
+use super::marks::{Marks, Set};
+use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip};
 use crate::shard::trim_terminator;
 
 /// The columns wanted, and what is known of where they are.
@@ -14,6 +15,10 @@ use crate::shard::trim_terminator;
 pub(super) struct Columns {
     wanted: Vec<Wanted>,
     delimiter: u8,
+    /// How many columns there are up to the last that is wanted.
+    n_columns: usize,
+    /// Where they stand in the record that is being read.
+    columns: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug)]
@@ -44,7 +49,9 @@ impl Columns {
         if wanted.is_empty() {
             wanted.push(Wanted::by_letter(b'a'));
         }
-        Ok(Self { wanted, delimiter: b' ' })
+        let mut columns = Self { wanted, delimiter: b' ', n_columns: 0, columns: Vec::new() };
+        columns.count();
+        Ok(columns)
     }
 
     /// Takes in the last header in `lines`.
@@ -71,18 +78,65 @@ impl Columns {
                 wanted.index = rest[1..].split(|&byte| byte == delimiter).position(|name| name == [letter]);
             }
         }
+        self.count();
         true
     }
 
-    #[inline]
-    pub(super) fn read<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
+    fn count(&mut self) {
+        self.n_columns =
+            self.wanted.iter().filter_map(|wanted| wanted.index).max().map_or(0, |index| index + 1);
+    }
+
+    /// What is looked for to find them.
+    pub(super) fn separators(&self) -> Set {
+        [self.delimiter, b'\n', b'\n']
+    }
+
+    /// Finds the columns of the line that begins at `at`; how many bytes it has.
+    #[inline(always)]
+    fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
+        marks.look_for(self.separators(), at);
+        let bytes = marks.bytes();
+        let (mut place, mut start) = (marks.place(), 0);
+        self.columns.clear();
+        let end = loop {
+            if self.columns.len() == self.n_columns {
+                break marks.line_end(&mut place);
+            }
+            let mark = marks.next(&mut place);
+            self.columns.push(start..mark - at);
+            if bytes.get(mark) != Some(&self.delimiter) {
+                break bytes.len().min(mark + 1);
+            }
+            start = mark + 1 - at;
+        };
+        marks.go_to(place);
+        end - at
+    }
+
+    /// Reads the line that begins at `at`.
+    #[inline(never)]
+    pub(super) fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let len = self.walk(marks, at);
+        Record::line(&marks.bytes()[at..at + len], more, |line, parts| self.take(line, parts))
+    }
+
+    #[inline(always)]
+    fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
         if line.get(1) == Some(&b'C') && self.take_header(line) {
             return Err(Miss::Skipped(Skip::Comment));
         }
         for wanted in &self.wanted {
             let index = wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
-            let (at, bytes) =
-                column(line, self.delimiter, index).ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
+            // CRs before the LF are no column, and may have been taken for one.
+            let column = self.columns.get(index).filter(|column| column.start <= line.len());
+            let column = column.ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
+            let (at, bytes) = (column.start, &line[column.start..column.end.min(line.len())]);
             if bytes != b"-" {
                 parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(bytes), at });
             }
@@ -95,15 +149,4 @@ impl Wanted {
     fn by_letter(letter: u8) -> Self {
         Self { letter: Some(letter), index: (letter == b'a').then_some(DEFAULT_INDEX) }
     }
-}
-
-/// The column at `index` from 0, and where it begins.
-#[inline]
-pub(super) fn column(line: &[u8], delimiter: u8, index: usize) -> Option<(usize, &[u8])> {
-    let mut start = 0;
-    for _ in 0..index {
-        start += find(delimiter, &line[start..])? + 1;
-    }
-    let len = find(delimiter, &line[start..]).unwrap_or(line.len() - start);
-    Some((start, &line[start..start + len]))
 }

@@ -6,7 +6,7 @@ use super::near::find;
 use super::{BadCause, Miss, Outcome, Parts, Skip};
 
 #[inline]
-pub(super) fn read<'a>(line: &'a [u8], paths: &[Path], parts: &mut Parts<'a>) -> Outcome {
+pub(super) fn read<'a>(line: &'a [u8], paths: &[Path], parts: &mut Parts<'_, 'a>) -> Outcome {
     if matches!(line[0], b'!' | b'@') {
         return Err(Miss::Skipped(Skip::Comment));
     }

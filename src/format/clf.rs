@@ -1,8 +1,9 @@
 //! The common log format (`%h %l %u %t "%r" %>s %b`) and the combined one, which adds `"%{Referer}i" "%{User-agent}i"`, as Apache
 //! and nginx write them: the first quoted string is the request, the second the Referer.
 
-use super::quoted::{self, target};
-use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
+use super::marks::Marks;
+use super::quoted::{Strings, target};
+use super::{BadCause, Miss, Outcome, Part, Parts, Record, Role, Selector};
 
 /// Which fields are wanted.
 #[derive(Clone, Copy, Debug)]
@@ -24,17 +25,25 @@ impl Wanted {
         Ok(wanted)
     }
 
-    #[inline]
-    pub(super) fn read<'a>(&self, line: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
-        let request = quoted::next(line, 0)?.ok_or(Miss::Bad(BadCause::NotARecord, line.len()))?;
-        let behind = request.end + 1;
+    /// Reads the line that begins at `at`.
+    #[inline(never)]
+    pub(super) fn read<'a>(&self, marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
+        let strings = Strings::walk(marks, at);
+        Record::line(&marks.bytes()[at..at + strings.len], more, |line, parts| {
+            self.take(line, &strings, parts)
+        })
+    }
+
+    #[inline(always)]
+    fn take<'a>(&self, line: &'a [u8], strings: &Strings, parts: &mut Parts<'_, 'a>) -> Outcome {
+        let request = strings.get(0, line)?.ok_or(Miss::Bad(BadCause::NotARecord, line.len()))?;
         if self.request
             && let Some((at, bytes)) = target(line, request)?
         {
             parts.push(Part { role: Role::Request, bytes, at });
         }
         if self.referer
-            && let Some(referer) = quoted::next(line, behind)?
+            && let Some(referer) = strings.get(1, line)?
             && &line[referer.start..referer.end] != b"-"
         {
             parts.push(Part { role: Role::Referer, bytes: referer.text(line), at: referer.start });

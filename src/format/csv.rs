@@ -8,11 +8,14 @@
 //! behind the end of its line.
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::near::{find, find2};
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip};
+use super::marks::{Marks, Place, Set};
+use super::{
+    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip, first_line,
+};
 use crate::shard::{last_end, trim_terminator};
 
 /// The columns wanted, and what is known of where they are.
@@ -23,8 +26,6 @@ pub(super) struct Table {
     header: Header,
     /// Records that begin before this place of the input are lines.
     alone_until: u64,
-    /// There is no quote before this place of the input, or it has been passed.
-    quote_at: u64,
 }
 
 #[derive(Clone, Debug)]
@@ -68,28 +69,37 @@ impl Table {
         }
         let has_names = wanted.iter().any(|wanted| wanted.name.is_some());
         let header = if has_names { Header::Awaited { comment: Vec::new() } } else { Header::Known };
-        Ok(Self { delimiter, wanted, header, alone_until: 0, quote_at: 0 })
+        Ok(Self { delimiter, wanted, header, alone_until: 0 })
+    }
+
+    /// What is looked for to find fields.
+    pub(super) fn separators(&self) -> Set {
+        [self.delimiter, b'"', b'\n']
     }
 
     /// How many of `bytes`, which begin at `offset` of the input, are whole records. Takes in the header.
     pub(super) fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> usize {
+        let mut marks = Marks::new(self.separators(), bytes);
         let mut end = 0;
         while end < bytes.len() {
-            let rest = &bytes[end..];
             let at = offset + end as u64;
             if at >= self.alone_until && matches!(self.header, Header::Known) {
+                let rest = &bytes[end..];
                 let Some(quote) = memchr(b'"', rest) else {
                     return end + if ended { rest.len() } else { last_end(rest).unwrap_or(0) };
                 };
-                end += memrchr(b'\n', &rest[..quote]).map_or(0, |lf| lf + 1);
+                let skipped = memrchr(b'\n', &rest[..quote]).map_or(0, |lf| lf + 1);
+                if skipped > 0 {
+                    end += skipped;
+                    marks.seek(end);
+                }
             }
-            let rest = &bytes[end..];
-            let mut parts = Parts { first: None, more: Vec::new() };
-            match self.extent(rest, offset + end as u64, ended) {
+            match self.extent(&mut marks, end, offset + end as u64, ended) {
                 Extent::Open => break,
                 Extent::Whole(len) => {
                     if matches!(self.header, Header::Awaited { .. }) {
-                        self.read(&rest[..len], offset + end as u64, &mut parts);
+                        marks.seek(end);
+                        self.read(&mut marks, end, offset + end as u64, &mut Vec::new());
                     }
                     end += len;
                 }
@@ -98,144 +108,188 @@ impl Table {
         end
     }
 
-    /// How far the first record of `bytes` goes, which begin at `offset`.
-    fn extent(&mut self, bytes: &[u8], offset: u64, ended: bool) -> Extent {
-        let line = memchr(b'\n', bytes).map(|lf| lf + 1);
-        let whole_line =
-            line.map_or(if ended { Extent::Whole(bytes.len()) } else { Extent::Open }, Extent::Whole);
-        if bytes[0] == b'#' || offset < self.alone_until {
-            return whole_line;
-        }
-        let window = &bytes[..bytes.len().min(MAX_RECORD_LEN)];
-        match walk(window, self.delimiter, |_, _| {}) {
-            Ok(end) if window[..end].ends_with(b"\n") => Extent::Whole(end),
-            Ok(end) if ended && end == bytes.len() => Extent::Whole(end),
-            Ok(_) | Err(_) if ended || bytes.len() > MAX_RECORD_LEN => {
-                self.alone_until = offset + window.len() as u64;
-                whole_line
+    /// How far the record goes that begins at `at` of the bytes, which is `offset` of the input.
+    #[inline]
+    fn extent(&mut self, marks: &mut Marks<'_>, at: usize, offset: u64, ended: bool) -> Extent {
+        let bytes = &marks.bytes()[at..];
+        if bytes[0] != b'#' && offset >= self.alone_until {
+            let window = &bytes[..bytes.len().min(MAX_RECORD_LEN)];
+            match walk(marks, at, window.len(), self.delimiter, |_, _| {}) {
+                Ok(walked) if window[..walked.len].ends_with(b"\n") => return Extent::Whole(walked.len),
+                Ok(walked) if ended && walked.len == bytes.len() => return Extent::Whole(walked.len),
+                Ok(_) | Err(_) if ended || bytes.len() > MAX_RECORD_LEN => {
+                    self.alone_until = offset + window.len() as u64;
+                }
+                Ok(_) | Err(_) => return Extent::Open,
             }
-            Ok(_) | Err(_) => Extent::Open,
         }
+        let line = first_line(bytes);
+        marks.seek(at + line.len());
+        if line.ends_with(b"\n") || ended { Extent::Whole(line.len()) } else { Extent::Open }
     }
 
-    /// Reads the first record of `bytes`, which begin at `offset` of the input and are not empty.
-    #[inline]
-    pub(super) fn read<'a>(&mut self, bytes: &'a [u8], offset: u64, parts: &mut Parts<'a>) -> Record {
-        let len = memchr(b'\n', bytes).map_or(bytes.len(), |lf| lf + 1);
-        let line = trim_terminator(&bytes[..len]).0;
-        let line_only = |outcome| {
-            let ends = bytes[len - 1] == b'\n';
-            // Of a line that is too long, its end may be missing.
-            let is_open = !ends && outcome == Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN));
-            let then = if is_open { Pending::Line } else { Pending::Nothing };
-            Record { len, lines: u64::from(ends), outcome, then }
-        };
-        if line.is_empty() {
-            return line_only(Err(Miss::Skipped(Skip::Blank)));
+    /// Reads the record that begins at `at` of the bytes, which is `offset` of the input; goes on behind it.
+    #[inline(never)]
+    pub(super) fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        offset: u64,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let bytes = &marks.bytes()[at..];
+        let is_known = matches!(self.header, Header::Known) && offset >= self.alone_until;
+        if is_known && !matches!(bytes[0], b'#' | b'\r' | b'\n') {
+            // What does not end before is too long, whether or not it goes on.
+            let len = bytes.len().min(MAX_RECORD_LEN + 1);
+            let (first, walked) = self.find_cells(marks, at, len);
+            if let Ok(walked) = walked
+                && walked.len <= MAX_RECORD_LEN
+            {
+                let mut parts = Parts::new(more);
+                let outcome = self.take_cells(marks.bytes(), at..at + walked.len, first, &mut parts);
+                return Record::new(walked.len, u64::from(walked.lines), parts, outcome, Pending::Nothing);
+            }
         }
-        if line[0] == b'#' {
+        self.read_rare(marks, at, offset, more)
+    }
+
+    /// The same for any record.
+    #[inline(never)]
+    fn read_rare<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        offset: u64,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let bytes = &marks.bytes()[at..];
+        let whole_line = first_line(bytes);
+        let line = trim_terminator(whole_line).0;
+        if line.first() == Some(&b'#') {
             if let Header::Awaited { comment } = &mut self.header {
                 comment.clear();
                 comment.extend_from_slice(&line[1..line.len().min(MAX_HEADER_COMMENT)]);
             }
-            return line_only(Err(Miss::Skipped(Skip::Comment)));
+            marks.seek(at + whole_line.len());
+            let lines = u64::from(whole_line.ends_with(b"\n"));
+            let miss = Some(Miss::Skipped(Skip::Comment));
+            return Record { len: whole_line.len(), lines, first: None, miss, then: Pending::Nothing };
         }
-        let is_plain = !self.has_quote(bytes, offset, len);
-        if is_plain && line.len() > MAX_RECORD_LEN {
-            return line_only(Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)));
+        let is_plain = matches!(self.header, Header::Known) && memchr(b'"', line).is_none();
+        if line.is_empty() || is_plain {
+            marks.seek(at);
+            let record =
+                Record::line(whole_line, more, |line, parts| self.read_exactly(marks, at, line.len(), parts));
+            marks.seek(at + whole_line.len());
+            return record;
         }
-        if is_plain && matches!(self.header, Header::Known) {
-            return line_only(self.read_plain(line, parts));
-        }
-        if matches!(self.header, Header::Known) && offset >= self.alone_until {
-            self.wanted.iter_mut().for_each(|wanted| wanted.cell = None);
-            let wanted = &mut self.wanted;
-            let window = &bytes[..bytes.len().min(MAX_RECORD_LEN)];
-            let walked = walk(window, self.delimiter, |index, cell| {
-                for wanted in wanted.iter_mut().filter(|wanted| wanted.index == Some(index)) {
-                    wanted.cell = Some(cell);
-                }
-            });
-            if let Ok(end) = walked
-                && (window[..end].ends_with(b"\n") || end == bytes.len())
-            {
-                if end == len {
-                    return line_only(self.take_cells(&bytes[..end], parts));
-                }
-                let lines = memchr_iter(b'\n', &bytes[..end]).count() as u64;
-                let outcome = self.take_cells(&bytes[..end], parts);
-                return Record { len: end, lines, outcome, then: Pending::Nothing };
-            }
-        }
-        let extent = match self.extent(bytes, offset, true) {
-            Extent::Whole(end) => end,
+        marks.seek(at);
+        let len = match self.extent(marks, at, offset, true) {
+            Extent::Whole(len) => len,
             Extent::Open => bytes.len(),
         };
-        let outcome = self.read_exactly(&bytes[..extent], parts);
-        if extent == len {
-            return line_only(outcome);
+        marks.seek(at);
+        if len == whole_line.len() {
+            let record = Record::line(whole_line, more, |_, parts| self.read_exactly(marks, at, len, parts));
+            marks.seek(at + len);
+            return record;
         }
-        let lines = memchr_iter(b'\n', &bytes[..extent]).count() as u64;
-        Record { len: extent, lines, outcome, then: Pending::Nothing }
+        let mut parts = Parts::new(more);
+        let outcome = self.read_exactly(marks, at, len, &mut parts);
+        marks.seek(at + len);
+        let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
+        Record::new(len, lines, parts, outcome, Pending::Nothing)
+    }
+
+    /// Looks where the cells wanted stand in the record that begins at `at`, and how far it goes in `len` bytes: gives the first,
+    /// which never is in memory, and notes the others.
+    #[inline(always)]
+    fn find_cells(
+        &mut self,
+        marks: &mut Marks<'_>,
+        at: usize,
+        len: usize,
+    ) -> (Option<Cell>, Result<Walked, usize>) {
+        let (first, others) = self.wanted.split_first_mut().expect("something is wanted");
+        let (first, mut found) = (first.index.unwrap_or(usize::MAX), None);
+        let mut each = |index, cell| {
+            if index == first {
+                found = Some(cell);
+            }
+        };
+        let walked = if others.is_empty() {
+            walk(marks, at, len, self.delimiter, each)
+        } else {
+            others.iter_mut().for_each(|wanted| wanted.cell = None);
+            walk(marks, at, len, self.delimiter, |index, cell| {
+                each(index, cell);
+                for wanted in others.iter_mut().filter(|wanted| wanted.index == Some(index)) {
+                    wanted.cell = Some(cell);
+                }
+            })
+        };
+        (found, walked)
     }
 
     /// Takes as fields what was found of a record.
-    #[inline]
-    fn take_cells<'a>(&self, record: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
-        for wanted in &self.wanted {
+    #[inline(always)]
+    fn take_cells<'a>(
+        &self,
+        bytes: &'a [u8],
+        record: Range<usize>,
+        first: Option<Cell>,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        let bytes = &bytes[..record.end];
+        self.take_cell(bytes, record.start, &self.wanted[0], first, parts)?;
+        for wanted in &self.wanted[1..] {
+            self.take_cell(bytes, record.start, wanted, wanted.cell, parts)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a field of a cell that was found, or not, in the record from `at` to the end of `bytes`.
+    #[inline(always)]
+    fn take_cell<'a>(
+        &self,
+        bytes: &'a [u8],
+        at: usize,
+        wanted: &Wanted,
+        cell: Option<Cell>,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        let Some(cell) = cell else {
             wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
-            let cell = wanted.cell.ok_or(Miss::Bad(BadCause::TooFewFields, record.len()))?;
-            parts.push(Part { role: Role::Url, bytes: cell.text(record), at: cell.start });
-        }
+            return Err(Miss::Bad(BadCause::TooFewFields, trim_terminator(&bytes[at..]).0.len()));
+        };
+        let (start, bytes) = cell.text(bytes, self.delimiter);
+        parts.push(Part { role: Role::Url, bytes, at: start - at });
         Ok(())
     }
 
-    /// Whether there is a quote in the first `len` of `bytes`, which begin at `offset`. Each byte is looked at once, whatever the
-    /// number of records.
-    #[inline]
-    fn has_quote(&mut self, bytes: &[u8], offset: u64, len: usize) -> bool {
-        let end = offset + len as u64;
-        if self.quote_at < end {
-            let from = usize::try_from(self.quote_at.saturating_sub(offset)).unwrap_or(0);
-            let window = &bytes[from..bytes.len().min(from.max(len) + LOOK_AHEAD)];
-            self.quote_at = offset + (from + memchr(b'"', window).unwrap_or(window.len())) as u64;
-        }
-        self.quote_at < end
-    }
-
-    /// Reads a record without quotes.
-    #[inline]
-    fn read_plain<'a>(&self, line: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
-        for wanted in &self.wanted {
-            let index = wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
-            let (at, bytes) = super::cdx::column(line, self.delimiter, index)
-                .ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
-            parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(bytes), at });
-        }
-        Ok(())
-    }
-
-    /// Reads a record, which `bytes` are.
-    fn read_exactly<'a>(&mut self, bytes: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
-        if bytes.len() > MAX_RECORD_LEN {
+    /// Reads the record that begins at `at` and has `len` bytes.
+    fn read_exactly<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        len: usize,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        if len > MAX_RECORD_LEN {
             return Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN));
         }
+        let record = &marks.bytes()[at..at + len];
         if let Header::Awaited { comment } = &mut self.header {
             let comment = std::mem::take(comment);
             self.header = Header::Known;
-            if self.take_names(bytes) || !self.take_names(&comment) {
+            if self.take_names(record) || !self.take_names(&comment) {
                 return Err(Miss::Skipped(Skip::Comment));
             }
         }
-        self.wanted.iter_mut().for_each(|wanted| wanted.cell = None);
-        let wanted = &mut self.wanted;
-        let walked = walk(bytes, self.delimiter, |index, cell| {
-            for wanted in wanted.iter_mut().filter(|wanted| wanted.index == Some(index)) {
-                wanted.cell = Some(cell);
-            }
-        });
+        let (first, walked) = self.find_cells(marks, at, len);
         match walked {
-            Ok(_) => self.take_cells(bytes, parts),
+            Ok(_) => self.take_cells(marks.bytes(), at..at + len, first, parts),
             Err(quote) => Err(Miss::Bad(BadCause::QuoteNotClosed, quote)),
         }
     }
@@ -243,7 +297,10 @@ impl Table {
     /// Looks for the names of columns in `record`; whether it has one of them.
     fn take_names(&mut self, record: &[u8]) -> bool {
         let mut names = Vec::new();
-        let walked = walk(record, self.delimiter, |_, cell| names.push(cell.text(record)));
+        let mut marks = Marks::new(self.separators(), record);
+        let walked = walk(&mut marks, 0, record.len(), self.delimiter, |_, cell| {
+            names.push(cell.text(record, self.delimiter).1)
+        });
         if walked.is_err() {
             return false;
         }
@@ -259,28 +316,38 @@ impl Table {
     }
 }
 
-/// How far behind a record a quote is looked for.
-const LOOK_AHEAD: usize = 4096;
-
 /// How much of a comment is kept in case it is the header.
 const MAX_HEADER_COMMENT: usize = 64 << 10;
 
-/// Where a field stands in its record.
+/// A field, by its place in the bytes that hold the record.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
-    /// Behind the opening quote, if there is one.
     start: usize,
-    /// Before the closing quote, or, where there is something to undo, at the end of the field.
+    /// Before the delimiter, or the LF or the end of the record.
     end: usize,
-    /// Whether quotes are to be undone.
-    has_quotes: bool,
+    /// Where it goes on behind the closing quote, if it begins with one; [`UNDO`] if one between is doubled.
+    closed: usize,
 }
 
+/// No place in the bytes.
+const UNDO: usize = usize::MAX;
+
 impl Cell {
-    #[inline]
-    fn text(self, record: &[u8]) -> Cow<'_, [u8]> {
-        let text = &record[self.start..self.end];
-        if self.has_quotes { Cow::Owned(unquote(text)) } else { Cow::Borrowed(text) }
+    /// Its text, quotes undone, and where that begins.
+    #[inline(always)]
+    fn text(self, bytes: &[u8], delimiter: u8) -> (usize, Cow<'_, [u8]>) {
+        let mut field = &bytes[self.start..self.end];
+        if bytes.get(self.end) != Some(&delimiter) {
+            // CRs before the end of the record belong to it.
+            field = trim_terminator(field).0;
+        }
+        match field {
+            [b'"', text @ .., _] if self.start + field.len() == self.closed => {
+                (self.start + 1, Cow::Borrowed(text))
+            }
+            [b'"', text @ ..] => (self.start + 1, Cow::Owned(unquote(text))),
+            _ => (self.start, Cow::Borrowed(field)),
+        }
     }
 }
 
@@ -302,51 +369,143 @@ fn unquote(field: &[u8]) -> Vec<u8> {
     text
 }
 
-/// Steps over the first record of `bytes`, and tells of each field with its place from 0. Where the record ends: behind its LF, or
-/// at the end of `bytes`; or where the quote stands that is not closed.
-#[inline]
-fn walk(bytes: &[u8], delimiter: u8, mut each: impl FnMut(usize, Cell)) -> Result<usize, usize> {
-    let (mut at, mut index) = (0, 0);
+/// What was stepped over.
+struct Walked {
+    /// How many bytes, with the LF if there is one.
+    len: usize,
+    /// How many LFs are in them.
+    lines: u32,
+}
+
+/// Steps over the record that begins at `at`, and tells of each field with its place from 0. Ends behind an LF or after `len` bytes;
+/// or says where in the record the quote stands that is not closed.
+#[inline(always)]
+fn walk(
+    marks: &mut Marks<'_>,
+    at: usize,
+    len: usize,
+    delimiter: u8,
+    mut each: impl FnMut(usize, Cell),
+) -> Result<Walked, usize> {
+    let bytes = &marks.bytes()[..at + len];
+    let (mut start, mut index, mut closed, mut lines) = (at, 0, UNDO, 0);
+    let mut place = marks.place();
+    let walked = loop {
+        let mark = marks.next(&mut place);
+        match bytes.get(mark) {
+            Some(&byte) if byte == delimiter => {
+                each(index, Cell { start, end: mark, closed });
+                (start, index) = (mark + 1, index + 1);
+            }
+            Some(b'"') if mark == start => {
+                let Some(behind) = step_over_quotes(marks, &mut place, bytes, &mut lines) else {
+                    break Err(start - at);
+                };
+                closed = behind;
+            }
+            // Any other is a byte like all others.
+            Some(b'"') => {}
+            end => {
+                each(index, Cell { start, end: mark.min(bytes.len()), closed });
+                lines += u32::from(end.is_some());
+                break Ok(Walked { len: bytes.len().min(mark + 1) - at, lines });
+            }
+        }
+    };
+    marks.go_to(place);
+    walked
+}
+
+/// Goes on behind the quote that closes a field, and counts LFs; that place, or [`UNDO`] if one before was doubled. `None` if there is
+/// no such quote.
+#[inline(always)]
+fn step_over_quotes(
+    marks: &mut Marks<'_>,
+    place: &mut Place,
+    bytes: &[u8],
+    lines: &mut u32,
+) -> Option<usize> {
+    let mut is_doubled = false;
     loop {
-        let start = at;
-        let mut closed = None;
-        if bytes.get(at) == Some(&b'"') {
-            at += 1;
-            let mut is_doubled = false;
-            loop {
-                at += find(b'"', &bytes[at..]).ok_or(start)? + 1;
-                if bytes.get(at) != Some(&b'"') {
-                    break;
-                }
+        let mark = marks.next(place);
+        match (bytes.get(mark)?, bytes.get(mark + 1)) {
+            (b'"', Some(b'"')) => {
                 is_doubled = true;
+                marks.next(place);
+            }
+            (b'"', _) => return Some(if is_doubled { UNDO } else { mark + 1 }),
+            (&byte, _) => *lines += u32::from(byte == b'\n'),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of the first record of `bytes`, byte by byte, and its length; or where the quote stands that is not closed.
+    fn record(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, usize), usize> {
+        let mut fields = Vec::new();
+        let mut at = 0;
+        loop {
+            let (start, mut text) = (at, Vec::new());
+            let mut untrimmed = 0;
+            if bytes.get(at) == Some(&b'"') {
+                at += 1;
+                loop {
+                    match (bytes.get(at).ok_or(start)?, bytes.get(at + 1)) {
+                        (b'"', Some(b'"')) => at += 1,
+                        (b'"', _) => break,
+                        _ => {}
+                    }
+                    text.push(bytes[at]);
+                    at += 1;
+                }
+                at += 1;
+                untrimmed = text.len();
+            }
+            while !matches!(bytes.get(at), None | Some(b',' | b'\n')) {
+                text.push(bytes[at]);
                 at += 1;
             }
-            closed = Some((at, is_doubled));
-        }
-        let end = match bytes.get(at) {
-            // As nearly always behind a quote.
-            Some(&byte) if byte == delimiter || byte == b'\n' => at,
-            _ => find2(delimiter, b'\n', &bytes[at..]).map_or(bytes.len(), |found| at + found),
-        };
-        let is_last = bytes.get(end) != Some(&delimiter);
-        // CRs before the end of the record belong to it.
-        let text_end = if is_last {
-            let behind = bytes[at..end].iter().rposition(|&byte| byte != b'\r');
-            behind.map_or(at, |last| at + last + 1)
-        } else {
-            end
-        };
-        let cell = match closed {
-            None => Cell { start, end: text_end, has_quotes: false },
-            Some((behind, false)) if behind == text_end => {
-                Cell { start: start + 1, end: behind - 1, has_quotes: false }
+            if bytes.get(at) != Some(&b',') {
+                while text.len() > untrimmed && text.last() == Some(&b'\r') {
+                    text.pop();
+                }
+                fields.push(text);
+                return Ok((fields, bytes.len().min(at + 1)));
             }
-            Some(_) => Cell { start: start + 1, end: text_end, has_quotes: true },
-        };
-        each(index, cell);
-        if is_last {
-            return Ok((end + 1).min(bytes.len()));
+            fields.push(text);
+            at += 1;
         }
-        (at, index) = (end + 1, index + 1);
+    }
+
+    /// Texts of up to seven tokens, at the start of the bytes and over the end of a window, from each record on.
+    #[test]
+    fn records_are_those_of_a_loop_over_bytes() {
+        let tokens = [&b"\""[..], b",", b"a", b"\n", b"\r"];
+        for number in 0..tokens.len().pow(7) {
+            let digits = (0..7_u32).map(|place| number / tokens.len().pow(place) % tokens.len());
+            let text = digits.map(|digit| tokens[digit]).collect::<Vec<_>>().concat();
+            for filler in [0, 2044] {
+                let bytes = [&b"x".repeat(filler)[..], &text].concat();
+                let mut marks = Marks::new([b',', b'"', b'\n'], &bytes);
+                let mut at = 0;
+                while at < bytes.len() {
+                    let mut fields = Vec::new();
+                    let rest = &bytes[at..];
+                    let walked = walk(&mut marks, at, rest.len(), b',', |index, cell| {
+                        assert_eq!(index, fields.len());
+                        fields.push(cell.text(&bytes, b',').1.into_owned());
+                    });
+                    let expected = record(rest);
+                    let found = walked.as_ref().map(|walked| (fields, walked.len)).map_err(|&quote| quote);
+                    assert_eq!(found, expected, "{}", text.escape_ascii());
+                    let Ok(Walked { len, lines }) = walked else { break };
+                    assert_eq!(u64::from(lines), memchr_iter(b'\n', &rest[..len]).count() as u64);
+                    at += len;
+                }
+            }
+        }
     }
 }

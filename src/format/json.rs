@@ -51,7 +51,7 @@ impl Path {
 }
 
 /// Reads the object that stands in `record` from `from` on, and nothing but blanks behind it.
-pub(super) fn read<'a>(record: &'a [u8], from: usize, paths: &[Path], parts: &mut Parts<'a>) -> Outcome {
+pub(super) fn read<'a>(record: &'a [u8], from: usize, paths: &[Path], parts: &mut Parts<'_, 'a>) -> Outcome {
     if record.get(from) != Some(&b'{') && record[from..].trim_ascii_start().first() != Some(&b'{') {
         return Err(Miss::Bad(BadCause::BadJson, from));
     }
@@ -72,7 +72,7 @@ fn broken(Broken(at): Broken) -> Miss {
 }
 
 /// Takes the value at which `scan` stands as a field, if it is a string; null is none.
-fn take<'a>(scan: &mut Scan<'a>, role: Role, parts: &mut Parts<'a>) -> Outcome {
+fn take<'a>(scan: &mut Scan<'a>, role: Role, parts: &mut Parts<'_, 'a>) -> Outcome {
     let at = scan.at;
     if scan.peek() != Some(b'"') {
         scan.skip().map_err(broken)?;
@@ -91,7 +91,7 @@ pub(super) fn read_each_url<'a>(
     record: &'a [u8],
     from: usize,
     name: &memchr::memmem::Finder<'_>,
-    parts: &mut Parts<'a>,
+    parts: &mut Parts<'_, 'a>,
 ) -> Outcome {
     if record.trim_ascii_end().last() != Some(&b'}') {
         return Err(Miss::Bad(BadCause::BadJson, record.len()));

@@ -15,6 +15,7 @@ mod clf;
 mod csv;
 mod detect;
 mod json;
+mod marks;
 mod near;
 mod quoted;
 mod selector;
@@ -31,6 +32,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::names::named;
 use crate::shard::{last_end, skip_byte_order_mark, trim_terminator};
+use marks::Marks;
 pub use selector::{FieldError, Selector};
 
 /// The longest record that is read, in bytes; a longer one is refused ([`BadCause::TooLong`]). It bounds the memory of a reader.
@@ -282,14 +284,19 @@ pub(crate) struct Part<'a> {
 }
 
 /// The fields of a record. Mostly there is one, which never is in memory then.
-#[derive(Debug)]
-struct Parts<'a> {
+struct Parts<'m, 'a> {
     first: Option<Part<'a>>,
     /// In memory that serves all records.
-    more: Vec<Part<'a>>,
+    more: &'m mut Vec<Part<'a>>,
 }
 
-impl<'a> Parts<'a> {
+impl<'m, 'a> Parts<'m, 'a> {
+    /// None, and where to put all but the first.
+    #[inline(always)]
+    fn new(more: &'m mut Vec<Part<'a>>) -> Self {
+        Self { first: None, more }
+    }
+
     #[inline(always)]
     fn push(&mut self, part: Part<'a>) {
         if self.first.is_none() {
@@ -307,12 +314,15 @@ impl<'a> Parts<'a> {
 }
 
 /// A record that has been read.
-struct Record {
+struct Record<'a> {
     /// How many bytes it has, its terminator included.
     len: usize,
     /// How many LFs are in it.
     lines: u64,
-    outcome: Outcome,
+    /// The first of its fields, and if there is none, why. The two are apart, since one that is the other would be written in
+    /// pieces of some bytes, and whoever reads a word that was just written in pieces waits for it.
+    first: Option<Part<'a>>,
+    miss: Option<Miss>,
     then: Pending,
 }
 
@@ -460,17 +470,17 @@ impl Reader {
     pub fn fields<'r, 'a>(&'r mut self, bytes: &'a [u8]) -> Fields<'r, 'a> {
         let body = skip_byte_order_mark(bytes, self.offset);
         self.offset += (bytes.len() - body.len()) as u64;
-        Fields { start: self.offset, line: self.line, reader: self, rest: body, more: Vec::new(), next: 0 }
+        let marks = Marks::new(self.kind.separators(), body);
+        let (base, line) = (self.offset, self.line);
+        Fields { reader: self, marks, base, at: 0, more: Vec::new(), next: 0, start: 0, line }
     }
 
     /// The next records themselves, whole in `bytes` as for [`Reader::fields`], of a format whose records are lines.
     pub(crate) fn records<'r, 'a>(&'r mut self, bytes: &'a [u8]) -> Records<'r, 'a> {
-        let start = self.offset;
-        let fields = self.fields(bytes);
-        let mark = bytes.len() - fields.rest.len();
-        let gap = if fields.reader.has_gaps() { fields.reader.catch_up(fields.rest) } else { 0 };
-        let fields = Fields { rest: &fields.rest[gap..], ..fields };
-        Records { fields, start, mark, gap }
+        let mut fields = self.fields(bytes);
+        let mark = bytes.len() - fields.marks.bytes().len();
+        let gap = fields.catch_up();
+        Records { fields, mark, gap }
     }
 
     /// How many bytes are missing of the last record, if the input ends here: the body of a WARC record is stepped over, and may
@@ -594,13 +604,18 @@ impl Reader {
 #[derive(Debug)]
 pub struct Fields<'r, 'a> {
     reader: &'r mut Reader,
-    rest: &'a [u8],
+    /// Of all the bytes.
+    marks: Marks<'a>,
+    /// Where they begin in the input.
+    base: u64,
+    /// Where in them the next record begins.
+    at: usize,
     /// What is still to be given of a record.
     more: Vec<Part<'a>>,
     /// The next of these.
     next: usize,
-    /// Where that record begins.
-    start: u64,
+    /// Where that record begins in the bytes, and its line.
+    start: usize,
     line: u64,
 }
 
@@ -615,65 +630,81 @@ impl<'a> Iterator for Fields<'_, 'a> {
                 let part = Part { bytes: std::mem::take(&mut part.bytes), ..*part };
                 return Some(Ok(self.field(part)));
             }
-            match self.read()? {
-                Ok(Some(part)) => return Some(Ok(self.field(part))),
-                Ok(None) | Err(Miss::Skipped(_)) => {}
-                Err(Miss::Bad(cause, at)) => return Some(Err(self.bad(cause, at))),
+            let record = self.read()?;
+            if let Some(first) = record.first {
+                return Some(Ok(self.field(first)));
+            }
+            if let Some(Miss::Bad(cause, at)) = record.miss {
+                return Some(Err(self.bad(cause, at)));
             }
         }
     }
 }
 
 impl<'a> Fields<'_, 'a> {
-    /// Reads the next record: the first of its fields, the others being kept, or why there is none. `None` behind the last.
+    /// Reads the next record, and keeps its fields but for the first. `None` behind the last.
     #[inline(always)]
-    fn read(&mut self) -> Option<Result<Option<Part<'a>>, Miss>> {
+    fn read(&mut self) -> Option<Record<'a>> {
         if self.reader.has_gaps() {
-            let gap = self.reader.catch_up(self.rest);
-            self.rest = &self.rest[gap..];
+            self.catch_up();
         }
-        if self.rest.is_empty() {
+        if self.at == self.marks.bytes().len() {
             return None;
         }
-        let mut parts = Parts { first: None, more: std::mem::take(&mut self.more) };
-        parts.more.clear();
-        let record = self.reader.kind.read(self.rest, self.reader.offset, &mut parts);
-        self.rest = &self.rest[record.len..];
-        (self.start, self.line) = (self.reader.offset, self.reader.line);
-        self.reader.offset += record.len as u64;
-        self.reader.line += record.lines;
-        self.reader.pending = record.then;
-        let Parts { first, more } = parts;
-        (self.more, self.next) = (more, 0);
-        let counts = &mut self.reader.counts;
-        match record.outcome {
-            Ok(()) => {
-                counts.read += 1;
-                return Some(Ok(first));
-            }
-            Err(Miss::Skipped(reason)) => counts.skipped[reason as usize] += 1,
-            Err(Miss::Bad(cause, _)) => counts.refused[cause as usize] += 1,
-        }
         self.more.clear();
-        Some(record.outcome.map(|()| None))
+        self.next = 0;
+        (self.start, self.line) = (self.at, self.reader.line);
+        let offset = self.base + self.at as u64;
+        let record = self.reader.kind.read(&mut self.marks, self.at, offset, &mut self.more);
+        self.at += record.len;
+        self.reader.offset = offset + record.len as u64;
+        self.reader.line += record.lines;
+        if record.then != Pending::Nothing {
+            self.reader.pending = record.then;
+        }
+        let counts = &mut self.reader.counts;
+        match record.miss {
+            None => counts.read += 1,
+            Some(Miss::Skipped(reason)) => counts.skipped[reason as usize] += 1,
+            Some(Miss::Bad(cause, _)) => counts.refused[cause as usize] += 1,
+        }
+        if record.first.is_none() {
+            self.more.clear();
+        }
+        Some(record)
+    }
+
+    /// Steps over what belongs to no record; how long that is.
+    #[inline(never)]
+    fn catch_up(&mut self) -> usize {
+        if !self.reader.has_gaps() {
+            return 0;
+        }
+        let gap = self.reader.catch_up(&self.marks.bytes()[self.at..]);
+        self.at += gap;
+        self.marks.seek(self.at);
+        gap
     }
 
     #[cold]
     fn bad(&self, cause: BadCause, at: usize) -> BadRecord {
-        BadRecord { cause, offset: self.start, at: at as u64, line: self.line }
+        BadRecord { cause, offset: self.base + self.start as u64, at: at as u64, line: self.line }
     }
 
     #[inline(always)]
     fn field(&self, part: Part<'a>) -> Field<'a> {
-        Field { bytes: part.bytes, role: part.role, offset: self.start + part.at as u64, line: self.line }
+        Field {
+            bytes: part.bytes,
+            role: part.role,
+            offset: self.base + (self.start + part.at) as u64,
+            line: self.line,
+        }
     }
 }
 
 /// The records of some bytes, each as it stands there; made by [`Reader::records`].
 pub(crate) struct Records<'r, 'a> {
     fields: Fields<'r, 'a>,
-    /// Where the bytes begin in the input.
-    start: u64,
     /// How many bytes there are of a byte order mark, with which they begin.
     pub(crate) mark: usize,
     /// How many bytes behind it go on with a record that was too long.
@@ -701,61 +732,102 @@ impl<'a> Records<'_, 'a> {
     /// The next of them.
     pub(crate) fn next(&mut self) -> Option<Whole<'_, 'a>> {
         let fields = &mut self.fields;
-        let outcome = fields.read()?;
-        let place = |offset| usize::try_from(offset - self.start).expect("it is in memory");
-        let range = place(fields.start)..place(fields.reader.offset);
-        let found = match outcome {
-            Ok(first) => {
-                fields.more.splice(0..0, first);
+        let record = fields.read()?;
+        let range = self.mark + fields.start..self.mark + fields.at;
+        let found = match record.miss {
+            None => {
+                fields.more.splice(0..0, record.first);
                 Found::Fields(&fields.more)
             }
-            Err(Miss::Skipped(reason)) => Found::Nothing(reason),
-            Err(Miss::Bad(cause, at)) => Found::Bad(fields.bad(cause, at)),
+            Some(Miss::Skipped(reason)) => Found::Nothing(reason),
+            Some(Miss::Bad(cause, at)) => Found::Bad(fields.bad(cause, at)),
         };
         Some(Whole { range, line: fields.line, found })
     }
 }
 
 impl Kind {
-    /// Reads the first record of `bytes`, which begin at `offset` of the input and are not empty.
-    #[inline]
-    fn read<'a>(&mut self, bytes: &'a [u8], offset: u64, parts: &mut Parts<'a>) -> Record {
+    /// What stands between the fields and behind the records, where they are found by that.
+    fn separators(&self) -> marks::Set {
         match self {
-            Self::Csv(table) => return table.read(bytes, offset, parts),
-            Self::Warc(headers) => return warc::read(bytes, headers, parts),
-            Self::Wat => return warc::read_links(bytes, parts),
-            _ => {}
+            Self::Clf(_) | Self::Alb => quoted::SEPARATORS,
+            Self::Cdx(columns) => columns.separators(),
+            Self::W3c(_) => w3c::SEPARATORS,
+            Self::Csv(table) => table.separators(),
+            Self::Lines | Self::Cdxj(_) | Self::Warc(_) | Self::Wat | Self::JsonLines(_) => [b'\n'; 3],
         }
-        let len = memchr(b'\n', bytes).map_or(bytes.len(), |lf| lf + 1);
-        let (line, _) = trim_terminator(&bytes[..len]);
+    }
+
+    /// Reads the record that begins at `at` of the bytes, which is `offset` of the input; the next of `marks` is in it or behind it,
+    /// and afterwards behind it, if the format is read by its separators.
+    #[inline]
+    fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        offset: u64,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let bytes = &marks.bytes()[at..];
+        match self {
+            Self::Csv(table) => table.read(marks, at, offset, more),
+            Self::Warc(headers) => warc::read(bytes, headers, more),
+            Self::Wat => warc::read_links(bytes, more),
+            Self::Clf(wanted) => wanted.read(marks, at, more),
+            Self::Alb => alb::read(marks, at, more),
+            Self::Cdx(columns) => columns.read(marks, at, more),
+            Self::W3c(columns) => columns.read(marks, at, more),
+            Self::Lines | Self::Cdxj(_) | Self::JsonLines(_) => self.read_line(bytes, more),
+        }
+    }
+
+    /// Reads the first line of `bytes`.
+    #[inline(never)]
+    fn read_line<'a>(&self, bytes: &'a [u8], more: &mut Vec<Part<'a>>) -> Record<'a> {
+        Record::line(first_line(bytes), more, |line, parts| match self {
+            Self::Cdxj(paths) => cdxj::read(line, paths, parts),
+            Self::JsonLines(paths) => json::read(line, 0, paths, parts),
+            _ => {
+                parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(line), at: 0 });
+                Ok(())
+            }
+        })
+    }
+}
+
+/// The first line of `bytes`, with its terminator.
+#[inline]
+fn first_line(bytes: &[u8]) -> &[u8] {
+    &bytes[..memchr(b'\n', bytes).map_or(bytes.len(), |lf| lf + 1)]
+}
+
+impl<'a> Record<'a> {
+    #[inline(always)]
+    fn new(len: usize, lines: u64, parts: Parts<'_, 'a>, outcome: Outcome, then: Pending) -> Self {
+        let first = if outcome.is_ok() { parts.first } else { None };
+        Self { len, lines, first, miss: outcome.err(), then }
+    }
+
+    /// One that is the line `bytes`, which `read` reads without its terminator unless it is blank or too long.
+    #[inline(always)]
+    fn line(
+        bytes: &'a [u8],
+        more: &mut Vec<Part<'a>>,
+        read: impl FnOnce(&'a [u8], &mut Parts<'_, 'a>) -> Outcome,
+    ) -> Self {
+        let mut parts = Parts::new(more);
+        let (line, _) = trim_terminator(bytes);
         let outcome = if line.is_empty() {
             Err(Miss::Skipped(Skip::Blank))
         } else if line.len() > MAX_RECORD_LEN {
             Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN))
         } else {
-            self.read_line(line, parts)
+            read(line, &mut parts)
         };
+        let ends = bytes.ends_with(b"\n");
         // Of a line that is too long, its end may be missing.
-        let is_open = outcome == Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)) && bytes[len - 1] != b'\n';
+        let is_open = !ends && matches!(outcome, Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)));
         let then = if is_open { Pending::Line } else { Pending::Nothing };
-        Record { len, lines: u64::from(bytes[len - 1] == b'\n'), outcome, then }
-    }
-
-    /// Reads a record that is a line, not blank, and without its terminator.
-    #[inline]
-    fn read_line<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
-        match self {
-            Self::Lines => {
-                parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(line), at: 0 });
-                Ok(())
-            }
-            Self::Cdxj(paths) => cdxj::read(line, paths, parts),
-            Self::Cdx(columns) => columns.read(line, parts),
-            Self::Clf(wanted) => wanted.read(line, parts),
-            Self::W3c(columns) => columns.read(line, parts),
-            Self::Alb => alb::read(line, parts),
-            Self::JsonLines(paths) => json::read(line, 0, paths, parts),
-            Self::Csv(_) | Self::Warc(_) | Self::Wat => unreachable!("their records are no lines"),
-        }
+        Self::new(bytes.len(), u64::from(ends), parts, outcome, then)
     }
 }

@@ -2,22 +2,77 @@
 
 use std::borrow::Cow;
 
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 
+use super::marks::{Marks, Set};
 use super::near::find;
 use super::{BadCause, Miss};
 
-/// The quoted string in `line` that begins at or behind `from`, without its quotes; `None` if there is none.
-///
-/// # Errors
-/// When it does not end, or something other than a blank stands behind it.
-#[inline]
-pub(super) fn next(line: &[u8], from: usize) -> Result<Option<Quoted>, Miss> {
-    let Some((start, _)) = next_quote(line, from) else { return Ok(None) };
-    let (end, has_escapes) = next_quote(line, start + 1).ok_or(Miss::Bad(BadCause::QuoteNotClosed, start))?;
-    match line.get(end + 1) {
-        None | Some(b' ' | b'\t') => Ok(Some(Quoted { start: start + 1, end, has_escapes })),
-        Some(_) => Err(Miss::Bad(BadCause::TextBehindQuote, end + 1)),
+/// What is looked for to find them.
+pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\n'];
+
+/// How many strings of a line are found.
+const MOST: usize = 2;
+
+/// Where the first quoted strings of a line are.
+pub(super) struct Strings {
+    /// The quotes that are not escaped, from the start of the line; as far as can be where there are fewer.
+    quotes: [usize; 2 * MOST],
+    /// Bit `n` says whether there is a backslash before quote `n`, and behind the one before.
+    escapes: u8,
+    /// How many bytes the line has, its terminator included.
+    pub(super) len: usize,
+}
+
+impl Strings {
+    /// Those of the line that begins at `at`; goes on behind the line.
+    #[inline(always)]
+    pub(super) fn walk(marks: &mut Marks<'_>, at: usize) -> Self {
+        let bytes = marks.bytes();
+        let (mut quotes, mut escapes) = ([usize::MAX; 2 * MOST], 0);
+        let (mut place, mut escaped) = (marks.place(), usize::MAX);
+        let end = 'line: {
+            for (n, quote) in quotes.iter_mut().enumerate() {
+                loop {
+                    let mark = marks.next(&mut place);
+                    match bytes.get(mark) {
+                        None | Some(b'\n') => break 'line bytes.len().min(mark + 1),
+                        Some(_) if mark == escaped => {}
+                        Some(b'\\') => {
+                            escapes |= 1 << n;
+                            escaped = mark + 1;
+                        }
+                        Some(_) => {
+                            *quote = mark - at;
+                            break;
+                        }
+                    }
+                }
+            }
+            marks.line_end(&mut place)
+        };
+        marks.go_to(place);
+        Self { quotes, escapes, len: end - at }
+    }
+
+    /// String `n`, from 0, of the line, which is given without its terminator; `None` if there is none.
+    ///
+    /// # Errors
+    /// When it does not end, or something other than a blank stands behind it.
+    #[inline(always)]
+    pub(super) fn get(&self, n: usize, line: &[u8]) -> Result<Option<Quoted>, Miss> {
+        let [start, end] = [self.quotes[2 * n], self.quotes[2 * n + 1]];
+        if start == usize::MAX {
+            return Ok(None);
+        }
+        if end == usize::MAX {
+            return Err(Miss::Bad(BadCause::QuoteNotClosed, start));
+        }
+        match line.get(end + 1) {
+            None | Some(b' ' | b'\t') => {}
+            Some(_) => return Err(Miss::Bad(BadCause::TextBehindQuote, end + 1)),
+        }
+        Ok(Some(Quoted { start: start + 1, end, has_escapes: self.escapes >> (2 * n + 1) & 1 == 1 }))
     }
 }
 
@@ -36,20 +91,6 @@ impl Quoted {
     pub(super) fn text(self, line: &[u8]) -> Cow<'_, [u8]> {
         let text = &line[self.start..self.end];
         if self.has_escapes { unescape(text) } else { Cow::Borrowed(text) }
-    }
-}
-
-/// Where the next quote stands that is not escaped; and whether anything is before it.
-#[inline]
-fn next_quote(line: &[u8], mut from: usize) -> Option<(usize, bool)> {
-    let mut has_escapes = false;
-    loop {
-        let found = from + memchr2(b'"', b'\\', line.get(from..)?)?;
-        if line[found] == b'"' {
-            return Some((found, has_escapes));
-        }
-        has_escapes = true;
-        from = found + 2;
     }
 }
 
@@ -104,7 +145,9 @@ pub(super) type Target<'a> = (usize, Cow<'a, [u8]>);
 pub(super) fn target(line: &[u8], request: Quoted) -> Result<Option<Target<'_>>, Miss> {
     let text = &line[request.start..request.end];
     let bad = Miss::Bad(BadCause::BadRequest, request.start);
-    let Some(blank) = find(b' ', text) else {
+    // As nearly all begin.
+    let blank = if text.starts_with(b"GET ") { Some(3) } else { find(b' ', text) };
+    let Some(blank) = blank else {
         return if matches!(text, b"-" | b"") { Ok(None) } else { Err(bad) };
     };
     if blank == 0 || !text[..blank].iter().all(|&byte| is_tchar(byte)) {
@@ -132,4 +175,51 @@ pub(super) fn target(line: &[u8], request: Quoted) -> Result<Option<Target<'_>>,
 /// RFC 9110, section 5.6.2, of which methods are made.
 fn is_tchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The quotes of a line that are not escaped, byte by byte, and behind which of them there are backslashes.
+    fn quotes(line: &[u8]) -> (Vec<usize>, u8) {
+        let (mut quotes, mut escapes, mut at) = (Vec::new(), 0, 0);
+        while at < line.len() && quotes.len() < 2 * MOST {
+            match line[at] {
+                b'"' => quotes.push(at),
+                b'\\' => {
+                    escapes |= 1 << quotes.len();
+                    at += 1;
+                }
+                _ => {}
+            }
+            at += 1;
+        }
+        (quotes, escapes)
+    }
+
+    /// Texts of all lengths of quotes, backslashes and other bytes, at the start of the bytes and over the end of a window.
+    #[test]
+    fn strings_are_those_of_a_loop_over_bytes() {
+        let tokens = [&b"\""[..], b"\\", b"a", b"\n", b"\r", b"\\\""];
+        for number in 0..tokens.len().pow(6) {
+            let digits = (0..6_u32).map(|place| number / tokens.len().pow(place) % tokens.len());
+            let text = digits.map(|digit| tokens[digit]).collect::<Vec<_>>().concat();
+            for filler in [0, 2043] {
+                let bytes = [&b"x".repeat(filler)[..], &text].concat();
+                let mut marks = Marks::new(SEPARATORS, &bytes);
+                let mut at = 0;
+                while at < bytes.len() {
+                    let strings = Strings::walk(&mut marks, at);
+                    let line = bytes[at..].split_inclusive(|&byte| byte == b'\n').next().unwrap();
+                    assert_eq!(strings.len, line.len(), "{}", text.escape_ascii());
+                    let (expected, escapes) = quotes(line.strip_suffix(b"\n").unwrap_or(line));
+                    let found: Vec<_> =
+                        strings.quotes.into_iter().take_while(|&quote| quote != usize::MAX).collect();
+                    assert_eq!((found, strings.escapes), (expected, escapes), "{}", text.escape_ascii());
+                    at += strings.len;
+                }
+            }
+        }
+    }
 }

@@ -7,8 +7,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
-use super::near::find;
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Role, Selector, Skip};
+use super::marks::{Marks, Set};
+use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip};
 use crate::shard::trim_terminator;
 
 /// The columns wanted, and what is known of where they are.
@@ -37,6 +37,9 @@ enum Wanted {
     Name(Vec<u8>, Option<usize>),
     Number(usize),
 }
+
+/// What is looked for to find columns.
+pub(super) const SEPARATORS: Set = [b'\t', b' ', b'\n'];
 
 const FIELDS: &[u8] = b"#Fields:";
 
@@ -103,13 +106,64 @@ impl Columns {
         self.n_columns = self.wanted.iter().filter_map(last).max().map_or(0, |index| index + 1);
     }
 
-    #[inline]
-    pub(super) fn read<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'a>) -> Outcome {
+    /// Finds the columns of the line that begins at `at`; how many bytes it has.
+    #[inline(always)]
+    fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
+        let bytes = marks.bytes();
+        self.columns.clear();
+        let (mut place, mut has_tab, mut start) = (marks.place(), false, 0);
+        let end = loop {
+            let mark = marks.next(&mut place);
+            let end = mark - at;
+            match bytes.get(mark) {
+                None => break mark,
+                Some(b'\n') => break mark + 1,
+                Some(b'\t') => {
+                    if !has_tab {
+                        // So blanks were nothing.
+                        (has_tab, start) = (true, 0);
+                        self.columns.clear();
+                    }
+                }
+                // A tab ends a column that may be empty; several blanks are as one.
+                _ if has_tab => continue,
+                _ if end == start => {
+                    start += 1;
+                    continue;
+                }
+                _ => {}
+            }
+            if self.columns.len() < self.n_columns {
+                self.columns.push(start..end);
+            }
+            start = end + 1;
+        };
+        marks.go_to(place);
+        let line = trim_terminator(&bytes[at..end]).0;
+        if self.columns.len() < self.n_columns && (has_tab || start < line.len()) {
+            self.columns.push(start..line.len());
+        }
+        end - at
+    }
+
+    /// Reads the line that begins at `at`.
+    #[inline(never)]
+    pub(super) fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let len = self.walk(marks, at);
+        Record::line(&marks.bytes()[at..at + len], more, |line, parts| self.take(line, parts))
+    }
+
+    #[inline(always)]
+    fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
         if line[0] == b'#' {
             self.take_header(line);
             return Err(Miss::Skipped(Skip::Comment));
         }
-        split(line, self.n_columns, &mut self.columns);
         let column = |index: usize| {
             let column = self.columns.get(index).ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
             Ok((column.start, &line[column.clone()]))
@@ -145,27 +199,5 @@ impl Columns {
             parts.push(Part { role, bytes, at });
         }
         if has_column { parts.or_skip() } else { Err(Miss::Bad(BadCause::NoColumn, 0)) }
-    }
-}
-
-/// Where the first `most` columns of a record stand.
-#[inline]
-fn split(line: &[u8], most: usize, columns: &mut Vec<Range<usize>>) {
-    columns.clear();
-    let delimiter = if memchr(b'\t', line).is_some() { b'\t' } else { b' ' };
-    let mut start = 0;
-    while columns.len() < most {
-        // Several blanks are as one; a tab ends a column that may be empty.
-        while delimiter == b' ' && line.get(start) == Some(&b' ') {
-            start += 1;
-        }
-        if start >= line.len() && delimiter == b' ' {
-            return;
-        }
-        let Some(len) = find(delimiter, &line[start..]) else {
-            return columns.push(start..line.len());
-        };
-        columns.push(start..start + len);
-        start += len + 1;
     }
 }

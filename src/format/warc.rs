@@ -12,7 +12,7 @@ use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memmem};
 
 use super::json::read_each_url;
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector};
+use super::{BadCause, MAX_RECORD_LEN, Miss, Part, Parts, Pending, Record, Role, Selector, Skip};
 use crate::shard::trim_terminator;
 
 /// The headers wanted, by their names.
@@ -176,20 +176,18 @@ pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool
     }
 }
 
-fn bad(bytes: &[u8], cause: BadCause, at: usize) -> Record {
+fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
     // Behind the first byte, so that it is not found again.
     let next = to_next_record(bytes);
     let len = next.unwrap_or(bytes.len());
-    Record {
-        len,
-        lines: memchr_iter(b'\n', &bytes[..len]).count() as u64,
-        outcome: Err(Miss::Bad(cause, at)),
-        then: if next.is_some() { Pending::Nothing } else { Pending::Resync },
-    }
+    let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
+    let then = if next.is_some() { Pending::Nothing } else { Pending::Resync };
+    Record { len, lines, first: None, miss: Some(Miss::Bad(cause, at)), then }
 }
 
 /// Reads the first record of `bytes`, which begin with one.
-pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, parts: &mut Parts<'a>) -> Record {
+pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
+    let mut parts = Parts::new(more);
     let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
         if headers.0.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)) && !value.is_empty() {
             let (bytes, inside) = without_brackets(value);
@@ -197,12 +195,11 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, parts: &mut Parts<'a>
         }
     };
     match head(bytes, each) {
-        Head::Whole(len, length) => Record {
-            len,
-            lines: memchr_iter(b'\n', &bytes[..len]).count() as u64,
-            outcome: parts.or_skip(),
-            then: Pending::Skip(length),
-        },
+        Head::Whole(len, length) => {
+            let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
+            let outcome = parts.or_skip();
+            Record::new(len, lines, parts, outcome, Pending::Skip(length))
+        }
         Head::Open => bad(bytes, BadCause::CutOff, bytes.len()),
         Head::Bad(cause, at, _) => bad(bytes, cause, at),
     }
@@ -221,7 +218,7 @@ fn without_brackets(value: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, usize) {
 static LINKS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"Links\""));
 
 /// Reads the links in the first record of `bytes`, which begin with one.
-pub(super) fn read_links<'a>(bytes: &'a [u8], parts: &mut Parts<'a>) -> Record {
+pub(super) fn read_links<'a>(bytes: &'a [u8], more: &mut Vec<Part<'a>>) -> Record<'a> {
     let mut is_json = false;
     let found = head(bytes, |name, value, _| {
         is_json |= name.eq_ignore_ascii_case(b"Content-Type")
@@ -232,27 +229,23 @@ pub(super) fn read_links<'a>(bytes: &'a [u8], parts: &mut Parts<'a>) -> Record {
         Head::Open => return bad(bytes, BadCause::CutOff, bytes.len()),
         Head::Bad(cause, at, _) => return bad(bytes, cause, at),
     };
-    let stepped_over = |outcome: Outcome| Record {
-        len: head_len,
-        lines: memchr_iter(b'\n', &bytes[..head_len]).count() as u64,
-        outcome,
-        then: Pending::Skip(length),
+    let stepped_over = |miss| {
+        let lines = memchr_iter(b'\n', &bytes[..head_len]).count() as u64;
+        Record { len: head_len, lines, first: None, miss: Some(miss), then: Pending::Skip(length) }
     };
     if !is_json {
-        return stepped_over(parts.or_skip());
+        return stepped_over(Miss::Skipped(Skip::NoField));
     }
     let Some(body_len) = usize::try_from(length).ok().filter(|&len| len <= MAX_RECORD_LEN) else {
-        return stepped_over(Err(Miss::Bad(BadCause::TooLong, head_len)));
+        return stepped_over(Miss::Bad(BadCause::TooLong, head_len));
     };
     let Some(record) = bytes.get(..head_len + body_len) else {
-        return stepped_over(Err(Miss::Bad(BadCause::CutOff, bytes.len())));
+        return stepped_over(Miss::Bad(BadCause::CutOff, bytes.len()));
     };
-    Record {
-        len: record.len(),
-        lines: memchr_iter(b'\n', record).count() as u64,
-        outcome: read_each_url(record, head_len, &LINKS, parts),
-        then: Pending::Nothing,
-    }
+    let lines = memchr_iter(b'\n', record).count() as u64;
+    let mut parts = Parts::new(more);
+    let outcome = read_each_url(record, head_len, &LINKS, &mut parts);
+    Record::new(record.len(), lines, parts, outcome, Pending::Nothing)
 }
 
 /// Whether `head`, which begins like a WARC, is one whose bodies are what WAT has in them.

@@ -2,12 +2,12 @@
 
 use std::arch::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
-    _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi64, _mm256_inserti128_si256,
-    _mm256_min_epu8, _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8,
-    _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64,
-    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
-    _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
-    _mm256_xor_si256,
+    _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
+    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_movemask_pd,
+    _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setr_epi8,
+    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256,
+    _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
+    _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 
 use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
@@ -17,6 +17,31 @@ use crate::class::OfBits;
 const AHEAD: usize = Avx2::AT_ONCE * BLOCK;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
+
+impl Avx2 {
+    /// [`super::find`], for as many blocks as both have.
+    pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
+        /// # Safety
+        ///
+        /// The machine has AVX2.
+        #[target_feature(enable = "avx2")]
+        unsafe fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
+            let set = set.map(|byte| _mm256_set1_epi8(byte.cast_signed()));
+            for (found, block) in found.iter_mut().zip(blocks) {
+                let [low, high] = [0, BLOCK / 2].map(|at| {
+                    // SAFETY: half a block is 32 bytes.
+                    let bytes = unsafe { _mm256_loadu_si256(block[at..].as_ptr().cast()) };
+                    let [a, b, c] = set.map(|byte| _mm256_cmpeq_epi8(bytes, byte));
+                    let is_in = _mm256_or_si256(_mm256_or_si256(a, b), c);
+                    u64::from(_mm256_movemask_epi8(is_in).cast_unsigned())
+                });
+                *found = high << 32 | low;
+            }
+        }
+        // SAFETY: the token proves AVX2.
+        unsafe { find(set, blocks, found) }
+    }
+}
 
 /// Four lanes of 64 bits. Only [`Avx2`] makes one, and operations on others, so that one is proof too.
 #[derive(Clone, Copy)]

@@ -79,6 +79,7 @@ macro_rules! operators {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+mod find;
 #[cfg(test)]
 pub(crate) mod portable;
 #[cfg(test)]
@@ -94,6 +95,7 @@ use crate::class::Classes;
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
+pub(crate) use find::find;
 
 /// The most lanes that a kernel has.
 pub(crate) const LANES: usize = 8;
