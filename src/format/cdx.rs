@@ -12,6 +12,7 @@ use crate::shard::trim_terminator;
 
 /// The columns wanted, and what is known of where they are.
 #[derive(Clone, Debug)]
+#[allow(clippy::struct_field_names, reason = "these are columns")]
 pub(super) struct Columns {
     wanted: Vec<Wanted>,
     delimiter: u8,

@@ -221,7 +221,9 @@ impl Table {
         let walked = if others.is_empty() {
             walk(marks, at, len, self.delimiter, each)
         } else {
-            others.iter_mut().for_each(|wanted| wanted.cell = None);
+            for wanted in others.iter_mut() {
+                wanted.cell = None;
+            }
             walk(marks, at, len, self.delimiter, |index, cell| {
                 each(index, cell);
                 for wanted in others.iter_mut().filter(|wanted| wanted.index == Some(index)) {
@@ -299,7 +301,7 @@ impl Table {
         let mut names = Vec::new();
         let mut marks = Marks::new(self.separators(), record);
         let walked = walk(&mut marks, 0, record.len(), self.delimiter, |_, cell| {
-            names.push(cell.text(record, self.delimiter).1)
+            names.push(cell.text(record, self.delimiter).1);
         });
         if walked.is_err() {
             return false;

@@ -70,7 +70,7 @@ impl<'a> Marks<'a> {
             if block >= self.bytes.len() {
                 return self.bytes.len();
             }
-            if block % WINDOW == 0 {
+            if block.is_multiple_of(WINDOW) {
                 self.fill(block);
             }
             *place = Place { bits: self.found[block / BLOCK % BLOCKS], block };

@@ -118,12 +118,11 @@ impl Columns {
             match bytes.get(mark) {
                 None => break mark,
                 Some(b'\n') => break mark + 1,
+                Some(b'\t') if has_tab => {}
                 Some(b'\t') => {
-                    if !has_tab {
-                        // So blanks were nothing.
-                        (has_tab, start) = (true, 0);
-                        self.columns.clear();
-                    }
+                    // So blanks were nothing.
+                    (has_tab, start) = (true, 0);
+                    self.columns.clear();
                 }
                 // A tab ends a column that may be empty; several blanks are as one.
                 _ if has_tab => continue,

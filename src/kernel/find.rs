@@ -19,6 +19,7 @@ pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
 }
 
 /// The bits of one block, in a way of which compilers make vectors.
+#[allow(clippy::needless_bitwise_bool, reason = "without branches")]
 fn bits(set: [u8; 3], block: &[u8; BLOCK]) -> u64 {
     let is_in = block.map(|byte| u8::from((byte == set[0]) | (byte == set[1]) | (byte == set[2])));
     // Those of eight bytes come together in the top byte.
