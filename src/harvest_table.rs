@@ -80,7 +80,7 @@ pub(crate) fn harvest_table(
         let mut tally = lock(&tally);
         let (some, more) = done.judged;
         *tally = std::mem::take(&mut *tally).merge(some);
-        records.append(more);
+        records.merge(more);
         last = done.end;
         done.failed.map_or(ControlFlow::Continue(()), |error| ControlFlow::Break(Some(error)))
     };
@@ -122,7 +122,7 @@ impl Piece {
         let mut add = |batch: &Batch, from, to| {
             let (some, more) = judge(batch, from, to);
             tally = std::mem::take(&mut tally).merge(some);
-            records.append(more);
+            records.merge(more);
         };
         let mut begin = None;
         let read = stretch.read(&table.columns()[column], &mut batch, |batch| {
