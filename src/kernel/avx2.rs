@@ -19,7 +19,7 @@ const AHEAD: usize = Avx2::AT_ONCE * BLOCK;
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
 
 impl Avx2 {
-    /// [`super::find`], for as many blocks as both have.
+    /// [`super::find()`], for as many blocks as both have.
     #[allow(clippy::unused_self, reason = "it is the proof")]
     pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
         /// # Safety
