@@ -165,12 +165,12 @@ fn cuts(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io::R
             };
         }
     };
-    let format = match reading.format {
-        Some(format) => format,
-        None => reading.open(input.open(None)?.bytes(None)?)?.0.format(),
-    };
-    let is_table = codec == Codec::Plain && is_parquet(&file, reading)?;
-    if !format.is_cut_at_lines() || is_table {
+    let format = reading.format_of(input)?;
+    // Of a table its footer says what fields it has; whoever scans it looks there.
+    if format != Format::Parquet {
+        reading.reader(format)?;
+    }
+    if !format.is_cut_at_lines() {
         return Ok(whole(None, if codec == Codec::Plain { len } else { len.saturating_mul(EXPANSION) }));
     }
     if codec == Codec::Plain {
@@ -198,12 +198,6 @@ fn cuts(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io::R
         }
     }
     Ok(packed)
-}
-
-fn is_parquet(file: &File, reading: &Reading) -> io::Result<bool> {
-    let mut head = [0; 8];
-    let n = read_at(file, &mut head, 0)?;
-    Ok(reading.format.unwrap_or_else(|| Format::detect(&head[..n])) == Format::Parquet)
 }
 
 /// Members one behind the other, cut where a split is full.

@@ -5,6 +5,7 @@ use std::io::{self, Cursor, Read};
 use memchr::memchr;
 
 use crate::format::{Format, Reader, Selector};
+use crate::input::Input;
 use crate::shard::last_end;
 
 /// How inputs are read: where in them the URLs stand.
@@ -47,7 +48,22 @@ impl Reading {
         Ok((reader, Box::new(Cursor::new(head.bytes).chain(behind))))
     }
 
-    fn reader(&self, format: Format) -> io::Result<Reader> {
+    /// How the URLs of an input are written down. Of one that is a stream, what was looked at is lost.
+    ///
+    /// # Errors
+    /// When it cannot be opened.
+    pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
+        match self.format {
+            Some(format) => Ok(format),
+            None => Ok(Format::detect(&Head::of(&mut input.open(None)?.bytes(None)?).bytes)),
+        }
+    }
+
+    /// A reader of inputs of that format.
+    ///
+    /// # Errors
+    /// When it cannot have such fields, or has no reader.
+    pub(crate) fn reader(&self, format: Format) -> io::Result<Reader> {
         Reader::with_fields(format, &self.fields)
             .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
     }

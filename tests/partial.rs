@@ -233,6 +233,20 @@ fn records_cut_anywhere_give_one_report() {
     }
 }
 
+/// A table is told at its end where its values are: it is a split by itself, in builds that cannot read it too.
+#[test]
+fn a_table_is_planned_whole() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/parquet");
+    let files = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    let tables: Vec<_> =
+        files.filter(|path| path.extension().is_some_and(|ending| ending == "parquet")).collect();
+    assert!(!tables.is_empty());
+    for table in tables {
+        let splits = plan(&[Input::file(table)], &Reading::default(), 10).unwrap();
+        assert_eq!((splits.len(), splits[0].start, splits[0].end, splits[0].size), (1, 0, None, None));
+    }
+}
+
 /// Lines with examples of their own, none of them of one length with the next.
 fn some_lines(n: usize) -> Vec<u8> {
     let line = |n: usize| {

@@ -15,7 +15,8 @@ use super::{End, complain, input_path};
 pub(crate) struct MergeArgs {
     /// Files with partial reports, directories of them, - for standard input
     ///
-    /// A partial report is a line, and a file may have any number of them, in any order, compressed or not. Where none is named, standard input is read, unless it is a terminal.
+    /// A partial report is a line, and a file may have any number of them, in any order, compressed or not. Where none is named,
+    /// standard input is read, unless it is a terminal.
     #[arg(value_name = "PARTIAL", value_parser = input_path())]
     paths: Vec<PathBuf>,
 

@@ -4,7 +4,7 @@ use std::io;
 use std::ops::Range;
 
 use super::{Compressed, Effort, Scanned, harvest, scan_file, scan_lines_from, scan_numbered};
-use crate::format::{Format, Reader};
+use crate::format::Format;
 use crate::input::{Input, Opened, Span, Unpacked};
 use crate::pipeline::Failure;
 use crate::reading::{Reading, Source};
@@ -96,8 +96,9 @@ pub fn scan_parts(
             (scanned, *size) = scan_part(input_of(part), part, reading, options, effort)
                 .unwrap_or_else(|error| (Scanned::failed(part.input, error), None));
         }
-        let right = part.size.is_none() || size.is_none() || part.size == *size;
-        if let (false, Some(expected), Some(size)) = (right, part.size, *size) {
+        if let (Some(expected), Some(size)) = (part.size, *size)
+            && size != expected
+        {
             scanned.failures.push(Failure { input: part.input, error: other_size(expected, size) });
         }
         found.scanned = found.scanned.merge(scanned);
@@ -127,7 +128,8 @@ fn scan_part(
             "the range does not lie in an input of that size",
         ));
     }
-    let format = format_of(input, reading)?;
+    let reader = reading.reader(format_of(input, reading)?)?;
+    let format = reader.format();
     let watch = effort.watch.as_ref();
     let at = part.seek.unwrap_or(Seek { file: 0, content: 0 });
     let opened = match part.seek {
@@ -162,7 +164,7 @@ fn scan_part(
     let mut scanned = if format == Format::Lines {
         scan_lines_from(span, offset, part.input, options, effort)
     } else {
-        let reader = reader(format, reading)?.standing_at(offset);
+        let reader = reader.standing_at(offset);
         let judged = |fields| effort.judged(fields);
         let (tally, records, failures) = harvest(span, part.input, reader, options, &effort.way(&judged));
         Scanned::harvested(tally, records, failures, part.input, options, effort)
@@ -180,27 +182,19 @@ fn scan_part(
     Ok((scanned, end.get().or(part.size)))
 }
 
-fn reader(format: Format, reading: &Reading) -> io::Result<Reader> {
-    Reader::with_fields(format, &reading.fields)
-        .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
-}
-
 /// How the URLs of a part's input are written down. What its first records look like cannot be seen in a stream that begins
 /// somewhere else.
 ///
 /// # Errors
 /// When that cannot be told, or parts of it cannot be read.
 fn format_of(input: &Input, reading: &Reading) -> io::Result<Format> {
-    let format = match reading.format {
-        Some(format) => format,
-        None if input.is_stream() => {
-            return Err(io::Error::new(
-                io::ErrorKind::InvalidInput,
-                "cannot be looked at from its start to see what it is; say so by --input-format (lines, for a list)",
-            ));
-        }
-        None => reading.open(input.open(None)?.bytes(None)?)?.0.format(),
-    };
+    if reading.format.is_none() && input.is_stream() {
+        return Err(io::Error::new(
+            io::ErrorKind::InvalidInput,
+            "cannot be looked at from its start to see what it is; say so by --input-format (lines, for a list)",
+        ));
+    }
+    let format = reading.format_of(input)?;
     if format.is_cut_at_lines() {
         return Ok(format);
     }

@@ -9,6 +9,8 @@ mod mapped;
 mod mapped;
 mod names;
 mod pieces;
+#[cfg(test)]
+mod slow;
 mod span;
 mod walk;
 mod watched;

@@ -285,18 +285,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-
-    /// Gives as few bytes a read as it is told.
-    struct Slow<'a>(&'a [u8], usize);
-
-    impl Read for Slow<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let n = self.1.min(buffer.len()).min(self.0.len());
-            buffer[..n].copy_from_slice(&self.0[..n]);
-            self.0 = &self.0[n..];
-            Ok(n)
-        }
-    }
+    use crate::input::slow::Slow;
 
     /// The lines that come out, long ones put together again.
     fn lines(mut pieces: Pieces<impl Read>) -> Vec<Vec<u8>> {

@@ -170,18 +170,7 @@ impl<R: Read> Read for Span<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-
-    /// Gives as few bytes a read as it is told.
-    struct Slow<'a>(&'a [u8], usize);
-
-    impl Read for Slow<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let n = self.1.min(buffer.len()).min(self.0.len());
-            buffer[..n].copy_from_slice(&self.0[..n]);
-            self.0 = &self.0[n..];
-            Ok(n)
-        }
-    }
+    use crate::input::slow::Slow;
 
     #[test]
     fn adjoining_ranges_hold_each_line_once() {

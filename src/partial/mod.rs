@@ -245,9 +245,8 @@ impl Partial {
     /// # Errors
     /// When the two have something in common, or do not belong together.
     pub fn merge(mut self, mut other: Self) -> Result<Self, MergeError> {
-        let differences = self.settings.differences(&other.settings);
-        if !differences.is_empty() {
-            return Err(MergeError::Settings(differences));
+        if self.settings != other.settings {
+            return Err(MergeError::Settings(self.settings.differences(&other.settings)));
         }
         let n_inputs = (self.n_inputs, other.n_inputs);
         if self.is_numbered != other.is_numbered || matches!(n_inputs, (Some(one), Some(two)) if one != two) {
@@ -289,16 +288,12 @@ impl Partial {
         self.tally = self.tally.merge(other.tally);
         for (input, mut records) in other.records {
             if let Some(own) = self.records.get_mut(&input) {
+                if (own.format, &own.column) != (records.format, &records.column) {
+                    return Err(MergeError::Format(self.inputs[&input].name.clone()));
+                }
                 move_lines(own, input, &runs.0, &joined, self.tally.runs());
             }
             move_lines(&mut records, input, &runs.1, &joined, self.tally.runs());
-            if self
-                .records
-                .get(&input)
-                .is_some_and(|own| (own.format, &own.column) != (records.format, &records.column))
-            {
-                return Err(MergeError::Format(self.inputs[&input].name.clone()));
-            }
             add_records(&mut self.records, input, records);
         }
         for compressed in other.compressed.into_values() {
