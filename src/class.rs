@@ -44,7 +44,9 @@ const fn code(byte: u8) -> u8 {
         b'1' => HOST | X | D | A | C,
         b'2' => HOST | X | D | B,
         b'3' => HOST | X | D | B | C,
-        b'4'..=b'9' => HOST | X | D,
+        b'4' => HOST | X | D | A | B,
+        b'8' => HOST | X | D | C,
+        b'5'..=b'9' => HOST | X | D,
         b'f' => HOST | X | A,
         b'b' => HOST | X | B,
         b'e' => HOST | X | C,
@@ -171,6 +173,12 @@ pub(crate) trait Classes<W>: Copy {
 
     /// "3".
     fn three(&self) -> W;
+
+    /// "4".
+    fn four(&self) -> W;
+
+    /// "8".
+    fn eight(&self) -> W;
 }
 
 /// Words that logic is done with.
@@ -382,26 +390,38 @@ impl<W: Logic> Classes<W> for OfCodes<W> {
 
     #[inline(always)]
     fn zero(&self) -> W {
-        let [_, _, host, x, d, a, _, c] = self.0;
-        (host & x & d) & a & !c
+        let [_, _, host, x, d, a, b, c] = self.0;
+        (host & x & d) & (a & !b & !c)
     }
 
     #[inline(always)]
     fn zero_one(&self) -> W {
-        let [_, _, host, x, d, a, ..] = self.0;
-        (host & x & d) & a
+        let [_, _, host, x, d, a, b, _] = self.0;
+        (host & x & d) & a & !b
     }
 
     #[inline(always)]
     fn two_three(&self) -> W {
-        let [_, _, host, x, d, _, b, ..] = self.0;
-        (host & x & d) & b
+        let [_, _, host, x, d, a, b, _] = self.0;
+        (host & x & d) & b & !a
     }
 
     #[inline(always)]
     fn three(&self) -> W {
         let [_, _, host, x, d, _, b, c] = self.0;
         (host & x & d) & b & c
+    }
+
+    #[inline(always)]
+    fn four(&self) -> W {
+        let [_, _, host, x, d, a, b, _] = self.0;
+        (host & x & d) & a & b
+    }
+
+    #[inline(always)]
+    fn eight(&self) -> W {
+        let [_, _, host, x, d, a, b, c] = self.0;
+        (host & x & d) & (c & !a & !b)
     }
 }
 
@@ -675,6 +695,16 @@ impl<W: Logic> Classes<W> for OfBits<W> {
     fn three(&self) -> W {
         self.row_3() & self.low(3)
     }
+
+    #[inline(always)]
+    fn four(&self) -> W {
+        self.row_3() & self.low(4)
+    }
+
+    #[inline(always)]
+    fn eight(&self) -> W {
+        self.row_3() & self.low(8)
+    }
 }
 
 #[cfg(test)]
@@ -744,5 +774,7 @@ mod tests {
         is(classes.zero_one(), b"01", "zero_one");
         is(classes.two_three(), b"23", "two_three");
         is(classes.three(), b"3", "three");
+        is(classes.four(), b"4", "four");
+        is(classes.eight(), b"8", "eight");
     }
 }

@@ -29,19 +29,21 @@ pub(crate) const STRIPE_LEN: usize = STRIPE * BLOCK;
 /// How many steps have their planes made at once.
 const AT_ONCE: usize = 16;
 
-/// How many counters there are: http, https, ftp, file, and relative lines with the rest.
-const COUNTERS: usize = 5;
+/// How many counters there are: http, https, ftp, file, relative lines with the rest, and ports.
+const COUNTERS: usize = 6;
 const FIELDS: usize = COUNTERS * 4;
 
 /// The plain lines of a scheme, from which field on: first all of them, whose verdict is at that place in [`LEVELS`] at the
 /// best; then those whose verdict is the next at the best, and so on.
 const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
     [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
-/// Plain lines with an escaped delimiter; blank ones; plain lines with a high port; lines that end in CR.
+/// Plain lines with an escaped delimiter; blank ones; lines that end in CR; plain lines with a port that is not the default one, and
+/// with a reserved one.
 const DELIMITER: usize = 7;
-const BLANK: usize = 15;
-const PORT: usize = 18;
+const BLANK: usize = 18;
 const CR: usize = 19;
+const PORT: usize = 20;
+const RESERVED_PORT: usize = 21;
 
 /// What is kept of each step: the LFs; and the bytes that may have an advisory, for which a line is hard, or for which all
 /// grammars refuse it.
@@ -124,9 +126,14 @@ impl Findings {
         self.fields[DELIMITER]
     }
 
-    /// How many lines that are not listed have a port that is not the default and not reserved.
+    /// How many lines that are not listed have a port that is not the default.
     pub(crate) fn ports(&self) -> u64 {
         self.fields[PORT]
+    }
+
+    /// How many of them have one that is reserved.
+    pub(crate) fn reserved_ports(&self) -> u64 {
+        self.fields[RESERVED_PORT]
     }
 
     /// How many lines end in a CR.
@@ -290,8 +297,10 @@ pub(crate) struct List {
     pub(crate) blank: bool,
     /// Those of http and https with an escaped delimiter; otherwise they are counted.
     pub(crate) delimiters: bool,
-    /// Those of http and https with a port that is surely not the default and not reserved; otherwise they are counted.
+    /// Those of http and https with a port that is surely not the default; otherwise they are counted.
     pub(crate) ports: bool,
+    /// Those of http and https with a port that is surely reserved; otherwise they are counted.
+    pub(crate) reserved_ports: bool,
 }
 
 /// Reads the lines of some lanes, a stripe at a time.
@@ -470,6 +479,9 @@ fn record<W: Word, C: Counts<W>>(
     if list.ports {
         listed = listed | ends.port;
     }
+    if list.reserved_ports {
+        listed = listed | ends.reserved_port;
+    }
     if list.blank {
         listed = listed | ends.blank;
     }
@@ -496,7 +508,7 @@ fn record<W: Word, C: Counts<W>>(
 fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
     ends: &Ends<W>,
     listed: W,
-    [http, https, ftp, file, rest]: &mut [C; COUNTERS],
+    [http, https, ftp, file, rest, ports]: &mut [C; COUNTERS],
 ) {
     let Ends { refused_draft, refused_1738, tilde, .. } = *ends;
     let plain = ends.newline & !(listed | ends.blank);
@@ -507,11 +519,15 @@ fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
     let port = plain & ends.port;
     if ((ends.newline & !(is_http | is_https | listed)) | ends.cr | port).any() {
         let relative = plain & !ends.absolute;
-        rest.add::<CROWDED>([relative, relative & tilde, port, ends.cr]);
-        let (is_ftp, is_file, blank) = (plain & ends.ftp, plain & ends.file, ends.blank & !listed);
-        if (is_ftp | is_file | blank).any() {
+        rest.add::<CROWDED>([relative, relative & tilde, ends.blank & !listed, ends.cr]);
+        let none = port & !port;
+        if port.any() {
+            ports.add::<CROWDED>([port, port & ends.reserved_port, none, none]);
+        }
+        let (is_ftp, is_file) = (plain & ends.ftp, plain & ends.file);
+        if (is_ftp | is_file).any() {
             ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
-            file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, blank]);
+            file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, none]);
         }
     }
 }

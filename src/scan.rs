@@ -118,6 +118,7 @@ impl Consumer for Observer<'_> {
             blank: false,
             delimiters: wanted(Advisory::EncodedDelimiter),
             ports: wanted(Advisory::PortNondefault),
+            reserved_ports: wanted(Advisory::PortReserved),
         }
     }
 
@@ -141,6 +142,7 @@ impl Consumer for Observer<'_> {
         self.tally.blank += bulk.blank;
         self.tally.count_advised(Advisory::EncodedDelimiter, bulk.delimiters);
         self.tally.count_advised(Advisory::PortNondefault, bulk.ports);
+        self.tally.count_advised(Advisory::PortReserved, bulk.reserved_ports);
     }
 
     #[inline]

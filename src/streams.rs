@@ -30,7 +30,7 @@ const SLOTS: usize = 25;
 /// How many more do for lines of ftp and file, for ports and for percent escapes.
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 1;
-const PORT_SLOTS: usize = 7;
+const PORT_SLOTS: usize = 13;
 const ESCAPE_SLOTS: usize = 5;
 
 /// What goes from one word of a lane to the next. Each operation that needs it has a slot, by the order of the calls, which
@@ -159,8 +159,10 @@ pub(crate) struct Ends<W> {
     pub(crate) listed: W,
     /// It has an escaped delimiter of http and https.
     pub(crate) delimiter: W,
-    /// It has a port that is surely 2000 or more.
+    /// It has a port that is not the default one of http or https: surely 2000 or more, or reserved.
     pub(crate) port: W,
+    /// It has a reserved port: the default one of the other of the two.
+    pub(crate) reserved_port: W,
     /// The bytes that may have an advisory.
     pub(crate) noteworthy: W,
     /// The bytes for which a line is hard.
@@ -238,7 +240,7 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
     let port_colon = host_end & c.colon();
     hard = hard | (host_end & !(c.delimiter() | c.end())) | (port_colon & in_file);
     let mut hostport_end = host_end & !c.colon();
-    let (mut port, mut high_port, mut empty_port) = (zero, zero, zero);
+    let (mut port, mut other_port, mut reserved_port, mut empty_port) = (zero, zero, zero, zero);
     if carried.port.alive | port_colon.any() {
         let mut flow = Flow::new(&mut carried.port.slots);
         port = flow.moved(port_colon);
@@ -251,8 +253,17 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
         let third = flow.moved(second & c.digit());
         let fourth = flow.moved(third & c.digit());
         let high_end = flow.behind(fourth & c.digit(), c.digit());
-        attend = attend | (port_end & !high_end);
-        high_port = flow.line_end(high_end, newline);
+        // "80" and "443" are the default of one of the two, and reserved for the other.
+        let eight = flow.moved(port & c.eight());
+        let default_end = port_end & !in_ftp_file;
+        let end_80 = flow.moved(eight & c.zero()) & default_end;
+        let four = flow.moved(port & c.four());
+        let four_four = flow.moved(four & c.four());
+        let end_443 = flow.moved(four_four & c.three()) & default_end;
+        let reserved_end = (end_80 & !in_http) | (end_443 & in_http);
+        attend = attend | (port_end & !(high_end | end_80 | end_443));
+        other_port = flow.line_end(high_end | reserved_end, newline);
+        reserved_port = flow.line_end(reserved_end, newline);
         debug_assert_eq!(flow.at, PORT_SLOTS);
         carried.port.look();
     }
@@ -317,7 +328,7 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
     hard = hard | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
     let listed = flow.line_end(hard | attend | violation, newline);
     // Of other schemes, and without one, they have to be looked at.
-    let listed = listed | ((delimiter | high_port) & (ftp | file | !absolute));
+    let listed = listed | ((delimiter | other_port) & (ftp | file | !absolute));
     debug_assert_eq!(flow.at, SLOTS);
     let refused_1738 = refused_1738 | tilde;
     Ends {
@@ -333,7 +344,8 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
         refused_draft: refused_draft | refused_1738,
         listed,
         delimiter,
-        port: high_port,
+        port: other_port,
+        reserved_port,
         noteworthy,
         hard,
         violation,

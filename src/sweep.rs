@@ -89,8 +89,10 @@ pub(crate) struct Bulk {
     pub(crate) cr: u64,
     /// Those with an escaped delimiter that are not handed on.
     pub(crate) delimiters: u64,
-    /// Those with a port that is not the default and not reserved that are not handed on.
+    /// Those with a port that is not the default that are not handed on.
     pub(crate) ports: u64,
+    /// Those of them with one that is reserved.
+    pub(crate) reserved_ports: u64,
 }
 
 /// How many judged lines took which way through the scan. It depends on the kernel, and is no part of a tally.
@@ -255,6 +257,7 @@ impl<C: Consumer> Sweeper<'_, C> {
             cr: findings.cr(),
             delimiters: findings.delimiters(),
             ports: findings.ports(),
+            reserved_ports: findings.reserved_ports(),
         });
         lines_of_all += findings.blank();
         for (scheme, verdict, lines) in findings.plain() {

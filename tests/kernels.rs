@@ -334,7 +334,7 @@ fn buffers_at_the_end_of_memory() {
 }
 
 /// Lines in which every byte means something.
-const TEMPLATES: [&str; 24] = [
+const TEMPLATES: [&str; 25] = [
     "http://a.b/c?d#e",
     "https://a-b.c:80/d",
     "ftp://a.bc:21/d%2Fe;type=a",
@@ -343,6 +343,7 @@ const TEMPLATES: [&str; 24] = [
     "a/b:c?d#e",
     "//a:1/b",
     "http://1.2.3.4/",
+    "http://a:443/b",
     "http://a.b1.2c/",
     "http://a:1?b",
     "http://a?b/c??d#e#f",

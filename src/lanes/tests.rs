@@ -19,6 +19,7 @@ struct Found {
     blank: u64,
     delimiters: u64,
     ports: u64,
+    reserved_ports: u64,
     plain: Vec<(Option<usize>, Verdict, u64)>,
     listed: Vec<Listed>,
 }
@@ -68,6 +69,7 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
     found.listed.sort();
     (found.cr, found.blank) = (findings.cr(), findings.blank());
     (found.delimiters, found.ports) = (findings.delimiters(), findings.ports());
+    found.reserved_ports = findings.reserved_ports();
     found.plain = findings.plain().collect();
     let plain: u64 = found.plain.iter().map(|(.., lines)| lines).sum();
     found.lines = plain + found.blank + found.listed.len() as u64;
@@ -115,6 +117,7 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     };
     assert!(found.delimiters <= advised(Advisory::EncodedDelimiter));
     assert!(found.ports <= advised(Advisory::PortNondefault));
+    assert!(found.reserved_ports <= advised(Advisory::PortReserved));
 }
 
 /// Compares what each kernel finds in `bytes`, whose last line has an LF.
@@ -135,7 +138,7 @@ fn check(bytes: &[u8], list: List, findings: &mut Findings) {
 }
 
 /// What buffers are made of: pieces that make a line of some scheme now and then.
-const PIECES: [&str; 65] = [
+const PIECES: [&str; 69] = [
     "http://",
     "http://h:8080",
     "https://",
@@ -159,6 +162,10 @@ const PIECES: [&str; 65] = [
     ":",
     ":80",
     ":81",
+    ":443",
+    ":8",
+    "0",
+    "44",
     "?",
     "#",
     "##",
@@ -226,7 +233,13 @@ fn portable_is_what_the_others_are() {
         }
         bytes.push(b'\n');
         let grammar = Grammar::ALL[n % Grammar::ALL.len()];
-        let list = List { grammar, blank: n & 4 == 0, delimiters: n & 1 == 0, ports: n & 2 == 0 };
+        let list = List {
+            grammar,
+            blank: n & 4 == 0,
+            delimiters: n & 1 == 0,
+            ports: n & 2 == 0,
+            reserved_ports: n & 8 == 0,
+        };
         check(&bytes, list, &mut findings);
     }
 }
@@ -242,7 +255,8 @@ fn several_stripes() {
         let mut bytes = text.repeat(times);
         let at = bytes.len() / 3 / text.len() * text.len();
         bytes.splice(at..at, [b"ftp://h/%00".to_vec(), vec![b'a'; long], b"\n".to_vec()].concat());
-        let list = |grammar| List { grammar, blank: false, delimiters: true, ports: false };
+        let list =
+            |grammar| List { grammar, blank: false, delimiters: true, ports: false, reserved_ports: false };
         check(&bytes, list(Grammar::Rfc1738), &mut findings);
         check(&bytes[..text.len()], list(Grammar::Rfc3986), &mut findings);
     }
