@@ -106,6 +106,8 @@ pub(crate) enum Known {
     Verdict(Verdict),
     /// No grammar accepts it, for the byte there in its lane; RFC 2396 and RFC 3986 accept what comes before.
     Bad(usize),
+    /// No grammar accepts it, for some byte or another.
+    Refused,
 }
 
 /// What the streams find in the lanes of a piece. Its memory serves the next piece too.
@@ -214,7 +216,7 @@ impl Findings {
             before = self.steps[at].newline[lane];
         };
         let known = if hard != 0 {
-            Known::Hard
+            if violation == 0 { Known::Hard } else { Known::Refused }
         } else if violation != 0
             && let Some(at) = self.first(lane, start..=end, |step| &step.violation)
         {

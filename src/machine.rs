@@ -261,6 +261,43 @@ mod tests {
         assert_eq!(seen, expected);
     }
 
+    /// Wherever they stand: a byte that no grammar has, a "%" without two hexadecimal digits, and a second "#".
+    #[test]
+    fn no_grammar_accepts_a_line_with_what_the_streams_call_a_violation() {
+        let states = || (0..tables::N_STATES as u32).map(|state| State(state * 128));
+        let bytes = || 0..0x80_u8;
+        let is_dead = |state: State| bytes().all(|byte| state.step_ascii(byte) == state);
+        assert!(is_dead(State::DEAD) && State::DEAD.verdict().is_empty());
+        let refuses = |state: State, byte| state.step_ascii(byte) == State::DEAD;
+        for state in states() {
+            let illegal = bytes().filter(|&byte| {
+                !byte.is_ascii_alphanumeric() && !b"\"[]/?#:%~;=$-_.+!*'(),&@".contains(&byte)
+            });
+            assert!(illegal.into_iter().all(|byte| refuses(state, byte)));
+            let escape = state.step_ascii(b'%');
+            for digit in bytes().filter(u8::is_ascii_hexdigit) {
+                let escape = escape.step_ascii(digit);
+                assert!(escape.verdict().is_empty());
+                assert!(bytes().filter(|byte| !byte.is_ascii_hexdigit()).all(|byte| refuses(escape, byte)));
+            }
+            assert!(escape.verdict().is_empty());
+            assert!(bytes().filter(|byte| !byte.is_ascii_hexdigit()).all(|byte| refuses(escape, byte)));
+        }
+        // All that can be reached behind a "#".
+        let mut behind: Vec<State> = states().map(|state| state.step_ascii(b'#')).collect();
+        let mut at = 0;
+        while at < behind.len() {
+            let state = behind[at];
+            assert!(refuses(state, b'#'));
+            for next in bytes().map(|byte| state.step_ascii(byte)) {
+                if !behind.contains(&next) {
+                    behind.push(next);
+                }
+            }
+            at += 1;
+        }
+    }
+
     #[test]
     fn labelled_machines_accept_what_the_machine_accepts() {
         for line in [

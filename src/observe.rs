@@ -99,19 +99,20 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Counts a line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
-    pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
+    /// Counts a line that no grammar accepts; if it is known, for the byte at `at`, and RFC 2396 and RFC 3986 accept what comes
+    /// before.
+    pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
         let scheme = self.schemes.of(line);
         self.keep(entry, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 want a letter first in a scheme.
-        let acceptable = scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic());
-        match of_illegal_byte(self.grammar, line, at) {
-            Some((component, cause)) if acceptable => {
-                let at = at as u64;
+        let at = at.filter(|_| scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic()));
+        let defect = at.and_then(|at| Some((at as u64, of_illegal_byte(self.grammar, line, at)?)));
+        match defect {
+            Some((at, (component, cause))) => {
                 self.tally.count_defect(entry, component, cause, at, || Line::around(line, at));
             }
-            _ => self.explain(entry, line),
+            None => self.explain(entry, line),
         }
     }
 
@@ -152,7 +153,7 @@ mod tests {
             Observer::new(Grammar::Rfc3986, Wanted::default(), &mut tally).observe_bad(
                 &entry,
                 line.as_bytes(),
-                at,
+                Some(at),
             );
             let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
             let defects = tally.defects();

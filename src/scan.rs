@@ -162,7 +162,7 @@ impl Consumer for Observer<'_> {
         self.observe_known(entry, line, scheme, verdict, advisories());
     }
 
-    fn bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize) {
+    fn bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
         self.observe_bad(entry, line, at);
     }
 

@@ -374,7 +374,7 @@ impl Consumer for Finder {
         self.judge(entry, verdict);
     }
 
-    fn bad(&mut self, entry: &Line<'_>, _: &[u8], _: usize) {
+    fn bad(&mut self, entry: &Line<'_>, _: &[u8], _: Option<usize>) {
         self.judge(entry, Verdict::default());
     }
 

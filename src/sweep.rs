@@ -48,8 +48,8 @@ pub(crate) trait Consumer {
         advisories: impl FnOnce() -> Advisories,
     );
 
-    /// A line that no grammar accepts, for the byte at `at`; RFC 2396 and RFC 3986 accept what comes before.
-    fn bad(&mut self, entry: &Line<'_>, line: &[u8], at: usize);
+    /// A line that no grammar accepts; if it is known, for the byte at `at`, and RFC 2396 and RFC 3986 accept what comes before.
+    fn bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>);
 
     /// A line that is not blank, by the number of its outcome.
     fn judged(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8);
@@ -230,12 +230,8 @@ impl<C: Consumer> Sweeper<'_, C> {
                 match listed.known {
                     Known::Hard => hard.push(listed),
                     Known::Verdict(verdict) => self.known(findings, piece, &listed, verdict),
-                    Known::Bad(at) => {
-                        let number = || piece.number(findings, &listed);
-                        let (entry, line) = (piece.entry(&listed, &number), piece.line(&listed));
-                        self.ways.attended += 1;
-                        self.consumer.bad(&entry, line, at - listed.start);
-                    }
+                    Known::Bad(at) => self.bad(findings, piece, &listed, Some(at - listed.start)),
+                    Known::Refused => self.bad(findings, piece, &listed, None),
                 }
             });
             if hard.len() >= MANY_HARD {
@@ -274,6 +270,14 @@ impl<C: Consumer> Sweeper<'_, C> {
             self.consumer.again(piece.bytes, piece.place, piece.before, ends);
         }
         lines_of_all
+    }
+
+    /// Tells of a listed line that no grammar accepts.
+    #[inline]
+    fn bad(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, at: Option<usize>) {
+        let number = || piece.number(findings, listed);
+        self.ways.attended += 1;
+        self.consumer.bad(&piece.entry(listed, &number), piece.line(listed), at);
     }
 
     /// Tells of hard lines of a piece.

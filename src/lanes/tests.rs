@@ -60,6 +60,7 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
                 Known::Hard => (None, None),
                 Known::Verdict(verdict) => (Some(verdict.bits()), None),
                 Known::Bad(at) => (None, Some(from + at)),
+                Known::Refused => (Some(0), None),
             };
             let (start, end) = (from + line.start, from + line.end);
             let before = lines_before + findings.lines_before(line.lane, line.start);
