@@ -9,7 +9,7 @@ use std::ops::RangeInclusive;
 use crate::grammar::{Grammar, Verdict};
 use crate::kernel::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
-use crate::streams::{Carried, Ends, step};
+use crate::streams::{Carried, Ends, begin, finish};
 
 /// What RFC 1808, RFC 1738 and the draft may say of a line that is plain otherwise, each in its turn.
 const LEVELS: [Verdict; 4] = [
@@ -417,10 +417,25 @@ impl<K: Kernel> Tracks<'_, K> {
     /// The logic of the step with that number, and what is kept of it.
     #[inline(always)]
     fn step(&mut self, planes: [K::Word; 8], at: usize, kept: &mut Step) {
-        let ends = step(K::Classes::from(planes), self.kernel.splat(0), self.carried);
+        let classes = K::Classes::from(planes);
+        let (beginnings, other) = begin(classes, self.carried);
+        let zero = self.kernel.splat(0);
+        // Twice, so that the half of it that web lists do not have costs them nothing.
+        if other {
+            let ends = finish::<_, true>(classes, zero, beginnings, self.carried);
+            self.record(&ends, at, kept);
+        } else {
+            let ends = finish::<_, false>(classes, zero, beginnings, self.carried);
+            self.record(&ends, at, kept);
+        }
+    }
+
+    /// Keeps what a step says of its lines.
+    #[inline(always)]
+    fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
         let entry = &mut self.listed[self.n_listed];
         entry.step = at;
-        self.n_listed += record(&ends, self.list, &mut self.counters, kept, entry);
+        self.n_listed += record(ends, self.list, &mut self.counters, kept, entry);
     }
 
     /// Takes what has been counted, if the counts do not have room for a whole stripe.

@@ -26,10 +26,13 @@ use crate::class::Classes;
 use crate::kernel::Word;
 
 /// How many words go from each step to the next.
-const SLOTS: usize = 25;
-/// How many more do for lines of ftp and file, for ports and for percent escapes.
+const SLOTS: usize = 24;
+/// Those of them that are for how lines begin.
+const BEGINNING_SLOTS: usize = 2;
+/// How many more do for CRs, for lines of ftp and file and without a scheme, for ports and for percent escapes.
+const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
-const RELATIVE_SLOTS: usize = 1;
+const RELATIVE_SLOTS: usize = 2;
 const PORT_SLOTS: usize = 13;
 const ESCAPE_SLOTS: usize = 5;
 
@@ -99,6 +102,7 @@ impl<'a, W: Word> Flow<'a, W> {
 /// All that goes from each step to the next.
 pub(crate) struct Carried<W> {
     slots: [W; SLOTS],
+    cr: Rare<W, CR_SLOTS>,
     ftp_file: Rare<W, FTP_FILE_SLOTS>,
     relative: Rare<W, RELATIVE_SLOTS>,
     port: Rare<W, PORT_SLOTS>,
@@ -112,6 +116,7 @@ impl<W: Word> Carried<W> {
         slots[0] = last_bit;
         Self {
             slots,
+            cr: Rare::new(zero),
             ftp_file: Rare::new(zero),
             relative: Rare::new(zero),
             port: Rare::new(zero),
@@ -171,20 +176,59 @@ pub(crate) struct Ends<W> {
     pub(crate) violation: W,
 }
 
-/// One step: 64 bytes of each lane.
+/// How the lines of a step begin.
+pub(crate) struct Beginnings<W> {
+    newline: W,
+    /// Their first bytes.
+    start: W,
+    /// The first byte of each that is not of a scheme.
+    first_other: W,
+    /// The first byte of the rest of a first segment.
+    segment: W,
+    /// The "f" that may be of "ftp" or "file".
+    f: W,
+}
+
+/// The beginning of a step; and whether there is in it more than lines with a scheme that is not ftp or file.
+#[inline(always)]
+pub(crate) fn begin<W: Word>(c: impl Classes<W>, carried: &mut Carried<W>) -> (Beginnings<W>, bool) {
+    let mut flow = Flow::new(&mut carried.slots[..BEGINNING_SLOTS]);
+    let newline = c.newline();
+    let start = flow.moved(newline);
+    let first_other = flow.behind(start, c.scheme());
+    let segment = first_other & !(c.colon() | newline);
+    let f = start & c.f();
+    debug_assert_eq!(flow.at, BEGINNING_SLOTS);
+    let other = carried.cr.alive | carried.ftp_file.alive | carried.relative.alive;
+    (Beginnings { newline, start, first_other, segment, f }, other | (segment | f | c.cr()).any())
+}
+
+/// The rest of the step: 64 bytes of each lane. Unless `OTHER`, it is known that there is nothing other in it than lines with a
+/// scheme that is not ftp or file, and most of the work for those is left out.
 #[inline(always)]
 #[allow(clippy::too_many_lines, reason = "one derivation, whose parts share most streams")]
-pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W>) -> Ends<W> {
-    let mut flow = Flow::new(&mut carried.slots);
-    let newline = c.newline();
+pub(crate) fn finish<W: Word, const OTHER: bool>(
+    c: impl Classes<W>,
+    zero: W,
+    beginnings: Beginnings<W>,
+    carried: &mut Carried<W>,
+) -> Ends<W> {
+    let mut flow = Flow::new(&mut carried.slots[BEGINNING_SLOTS..]);
+    let Beginnings { newline, start, first_other, segment, f } = beginnings;
+    let end = if OTHER { c.end() } else { newline };
+    let mut hard = c.odd();
 
-    // Lines. A CR is part of the terminator if only CRs and the LF follow it.
-    let start = flow.moved(newline);
-    let behind_cr = flow.moved(c.cr());
-    let mut hard = (behind_cr & !c.end()) | (start & c.cr()) | c.odd();
+    // A CR is part of the terminator if only CRs and the LF follow it.
+    let mut behind_cr = zero;
+    if OTHER && carried.cr.alive | c.cr().any() {
+        let mut flow = Flow::new(&mut carried.cr.slots);
+        behind_cr = flow.moved(c.cr());
+        hard = hard | (behind_cr & !end) | (start & c.cr());
+        debug_assert_eq!(flow.at, CR_SLOTS);
+        carried.cr.look();
+    }
 
     // The scheme.
-    let first_other = flow.behind(start, c.scheme());
     let scheme_end = first_other & c.colon() & !start;
     let h = flow.moved(start & c.h());
     let ht = flow.moved(h & c.t());
@@ -194,8 +238,7 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
     let http = http & c.colon();
     let (mut ftp, mut in_ftp, mut file, mut in_file) = (zero, zero, zero, zero);
     let mut known = http | https;
-    let f = start & c.f();
-    if carried.ftp_file.alive | f.any() {
+    if OTHER && carried.ftp_file.alive | f.any() {
         let mut flow = Flow::new(&mut carried.ftp_file.slots);
         let f = flow.moved(f);
         let ft = flow.moved(f & c.t());
@@ -211,34 +254,32 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
     }
     let mut attend = scheme_end & !known;
     let (http, in_http) = flow.line_end_and_reach(http, newline);
-    let (absolute, in_absolute) = flow.line_end_and_reach(scheme_end, newline);
+    let absolute = flow.sum(scheme_end, !newline) & newline;
     let in_ftp_file = in_ftp | in_file;
     let in_own_rule = in_http | in_ftp_file;
 
-    // No scheme: a ":" in the first segment is for the judge, as is a query without a path.
-    let segment = first_other & !(c.colon() | newline);
-    if carried.relative.alive | segment.any() {
+    // No scheme: a ":" in the first segment is for the judge, as is a query without a path, and what begins with "//".
+    hard = hard | (start & c.colon());
+    if OTHER && carried.relative.alive | segment.any() {
         let mut flow = Flow::new(&mut carried.relative.slots);
         let segment_end = flow.behind(segment, !(c.delimiter() | newline));
-        hard = hard | (segment_end & c.colon());
+        let second_slash = flow.moved(start & c.slash());
+        hard = hard | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
         debug_assert_eq!(flow.at, RELATIVE_SLOTS);
         carried.relative.look();
     }
-    hard = hard | (start & (c.question() | c.colon()));
 
-    // A scheme must be followed by "//", and that by a plain host, or, of file, by nothing and a "/". What begins with "//"
-    // is for the judge.
+    // A scheme must be followed by "//", and that by a plain host, or, of file, by nothing and a "/".
     let behind_scheme = flow.moved(scheme_end);
-    let second_slash = flow.moved((behind_scheme | start) & c.slash());
+    let second_slash = flow.moved(behind_scheme & c.slash());
     let authority = flow.moved(second_slash & c.slash());
-    hard = hard | ((behind_scheme | (second_slash & in_absolute)) & !c.slash());
-    hard = hard | (second_slash & c.slash() & !in_absolute);
+    hard = hard | ((behind_scheme | second_slash) & !c.slash());
     hard = hard | (authority & !c.host() & !(in_file & c.slash()));
     let host_sum = flow.sum(authority, c.host());
     let host_end = host_sum & !c.host();
     let in_host = c.host() & !host_sum;
     let port_colon = host_end & c.colon();
-    hard = hard | (host_end & !(c.delimiter() | c.end())) | (port_colon & in_file);
+    hard = hard | (host_end & !(c.delimiter() | end)) | (port_colon & in_file);
     let mut hostport_end = host_end & !c.colon();
     let (mut port, mut other_port, mut reserved_port, mut empty_port) = (zero, zero, zero, zero);
     if carried.port.alive | port_colon.any() {
@@ -246,7 +287,7 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
         port = flow.moved(port_colon);
         empty_port = port & !c.digit();
         let port_end = flow.behind(port, c.digit());
-        hard = hard | (port_end & !((c.delimiter() & !c.colon()) | c.end()));
+        hard = hard | (port_end & !((c.delimiter() & !c.colon()) | end));
         hostport_end = hostport_end | port_end;
         // Four digits or more, the first of them from "2" on: no default of http or https, and not reserved.
         let second = flow.moved(port & c.digit() & !c.zero_one());
@@ -312,7 +353,7 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
         | ((empty_port | bad_label) & in_own_rule);
     let draft_mark = c.semicolon_equals() | (c.colon() & !scheme_end & !port_colon);
     let refused_by_draft = (draft_mark & (in_http | in_ftp))
-        | (behind_question & c.end() & in_http)
+        | (behind_question & end & in_http)
         | c.hash()
         | (mark_in_search & in_http)
         | (authority & !c.alpha())
@@ -329,7 +370,7 @@ pub(crate) fn step<W: Word>(c: impl Classes<W>, zero: W, carried: &mut Carried<W
     let listed = flow.line_end(hard | attend | violation, newline);
     // Of other schemes, and without one, they have to be looked at.
     let listed = listed | ((delimiter | other_port) & (ftp | file | !absolute));
-    debug_assert_eq!(flow.at, SLOTS);
+    debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
     let refused_1738 = refused_1738 | tilde;
     Ends {
         newline,
