@@ -485,7 +485,7 @@ fn record<W: Word, C: Counts<W>>(
         listed = listed
             | match list.grammar {
                 Grammar::Draft1993 => ends.newline & !((ends.http | ends.ftp) & !ends.refused_draft),
-                Grammar::Rfc1738 => (ends.newline & !ends.absolute) | ends.refused_1738,
+                Grammar::Rfc1738 => ends.relative | ends.refused_1738,
                 _ => ends.tilde,
             };
         listed = listed & !ends.blank;
@@ -531,11 +531,11 @@ fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
     let plain = ends.newline & !(listed | ends.blank);
     let is_http = plain & ends.http;
     http.add::<CROWDED>([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
-    let is_https = plain & ends.absolute & !(ends.http | ends.ftp | ends.file);
+    let is_https = plain & !(ends.http | ends.ftp | ends.file | ends.relative);
     https.add::<CROWDED>([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
     let port = plain & ends.port;
     if ((ends.newline & !(is_http | is_https | listed)) | ends.cr | port).any() {
-        let relative = plain & !ends.absolute;
+        let relative = plain & ends.relative;
         rest.add::<CROWDED>([relative, relative & tilde, ends.blank & !listed, ends.cr]);
         let none = port & !port;
         if port.any() {

@@ -26,13 +26,13 @@ use crate::class::Classes;
 use crate::kernel::Word;
 
 /// How many words go from each step to the next.
-const SLOTS: usize = 24;
+const SLOTS: usize = 22;
 /// Those of them that are for how lines begin.
 const BEGINNING_SLOTS: usize = 2;
 /// How many more do for CRs, for lines of ftp and file and without a scheme, for ports and for percent escapes.
 const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
-const RELATIVE_SLOTS: usize = 2;
+const RELATIVE_SLOTS: usize = 3;
 const PORT_SLOTS: usize = 13;
 const ESCAPE_SLOTS: usize = 5;
 
@@ -79,15 +79,32 @@ impl<'a, W: Word> Flow<'a, W> {
         self.sum(markers, class) & !class
     }
 
+    /// The same from the byte behind each of `marks` on, with what a run leaves behind: its sum. Where a byte of `class` was run over, it
+    /// has no bit; the first byte not run over has one.
+    #[inline(always)]
+    fn sum_behind(&mut self, marks: W, class: W) -> W {
+        let before = self.slot();
+        let sum = marks.moved(*before).plus(class);
+        // What stands or runs over the last byte goes on.
+        *before = marks | (class & !sum);
+        sum
+    }
+
     /// For each LF, whether `marks` has a bit in its line, the LF included. There may be many in a line: the first runs to the
     /// LF, and the others add up to less than the line.
     #[inline(always)]
     fn line_end(&mut self, marks: W, newline: W) -> W {
+        self.line_end_behind(marks & !newline, newline) | (marks & newline)
+    }
+
+    /// The same of marks none of which is at an LF.
+    #[inline(always)]
+    fn line_end_behind(&mut self, marks: W, newline: W) -> W {
         let carry = self.slot();
-        let inside = (marks & !newline) | *carry;
+        let inside = marks | *carry;
         let sum = inside.plus(!newline);
         *carry = ((inside | !sum) & !newline).top();
-        (sum | marks) & newline
+        sum & newline
     }
 
     /// For a stream with one marker a line at most, before the LF: for each LF, whether its line has one; and all bytes of such
@@ -152,8 +169,8 @@ pub(crate) struct Ends<W> {
     pub(crate) http: W,
     pub(crate) ftp: W,
     pub(crate) file: W,
-    /// The line has a scheme.
-    pub(crate) absolute: W,
+    /// The line has no scheme.
+    pub(crate) relative: W,
     /// RFC 1808 refuses it, RFC 1738 and the draft too.
     pub(crate) tilde: W,
     /// RFC 1738 refuses it (if it has a scheme), and the draft too.
@@ -183,7 +200,7 @@ pub(crate) struct Beginnings<W> {
     start: W,
     /// The first byte of each that is not of a scheme.
     first_other: W,
-    /// The first byte of the rest of a first segment.
+    /// Those of them that begin or end a line without a scheme, but for ":".
     segment: W,
     /// The "f" that may be of "ftp" or "file".
     f: W,
@@ -196,7 +213,7 @@ pub(crate) fn begin<W: Word>(c: impl Classes<W>, carried: &mut Carried<W>) -> (B
     let newline = c.newline();
     let start = flow.moved(newline);
     let first_other = flow.behind(start, c.scheme());
-    let segment = first_other & !(c.colon() | newline);
+    let segment = first_other & !(c.colon() | (start & newline));
     let f = start & c.f();
     debug_assert_eq!(flow.at, BEGINNING_SLOTS);
     let other = carried.cr.alive | carried.ftp_file.alive | carried.relative.alive;
@@ -254,14 +271,15 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     }
     let mut attend = scheme_end & !known;
     let (http, in_http) = flow.line_end_and_reach(http, newline);
-    let absolute = flow.sum(scheme_end, !newline) & newline;
     let in_ftp_file = in_ftp | in_file;
     let in_own_rule = in_http | in_ftp_file;
 
     // No scheme: a ":" in the first segment is for the judge, as is a query without a path, and what begins with "//".
     hard = hard | (start & c.colon());
+    let mut relative = zero;
     if OTHER && carried.relative.alive | segment.any() {
         let mut flow = Flow::new(&mut carried.relative.slots);
+        relative = flow.sum(segment, !newline) & newline;
         let segment_end = flow.behind(segment, !(c.delimiter() | newline));
         let second_slash = flow.moved(start & c.slash());
         hard = hard | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
@@ -323,8 +341,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let behind_question = flow.moved(c.question());
     let search_end = flow.behind(behind_question, !(c.slash_question() | newline));
     let mark_in_search = search_end & c.slash_question();
-    let behind_hash = flow.moved(c.hash());
-    let second_hash = flow.behind(behind_hash, !(c.hash() | newline)) & c.hash();
+    let second_hash = flow.sum_behind(c.hash(), !(c.hash() | newline)) & c.hash();
 
     // Percent escapes. Of http and https, those of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy; of ftp, any.
     let percent = c.percent();
@@ -340,7 +357,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         let other = (escape & c.zero()) | (percent & in_ftp);
         attend = attend | other;
         noteworthy = noteworthy | of_delimiter | other;
-        delimiter = flow.line_end(of_delimiter, newline);
+        delimiter = flow.line_end_behind(of_delimiter, newline);
         debug_assert_eq!(flow.at, ESCAPE_SLOTS);
         carried.escape.look();
     }
@@ -362,14 +379,14 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     // In ftp a "?" behind the host may belong to a login.
     hard = hard | (c.semicolon() & in_ftp_file) | (hostport_end & c.question() & in_ftp);
 
-    let tilde = flow.line_end(c.tilde(), newline);
+    let tilde = flow.line_end_behind(c.tilde(), newline);
     let refused_1738 = flow.line_end(refused_both, newline);
     let refused_draft = flow.line_end(refused_by_draft, newline);
     // What RFC 1738 refuses and the draft does not is out of order.
     hard = hard | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
     let listed = flow.line_end(hard | attend | violation, newline);
     // Of other schemes, and without one, they have to be looked at.
-    let listed = listed | ((delimiter | other_port) & (ftp | file | !absolute));
+    let listed = listed | ((delimiter | other_port) & (ftp | file | relative));
     debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
     let refused_1738 = refused_1738 | tilde;
     Ends {
@@ -379,7 +396,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         http,
         ftp,
         file,
-        absolute,
+        relative,
         tilde,
         refused_1738,
         refused_draft: refused_draft | refused_1738,
