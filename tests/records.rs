@@ -289,7 +289,19 @@ fn records(format: Format) -> impl Strategy<Value = Vec<u8>> {
         }
         text
     });
-    prop_oneof![3 => drawn, 1 => changed, 1 => prop::collection::vec(any::<u8>(), 0..200)]
+    let bytes = prop_oneof![3 => drawn, 1 => changed, 1 => prop::collection::vec(any::<u8>(), 0..200)];
+    (prop::bool::weighted(0.1), bytes).prop_map(|(marked, bytes)| [mark(marked), &bytes].concat())
+}
+
+/// A byte order mark, if it is wanted.
+fn mark(wanted: bool) -> &'static [u8] {
+    if wanted { b"\xef\xbb\xbf" } else { b"" }
+}
+
+#[test]
+fn a_mark_alone_is_an_input_of_any_format() {
+    let formats = Format::ALL.iter().copied().filter(|&format| format != Format::Parquet);
+    formats.for_each(|format| check_laws(format, mark(true)));
 }
 
 macro_rules! laws {

@@ -31,6 +31,7 @@ fuzz_target!(|input: &[u8]| {
         end = bytes.len().min(end + 1 + usize::from(step));
         let mut copy = reader.clone();
         let len = reader.cut(&bytes[start..end], end == bytes.len());
+        assert!(end < bytes.len() || len == end - start, "at the end it is all of them");
         pieces.extend(copy.fields(&bytes[start..start + len]));
         of_pieces = of_pieces.merge(copy.counts());
         start += len;

@@ -519,7 +519,8 @@ impl Reader {
     pub fn cut(&mut self, bytes: &[u8], ended: bool) -> usize {
         let mark = bytes.len() - skip_byte_order_mark(bytes, self.offset).len();
         let len = mark + self.cut_body(&bytes[mark..], self.offset + mark as u64, ended);
-        if len == mark {
+        // Without a record behind it, the mark waits for what follows it.
+        if len == mark && !ended {
             return 0;
         }
         self.offset += len as u64;
