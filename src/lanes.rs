@@ -6,6 +6,7 @@
 
 use std::ops::RangeInclusive;
 
+use crate::advisory::{Advisories, Advisory};
 use crate::grammar::{Grammar, Verdict};
 use crate::kernel::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
@@ -297,12 +298,9 @@ pub(crate) struct List {
     pub(crate) grammar: Grammar,
     /// Blank ones, with whatever verdict; otherwise they are counted.
     pub(crate) blank: bool,
-    /// Those of http and https with an escaped delimiter; otherwise they are counted.
-    pub(crate) delimiters: bool,
-    /// Those of http and https with a port that is surely not the default; otherwise they are counted.
-    pub(crate) ports: bool,
-    /// Those of http and https with a port that is surely reserved; otherwise they are counted.
-    pub(crate) reserved_ports: bool,
+    /// Those of http and https with one of these: an escaped delimiter, a port that is surely not the default, and one that is
+    /// surely reserved; otherwise they are counted.
+    pub(crate) advisories: Advisories,
 }
 
 /// Reads the lines of some lanes, a stripe at a time.
@@ -490,13 +488,13 @@ fn record<W: Word, C: Counts<W>>(
             };
         listed = listed & !ends.blank;
     }
-    if list.delimiters {
+    if list.advisories.has(Advisory::EncodedDelimiter) {
         listed = listed | ends.delimiter;
     }
-    if list.ports {
+    if list.advisories.has(Advisory::PortNondefault) {
         listed = listed | ends.port;
     }
-    if list.reserved_ports {
+    if list.advisories.has(Advisory::PortReserved) {
         listed = listed | ends.reserved_port;
     }
     if list.blank {

@@ -112,14 +112,9 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
 
 impl Consumer for Observer<'_> {
     fn list(&self, place: Place) -> List {
-        let wanted = |advisory| !self.tally.has_examples(advisory, place);
-        List {
-            grammar: self.grammar,
-            blank: false,
-            delimiters: wanted(Advisory::EncodedDelimiter),
-            ports: wanted(Advisory::PortNondefault),
-            reserved_ports: wanted(Advisory::PortReserved),
-        }
+        let wanted = |&advisory: &Advisory| !self.tally.has_examples(advisory, place);
+        let advisories = Advisory::ALL.iter().copied().filter(wanted).collect();
+        List { grammar: self.grammar, blank: false, advisories }
     }
 
     /// Whether a line has nothing to advise, nothing to explain and nothing to show, and its scheme is known.

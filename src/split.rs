@@ -342,7 +342,7 @@ impl Consumer for Finder {
     fn list(&self, _: Place) -> List {
         // Of lines that the streams know, a later grammar refuses none that an earlier one accepts.
         let grammar = self.by.iter().next().unwrap_or(Grammar::Rfc3986);
-        List { grammar, blank: self.blank, delimiters: false, ports: false, reserved_ports: false }
+        List { grammar, blank: self.blank, advisories: Advisories::default() }
     }
 
     fn in_bulk(&self, outcome: &Outcome, _: Place) -> bool {

@@ -194,6 +194,7 @@ pub(crate) struct Ends<W> {
 }
 
 /// How the lines of a step begin.
+#[derive(Clone, Copy)]
 pub(crate) struct Beginnings<W> {
     newline: W,
     /// Their first bytes.

@@ -3,12 +3,14 @@
 //! Whatever the order and grouping in which the lines of a corpus are observed and merged, the tally is the same: counts
 //! are sums, examples are the first few by place, and of the schemes found the first few by a fixed order keep their name.
 
+mod defects;
 mod state;
 
 use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
+use self::defects::Defects;
 use crate::advisory::{Advisories, Advisory};
 use crate::census::Census;
 use crate::component::Component;
@@ -61,7 +63,7 @@ pub struct Tally {
     /// The first lines of each verdict.
     firsts: Box<[Vec<Example>; Verdict::COUNT]>,
     /// What the chosen grammar refuses.
-    defects: BTreeMap<(Component, Cause), Found>,
+    defects: Defects,
     /// What is noteworthy.
     advisories: [Found; Advisory::ALL.len()],
     /// Of these, other tallies have all examples, at places before all that is counted here. Merging leaves it as it is.
@@ -110,7 +112,7 @@ impl Tally {
         offset: u64,
         around: impl FnOnce() -> (u64, &'a [u8]),
     ) {
-        let found = self.defects.entry((component, cause)).or_default();
+        let found = self.defects.get_mut(component, cause);
         if self.defects_exampled[component as usize] >> cause as u32 & 1 == 1 {
             found.lines += 1;
         } else {
@@ -152,10 +154,9 @@ impl Tally {
     pub(crate) fn behind(&self, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
         let mut defects_exampled = self.defects_exampled;
-        for ((component, cause), _) in
-            self.defects.iter().filter(|(_, found)| is_full(&found.examples, place))
+        for (component, cause, _) in self.defects.iter().filter(|(.., found)| is_full(&found.examples, place))
         {
-            defects_exampled[*component as usize] |= 1 << *cause as u32;
+            defects_exampled[component as usize] |= 1 << cause as u32;
         }
         Self {
             defects_exampled,
@@ -194,7 +195,7 @@ impl Tally {
     pub(crate) fn relocate(&mut self, place_of: impl Fn(u64) -> (u64, u64)) {
         self.runs.clear();
         self.signs.clear();
-        let founds = self.defects.values_mut().chain(&mut self.advisories);
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
         let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten();
         let examples = examples.map(|example| (&mut example.place, &mut example.line));
         let longest =
@@ -229,7 +230,7 @@ impl Tally {
     fn append(&mut self, run: Run) {
         match self.runs.last_mut() {
             Some(last) if (last.input, last.end) == (run.input, run.start) => {
-                let founds = self.defects.values_mut().chain(&mut self.advisories);
+                let founds = self.defects.founds_mut().chain(&mut self.advisories);
                 let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
                 let lines = examples.flatten().map(|example| (example.place, &mut example.line));
                 let longest =
@@ -262,9 +263,7 @@ impl Tally {
         for (own, other) in self.firsts.iter_mut().zip(*other.firsts) {
             merge(own, other);
         }
-        for (kind, found) in other.defects {
-            self.defects.entry(kind).or_default().merge(found);
-        }
+        self.defects.merge(other.defects);
         for (own, other) in self.advisories.iter_mut().zip(other.advisories) {
             own.merge(other);
         }
@@ -415,8 +414,7 @@ impl Tally {
     /// What the chosen grammar refuses, most lines first and in the order of names among as many.
     #[must_use]
     pub fn defects(&self) -> Vec<(Component, Cause, &Found)> {
-        let mut defects: Vec<_> =
-            self.defects.iter().map(|(&(component, cause), found)| (component, cause, found)).collect();
+        let mut defects: Vec<_> = self.defects.iter().collect();
         defects.sort_by_key(|(.., found)| std::cmp::Reverse(found.lines));
         defects
     }

@@ -234,13 +234,11 @@ fn portable_is_what_the_others_are() {
         }
         bytes.push(b'\n');
         let grammar = Grammar::ALL[n % Grammar::ALL.len()];
-        let list = List {
-            grammar,
-            blank: n & 4 == 0,
-            delimiters: n & 1 == 0,
-            ports: n & 2 == 0,
-            reserved_ports: n & 8 == 0,
-        };
+        let counted = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
+        let bits = [1, 2, 8];
+        let listed = counted.into_iter().zip(bits).filter(|(_, bit)| n & bit == 0);
+        let advisories = listed.map(|(advisory, _)| advisory).collect();
+        let list = List { grammar, blank: n & 4 == 0, advisories };
         check(&bytes, list, &mut findings);
     }
 }
@@ -256,8 +254,8 @@ fn several_stripes() {
         let mut bytes = text.repeat(times);
         let at = bytes.len() / 3 / text.len() * text.len();
         bytes.splice(at..at, [b"ftp://h/%00".to_vec(), vec![b'a'; long], b"\n".to_vec()].concat());
-        let list =
-            |grammar| List { grammar, blank: false, delimiters: true, ports: false, reserved_ports: false };
+        let advisories = [Advisory::EncodedDelimiter].into_iter().collect();
+        let list = |grammar| List { grammar, blank: false, advisories };
         check(&bytes, list(Grammar::Rfc1738), &mut findings);
         check(&bytes[..text.len()], list(Grammar::Rfc3986), &mut findings);
     }

@@ -45,8 +45,7 @@ impl From<Tally> for State {
         let examples = Verdict::all()
             .map(|verdict| (verdict.bits(), tally.first(verdict).to_vec()))
             .filter(|(_, all)| !all.is_empty());
-        let defects =
-            tally.defects.iter().map(|(&(component, cause), found)| (component, cause, found.clone()));
+        let defects = tally.defects.iter().map(|(component, cause, found)| (component, cause, found.clone()));
         Self {
             blank: tally.blank,
             cr: tally.cr,
@@ -83,7 +82,7 @@ impl TryFrom<State> for Tally {
             *firsts.ok_or_else(|| format!("no verdict has the bits {bits}"))? = examples;
         }
         for (component, cause, found) in state.defects {
-            tally.defects.insert((component, cause), found);
+            *tally.defects.get_mut(component, cause) = found;
         }
         for (advisory, found) in state.advisories {
             tally.advisories[advisory as usize] = found;
@@ -127,11 +126,11 @@ impl Tally {
             return Err("more line ends than bytes".to_owned());
         }
         let refused = judged - self.judged().accepted(grammar);
-        let of_defects: u128 = self.defects.values().map(|found| u128::from(found.lines)).sum();
+        let of_defects: u128 = self.defects.founds().map(|found| u128::from(found.lines)).sum();
         if of_defects != refused.into() || self.advisories.iter().any(|found| found.lines > judged) {
             return Err(format!("{of_defects} lines with defects, of {refused} that {grammar} refuses"));
         }
-        let founds = self.defects.values().chain(&self.advisories);
+        let founds = self.defects.founds().chain(&self.advisories);
         if founds.clone().any(|found| found.examples.len() as u64 > found.lines) {
             return Err("more examples than lines".to_owned());
         }
@@ -143,7 +142,7 @@ impl Tally {
 
     /// Gives inputs other numbers, no two the same. None of them has [ended](Self::end).
     pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
-        let founds = self.defects.values_mut().chain(&mut self.advisories);
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
         let lists = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
         for examples in lists {
             for example in examples.iter_mut() {
@@ -162,7 +161,7 @@ impl Tally {
 
     /// The examples in it, to be changed where they are not to be shown as they stand.
     pub(crate) fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
-        let founds = self.defects.values_mut().chain(&mut self.advisories);
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
         founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten()
     }
 }

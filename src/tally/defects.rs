@@ -1,0 +1,49 @@
+//! What the chosen grammar refuses, by component and cause.
+
+use crate::component::Component;
+use crate::defect::Cause;
+use crate::example::Found;
+
+const COMPONENTS: usize = Component::ALL.len();
+const CAUSES: usize = Cause::ALL.len();
+
+/// Lines refused of each component and cause: a table, since one in a hundred lines is counted here.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct Defects(Box<[[Found; CAUSES]; COMPONENTS]>);
+
+impl Default for Defects {
+    fn default() -> Self {
+        Self(Box::new(std::array::from_fn(|_| std::array::from_fn(|_| Found::default()))))
+    }
+}
+
+impl Defects {
+    #[inline]
+    pub(super) fn get_mut(&mut self, component: Component, cause: Cause) -> &mut Found {
+        &mut self.0[component as usize][cause as usize]
+    }
+
+    /// Those that there are, in the order of both lists.
+    pub(super) fn iter(&self) -> impl Iterator<Item = (Component, Cause, &Found)> {
+        let all = Component::ALL.iter().zip(self.0.iter());
+        all.flat_map(|(&component, founds)| {
+            Cause::ALL.iter().zip(founds).map(move |(&cause, found)| (component, cause, found))
+        })
+        .filter(|(.., found)| found.lines > 0)
+    }
+
+    /// All, those without lines too.
+    pub(super) fn founds(&self) -> impl Iterator<Item = &Found> + Clone {
+        self.0.iter().flatten()
+    }
+
+    pub(super) fn founds_mut(&mut self) -> impl Iterator<Item = &mut Found> {
+        self.0.iter_mut().flatten()
+    }
+
+    pub(super) fn merge(&mut self, other: Self) {
+        for (own, other) in self.0.iter_mut().flatten().zip(other.0.into_iter().flatten()) {
+            own.merge(other);
+        }
+    }
+}
