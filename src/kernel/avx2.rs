@@ -19,7 +19,7 @@ const AHEAD: usize = Avx2::AT_ONCE * BLOCK;
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
 
 impl Avx2 {
-    /// [`super::find()`], for as many blocks as both have.
+    /// [`super::find()`], for as many blocks as both have. Asks for the memory of as many behind them, which are wanted next.
     #[allow(clippy::unused_self, reason = "it is the proof")]
     pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
         /// # Safety
@@ -29,6 +29,8 @@ impl Avx2 {
         unsafe fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
             let set = set.map(|byte| _mm256_set1_epi8(byte.cast_signed()));
             for (found, block) in found.iter_mut().zip(blocks) {
+                let behind = block.as_ptr().wrapping_add(size_of_val(blocks));
+                _mm_prefetch::<_MM_HINT_T0>(behind.cast());
                 let [low, high] = [0, BLOCK / 2].map(|at| {
                     // SAFETY: half a block is 32 bytes.
                     let bytes = unsafe { _mm256_loadu_si256(block[at..].as_ptr().cast()) };
