@@ -1,10 +1,11 @@
 //! AVX-512: eight lanes; a byte permute of 128 entries for the codes, GFNI for their planes.
 
 use std::arch::x86_64::{
-    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_gf2p8affine_epi64_epi8,
-    _mm512_loadu_si512, _mm512_min_epu8, _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_popcnt_epi64,
-    _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512, _mm512_shldi_epi64, _mm512_shuffle_i64x2,
-    _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512, _mm512_test_epi64_mask, _mm512_xor_si512,
+    __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
+    _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_min_epu8, _mm512_or_si512,
+    _mm512_permutex2var_epi8, _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512,
+    _mm512_shldi_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
+    _mm512_test_epi64_mask, _mm512_xor_si512,
 };
 
 use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
@@ -15,6 +16,30 @@ const AHEAD: usize = 256;
 
 token!(Avx512: "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "gfni"
     "bmi1" "bmi2" "lzcnt" "popcnt");
+
+impl Avx512 {
+    /// [`super::find()`], for as many blocks as both have. Asks for the memory of as many behind them, which are wanted next.
+    #[allow(clippy::unused_self, reason = "it is the proof")]
+    pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
+        /// # Safety
+        ///
+        /// The machine has AVX-512 F and BW.
+        #[target_feature(enable = "avx512f,avx512bw")]
+        unsafe fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
+            let set = set.map(|byte| _mm512_set1_epi8(byte.cast_signed()));
+            for (found, block) in found.iter_mut().zip(blocks) {
+                let behind = block.as_ptr().wrapping_add(size_of_val(blocks));
+                _mm_prefetch::<_MM_HINT_T0>(behind.cast());
+                // SAFETY: a block is 64 bytes.
+                let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
+                let [a, b, c] = set.map(|byte| _mm512_cmpeq_epi8_mask(bytes, byte));
+                *found = a | b | c;
+            }
+        }
+        // SAFETY: the token proves the features.
+        unsafe { find(set, blocks, found) }
+    }
+}
 
 /// Eight lanes of 64 bits. Only [`Avx512`] makes one, and operations on others, so that one is proof too.
 #[derive(Clone, Copy)]

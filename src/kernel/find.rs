@@ -10,8 +10,13 @@ use super::BLOCK;
 pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
     let found = &mut found[..blocks.len()];
     #[cfg(target_arch = "x86_64")]
-    if let Some(avx2) = super::Avx2::detect() {
-        return avx2.find(set, blocks, found);
+    {
+        if let Some(avx512) = super::Avx512::detect() {
+            return avx512.find(set, blocks, found);
+        }
+        if let Some(avx2) = super::Avx2::detect() {
+            return avx2.find(set, blocks, found);
+        }
     }
     for (found, block) in found.iter_mut().zip(blocks) {
         *found = bits(set, block);
@@ -44,13 +49,30 @@ mod tests {
                         block
                     })
                     .collect();
-                let mut found = vec![0; blocks.len()];
-                find(set, &blocks, &mut found);
-                for (block, found) in blocks.iter().zip(found) {
-                    let is_in = |n: &usize| set.contains(&block[*n]);
-                    let expected = (0..BLOCK).filter(is_in).fold(0, |bits, n| bits | 1_u64 << n);
-                    assert_eq!(found, expected, "{block:?}");
-                    assert_eq!(bits(set, block), expected, "{block:?}");
+                let expected: Vec<_> = blocks
+                    .iter()
+                    .map(|block| {
+                        let is_in = |n: &usize| set.contains(&block[*n]);
+                        (0..BLOCK).filter(is_in).fold(0, |bits, n| bits | 1_u64 << n)
+                    })
+                    .collect();
+                let check = |find: &dyn Fn(&mut [u64])| {
+                    let mut found = vec![0; blocks.len()];
+                    find(&mut found);
+                    assert!(found == expected, "{around} {place}");
+                };
+                check(&|found| find(set, &blocks, found));
+                check(&|found| {
+                    found.iter_mut().zip(&blocks).for_each(|(bits, block)| *bits = self::bits(set, block))
+                });
+                #[cfg(target_arch = "x86_64")]
+                {
+                    if let Some(avx2) = crate::kernel::Avx2::detect() {
+                        check(&|found| avx2.find(set, &blocks, found));
+                    }
+                    if let Some(avx512) = crate::kernel::Avx512::detect() {
+                        check(&|found| avx512.find(set, &blocks, found));
+                    }
                 }
             }
         }
