@@ -63,7 +63,7 @@ mod tests {
                 };
                 check(&|found| find(set, &blocks, found));
                 check(&|found| {
-                    found.iter_mut().zip(&blocks).for_each(|(bits, block)| *bits = self::bits(set, block))
+                    found.iter_mut().zip(&blocks).for_each(|(bits, block)| *bits = self::bits(set, block));
                 });
                 #[cfg(target_arch = "x86_64")]
                 {
