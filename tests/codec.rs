@@ -386,6 +386,50 @@ fn pack(bytes: &[u8], codec: Codec) -> Vec<u8> {
     .unwrap()
 }
 
+/// By path and by pipe; one record is longer than what is decoded at a time, and some are none.
+#[test]
+fn records_are_those_of_the_file_unpacked() {
+    let folder = tempfile::tempdir().unwrap();
+    let record = |n: usize| {
+        let filler = "x".repeat(if n == 777 { 3 << 20 } else { n % 97 });
+        let space = if n.is_multiple_of(101) { " " } else { "" };
+        let rest = if n.is_multiple_of(997) { " }" } else { "" };
+        format!("{{\"id\": {n}, \"url\": \"http://h{}.example/{filler}{space}\"}}{rest}\n", n % 7)
+    };
+    let plain: String = (0..20_000).map(record).collect();
+    let path = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
+    fs::write(path("plain"), &plain).unwrap();
+    for codec in CODECS {
+        fs::write(path(codec.name()), pack(plain.as_bytes(), codec)).unwrap();
+    }
+    for args in [
+        &["--format", "json"][..],
+        &["lines", "-c", "line,offset,field,verdict,defect,text"],
+        &["split", "-a", "-"],
+        &["split", "-r", "-", "--refused-as", "lines"],
+    ] {
+        let run = |name: &str, threads: &str, piped: bool| {
+            let file = path(name);
+            let (name, stdin) =
+                if piped { ("-", Stdio::from(File::open(&file).unwrap())) } else { (&*file, Stdio::null()) };
+            let output = urlsift(&[args, &["--input-format=jsonl", threads, name]].concat(), stdin);
+            assert_eq!(output.status.code(), Some(0), "{args:?} {name}");
+            if args[0] == "--format" {
+                json(&output)["digest"].to_string().into_bytes()
+            } else {
+                output.stdout
+            }
+        };
+        let expected = run("plain", "-j1", false);
+        assert!(!expected.is_empty());
+        for codec in CODECS {
+            for (threads, piped) in [("-j1", false), ("-j3", false), ("-j3", true)] {
+                assert!(run(codec.name(), threads, piped) == expected, "{args:?} {codec} {threads} {piped}");
+            }
+        }
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn bombs_take_no_memory() {
