@@ -17,7 +17,7 @@
 //! here but the draft of 1993 and RFC 1738 come down to few facts, and on lines that are not hard they refuse in a fixed order:
 //! what RFC 1808 refuses (a "~"), RFC 1738 refuses too, and what that refuses, so does the draft. Lines of the four schemes
 //! and relative ones are counted here. *Listed* lines are handed on with their verdict or as hard: those that the chosen grammar
-//! refuses, those with something to attend to (a port, an escape that may be noteworthy, a scheme without a name here), and
+//! refuses, those with something to attend to (an unusual port, an escape that may be noteworthy, a scheme without a name here), and
 //! the hard ones.
 //!
 //! Knows the grammars and no files, threads or tallies.
