@@ -142,7 +142,8 @@ impl<W: Word> Carried<W> {
     }
 }
 
-/// Slots of what most lists do not have: when all of them are zero, and there is nothing new, the work is left out.
+/// Slots of what most lists do not have: when none of them has anything for the next word, and there is nothing new, the work is
+/// left out. What is in them then stays, and is nothing to the next word that does the work either.
 struct Rare<W, const N: usize> {
     slots: [W; N],
     alive: bool,
@@ -153,9 +154,10 @@ impl<W: Word, const N: usize> Rare<W, N> {
         Self { slots: [zero; N], alive: false }
     }
 
+    /// Of words that move the last bit goes on, of sums the carry, which is the first.
     #[inline(always)]
     fn look(&mut self) {
-        self.alive = self.slots[1..].iter().fold(self.slots[0], |all, &slot| all | slot).any();
+        self.alive = self.slots[1..].iter().fold(self.slots[0], |all, &slot| all | slot).is_at_border();
     }
 }
 

@@ -10,7 +10,7 @@ use std::arch::x86_64::{
     _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm256_xor_si256,
 };
 
-use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::OfBits;
 
 /// How far ahead of what is read the memory is asked for, in bytes: what is read at once the next time.
@@ -79,6 +79,12 @@ impl Word for Words {
             let without_lowest = _mm256_and_si256(self.0, _mm256_add_epi8(self.0, _mm256_set1_epi8(-1)));
             _mm256_testz_si256(without_lowest, without_lowest) == 0
         }
+    }
+
+    #[inline(always)]
+    fn is_at_border(self) -> bool {
+        // SAFETY: words prove the features.
+        unsafe { _mm256_testz_si256(self.0, _mm256_set1_epi64x(BORDER.cast_signed())) == 0 }
     }
 
     #[inline(always)]

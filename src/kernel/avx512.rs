@@ -8,7 +8,7 @@ use std::arch::x86_64::{
     _mm512_test_epi64_mask, _mm512_xor_si512,
 };
 
-use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::{CODES, OfCodes};
 
 /// How far ahead of what is read the memory is asked for, in bytes.
@@ -69,6 +69,12 @@ impl Word for Words {
     #[inline(always)]
     fn is_crowded(self) -> bool {
         false
+    }
+
+    #[inline(always)]
+    fn is_at_border(self) -> bool {
+        // SAFETY: words prove the features.
+        unsafe { _mm512_test_epi64_mask(self.0, _mm512_set1_epi64(BORDER.cast_signed())) != 0 }
     }
 
     #[inline(always)]

@@ -23,10 +23,14 @@ macro_rules! token {
             }
         }
 
+        /// Never inlined: a job inside another one gets registers of its own, and whoever hands it words has a stack that is aligned for
+        /// them.
+        ///
         /// # Safety
         ///
         /// The machine has all features named.
         $(#[target_feature(enable = $feature)])*
+        #[inline(never)]
         unsafe fn shell(job: impl Job) {
             job.run();
         }
@@ -91,6 +95,9 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::class::Classes;
 
+/// The first and the last bit of a word.
+const BORDER: u64 = 1 | 1 << 63;
+
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
@@ -118,6 +125,9 @@ pub(crate) trait Word:
 
     /// Whether [`Counts`] have to be told that this is a crowd: more bits than can be counted the short way.
     fn is_crowded(self) -> bool;
+
+    /// Whether the first or the last bit of any lane is set.
+    fn is_at_border(self) -> bool;
 
     /// One bit for each lane that has a bit set.
     fn lanes(self) -> u32;

@@ -2,7 +2,7 @@
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
-use super::{Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::{CODES, OfCodes};
 
 /// Lanes without vectors: the definition that the other kernels are tested against.
@@ -71,6 +71,11 @@ impl Word for Words {
     #[inline(always)]
     fn is_crowded(self) -> bool {
         self.0.iter().any(|lane| lane.to_le_bytes().iter().any(|byte| byte.count_ones() > 1))
+    }
+
+    #[inline(always)]
+    fn is_at_border(self) -> bool {
+        self.0.iter().any(|lane| lane & BORDER != 0)
     }
 
     #[inline(always)]

@@ -3,7 +3,7 @@
 use super::portable::{Portable, Words};
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512};
-use super::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::{Classes, OfCodes};
 
 #[cfg(all(unix, not(miri)))]
@@ -123,6 +123,7 @@ fn check_words<K: Kernel>(kernel: K, one: [u64; LANES], two: [u64; LANES]) {
     expect::<K>(a.top(), one.top(), "top");
     let own = (1 << K::LANES) - 1;
     assert_eq!(a.lanes(), one.lanes() & own, "lanes");
+    assert_eq!(a.is_at_border(), one.0[..K::LANES].iter().any(|lane| lane & BORDER != 0), "border");
     assert_eq!(a.any(), one.lanes() & own != 0, "any");
 }
 
