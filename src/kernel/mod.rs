@@ -96,6 +96,7 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 use crate::class::Classes;
 
 /// The first and the last bit of a word.
+#[cfg(any(target_arch = "x86_64", test))]
 const BORDER: u64 = 1 | 1 << 63;
 
 #[cfg(target_arch = "x86_64")]
