@@ -13,6 +13,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::marks::{Marks, Place, Set};
+use super::parity::whole_records;
 use super::{
     BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip, first_line,
 };
@@ -80,7 +81,7 @@ impl Table {
     /// How many of `bytes`, which begin at `offset` of the input, are whole records. Takes in the header.
     pub(super) fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> usize {
         let mut marks = Marks::new(self.separators(), bytes);
-        let mut end = 0;
+        let (mut end, mut doubted_until) = (0, 0);
         while end < bytes.len() {
             let at = offset + end as u64;
             if at >= self.alone_until && matches!(self.header, Header::Known) {
@@ -92,6 +93,15 @@ impl Table {
                 if skipped > 0 {
                     end += skipped;
                     marks.seek(end);
+                }
+                if end >= doubted_until {
+                    let whole = whole_records(&bytes[end..], self.delimiter);
+                    if whole > 0 {
+                        end += whole;
+                        marks.seek(end);
+                        continue;
+                    }
+                    doubted_until = end + DOUBTED;
                 }
             }
             match self.extent(&mut marks, end, offset + end as u64, ended) {
@@ -318,6 +328,9 @@ impl Table {
     }
 }
 
+/// How many bytes are read record by record once the quotes of one have not been what they mostly are.
+const DOUBTED: usize = 64 << 10;
+
 /// How much of a comment is kept in case it is the header.
 const MAX_HEADER_COMMENT: usize = 64 << 10;
 
@@ -509,5 +522,29 @@ mod tests {
                 }
             }
         }
+    }
+
+    /// What is found whole by counting quotes are records one after the other, up to a comment at most: of texts of up to seven
+    /// tokens, anywhere in a block, over its end, and over that of the next.
+    #[test]
+    fn whole_records_are_records() {
+        let tokens = [&b"\""[..], b",", b"a", b"\n", b"#"];
+        let mut n_found = 0;
+        for number in 0..tokens.len().pow(7) {
+            let digits = (0..7_u32).map(|place| number / tokens.len().pow(place) % tokens.len());
+            let text = digits.map(|digit| tokens[digit]).collect::<Vec<_>>().concat();
+            for filler in [&b""[..], &b"\"a\"\n\n".repeat(10), &b"\"\"\"\n".repeat(31)] {
+                let bytes = [filler, &text, &b"b".repeat(64)].concat();
+                let whole = whole_records(&bytes, b',');
+                let mut at = 0;
+                while at < whole {
+                    assert_ne!(bytes[at], b'#', "{}", bytes.escape_ascii());
+                    at += record(&bytes[at..]).expect("a whole record").1;
+                }
+                assert_eq!(at, whole, "{}", bytes.escape_ascii());
+                n_found += usize::from(whole > filler.len());
+            }
+        }
+        assert!(n_found > 10_000, "{n_found}");
     }
 }

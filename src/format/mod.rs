@@ -17,6 +17,7 @@ mod detect;
 mod json;
 mod marks;
 mod near;
+mod parity;
 mod quoted;
 mod selector;
 mod w3c;
