@@ -97,6 +97,10 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
     let csv = |out: &mut Vec<u8>, url: &str| {
         out.extend(format!("123456,2026-01-01 00:00:00,{url},online,malware\n").bytes());
     };
+    let seldom_quoted = |out: &mut Vec<u8>, url: &str| {
+        let quote = if url.len() == 60 { "\"" } else { "" };
+        out.extend(format!("123456,2026-01-01 00:00:00,{quote}{url}{quote},online,malware\n").bytes());
+    };
     let quoted = |out: &mut Vec<u8>, url: &str| {
         out.extend(format!("\"123456\",\"2026-01-01 00:00:00\",\"{url}\",\"online\",\"malware, or not\",\"a \"\"tag\"\"\"\r\n").bytes());
     };
@@ -119,6 +123,7 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("cloudfront", Format::W3c, records(CLOUDFRONT, cloudfront)),
         ("jsonl", Format::JsonLines, records("", jsonl)),
         ("csv", Format::Csv, records("id,date,url,status,threat\n", csv)),
+        ("csv, seldom quoted", Format::Csv, records("id,date,url,status,threat\n", seldom_quoted)),
         ("csv, all quoted", Format::Csv, records("id,date,url,status,threat,tags\r\n", quoted)),
         ("wet", Format::Warc, records("", warc)),
         ("wat", Format::Wat, sample("crawl.wat")),
