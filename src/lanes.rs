@@ -10,7 +10,7 @@ use crate::advisory::{Advisories, Advisory};
 use crate::grammar::{Grammar, Verdict};
 use crate::kernel::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
-use crate::streams::{Beginnings, Carried, Ends, begin, finish};
+use crate::streams::{Carried, Ends, begin, finish};
 
 /// What RFC 1808, RFC 1738 and the draft may say of a line that is plain otherwise, each in its turn.
 const LEVELS: [Verdict; 4] = [
@@ -418,9 +418,10 @@ impl<K: Kernel> Tracks<'_, K> {
         let classes = K::Classes::from(planes);
         let (beginnings, other) = begin(classes, self.carried);
         let zero = self.kernel.splat(0);
-        // Twice, so that the half of it that web lists do not have costs them nothing: no registers either, as a job of its own.
+        // Twice, so that the half of it that web lists do not have costs them nothing.
         if other {
-            self.kernel.run(OtherStep { tracks: self, classes, beginnings, at, kept });
+            let ends = finish::<_, true>(classes, zero, beginnings, self.carried);
+            self.record(&ends, at, kept);
         } else {
             let ends = finish::<_, false>(classes, zero, beginnings, self.carried);
             self.record(&ends, at, kept);
@@ -453,24 +454,6 @@ impl<K: Kernel> Tracks<'_, K> {
             }
             *counter = self.kernel.counts();
         }
-    }
-}
-
-/// The rest of a step in which there is other than web lists have.
-struct OtherStep<'a, 'b, K: Kernel> {
-    tracks: &'a mut Tracks<'b, K>,
-    classes: K::Classes,
-    beginnings: Beginnings<K::Word>,
-    at: usize,
-    kept: &'a mut Step,
-}
-
-impl<K: Kernel> Job for OtherStep<'_, '_, K> {
-    #[inline(always)]
-    fn run(self) {
-        let Self { tracks, classes, beginnings, at, kept } = self;
-        let ends = finish::<_, true>(classes, tracks.kernel.splat(0), beginnings, tracks.carried);
-        tracks.record(&ends, at, kept);
     }
 }
 

@@ -23,15 +23,13 @@ macro_rules! token {
             }
         }
 
-        /// Never inlined: a job inside another one gets registers of its own, and whoever hands it words has a stack that is aligned for
-        /// them.
-        ///
         /// # Safety
         ///
         /// The machine has all features named.
         $(#[target_feature(enable = $feature)])*
-        #[inline(never)]
         unsafe fn shell(job: impl Job) {
+            let aligned = super::Aligned { _space: 0 };
+            std::hint::black_box(&aligned);
             job.run();
         }
     };
@@ -94,6 +92,14 @@ use std::marker::PhantomData;
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::class::Classes;
+
+/// Has the stack of a function aligned as words are. Otherwise compilers may put words aside unaligned, half of them across two lines
+/// of the cache.
+#[cfg(target_arch = "x86_64")]
+#[repr(align(64))]
+struct Aligned {
+    _space: u64,
+}
 
 /// The first and the last bit of a word.
 #[cfg(any(target_arch = "x86_64", test))]
