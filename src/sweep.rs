@@ -13,7 +13,7 @@ use crate::advisory::Advisories;
 use crate::example::{Line, Place};
 use crate::grammar::Verdict;
 #[cfg(target_arch = "x86_64")]
-use crate::kernel::{Avx2, Avx512};
+use crate::kernel::{Avx2, Avx512, Gfni};
 use crate::kernel::{Kernel, KernelId, LANES};
 use crate::lanes::{Findings, Known, List, ListedLine, Reader, STRIPE_LEN, decides};
 use crate::scheme::{Scheme, Schemes};
@@ -157,6 +157,8 @@ pub(crate) fn sweep(consumer: &mut impl Consumer, kernel: KernelId, body: &[u8],
         KernelId::Portable => sweeper.walk_all(body, place),
         #[cfg(target_arch = "x86_64")]
         KernelId::Avx2 => sweeper.stream_all(Avx2::detect().expect(missing), body, place),
+        #[cfg(target_arch = "x86_64")]
+        KernelId::Avx2Gfni => sweeper.stream_all(Gfni::detect().expect(missing), body, place),
         #[cfg(target_arch = "x86_64")]
         KernelId::Avx512 => sweeper.stream_all(Avx512::detect().expect(missing), body, place),
         #[cfg(not(target_arch = "x86_64"))]

@@ -46,7 +46,7 @@ pub(crate) struct ScanArgs {
 
     /// What judges lines [default: the fastest]
     ///
-    /// One of portable, avx2 and avx512, which differ in the vector instructions that they use, and not in what they find;
+    /// One of portable, avx2, avx2-gfni and avx512, which differ in the vector instructions that they use, and not in what they find;
     /// "urlsift --version" tells which of them this machine has [default: the fastest of those].
     #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,

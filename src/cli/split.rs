@@ -88,7 +88,7 @@ pub(crate) struct SplitArgs {
     #[arg(short, long)]
     quiet: bool,
 
-    /// What judges lines, portable, avx2 or avx512; the output is the same for any [default: the fastest there is]
+    /// What judges lines, portable, avx2, avx2-gfni or avx512; the output is the same for any [default: the fastest there is]
     #[arg(long, value_name = "NAME", value_parser = kernel)]
     kernel: Option<KernelId>,
 }

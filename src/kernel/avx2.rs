@@ -3,18 +3,24 @@
 use std::arch::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
     _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
-    _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_min_epu8, _mm256_movemask_epi8, _mm256_movemask_pd,
-    _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x, _mm256_setr_epi8,
-    _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64, _mm256_storeu_si256,
-    _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32, _mm256_unpackhi_epi64,
-    _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64, _mm256_xor_si256,
+    _mm256_gf2p8affine_epi64_epi8, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_min_epu8,
+    _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8,
+    _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64,
+    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+    _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
+    _mm256_xor_si256,
 };
 
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::OfBits;
 
 /// How far ahead of what is read the memory is asked for, in bytes: what is read at once the next time.
-const AHEAD: usize = Avx2::AT_ONCE * BLOCK;
+const AHEAD: usize = AT_ONCE * BLOCK;
+
+/// How many steps have their planes made at once.
+pub(super) const AT_ONCE: usize = 16;
+
+pub(super) const N_LANES: usize = 4;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
 
@@ -46,9 +52,9 @@ impl Avx2 {
     }
 }
 
-/// Four lanes of 64 bits. Only [`Avx2`] makes one, and operations on others, so that one is proof too.
+/// Four lanes of 64 bits. Only kernels with AVX2 make one, and operations on others, so that one is proof too.
 #[derive(Clone, Copy)]
-pub(crate) struct Words(__m256i);
+pub(crate) struct Words(pub(super) __m256i);
 
 operators!(_mm256_and_si256 _mm256_or_si256 _mm256_xor_si256, ones: _mm256_set1_epi64x);
 
@@ -112,7 +118,7 @@ impl Word for Words {
 
 /// Four kinds of counts, a byte for each byte of a word.
 #[derive(Clone, Copy)]
-pub(crate) struct Bytes([Words; 4]);
+pub(crate) struct Bytes(pub(super) [Words; 4]);
 
 impl Counts<Words> for Bytes {
     const STEPS: usize = 255 / 8;
@@ -179,35 +185,46 @@ unsafe fn swap<const BY: i32>(low: &mut __m256i, high: &mut __m256i, mask: __m25
     }
 }
 
-/// Sixteen bytes of two lanes, those at equal places of their eight side by side.
+/// Sixteen bytes of two lanes, those at equal places of their eight side by side. With `GFNI` each eight is transposed before, so that
+/// instead of its bytes there are bytes of the first bit of each, of the second, and so on.
 ///
 /// # Safety
 ///
-/// The machine has AVX2, and both may be read for 16 bytes.
+/// The machine has AVX2, and GFNI if that is asked for, and both may be read for 16 bytes.
 #[inline(always)]
-unsafe fn load(low: *const u8, high: *const u8) -> __m256i {
+unsafe fn load<const GFNI: bool>(low: *const u8, high: *const u8) -> __m256i {
     // SAFETY: as the caller says.
     unsafe {
+        let both = _mm256_castsi128_si256(_mm_loadu_si128(low.cast()));
+        let mut both = _mm256_inserti128_si256::<1>(both, _mm_loadu_si128(high.cast()));
+        if GFNI {
+            // The product of a matrix of eight rows, the last one first, with a byte of one bit is a column of it.
+            let turned = _mm256_setr_epi8(
+                7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12,
+                11, 10, 9, 8,
+            );
+            let columns = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
+            both = _mm256_gf2p8affine_epi64_epi8::<0>(columns, _mm256_shuffle_epi8(both, turned));
+        }
         let pair = _mm256_setr_epi8(
             0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
             14, 7, 15,
         );
-        let both = _mm256_castsi128_si256(_mm_loadu_si128(low.cast()));
-        _mm256_shuffle_epi8(_mm256_inserti128_si256::<1>(both, _mm_loadu_si128(high.cast())), pair)
+        _mm256_shuffle_epi8(both, pair)
     }
 }
 
-/// Of 64 bytes of two lanes, the eight at each place of their eights, two places to 128 bits.
+/// Of 64 bytes of two lanes, loaded so, the eight at each place of their eights, two places to 128 bits.
 ///
 /// # Safety
 ///
-/// The machine has AVX2, and both may be read for 64 bytes.
+/// The machine has AVX2, and GFNI if that is asked for, and both may be read for 64 bytes.
 #[inline(always)]
-unsafe fn places(low: *const u8, high: *const u8) -> [__m256i; 4] {
+unsafe fn places<const GFNI: bool>(low: *const u8, high: *const u8) -> [__m256i; 4] {
     // SAFETY: as the caller says.
     unsafe {
-        let (a, b) = (load(low, high), load(low.add(16), high.add(16)));
-        let (c, d) = (load(low.add(32), high.add(32)), load(low.add(48), high.add(48)));
+        let (a, b) = (load::<GFNI>(low, high), load::<GFNI>(low.add(16), high.add(16)));
+        let (c, d) = (load::<GFNI>(low.add(32), high.add(32)), load::<GFNI>(low.add(48), high.add(48)));
         let (ab, cd) = (_mm256_unpacklo_epi16(a, b), _mm256_unpacklo_epi16(c, d));
         let (ab_high, cd_high) = (_mm256_unpackhi_epi16(a, b), _mm256_unpackhi_epi16(c, d));
         [
@@ -219,12 +236,40 @@ unsafe fn places(low: *const u8, high: *const u8) -> [__m256i; 4] {
     }
 }
 
+/// Block `at` of each lane, sixteen bytes of two lanes to a register, shuffled until register `r` has byte `r` of each eight, those of a
+/// lane together; with `GFNI` bit `r` of each byte.
+///
+/// # Safety
+///
+/// The machine has AVX2, and GFNI if that is asked for.
+///
+/// # Panics
+///
+/// When `blocks` has no block `at`.
+#[inline(always)]
+pub(super) unsafe fn transposed<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [__m256i; 8] {
+    // SAFETY: as the caller says; `all` gives the start of a whole block of 64 bytes per lane, of which the sixteen at a multiple
+    // of 16 below 64 are read.
+    unsafe {
+        let all = blocks.all(at);
+        for block in &all[..N_LANES] {
+            _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
+        }
+        let (even, odd) = (places::<GFNI>(all[0], all[2]), places::<GFNI>(all[1], all[3]));
+        let mut all = [_mm256_setzero_si256(); 8];
+        for (n, pair) in all.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+            *pair = [_mm256_unpacklo_epi64(even[n], odd[n]), _mm256_unpackhi_epi64(even[n], odd[n])];
+        }
+        all
+    }
+}
+
 impl Kernel for Avx2 {
     type Word = Words;
-    const AT_ONCE: usize = 16;
+    const AT_ONCE: usize = AT_ONCE;
     type Classes = OfBits<Words>;
     type Counts = Bytes;
-    const LANES: usize = 4;
+    const LANES: usize = N_LANES;
 
     #[inline(always)]
     fn splat(self, word: u64) -> Words {
@@ -237,22 +282,12 @@ impl Kernel for Avx2 {
         Bytes([self.splat(0); 4])
     }
 
-    /// First the bytes: sixteen of two lanes to a register, shuffled until register `r` has byte `r` of each eight, those
-    /// of a lane together. Then the bits: eight registers of eight bits, transposed by swaps.
+    /// First the bytes are transposed, then the bits: eight registers of eight bits, by swaps.
     #[inline(always)]
     fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
-        // SAFETY: the kernel proves the features; `all` gives the start of a whole block of 64 bytes per lane, of which
-        // the sixteen at a multiple of 16 below 64 are read.
+        // SAFETY: the kernel proves the features.
         unsafe {
-            let all = blocks.all(at);
-            for block in &all[..Self::LANES] {
-                _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
-            }
-            let (even, odd) = (places(all[0], all[2]), places(all[1], all[3]));
-            let mut bits = [_mm256_setzero_si256(); 8];
-            for (n, pair) in bits.as_chunks_mut::<2>().0.iter_mut().enumerate() {
-                *pair = [_mm256_unpacklo_epi64(even[n], odd[n]), _mm256_unpackhi_epi64(even[n], odd[n])];
-            }
+            let mut bits = transposed::<false>(blocks, at);
             let [b0, b1, b2, b3, b4, b5, b6, b7] = &mut bits;
             let fours = _mm256_set1_epi8(0x0f);
             swap::<4>(b0, b4, fours);
@@ -269,8 +304,7 @@ impl Kernel for Avx2 {
             swap::<1>(b2, b3, ones);
             swap::<1>(b4, b5, ones);
             swap::<1>(b6, b7, ones);
-            let [b0, b1, b2, b3, b4, b5, b6, b7] = bits;
-            [Words(b0), Words(b1), Words(b2), Words(b3), Words(b4), Words(b5), Words(b6), Words(b7)]
+            bits.map(Words)
         }
     }
 

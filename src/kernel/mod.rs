@@ -82,6 +82,8 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod find;
+#[cfg(target_arch = "x86_64")]
+mod gfni;
 #[cfg(test)]
 pub(crate) mod portable;
 #[cfg(test)]
@@ -110,6 +112,8 @@ pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
 pub(crate) use find::find;
+#[cfg(target_arch = "x86_64")]
+pub(crate) use gfni::Gfni;
 
 /// The most lanes that a kernel has.
 pub(crate) const LANES: usize = 8;
@@ -252,20 +256,23 @@ pub enum KernelId {
     Portable,
     /// x86-64 with AVX2, BMI and POPCNT.
     Avx2,
+    /// The same with GFNI (processors of Intel for clients from Alder Lake on, and Sierra Forest).
+    Avx2Gfni,
     /// x86-64 with AVX-512: F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, and GFNI (Ice Lake and Zen 4, and what came after).
     Avx512,
 }
 
 impl KernelId {
     /// All kernels, slowest first.
-    pub const ALL: &[Self] = &[Self::Portable, Self::Avx2, Self::Avx512];
+    pub const ALL: &[Self] = &[Self::Portable, Self::Avx2, Self::Avx2Gfni, Self::Avx512];
 
-    /// Its name: `portable`, `avx2`, `avx512`.
+    /// Its name: `portable`, `avx2`, `avx2-gfni`, `avx512`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
             Self::Portable => "portable",
             Self::Avx2 => "avx2",
+            Self::Avx2Gfni => "avx2-gfni",
             Self::Avx512 => "avx512",
         }
     }
@@ -283,6 +290,8 @@ impl KernelId {
             Self::Portable => true,
             #[cfg(target_arch = "x86_64")]
             Self::Avx2 => Avx2::detect().is_some(),
+            #[cfg(target_arch = "x86_64")]
+            Self::Avx2Gfni => Gfni::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => Avx512::detect().is_some(),
             #[cfg(not(target_arch = "x86_64"))]

@@ -2,7 +2,7 @@
 
 use super::portable::{Portable, Words};
 #[cfg(target_arch = "x86_64")]
-use super::{Avx2, Avx512};
+use super::{Avx2, Avx512, Gfni};
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::{Classes, OfCodes};
 
@@ -38,6 +38,10 @@ fn with_each(name: &str, check: impl Check) {
     {
         if let Some(kernel) = Avx2::detect() {
             covered.push("avx2");
+            kernel.run(Inside(kernel, check));
+        }
+        if let Some(kernel) = Gfni::detect() {
+            covered.push("avx2-gfni");
             kernel.run(Inside(kernel, check));
         }
         if let Some(kernel) = Avx512::detect() {

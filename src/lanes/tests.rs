@@ -6,7 +6,7 @@ use crate::grammar::{Grammar, Verdict};
 use crate::judge::judge;
 use crate::kernel::portable::Portable;
 #[cfg(target_arch = "x86_64")]
-use crate::kernel::{Avx2, Avx512};
+use crate::kernel::{Avx2, Avx512, Gfni};
 use crate::kernel::{Kernel, LANES};
 use crate::scheme::find_known;
 use crate::shard::{cut, trim_terminator};
@@ -130,6 +130,10 @@ fn check(bytes: &[u8], list: List, findings: &mut Findings) {
         if let Some(kernel) = Avx2::detect() {
             let found = find(kernel, bytes, list, findings);
             assert!(found == expected, "avx2 on \"{}\"\n{found:?}\n{expected:?}", bytes.escape_ascii());
+        }
+        if let Some(kernel) = Gfni::detect() {
+            let found = find(kernel, bytes, list, findings);
+            assert!(found == expected, "avx2-gfni on \"{}\"\n{found:?}\n{expected:?}", bytes.escape_ascii());
         }
         if let Some(kernel) = Avx512::detect() {
             let found = find(kernel, bytes, list, findings);

@@ -45,7 +45,7 @@ pub(crate) struct BenchArgs {
 
     /// Measure only this kernel [default: all of this machine]
     ///
-    /// One of portable, avx2 and avx512 [default: all that this machine has].
+    /// One of portable, avx2, avx2-gfni and avx512 [default: all that this machine has].
     #[arg(long, value_name = "NAME", value_parser = kernel)]
     kernel: Option<KernelId>,
 
