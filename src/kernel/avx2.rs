@@ -1,4 +1,4 @@
-//! AVX2: four lanes; bytes are transposed to bits with shuffles and swaps, and classes are made of the bits by logic.
+//! AVX2: four lanes; bytes are transposed to bits with shuffles, and swaps or matrix products, and classes are made of the bits by logic.
 
 use std::arch::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
@@ -11,15 +11,16 @@ use std::arch::x86_64::{
     _mm256_xor_si256,
 };
 
-use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 use crate::class::OfBits;
-
-/// How far ahead of what is read the memory is asked for, in bytes: what is read at once the next time.
-const AHEAD: usize = AT_ONCE * BLOCK;
 
 /// How many steps have their planes made at once.
 pub(super) const AT_ONCE: usize = 16;
 
+/// How far ahead of what is read the memory is asked for, in bytes: what is read at once the next time.
+const AHEAD: usize = AT_ONCE * BLOCK;
+
+/// How many lanes there are.
 pub(super) const N_LANES: usize = 4;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
@@ -54,7 +55,20 @@ impl Avx2 {
 
 /// Four lanes of 64 bits. Only kernels with AVX2 make one, and operations on others, so that one is proof too.
 #[derive(Clone, Copy)]
-pub(crate) struct Words(pub(super) __m256i);
+pub(crate) struct Words(__m256i);
+
+impl Words {
+    /// The same word in each lane.
+    ///
+    /// # Safety
+    ///
+    /// The machine has AVX2.
+    #[inline(always)]
+    pub(super) unsafe fn splat(word: u64) -> Self {
+        // SAFETY: as the caller says.
+        Self(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
+    }
+}
 
 operators!(_mm256_and_si256 _mm256_or_si256 _mm256_xor_si256, ones: _mm256_set1_epi64x);
 
@@ -118,7 +132,15 @@ impl Word for Words {
 
 /// Four kinds of counts, a byte for each byte of a word.
 #[derive(Clone, Copy)]
-pub(crate) struct Bytes(pub(super) [Words; 4]);
+pub(crate) struct Bytes([Words; 4]);
+
+impl Bytes {
+    /// Counts that are all `zero`.
+    #[inline(always)]
+    pub(super) fn new(zero: Words) -> Self {
+        Self([zero; 4])
+    }
+}
 
 impl Counts<Words> for Bytes {
     const STEPS: usize = 255 / 8;
@@ -198,13 +220,13 @@ unsafe fn load<const GFNI: bool>(low: *const u8, high: *const u8) -> __m256i {
         let both = _mm256_castsi128_si256(_mm_loadu_si128(low.cast()));
         let mut both = _mm256_inserti128_si256::<1>(both, _mm_loadu_si128(high.cast()));
         if GFNI {
-            // The product of a matrix of eight rows, the last one first, with a byte of one bit is a column of it.
+            // Bit n of byte k of the product is bit k of byte 7 - n: so they are turned around before.
             let turned = _mm256_setr_epi8(
                 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12,
                 11, 10, 9, 8,
             );
-            let columns = _mm256_set1_epi64x(0x8040_2010_0804_0201_u64.cast_signed());
-            both = _mm256_gf2p8affine_epi64_epi8::<0>(columns, _mm256_shuffle_epi8(both, turned));
+            let units = _mm256_set1_epi64x(UNITS);
+            both = _mm256_gf2p8affine_epi64_epi8::<0>(units, _mm256_shuffle_epi8(both, turned));
         }
         let pair = _mm256_setr_epi8(
             0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
@@ -214,7 +236,7 @@ unsafe fn load<const GFNI: bool>(low: *const u8, high: *const u8) -> __m256i {
     }
 }
 
-/// Of 64 bytes of two lanes, loaded so, the eight at each place of their eights, two places to 128 bits.
+/// Of 64 bytes of two lanes, loaded by [`load`], the eight at each place of their eights, two places to 128 bits.
 ///
 /// # Safety
 ///
@@ -236,8 +258,9 @@ unsafe fn places<const GFNI: bool>(low: *const u8, high: *const u8) -> [__m256i;
     }
 }
 
-/// Block `at` of each lane, sixteen bytes of two lanes to a register, shuffled until register `r` has byte `r` of each eight, those of a
-/// lane together; with `GFNI` bit `r` of each byte.
+/// The planes of block `at` of each lane. First the bytes: sixteen of two lanes to a register, shuffled until register `r` has byte `r` of
+/// each eight, those of a lane together. Then the bits: eight registers of eight bits, transposed by swaps; with `GFNI` that has been done
+/// before, by matrix products.
 ///
 /// # Safety
 ///
@@ -247,47 +270,20 @@ unsafe fn places<const GFNI: bool>(low: *const u8, high: *const u8) -> [__m256i;
 ///
 /// When `blocks` has no block `at`.
 #[inline(always)]
-pub(super) unsafe fn transposed<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [__m256i; 8] {
-    // SAFETY: as the caller says; `all` gives the start of a whole block of 64 bytes per lane, of which the sixteen at a multiple
-    // of 16 below 64 are read.
+pub(super) unsafe fn planes<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+    // SAFETY: as the caller says; `Blocks::all` gives the start of a whole block of 64 bytes per lane, of which the sixteen at a
+    // multiple of 16 below 64 are read.
     unsafe {
         let all = blocks.all(at);
         for block in &all[..N_LANES] {
             _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
         }
         let (even, odd) = (places::<GFNI>(all[0], all[2]), places::<GFNI>(all[1], all[3]));
-        let mut all = [_mm256_setzero_si256(); 8];
-        for (n, pair) in all.as_chunks_mut::<2>().0.iter_mut().enumerate() {
+        let mut bits = [_mm256_setzero_si256(); 8];
+        for (n, pair) in bits.as_chunks_mut::<2>().0.iter_mut().enumerate() {
             *pair = [_mm256_unpacklo_epi64(even[n], odd[n]), _mm256_unpackhi_epi64(even[n], odd[n])];
         }
-        all
-    }
-}
-
-impl Kernel for Avx2 {
-    type Word = Words;
-    const AT_ONCE: usize = AT_ONCE;
-    type Classes = OfBits<Words>;
-    type Counts = Bytes;
-    const LANES: usize = N_LANES;
-
-    #[inline(always)]
-    fn splat(self, word: u64) -> Words {
-        // SAFETY: the kernel proves the features.
-        Words(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
-    }
-
-    #[inline(always)]
-    fn counts(self) -> Bytes {
-        Bytes([self.splat(0); 4])
-    }
-
-    /// First the bytes are transposed, then the bits: eight registers of eight bits, by swaps.
-    #[inline(always)]
-    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
-        // SAFETY: the kernel proves the features.
-        unsafe {
-            let mut bits = transposed::<false>(blocks, at);
+        if !GFNI {
             let [b0, b1, b2, b3, b4, b5, b6, b7] = &mut bits;
             let fours = _mm256_set1_epi8(0x0f);
             swap::<4>(b0, b4, fours);
@@ -304,8 +300,33 @@ impl Kernel for Avx2 {
             swap::<1>(b2, b3, ones);
             swap::<1>(b4, b5, ones);
             swap::<1>(b6, b7, ones);
-            bits.map(Words)
         }
+        bits.map(Words)
+    }
+}
+
+impl Kernel for Avx2 {
+    type Word = Words;
+    const AT_ONCE: usize = AT_ONCE;
+    type Classes = OfBits<Words>;
+    type Counts = Bytes;
+    const LANES: usize = N_LANES;
+
+    #[inline(always)]
+    fn splat(self, word: u64) -> Words {
+        // SAFETY: the kernel proves the features.
+        unsafe { Words::splat(word) }
+    }
+
+    #[inline(always)]
+    fn counts(self) -> Bytes {
+        Bytes::new(self.splat(0))
+    }
+
+    #[inline(always)]
+    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+        // SAFETY: the kernel proves the features.
+        unsafe { planes::<false>(blocks, at) }
     }
 
     #[inline(always)]

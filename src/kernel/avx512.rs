@@ -8,7 +8,7 @@ use std::arch::x86_64::{
     _mm512_test_epi64_mask, _mm512_xor_si512,
 };
 
-use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 use crate::class::{CODES, OfCodes};
 
 /// How far ahead of what is read the memory is asked for, in bytes.
@@ -120,9 +120,6 @@ impl Counts<Words> for Fields {
         std::array::from_fn(|n| lanes.iter().map(|lane| lane >> (16 * n) & 0xffff).sum())
     }
 }
-
-/// In each eight bytes, byte `n` has bit `n` alone: the matrix product with it moves bits to bytes.
-const UNITS: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
 
 /// The matrix that reverses the bits of a byte.
 const REVERSAL: i64 = UNITS;

@@ -1,8 +1,6 @@
 //! AVX2 with GFNI, which newer machines without AVX-512 have: the words of AVX2, but planes by matrix products.
 
-use std::arch::x86_64::_mm256_set1_epi64x;
-
-use super::avx2::{self, Bytes, Words, transposed};
+use super::avx2::{self, Bytes, Words};
 use super::{Blocks, Job, Kernel};
 use crate::class::OfBits;
 
@@ -18,18 +16,18 @@ impl Kernel for Gfni {
     #[inline(always)]
     fn splat(self, word: u64) -> Words {
         // SAFETY: the kernel proves the features.
-        Words(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
+        unsafe { Words::splat(word) }
     }
 
     #[inline(always)]
     fn counts(self) -> Bytes {
-        Bytes([self.splat(0); 4])
+        Bytes::new(self.splat(0))
     }
 
     #[inline(always)]
     fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
         // SAFETY: the kernel proves the features.
-        unsafe { transposed::<true>(blocks, at) }.map(Words)
+        unsafe { avx2::planes::<true>(blocks, at) }
     }
 
     #[inline(always)]

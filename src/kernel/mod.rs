@@ -103,6 +103,10 @@ struct Aligned {
     _space: u64,
 }
 
+/// In each eight bytes, byte `n` has bit `n` alone: the matrix product with it moves bits to bytes.
+#[cfg(target_arch = "x86_64")]
+const UNITS: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
+
 /// The first and the last bit of a word.
 #[cfg(any(target_arch = "x86_64", test))]
 const BORDER: u64 = 1 | 1 << 63;
