@@ -58,7 +58,7 @@ impl<'a, W: Word> Flow<'a, W> {
     /// Every bit one byte on.
     #[inline(always)]
     fn moved(&mut self, word: W) -> W {
-        let before = std::mem::replace(self.slot(), word);
+        let before = std::mem::replace(self.slot(), word.going_on());
         word.moved(before)
     }
 
@@ -86,7 +86,7 @@ impl<'a, W: Word> Flow<'a, W> {
         let before = self.slot();
         let sum = marks.moved(*before).plus(class);
         // What stands or runs over the last byte goes on.
-        *before = marks | (class & !sum);
+        *before = (marks | (class & !sum)).going_on();
         sum
     }
 
@@ -130,7 +130,7 @@ impl<W: Word> Carried<W> {
     /// What stands before the first step: each lane begins where a line begins, as behind an LF.
     pub(crate) fn new(zero: W, last_bit: W) -> Self {
         let mut slots = [zero; SLOTS];
-        slots[0] = last_bit;
+        slots[0] = last_bit.going_on();
         Self {
             slots,
             cr: Rare::new(zero),
@@ -154,7 +154,7 @@ impl<W: Word, const N: usize> Rare<W, N> {
         Self { slots: [zero; N], alive: false }
     }
 
-    /// Of words that move the last bit goes on, of sums the carry, which is the first.
+    /// Of words that move the last bit goes on, as their last or as their first, of sums the carry, which is the first.
     #[inline(always)]
     fn look(&mut self) {
         self.alive = self.slots[1..].iter().fold(self.slots[0], |all, &slot| all | slot).is_at_border();

@@ -3,10 +3,10 @@
 use std::arch::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
     _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
-    _mm256_gf2p8affine_epi64_epi8, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_min_epu8,
-    _mm256_movemask_epi8, _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8,
-    _mm256_set1_epi64x, _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64,
-    _mm256_srli_epi64, _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
+    _mm256_gf2p8affine_epi64_epi8, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_epi8,
+    _mm256_movemask_pd, _mm256_or_si256, _mm256_sad_epu8, _mm256_set1_epi8, _mm256_set1_epi64x,
+    _mm256_setr_epi8, _mm256_setzero_si256, _mm256_shuffle_epi8, _mm256_slli_epi64, _mm256_srli_epi64,
+    _mm256_storeu_si256, _mm256_testz_si256, _mm256_unpackhi_epi16, _mm256_unpackhi_epi32,
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
     _mm256_xor_si256,
 };
@@ -76,7 +76,13 @@ impl Word for Words {
     #[inline(always)]
     fn moved(self, before: Self) -> Self {
         // SAFETY: words prove the features.
-        Self(unsafe { _mm256_or_si256(_mm256_add_epi64(self.0, self.0), _mm256_srli_epi64::<63>(before.0)) })
+        Self(unsafe { _mm256_or_si256(_mm256_add_epi64(self.0, self.0), before.0) })
+    }
+
+    /// As its first, which is cheaper than to shift what comes back from memory.
+    #[inline(always)]
+    fn going_on(self) -> Self {
+        self.top()
     }
 
     #[inline(always)]
@@ -132,13 +138,17 @@ impl Word for Words {
 
 /// Four kinds of counts, a byte for each byte of a word.
 #[derive(Clone, Copy)]
-pub(crate) struct Bytes([Words; 4]);
+pub(crate) struct Bytes {
+    /// How many there were, less one for each time something was added: what is zero is found by one operation, what is not by two.
+    counts: [Words; 4],
+    n_added: u8,
+}
 
 impl Bytes {
-    /// Counts that are all `zero`.
+    /// Counts of nothing, of words that are `zero`.
     #[inline(always)]
     pub(super) fn new(zero: Words) -> Self {
-        Self([zero; 4])
+        Self { counts: [zero; 4], n_added: 0 }
     }
 }
 
@@ -147,25 +157,29 @@ impl Counts<Words> for Bytes {
 
     #[inline(always)]
     fn add<const CROWDED: bool>(&mut self, counted: [Words; 4]) {
-        for (own, counted) in self.0.iter_mut().zip(counted) {
+        self.n_added += 1;
+        for (own, counted) in self.counts.iter_mut().zip(counted) {
             // SAFETY: words prove the features.
             own.0 = unsafe {
-                let bits = if CROWDED {
-                    count(counted.0)
+                let less_one = if CROWDED {
+                    _mm256_add_epi8(count(counted.0), _mm256_set1_epi8(-1))
                 } else {
                     // One bit, whichever, or none.
-                    _mm256_min_epu8(counted.0, _mm256_set1_epi8(1))
+                    _mm256_cmpeq_epi8(counted.0, _mm256_setzero_si256())
                 };
-                _mm256_add_epi8(own.0, bits)
+                _mm256_add_epi8(own.0, less_one)
             };
         }
     }
 
     #[inline(always)]
     fn totals(self) -> [u64; 4] {
-        self.0.map(|own| {
+        self.counts.map(|own| {
             // SAFETY: words prove the features.
-            let sums = Words(unsafe { _mm256_sad_epu8(own.0, _mm256_setzero_si256()) });
+            let sums = Words(unsafe {
+                let all = _mm256_add_epi8(own.0, _mm256_set1_epi8(self.n_added.cast_signed()));
+                _mm256_sad_epu8(all, _mm256_setzero_si256())
+            });
             let mut lanes = [0; LANES];
             sums.store(&mut lanes);
             lanes.iter().sum()

@@ -129,8 +129,15 @@ pub(crate) const BLOCK: usize = 64;
 pub(crate) trait Word:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
-    /// Every bit one byte on; the first gets the last bit of `before`, the word of the 64 bytes before.
+    /// Every bit one byte on; the first gets the last bit of the word of the 64 bytes before, of which `before` is what
+    /// [goes on](Self::going_on).
     fn moved(self, before: Self) -> Self;
+
+    /// What goes on of a word into [`Word::moved`] of the next: its last bit, as its first or where it is.
+    #[inline(always)]
+    fn going_on(self) -> Self {
+        self
+    }
 
     /// The sum of each lane, without what does not fit.
     fn plus(self, other: Self) -> Self;
