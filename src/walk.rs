@@ -342,21 +342,23 @@ impl<'a> Reader<'a> {
             [.., b'\r'] => 1,
             _ => 0,
         };
-        if crs > end {
-            return self.end_far_back(from + end - crs);
-        }
-        let end = end - crs;
-        let last = stripe[(end & !1) % STRIPE];
-        let outcome = trace[end / 2].outcome(end % 2 == 1, last);
-        Ended { number, start, end: from + end, cr: crs > 0, outcome }
+        let start_of_end = from + end - crs;
+        let outcome = if crs > end {
+            self.outcome_far_back(start_of_end)
+        } else {
+            let end = end - crs;
+            let last = stripe[(end & !1) % STRIPE];
+            trace[end / 2].outcome(end % 2 == 1, last)
+        };
+        // Made in one place, for what two branches make is handed on by memory, and read back in other portions than it was written.
+        Ended { number, start, end: start_of_end, cr: crs > 0, outcome }
     }
 
-    /// The line that ends at `end`, in an earlier stripe, with CRs up to this one.
+    /// The outcome of the line that ends at `end`, in an earlier stripe, with CRs up to this one.
     #[cold]
     #[inline(never)]
-    fn end_far_back(&self, end: usize) -> Ended {
-        let (number, start) = (self.lines, self.start);
-        Ended { number, start, end, cr: true, outcome: outcomes([&self.lane[start..end]])[0] }
+    fn outcome_far_back(&self, end: usize) -> u8 {
+        outcomes([&self.lane[self.start..end]])[0]
     }
 }
 
