@@ -174,7 +174,9 @@ impl Counts<Words> for Bytes {
 
     #[inline(always)]
     fn totals(self) -> [u64; 4] {
-        self.counts.map(|own| {
+        let mut totals = [0; 4];
+        // No `map`: what is given to it would not be compiled for AVX2, and each operation be a call.
+        for (total, own) in totals.iter_mut().zip(self.counts) {
             // SAFETY: words prove the features.
             let sums = Words(unsafe {
                 let all = _mm256_add_epi8(own.0, _mm256_set1_epi8(self.n_added.cast_signed()));
@@ -182,8 +184,9 @@ impl Counts<Words> for Bytes {
             });
             let mut lanes = [0; LANES];
             sums.store(&mut lanes);
-            lanes.iter().sum()
-        })
+            *total = lanes.iter().sum();
+        }
+        totals
     }
 }
 
