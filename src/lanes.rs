@@ -303,6 +303,21 @@ pub(crate) struct List {
     pub(crate) advisories: Advisories,
 }
 
+impl List {
+    /// RFC 2396 and RFC 3986 refuse no line that is not listed always.
+    fn lists_refused(self) -> bool {
+        !matches!(self.grammar, Grammar::Rfc2396 | Grammar::Rfc3986)
+    }
+
+    /// Whether it lists other lines than those that are listed always.
+    fn lists_more(self) -> bool {
+        let advisories = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
+        self.blank
+            || self.lists_refused()
+            || advisories.into_iter().any(|advisory| self.advisories.has(advisory))
+    }
+}
+
 /// Reads the lines of some lanes, a stripe at a time.
 pub(crate) struct Reader<'a, K: Kernel> {
     kernel: K,
@@ -361,8 +376,10 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
         let mut tracks = Tracks {
             kernel,
             list: *list,
+            lists_more: list.lists_more(),
             carried,
             counters: [kernel.counts(); COUNTERS],
+            n_added: 0,
             fields,
             listed,
             n_listed: 0,
@@ -383,17 +400,17 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
                 for (at, planes) in (from..from + kept.len()).zip(planes.iter_mut()) {
                     *planes = kernel.planes(&whole, at);
                 }
-                for (at, (&planes, kept)) in (from..).zip(planes.iter().zip(kept)) {
+                for (at, (&planes, kept)) in (from..).zip(planes.iter().zip(&mut *kept)) {
                     tracks.step(planes, at, kept);
                 }
-                tracks.keep_room();
+                tracks.keep_room(kept.len());
             }
         }
         for (at, kept) in (end..).zip(of_rest) {
             let rest = rest(lanes, at);
             let blocks = Blocks::new(&rest.each_ref().map(|block| &block[..]), K::LANES);
             tracks.step(kernel.planes(&blocks, 0), at, kept);
-            tracks.keep_room();
+            tracks.keep_room(1);
         }
         tracks.take();
         findings.n_listed = tracks.n_listed;
@@ -404,8 +421,12 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
 struct Tracks<'a, K: Kernel> {
     kernel: K,
     list: List,
+    /// Whether that lists other lines than those that are listed always: asked once, since in most pieces it does not.
+    lists_more: bool,
     carried: &'a mut Carried<K::Word>,
     counters: [K::Counts; COUNTERS],
+    /// For how many words their room is taken.
+    n_added: usize,
     fields: &'a mut [u64; FIELDS],
     listed: &'a mut [Listed],
     n_listed: usize,
@@ -433,14 +454,24 @@ impl<K: Kernel> Tracks<'_, K> {
     fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
         let entry = &mut self.listed[self.n_listed];
         entry.step = at;
-        self.n_listed += record(ends, self.list, &mut self.counters, kept, entry);
+        let listed = if self.lists_more { listed(ends, self.list) } else { ends.listed };
+        if ends.newline.is_crowded() {
+            self.n_added += K::Counts::CROWD - 1;
+            count::<_, _, true>(ends, listed, &mut self.counters);
+        } else {
+            count::<_, _, false>(ends, listed, &mut self.counters);
+        }
+        self.n_listed += keep(ends, listed, kept, entry);
     }
 
-    /// Takes what has been counted, if the counts do not have room for a whole stripe.
+    /// After `n_steps` more, takes what has been counted if there may be no room for those made at once next.
     #[inline(always)]
-    fn keep_room(&mut self) {
-        const { assert!(K::AT_ONCE <= K::Counts::STEPS) }
-        if K::Counts::STEPS < STRIPE {
+    fn keep_room(&mut self, n_steps: usize) {
+        const { assert!(K::AT_ONCE * K::Counts::CROWD <= K::Counts::ROOM) }
+        self.n_added += n_steps;
+        if STRIPE * K::Counts::CROWD > K::Counts::ROOM
+            && self.n_added + K::AT_ONCE * K::Counts::CROWD > K::Counts::ROOM
+        {
             self.take();
         }
     }
@@ -454,6 +485,7 @@ impl<K: Kernel> Tracks<'_, K> {
             }
             *counter = self.kernel.counts();
         }
+        self.n_added = 0;
     }
 }
 
@@ -468,18 +500,11 @@ fn rest(lanes: &[&[u8]; LANES], at: usize) -> [[u8; BLOCK]; LANES] {
     blocks
 }
 
-/// Counts the lines that ended in a step, and notes those to be listed; 1 if there are some, or 0.
+/// The lines that ended in a step and are to be listed.
 #[inline(always)]
-fn record<W: Word, C: Counts<W>>(
-    ends: &Ends<W>,
-    list: List,
-    counters: &mut [C; COUNTERS],
-    step: &mut Step,
-    entry: &mut Listed,
-) -> usize {
+fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
     let mut listed = ends.listed;
-    // RFC 2396 and RFC 3986 refuse no line that is not listed anyway.
-    if !matches!(list.grammar, Grammar::Rfc2396 | Grammar::Rfc3986) {
+    if list.lists_refused() {
         listed = listed
             | match list.grammar {
                 Grammar::Draft1993 => ends.newline & !((ends.http | ends.ftp) & !ends.refused_draft),
@@ -500,11 +525,12 @@ fn record<W: Word, C: Counts<W>>(
     if list.blank {
         listed = listed | ends.blank;
     }
-    if ends.newline.is_crowded() {
-        count::<W, C, true>(ends, listed, counters);
-    } else {
-        count::<W, C, false>(ends, listed, counters);
-    }
+    listed
+}
+
+/// Keeps what listing needs of a step, and notes the lines to be listed; 1 if there are some, or 0.
+#[inline(always)]
+fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed) -> usize {
     let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
     newline.store(&mut step.newline);
     ends.noteworthy.store(&mut step.noteworthy);

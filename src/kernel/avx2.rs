@@ -153,7 +153,8 @@ impl Bytes {
 }
 
 impl Counts<Words> for Bytes {
-    const STEPS: usize = 255 / 8;
+    const ROOM: usize = u8::MAX as usize;
+    const CROWD: usize = 8;
 
     #[inline(always)]
     fn add<const CROWDED: bool>(&mut self, counted: [Words; 4]) {

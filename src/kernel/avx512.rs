@@ -95,7 +95,8 @@ impl Word for Words {
 pub(crate) struct Fields(Words);
 
 impl Counts<Words> for Fields {
-    const STEPS: usize = (1 << 16) / BLOCK - 1;
+    const ROOM: usize = u16::MAX as usize / BLOCK;
+    const CROWD: usize = 1;
 
     #[inline(always)]
     fn add<const CROWDED: bool>(&mut self, [first, second, third, fourth]: [Words; 4]) {

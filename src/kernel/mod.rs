@@ -167,7 +167,10 @@ pub(crate) trait Word:
 /// How many bits were set in words of four kinds.
 pub(crate) trait Counts<W>: Copy {
     /// How many times one may add.
-    const STEPS: usize;
+    const ROOM: usize;
+
+    /// As how many times it counts to add what is crowded.
+    const CROWD: usize;
 
     /// Adds the bits of four words. Unless all of them are part of a word that is not crowded, `CROWDED` has to be said.
     fn add<const CROWDED: bool>(&mut self, counted: [W; 4]);

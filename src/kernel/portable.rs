@@ -90,7 +90,8 @@ impl Word for Words {
 }
 
 impl Counts<Words> for [u64; 4] {
-    const STEPS: usize = usize::MAX;
+    const ROOM: usize = usize::MAX;
+    const CROWD: usize = 1;
 
     #[inline(always)]
     fn add<const CROWDED: bool>(&mut self, counted: [Words; 4]) {

@@ -175,10 +175,12 @@ impl Check for OnCounts {
         let mut numbers = Numbers(2);
         for n in 0..TIMES.div_ceil(30) {
             let (mut counts, mut expected) = (kernel.counts(), [0; 4]);
-            // As often as a count has room for: all bits, at random, or at most one in each byte.
-            for step in 0..K::Counts::STEPS.min(70) {
-                let counted: [[u64; LANES]; 4] = std::array::from_fn(|_| match (n + step) % 5 {
+            // As often as there is room for: all bits, at random, or at most one in each byte.
+            let mut room = K::Counts::ROOM.min(300);
+            while room >= K::Counts::CROWD {
+                let counted: [[u64; LANES]; 4] = std::array::from_fn(|_| match (n + room) % 5 {
                     _ if n % 7 == 0 => [u64::MAX; LANES],
+                    _ if n % 7 == 1 => [0x8040_2010_0804_0201; LANES],
                     0 | 1 => std::array::from_fn(|_| {
                         u64::from_le_bytes(std::array::from_fn(|_| {
                             [0, 0, 0, 1, 1 << 3, 1 << 4, 1 << 6, 1 << 7]
@@ -195,8 +197,10 @@ impl Check for OnCounts {
                 let all = words[0] | words[1] | words[2] | words[3];
                 if all.is_crowded() {
                     counts.add::<true>(words);
+                    room -= K::Counts::CROWD;
                 } else {
                     counts.add::<false>(words);
+                    room -= 1;
                 }
             }
             assert_eq!(counts.totals(), expected, "counts of {} lanes", K::LANES);
