@@ -223,6 +223,26 @@ pub(crate) fn begin<W: Word>(c: impl Classes<W>, carried: &mut Carried<W>) -> (B
     (Beginnings { newline, start, first_other, segment, f }, other | (segment | f | c.cr()).any())
 }
 
+/// The bytes of lines of some schemes, from behind the scheme on.
+#[derive(Clone, Copy)]
+struct Reaches<W> {
+    in_http: W,
+    in_ftp: W,
+    in_file: W,
+}
+
+impl<W: Word> Reaches<W> {
+    /// Of the bytes `at` which a host or port ends, those for which both RFC 1738 and the draft refuse a line, those for which the draft
+    /// does, and those for which it is hard: in ftp, a "?" there may belong to a login.
+    #[inline(always)]
+    fn behind_authority(self, at: W, c: impl Classes<W>) -> (W, W, W) {
+        let Self { in_http, in_ftp, in_file } = self;
+        let question = at & c.question();
+        let no_path = at & !c.slash();
+        ((question & in_http) | (no_path & in_file), no_path & in_ftp, question & in_ftp)
+    }
+}
+
 /// The rest of the step: 64 bytes of each lane. Unless `OTHER`, it is known that there is nothing other in it than lines with a
 /// scheme that is not ftp or file, and most of the work for those is left out.
 #[inline(always)]
@@ -237,6 +257,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let Beginnings { newline, start, first_other, segment, f } = beginnings;
     let end = if OTHER { c.end() } else { newline };
     let mut hard = c.odd();
+    // It is wanted last, by when what it is made of would have been put aside in many words.
+    let illegal = c.illegal().made();
 
     // A CR is part of the terminator if only CRs and the LF follow it.
     let mut behind_cr = zero;
@@ -301,15 +323,51 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let in_host = c.host() & !host_sum;
     let port_colon = host_end & c.colon();
     hard = hard | (host_end & !(c.delimiter() | end)) | (port_colon & in_file);
-    let mut hostport_end = host_end & !c.colon();
-    let (mut port, mut other_port, mut reserved_port, mut empty_port) = (zero, zero, zero, zero);
+
+    // The host as RFC 1738 has it: labels that begin and end with a letter or digit, the last one with a letter. A last
+    // label that begins with a digit is an address or wrong.
+    let marks = in_host & c.hyphen_dot();
+    let behind_mark = flow.moved(marks);
+    let dots = in_host & c.dot();
+    let behind_dot = flow.moved(dots);
+    let bad_label = (behind_mark & (dots | host_end)) | (marks & (authority | behind_dot));
+    let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
+    hard = hard | (digit_label_end & host_end & in_own_rule);
+
+    // Query and fragment.
+    let behind_question = flow.moved(c.question());
+    let search_end = flow.behind(behind_question, !(c.slash_question() | newline));
+    let mark_in_search = search_end & c.slash_question() & in_http;
+    let second_hash = flow.sum_behind(c.hash(), !(c.hash() | newline)) & c.hash();
+
+    // What each grammar refuses, but for ports and escapes.
+    let mut violation = illegal | second_hash;
+    let mut refused_both = c.hash() | mark_in_search | (bad_label & in_own_rule);
+    let draft_mark = c.semicolon_equals() | (c.colon() & !scheme_end & !port_colon);
+    let mut refused_by_draft = (draft_mark & (in_http | in_ftp))
+        | (behind_question & end & in_http)
+        | c.hash()
+        | mark_in_search
+        | (authority & !c.alpha())
+        | (c.question() & in_ftp);
+    hard = hard | (c.semicolon() & in_ftp_file);
+    let reaches = Reaches { in_http, in_ftp, in_file };
+    let (refused_there, refused_by_draft_there, hard_there) =
+        reaches.behind_authority(host_end & !c.colon(), c);
+    refused_both = refused_both | refused_there;
+    refused_by_draft = refused_by_draft | refused_by_draft_there;
+    hard = hard | hard_there;
+
+    let (mut port, mut other_port, mut reserved_port) = (zero, zero, zero);
     if carried.port.alive | port_colon.any() {
         let mut flow = Flow::new(&mut carried.port.slots);
         port = flow.moved(port_colon);
-        empty_port = port & !c.digit();
+        let empty_port = port & !c.digit();
         let port_end = flow.behind(port, c.digit());
-        hard = hard | (port_end & !((c.delimiter() & !c.colon()) | end));
-        hostport_end = hostport_end | port_end;
+        let (refused_there, refused_by_draft_there, hard_there) = reaches.behind_authority(port_end, c);
+        refused_both = refused_both | (empty_port & in_own_rule) | refused_there;
+        refused_by_draft = refused_by_draft | empty_port | refused_by_draft_there;
+        hard = hard | (port_end & !((c.delimiter() & !c.colon()) | end)) | hard_there;
         // Four digits or more, the first of them from "2" on: no default of http or https, and not reserved.
         let second = flow.moved(port & c.digit() & !c.zero_one());
         let third = flow.moved(second & c.digit());
@@ -330,30 +388,14 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         carried.port.look();
     }
 
-    // The host as RFC 1738 has it: labels that begin and end with a letter or digit, the last one with a letter. A last
-    // label that begins with a digit is an address or wrong.
-    let marks = in_host & c.hyphen_dot();
-    let behind_mark = flow.moved(marks);
-    let dots = in_host & c.dot();
-    let behind_dot = flow.moved(dots);
-    let bad_label = (behind_mark & (dots | host_end)) | (marks & (authority | behind_dot));
-    let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
-    hard = hard | (digit_label_end & host_end & in_own_rule);
-
-    // Query and fragment.
-    let behind_question = flow.moved(c.question());
-    let search_end = flow.behind(behind_question, !(c.slash_question() | newline));
-    let mark_in_search = search_end & c.slash_question();
-    let second_hash = flow.sum_behind(c.hash(), !(c.hash() | newline)) & c.hash();
-
     // Percent escapes. Of http and https, those of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy; of ftp, any.
     let percent = c.percent();
-    let (mut bad_escape, mut delimiter, mut noteworthy) = (zero, zero, port);
+    let (mut delimiter, mut noteworthy) = (zero, port);
     if carried.escape.alive | percent.any() {
         let mut flow = Flow::new(&mut carried.escape.slots);
         let escape = flow.moved(percent);
         let escape_second = flow.moved(escape & c.hex());
-        bad_escape = (escape | escape_second) & !c.hex();
+        violation = violation | ((escape | escape_second) & !c.hex());
         let two_three = flow.moved(escape & c.two_three());
         let three = flow.moved(escape & c.three());
         let of_delimiter = (two_three & c.f()) | (three & c.b());
@@ -364,23 +406,6 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         debug_assert_eq!(flow.at, ESCAPE_SLOTS);
         carried.escape.look();
     }
-
-    // What each grammar refuses.
-    let violation = c.illegal() | bad_escape | second_hash;
-    let refused_both = c.hash()
-        | ((mark_in_search | (hostport_end & c.question())) & in_http)
-        | (hostport_end & !c.slash() & in_file)
-        | ((empty_port | bad_label) & in_own_rule);
-    let draft_mark = c.semicolon_equals() | (c.colon() & !scheme_end & !port_colon);
-    let refused_by_draft = (draft_mark & (in_http | in_ftp))
-        | (behind_question & end & in_http)
-        | c.hash()
-        | (mark_in_search & in_http)
-        | (authority & !c.alpha())
-        | empty_port
-        | (((hostport_end & !c.slash()) | c.question()) & in_ftp);
-    // In ftp a "?" behind the host may belong to a login.
-    hard = hard | (c.semicolon() & in_ftp_file) | (hostport_end & c.question() & in_ftp);
 
     let tilde = flow.line_end_behind(c.tilde(), newline);
     let refused_1738 = flow.line_end(refused_both, newline);

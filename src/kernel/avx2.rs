@@ -97,6 +97,11 @@ impl Word for Words {
         Self(unsafe { _mm256_srli_epi64::<63>(self.0) })
     }
 
+    #[inline(always)]
+    fn made(self) -> Self {
+        std::hint::black_box(self)
+    }
+
     /// Whether some byte has two bits.
     #[inline(always)]
     fn is_crowded(self) -> bool {

@@ -145,6 +145,12 @@ pub(crate) trait Word:
     /// The last bit of each lane, as its first.
     fn top(self) -> Self;
 
+    /// Itself, made here and now: where registers are few, compilers otherwise keep all it is made of until it is asked for.
+    #[inline(always)]
+    fn made(self) -> Self {
+        self
+    }
+
     /// Whether [`Counts`] have to be told that this is a crowd: more bits than can be counted the short way.
     fn is_crowded(self) -> bool;
 
