@@ -19,7 +19,7 @@ use crate::lanes::{Findings, Known, List, ListedLine, Reader, STRIPE_LEN, decide
 use crate::scheme::{Scheme, Schemes};
 use crate::shard::{cut, last_end, trim_terminator};
 use crate::tally::Run;
-use crate::walk::{Fact, OUTCOMES, Outcome, each_outcome, outcomes, walk};
+use crate::walk::{Ended, Fact, OUTCOMES, Outcome, each_outcome, outcomes, walk};
 
 /// What is done with lines. Each line is told of once, alone or in bulk.
 pub(crate) trait Consumer {
@@ -361,22 +361,22 @@ impl<C: Consumer> Sweeper<'_, C> {
             *in_bulk = self.consumer.in_bulk(outcome, behind);
         }
         let mut cr = 0;
-        let lines = walk(pieces, |lane, ended| {
-            cr += u64::from(ended.cr);
-            let is_blank = ended.end == ended.start;
-            if !is_blank && in_bulk[usize::from(ended.outcome)] {
-                counts[usize::from(ended.outcome)] += 1;
+        let lines = walk(pieces, |lane, Ended { number, start, end, cr: ends_in_cr, outcome }| {
+            cr += u64::from(ends_in_cr);
+            let is_blank = end == start;
+            if !is_blank && in_bulk[usize::from(outcome)] {
+                counts[usize::from(outcome)] += 1;
                 return;
             }
-            let line = &pieces[lane][ended.start..ended.end];
-            let place = Place { offset: places[lane].offset + ended.start as u64, ..place };
-            let number = || ended.number;
+            let line = &pieces[lane][start..end];
+            let place = Place { offset: places[lane].offset + start as u64, ..place };
+            let number = move || number;
             let entry = Line::whole(place, &number, line);
             if is_blank {
                 self.consumer.blank(&entry);
             } else {
                 self.ways.attended += 1;
-                self.consumer.judged(&entry, line, ended.outcome);
+                self.consumer.judged(&entry, line, outcome);
             }
         });
         self.consumer.bulk(&Bulk { cr, ..Bulk::default() });

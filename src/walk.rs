@@ -10,6 +10,7 @@
 
 use crate::advisory::Advisories;
 use crate::grammar::Verdict;
+use crate::kernel::{BLOCK, find_one};
 
 #[allow(clippy::unreadable_literal, reason = "derived by the build script")]
 mod tables {
@@ -169,9 +170,9 @@ pub(crate) fn each_outcome<'a, const N: usize, L>(
     }
 }
 
-/// How many bytes of each lane are walked before the lines that ended in them are given out: as many blocks of 64 as a byte
-/// has bits, which [`line_feeds`] needs.
-const STRIPE: usize = 8 * 64;
+/// How many bytes of each lane are walked before the lines that ended in them are given out: as many blocks as [`find_one`] looks
+/// at.
+const STRIPE: usize = 8 * BLOCK;
 
 type Stripe = [u8; STRIPE];
 
@@ -242,41 +243,6 @@ fn walk_stripe<const N: usize>(stripes: [&Stripe; N], states: &mut [State; N], t
     *states = now;
 }
 
-/// The LFs of a stripe: bit `n` of word `block` is for byte `64 * block + n`.
-///
-/// The first loop is written so that compilers make vectors of it: its rows are long enough, and all bytes of a row have the
-/// same bit.
-#[inline(never)]
-fn line_feeds(stripe: &Stripe) -> [u64; 8] {
-    // Bit `block` of byte `n`.
-    let mut found = [0_u8; 64];
-    for (block, bytes) in stripe.as_chunks::<64>().0.iter().enumerate() {
-        let bit = 1 << block;
-        for (found, &byte) in found.iter_mut().zip(bytes) {
-            *found |= if byte == b'\n' { bit } else { 0 };
-        }
-    }
-    let mut masks = [[0; 8]; 8];
-    for (eighth, bits) in found.as_chunks().0.iter().enumerate() {
-        for (mask, byte) in masks.iter_mut().zip(transposed(u64::from_le_bytes(*bits)).to_le_bytes()) {
-            mask[eighth] = byte;
-        }
-    }
-    masks.map(u64::from_le_bytes)
-}
-
-/// Bit `a` of byte `b` for bit `b` of byte `a`: blocks of one bit, of two by two, and of four by four change places with
-/// those on the other side of the diagonal.
-#[inline(always)]
-const fn transposed(mut bits: u64) -> u64 {
-    let swap = (bits ^ bits >> 7) & 0x00aa_00aa_00aa_00aa;
-    bits ^= swap ^ swap << 7;
-    let swap = (bits ^ bits >> 14) & 0x0000_cccc_0000_cccc;
-    bits ^= swap ^ swap << 14;
-    let swap = (bits ^ bits >> 28) & 0x0000_0000_f0f0_f0f0;
-    bits ^ swap ^ swap << 28
-}
-
 /// How many line ends are noted at once, whether there are as many or not: that saves a branch that would often go wrong.
 const AT_ONCE: usize = 4;
 
@@ -306,11 +272,13 @@ impl<'a> Reader<'a> {
         ends: &mut Ends,
         mut line: impl FnMut(Ended),
     ) {
+        let line_feeds =
+            find_one(b'\n', stripe.as_chunks().0.first_chunk().expect("a stripe is eight blocks"));
+        let counts = line_feeds.map(u64::count_ones);
         let mut n_ends = 0;
-        for (first, mut mask) in (0..).step_by(64).zip(line_feeds(stripe)) {
-            let count = mask.count_ones() as usize;
+        for ((first, mut mask), count) in (0..).step_by(BLOCK).zip(line_feeds).zip(counts) {
             let mut at = n_ends;
-            n_ends += count;
+            n_ends += count as usize;
             loop {
                 let some: &mut [u32; AT_ONCE] = ends[at..].first_chunk_mut().expect("room behind the last");
                 for end in some {
@@ -338,8 +306,7 @@ impl<'a> Reader<'a> {
         let (number, start) = (self.lines, self.start);
         let line = &self.lane[start..from + end];
         let crs = match line {
-            [.., b'\r', b'\r'] => line.iter().rev().take_while(|&&byte| byte == b'\r').count(),
-            [.., b'\r'] => 1,
+            [.., b'\r'] => line.iter().rev().take_while(|&&byte| byte == b'\r').count(),
             _ => 0,
         };
         let start_of_end = from + end - crs;
@@ -497,21 +464,6 @@ mod tests {
             let text: Vec<u8> = (0..len).map(|_| random.one_of(alphabet)).collect();
             assert_eq!(walked::<1>(&text), expected::<1>(&text), "{}", text.escape_ascii());
             assert_eq!(walked::<3>(&text), expected::<3>(&text), "{}", text.escape_ascii());
-        }
-    }
-
-    #[test]
-    fn line_feeds_are_found() {
-        let mut random = Random(3);
-        let mut stripe = [0; STRIPE];
-        for _ in 0..1000 {
-            for byte in &mut stripe {
-                *byte = random.one_of(b"\n\x0b\x8a\t\x00\xff");
-            }
-            let found = line_feeds(&stripe);
-            for (at, &byte) in stripe.iter().enumerate() {
-                assert_eq!(found[at / 64] >> (at % 64) & 1 == 1, byte == b'\n', "{at}");
-            }
         }
     }
 }

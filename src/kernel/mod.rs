@@ -115,7 +115,7 @@ const BORDER: u64 = 1 | 1 << 63;
 pub(crate) use avx2::Avx2;
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
-pub(crate) use find::find;
+pub(crate) use find::{find, find_one};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use gfni::Gfni;
 
