@@ -15,15 +15,17 @@ use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 use crate::class::OfBits;
 
 /// How many steps have their planes made at once.
-pub(super) const AT_ONCE: usize = 16;
+const AT_ONCE: usize = 16;
 
 /// How far ahead of what is read the memory is asked for, in bytes: what is read at once the next time.
 const AHEAD: usize = AT_ONCE * BLOCK;
 
 /// How many lanes there are.
-pub(super) const N_LANES: usize = 4;
+const N_LANES: usize = 4;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
+// Newer machines without AVX-512 have it.
+token!(Gfni: "avx2" "gfni" "bmi1" "bmi2" "lzcnt" "popcnt");
 
 impl Avx2 {
     /// [`super::find()`], for as many blocks as both have. Asks for the memory of as many behind them, which are wanted next.
@@ -64,7 +66,7 @@ impl Words {
     ///
     /// The machine has AVX2.
     #[inline(always)]
-    pub(super) unsafe fn splat(word: u64) -> Self {
+    unsafe fn splat(word: u64) -> Self {
         // SAFETY: as the caller says.
         Self(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
     }
@@ -152,7 +154,7 @@ pub(crate) struct Bytes {
 impl Bytes {
     /// Counts of nothing, of words that are `zero`.
     #[inline(always)]
-    pub(super) fn new(zero: Words) -> Self {
+    fn new(zero: Words) -> Self {
         Self { counts: [zero; 4], n_added: 0 }
     }
 }
@@ -293,7 +295,7 @@ unsafe fn places<const GFNI: bool>(low: *const u8, high: *const u8) -> [__m256i;
 ///
 /// When `blocks` has no block `at`.
 #[inline(always)]
-pub(super) unsafe fn planes<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+unsafe fn planes<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
     // SAFETY: as the caller says; `Blocks::all` gives the start of a whole block of 64 bytes per lane, of which the sixteen at a
     // multiple of 16 below 64 are read.
     unsafe {
@@ -328,33 +330,41 @@ pub(super) unsafe fn planes<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) ->
     }
 }
 
-impl Kernel for Avx2 {
-    type Word = Words;
-    const AT_ONCE: usize = AT_ONCE;
-    type Classes = OfBits<Words>;
-    type Counts = Bytes;
-    const LANES: usize = N_LANES;
+/// What both kernels do alike: all but how bits are transposed.
+macro_rules! kernel {
+    ($token:ident, GFNI: $gfni:literal) => {
+        impl Kernel for $token {
+            type Word = Words;
+            const AT_ONCE: usize = AT_ONCE;
+            type Classes = OfBits<Words>;
+            type Counts = Bytes;
+            const LANES: usize = N_LANES;
 
-    #[inline(always)]
-    fn splat(self, word: u64) -> Words {
-        // SAFETY: the kernel proves the features.
-        unsafe { Words::splat(word) }
-    }
+            #[inline(always)]
+            fn splat(self, word: u64) -> Words {
+                // SAFETY: the kernel proves the features.
+                unsafe { Words::splat(word) }
+            }
 
-    #[inline(always)]
-    fn counts(self) -> Bytes {
-        Bytes::new(self.splat(0))
-    }
+            #[inline(always)]
+            fn counts(self) -> Bytes {
+                Bytes::new(self.splat(0))
+            }
 
-    #[inline(always)]
-    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
-        // SAFETY: the kernel proves the features.
-        unsafe { planes::<false>(blocks, at) }
-    }
+            #[inline(always)]
+            fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+                // SAFETY: the kernel proves the features.
+                unsafe { planes::<$gfni>(blocks, at) }
+            }
 
-    #[inline(always)]
-    fn run(self, job: impl Job) {
-        // SAFETY: the kernel proves the features.
-        unsafe { shell(job) }
-    }
+            #[inline(always)]
+            fn run(self, job: impl Job) {
+                // SAFETY: the kernel proves the features.
+                unsafe { Self::shell(job) }
+            }
+        }
+    };
 }
+
+kernel!(Avx2, GFNI: false);
+kernel!(Gfni, GFNI: true);

@@ -220,6 +220,6 @@ impl Kernel for Avx512 {
     #[inline(always)]
     fn run(self, job: impl Job) {
         // SAFETY: the kernel proves the features.
-        unsafe { shell(job) }
+        unsafe { Self::shell(job) }
     }
 }

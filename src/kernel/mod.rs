@@ -21,16 +21,16 @@ macro_rules! token {
             pub(crate) fn detect() -> Option<Self> {
                 ($(is_x86_feature_detected!($feature) &&)* true).then_some(Self(()))
             }
-        }
 
-        /// # Safety
-        ///
-        /// The machine has all features named.
-        $(#[target_feature(enable = $feature)])*
-        unsafe fn shell(job: impl Job) {
-            let aligned = super::Aligned { _space: 0 };
-            std::hint::black_box(&aligned);
-            job.run();
+            /// # Safety
+            ///
+            /// The machine has all features named.
+            $(#[target_feature(enable = $feature)])*
+            unsafe fn shell(job: impl Job) {
+                let aligned = super::Aligned { _space: 0 };
+                std::hint::black_box(&aligned);
+                job.run();
+            }
         }
     };
 }
@@ -82,8 +82,6 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 mod find;
-#[cfg(target_arch = "x86_64")]
-mod gfni;
 #[cfg(test)]
 pub(crate) mod portable;
 #[cfg(test)]
@@ -112,12 +110,10 @@ const UNITS: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
 const BORDER: u64 = 1 | 1 << 63;
 
 #[cfg(target_arch = "x86_64")]
-pub(crate) use avx2::Avx2;
+pub(crate) use avx2::{Avx2, Gfni};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
 pub(crate) use find::{find, find_one};
-#[cfg(target_arch = "x86_64")]
-pub(crate) use gfni::Gfni;
 
 /// The most lanes that a kernel has.
 pub(crate) const LANES: usize = 8;
