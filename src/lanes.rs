@@ -20,8 +20,7 @@ const LEVELS: [Verdict; 4] = [
     Verdict::from_bits(0b1_1000),
 ];
 
-/// How many steps are done before the lines that are listed in them are asked for, while their bytes are at hand. Counters
-/// are words of four fields of 16 bits, which hold a thousand steps of 64 lines.
+/// How many steps are done before the lines that are listed in them are asked for, while their bytes are at hand.
 const STRIPE: usize = 64;
 
 /// How many bytes of each lane that is.
@@ -379,7 +378,7 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
             lists_more: list.lists_more(),
             carried,
             counters: [kernel.counts(); COUNTERS],
-            n_added: 0,
+            room_taken: 0,
             fields,
             listed,
             n_listed: 0,
@@ -394,8 +393,10 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
                 let planes = next;
                 next = kernel.planes(&whole, (at + 1).min(end - 1));
                 tracks.step(planes, at, kept);
+                tracks.keep_room(1);
             }
         } else {
+            const { assert!(K::AT_ONCE <= AT_ONCE) }
             for (from, kept) in (from..).step_by(K::AT_ONCE).zip(of_whole.chunks_mut(K::AT_ONCE)) {
                 for (at, planes) in (from..from + kept.len()).zip(planes.iter_mut()) {
                     *planes = kernel.planes(&whole, at);
@@ -421,12 +422,13 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
 struct Tracks<'a, K: Kernel> {
     kernel: K,
     list: List,
-    /// Whether that lists other lines than those that are listed always: asked once, since in most pieces it does not.
+    /// Whether that lists other lines than those that are listed always. Asked once a stripe, since it mostly does not, once there are
+    /// examples of what it would list them for.
     lists_more: bool,
     carried: &'a mut Carried<K::Word>,
     counters: [K::Counts; COUNTERS],
-    /// For how many words their room is taken.
-    n_added: usize,
+    /// How much of their room is taken, at most.
+    room_taken: usize,
     fields: &'a mut [u64; FIELDS],
     listed: &'a mut [Listed],
     n_listed: usize,
@@ -454,9 +456,10 @@ impl<K: Kernel> Tracks<'_, K> {
     fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
         let entry = &mut self.listed[self.n_listed];
         entry.step = at;
+        debug_assert!(self.lists_more || !(listed(ends, self.list) ^ ends.listed).any());
         let listed = if self.lists_more { listed(ends, self.list) } else { ends.listed };
         if ends.newline.is_crowded() {
-            self.n_added += K::Counts::CROWD - 1;
+            self.room_taken += K::Counts::CROWD - 1;
             count::<_, _, true>(ends, listed, &mut self.counters);
         } else {
             count::<_, _, false>(ends, listed, &mut self.counters);
@@ -468,9 +471,9 @@ impl<K: Kernel> Tracks<'_, K> {
     #[inline(always)]
     fn keep_room(&mut self, n_steps: usize) {
         const { assert!(K::AT_ONCE * K::Counts::CROWD <= K::Counts::ROOM) }
-        self.n_added += n_steps;
+        self.room_taken += n_steps;
         if STRIPE * K::Counts::CROWD > K::Counts::ROOM
-            && self.n_added + K::AT_ONCE * K::Counts::CROWD > K::Counts::ROOM
+            && self.room_taken + K::AT_ONCE * K::Counts::CROWD > K::Counts::ROOM
         {
             self.take();
         }
@@ -485,7 +488,7 @@ impl<K: Kernel> Tracks<'_, K> {
             }
             *counter = self.kernel.counts();
         }
-        self.n_added = 0;
+        self.room_taken = 0;
     }
 }
 

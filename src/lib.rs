@@ -135,13 +135,13 @@ pub mod defect;
 pub mod advisory;
 mod judge;
 pub mod resolve;
+mod class;
+pub mod kernel;
 mod walk;
 pub mod watch;
 mod hands;
 mod shard;
 mod sign;
-mod class;
-pub mod kernel;
 pub mod format;
 pub mod input;
 #[cfg(feature = "parquet")]

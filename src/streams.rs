@@ -257,7 +257,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let Beginnings { newline, start, first_other, segment, f } = beginnings;
     let end = if OTHER { c.end() } else { newline };
     let mut hard = c.odd();
-    // It is wanted last, by when what it is made of would have been put aside in many words.
+    // It is wanted last. If it were made there, the words that it is made of would be put aside until then.
     let illegal = c.illegal().made();
 
     // A CR is part of the terminator if only CRs and the LF follow it.

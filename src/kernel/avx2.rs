@@ -24,7 +24,7 @@ const AHEAD: usize = AT_ONCE * BLOCK;
 const N_LANES: usize = 4;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
-// Newer machines without AVX-512 have it.
+// Processors that have GFNI and no AVX-512: those of Intel for clients from Alder Lake on, and Sierra Forest.
 token!(Gfni: "avx2" "gfni" "bmi1" "bmi2" "lzcnt" "popcnt");
 
 impl Avx2 {

@@ -168,10 +168,10 @@ pub(crate) trait Word:
 
 /// How many bits were set in words of four kinds.
 pub(crate) trait Counts<W>: Copy {
-    /// How many times one may add.
+    /// How many times one may add, each time that `CROWDED` was said counted as [`Self::CROWD`] times.
     const ROOM: usize;
 
-    /// As how many times it counts to add what is crowded.
+    /// For how many others there would be room in place of four words that are crowded.
     const CROWD: usize;
 
     /// Adds the bits of four words. Unless all of them are part of a word that is not crowded, `CROWDED` has to be said.
@@ -268,7 +268,7 @@ impl<'a> Blocks<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KernelId {
-    /// The machine's table over several lanes; no vectors. Runs anywhere.
+    /// The machine's table over several lanes; no vectors, but to find the LFs with what every machine of the target has. Runs anywhere.
     Portable,
     /// x86-64 with AVX2, BMI and POPCNT.
     Avx2,

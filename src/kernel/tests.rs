@@ -122,6 +122,7 @@ fn check_words<K: Kernel>(kernel: K, one: [u64; LANES], two: [u64; LANES]) {
     expect::<K>(a | b, one | two, "or");
     expect::<K>(a ^ b, one ^ two, "xor");
     expect::<K>(!a, !one, "not");
+    expect::<K>(a.made(), one, "made");
     expect::<K>(a.moved(b.going_on()), one.moved(two.going_on()), "moved");
     expect::<K>(a.plus(b), one.plus(two), "plus");
     expect::<K>(a.top(), one.top(), "top");

@@ -1,13 +1,13 @@
 //! The streams over the portable kernel, which is the definition, and over those of this machine: the same findings.
 
 use super::{Findings, Known, List, Reader};
-use crate::advisory::Advisory;
+use crate::advisory::{Advisories, Advisory};
 use crate::grammar::{Grammar, Verdict};
 use crate::judge::judge;
 use crate::kernel::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use crate::kernel::{Avx2, Avx512, Gfni};
-use crate::kernel::{Kernel, LANES};
+use crate::kernel::{BLOCK, Kernel, LANES};
 use crate::scheme::find_known;
 use crate::shard::{cut, trim_terminator};
 
@@ -244,6 +244,27 @@ fn portable_is_what_the_others_are() {
         let advisories = listed.map(|(advisory, _)| advisory).collect();
         let list = List { grammar, blank: n & 4 == 0, advisories };
         check(&bytes, list, &mut findings);
+    }
+}
+
+/// Counts have room for many lines that are not crowded, or for few that are: both in turn, in all lanes and where one lane is
+/// longer than the others.
+#[test]
+fn crowds_come_and_go() {
+    let mut findings = Findings::default();
+    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
+    let times = if cfg!(miri) { 1 } else { 8 };
+    for calm in [0, 1, 15, 16, 17, 31, 32, 40] {
+        for crowded in [1, 16, 17, 31, 32, 33] {
+            let mut bytes = Vec::new();
+            for _ in 0..times {
+                bytes.extend(b"http://h.example/\n".repeat(calm * 4 * BLOCK / 18));
+                bytes.extend(b"\na\n\n~\n".repeat(crowded * 4 * BLOCK / 7));
+            }
+            check(&bytes, list, &mut findings);
+            let long = vec![b'a'; bytes.len() * 2];
+            check(&[long, b"\n".to_vec(), bytes].concat(), list, &mut findings);
+        }
     }
 }
 
