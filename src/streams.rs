@@ -226,9 +226,9 @@ pub(crate) fn begin<W: Word>(c: impl Classes<W>, carried: &mut Carried<W>) -> (B
 /// The bytes of lines of some schemes, from behind the scheme on.
 #[derive(Clone, Copy)]
 struct Reaches<W> {
-    in_http: W,
-    in_ftp: W,
-    in_file: W,
+    http: W,
+    ftp: W,
+    file: W,
 }
 
 impl<W: Word> Reaches<W> {
@@ -236,10 +236,9 @@ impl<W: Word> Reaches<W> {
     /// does, and those for which it is hard: in ftp, a "?" there may belong to a login.
     #[inline(always)]
     fn behind_authority(self, at: W, c: impl Classes<W>) -> (W, W, W) {
-        let Self { in_http, in_ftp, in_file } = self;
         let question = at & c.question();
         let no_path = at & !c.slash();
-        ((question & in_http) | (no_path & in_file), no_path & in_ftp, question & in_ftp)
+        ((question & self.http) | (no_path & self.file), no_path & self.ftp, question & self.ftp)
     }
 }
 
@@ -351,7 +350,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         | (authority & !c.alpha())
         | (c.question() & in_ftp);
     hard = hard | (c.semicolon() & in_ftp_file);
-    let reaches = Reaches { in_http, in_ftp, in_file };
+    let reaches = Reaches { http: in_http, ftp: in_ftp, file: in_file };
     let (refused_there, refused_by_draft_there, hard_there) =
         reaches.behind_authority(host_end & !c.colon(), c);
     refused_both = refused_both | refused_there;
