@@ -309,16 +309,16 @@ impl<'a> Reader<'a> {
             [.., b'\r'] => line.iter().rev().take_while(|&&byte| byte == b'\r').count(),
             _ => 0,
         };
-        let start_of_end = from + end - crs;
+        let line_end = from + end - crs;
         let outcome = if crs > end {
-            self.outcome_far_back(start_of_end)
+            self.outcome_far_back(line_end)
         } else {
             let end = end - crs;
             let last = stripe[(end & !1) % STRIPE];
             trace[end / 2].outcome(end % 2 == 1, last)
         };
         // Made in one place, for what two branches make is handed on by memory, and read back in other portions than it was written.
-        Ended { number, start, end: start_of_end, cr: crs > 0, outcome }
+        Ended { number, start, end: line_end, cr: crs > 0, outcome }
     }
 
     /// The outcome of the line that ends at `end`, in an earlier stripe, with CRs up to this one.
