@@ -100,7 +100,7 @@ mod tests {
     fn all_bytes_in_all_places() {
         let set = [b'"', b',', 0xff];
         for around in [b'"', b'"' ^ 0x80, b'"' - 1, 0] {
-            for place in 0..BLOCK {
+            for place in (0..BLOCK).step_by(if cfg!(miri) { 31 } else { 1 }) {
                 let blocks: Vec<_> = (0..=255)
                     .map(|byte| {
                         let mut block = [around; BLOCK];
