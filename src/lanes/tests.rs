@@ -259,7 +259,7 @@ fn crowds_come_and_go() {
             let mut bytes = Vec::new();
             for _ in 0..times {
                 bytes.extend(b"http://h.example/\n".repeat(calm * 4 * BLOCK / 18));
-                bytes.extend(b"\na\n\n~\n".repeat(crowded * 4 * BLOCK / 7));
+                bytes.extend(b"\n".repeat(crowded * 4 * BLOCK));
             }
             check(&bytes, list, &mut findings);
             let long = vec![b'a'; bytes.len() * 2];
