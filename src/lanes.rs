@@ -402,6 +402,7 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
                     *planes = kernel.planes(&whole, at);
                 }
                 for (at, (&planes, kept)) in (from..).zip(planes.iter().zip(&mut *kept)) {
+                    kernel.ask(&whole, at);
                     tracks.step(planes, at, kept);
                 }
                 tracks.keep_room(kept.len());

@@ -1,5 +1,6 @@
 //! AVX2: four lanes; bytes are transposed to bits with shuffles, and swaps or matrix products, and classes are made of the bits by logic.
 
+use std::arch::asm;
 use std::arch::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
     _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
@@ -16,9 +17,6 @@ use crate::class::OfBits;
 
 /// How many steps have their planes made at once.
 const AT_ONCE: usize = 16;
-
-/// How far ahead of what is read the memory is asked for, in bytes: what is read at once the next time.
-const AHEAD: usize = AT_ONCE * BLOCK;
 
 /// How many lanes there are.
 const N_LANES: usize = 4;
@@ -101,7 +99,8 @@ impl Word for Words {
 
     #[inline(always)]
     fn made(self) -> Self {
-        std::hint::black_box(self)
+        // SAFETY: words prove the features.
+        Self(unsafe { opaque(self.0) })
     }
 
     /// Whether some byte has two bits.
@@ -198,6 +197,22 @@ impl Counts<Words> for Bytes {
     }
 }
 
+/// The same word, of which the compiler does not know what it is: an empty piece of assembly.
+///
+/// # Safety
+///
+/// The machine has AVX2.
+#[inline]
+#[target_feature(enable = "avx2")]
+unsafe fn opaque(mut word: __m256i) -> __m256i {
+    if !cfg!(miri) {
+        // Not `pure`: that could be done as late as the word is wanted.
+        // SAFETY: it does nothing.
+        unsafe { asm!("/* {0} */", inout(ymm_reg) word, options(nomem, nostack, preserves_flags)) };
+    }
+    word
+}
+
 /// How many bits each byte has: those of each half by a table of sixteen.
 ///
 /// # Safety
@@ -257,7 +272,8 @@ unsafe fn load<const GFNI: bool>(low: *const u8, high: *const u8) -> __m256i {
             0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
             14, 7, 15,
         );
-        _mm256_shuffle_epi8(both, pair)
+        // Compilers would make two shuffles and a blend of this and the first that comes behind.
+        opaque(_mm256_shuffle_epi8(both, pair))
     }
 }
 
@@ -300,9 +316,6 @@ unsafe fn planes<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [Words; 8]
     // multiple of 16 below 64 are read.
     unsafe {
         let all = blocks.all(at);
-        for block in &all[..N_LANES] {
-            _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
-        }
         let (even, odd) = (places::<GFNI>(all[0], all[2]), places::<GFNI>(all[1], all[3]));
         let mut bits = [_mm256_setzero_si256(); 8];
         for (n, pair) in bits.as_chunks_mut::<2>().0.iter_mut().enumerate() {
@@ -355,6 +368,14 @@ macro_rules! kernel {
             fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
                 // SAFETY: the kernel proves the features.
                 unsafe { planes::<$gfni>(blocks, at) }
+            }
+
+            #[inline(always)]
+            fn ask(self, blocks: &Blocks<'_>, at: usize) {
+                for block in &blocks.places(at + AT_ONCE)[..N_LANES] {
+                    // SAFETY: it reads nothing.
+                    unsafe { _mm_prefetch::<_MM_HINT_T0>(block.cast()) };
+                }
             }
 
             #[inline(always)]

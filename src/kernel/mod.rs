@@ -211,6 +211,10 @@ pub(crate) trait Kernel: Copy {
     /// When `blocks` has no block `at`.
     fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Self::Word; 8];
 
+    /// Asks for the memory that is wanted some steps after the logic of block `at`, if [`Self::planes`] does not.
+    #[inline(always)]
+    fn ask(self, _blocks: &Blocks<'_>, _at: usize) {}
+
     /// Does a job, compiled for the instructions that this kernel stands for.
     fn run(self, job: impl Job);
 }
@@ -253,6 +257,13 @@ impl<'a> Blocks<'a> {
         assert!(at < self.len, "no such block");
         // SAFETY: each lane has `len` blocks (`new`), of which this is one.
         self.lanes.map(|lane| unsafe { lane.add(at * BLOCK) })
+    }
+
+    /// Where block `at` of each lane is, if it has one.
+    #[inline(always)]
+    #[cfg(target_arch = "x86_64")]
+    fn places(&self, at: usize) -> [*const u8; LANES] {
+        self.lanes.map(|lane| lane.wrapping_add(at * BLOCK))
     }
 
     /// Block `at` of a lane.
