@@ -415,6 +415,7 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
             tracks.keep_room(1);
         }
         tracks.take();
+        tracks.carried.look_back(until - from);
         findings.n_listed = tracks.n_listed;
     }
 }

@@ -124,6 +124,7 @@ pub(crate) struct Carried<W> {
     relative: Rare<W, RELATIVE_SLOTS>,
     port: Rare<W, PORT_SLOTS>,
     escape: Rare<W, ESCAPE_SLOTS>,
+    escape_habit: Habit,
 }
 
 impl<W: Word> Carried<W> {
@@ -138,7 +139,45 @@ impl<W: Word> Carried<W> {
             relative: Rare::new(zero),
             port: Rare::new(zero),
             escape: Rare::new(zero),
+            escape_habit: Habit::default(),
         }
+    }
+
+    /// Decides what the next stripe does without looking, behind one of `n_steps`.
+    pub(crate) fn look_back(&mut self, n_steps: usize) {
+        // Those that do not look do not say either whether something goes on.
+        self.escape.alive |= self.escape_habit.is_on();
+        self.escape_habit.look_back(n_steps);
+    }
+}
+
+/// Whether steps do some work that many of them need without looking whether they do: a branch that is taken in half of the steps,
+/// now here and now there, costs more than the work.
+#[derive(Default)]
+struct Habit {
+    /// How many steps have done the work since this was last decided.
+    times: usize,
+    /// For how many stripes more it is on.
+    stripes: usize,
+}
+
+impl Habit {
+    /// How many stripes it lasts, before steps look again for one.
+    const LASTS: usize = 15;
+
+    #[inline(always)]
+    fn is_on(&self) -> bool {
+        self.stripes > 0
+    }
+
+    /// Decides on the next stripe, behind one of `n_steps`.
+    fn look_back(&mut self, n_steps: usize) {
+        let is_common = self.times > n_steps / 3;
+        self.stripes = match self.stripes {
+            0 if is_common => Self::LASTS,
+            stripes => stripes.saturating_sub(1),
+        };
+        self.times = 0;
     }
 }
 
@@ -390,7 +429,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     // Percent escapes. Of http and https, those of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy; of ftp, any.
     let percent = c.percent();
     let (mut delimiter, mut noteworthy) = (zero, port);
-    if carried.escape.alive | percent.any() {
+    if carried.escape_habit.is_on() || carried.escape.alive | percent.any() {
+        carried.escape_habit.times += 1;
         let mut flow = Flow::new(&mut carried.escape.slots);
         let escape = flow.moved(percent);
         let escape_second = flow.moved(escape & c.hex());
@@ -403,7 +443,9 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         noteworthy = noteworthy | of_delimiter | other;
         delimiter = flow.line_end_behind(of_delimiter, newline);
         debug_assert_eq!(flow.at, ESCAPE_SLOTS);
-        carried.escape.look();
+        if !carried.escape_habit.is_on() {
+            carried.escape.look();
+        }
     }
 
     let tilde = flow.line_end_behind(c.tilde(), newline);

@@ -1,6 +1,6 @@
 //! The streams over the portable kernel, which is the definition, and over those of this machine: the same findings.
 
-use super::{Findings, Known, List, Reader};
+use super::{Findings, Known, List, Reader, STRIPE_LEN};
 use crate::advisory::{Advisories, Advisory};
 use crate::grammar::{Grammar, Verdict};
 use crate::judge::judge;
@@ -264,6 +264,32 @@ fn crowds_come_and_go() {
             check(&bytes, list, &mut findings);
             let long = vec![b'a'; bytes.len() * 2];
             check(&[long, b"\n".to_vec(), bytes].concat(), list, &mut findings);
+        }
+    }
+}
+
+/// Escapes in all steps of many stripes, and in none of many: a bad one across the border where steps begin to look again whether
+/// they have any is not lost.
+#[test]
+#[cfg_attr(miri, ignore = "a megabyte")]
+fn escapes_come_and_go() {
+    let mut findings = Findings::default();
+    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
+    // After one stripe that looks they are not looked for in 15, after which there are none.
+    let border = 16 * STRIPE_LEN;
+    for before in 0..=3 {
+        let mut lane = b"http://h/%41\n".repeat((border - 100) / 13);
+        lane.extend(b"http://h/");
+        lane.resize(border - before, b'a');
+        lane.extend(b"%zz\n");
+        lane.extend(b"http://h.example/\n".repeat(20 * STRIPE_LEN / 18));
+        lane.extend(b"http://h/%41\nhttp://h/%4\n".repeat(2 * STRIPE_LEN / 25));
+        for n_lanes in [LANES, LANES / 2] {
+            let bytes = lane.repeat(n_lanes);
+            check(&bytes, list, &mut findings);
+            let found = find(Portable, &bytes, list, &mut findings);
+            let refused = 1 + 2 * STRIPE_LEN / 25;
+            assert_eq!(found.listed.len(), n_lanes * refused);
         }
     }
 }
