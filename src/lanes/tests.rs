@@ -221,21 +221,26 @@ fn below(state: &mut u64, n: usize) -> usize {
     usize::try_from(*state >> 33).expect("31 bits") % n
 }
 
+/// Adds so many pieces: few kinds and many of each, or all kinds.
+fn add_pieces(bytes: &mut Vec<u8>, n_pieces: usize, state: &mut u64) {
+    let n_kinds = [4, 12, 64][below(state, 3)];
+    let kinds: Vec<_> = (0..n_kinds).map(|_| PIECES[below(state, PIECES.len())]).collect();
+    for _ in 0..n_pieces {
+        bytes.extend_from_slice(kinds[below(state, kinds.len())].as_bytes());
+        if below(state, 8) == 0 {
+            bytes.push(b'\n');
+        }
+    }
+}
+
 #[test]
 fn portable_is_what_the_others_are() {
     let mut findings = Findings::default();
     let mut state = 1;
     for n in 0..if cfg!(miri) { 30 } else { 6000 } {
-        // Few kinds of pieces and many of each, or all.
-        let kinds = [4, 12, 64][below(&mut state, 3)];
-        let kinds: Vec<_> = (0..kinds).map(|_| PIECES[below(&mut state, PIECES.len())]).collect();
         let mut bytes = Vec::new();
-        for _ in 0..below(&mut state, if n % 50 == 1 { 4000 } else { 200 }) {
-            bytes.extend_from_slice(kinds[below(&mut state, kinds.len())].as_bytes());
-            if below(&mut state, 8) == 0 {
-                bytes.push(b'\n');
-            }
-        }
+        let n_pieces = below(&mut state, if n % 50 == 1 { 4000 } else { 200 });
+        add_pieces(&mut bytes, n_pieces, &mut state);
         bytes.push(b'\n');
         let grammar = Grammar::ALL[n % Grammar::ALL.len()];
         let counted = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
@@ -291,6 +296,24 @@ fn escapes_come_and_go() {
             let refused = 1 + 2 * STRIPE_LEN / 25;
             assert_eq!(found.listed.len(), n_lanes * refused);
         }
+    }
+}
+
+/// Some dozens of stripes, each few of them of other pieces.
+#[test]
+#[cfg_attr(miri, ignore = "megabytes")]
+fn what_is_common_changes() {
+    let mut findings = Findings::default();
+    let mut state = 2;
+    for grammar in Grammar::ALL {
+        let mut bytes = Vec::new();
+        while bytes.len() < 700_000 {
+            let n_pieces = below(&mut state, 10_000);
+            add_pieces(&mut bytes, n_pieces, &mut state);
+        }
+        bytes.push(b'\n');
+        let advisories = [Advisory::EncodedDelimiter].into_iter().collect();
+        check(&bytes, List { grammar, blank: false, advisories }, &mut findings);
     }
 }
 
