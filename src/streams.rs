@@ -161,10 +161,10 @@ struct Habit {
     stripes: usize,
 }
 
-impl Habit {
-    /// How many stripes it lasts, before steps look again for one.
-    const LASTS: usize = 15;
+/// How many stripes a [`Habit`] lasts, before steps look again for one.
+pub(crate) const HABIT_LASTS: usize = 15;
 
+impl Habit {
     #[inline(always)]
     fn is_on(&self) -> bool {
         self.stripes > 0
@@ -174,7 +174,7 @@ impl Habit {
     fn look_back(&mut self, n_steps: usize) {
         let is_common = self.times > n_steps / 3;
         self.stripes = match self.stripes {
-            0 if is_common => Self::LASTS,
+            0 if is_common => HABIT_LASTS,
             stripes => stripes.saturating_sub(1),
         };
         self.times = 0;

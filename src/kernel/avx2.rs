@@ -272,7 +272,7 @@ unsafe fn load<const GFNI: bool>(low: *const u8, high: *const u8) -> __m256i {
             0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
             14, 7, 15,
         );
-        // Compilers would make two shuffles and a blend of this and the first that comes behind.
+        // Compilers would make two shuffles and a blend of this and the first interleaving behind it.
         opaque(_mm256_shuffle_epi8(both, pair))
     }
 }
@@ -372,8 +372,8 @@ macro_rules! kernel {
 
             #[inline(always)]
             fn ask(self, blocks: &Blocks<'_>, at: usize) {
-                for block in &blocks.places(at + AT_ONCE)[..N_LANES] {
-                    // SAFETY: it reads nothing.
+                for block in &blocks.where_is(at + AT_ONCE)[..N_LANES] {
+                    // SAFETY: the kernel proves the features; nothing is read.
                     unsafe { _mm_prefetch::<_MM_HINT_T0>(block.cast()) };
                 }
             }

@@ -211,7 +211,7 @@ pub(crate) trait Kernel: Copy {
     /// When `blocks` has no block `at`.
     fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Self::Word; 8];
 
-    /// Asks for the memory that is wanted some steps after the logic of block `at`, if [`Self::planes`] does not.
+    /// Asks for memory that is wanted some steps later, while the logic of block `at` is done; does nothing if [`Self::planes`] asks.
     #[inline(always)]
     fn ask(self, _blocks: &Blocks<'_>, _at: usize) {}
 
@@ -262,7 +262,7 @@ impl<'a> Blocks<'a> {
     /// Where block `at` of each lane is, if it has one.
     #[inline(always)]
     #[cfg(target_arch = "x86_64")]
-    fn places(&self, at: usize) -> [*const u8; LANES] {
+    fn where_is(&self, at: usize) -> [*const u8; LANES] {
         self.lanes.map(|lane| lane.wrapping_add(at * BLOCK))
     }
 

@@ -1,5 +1,7 @@
 //! The streams over the portable kernel, which is the definition, and over those of this machine: the same findings.
 
+use std::collections::BTreeMap;
+
 use super::{Findings, Known, List, Reader, STRIPE_LEN};
 use crate::advisory::{Advisories, Advisory};
 use crate::grammar::{Grammar, Verdict};
@@ -10,6 +12,7 @@ use crate::kernel::{Avx2, Avx512, Gfni};
 use crate::kernel::{BLOCK, Kernel, LANES};
 use crate::scheme::find_known;
 use crate::shard::{cut, trim_terminator};
+use crate::streams::HABIT_LASTS;
 
 /// All that the streams find, by places in the buffer instead of in lanes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -110,15 +113,30 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     let n_blank = bytes.split(|&byte| byte == b'\n').filter(|line| line.is_empty()).count() as u64 - 1;
     let expected = if list.blank { (n_blank, 0) } else { (0, n_blank) };
     assert_eq!((listed_blank.count() as u64, found.blank), expected);
-    // What is counted instead of listed is on the lines that are not.
-    let advised = |advisory| {
-        let lines = bytes.split(|&byte| byte == b'\n');
-        let lines = lines.map(|line| trim_terminator(line).0).filter(|line| !line.is_empty());
-        lines.filter(|line| judge(line).advisories().has(advisory)).count() as u64
-    };
-    assert!(found.delimiters <= advised(Advisory::EncodedDelimiter));
-    assert!(found.ports <= advised(Advisory::PortNondefault));
-    assert!(found.reserved_ports <= advised(Advisory::PortReserved));
+    // What is counted is on the lines that are not listed.
+    let mut listed = found.listed.iter().map(|listed| listed.start).peekable();
+    let mut start = 0;
+    let mut plain = BTreeMap::new();
+    let mut advised = [0; 3];
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let is_listed = listed.next_if_eq(&start).is_some();
+        start += line.len();
+        let (line, _) = trim_terminator(line);
+        if is_listed || line.is_empty() {
+            continue;
+        }
+        let judgement = judge(line);
+        *plain.entry((judgement.scheme().and_then(find_known), judgement.verdict().bits())).or_default() += 1;
+        let kinds = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
+        for (count, kind) in advised.iter_mut().zip(kinds) {
+            *count += u64::from(judgement.advisories().has(kind));
+        }
+    }
+    let found_plain = found.plain.iter().filter(|(.., lines)| *lines > 0);
+    let found_plain: BTreeMap<_, u64> =
+        found_plain.map(|&(scheme, verdict, lines)| ((scheme, verdict.bits()), lines)).collect();
+    assert_eq!(found_plain, plain);
+    assert_eq!([found.delimiters, found.ports, found.reserved_ports], advised);
 }
 
 /// Compares what each kernel finds in `bytes`, whose last line has an LF.
@@ -273,47 +291,67 @@ fn crowds_come_and_go() {
     }
 }
 
-/// Escapes in all steps of many stripes, and in none of many: a bad one across the border where steps begin to look again whether
-/// they have any is not lost.
+/// Escapes in all steps of many stripes, and then in none of many: what crosses the border where steps begin to look again whether they
+/// have any is not lost.
 #[test]
 #[cfg_attr(miri, ignore = "a megabyte")]
 fn escapes_come_and_go() {
     let mut findings = Findings::default();
     let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
-    // After one stripe that looks they are not looked for in 15, after which there are none.
-    let border = 16 * STRIPE_LEN;
-    for before in 0..=3 {
+    // A stripe that looks, and those that do not.
+    let border = (1 + HABIT_LASTS) * STRIPE_LEN;
+    let long = [b"%2F".to_vec(), vec![b'a'; 3 * STRIPE_LEN]].concat();
+    let across: [(&[u8], usize, bool); 6] = [
+        (b"%zz", 1, true),
+        (b"%4z", 2, true),
+        (b"%2F", 1, false),
+        (b"%2F", 2, false),
+        (b"%2F", 3, false),
+        (&long, 10, false),
+    ];
+    for (escape, before, is_refused) in across {
         let mut lane = b"http://h/%41\n".repeat((border - 100) / 13);
         lane.extend(b"http://h/");
         lane.resize(border - before, b'a');
-        lane.extend(b"%zz\n");
+        lane.extend(escape);
+        lane.extend(b"\n");
         lane.extend(b"http://h.example/\n".repeat(20 * STRIPE_LEN / 18));
         lane.extend(b"http://h/%41\nhttp://h/%4\n".repeat(2 * STRIPE_LEN / 25));
         for n_lanes in [LANES, LANES / 2] {
             let bytes = lane.repeat(n_lanes);
             check(&bytes, list, &mut findings);
             let found = find(Portable, &bytes, list, &mut findings);
-            let refused = 1 + 2 * STRIPE_LEN / 25;
+            let refused = 2 * STRIPE_LEN / 25 + usize::from(is_refused);
             assert_eq!(found.listed.len(), n_lanes * refused);
+            assert_eq!(found.delimiters, if is_refused { 0 } else { n_lanes as u64 });
         }
     }
 }
 
-/// Some dozens of stripes, each few of them of other pieces.
+/// Lanes of the same lines, some dozens of stripes of them: few kinds of pieces for some stripes, then others, with "%" or without.
 #[test]
 #[cfg_attr(miri, ignore = "megabytes")]
 fn what_is_common_changes() {
     let mut findings = Findings::default();
     let mut state = 2;
     for grammar in Grammar::ALL {
-        let mut bytes = Vec::new();
-        while bytes.len() < 700_000 {
-            let n_pieces = below(&mut state, 10_000);
-            add_pieces(&mut bytes, n_pieces, &mut state);
+        let mut lane = Vec::new();
+        while lane.len() < 40 * STRIPE_LEN {
+            let until = lane.len() + below(&mut state, 12 * STRIPE_LEN);
+            let has_escapes = below(&mut state, 2) == 0;
+            while lane.len() < until {
+                let mut pieces = Vec::new();
+                add_pieces(&mut pieces, 100, &mut state);
+                if !has_escapes {
+                    pieces.retain(|&byte| byte != b'%');
+                }
+                lane.extend(pieces);
+            }
         }
-        bytes.push(b'\n');
-        let advisories = [Advisory::EncodedDelimiter].into_iter().collect();
-        check(&bytes, List { grammar, blank: false, advisories }, &mut findings);
+        lane.push(b'\n');
+        let advisories = [Advisory::EncodedDelimiter].into_iter().filter(|_| grammar != Grammar::Rfc3986);
+        let list = List { grammar, blank: false, advisories: advisories.collect() };
+        check(&lane.repeat(LANES), list, &mut findings);
     }
 }
 
