@@ -290,6 +290,9 @@ pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
     }
 }
 
+/// The advisories of http and https that can be counted in bulk.
+const COUNTED: [Advisory; 3] = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
+
 /// Which lines are listed that need not be.
 #[derive(Clone, Copy)]
 pub(crate) struct List {
@@ -297,8 +300,8 @@ pub(crate) struct List {
     pub(crate) grammar: Grammar,
     /// Blank ones, with whatever verdict; otherwise they are counted.
     pub(crate) blank: bool,
-    /// Those of http and https with one of these: an escaped delimiter, a port that is surely not the default, and one that is
-    /// surely reserved; otherwise they are counted.
+    /// Those of http and https with one of these that is [`COUNTED`] otherwise: an escaped delimiter, a port that is surely not the
+    /// default, and one that is surely reserved.
     pub(crate) advisories: Advisories,
 }
 
@@ -310,10 +313,9 @@ impl List {
 
     /// Whether it lists other lines than those that are listed always.
     fn lists_more(self) -> bool {
-        let advisories = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
         self.blank
             || self.lists_refused()
-            || advisories.into_iter().any(|advisory| self.advisories.has(advisory))
+            || COUNTED.into_iter().any(|advisory| self.advisories.has(advisory))
     }
 }
 

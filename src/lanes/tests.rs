@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{Findings, Known, List, Reader, STRIPE_LEN};
+use super::{COUNTED, Findings, Known, List, Reader, STRIPE_LEN};
 use crate::advisory::{Advisories, Advisory};
 use crate::grammar::{Grammar, Verdict};
 use crate::judge::judge;
@@ -127,9 +127,8 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
         }
         let judgement = judge(line);
         *plain.entry((judgement.scheme().and_then(find_known), judgement.verdict().bits())).or_default() += 1;
-        let kinds = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
-        for (count, kind) in advised.iter_mut().zip(kinds) {
-            *count += u64::from(judgement.advisories().has(kind));
+        for (count, advisory) in advised.iter_mut().zip(COUNTED) {
+            *count += u64::from(judgement.advisories().has(advisory));
         }
     }
     let found_plain = found.plain.iter().filter(|(.., lines)| *lines > 0);
@@ -261,9 +260,8 @@ fn portable_is_what_the_others_are() {
         add_pieces(&mut bytes, n_pieces, &mut state);
         bytes.push(b'\n');
         let grammar = Grammar::ALL[n % Grammar::ALL.len()];
-        let counted = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
         let bits = [1, 2, 8];
-        let listed = counted.into_iter().zip(bits).filter(|(_, bit)| n & bit == 0);
+        let listed = COUNTED.into_iter().zip(bits).filter(|(_, bit)| n & bit == 0);
         let advisories = listed.map(|(advisory, _)| advisory).collect();
         let list = List { grammar, blank: n & 4 == 0, advisories };
         check(&bytes, list, &mut findings);
