@@ -6,12 +6,17 @@
 
 use std::borrow::Cow;
 use std::fmt;
+use std::ops::Range;
 
+use memchr::memmem::Finder;
 use serde::Deserializer;
 use serde::de::{self, Visitor};
 
-use super::near::find2;
+use super::marks::{Marks, Set};
 use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
+
+/// What is looked for to find strings.
+pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\\'];
 
 /// The way from an object to a value in it (RFC 6901).
 #[derive(Clone, Debug)]
@@ -50,98 +55,60 @@ impl Path {
     }
 }
 
-/// Reads the object that stands in `record` from `from` on, and nothing but blanks behind it.
-pub(super) fn read<'a>(record: &'a [u8], from: usize, paths: &[Path], parts: &mut Parts<'_, 'a>) -> Outcome {
-    if record.get(from) != Some(&b'{') && record[from..].trim_ascii_start().first() != Some(&b'{') {
-        return Err(Miss::Bad(BadCause::BadJson, from));
+/// Reads the object that stands in `record` from `from` on, and nothing but blanks behind it. The record is a range of the bytes of
+/// `marks`, which look for [`SEPARATORS`].
+#[inline]
+pub(super) fn read<'a>(
+    marks: &mut Marks<'a>,
+    record: Range<usize>,
+    from: usize,
+    paths: &[Path],
+    parts: &mut Parts<'_, 'a>,
+) -> Outcome {
+    let from = record.start + from;
+    let mut text = Text::new(marks, record);
+    if text.behind(b'{', from).is_none() {
+        return Err(text.miss(Broken(from)));
     }
-    if record.trim_ascii_end().last() != Some(&b'}') {
-        return Err(Miss::Bad(BadCause::BadJson, record.len()));
-    }
+    text.ends_in_brace()?;
     for path in paths {
-        let mut scan = Scan { bytes: record, at: from };
-        if scan.find(&path.0).map_err(broken)? {
-            take(&mut scan, Role::Url, parts)?;
+        if let Some(at) = text.find(&path.0, from).map_err(|broken| text.miss(broken))? {
+            text.take(at, Role::Url, parts)?;
         }
     }
     parts.or_skip()
-}
-
-fn broken(Broken(at): Broken) -> Miss {
-    Miss::Bad(BadCause::BadJson, at)
-}
-
-/// Takes the value at which `scan` stands as a field, if it is a string; null is none.
-fn take<'a>(scan: &mut Scan<'a>, role: Role, parts: &mut Parts<'_, 'a>) -> Outcome {
-    let at = scan.at;
-    if scan.peek() != Some(b'"') {
-        scan.skip().map_err(broken)?;
-        let is_null = &scan.bytes[at..scan.at] == b"null";
-        return if is_null { Ok(()) } else { Err(Miss::Bad(BadCause::NotAString, at)) };
-    }
-    let raw = scan.string().map_err(broken)?;
-    let bytes = raw.text().ok_or(Miss::Bad(BadCause::BadEscape, at))?;
-    parts.push(Part { role, bytes, at: at + 1 });
-    Ok(())
 }
 
 /// Takes the "url" of each object in the arrays that stand under a key `name` anywhere in `record` from `from` on, but for such
-/// arrays inside one another.
+/// arrays inside one another. The record is a range of the bytes of `marks`, which look for [`SEPARATORS`].
 pub(super) fn read_each_url<'a>(
-    record: &'a [u8],
+    marks: &mut Marks<'a>,
+    record: Range<usize>,
     from: usize,
-    name: &memchr::memmem::Finder<'_>,
+    name: &Finder<'_>,
     parts: &mut Parts<'_, 'a>,
 ) -> Outcome {
-    if record.trim_ascii_end().last() != Some(&b'}') {
-        return Err(Miss::Bad(BadCause::BadJson, record.len()));
-    }
-    let url = Token::new("url".to_owned());
-    let mut at = from;
+    let mut at = record.start + from;
+    let mut text = Text::new(marks, record);
+    text.ends_in_brace()?;
     // In JSON a quoted name before a colon is a key: inside a string its quotes have backslashes.
-    while let Some(found) = name.find(&record[at..]) {
+    while let Some(found) = name.find(&text.bytes[at..]) {
         at += found + name.needle().len();
-        let mut scan = Scan { bytes: record, at };
-        if !(scan.next_is(b':') && scan.next_is(b'[')) {
-            continue;
+        if let Some(array) = text.behind(b':', at).and_then(|at| text.behind(b'[', at)) {
+            at = text.take_each_url(array, parts)?;
         }
-        let mut is_done = scan.next_is(b']');
-        while !is_done {
-            scan.blanks();
-            if scan.peek() == Some(b'{') {
-                if let Some(value) = scan.members(&url.name).map_err(broken)? {
-                    take(&mut Scan { at: value, ..scan }, Role::Link, parts)?;
-                }
-            } else {
-                scan.skip().map_err(broken)?;
-            }
-            is_done = scan.next_is(b']');
-            if !is_done && !scan.next_is(b',') {
-                return Err(broken(Broken(scan.at)));
-            }
-        }
-        at = scan.at;
     }
     parts.or_skip()
 }
 
-/// The bytes are no JSON, seen there.
+/// The bytes are no JSON, seen there in all of them.
 struct Broken(usize);
 
-/// A string as it stands in the text, its quotes included.
-struct Raw<'a> {
-    quoted: &'a [u8],
+/// A string as it stands in the text.
+struct Raw {
+    /// Where its quotes stand.
+    quotes: [usize; 2],
     has_escapes: bool,
-}
-
-impl<'a> Raw<'a> {
-    /// What it says; `None` if an escape in it means nothing. A surrogate without its other half is three bytes.
-    fn text(&self) -> Option<Cow<'a, [u8]>> {
-        if !self.has_escapes {
-            return Some(Cow::Borrowed(&self.quoted[1..self.quoted.len() - 1]));
-        }
-        unescape(self.quoted).map(Cow::Owned)
-    }
 }
 
 /// Strings with escapes are rare.
@@ -162,181 +129,341 @@ fn unescape(quoted: &[u8]) -> Option<Vec<u8>> {
     serde_json::Deserializer::from_slice(quoted).deserialize_bytes(Bytes).ok()
 }
 
-/// A place in a text.
-#[derive(Clone, Copy)]
-struct Scan<'a> {
-    bytes: &'a [u8],
-    at: usize,
+/// What comes behind a value.
+enum After {
+    /// Another one, from there on.
+    Next(usize),
+    /// The end of what it is in, which is there.
+    End(usize),
 }
 
-impl<'a> Scan<'a> {
+/// Whether a byte may stand in a number, or a word like `true` or `-Infinity`.
+#[inline]
+fn is_in_word(byte: u8) -> bool {
+    matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.')
+}
+
+/// A record in which places are looked for; they are places in all bytes.
+struct Text<'m, 'a> {
+    marks: &'m mut Marks<'a>,
+    /// All bytes up to the end of the record.
+    bytes: &'a [u8],
+    /// Where in them it begins.
+    start: usize,
+}
+
+impl<'m, 'a> Text<'m, 'a> {
     #[inline]
-    fn peek(&self) -> Option<u8> {
-        self.bytes.get(self.at).copied()
+    fn new(marks: &'m mut Marks<'a>, record: Range<usize>) -> Self {
+        let bytes = &marks.bytes()[..record.end];
+        Self { marks, bytes, start: record.start }
     }
 
+    /// Refuses a record that is cut off.
     #[inline]
-    fn blanks(&mut self) {
-        while matches!(self.peek(), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            self.at += 1;
+    fn ends_in_brace(&self) -> Outcome {
+        let record = &self.bytes[self.start..];
+        if record.ends_with(b"}") || record.trim_ascii_end().ends_with(b"}") {
+            return Ok(());
         }
+        Err(Miss::Bad(BadCause::BadJson, record.len()))
     }
 
-    /// Steps over blanks, and over `byte` if it comes then.
-    #[inline]
-    fn next_is(&mut self, byte: u8) -> bool {
-        self.blanks();
-        let is = self.peek() == Some(byte);
-        self.at += usize::from(is);
-        is
+    /// What is broken, told of the record.
+    #[cold]
+    fn miss(&self, Broken(at): Broken) -> Miss {
+        Miss::Bad(BadCause::BadJson, at - self.start)
     }
 
-    /// Steps over a string, at whose first quote this stands.
+    /// Takes the value at `at` as a field, if it is a string; null is none.
     #[inline]
-    fn string(&mut self) -> Result<Raw<'a>, Broken> {
-        let start = self.at;
-        let mut has_escapes = false;
-        self.at += 1;
+    fn take(&mut self, at: usize, role: Role, parts: &mut Parts<'_, 'a>) -> Outcome {
+        let place = at - self.start;
+        if self.bytes.get(at) != Some(&b'"') {
+            let end = self.behind_value(at).map_err(|broken| self.miss(broken))?;
+            let is_null = &self.bytes[at..end] == b"null";
+            return if is_null { Ok(()) } else { Err(Miss::Bad(BadCause::NotAString, place)) };
+        }
+        let string = self.string(at).map_err(|broken| self.miss(broken))?;
+        let bytes = self.said_by(&string).ok_or(Miss::Bad(BadCause::BadEscape, place))?;
+        parts.push(Part { role, bytes, at: place + 1 });
+        Ok(())
+    }
+
+    /// Takes the "url" of each object in the array behind whose bracket `at` is; where that has ended.
+    fn take_each_url(&mut self, mut at: usize, parts: &mut Parts<'_, 'a>) -> Result<usize, Miss> {
+        if let Some(end) = self.behind(b']', at) {
+            return Ok(end);
+        }
         loop {
-            let found = find2(b'"', b'\\', self.bytes.get(self.at..).unwrap_or_default());
-            let Some(found) = found else { return Err(Broken(start)) };
-            self.at += found + 1;
-            if self.bytes[self.at - 1] == b'"' {
-                return Ok(Raw { quoted: &self.bytes[start..self.at], has_escapes });
+            at = self.behind_blanks(at);
+            if self.bytes.get(at) == Some(&b'{') {
+                let (url, end) = self.member(at, b"url").map_err(|broken| self.miss(broken))?;
+                if let Some(url) = url {
+                    self.take(url, Role::Link, parts)?;
+                }
+                at = end;
+            } else {
+                at = self.behind_value(at).map_err(|broken| self.miss(broken))?;
             }
-            has_escapes = true;
-            self.at += 1;
+            match self.after(at, b']').map_err(|broken| self.miss(broken))? {
+                After::Next(next) => at = next,
+                After::End(end) => return Ok(end),
+            }
         }
     }
 
-    /// Steps over a value, at which this stands.
-    fn skip(&mut self) -> Result<(), Broken> {
-        let start = self.at;
-        let mut depth = 0_usize;
+    #[inline]
+    fn behind_blanks(&self, mut at: usize) -> usize {
+        while matches!(self.bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+            at += 1;
+        }
+        at
+    }
+
+    /// Behind `byte`, if it comes at `at`, or blanks and then it.
+    #[inline]
+    fn behind(&self, byte: u8, at: usize) -> Option<usize> {
+        if self.bytes.get(at) == Some(&byte) {
+            return Some(at + 1);
+        }
+        let at = self.behind_blanks(at);
+        (self.bytes.get(at) == Some(&byte)).then_some(at + 1)
+    }
+
+    /// The string whose first quote stands at `at`.
+    #[inline(always)]
+    fn string(&mut self, at: usize) -> Result<Raw, Broken> {
+        let mut has_escapes = false;
+        let mut from = at + 1;
         loop {
-            match self.peek() {
-                Some(b'"') => {
-                    self.string()?;
-                }
-                Some(b'{' | b'[') => {
-                    depth += 1;
-                    self.at += 1;
-                }
-                Some(b'}' | b']') if depth > 0 => {
-                    depth -= 1;
-                    self.at += 1;
-                }
-                Some(b'}' | b']' | b',' | b':') if depth == 0 => return Err(Broken(self.at)),
-                Some(_) if depth > 0 => {
-                    self.at += 1;
-                    continue;
-                }
-                // A number or a word.
+            let found = self.marks.find(from);
+            match self.bytes.get(found) {
+                Some(b'"') => return Ok(Raw { quotes: [at, found], has_escapes }),
                 Some(_) => {
-                    let ends = |&byte: &u8| matches!(byte, b',' | b'}' | b']' | b' ' | b'\t' | b'\n' | b'\r');
-                    let rest = &self.bytes[self.at..];
-                    self.at += rest.iter().position(ends).unwrap_or(rest.len());
+                    has_escapes = true;
+                    from = found + 2;
                 }
+                None => return Err(Broken(at)),
+            }
+        }
+    }
+
+    /// What a string says; `None` if an escape in it means nothing. A surrogate without its other half is three bytes.
+    #[inline]
+    fn said_by(&self, string: &Raw) -> Option<Cow<'a, [u8]>> {
+        let [start, end] = string.quotes;
+        if string.has_escapes {
+            return unescape(&self.bytes[start..=end]).map(Cow::Owned);
+        }
+        Some(Cow::Borrowed(&self.bytes[start + 1..end]))
+    }
+
+    /// Behind the value at `at`.
+    #[inline(always)]
+    fn behind_value(&mut self, at: usize) -> Result<usize, Broken> {
+        match self.bytes.get(at) {
+            Some(b'"') => Ok(self.string(at)?.quotes[1] + 1),
+            Some(b'{' | b'[') => self.behind_brackets(at),
+            _ => {
+                let rest = &self.bytes[at.min(self.bytes.len())..];
+                match rest.iter().position(|&byte| !is_in_word(byte)).unwrap_or(rest.len()) {
+                    0 => Err(Broken(at)),
+                    len => Ok(at + len),
+                }
+            }
+        }
+    }
+
+    /// Behind the object or the array at whose bracket `at` is.
+    fn behind_brackets(&mut self, start: usize) -> Result<usize, Broken> {
+        let (mut depth, mut at) = (1_usize, start + 1);
+        while depth > 0 {
+            match self.bytes.get(at) {
+                Some(b'"') => at = self.string(at)?.quotes[1],
+                Some(b'{' | b'[') => depth += 1,
+                Some(b'}' | b']') => depth -= 1,
+                Some(_) => {}
                 None => return Err(Broken(start)),
             }
-            if depth == 0 {
-                return Ok(());
-            }
+            at += 1;
         }
+        Ok(at)
     }
 
-    /// Steps to the value at `path` in the value at which this stands; whether there is one.
+    /// What comes behind a value that ends at `at`, of those between brackets of which the second is `close`.
+    #[inline(always)]
+    fn after(&self, at: usize, close: u8) -> Result<After, Broken> {
+        if let Some(next) = self.behind(b',', at) {
+            return Ok(After::Next(next));
+        }
+        self.behind(close, at).map(After::End).ok_or_else(|| Broken(self.behind_blanks(at)))
+    }
+
+    /// The value at `path` in the value at `at`.
     #[inline]
-    fn find(&mut self, path: &[Token]) -> Result<bool, Broken> {
+    fn find(&mut self, path: &[Token], mut at: usize) -> Result<Option<usize>, Broken> {
         for token in path {
-            self.blanks();
-            let is_there = match self.peek() {
-                Some(b'{') => self.find_key(&token.name)?,
+            at = self.behind_blanks(at);
+            let found = match self.bytes.get(at) {
+                Some(b'{') => self.find_key(at, &token.name)?,
                 Some(b'[') => match token.index {
-                    Some(index) => self.find_index(index)?,
-                    None => return Ok(false),
+                    Some(index) => self.find_index(at, index)?,
+                    None => None,
                 },
-                _ => return Ok(false),
+                _ => None,
             };
-            if !is_there {
-                return Ok(false);
+            match found {
+                Some(value) => at = value,
+                None => return Ok(None),
             }
         }
-        self.blanks();
-        Ok(true)
+        Ok(Some(self.behind_blanks(at)))
     }
 
-    /// Steps to the value under `name` in the object at whose brace this stands.
+    /// The value under `name` in the object at whose brace `at` is.
     #[inline]
-    fn find_key(&mut self, name: &[u8]) -> Result<bool, Broken> {
-        self.at += 1;
-        if self.next_is(b'}') {
-            return Ok(false);
+    fn find_key(&mut self, mut at: usize, name: &[u8]) -> Result<Option<usize>, Broken> {
+        at += 1;
+        if self.behind(b'}', at).is_some() {
+            return Ok(None);
         }
         loop {
-            self.blanks();
-            if self.peek() != Some(b'"') {
-                return Err(Broken(self.at));
-            }
-            let key = self.string()?;
-            let is_it = if key.has_escapes {
-                key.text().is_some_and(|text| *text == *name)
-            } else {
-                &key.quoted[1..key.quoted.len() - 1] == name
-            };
-            if !self.next_is(b':') {
-                return Err(Broken(self.at));
-            }
-            self.blanks();
+            let (is_it, value) = self.key(at, name)?;
             if is_it {
-                return Ok(true);
+                return Ok(Some(value));
             }
-            self.skip()?;
-            if self.next_is(b'}') {
-                return Ok(false);
-            }
-            if !self.next_is(b',') {
-                return Err(Broken(self.at));
+            let end = self.behind_value(value)?;
+            match self.after(end, b'}')? {
+                After::Next(next) => at = next,
+                After::End(_) => return Ok(None),
             }
         }
     }
 
-    /// Steps over the object at whose brace this stands; where the value under `name` begins, if there is one.
-    fn members(&mut self, name: &[u8]) -> Result<Option<usize>, Broken> {
-        let value = if self.find_key(name)? { self.at } else { return Ok(None) };
-        self.skip()?;
-        // The members behind it.
-        while self.next_is(b',') {
-            self.blanks();
-            if self.peek() != Some(b'"') {
-                return Err(Broken(self.at));
-            }
-            self.string()?;
-            if !self.next_is(b':') {
-                return Err(Broken(self.at));
-            }
-            self.blanks();
-            self.skip()?;
-        }
-        if self.next_is(b'}') { Ok(Some(value)) } else { Err(Broken(self.at)) }
+    /// Steps over the key that comes at `at`: whether it is `name`, and where its value begins.
+    #[inline(always)]
+    fn key(&mut self, at: usize, name: &[u8]) -> Result<(bool, usize), Broken> {
+        let quote = self.behind(b'"', at).ok_or_else(|| Broken(self.behind_blanks(at)))? - 1;
+        let key = self.string(quote)?;
+        let end = key.quotes[1] + 1;
+        let is_it = if key.has_escapes {
+            self.said_by(&key).is_some_and(|said| *said == *name)
+        } else {
+            self.bytes[quote + 1..end - 1] == *name
+        };
+        let value = self.behind(b':', end).ok_or_else(|| Broken(self.behind_blanks(end)))?;
+        Ok((is_it, self.behind_blanks(value)))
     }
 
-    /// Steps to the value at `index` of the array at whose bracket this stands.
-    fn find_index(&mut self, index: usize) -> Result<bool, Broken> {
-        self.at += 1;
-        if self.next_is(b']') {
-            return Ok(false);
+    /// The value under `name` in the object at whose brace `at` is, if there is one, and where the object has ended.
+    fn member(&mut self, at: usize, name: &[u8]) -> Result<(Option<usize>, usize), Broken> {
+        let (mut at, mut found) = (at + 1, None);
+        if let Some(end) = self.behind(b'}', at) {
+            return Ok((None, end));
+        }
+        loop {
+            let (is_it, value) = self.key(at, name)?;
+            if is_it && found.is_none() {
+                found = Some(value);
+            }
+            let end = self.behind_value(value)?;
+            match self.after(end, b'}')? {
+                After::Next(next) => at = next,
+                After::End(end) => return Ok((found, end)),
+            }
+        }
+    }
+
+    /// The value at `index` of the array at whose bracket `at` is.
+    fn find_index(&mut self, mut at: usize, index: usize) -> Result<Option<usize>, Broken> {
+        at += 1;
+        if self.behind(b']', at).is_some() {
+            return Ok(None);
         }
         for _ in 0..index {
-            self.blanks();
-            self.skip()?;
-            if self.next_is(b']') {
-                return Ok(false);
-            }
-            if !self.next_is(b',') {
-                return Err(Broken(self.at));
+            let value = self.behind_blanks(at);
+            let end = self.behind_value(value)?;
+            match self.after(end, b']')? {
+                After::Next(next) => at = next,
+                After::End(_) => return Ok(None),
             }
         }
-        Ok(true)
+        Ok(Some(at))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::super::Skip;
+    use super::*;
+
+    /// The texts at `paths` of an object that fills `record` from `from` on, or why there are none.
+    fn texts(record: &[u8], from: usize, paths: &[&str]) -> Result<Vec<Vec<u8>>, Miss> {
+        let pointers: Vec<_> = paths.iter().map(|&path| Selector::Pointer(path.to_owned())).collect();
+        let (mut marks, mut more) = (Marks::new(SEPARATORS, record), Vec::new());
+        let mut parts = Parts::new(&mut more);
+        read(&mut marks, 0..record.len(), from, &Path::all(&pointers).unwrap(), &mut parts)?;
+        Ok(parts.first.into_iter().chain(more).map(|part| part.bytes.into_owned()).collect())
+    }
+
+    /// Strings that begin and end at every place of a block and of a window, behind members of all kinds and inside of some.
+    #[test]
+    fn members_are_those_of_serde_json() {
+        let shapes = [
+            r#"{"f":"FILL","a":{"b":[1,"x]}",{"c":"\\\"}"}],"d":"one"},"e":"two\u00e9\\"}"#,
+            r#"{ "a" : { "FILL" : [ ] , "d" : "\"one" } , "b" : null , "e" : "two" }  "#,
+            r#"{"a":{"e":-1.5e7,"d":"one"},"n":[[],{},"FILL",true],"x":{"a":{"d":"no"}},"e":"tw[o"}"#,
+            r#"{"g":"\\FILL\\","\u0061":{"d":"FILL"},"e":"FILL"}"#,
+        ];
+        let paths = ["/e", "/a/d", "/a/b/1", "/n/2"];
+        for shape in shapes {
+            for n in (0..150).chain(1900..2100) {
+                let record = shape.replace("FILL", &"f".repeat(n));
+                let value: Value = serde_json::from_str(&record).unwrap();
+                let expected = paths.iter().filter_map(|path| value.pointer(path)?.as_str());
+                let expected: Vec<_> = expected.map(|text| text.as_bytes().to_vec()).collect();
+                assert!(expected.len() >= 2);
+                for from in [0, 7] {
+                    let record = [&b"key 14 "[..from], record.as_bytes()].concat();
+                    assert_eq!(texts(&record, from, &paths).as_ref(), Ok(&expected), "{n} {shape}");
+                }
+            }
+        }
+    }
+
+    /// Where it is broken before what is wanted; and that it is not looked at behind that.
+    #[test]
+    fn broken_objects_say_where() {
+        let bad = |at| Err(Miss::Bad(BadCause::BadJson, at));
+        let one = |text: &str| Ok(vec![text.as_bytes().to_vec()]);
+        for (record, expected) in [
+            ("x", bad(0)),
+            ("[1]", bad(0)),
+            (r#"{"e":"x"#, bad(7)),
+            (r#"{"e":"x}"#, bad(5)),
+            (r#"{"e":"x\"}"#, bad(5)),
+            (r#"{"a" 1,"e":"x"}"#, bad(5)),
+            (r#"{"a":1;"e":"x"}"#, bad(6)),
+            (r#"{"a":;"e":"x"}"#, bad(5)),
+            (r#"{"a":"1" "e":"x"}"#, bad(9)),
+            (r#"{"a":[{"b":"]"},"e":"x"}"#, bad(24)),
+            (r#"{"a":-Infinity,"b": NaN ,"e":"x"}"#, one("x")),
+            (r#"{"a":,"e":"x"}"#, bad(5)),
+            (r#"{a:1,"e":"x"}"#, bad(1)),
+            (r#"{"a":1,}"#, bad(7)),
+            (r#"{"e":"\q"}"#, Err(Miss::Bad(BadCause::BadEscape, 5))),
+            (r#"{"e":["x"]}"#, Err(Miss::Bad(BadCause::NotAString, 5))),
+            (r#"{"e":null}"#, Err(Miss::Skipped(Skip::NoField))),
+            (r#"{}"#, Err(Miss::Skipped(Skip::NoField))),
+            (r#"{"a":{"e":"x"}}"#, Err(Miss::Skipped(Skip::NoField))),
+            (r#"{"e":"x",:::"}"#, one("x")),
+            (r#"{"e":"x"]}"#, one("x")),
+            (r#"{"e":"x","e":"y"}"#, one("x")),
+        ] {
+            assert_eq!(texts(record.as_bytes(), 0, &["/e"]), expected, "{record}");
+        }
     }
 }

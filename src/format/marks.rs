@@ -80,6 +80,24 @@ impl<'a> Marks<'a> {
         mark
     }
 
+    /// Where the first one stands from `at` on, wherever one is; where there is none, the length of the bytes.
+    #[inline(always)]
+    pub(super) fn find(&mut self, at: usize) -> usize {
+        let window = at - at % WINDOW;
+        if self.window != window {
+            if at >= self.bytes.len() {
+                return self.bytes.len();
+            }
+            self.fill(window);
+        }
+        let bits = self.found[at / BLOCK % BLOCKS] >> (at % BLOCK);
+        if bits != 0 {
+            return at + bits.trailing_zeros() as usize;
+        }
+        let mut place = Place { bits, block: at - at % BLOCK };
+        self.next(&mut place)
+    }
+
     /// Goes on behind the next LF; where that is, or the end.
     #[inline(always)]
     pub(super) fn line_end(&mut self, place: &mut Place) -> usize {
@@ -151,6 +169,20 @@ mod tests {
                 let behind = expected.partition_point(|&mark| mark < from);
                 assert_eq!(found, expected[behind..], "{len} from {from}");
                 assert_eq!(marks.next(&mut place), len);
+                assert_eq!(
+                    marks.find(from),
+                    expected.get(behind).copied().unwrap_or(len),
+                    "{len} from {from}"
+                );
+            }
+            // In another window than the last one, and behind the end.
+            for from in (0..=len + 2).step_by(WINDOW / 2 + 7) {
+                let behind = expected.partition_point(|&mark| mark < from);
+                assert_eq!(
+                    marks.find(from),
+                    expected.get(behind).copied().unwrap_or(len),
+                    "{len} from {from}"
+                );
             }
         }
     }

@@ -756,7 +756,8 @@ impl Kind {
             Self::Cdx(columns) => columns.separators(),
             Self::W3c(_) => w3c::SEPARATORS,
             Self::Csv(table) => table.separators(),
-            Self::Lines | Self::Cdxj(_) | Self::Warc(_) | Self::Wat | Self::JsonLines(_) => [b'\n'; 3],
+            Self::Cdxj(_) | Self::Wat | Self::JsonLines(_) => json::SEPARATORS,
+            Self::Lines | Self::Warc(_) => [b'\n'; 3],
         }
     }
 
@@ -770,25 +771,24 @@ impl Kind {
         offset: u64,
         more: &mut Vec<Part<'a>>,
     ) -> Record<'a> {
-        let bytes = &marks.bytes()[at..];
         match self {
             Self::Csv(table) => table.read(marks, at, offset, more),
-            Self::Warc(headers) => warc::read(bytes, headers, more),
-            Self::Wat => warc::read_links(bytes, more),
+            Self::Warc(headers) => warc::read(&marks.bytes()[at..], headers, more),
+            Self::Wat => warc::read_links(marks, at, more),
             Self::Clf(wanted) => wanted.read(marks, at, more),
             Self::Alb => alb::read(marks, at, more),
             Self::Cdx(columns) => columns.read(marks, at, more),
             Self::W3c(columns) => columns.read(marks, at, more),
-            Self::Lines | Self::Cdxj(_) | Self::JsonLines(_) => self.read_line(bytes, more),
+            Self::Lines | Self::Cdxj(_) | Self::JsonLines(_) => self.read_line(marks, at, more),
         }
     }
 
-    /// Reads the first line of `bytes`.
+    /// Reads the line that begins at `at`.
     #[inline(never)]
-    fn read_line<'a>(&self, bytes: &'a [u8], more: &mut Vec<Part<'a>>) -> Record<'a> {
-        Record::line(first_line(bytes), more, |line, parts| match self {
-            Self::Cdxj(paths) => cdxj::read(line, paths, parts),
-            Self::JsonLines(paths) => json::read(line, 0, paths, parts),
+    fn read_line<'a>(&self, marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
+        Record::line(first_line(&marks.bytes()[at..]), more, |line, parts| match self {
+            Self::Cdxj(paths) => cdxj::read(marks, at..at + line.len(), paths, parts),
+            Self::JsonLines(paths) => json::read(marks, at..at + line.len(), 0, paths, parts),
             _ => {
                 parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(line), at: 0 });
                 Ok(())

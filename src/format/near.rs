@@ -1,6 +1,6 @@
 //! Bytes that are mostly near: found eight at a time, where a search by vectors would take longer to begin.
 
-use memchr::{memchr, memchr2};
+use memchr::memchr;
 
 const ONES: u64 = u64::MAX / 255;
 
@@ -41,19 +41,6 @@ pub(super) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     memchr(byte, &bytes[at..]).map(|found| at + found)
 }
 
-/// Where one of two is first.
-#[inline(always)]
-pub(super) fn find2(one: u8, other: u8, bytes: &[u8]) -> Option<usize> {
-    for (at, word) in words(bytes) {
-        let found = matches(word, one) | matches(word, other);
-        if found != 0 {
-            return Some(at + found.trailing_zeros() as usize / 8);
-        }
-    }
-    let at = searched(bytes);
-    memchr2(one, other, &bytes[at..]).map(|found| at + found)
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -65,10 +52,7 @@ mod tests {
                 for around in [b'"' - 1, b'"' + 1, b'"' ^ 0x80, 0, 0xff] {
                     let mut bytes = vec![around; len];
                     bytes[at..].fill(b'"');
-                    let expected = (at < len).then_some(at);
-                    assert_eq!(find(b'"', &bytes), expected, "{bytes:?}");
-                    assert_eq!(find2(b'"', b'\\', &bytes), expected, "{bytes:?}");
-                    assert_eq!(find2(b'\\', b'"', &bytes), expected, "{bytes:?}");
+                    assert_eq!(find(b'"', &bytes), (at < len).then_some(at), "{bytes:?}");
                 }
             }
         }

@@ -11,7 +11,8 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::json::read_each_url;
+use super::json;
+use super::marks::Marks;
 use super::{BadCause, MAX_RECORD_LEN, Miss, Part, Parts, Pending, Record, Role, Selector, Skip};
 use crate::shard::trim_terminator;
 
@@ -217,8 +218,9 @@ fn without_brackets(value: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, usize) {
 
 static LINKS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"Links\""));
 
-/// Reads the links in the first record of `bytes`, which begin with one.
-pub(super) fn read_links<'a>(bytes: &'a [u8], more: &mut Vec<Part<'a>>) -> Record<'a> {
+/// Reads the links in the record that begins at `at` of the bytes of `marks`, which look for [`json::SEPARATORS`].
+pub(super) fn read_links<'a>(marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
+    let bytes = &marks.bytes()[at..];
     let mut is_json = false;
     let found = head(bytes, |name, value, _| {
         is_json |= name.eq_ignore_ascii_case(b"Content-Type")
@@ -244,7 +246,7 @@ pub(super) fn read_links<'a>(bytes: &'a [u8], more: &mut Vec<Part<'a>>) -> Recor
     };
     let lines = memchr_iter(b'\n', record).count() as u64;
     let mut parts = Parts::new(more);
-    let outcome = read_each_url(record, head_len, &LINKS, &mut parts);
+    let outcome = json::read_each_url(marks, at..at + record.len(), head_len, &LINKS, &mut parts);
     Record::new(record.len(), lines, parts, outcome, Pending::Nothing)
 }
 
