@@ -5,6 +5,7 @@
 //! a line end, or ends in what belongs to one, is judged alone.
 
 use std::collections::BTreeMap;
+use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
@@ -108,76 +109,91 @@ pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records)
     }
 }
 
-/// Judges the fields of some records, the next that `reader` reads: `bytes`, which are whole records.
-///
-/// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
-pub(crate) fn gather(
-    behind: Tally,
-    reader: &mut Reader,
-    bytes: &[u8],
-    ended: bool,
-    input: u32,
-    options: &Options,
+/// Judges fields, those of one piece after the other, on several threads.
+pub(crate) struct Gatherer<'a> {
+    options: &'a Options,
     kernel: KernelId,
-) -> (Tally, Records) {
-    let (start, first_line) = (reader.offset(), reader.line());
-    let place = Place { input, offset: start };
-    let mut gathering = Gathering::new(behind, place, first_line, reader.format(), options, kernel);
-    let mut signs = Signs::of(bytes, start);
-    signs.unterminated &= ended;
-    gathering.tally.note(input, signs);
-    for field in reader.fields(bytes) {
-        match field {
-            Ok(field) => gathering.add(&field),
-            Err(bad) => gathering.records.refuse(bad),
-        }
-    }
-    gathering.sweep();
-    gathering.records.counts = reader.counts().clone();
-    let lines = reader.line() - first_line + u64::from(signs.unterminated);
-    gathering.tally.cover(Run { input, start, end: start + bytes.len() as u64, lines });
-    (gathering.tally, gathering.records)
+    /// Memory for lines that nobody uses.
+    spare: Mutex<Vec<ByRole>>,
 }
 
-/// Judges some fields of a format whose files are no records one behind the other: those in `run`, whose first line has that
-/// number. Counts no records.
-///
-/// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
-#[cfg(feature = "parquet")]
-pub(crate) fn gather_fields<'a>(
-    behind: Tally,
-    fields: impl Iterator<Item = Field<'a>>,
-    run: Run,
-    first_line: u64,
-    format: Format,
-    options: &Options,
-    kernel: KernelId,
-) -> (Tally, Records) {
-    let place = Place { input: run.input, offset: run.start };
-    let mut gathering = Gathering::new(behind, place, first_line, format, options, kernel);
-    fields.for_each(|field| gathering.add(&field));
-    gathering.sweep();
-    gathering.tally.cover(run);
-    (gathering.tally, gathering.records)
+impl<'a> Gatherer<'a> {
+    pub(crate) fn new(options: &'a Options, kernel: KernelId) -> Self {
+        Self { options, kernel, spare: Mutex::default() }
+    }
+
+    /// Judges the fields of some records, the next that `reader` reads: `bytes`, which are whole records.
+    ///
+    /// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
+    pub(crate) fn gather(
+        &self,
+        behind: Tally,
+        reader: &mut Reader,
+        bytes: &[u8],
+        ended: bool,
+        input: u32,
+    ) -> (Tally, Records) {
+        let (start, first_line) = (reader.offset(), reader.line());
+        let place = Place { input, offset: start };
+        let mut gathering = Gathering::new(self, behind, place, first_line, reader.format());
+        let mut signs = Signs::of(bytes, start);
+        signs.unterminated &= ended;
+        gathering.tally.note(input, signs);
+        for field in reader.fields(bytes) {
+            match field {
+                Ok(field) => gathering.add(&field),
+                Err(bad) => gathering.records.refuse(bad),
+            }
+        }
+        let lines = reader.line() - first_line + u64::from(signs.unterminated);
+        let run = Run { input, start, end: start + bytes.len() as u64, lines };
+        let (tally, mut records) = gathering.finish(run);
+        records.counts = reader.counts().clone();
+        (tally, records)
+    }
+
+    /// Judges some fields of a format whose files are no records one behind the other: those in `run`, whose first line has that
+    /// number. Counts no records.
+    ///
+    /// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
+    #[cfg(feature = "parquet")]
+    pub(crate) fn gather_fields<'f>(
+        &self,
+        behind: Tally,
+        fields: impl Iterator<Item = Field<'f>>,
+        run: Run,
+        first_line: u64,
+        format: Format,
+    ) -> (Tally, Records) {
+        let place = Place { input: run.input, offset: run.start };
+        let mut gathering = Gathering::new(self, behind, place, first_line, format);
+        fields.for_each(|field| gathering.add(&field));
+        gathering.finish(run)
+    }
+
+    fn spare(&self) -> MutexGuard<'_, Vec<ByRole>> {
+        self.spare.lock().unwrap_or_else(PoisonError::into_inner)
+    }
 }
 
 /// Fields on their way into a tally.
 struct Gathering<'a> {
+    gatherer: &'a Gatherer<'a>,
     /// Where what is gathered begins in its input.
     place: Place,
     /// The number of the line in which the run begins that will be covered.
     first_line: u64,
     /// Which of the stretches it lies in that are counted together.
     chunk: u64,
-    /// By the number of the role.
-    lines: [Lines; Role::ALL.len()],
+    lines: ByRole,
     /// The fields that were judged alone.
     alone: Option<Tally>,
-    options: &'a Options,
-    kernel: KernelId,
     records: Records,
     tally: Tally,
 }
+
+/// Fields by the number of their role.
+type ByRole = [Lines; Role::ALL.len()];
 
 /// Fields of one role, a line each.
 #[derive(Default)]
@@ -188,22 +204,14 @@ struct Lines {
 }
 
 impl<'a> Gathering<'a> {
-    fn new(
-        behind: Tally,
-        place: Place,
-        first_line: u64,
-        format: Format,
-        options: &'a Options,
-        kernel: KernelId,
-    ) -> Self {
+    fn new(gatherer: &'a Gatherer<'a>, behind: Tally, place: Place, first_line: u64, format: Format) -> Self {
         Self {
+            gatherer,
             place,
             first_line,
             chunk: place.offset / CHUNK_LEN,
-            lines: std::array::from_fn(|_| Lines::default()),
+            lines: gatherer.spare().pop().unwrap_or_default(),
             alone: None,
-            options,
-            kernel,
             records: Records::new(format),
             tally: behind,
         }
@@ -230,7 +238,7 @@ impl<'a> Gathering<'a> {
     #[cold]
     fn add_alone(&mut self, field: &Field<'_>, line: u64) {
         let place = Place { offset: field.offset, ..self.place };
-        let mut alone = LongLine::new(place, self.options);
+        let mut alone = LongLine::new(place, self.gatherer.options);
         alone.feed_field(&field.bytes);
         let mut tally = alone.finish();
         tally.relocate(|offset| (offset, line));
@@ -243,13 +251,14 @@ impl<'a> Gathering<'a> {
 
     /// Judges what has been gathered so far.
     fn sweep(&mut self) {
+        let Gatherer { options, kernel, .. } = *self.gatherer;
         for (lines, &role) in self.lines.iter_mut().zip(Role::ALL) {
             if lines.text.is_empty() {
                 continue;
             }
             let mut tally = self.tally.behind(self.place);
-            let mut observer = Observer::new(self.options.grammar, self.options.wanted(), &mut tally);
-            sweep(&mut observer, self.kernel, &lines.text, self.place);
+            let mut observer = Observer::new(options.grammar, options.wanted(), &mut tally);
+            sweep(&mut observer, kernel, &lines.text, self.place);
             let start = self.place.offset;
             let table = &lines.table;
             tally.relocate(|offset| {
@@ -264,5 +273,13 @@ impl<'a> Gathering<'a> {
         if let Some(alone) = self.alone.take() {
             self.tally = std::mem::take(&mut self.tally).merge(alone);
         }
+    }
+
+    /// What came of the fields, which were all in `run`.
+    fn finish(mut self, run: Run) -> (Tally, Records) {
+        self.sweep();
+        self.tally.cover(run);
+        self.gatherer.spare().push(self.lines);
+        (self.tally, self.records)
     }
 }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::cutter::{RecordPiece, RecordPieces};
 use crate::format::Reader;
-use crate::gather::{Records, gather};
+use crate::gather::{Gatherer, Records};
 use crate::input::Sizes;
 use crate::kernel::KernelId;
 use crate::pipeline::{Failure, Lent, in_pieces};
@@ -38,12 +38,13 @@ pub(crate) fn harvest(
     let lock = || tally.lock().unwrap_or_else(PoisonError::into_inner);
     let mut records = Records::new(reader.format());
     let sizes = Sizes { piece: way.piece_len, line: usize::MAX, eager: false };
+    let gatherer = Gatherer::new(options, way.kernel);
     let pieces = RecordPieces::new(source, reader, sizes);
     let look = |_, piece: RecordPiece| (piece.bytes, Some((piece.reader, piece.is_last)));
     let work = |bytes: Lent, (mut reader, is_last): (Box<Reader>, bool)| {
         // All that is in the tally so far stands before these records.
         let behind = lock().behind(Place { input, offset: bytes.offset });
-        let (tally, records) = gather(behind, &mut reader, bytes.get(), is_last, input, options, way.kernel);
+        let (tally, records) = gatherer.gather(behind, &mut reader, bytes.get(), is_last, input);
         (way.judged)(records.n_fields());
         (tally, records)
     };

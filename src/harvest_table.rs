@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, MutexGuard, PoisonError};
 use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::format::{Counts, Format};
-use crate::gather::{Records, gather_fields};
+use crate::gather::{Gatherer, Records};
 use crate::harvest::Way;
 use crate::parallel::in_order;
 use crate::parquet::{Batch, Progress, Stretch, Table};
@@ -57,6 +57,7 @@ pub(crate) fn harvest_table(
             None
         }
     };
+    let gatherer = Gatherer::new(options, way.kernel);
     let work = |piece: Piece| {
         let weight = piece.stretch.weight();
         let judge = |batch: &Batch, from: Progress, to: Progress| {
@@ -65,8 +66,7 @@ pub(crate) fn harvest_table(
             let behind = lock(&tally).behind(Place { input, offset: from.offset });
             let first_line = from.rows + 1;
             let fields = batch.fields(from);
-            let (tally, records) =
-                gather_fields(behind, fields, run, first_line, Format::Parquet, options, way.kernel);
+            let (tally, records) = gatherer.gather_fields(behind, fields, run, first_line, Format::Parquet);
             (way.judged)(records.roles.values().map(|fields| fields.judged.lines() + fields.blank).sum());
             (tally, records)
         };

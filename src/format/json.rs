@@ -457,7 +457,7 @@ mod tests {
             (r#"{"e":"\q"}"#, Err(Miss::Bad(BadCause::BadEscape, 5))),
             (r#"{"e":["x"]}"#, Err(Miss::Bad(BadCause::NotAString, 5))),
             (r#"{"e":null}"#, Err(Miss::Skipped(Skip::NoField))),
-            (r#"{}"#, Err(Miss::Skipped(Skip::NoField))),
+            ("{}", Err(Miss::Skipped(Skip::NoField))),
             (r#"{"a":{"e":"x"}}"#, Err(Miss::Skipped(Skip::NoField))),
             (r#"{"e":"x",:::"}"#, one("x")),
             (r#"{"e":"x"]}"#, one("x")),
