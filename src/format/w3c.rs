@@ -110,39 +110,50 @@ impl Columns {
     #[inline(always)]
     fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
         let bytes = marks.bytes();
+        let (mut place, mut start) = (marks.place(), at);
         self.columns.clear();
-        let (mut place, mut has_tab, mut start) = (marks.place(), false, 0);
-        let end = loop {
-            let mark = marks.next(&mut place);
-            let end = mark - at;
-            match bytes.get(mark) {
-                None => break mark,
-                Some(b'\n') => break mark + 1,
-                Some(b'\t') if has_tab => {}
-                Some(b'\t') => {
-                    // So blanks were nothing.
-                    (has_tab, start) = (true, 0);
-                    self.columns.clear();
+        // Where the line ends, and whether a tab stands in it.
+        let (end, has_tab) = 'line: {
+            // Several blanks are as one, unless a tab is to come: then blanks are nothing.
+            let first_tab = loop {
+                let mark = marks.next(&mut place);
+                match bytes.get(mark) {
+                    Some(b' ') if mark > start => self.found(at, start..mark),
+                    Some(b' ') => {}
+                    Some(b'\t') => break mark,
+                    end => break 'line (mark + usize::from(end.is_some()), false),
                 }
-                // A tab ends a column that may be empty; several blanks are as one.
-                _ if has_tab => continue,
-                _ if end == start => {
-                    start += 1;
-                    continue;
+                start = mark + 1;
+            };
+            self.columns.clear();
+            self.found(at, at..first_tab);
+            start = first_tab + 1;
+            // A tab ends a column that may be empty.
+            while self.columns.len() < self.n_columns {
+                let mark = marks.next(&mut place);
+                match bytes.get(mark) {
+                    Some(b' ') => continue,
+                    Some(b'\t') => self.found(at, start..mark),
+                    end => break 'line (mark + usize::from(end.is_some()), true),
                 }
-                _ => {}
+                start = mark + 1;
             }
-            if self.columns.len() < self.n_columns {
-                self.columns.push(start..end);
-            }
-            start = end + 1;
+            (marks.line_end(&mut place), true)
         };
         marks.go_to(place);
-        let line = trim_terminator(&bytes[at..end]).0;
-        if self.columns.len() < self.n_columns && (has_tab || start < line.len()) {
-            self.columns.push(start..line.len());
+        let line_end = at + trim_terminator(&bytes[at..end]).0.len();
+        if has_tab || start < line_end {
+            self.found(at, start..line_end);
         }
         end - at
+    }
+
+    /// Notes a column of the line that begins at `at`, if it is wanted or stands before one.
+    #[inline(always)]
+    fn found(&mut self, at: usize, column: Range<usize>) {
+        if self.columns.len() < self.n_columns {
+            self.columns.push(column.start - at..column.end - at);
+        }
     }
 
     /// Reads the line that begins at `at`.
