@@ -4,6 +4,7 @@
 //! on its own, with a table of where each came from; what the tally has kept of a line is then looked up there. A field that holds
 //! a line end, or ends in what belongs to one, is judged alone.
 
+use std::borrow::Cow;
 use std::collections::BTreeMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
@@ -109,7 +110,7 @@ pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records)
     }
 }
 
-/// Judges fields, those of one piece after the other, on several threads.
+/// Judges fields, those of one piece after the other; several threads may do so at once.
 pub(crate) struct Gatherer<'a> {
     options: &'a Options,
     kernel: KernelId,
@@ -185,6 +186,8 @@ struct Gathering<'a> {
     first_line: u64,
     /// Which of the stretches it lies in that are counted together.
     chunk: u64,
+    /// Whether records are lines.
+    are_lines: bool,
     lines: ByRole,
     /// The fields that were judged alone.
     alone: Option<Tally>,
@@ -203,6 +206,16 @@ struct Lines {
     table: Vec<(u64, u64, u64)>,
 }
 
+impl Lines {
+    /// How many bytes it takes.
+    fn memory(&self) -> usize {
+        self.text.capacity() + self.table.capacity() * size_of::<(u64, u64, u64)>()
+    }
+}
+
+/// How many bytes are kept for another piece at most; pieces of long records take more.
+const MAX_SPARE: usize = 8 << 20;
+
 impl<'a> Gathering<'a> {
     fn new(gatherer: &'a Gatherer<'a>, behind: Tally, place: Place, first_line: u64, format: Format) -> Self {
         Self {
@@ -210,6 +223,7 @@ impl<'a> Gathering<'a> {
             place,
             first_line,
             chunk: place.offset / CHUNK_LEN,
+            are_lines: format.is_cut_at_lines(),
             lines: gatherer.spare().pop().unwrap_or_default(),
             alone: None,
             records: Records::new(format),
@@ -226,7 +240,9 @@ impl<'a> Gathering<'a> {
             self.place.offset = self.chunk * CHUNK_LEN;
         }
         let line = field.line + 1 - self.first_line;
-        if field.bytes.ends_with(b"\r") || memchr(b'\n', &field.bytes).is_some() {
+        // What stands in a line as it is cannot hold its end.
+        let is_in_line = self.are_lines && matches!(field.bytes, Cow::Borrowed(_));
+        if field.bytes.ends_with(b"\r") || (!is_in_line && memchr(b'\n', &field.bytes).is_some()) {
             return self.add_alone(field, line);
         }
         let Lines { text, table } = &mut self.lines[field.role as usize];
@@ -279,7 +295,9 @@ impl<'a> Gathering<'a> {
     fn finish(mut self, run: Run) -> (Tally, Records) {
         self.sweep();
         self.tally.cover(run);
-        self.gatherer.spare().push(self.lines);
+        if self.lines.iter().map(Lines::memory).sum::<usize>() <= MAX_SPARE {
+            self.gatherer.spare().push(self.lines);
+        }
         (self.tally, self.records)
     }
 }
