@@ -1,6 +1,7 @@
 //! The string under a key of a JSON object, found without reading the object whole.
 //!
-//! What stands before the key is stepped over value by value, strings by their quotes alone; what stands behind it is not
+//! What stands before the key is stepped over value by value: strings by their quotes alone, arrays and objects by their brackets,
+//! and as a number or a word (`true`, `-Infinity`) what letters, digits, signs and points there are. What stands behind it is not
 //! looked at, but that the object must not be cut off: it ends in a brace. So of two members of one name the first counts. Bytes
 //! that are not UTF-8, and raw control characters, are left in the string: whoever judges it will see them.
 
@@ -55,8 +56,8 @@ impl Path {
     }
 }
 
-/// Reads the object that stands in `record` from `from` on, and nothing but blanks behind it. The record is a range of the bytes of
-/// `marks`, which look for [`SEPARATORS`].
+/// Reads the object that stands in `record` from its byte `from` on, and nothing but blanks behind it. The record is a range of the
+/// bytes of `marks`, which look for [`SEPARATORS`].
 #[inline]
 pub(super) fn read<'a>(
     marks: &mut Marks<'a>,
@@ -65,21 +66,21 @@ pub(super) fn read<'a>(
     paths: &[Path],
     parts: &mut Parts<'_, 'a>,
 ) -> Outcome {
-    let from = record.start + from;
+    let at = record.start + from;
     let mut text = Text::new(marks, record);
-    if text.behind(b'{', from).is_none() {
-        return Err(text.miss(Broken(from)));
+    if text.behind(b'{', at).is_none() {
+        return Err(text.miss(Broken(at)));
     }
     text.ends_in_brace()?;
     for path in paths {
-        if let Some(at) = text.find(&path.0, from).map_err(|broken| text.miss(broken))? {
-            text.take(at, Role::Url, parts)?;
+        if let Some(value) = text.find(&path.0, at).map_err(|broken| text.miss(broken))? {
+            text.take(value, Role::Url, parts)?;
         }
     }
     parts.or_skip()
 }
 
-/// Takes the "url" of each object in the arrays that stand under a key `name` anywhere in `record` from `from` on, but for such
+/// Takes the "url" of each object in the arrays that stand under a key `name` anywhere in `record` from its byte `from` on, but for such
 /// arrays inside one another. The record is a range of the bytes of `marks`, which look for [`SEPARATORS`].
 pub(super) fn read_each_url<'a>(
     marks: &mut Marks<'a>,
@@ -101,7 +102,7 @@ pub(super) fn read_each_url<'a>(
     parts.or_skip()
 }
 
-/// The bytes are no JSON, seen there in all of them.
+/// The record is no JSON; where that is seen, in all bytes.
 struct Broken(usize);
 
 /// A string as it stands in the text.
@@ -169,7 +170,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Err(Miss::Bad(BadCause::BadJson, record.len()))
     }
 
-    /// What is broken, told of the record.
+    /// What is broken, its place counted from where the record begins.
     #[cold]
     fn miss(&self, Broken(at): Broken) -> Miss {
         Miss::Bad(BadCause::BadJson, at - self.start)
@@ -181,7 +182,8 @@ impl<'m, 'a> Text<'m, 'a> {
         let place = at - self.start;
         if self.bytes.get(at) != Some(&b'"') {
             let end = self.behind_value(at).map_err(|broken| self.miss(broken))?;
-            let is_null = &self.bytes[at..end] == b"null";
+            let behind = self.bytes.get(self.behind_blanks(end));
+            let is_null = &self.bytes[at..end] == b"null" && matches!(behind, Some(b',' | b'}' | b']'));
             return if is_null { Ok(()) } else { Err(Miss::Bad(BadCause::NotAString, place)) };
         }
         let string = self.string(at).map_err(|broken| self.miss(broken))?;
@@ -213,6 +215,7 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
+    /// Where what is no blank comes, at `at` or behind it.
     #[inline]
     fn behind_blanks(&self, mut at: usize) -> usize {
         while matches!(self.bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -266,7 +269,7 @@ impl<'m, 'a> Text<'m, 'a> {
             Some(b'"') => Ok(self.string(at)?.quotes[1] + 1),
             Some(b'{' | b'[') => self.behind_brackets(at),
             _ => {
-                let rest = &self.bytes[at.min(self.bytes.len())..];
+                let rest = self.bytes.get(at..).unwrap_or_default();
                 match rest.iter().position(|&byte| !is_in_word(byte)).unwrap_or(rest.len()) {
                     0 => Err(Broken(at)),
                     len => Ok(at + len),
@@ -300,7 +303,7 @@ impl<'m, 'a> Text<'m, 'a> {
         self.behind(close, at).map(After::End).ok_or_else(|| Broken(self.behind_blanks(at)))
     }
 
-    /// The value at `path` in the value at `at`.
+    /// Where the value at `path` begins in the value at `at`; `None` if there is none.
     #[inline]
     fn find(&mut self, path: &[Token], mut at: usize) -> Result<Option<usize>, Broken> {
         for token in path {
@@ -321,7 +324,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok(Some(self.behind_blanks(at)))
     }
 
-    /// The value under `name` in the object at whose brace `at` is.
+    /// Where the value under `name` begins in the object at whose brace `at` is; `None` if there is none.
     #[inline]
     fn find_key(&mut self, mut at: usize, name: &[u8]) -> Result<Option<usize>, Broken> {
         at += 1;
@@ -356,7 +359,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok((is_it, self.behind_blanks(value)))
     }
 
-    /// The value under `name` in the object at whose brace `at` is, if there is one, and where the object has ended.
+    /// Where the value under `name` begins in the object at whose brace `at` is, if there is one, and where the object has ended.
     fn member(&mut self, at: usize, name: &[u8]) -> Result<(Option<usize>, usize), Broken> {
         let (mut at, mut found) = (at + 1, None);
         if let Some(end) = self.behind(b'}', at) {
@@ -375,7 +378,7 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
-    /// The value at `index` of the array at whose bracket `at` is.
+    /// Where the value at `index` begins of the array at whose bracket `at` is; `None` if there is none.
     fn find_index(&mut self, mut at: usize, index: usize) -> Result<Option<usize>, Broken> {
         at += 1;
         if self.behind(b']', at).is_some() {
@@ -400,12 +403,16 @@ mod tests {
     use super::super::Skip;
     use super::*;
 
-    /// The texts at `paths` of an object that fills `record` from `from` on, or why there are none.
+    /// The texts at `paths` of an object that fills `record` from `from` on, or why there are none. It stands between others, of
+    /// which one goes on and the other has strings that would close those of this one.
     fn texts(record: &[u8], from: usize, paths: &[&str]) -> Result<Vec<Vec<u8>>, Miss> {
+        let before = b"{\"e\":\"\n";
+        let bytes = [&before[..], record, b"\n\",\"e\":\"no\"}\n"].concat();
+        let record = before.len()..before.len() + record.len();
         let pointers: Vec<_> = paths.iter().map(|&path| Selector::Pointer(path.to_owned())).collect();
-        let (mut marks, mut more) = (Marks::new(SEPARATORS, record), Vec::new());
+        let (mut marks, mut more) = (Marks::new(SEPARATORS, &bytes), Vec::new());
         let mut parts = Parts::new(&mut more);
-        read(&mut marks, 0..record.len(), from, &Path::all(&pointers).unwrap(), &mut parts)?;
+        read(&mut marks, record, from, &Path::all(&pointers).unwrap(), &mut parts)?;
         Ok(parts.first.into_iter().chain(more).map(|part| part.bytes.into_owned()).collect())
     }
 
@@ -457,6 +464,11 @@ mod tests {
             (r#"{"e":"\q"}"#, Err(Miss::Bad(BadCause::BadEscape, 5))),
             (r#"{"e":["x"]}"#, Err(Miss::Bad(BadCause::NotAString, 5))),
             (r#"{"e":null}"#, Err(Miss::Skipped(Skip::NoField))),
+            (r#"{"e": null ,"f":1}"#, Err(Miss::Skipped(Skip::NoField))),
+            (r#"{"e":null"x"}"#, Err(Miss::Bad(BadCause::NotAString, 5))),
+            (r#"{"e":nullx}"#, Err(Miss::Bad(BadCause::NotAString, 5))),
+            (r#"{"a":ObjectId("5f"),"e":"x"}"#, bad(13)),
+            (r#"{"a":null'x',"e":"x"}"#, bad(9)),
             ("{}", Err(Miss::Skipped(Skip::NoField))),
             (r#"{"a":{"e":"x"}}"#, Err(Miss::Skipped(Skip::NoField))),
             (r#"{"e":"x",:::"}"#, one("x")),

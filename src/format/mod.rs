@@ -684,7 +684,9 @@ impl<'a> Fields<'_, 'a> {
         }
         let gap = self.reader.catch_up(&self.marks.bytes()[self.at..]);
         self.at += gap;
-        self.marks.seek(self.at);
+        if !matches!(self.reader.kind, Kind::Warc(_) | Kind::Wat) {
+            self.marks.seek(self.at);
+        }
         gap
     }
 
@@ -749,7 +751,7 @@ impl<'a> Records<'_, 'a> {
 }
 
 impl Kind {
-    /// What stands between the fields and behind the records, where they are found by that.
+    /// What stands between the fields and behind the records, or around strings, where they are found by that.
     fn separators(&self) -> marks::Set {
         match self {
             Self::Clf(_) | Self::Alb => quoted::SEPARATORS,
@@ -761,8 +763,8 @@ impl Kind {
         }
     }
 
-    /// Reads the record that begins at `at` of the bytes, which is `offset` of the input; the next of `marks` is in it or behind it,
-    /// and afterwards behind it, if the format is read by its separators.
+    /// Reads the record that begins at `at` of the bytes, which is `offset` of the input. Of formats whose records are
+    /// stepped through by separators the next of `marks` is in it or behind it, and afterwards behind it.
     #[inline]
     fn read<'a>(
         &mut self,

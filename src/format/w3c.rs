@@ -118,7 +118,7 @@ impl Columns {
             let first_tab = loop {
                 let mark = marks.next(&mut place);
                 match bytes.get(mark) {
-                    Some(b' ') if mark > start => self.found(at, start..mark),
+                    Some(b' ') if mark > start => self.note(at, start..mark),
                     Some(b' ') => {}
                     Some(b'\t') => break mark,
                     end => break 'line (mark + usize::from(end.is_some()), false),
@@ -126,14 +126,14 @@ impl Columns {
                 start = mark + 1;
             };
             self.columns.clear();
-            self.found(at, at..first_tab);
+            self.note(at, at..first_tab);
             start = first_tab + 1;
             // A tab ends a column that may be empty.
             while self.columns.len() < self.n_columns {
                 let mark = marks.next(&mut place);
                 match bytes.get(mark) {
                     Some(b' ') => continue,
-                    Some(b'\t') => self.found(at, start..mark),
+                    Some(b'\t') => self.note(at, start..mark),
                     end => break 'line (mark + usize::from(end.is_some()), true),
                 }
                 start = mark + 1;
@@ -143,14 +143,14 @@ impl Columns {
         marks.go_to(place);
         let line_end = at + trim_terminator(&bytes[at..end]).0.len();
         if has_tab || start < line_end {
-            self.found(at, start..line_end);
+            self.note(at, start..line_end);
         }
         end - at
     }
 
     /// Notes a column of the line that begins at `at`, if it is wanted or stands before one.
     #[inline(always)]
-    fn found(&mut self, at: usize, column: Range<usize>) {
+    fn note(&mut self, at: usize, column: Range<usize>) {
         if self.columns.len() < self.n_columns {
             self.columns.push(column.start - at..column.end - at);
         }

@@ -30,6 +30,7 @@ pub(crate) fn fields(format: Format, bytes: &[u8]) -> Option<Twin> {
         Format::Lines => Some(each_line(bytes, |line| Some(vec![(Role::Url, line.to_vec())]))),
         Format::JsonLines => Some(each_line(bytes, json)),
         Format::Cdxj => Some(each_line(bytes, cdxj)),
+        Format::W3c => Some(w3c(bytes)),
         Format::Csv => csv(bytes, b','),
         Format::Tsv => csv(bytes, b'\t'),
         _ => None,
@@ -72,6 +73,54 @@ fn cdxj(line: &[u8]) -> Option<Fields> {
         return Some(Vec::new());
     }
     json(line.splitn(3, |&byte| byte == b' ').nth(2).filter(|object| object.starts_with(b"{"))?)
+}
+
+/// The columns of a header, each line by splitting it.
+fn w3c(bytes: &[u8]) -> Twin {
+    let mut names: Vec<Vec<u8>> = Vec::new();
+    let mut by_line = Vec::new();
+    for (line, number) in lines(bytes).into_iter().zip(1..).filter(|(line, _)| !line.is_empty()) {
+        let mut fields = None;
+        if let Some(header) = line.strip_prefix(b"#Fields:") {
+            let blanks = header.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty());
+            names = blanks.map(<[u8]>::to_ascii_lowercase).collect();
+        } else if !line.starts_with(b"#") {
+            let columns: Vec<_> = if line.contains(&b'\t') {
+                line.split(|&byte| byte == b'\t').collect()
+            } else {
+                line.split(|&byte| byte == b' ').filter(|column| !column.is_empty()).collect()
+            };
+            fields = w3c_fields(&names, &columns);
+        }
+        by_line.push((number, fields.unwrap_or_default()));
+    }
+    Twin::ByLine(by_line)
+}
+
+/// None where there are too few columns.
+fn w3c_fields(names: &[Vec<u8>], columns: &[&[u8]]) -> Option<Fields> {
+    let index = |wanted: &str| names.iter().position(|name| name == wanted.as_bytes());
+    let (mut stem, mut query) = (index("cs-uri-stem"), index("cs-uri-query"));
+    if stem.is_none() {
+        (stem, query) = (index("cs-uri"), None);
+    }
+    let mut fields = Vec::new();
+    if let Some(stem) = stem {
+        let stem = *columns.get(stem)?;
+        if stem != b"-" {
+            let query = query.map_or(Some(&b"-"[..]), |query| columns.get(query).copied())?;
+            let has_query = !matches!(query, b"-" | b"");
+            let request = if has_query { [stem, b"?", query].concat() } else { stem.to_vec() };
+            fields.push((Role::Request, request));
+        }
+    }
+    if let Some(referer) = index("cs(referer)") {
+        let referer = *columns.get(referer)?;
+        if referer != b"-" {
+            fields.push((Role::Referer, referer.to_vec()));
+        }
+    }
+    Some(fields)
 }
 
 /// By the csv crate. It takes lone CRs for line ends, a quote that nobody closes for a field, and a comment that does not end for
