@@ -318,8 +318,9 @@ fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -
     let magic = memmem::Finder::new(MAGIC);
     let mut decompress = Decompress::new_gzip(WINDOW_BITS);
     let mut members = Members::new();
-    let mut guess = Guess { stretches: Vec::new(), bytes: spare };
-    guess.bytes.resize(most, 0);
+    // New memory is zeros as the system gives it, and what is never used of it is never there.
+    let bytes = if spare.len() < most { vec![0; most] } else { spare };
+    let mut guess = Guess { stretches: Vec::new(), bytes };
     let (mut at, mut to) = (0, 0);
     while at < len
         && let Some(found) = magic.find(&packed[at..])
