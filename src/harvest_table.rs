@@ -26,8 +26,9 @@ const MAX_LEN: usize = 256 << 20;
 
 /// Judges the values of a column that are not null, those of a row as its fields.
 ///
-/// Where the file cannot be read to its end, that is told too; all values before have been counted. Memory: 256 MiB, or 16 MiB a thread if
-/// that is more, or what the largest page and its text take; 8 MiB a thread for what comes next; and the dictionaries of the pages under way.
+/// Where the file cannot be read to its end, that is told too; all values before have been counted. Memory: 256 MiB, or 16 MiB a
+/// thread if that is more, or what the largest page and its text take; 8 MiB a thread for what comes next; and the dictionaries of
+/// the pages under way.
 pub(crate) fn harvest_table(
     table: &Table,
     column: usize,

@@ -164,10 +164,8 @@ impl<'m, 'a> Text<'m, 'a> {
     #[inline]
     fn ends_in_brace(&self) -> Outcome {
         let record = &self.bytes[self.start..];
-        if record.ends_with(b"}") || record.trim_ascii_end().ends_with(b"}") {
-            return Ok(());
-        }
-        Err(Miss::Bad(BadCause::BadJson, record.len()))
+        let is_whole = record.trim_ascii_end().ends_with(b"}");
+        if is_whole { Ok(()) } else { Err(Miss::Bad(BadCause::BadJson, record.len())) }
     }
 
     /// What is broken, its place counted from where the record begins.
@@ -200,7 +198,12 @@ impl<'m, 'a> Text<'m, 'a> {
         loop {
             at = self.behind_blanks(at);
             if self.bytes.get(at) == Some(&b'{') {
-                let (url, end) = self.member(at, b"url").map_err(|broken| self.miss(broken))?;
+                let mut url = None;
+                let first = |value| {
+                    url.get_or_insert(value);
+                    true
+                };
+                let end = self.members(at, b"url", first).map_err(|broken| self.miss(broken))?;
                 if let Some(url) = url {
                     self.take(url, Role::Link, parts)?;
                 }
@@ -326,20 +329,37 @@ impl<'m, 'a> Text<'m, 'a> {
 
     /// Where the value under `name` begins in the object at whose brace `at` is; `None` if there is none.
     #[inline]
-    fn find_key(&mut self, mut at: usize, name: &[u8]) -> Result<Option<usize>, Broken> {
+    fn find_key(&mut self, at: usize, name: &[u8]) -> Result<Option<usize>, Broken> {
+        let mut found = None;
+        self.members(at, name, |value| {
+            found = Some(value);
+            false
+        })?;
+        Ok(found)
+    }
+
+    /// Steps over the members of the object at whose brace `at` is, and tells of each value under `name` where it begins, as long as
+    /// `goes_on` says so; where the object has ended, or that value begins.
+    #[inline(always)]
+    fn members(
+        &mut self,
+        mut at: usize,
+        name: &[u8],
+        mut goes_on: impl FnMut(usize) -> bool,
+    ) -> Result<usize, Broken> {
         at += 1;
-        if self.behind(b'}', at).is_some() {
-            return Ok(None);
+        if let Some(end) = self.behind(b'}', at) {
+            return Ok(end);
         }
         loop {
             let (is_it, value) = self.key(at, name)?;
-            if is_it {
-                return Ok(Some(value));
+            if is_it && !goes_on(value) {
+                return Ok(value);
             }
             let end = self.behind_value(value)?;
             match self.after(end, b'}')? {
                 After::Next(next) => at = next,
-                After::End(_) => return Ok(None),
+                After::End(end) => return Ok(end),
             }
         }
     }
@@ -357,25 +377,6 @@ impl<'m, 'a> Text<'m, 'a> {
         };
         let value = self.behind(b':', end).ok_or_else(|| Broken(self.behind_blanks(end)))?;
         Ok((is_it, self.behind_blanks(value)))
-    }
-
-    /// Where the value under `name` begins in the object at whose brace `at` is, if there is one, and where the object has ended.
-    fn member(&mut self, at: usize, name: &[u8]) -> Result<(Option<usize>, usize), Broken> {
-        let (mut at, mut found) = (at + 1, None);
-        if let Some(end) = self.behind(b'}', at) {
-            return Ok((None, end));
-        }
-        loop {
-            let (is_it, value) = self.key(at, name)?;
-            if is_it && found.is_none() {
-                found = Some(value);
-            }
-            let end = self.behind_value(value)?;
-            match self.after(end, b'}')? {
-                After::Next(next) => at = next,
-                After::End(end) => return Ok((found, end)),
-            }
-        }
     }
 
     /// Where the value at `index` begins of the array at whose bracket `at` is; `None` if there is none.

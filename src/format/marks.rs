@@ -1,5 +1,5 @@
-//! Where the bytes stand that separate: line ends, and what a format has between its fields and around its strings. They are found some blocks at a time, a
-//! bit each, and the bits stepped along: to begin a search for each costs more than most fields are long.
+//! Where the bytes stand that separate: line ends, and what a format has between its fields and around its strings. They are found
+//! some blocks at a time, a bit each, and the bits stepped along: to begin a search for each costs more than most fields are long.
 
 use crate::kernel::{BLOCK, find};
 

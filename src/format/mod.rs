@@ -684,9 +684,7 @@ impl<'a> Fields<'_, 'a> {
         }
         let gap = self.reader.catch_up(&self.marks.bytes()[self.at..]);
         self.at += gap;
-        if !matches!(self.reader.kind, Kind::Warc(_) | Kind::Wat) {
-            self.marks.seek(self.at);
-        }
+        self.marks.seek(self.at);
         gap
     }
 
