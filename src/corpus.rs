@@ -1,37 +1,33 @@
-//! Several inputs through the pipeline: files and memory by shards, everything else by pieces as they come; one result.
+//! Several inputs at once, each as it can be read: by shards, from its start, as a table; one result.
 
-mod packed;
+mod counter;
+mod from_start;
 mod part;
+mod shards;
 #[cfg(feature = "parquet")]
 mod table;
 
 use std::fs::File;
-use std::io::{self, Read};
-use std::ops::{ControlFlow, Range};
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::format::Format;
+use crate::format::{Format, Reader};
+use crate::gather::append;
 pub use crate::gather::{Fields, Records};
-use crate::hands::with_helpers;
-use crate::harvest::{Way, harvest};
-use crate::input::{
-    Bytes, Codec, Input, Mapped, Opened, Piece, Pieces, ShardBytes, Sizes, Told, Unpacked, Window,
-};
+use crate::input::{Codec, Input, Opened, Sizes, Told};
 use crate::kernel::KernelId;
-use crate::long_line::LongLine;
 pub use crate::pipeline::Failure;
-use crate::pipeline::{Lent, in_pieces};
 pub use crate::reading::Reading;
 use crate::reading::Source;
 use crate::scan::{Options, Ways, scan_into};
 use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
-use crate::watch::{Stopped, Watch};
+use crate::watch::Watch;
+use counter::Counter;
 pub use part::{Part, ScannedParts, Seek, scan_parts};
 
 /// How the work is done. Nothing here changes a count.
@@ -75,11 +71,6 @@ impl Effort {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The end of the last line of a shard mostly lies a little behind it.
         Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), eager: false }
-    }
-
-    /// How records are read with it.
-    fn way<'a>(&self, judged: &'a (dyn Fn(u64) + Sync)) -> Way<'a> {
-        Way { piece_len: self.sizes().piece, threads: self.n_threads(), kernel: self.kernel, judged }
     }
 
     /// The source, of which the watch is told what is read.
@@ -145,7 +136,9 @@ impl Scanned {
     fn merge(mut self, other: Self) -> Self {
         self.tally = self.tally.merge(other.tally);
         self.failures.extend(other.failures);
-        self.records.extend(other.records);
+        for (input, records) in other.records {
+            append(&mut self.records, input, records);
+        }
         self.compressed.extend(other.compressed);
         self
     }
@@ -159,17 +152,11 @@ impl Scanned {
         self
     }
 
-    /// What came of the records of an input, read as far as it can be.
-    fn harvested(
-        tally: Tally,
-        records: Records,
-        failures: Vec<Failure>,
-        input: u32,
-        options: &Options,
-        effort: &Effort,
-    ) -> Self {
-        let all = Self { tally, failures, records: vec![(input, records)], ..Self::default() };
-        all.ended(input, options, effort)
+    /// Takes note of an input, of which there may be nothing to count.
+    fn expect(&mut self, input: u32, format: Format) {
+        if format != Format::Lines {
+            append(&mut self.records, input, Records::new(format));
+        }
     }
 
     fn failed(input: u32, error: io::Error) -> Self {
@@ -200,9 +187,8 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
 /// Judges all URLs in the records of all inputs and counts them; a list is what [`scan_inputs`] takes it for.
 ///
 /// The examples in the tally have the places of their fields in the input, and the numbers of the lines in which their records
-/// begin. The runs of the tally, and the lines in them, are those of the input. Nothing depends on `effort`. Of inputs that are no
-/// lists one is read after the other, each on all threads; memory is some times [`MAX_RECORD_LEN`](crate::format::MAX_RECORD_LEN) a
-/// thread at most, and mostly some megabytes.
+/// begin. The runs of the tally, and the lines in them, are those of the input. Nothing depends on `effort`. Memory is some times
+/// [`MAX_RECORD_LEN`](crate::format::MAX_RECORD_LEN) a thread at most, and mostly some megabytes.
 ///
 /// ```
 /// use urlsift::corpus::{Effort, Reading, scan_records};
@@ -226,62 +212,48 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
 }
 
 /// Does that for inputs of some numbers.
-fn scan_numbered(
-    inputs: Vec<(u32, &Input)>,
+fn scan_numbered<'a>(
+    inputs: Vec<(u32, &'a Input)>,
     reading: &Reading,
     options: &Options,
     effort: &Effort,
 ) -> Scanned {
-    // Files first, all at once; then what can only be read from its start, one after the other.
+    let counter = Counter::new(options, effort);
+    // Files first, all at once; then what can only be read from its start.
     let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.is_stream());
-    let are_lists = reading.is_of_lists();
-    let is_list = |input: &Input| match input.open(None).and_then(|opened| opened.bytes(None)) {
-        Ok(bytes) => reading.open(bytes).is_ok_and(|(reader, _)| reader.format() == Format::Lines),
-        // It says why when it is read.
-        Err(_) => true,
-    };
-    let (files, records): (Vec<_>, Vec<_>) =
-        files.into_iter().partition(|(_, input)| are_lists || is_list(input));
-    let packed = Mutex::new(Vec::new());
-    let scan_files = || {
-        let scan_one = |scanned: Scanned, &(number, input)| {
-            match Input::open(input, effort.watch.as_ref()) {
-                Ok(Opened::File(file, len)) => {
-                    scan_file(scanned, (&file, len), 0..len, number, options, effort)
-                }
-                Ok(Opened::Packed(_)) => {
-                    lock(&packed).push((number, input));
-                    scanned
-                }
-                // It has become one since.
-                Ok(Opened::Stream(stream)) => scanned.merge(scan_stream(stream, number, options, effort)),
-                Err(error) => scanned.merge(Scanned::failed(number, error)),
+    let others = Mutex::new(Others::default());
+    let scan_one =
+        |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, effort) {
+            Ok(Access::Small(source, reader)) => {
+                shards::scan_small(scanned, source, number, reader, &counter)
             }
+            Ok(Access::Shards(file, len, reader)) => {
+                shards::scan_file(scanned, (&file, len), 0..len, number, &reader, &counter)
+            }
+            Ok(Access::FromStart) => {
+                lock(&others).from_start.push((number, input));
+                scanned
+            }
+            #[cfg(feature = "parquet")]
+            Ok(Access::Table) => {
+                lock(&others).tables.push((number, input));
+                scanned
+            }
+            Err(error) => scanned.merge(Scanned::failed(number, error)),
         };
-        files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge)
-    };
+    let scan_files =
+        || files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
     let mut all = in_pool(effort.n_threads(), scan_files);
-    let mut packed = packed.into_inner().unwrap_or_else(PoisonError::into_inner);
-    packed.sort_unstable_by_key(|&(number, _)| number);
-    all = all.merge(packed::scan_packed(&packed, options, effort));
-    for (number, input) in records {
-        let scan = |bytes| scan_any(bytes, number, reading, options, effort);
-        #[cfg(feature = "parquet")]
-        if let Some(scanned) = table::scan_table(input, number, reading, options, effort) {
-            all = all.merge(scanned);
-            continue;
-        }
-        all = all.merge(scan_alone(input, number, effort, scan));
+    let mut others = others.into_inner().unwrap_or_else(PoisonError::into_inner);
+    others.from_start.sort_unstable_by_key(|&(number, _)| number);
+    all = all.merge(from_start::scan_files(&others.from_start, reading, &counter));
+    #[cfg(feature = "parquet")]
+    for (number, input) in others.tables {
+        all = all.merge(table::scan_table(input, number, reading, options, effort));
     }
     for (number, input) in streams {
-        let scan = |bytes| {
-            if are_lists {
-                scan_stream(bytes, number, options, effort)
-            } else {
-                scan_any(bytes, number, reading, options, effort)
-            }
-        };
-        all = all.merge(scan_alone(input, number, effort, scan));
+        let scanned = from_start::scan_stream(input, number, reading, &counter);
+        all = all.merge(scanned.unwrap_or_else(|error| Scanned::failed(number, error)));
     }
     all.failures.sort_by_key(|failure| failure.input);
     all.failures.dedup_by_key(|failure| failure.input);
@@ -290,37 +262,48 @@ fn scan_numbered(
     all
 }
 
-/// Adds the fields of the records of a stream, or its lines if it is a list.
-fn scan_any(stream: Source, input: u32, reading: &Reading, options: &Options, effort: &Effort) -> Scanned {
-    let (reader, stream) = match reading.open(stream) {
-        Ok(opened) => opened,
-        Err(error) => return Scanned::failed(input, error),
-    };
-    if reader.format() == Format::Lines {
-        return scan_stream(stream, input, options, effort);
-    }
-    let judged = |fields| effort.judged(fields);
-    let (tally, records, failures) = harvest(stream, input, reader, options, &effort.way(&judged));
-    Scanned::harvested(tally, records, failures, input, options, effort)
+/// Files that are counted when all that can be read by shards has been.
+#[derive(Default)]
+struct Others<'a> {
+    from_start: Vec<(u32, &'a Input)>,
+    #[cfg(feature = "parquet")]
+    tables: Vec<(u32, &'a Input)>,
 }
 
-/// Opens an input, has `scan` count what is in it from its start on, decoded, and notes how it was packed.
-fn scan_alone(input: &Input, number: u32, effort: &Effort, scan: impl FnOnce(Source) -> Scanned) -> Scanned {
-    let watch = effort.watch.as_ref();
-    let packed = match input.open(watch) {
-        Ok(Opened::Packed(packed)) => packed,
-        Ok(opened) => return opened.bytes(watch).map_or_else(|error| Scanned::failed(number, error), scan),
-        Err(error) => return Scanned::failed(number, error),
-    };
-    let n_helpers = if packed.wants_help() { effort.n_threads() - 1 } else { 0 };
-    with_helpers(n_helpers, |helpers| match packed.unpack(watch, helpers) {
-        Ok(Unpacked { bytes, codec, meter }) => {
-            let mut scanned = scan(bytes);
-            scanned.compressed.push(Compressed { input: number, codec, bytes: meter.bytes() });
-            scanned
+/// How a file is read.
+enum Access {
+    /// All at once; what it has.
+    Small(Source<'static>, Reader),
+    /// Each part of it can be read alone; how long it is.
+    Shards(File, u64, Reader),
+    /// It is compressed, or parts of it cannot be read alone.
+    FromStart,
+    /// It is one of Parquet.
+    #[cfg(feature = "parquet")]
+    Table,
+}
+
+impl Access {
+    /// # Errors
+    /// When the file cannot be opened, or its format cannot have the fields that are asked for.
+    fn of(input: &Input, reading: &Reading, effort: &Effort) -> io::Result<Self> {
+        let Opened::File(mut file, len) = input.open(effort.watch.as_ref())? else {
+            return Ok(Self::FromStart);
+        };
+        let (format, head) = reading.look(&mut file);
+        #[cfg(feature = "parquet")]
+        if format == Format::Parquet {
+            return Ok(Self::Table);
         }
-        Err(error) => Scanned::failed(number, error),
-    })
+        let reader = reading.reader(format)?;
+        Ok(if len <= effort.shard_len as u64 {
+            Self::Small(Box::new(head.then(file)), reader)
+        } else if format.is_cut_at_lines() {
+            Self::Shards(file, len, reader)
+        } else {
+            Self::FromStart
+        })
+    }
 }
 
 /// Judges all lines of `bytes`, a whole corpus in memory, on several threads, and counts them as input 0. Tells which way the
@@ -378,219 +361,8 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     }
 }
 
-/// Adds the lines of a file of some length that begin in a range of it to what has been scanned of inputs before it.
-fn scan_file(
-    scanned: Scanned,
-    (file, len): (&File, u64),
-    range: Range<u64>,
-    input: u32,
-    options: &Options,
-    effort: &Effort,
-) -> Scanned {
-    let shard_len = effort.shard_len.max(1) as u64;
-    if range == (0..len) && len <= shard_len {
-        // Read to its end, wherever that is by now; the files of some file systems are shorter than they say.
-        let pieces = Pieces::new(effort.told(file), 0, effort.sizes());
-        return scan_shard(scanned, pieces, input, options, effort).ended(input, options, effort);
-    }
-    let bytes_of = |shards: &Range<u64>| {
-        range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
-    };
-    // One tally serves many shards: it is some kilobytes, and has its examples early.
-    let scan_one = |mut scanned: Scanned, n: u64, window: &mut Option<Window>| {
-        let shard = bytes_of(&(n..n + 1));
-        let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
-        if let Some((offset, lines)) = lines {
-            effort.read(lines.len());
-            scan_lines(&mut scanned.tally, lines, Place { input, offset }, options, effort);
-            return scanned;
-        }
-        // A line without end may be read for hours.
-        *window = None;
-        match ShardBytes::new(file, shard.start, shard.end, len) {
-            Ok(None) => scanned,
-            Ok(Some(bytes)) => {
-                let offset = bytes.offset();
-                scan_shard(
-                    scanned,
-                    Pieces::new(effort.told(bytes), offset, effort.sizes()),
-                    input,
-                    options,
-                    effort,
-                )
-            }
-            Err(error) => {
-                scanned.failures.push(Failure { input, error });
-                scanned
-            }
-        }
-    };
-    let shards = Shards {
-        next: AtomicU64::new(0),
-        n: (range.end - range.start).div_ceil(shard_len),
-        hands: effort.n_threads() as u64,
-    };
-    let mapped = effort.mmap.then(|| Mapped::of(file, len)).flatten();
-    let all = Mutex::new(Scanned::default());
-    (0..effort.n_threads()).into_par_iter().for_each(|_| {
-        while !effort.is_stopped()
-            && let Some(taken) = shards.take()
-        {
-            // Of what is in the tally so far, that counts which stands before these lines.
-            let range = bytes_of(&taken);
-            let tally = lock(&all).tally.behind(Place { input, offset: range.start });
-            let none = Scanned { tally, ..Scanned::default() };
-            let scanned = {
-                let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
-                taken.fold(none, |scanned, n| scan_one(scanned, n, &mut window))
-            };
-            let mut all = lock(&all);
-            *all = std::mem::take(&mut *all).merge(scanned);
-        }
-    });
-    let mut all = all.into_inner().unwrap_or_else(PoisonError::into_inner);
-    if !shards.are_taken() {
-        all.failures.push(Failure { input, error: Stopped.into() });
-    }
-    scanned.merge(all.ended(input, options, effort))
-}
-
-/// The shards of a file, to be taken from its start on: whenever no more are taken, those that were are its beginning.
-struct Shards {
-    next: AtomicU64,
-    n: u64,
-    /// How many threads take some.
-    hands: u64,
-}
-
-impl Shards {
-    /// The most that are taken at a time; a stop waits for them to be done.
-    const MOST: u64 = 16;
-
-    /// The next few; fewer towards the end, so that all threads end together.
-    fn take(&self) -> Option<Range<u64>> {
-        let share = |next: u64| ((self.n - next) / (4 * self.hands)).clamp(1, Self::MOST).min(self.n - next);
-        let take = |next| (next < self.n).then(|| next + share(next));
-        let start = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
-        Some(start..start + share(start))
-    }
-
-    fn are_taken(&self) -> bool {
-        self.next.load(Ordering::Relaxed) >= self.n
-    }
-}
-
 fn number(input: usize) -> u32 {
     u32::try_from(input).expect("fewer inputs than 2^32")
-}
-
-thread_local! {
-    /// A thread reads all its shards into the same memory.
-    static BUFFER: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
-}
-
-/// Adds the lines of a shard to what has been scanned.
-fn scan_shard(
-    mut scanned: Scanned,
-    mut pieces: Pieces<impl Read>,
-    input: u32,
-    options: &Options,
-    effort: &Effort,
-) -> Scanned {
-    let mut long = None;
-    let mut spare = BUFFER.take();
-    loop {
-        match pieces.next(&mut spare) {
-            Ok(Some(Piece::Lines(bytes))) => {
-                scan_bytes(&mut scanned.tally, &bytes, input, options, effort);
-                spare = bytes.into_buffer();
-            }
-            Ok(Some(Piece::Long { bytes, end })) => {
-                scanned.tally =
-                    scanned.tally.merge(scan_long(&mut long, &bytes, end, input, options, effort));
-                spare = bytes.into_buffer();
-                // It may go on for hours.
-                if !end && effort.is_stopped() {
-                    scanned.failures.push(Failure { input, error: Stopped.into() });
-                    break;
-                }
-            }
-            Ok(None) => break,
-            Err(error) => {
-                scanned.failures.push(Failure { input, error });
-                break;
-            }
-        }
-    }
-    BUFFER.set(spare);
-    scanned
-}
-
-/// Adds the lines of a piece.
-fn scan_bytes(tally: &mut Tally, bytes: &Bytes, input: u32, options: &Options, effort: &Effort) {
-    scan_lines(tally, bytes.get(), Place { input, offset: bytes.offset }, options, effort);
-}
-
-/// Adds lines that stand at `place`.
-fn scan_lines(tally: &mut Tally, lines: &[u8], place: Place, options: &Options, effort: &Effort) {
-    let before = tally.lines();
-    scan_into(tally, effort.kernel, lines, place, options);
-    effort.judged(tally.lines() - before);
-}
-
-/// One more part of a long line; its tally when it has ended.
-fn scan_long(
-    long: &mut Option<LongLine>,
-    bytes: &Bytes,
-    end: bool,
-    input: u32,
-    options: &Options,
-    effort: &Effort,
-) -> Tally {
-    let line = long.get_or_insert_with(|| LongLine::new(Place { input, offset: bytes.offset }, options));
-    line.feed(bytes.get());
-    effort.judged(u64::from(end));
-    if end { long.take().map(LongLine::finish).unwrap_or_default() } else { Tally::default() }
-}
-
-fn scan_stream(stream: Source, input: u32, options: &Options, effort: &Effort) -> Scanned {
-    scan_lines_from(stream, 0, input, options, effort)
-}
-
-/// Judges the lines of a stream whose first byte stands at `offset` and begins a line.
-fn scan_lines_from(
-    stream: impl Read,
-    offset: u64,
-    input: u32,
-    options: &Options,
-    effort: &Effort,
-) -> Scanned {
-    let tally = Mutex::new(Tally::default());
-    let mut long = None;
-    let mut aside = Tally::default();
-    let look = |_, piece| match piece {
-        Piece::Lines(bytes) => (bytes, Some(())),
-        Piece::Long { bytes, end } => {
-            let done = scan_long(&mut long, &bytes, end, input, options, effort);
-            aside = std::mem::take(&mut aside).merge(done);
-            (bytes, None)
-        }
-    };
-    let work = |bytes: Lent, ()| {
-        // All that is in the tally so far stands before these lines.
-        let mut piece = lock(&tally).behind(Place { input, offset: bytes.offset });
-        scan_bytes(&mut piece, &bytes, input, options, effort);
-        piece
-    };
-    let sink = |piece: Tally| {
-        let mut tally = lock(&tally);
-        *tally = std::mem::take(&mut *tally).merge(piece);
-        ControlFlow::<()>::Continue(())
-    };
-    let pieces = Pieces::new(stream, offset, effort.sizes());
-    let (_, failures) = in_pieces([(input, Ok(pieces))], effort.n_threads(), look, work, sink);
-    let tally = tally.into_inner().unwrap_or_else(PoisonError::into_inner);
-    Scanned { tally: tally.merge(aside), failures, ..Scanned::default() }.ended(input, options, effort)
 }
 
 fn lock<T>(counts: &Mutex<T>) -> MutexGuard<'_, T> {

@@ -52,7 +52,7 @@ pub(crate) struct RecordPieces<R> {
 const LOOKED_AT_AGAIN: usize = 64 << 10;
 
 impl<R: Read> RecordPieces<R> {
-    /// The pieces of `source`, as `reader` reads it from its start on. They are none longer than twice the longest record, whatever
+    /// The pieces of `source`, as `reader` reads it from where it stands. They are none longer than twice the longest record, whatever
     /// the length of a line in `sizes`.
     pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
         Self { supply: Supply::new(source), reader, sizes, rest: Vec::new() }
@@ -120,22 +120,29 @@ pub(crate) enum AnyPiece {
 }
 
 /// Cuts a source that is a list or has records.
-pub(crate) enum AnyPieces {
-    Lines(Pieces<Source>),
-    Records(Box<RecordPieces<Source>>),
+pub(crate) enum AnyPieces<R> {
+    Lines(Pieces<R>),
+    Records(Box<RecordPieces<R>>),
 }
 
-impl AnyPieces {
+impl<'a> AnyPieces<Source<'a>> {
     /// The pieces of `source`, which begins an input.
     ///
     /// # Errors
     /// When its format cannot have the fields that are asked for.
-    pub(crate) fn new(source: Source, reading: &Reading, sizes: Sizes) -> io::Result<Self> {
+    pub(crate) fn open(source: Source<'a>, reading: &Reading, sizes: Sizes) -> io::Result<Self> {
         let (reader, source) = reading.open(source)?;
-        Ok(match reader.format() {
-            Format::Lines => Self::Lines(Pieces::new(source, 0, sizes)),
+        Ok(Self::new(source, reader, sizes))
+    }
+}
+
+impl<R: Read> AnyPieces<R> {
+    /// The pieces of `source`, which `reader` reads from where it stands.
+    pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
+        match reader.format() {
+            Format::Lines => Self::Lines(Pieces::new(source, reader.offset(), sizes)),
             _ => Self::Records(Box::new(RecordPieces::new(source, reader, sizes))),
-        })
+        }
     }
 
     /// What the input was taken for.
@@ -147,7 +154,7 @@ impl AnyPieces {
     }
 }
 
-impl Cut for AnyPieces {
+impl<R: Read> Cut for AnyPieces<R> {
     type Piece = AnyPiece;
 
     fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyPiece>> {

@@ -78,6 +78,23 @@ impl Records {
         }
     }
 
+    /// Has the lines of the records that are shown counted from the start of the stretches that `now` has; they were counted from those
+    /// of `before`. `parts`, sorted, are all that these were made of. Of other inputs than this one nothing is looked at.
+    pub(crate) fn move_lines(&mut self, input: u32, before: &[Run], parts: &[Run], now: &[Run]) {
+        let run_at = |runs: &[Run], offset: u64| {
+            let at = runs.partition_point(|run| (run.input, run.start) <= (input, offset));
+            at.checked_sub(1).map(|at| runs[at]).filter(|run| run.input == input)
+        };
+        for bad in self.refused.values_mut().flatten() {
+            let (Some(old), Some(new)) = (run_at(before, bad.offset), run_at(now, bad.offset)) else {
+                continue;
+            };
+            let before = |start: u64| parts.partition_point(|run| (run.input, run.start) < (input, start));
+            let between = &parts[before(new.start)..before(old.start)];
+            bad.line += between.iter().map(|run| run.lines).sum::<u64>();
+        }
+    }
+
     /// Notes a record that cannot be read; all of them in their order. What the reader counts is not counted here.
     pub(crate) fn refuse(&mut self, bad: BadRecord) {
         let first = self.refused.entry(bad.cause).or_default();
@@ -125,10 +142,10 @@ impl<'a> Gatherer<'a> {
 
     /// Judges the fields of some records, the next that `reader` reads: `bytes`, which are whole records.
     ///
-    /// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
+    /// Adds them to a tally of what stands before them, or to an empty one for what comes there ([`Tally::behind`]).
     pub(crate) fn gather(
         &self,
-        behind: Tally,
+        tally: Tally,
         reader: &mut Reader,
         bytes: &[u8],
         ended: bool,
@@ -136,7 +153,7 @@ impl<'a> Gatherer<'a> {
     ) -> (Tally, Records) {
         let (start, first_line) = (reader.offset(), reader.line());
         let place = Place { input, offset: start };
-        let mut gathering = Gathering::new(self, behind, place, first_line, reader.format());
+        let mut gathering = Gathering::new(self, tally, place, first_line, reader.format());
         let mut signs = Signs::of(bytes, start);
         signs.unterminated &= ended;
         gathering.tally.note(input, signs);
@@ -217,7 +234,7 @@ impl Lines {
 const MAX_SPARE: usize = 8 << 20;
 
 impl<'a> Gathering<'a> {
-    fn new(gatherer: &'a Gatherer<'a>, behind: Tally, place: Place, first_line: u64, format: Format) -> Self {
+    fn new(gatherer: &'a Gatherer<'a>, tally: Tally, place: Place, first_line: u64, format: Format) -> Self {
         Self {
             gatherer,
             place,
@@ -227,7 +244,7 @@ impl<'a> Gathering<'a> {
             lines: gatherer.spare().pop().unwrap_or_default(),
             alone: None,
             records: Records::new(format),
-            tally: behind,
+            tally,
         }
     }
 

@@ -2,29 +2,66 @@
 
 use std::thread;
 
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded};
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
 /// A piece of work.
 pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Where work can be offered. It is taken by a thread that waits for some at that moment, or not at all: so no work ever
-/// waits, and whoever finds nobody does it himself.
+/// Where work can be offered.
 #[derive(Clone)]
-pub(crate) struct Hands<'a>(Sender<Job<'a>>);
+#[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has what nobody needs to do"))]
+pub(crate) struct Hands<'a> {
+    now: Sender<Job<'a>>,
+    soon: Sender<Job<'a>>,
+}
+
+/// Where it comes out.
+#[derive(Clone)]
+pub(crate) struct Offered<'a> {
+    now: Receiver<Job<'a>>,
+    soon: Receiver<Job<'a>>,
+}
 
 impl<'a> Hands<'a> {
-    /// Those that work off what comes out of the other end.
-    pub(crate) fn new() -> (Self, Receiver<Job<'a>>) {
-        let (offer, offered) = bounded(0);
-        (Self(offer), offered)
+    /// Those that work off what comes out of the other end, of whom `n` are thought of.
+    pub(crate) fn new(n: usize) -> (Self, Offered<'a>) {
+        let ((now, offered), (soon, left)) = (bounded(0), bounded(n));
+        (Self { now, soon }, Offered { now: offered, soon: left })
     }
 
-    /// Gives `job` to a thread that waits for work.
+    /// Gives `job` to a thread that waits for work: what nobody begins at once is better done here.
     ///
     /// # Errors
     /// When none does; the error is the job.
+    #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has what nobody needs to do"))]
     pub(crate) fn offer(&self, job: Job<'a>) -> Result<(), Job<'a>> {
-        self.0.try_send(job).map_err(TrySendError::into_inner)
+        self.now.try_send(job).map_err(TrySendError::into_inner)
+    }
+
+    /// Leaves `job` to whoever has time next, so that nobody waits for this thread while it does something itself. What it comes to
+    /// depend on, it has to do in the end ([`Offered::catch_up`]): there may be nobody who has time.
+    ///
+    /// # Errors
+    /// When as many wait as there are threads; the error is the job.
+    pub(crate) fn leave(&self, job: Job<'a>) -> Result<(), Job<'a>> {
+        self.soon.try_send(job).map_err(TrySendError::into_inner)
+    }
+}
+
+impl Offered<'_> {
+    /// Does what has been left and nobody has begun.
+    pub(crate) fn catch_up(&self) {
+        self.soon.try_iter().for_each(|job| job());
+    }
+
+    /// Does what is offered until nobody is left who could offer something.
+    pub(crate) fn work_off(self) {
+        let Self { now, soon } = self;
+        let next = || select! { recv(now) -> job => job, recv(soon) -> job => job };
+        while let Ok(job) = next() {
+            job();
+        }
+        soon.into_iter().for_each(|job| job());
     }
 }
 
@@ -37,11 +74,10 @@ pub(crate) fn with_helpers<R>(n: usize, work: impl FnOnce(Helpers<'static>) -> R
         return work(None);
     }
     thread::scope(|scope| {
-        let (hands, offered) = Hands::<'static>::new();
+        let (hands, offered) = Hands::<'static>::new(n);
         for _ in 0..n {
             let offered = offered.clone();
-            let helper = move || offered.into_iter().for_each(|job| job());
-            let _ = thread::Builder::new().spawn_scoped(scope, helper);
+            let _ = thread::Builder::new().spawn_scoped(scope, || offered.work_off());
         }
         drop(offered);
         work(Some((hands, n)))
@@ -72,21 +108,25 @@ mod tests {
 
     #[test]
     fn all_work_is_done_once() {
-        let (nobody, _offered) = Hands::new();
-        assert!(nobody.offer(Box::new(|| ())).is_err());
         let done = AtomicUsize::new(0);
+        let job = || -> Job<'_> { Box::new(|| _ = done.fetch_add(1, Ordering::Relaxed)) };
+        let (nobody, offered) = Hands::new(2);
+        assert!(nobody.offer(job()).is_err());
+        assert!(nobody.leave(job()).is_ok() && nobody.leave(job()).is_ok() && nobody.leave(job()).is_err());
+        offered.catch_up();
+        assert_eq!(done.swap(0, Ordering::Relaxed), 2);
         thread::scope(|scope| {
-            let (hands, offered) = Hands::new();
+            let (hands, offered) = Hands::new(2);
             for _ in 0..2 {
                 let offered = offered.clone();
-                scope.spawn(|| offered.into_iter().for_each(|job| job()));
+                scope.spawn(|| offered.work_off());
             }
-            for _ in 0..1000 {
-                if let Err(job) = hands.offer(Box::new(|| _ = done.fetch_add(1, Ordering::Relaxed))) {
+            for n in 0..1000 {
+                if let Err(job) = if n % 2 == 0 { hands.offer(job()) } else { hands.leave(job()) } {
                     job();
                 }
             }
         });
-        assert_eq!(done.into_inner(), 1000);
+        assert_eq!(done.load(Ordering::Relaxed), 1000);
     }
 }

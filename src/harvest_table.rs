@@ -12,7 +12,7 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::format::{Counts, Format};
 use crate::gather::{Gatherer, Records};
-use crate::harvest::Way;
+use crate::kernel::KernelId;
 use crate::parallel::in_order;
 use crate::parquet::{Batch, Progress, Stretch, Table};
 use crate::scan::Options;
@@ -23,6 +23,14 @@ const PIECE_LEN: usize = 8 << 20;
 
 /// How many bytes the pieces under way take at most, unless it is one alone or there are many threads.
 const MAX_LEN: usize = 256 << 20;
+
+/// How it is done. Nothing here changes a count.
+pub(crate) struct Way<'a> {
+    pub(crate) threads: usize,
+    pub(crate) kernel: KernelId,
+    /// Is told how many fields more have been judged.
+    pub(crate) judged: &'a (dyn Fn(u64) + Sync),
+}
 
 /// Judges the values of a column that are not null, those of a row as its fields.
 ///

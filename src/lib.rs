@@ -166,7 +166,6 @@ mod long_line;
 mod gather;
 mod parallel;
 mod pipeline;
-mod harvest;
 #[cfg(feature = "parquet")]
 mod harvest_table;
 pub mod corpus;

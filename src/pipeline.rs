@@ -14,7 +14,7 @@ use crate::cutter::{AnyPieces, Cut};
 use crate::hands::Helpers;
 use crate::input::{Bytes, Input, Piece, Sizes};
 use crate::parallel::in_order;
-use crate::reading::Reading;
+use crate::reading::{Reading, Source};
 use crate::watch::{Stopped, Watch};
 
 /// An input that could not be read, or not to its end.
@@ -124,9 +124,9 @@ pub(crate) fn sources<'a>(
     sizes: Sizes,
     helpers: Helpers<'static>,
     watch: Option<&'a Watch>,
-) -> impl Iterator<Item = (u32, io::Result<AnyPieces>)> + 'a {
+) -> impl Iterator<Item = (u32, io::Result<AnyPieces<Source<'static>>>)> + 'a {
     let open = move |input: &Input| {
-        AnyPieces::new(input.open(watch)?.bytes_by(helpers.clone(), watch)?, reading, sizes)
+        AnyPieces::open(input.open(watch)?.bytes_by(helpers.clone(), watch)?, reading, sizes)
     };
     (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
 }

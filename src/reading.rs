@@ -18,8 +18,8 @@ pub struct Reading {
     pub fields: Vec<Selector>,
 }
 
-/// A source from its start on, of which something has been looked at.
-pub(crate) type Source = Box<dyn Read + Send>;
+/// A source, whatever it is.
+pub(crate) type Source<'a> = Box<dyn Read + Send + 'a>;
 
 impl Reading {
     /// Inputs of that format.
@@ -28,24 +28,22 @@ impl Reading {
         Self { format: Some(format), fields: Vec::new() }
     }
 
-    /// Whether every input is a list, and need not be looked at.
-    pub(crate) fn is_of_lists(&self) -> bool {
-        *self == Self::of(Format::Lines)
-    }
-
     /// The reader for what `source` has, and the source from its start on.
     ///
     /// # Errors
     /// When its format cannot have such fields. What is wrong with the source itself is found when it is read.
-    pub(crate) fn open(&self, mut source: Source) -> io::Result<(Reader, Source)> {
+    pub(crate) fn open<'a>(&self, mut source: Source<'a>) -> io::Result<(Reader, Source<'a>)> {
+        let (format, head) = self.look(&mut source);
+        Ok((self.reader(format)?, Box::new(head.then(source))))
+    }
+
+    /// How what `source` has is written down, and what was read of it to see that: nothing, if somebody has said it.
+    pub(crate) fn look(&self, source: &mut impl Read) -> (Format, Head) {
         if let Some(format) = self.format {
-            return Ok((self.reader(format)?, source));
+            return (format, Head::default());
         }
-        let head = Head::of(&mut source);
-        let reader = self.reader(Format::detect(&head.bytes))?;
-        // The end of a terminal's input comes once.
-        let behind = if head.has_ended { Box::new(Ended(head.failed)) } else { source };
-        Ok((reader, Box::new(Cursor::new(head.bytes).chain(behind))))
+        let head = Head::of(source);
+        (Format::detect(&head.bytes), head)
     }
 
     /// How the URLs of an input are written down. Of one that is a stream, what was looked at is lost.
@@ -55,7 +53,7 @@ impl Reading {
     pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
         match self.format {
             Some(format) => Ok(format),
-            None => Ok(Format::detect(&Head::of(&mut input.open(None)?.bytes(None)?).bytes)),
+            None => Ok(self.look(&mut input.open(None)?.bytes(None)?).0),
         }
     }
 
@@ -73,7 +71,8 @@ impl Reading {
 const HEAD_LEN: usize = 64 << 10;
 
 /// The beginning of a source.
-struct Head {
+#[derive(Default)]
+pub(crate) struct Head {
     bytes: Vec<u8>,
     /// Whether the source ends behind it.
     has_ended: bool,
@@ -105,13 +104,26 @@ impl Head {
         bytes.truncate(len);
         Self { bytes, has_ended, failed }
     }
+
+    /// The source from its start on; `source` is what is left of it.
+    pub(crate) fn then<R: Read>(self, source: R) -> impl Read {
+        // The end of a terminal's input comes once.
+        let rest = if self.has_ended { None } else { Some(source) };
+        Cursor::new(self.bytes).chain(Rest { source: rest, failed: self.failed })
+    }
 }
 
-/// What is left of a source that has ended: an error, if there is one.
-struct Ended(Option<io::Error>);
+/// What is left of a source; where it has ended, no more than an error, if there is one.
+struct Rest<R> {
+    source: Option<R>,
+    failed: Option<io::Error>,
+}
 
-impl Read for Ended {
-    fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-        self.0.take().map_or(Ok(0), Err)
+impl<R: Read> Read for Rest<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        match &mut self.source {
+            Some(source) => source.read(buffer),
+            None => self.failed.take().map_or(Ok(0), Err),
+        }
     }
 }

@@ -208,7 +208,7 @@ pub fn split_inputs<'a>(
     let (flow, failures) = with_helpers(effort.n_threads() - 1, |helpers| {
         let sources = sources(inputs, &options.reading, sizes, helpers, effort.watch.as_ref());
         let sources = sources.map(|(input, pieces)| {
-            let check = |pieces: AnyPieces| records::check(pieces.format(), options).map(|()| pieces);
+            let check = |pieces: AnyPieces<_>| records::check(pieces.format(), options).map(|()| pieces);
             (input, pieces.and_then(check))
         });
         in_pieces(sources, effort.n_threads(), &mut look, work, sink)

@@ -2,11 +2,13 @@
 
 mod samples;
 
+use std::collections::BTreeMap;
 use std::fs;
+use std::path::PathBuf;
 
 use samples::samples;
 use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
-use urlsift::format::{Format, Reader, Role};
+use urlsift::format::{BadCause, BadRecord, Format, Reader, Role};
 use urlsift::kernel::KernelId;
 use urlsift::resolve::Base;
 use urlsift::scan::Options;
@@ -26,7 +28,15 @@ fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
     let mut reader = Reader::new(format);
     let (mut blank, mut refused, mut accepted) = (0, Vec::new(), [0; 5]);
     let mut by_role = [0; Role::ALL.len()];
-    for field in reader.fields(bytes).flatten() {
+    let mut bad: BTreeMap<BadCause, Vec<BadRecord>> = BTreeMap::new();
+    for field in reader.fields(bytes) {
+        let field = match field {
+            Ok(field) => field,
+            Err(record) => {
+                bad.entry(record.cause).or_default().push(record);
+                continue;
+            }
+        };
         if field.bytes.is_empty() {
             blank += 1;
             continue;
@@ -49,6 +59,10 @@ fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
     }
     let (_, records) = &scanned.records[0];
     assert_eq!(&records.counts, reader.counts(), "{name}");
+    for records in bad.values_mut() {
+        records.truncate(MAX_EXAMPLES);
+    }
+    assert_eq!(records.refused, bad, "{name}");
     assert_eq!(tally.blank, blank, "{name}");
     assert_eq!(Grammar::ALL.map(|grammar| tally.judged().accepted(grammar)), accepted, "{name}");
     for &role in Role::ALL {
@@ -90,9 +104,12 @@ fn records_are_counted_as_their_fields_one_by_one() {
     for (name, bytes, format) in samples() {
         let mut first: Option<Tally> = None;
         for kernel in KernelId::available() {
-            for (threads, shard_len) in [(1, 300), (3, 5000), (2, 1 << 20)] {
+            for (threads, shard_len, mmap) in
+                [(1, 300, false), (3, 300, true), (3, 5000, false), (2, 1 << 20, true)]
+            {
                 let mut effort = Effort::default();
                 (effort.threads, effort.shard_len, effort.kernel) = (threads, shard_len, kernel);
+                effort.mmap = mmap;
                 let scanned = scanned(&bytes, format, &options(), &effort);
                 check(&name, &bytes, format, &scanned);
                 let tally = first.get_or_insert_with(|| scanned.tally.clone());
@@ -131,6 +148,87 @@ fn names_are_counted_alike_however_long_records_are() {
     }
     assert_eq!(tallies[0].top_hosts(10), tallies[1].top_hosts(10));
     assert_eq!(tallies[0], tallies[1]);
+}
+
+/// What cannot be read stands where it stands in the file, whatever was read of it where.
+#[test]
+fn refused_records_have_the_lines_of_the_file() {
+    let mut bytes = Vec::new();
+    for n in 0..2000 {
+        match n % 191 {
+            7 => bytes.extend(b"{\"url\": 1}\n"),
+            90 => bytes.extend(b"\r\n{\"url\": \"http://h/\n"),
+            101 => bytes.extend(format!("{{\"url\": \"http://h/{}\"}}\n", "x".repeat(3000)).bytes()),
+            _ => bytes.extend(format!("{{\"url\": \"http://h{n}/\"}}\n").bytes()),
+        }
+    }
+    bytes.extend(b"{\"url\"");
+    for (threads, shard_len) in [(1, 16), (2, 16), (4, 100), (3, 1000), (2, 70_000)] {
+        for mmap in [false, true] {
+            let mut effort = Effort::default();
+            (effort.threads, effort.shard_len, effort.mmap) = (threads, shard_len, mmap);
+            let name = format!("{threads} threads, shards of {shard_len}, mapped: {mmap}");
+            check(&name, &bytes, Format::JsonLines, &scanned(&bytes, Format::JsonLines, &options(), &effort));
+        }
+    }
+}
+
+/// Many inputs at once, whatever they are, are counted as each alone.
+#[test]
+fn several_inputs_are_counted_as_each_alone() {
+    let directory = tempfile::tempdir().unwrap();
+    let mut paths = Vec::new();
+    for (name, bytes, format) in samples() {
+        if Format::detect(&bytes) == format {
+            let path = directory.path().join(&name);
+            fs::write(&path, &bytes).unwrap();
+            paths.push(path);
+            #[cfg(feature = "gzip")]
+            {
+                let path = directory.path().join(name + ".gz");
+                let file = fs::File::create(&path).unwrap();
+                let mut encoder = flate2::write::GzEncoder::new(file, flate2::Compression::default());
+                std::io::Write::write_all(&mut encoder, &bytes).unwrap();
+                encoder.finish().unwrap();
+                paths.push(path);
+            }
+        }
+    }
+    paths.push(directory.path().join("nothing there"));
+    let scan = |paths: &[PathBuf], threads, shard_len, mmap| {
+        let mut effort = Effort::default();
+        (effort.threads, effort.shard_len, effort.mmap) = (threads, shard_len, mmap);
+        scan_records(&input::list(paths), &Reading::default(), &options(), &effort)
+    };
+    let alone: Vec<_> =
+        paths.iter().map(|path| scan(std::slice::from_ref(path), 1, 1 << 20, false)).collect();
+    let mut first: Option<Tally> = None;
+    for (threads, shard_len, mmap) in [(1, 1 << 20, false), (1, 500, true), (2, 700, false), (4, 2000, true)]
+    {
+        let all = scan(&paths, threads, shard_len, mmap);
+        assert_eq!(all.records.len(), alone.iter().map(|one| one.records.len()).sum::<usize>());
+        for (number, records) in &all.records {
+            assert_eq!(
+                records,
+                &alone[*number as usize].records[0].1,
+                "{}",
+                paths[*number as usize].display()
+            );
+        }
+        let failed: Vec<_> = all.failures.iter().map(|failure| failure.input as usize).collect();
+        let expected = (0..paths.len()).filter(|&number| !alone[number].failures.is_empty());
+        assert_eq!(failed, expected.collect::<Vec<_>>());
+        let packed: Vec<_> = all.compressed.iter().map(|one| (one.input as usize, one.bytes)).collect();
+        let expected = alone.iter().enumerate().flat_map(|(number, one)| {
+            one.compressed.iter().map(move |compressed| (number, compressed.bytes))
+        });
+        assert_eq!(packed, expected.collect::<Vec<_>>());
+        for grammar in Grammar::ALL {
+            let sum = alone.iter().map(|one| one.tally.judged().accepted(grammar)).sum::<u64>();
+            assert_eq!(all.tally.judged().accepted(grammar), sum);
+        }
+        assert_eq!(&all.tally, first.get_or_insert_with(|| all.tally.clone()));
+    }
 }
 
 #[test]

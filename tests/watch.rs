@@ -5,7 +5,8 @@ use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
-use urlsift::corpus::{Effort, scan_inputs};
+use urlsift::corpus::{Effort, Reading, scan_inputs, scan_records};
+use urlsift::format::{Format, Reader};
 use urlsift::watch::Watch;
 use urlsift::{corpus, input, scan};
 
@@ -58,6 +59,49 @@ fn a_stop_leaves_the_beginning_of_a_file() {
         }
     }
     assert!(n_partial >= 4, "a stop before the start leaves nothing, at the least");
+}
+
+/// By shards, or from its start.
+#[test]
+fn a_stop_leaves_the_beginning_of_records() {
+    let mut n_partial = 0;
+    for (format, head, quote) in [(Format::JsonLines, "", "{\"url\": \""), (Format::Csv, "url,n\n", "\"")] {
+        let rest = if format == Format::Csv { "\n\",1" } else { "\"}" };
+        let row =
+            |n| if n % 1000 == 999 { "\"\n".to_owned() } else { format!("{quote}http://h/{n}{rest}\n") };
+        let rows = (0..50_000).map(row);
+        let bytes = [head.to_owned()].into_iter().chain(rows).collect::<String>().into_bytes();
+        let file = tempfile::NamedTempFile::new().unwrap();
+        fs::write(file.path(), &bytes).unwrap();
+        let inputs = input::list(&[file.path().to_owned()]);
+        for threads in 1..4 {
+            for part in 0..4 {
+                let watch = Watch::default();
+                let scanned = thread::scope(|scope| {
+                    scope.spawn(|| {
+                        while watch.bytes() < bytes.len() as u64 / 3 * part {
+                            thread::sleep(Duration::from_micros(50));
+                        }
+                        watch.stop();
+                    });
+                    let (reading, options) = (Reading::of(format), scan::Options::default());
+                    scan_records(&inputs, &reading, &options, &effort(threads, &watch))
+                });
+                let len = usize::try_from(scanned.tally.bytes()).unwrap();
+                let mut reader = Reader::new(format);
+                let refused: Vec<_> = reader.fields(&bytes[..len]).filter_map(Result::err).collect();
+                let found = scanned.records.first().map(|(_, records)| records);
+                assert_eq!(found.map_or(0, |records| records.counts.records()), reader.counts().records());
+                for bad in found.iter().flat_map(|records| records.refused.values().flatten()) {
+                    assert!(refused.contains(bad), "{bad:?}");
+                }
+                assert!(scanned.failures.iter().all(corpus::Failure::is_stop));
+                assert_eq!(scanned.failures.is_empty(), len == bytes.len());
+                n_partial += usize::from(len < bytes.len());
+            }
+        }
+    }
+    assert!(n_partial >= 3);
 }
 
 /// One member, and many.

@@ -3,11 +3,15 @@
 use std::io;
 use std::ops::Range;
 
-use super::{Compressed, Effort, Scanned, harvest, scan_file, scan_lines_from, scan_numbered};
+use super::counter::Counter;
+use super::from_start::{Packing, scan_on_the_way};
+use super::shards::scan_file;
+use super::{Effort, Scanned, scan_numbered};
+use crate::cutter::AnyPieces;
 use crate::format::Format;
-use crate::input::{Input, Opened, Span, Unpacked};
+use crate::input::{Input, Opened, Span};
 use crate::pipeline::Failure;
-use crate::reading::{Reading, Source};
+use crate::reading::Reading;
 use crate::scan::Options;
 
 /// Some lines of an input: those whose first byte lies in a range of its bytes, decoded where it is compressed.
@@ -129,7 +133,7 @@ fn scan_part(
         ));
     }
     let reader = reading.reader(format_of(input, reading)?)?;
-    let format = reader.format();
+    let counter = Counter::new(options, effort);
     let watch = effort.watch.as_ref();
     let at = part.seek.unwrap_or(Seek { file: 0, content: 0 });
     let opened = match part.seek {
@@ -138,40 +142,28 @@ fn scan_part(
     };
     let seam =
         part.seam.map(|seam| (seam.file.saturating_sub(at.file), seam.content.saturating_sub(at.content)));
-    let (bytes, packed): (Source, _) = match opened {
-        Opened::File(file, len) if format == Format::Lines => {
+    let opened = match opened {
+        Opened::File(file, len) => {
             // What is not as it should be is not worth reading.
             let right = part.size.is_none_or(|size| size == len);
             let range = part.range.start.min(len)..part.range.end.min(len);
-            let scanned = Scanned::default();
-            let scanned = if right && !range.is_empty() {
-                scan_file(scanned, (&file, len), range, part.input, options, effort)
-            } else {
-                scanned
-            };
+            let mut scanned = Scanned::default();
+            if right {
+                scanned = scan_file(scanned, (&file, len), range, part.input, &reader, &counter);
+            }
             return Ok((scanned, Some(len)));
         }
-        Opened::Packed(packed) => {
-            let Unpacked { bytes, codec, meter } = packed.with_seam(seam).unpack(watch, None)?;
-            (bytes, Some((codec, meter)))
-        }
-        opened => (opened.bytes(watch)?, None),
+        Opened::Packed(packed) => Opened::Packed(packed.with_seam(seam)),
+        stream @ Opened::Stream(_) => stream,
     };
+    let (bytes, packed) = Packing::open(opened, None, watch)?;
     let should_end = part.size == Some(part.range.end);
     let span = Span::new(bytes, at.content, &part.range)?
         .looking_behind((seam.is_some() || should_end).then_some(part.range.end));
-    let (offset, end) = (span.offset(), span.source_end());
-    let mut scanned = if format == Format::Lines {
-        scan_lines_from(span, offset, part.input, options, effort)
-    } else {
-        let reader = reader.standing_at(offset);
-        let judged = |fields| effort.judged(fields);
-        let (tally, records, failures) = harvest(span, part.input, reader, options, &effort.way(&judged));
-        Scanned::harvested(tally, records, failures, part.input, options, effort)
-    };
-    if let Some((codec, meter)) = packed {
-        scanned.compressed.push(Compressed { input: part.input, codec, bytes: meter.bytes() });
-    }
+    let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
+    let pieces = AnyPieces::new(span, reader, effort.sizes());
+    let mut scanned = scan_on_the_way(pieces, part.input, &counter);
+    scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     if should_end && end.get().is_none() && scanned.failures.is_empty() {
         let error = format!(
             "goes on behind byte {}, and should end there: it is not what was planned",

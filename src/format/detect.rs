@@ -1,7 +1,7 @@
 //! Which format an input has, by what its first records look like. Whoever gives lists of URLs must never be surprised: where
 //! not all of the first lines look like records of one format, they are lines.
 
-use memchr::memmem;
+use memchr::{memchr, memmem};
 
 use super::{Format, Reader, warc};
 use crate::shard::trim_terminator;
@@ -80,15 +80,24 @@ fn is_parquet(head: &[u8]) -> bool {
     begins && head.get(4).is_some_and(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
 }
 
-/// The lines that are not cut off, without the blank ones.
+/// How many lines are looked for, with comments and headers.
+const MOST_LINES: usize = 64;
+
+/// The first lines that are not cut off, without the blank ones.
 fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
-    let mut lines: Vec<_> = head.split_inclusive(|&byte| byte == b'\n').collect();
-    // The last may go on.
-    if lines.len() > 1 && !head.ends_with(b"\n") {
-        lines.pop();
+    let mut lines = Vec::new();
+    let mut rest = head;
+    while !rest.is_empty() && lines.len() < MOST_LINES {
+        let lf = memchr(b'\n', rest);
+        // The last may go on.
+        if lf.is_none() && rest.len() < head.len() {
+            break;
+        }
+        let line;
+        (line, rest) = rest.split_at(lf.map_or(rest.len(), |lf| lf + 1));
+        lines.extend(Some(trim_terminator(line).0).filter(|line| !line.is_empty()));
     }
-    let trimmed = lines.into_iter().map(|line| trim_terminator(line).0);
-    trimmed.filter(|line| !line.is_empty()).take(64).collect()
+    lines
 }
 
 /// Comments of CSV, headers of CDXJ.

@@ -432,11 +432,11 @@ impl Reader {
         Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })
     }
 
-    /// A reader of what stands at `offset` of its input, behind the end of a line, of a format whose lines can be read alone
-    /// ([`Format::is_cut_at_lines`]). It counts lines from there.
+    /// A reader of what stands at `offset` of its input, where a line begins that is counted as number `line`, of a format whose lines
+    /// can be read alone ([`Format::is_cut_at_lines`]).
     #[must_use]
-    pub(crate) fn standing_at(self, offset: u64) -> Self {
-        Self { offset, ..self }
+    pub(crate) fn standing_at(self, offset: u64, line: u64) -> Self {
+        Self { offset, line, ..self }
     }
 
     /// What it reads.

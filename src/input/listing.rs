@@ -81,11 +81,6 @@ impl Packed {
         self.codec
     }
 
-    /// Whether there may be something in it that others can help with.
-    pub(crate) fn wants_help(&self) -> bool {
-        self.codec == Codec::Gzip && self.file_len.is_some_and(|len| len >= LARGE)
-    }
-
     /// The same, to be found damaged where no member ends at `seam`: so many bytes from its start, and so many decoded.
     pub(crate) fn with_seam(self, seam: Option<(u64, u64)>) -> Self {
         Self { seam, ..self }

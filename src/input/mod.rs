@@ -15,8 +15,8 @@ mod span;
 mod walk;
 mod watched;
 
-pub(crate) use codec::Unpacked;
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
+pub(crate) use codec::{Meter, Unpacked};
 pub use listing::Input;
 pub(crate) use listing::Opened;
 pub(crate) use mapped::{Mapped, Window};

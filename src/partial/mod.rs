@@ -23,7 +23,7 @@ pub use written::{PartialError, SCHEMA};
 use crate::corpus::{Compressed, Failure, Part, Records, Scanned, ScannedParts};
 use crate::escape::printable;
 use crate::report::Report;
-use crate::tally::{MAX_BYTES, Run, Tally};
+use crate::tally::{MAX_BYTES, Tally};
 use cover::Cover;
 
 /// An input as all partial reports of a corpus know it.
@@ -291,9 +291,9 @@ impl Partial {
                 if (own.format, &own.column) != (records.format, &records.column) {
                     return Err(MergeError::Format(self.inputs[&input].name.clone()));
                 }
-                move_lines(own, input, &runs.0, &joined, self.tally.runs());
+                own.move_lines(input, &runs.0, &joined, self.tally.runs());
             }
-            move_lines(&mut records, input, &runs.1, &joined, self.tally.runs());
+            records.move_lines(input, &runs.1, &joined, self.tally.runs());
             add_records(&mut self.records, input, records);
         }
         for compressed in other.compressed.into_values() {
@@ -456,19 +456,4 @@ fn add_compressed(all: &mut BTreeMap<u32, Compressed>, compressed: Compressed) {
     all.entry(compressed.input)
         .and_modify(|own| own.bytes = own.bytes.saturating_add(compressed.bytes))
         .or_insert(compressed);
-}
-
-/// Has the lines of records that are shown counted from the start of the stretches that `now` has; they were counted from those of
-/// `before`. `parts`, sorted, are all that these were made of.
-fn move_lines(records: &mut Records, input: u32, before: &[Run], parts: &[Run], now: &[Run]) {
-    let run_at = |runs: &[Run], offset: u64| {
-        let at = runs.partition_point(|run| (run.input, run.start) <= (input, offset));
-        at.checked_sub(1).map(|at| runs[at]).filter(|run| run.input == input)
-    };
-    for bad in records.refused.values_mut().flatten() {
-        let (Some(old), Some(new)) = (run_at(before, bad.offset), run_at(now, bad.offset)) else { continue };
-        let before = |start: u64| parts.partition_point(|run| (run.input, run.start) < (input, start));
-        let between = &parts[before(new.start)..before(old.start)];
-        bad.line += between.iter().map(|run| run.lines).sum::<u64>();
-    }
 }

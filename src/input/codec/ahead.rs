@@ -437,10 +437,10 @@ mod tests {
 
     fn with_hands<R>(n: usize, work: impl FnOnce(Hands<'_>) -> R) -> R {
         thread::scope(|scope| {
-            let (hands, offered) = Hands::new();
+            let (hands, offered) = Hands::new(n);
             for _ in 0..n {
                 let offered = offered.clone();
-                scope.spawn(move || offered.into_iter().for_each(|job| job()));
+                scope.spawn(move || offered.work_off());
             }
             work(hands)
         })

@@ -1,0 +1,192 @@
+//! Inputs that are read from their start to their end: compressed ones, those of which the parts cannot be read alone, and streams.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crossbeam_channel::unbounded;
+
+use super::counter::{Content, Counter, Long};
+use super::{Compressed, Scanned, lock};
+use crate::cutter::{AnyPieces, Cut};
+use crate::hands::{Hands, Helpers, Offered};
+use crate::input::{Codec, Input, Meter, Opened, Unpacked};
+use crate::pipeline::{Failure, Lent, in_pieces};
+use crate::reading::{Reading, Source};
+use crate::tally::{Place, Tally};
+use crate::watch::Watch;
+
+/// How an input is packed, and how far it has been decoded.
+pub(super) struct Packing(Codec, Meter);
+
+impl Packing {
+    /// The bytes of an input from its start on, decoded if it is packed.
+    ///
+    /// # Errors
+    /// When this build cannot read its codec.
+    pub(super) fn open<'a>(
+        opened: Opened,
+        helpers: Helpers<'a>,
+        watch: Option<&Watch>,
+    ) -> io::Result<(Source<'a>, Option<Self>)> {
+        let Opened::Packed(packed) = opened else { return Ok((opened.bytes(watch)?, None)) };
+        let Unpacked { bytes, codec, meter } = packed.unpack(watch, helpers)?;
+        Ok((bytes, Some(Self(codec, meter))))
+    }
+
+    /// What there is to say of it, now that as much has been decoded as can be.
+    pub(super) fn found(self, input: u32) -> Compressed {
+        Compressed { input, codec: self.0, bytes: self.1.bytes() }
+    }
+}
+
+/// Files, each read by one thread. Threads for which there is no file left take pieces over from the others, and count them while
+/// those read on.
+pub(super) fn scan_files(files: &[(u32, &Input)], reading: &Reading, counter: &Counter<'_>) -> Scanned {
+    let next = &AtomicUsize::new(0);
+    let (hands, offered) = Hands::new(counter.effort.n_threads() - 1);
+    thread::scope(|scope| {
+        let spawn = |_| {
+            let (hands, offered) = (hands.clone(), offered.clone());
+            let work = move || scan_some(files, next, reading, counter, hands, offered);
+            // Where the system refuses a thread, the others do its work.
+            thread::Builder::new().spawn_scoped(scope, work).ok()
+        };
+        let n_others = if files.is_empty() { 0 } else { counter.effort.n_threads() - 1 };
+        let others: Vec<_> = (0..n_others).filter_map(spawn).collect();
+        let own = scan_some(files, next, reading, counter, hands, offered);
+        others.into_iter().fold(own, |scanned, other| match other.join() {
+            Ok(more) => scanned.merge(more),
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
+}
+
+/// Takes files as long as there are some, and then pieces of those of others.
+fn scan_some<'a>(
+    files: &[(u32, &Input)],
+    next: &AtomicUsize,
+    reading: &Reading,
+    counter: &'a Counter<'a>,
+    hands: Hands<'a>,
+    offered: Offered<'a>,
+) -> Scanned {
+    let mut scanned = Scanned::default();
+    while let Some(&(number, input)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        scanned = scan_file(scanned, input, number, reading, counter, (&hands, &offered));
+    }
+    // Somebody may offer work as long as there is one of these.
+    drop(hands);
+    offered.work_off();
+    scanned
+}
+
+/// Adds a file to what has been scanned of others, with the help of `hands`.
+fn scan_file<'a>(
+    mut scanned: Scanned,
+    input: &Input,
+    number: u32,
+    reading: &Reading,
+    counter: &'a Counter<'a>,
+    (hands, offered): (&Hands<'a>, &Offered<'a>),
+) -> Scanned {
+    let watch = counter.effort.watch.as_ref();
+    let n_hands = counter.effort.n_threads() - 1;
+    let helpers = (n_hands > 0).then(|| (hands.clone(), n_hands));
+    let (bytes, packed) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
+        Ok(opened) => opened,
+        Err(error) => return scanned.merge(Scanned::failed(number, error)),
+    };
+    match AnyPieces::open(bytes, reading, counter.effort.sizes()) {
+        Ok(pieces) => scanned = scan_pieces(scanned, pieces, number, counter, (hands, offered)),
+        Err(error) => scanned.failures.push(Failure { input: number, error }),
+    }
+    scanned.compressed.extend(packed.map(|packing| packing.found(number)));
+    scanned
+}
+
+/// Adds the pieces of a file to what has been scanned of others.
+fn scan_pieces<'a>(
+    mut scanned: Scanned,
+    mut pieces: AnyPieces<Source<'_>>,
+    input: u32,
+    counter: &'a Counter<'a>,
+    (hands, offered): (&Hands<'a>, &Offered<'a>),
+) -> Scanned {
+    scanned.expect(input, pieces.format());
+    let (home, come_home) = unbounded();
+    let mut long = Long::default();
+    let shared = Arc::new(Mutex::new(Scanned::default()));
+    loop {
+        match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
+            Ok(Some(piece)) => {
+                let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, piece);
+                let bytes = Lent::new(bytes, &home);
+                let Some(content) = content else { continue };
+                let place = Place { input, offset: bytes.offset };
+                // Many files have but one piece, and are not worth a tally of their own.
+                if place.offset == 0 {
+                    counter.add(&mut scanned, bytes.get(), place, content);
+                    continue;
+                }
+                let shared = shared.clone();
+                let job = Box::new(move || counter.add_to(&shared, bytes.get(), place, content));
+                if let Err(job) = hands.leave(job) {
+                    job();
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                scanned.failures.push(Failure { input, error });
+                break;
+            }
+        }
+    }
+    // What others have taken over comes home when it is done.
+    offered.catch_up();
+    drop(home);
+    while come_home.recv().is_ok() {}
+    let shared = std::mem::take(&mut *lock(&shared));
+    scanned.merge(shared).ended(input, counter.options, counter.effort)
+}
+
+/// An input that may keep its reader waiting, which does nothing else: others count its pieces.
+pub(super) fn scan_stream(
+    input: &Input,
+    number: u32,
+    reading: &Reading,
+    counter: &Counter<'_>,
+) -> io::Result<Scanned> {
+    let watch = counter.effort.watch.as_ref();
+    let (bytes, packed) = Packing::open(input.open(watch)?, None, watch)?;
+    let pieces = AnyPieces::open(bytes, reading, counter.effort.sizes())?;
+    let mut scanned = scan_on_the_way(pieces, number, counter);
+    scanned.compressed.extend(packed.map(|packing| packing.found(number)));
+    Ok(scanned)
+}
+
+/// Counts the pieces of an input on all threads, while this one reads on.
+pub(super) fn scan_on_the_way(
+    pieces: AnyPieces<impl io::Read>,
+    input: u32,
+    counter: &Counter<'_>,
+) -> Scanned {
+    let mut scanned = Scanned::default();
+    scanned.expect(input, pieces.format());
+    let shared = Mutex::new(scanned);
+    let mut long = Long::default();
+    let mut aside = Tally::default();
+    let look = |_, piece| counter.look(&mut aside, &mut long, input, piece);
+    let work = |bytes: Lent, content: Content| {
+        let place = Place { input, offset: bytes.offset };
+        counter.add_to(&shared, bytes.get(), place, content);
+    };
+    let sink = |()| ControlFlow::<()>::Continue(());
+    let (_, failures) = in_pieces([(input, Ok(pieces))], counter.effort.n_threads(), look, work, sink);
+    let mut scanned = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    scanned.tally = scanned.tally.merge(aside);
+    scanned.failures = failures;
+    scanned.ended(input, counter.options, counter.effort)
+}
