@@ -26,7 +26,7 @@ fn list() -> Vec<u8> {
 
 /// The fixtures, with the codecs that they are packed by.
 fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
-    const NAMES: [(&str, Codec); 11] = [
+    const NAMES: [(&str, Codec); 13] = [
         ("gzip.gz", Codec::Gzip),
         ("noname.gz", Codec::Gzip),
         ("members.gz", Codec::Gzip),
@@ -34,6 +34,8 @@ fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
         ("bgzip.gz", Codec::Gzip),
         ("zstd.zst", Codec::Zstd),
         ("frames.zst", Codec::Zstd),
+        ("dictionary.zst", Codec::Zstd),
+        ("plain_dictionary.zst", Codec::Zstd),
         ("xz.xz", Codec::Xz),
         ("streams.xz", Codec::Xz),
         ("bzip2.bz2", Codec::Bzip2),
@@ -169,7 +171,8 @@ fn what_is_cut_off_anywhere_counts_up_to_there() {
         on_all_cores(packed.len(), |len| {
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&packed[..len]).unwrap();
-            if len <= if codec == Codec::Bzip2 { 3 } else { 1 } {
+            // Some beginnings are text.
+            if len <= if matches!(packed[0], b'B' | b'P'..=b'_') { 3 } else { 1 } {
                 return;
             }
             let scanned = scan_with(file.path(), 1, 1 << 20);
@@ -349,6 +352,44 @@ fn what_takes_too_much_memory_is_refused() {
         assert_eq!((error.kind(), error.codec()), (DecodeErrorKind::TooLarge, codec));
         assert!(error.to_string().contains(command), "{error}");
     }
+}
+
+/// Frames of web archives that may hold a dictionary.
+#[test]
+fn dictionaries_that_are_none_or_too_long() {
+    let frame = |content: &[u8], len: u32| [b"\x5d\x2a\x4d\x18", &len.to_le_bytes()[..], content].concat();
+    let held = |content: &[u8]| frame(content, u32::try_from(content.len()).unwrap());
+    let packed = zstd::encode_all(&*list(), 3).unwrap();
+    let scan_bytes = |bytes: &[u8]| {
+        let mut file = tempfile::NamedTempFile::new().unwrap();
+        file.write_all(bytes).unwrap();
+        scan_with(file.path(), 1, 1000)
+    };
+    // Whatever else stands there is stepped over.
+    for content in [&b""[..], b"\x37\xa4", b"\x28\xb5\x2f", b"\x28\xb5\x2f\xfc?", b"some text"] {
+        let scanned = scan_bytes(&[&*held(content), &packed, &held(content), &packed].concat());
+        assert!(scanned.failures.is_empty(), "{scanned:?}");
+        assert_eq!(scanned.tally.bytes(), 2 * list().len() as u64, "{content:?}");
+    }
+    let bomb = zstd::encode_all(&*vec![0; 40 << 20], 3).unwrap();
+    let long = [b"\x37\xa4\x30\xec", &vec![1; (32 << 20) - 3][..]].concat();
+    for bytes in [held(&bomb), held(&long), frame(b"\x37\xa4\x30\xec", u32::MAX)] {
+        let scanned = scan_bytes(&[&*bytes, &packed].concat());
+        assert_eq!(error(&scanned).unwrap().kind(), DecodeErrorKind::TooLarge);
+    }
+    for content in [&b"\x37\xa4\x30\xecnothing that was trained"[..], b"\x28\xb5\x2f\xfd broken"] {
+        let scanned = scan_bytes(&[&*held(content), &packed].concat());
+        let error = error(&scanned).unwrap();
+        assert_eq!((error.kind(), error.at()), (DecodeErrorKind::Damaged, held(content).len() as u64));
+        assert!(error.to_string().contains("its dictionary"), "{error}");
+    }
+    // A frame that needs another dictionary.
+    let other = fs::read(folder().join("dictionary.zst")).unwrap();
+    let (dictionary, rest) =
+        other.split_at(8 + usize::try_from(u32::from_le_bytes(*other[4..].first_chunk().unwrap())).unwrap());
+    assert_eq!(error(&scan_bytes(rest)).unwrap().kind(), DecodeErrorKind::Damaged);
+    let scanned = scan_bytes(&[&*packed, dictionary, rest].concat());
+    assert!(scanned.failures.is_empty() && scanned.tally.bytes() == 2 * list().len() as u64);
 }
 
 /// The most memory that a child of this process has had, in bytes.

@@ -269,9 +269,10 @@ mod tests {
     use super::super::source::Buffered;
     use super::*;
 
-    const FIXTURES: [(Codec, &[u8]); 4] = [
+    const FIXTURES: [(Codec, &[u8]); 5] = [
         (Codec::Gzip, include_bytes!("../../../tests/codec/members.gz")),
         (Codec::Zstd, include_bytes!("../../../tests/codec/frames.zst")),
+        (Codec::Zstd, include_bytes!("../../../tests/codec/dictionary.zst")),
         (Codec::Bzip2, include_bytes!("../../../tests/codec/streams.bz2")),
         (Codec::Xz, include_bytes!("../../../tests/codec/streams.xz")),
     ];

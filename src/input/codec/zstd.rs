@@ -1,9 +1,10 @@
-//! Zstandard, by its own library, with windows up to the 128 MiB that its command takes without being asked.
+//! Zstandard, by its own library, with windows up to the 128 MiB that its command takes without being asked, and with the dictionaries
+//! that web archives begin with.
 //!
 //! When the library finds something wrong, it does not say what it had decoded in that call. So no call gets to read behind
 //! a block from which bytes have just come: what is decoded before damage is the same for any reads and any buffers.
 
-use std::io;
+use std::io::{self, Read};
 
 use zstd::stream::raw::{DParameter, Decoder, Operation, Status};
 
@@ -15,19 +16,94 @@ const WINDOW_LOG: u32 = 27;
 /// How long the header of a block is (RFC 8878, section 3.1.1.2), which the library likes to have with the block before.
 const BLOCK_HEADER: usize = 3;
 
+/// The first bytes of a frame of compressed bytes, of a dictionary, and of a frame that holds one: for all behind it, in web archives
+/// ("Zstandard Compression for WARC Files 1.0", a proposal of the IIPC that archives follow). Other decoders step over that.
+const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
+const DICTIONARY: &[u8] = b"\x37\xa4\x30\xec";
+const DICTIONARY_FRAME: &[u8] = b"\x5d\x2a\x4d\x18";
+
+/// How long the header of such a frame is: those bytes, and how long its content is. The content is a dictionary, packed or not.
+const HEADER: usize = 8;
+
+/// The longest dictionary, packed and unpacked. Mostly they have a hundred kilobytes.
+const MAX_DICTIONARY: usize = 32 << 20;
+
 pub(super) struct Zstd {
     decoder: Decoder<'static>,
+    place: Place,
     /// How many bytes the library would like to have.
     wanted: usize,
     /// Whether it may have more decoded than there was room for.
     is_full: bool,
 }
 
+/// Where in a frame it is.
+enum Place {
+    /// At its start; what has been taken of it may begin a dictionary.
+    Beginning(Vec<u8>),
+    /// In a dictionary of some length.
+    Dictionary(Vec<u8>, usize),
+    Frame,
+}
+
+/// What a frame has that begins with `head`.
+enum Begins {
+    Dictionary(usize),
+    Other,
+    /// More bytes tell.
+    Unclear,
+}
+
+fn begins(head: &[u8]) -> Begins {
+    let agree = |head: &[u8], magic: &[u8]| head.iter().zip(magic).all(|(byte, magic)| byte == magic);
+    let len = head.get(DICTIONARY_FRAME.len()..).and_then(|rest| rest.first_chunk().copied());
+    let len = len.map(|len| usize::try_from(u32::from_le_bytes(len)).unwrap_or(usize::MAX));
+    let content = head.get(HEADER..).unwrap_or_default();
+    if !agree(head, DICTIONARY_FRAME)
+        || len.is_some_and(|len| len < DICTIONARY.len())
+        || !(agree(content, FRAME) || agree(content, DICTIONARY))
+    {
+        return Begins::Other;
+    }
+    len.filter(|_| content.len() >= DICTIONARY.len()).map_or(Begins::Unclear, Begins::Dictionary)
+}
+
+/// A dictionary, or as much of it as shows that it is too long.
+fn unpacked(content: Vec<u8>) -> io::Result<Vec<u8>> {
+    if !content.starts_with(FRAME) {
+        return Ok(content);
+    }
+    let mut dictionary = Vec::new();
+    let source = zstd::stream::read::Decoder::with_buffer(&*content)?;
+    source.take(MAX_DICTIONARY as u64 + 1).read_to_end(&mut dictionary)?;
+    Ok(dictionary)
+}
+
+fn decoder(dictionary: &[u8]) -> io::Result<Decoder<'static>> {
+    let mut decoder = Decoder::with_dictionary(dictionary)?;
+    decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG))?;
+    Ok(decoder)
+}
+
 impl Zstd {
     pub(super) fn new() -> io::Result<Self> {
-        let mut decoder = Decoder::new()?;
-        decoder.set_parameter(DParameter::WindowLogMax(WINDOW_LOG))?;
-        Ok(Self { decoder, wanted: 1, is_full: false })
+        Ok(Self { decoder: decoder(&[])?, place: Place::Beginning(Vec::new()), wanted: 1, is_full: false })
+    }
+
+    /// Takes a dictionary, packed or not, for all frames that follow.
+    fn learn(&mut self, content: Vec<u8>) -> State {
+        let learnt = unpacked(content).and_then(|dictionary| {
+            let fits = dictionary.len() <= MAX_DICTIONARY;
+            if fits {
+                self.decoder = decoder(&dictionary)?;
+            }
+            Ok(fits)
+        });
+        match learnt {
+            Ok(true) => State::Ended,
+            Ok(false) => State::TooLarge,
+            Err(error) => State::Damaged(format!("its dictionary: {}", error.to_string().to_lowercase())),
+        }
     }
 
     fn run(&mut self, input: &[u8], output: &mut [u8]) -> Step {
@@ -52,8 +128,9 @@ impl Zstd {
     }
 }
 
-impl Decode for Zstd {
-    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+impl Zstd {
+    /// Goes on in a frame.
+    fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         if self.is_full {
             let step = self.run(&[], output);
             if step.written > 0 || !matches!(step.state, State::Going) {
@@ -63,9 +140,59 @@ impl Decode for Zstd {
         let wanted = if self.wanted > BLOCK_HEADER { self.wanted - BLOCK_HEADER } else { self.wanted };
         self.run(&input[..wanted.min(input.len())], output)
     }
+}
+
+impl Decode for Zstd {
+    fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        match &mut self.place {
+            Place::Frame => self.decode(input, output),
+            Place::Beginning(head) => {
+                let before = head.len();
+                let read = input.len().min(HEADER + DICTIONARY.len() - before);
+                head.extend_from_slice(&input[..read]);
+                let head = std::mem::take(head);
+                let going = Step { read, written: 0, state: State::Going };
+                match begins(&head) {
+                    Begins::Unclear => {
+                        self.place = Place::Beginning(head);
+                        going
+                    }
+                    Begins::Dictionary(len) if len > MAX_DICTIONARY => {
+                        Step { state: State::TooLarge, ..going }
+                    }
+                    Begins::Dictionary(len) => {
+                        self.place = Place::Dictionary(head[HEADER..].to_vec(), len);
+                        going
+                    }
+                    Begins::Other => {
+                        self.place = Place::Frame;
+                        // The library gets what was taken before it was known that this is something else.
+                        if before > 0 {
+                            let step = self.run(&head[..before], &mut []);
+                            if !matches!(step.state, State::Going) {
+                                return Step { read: 0, ..step };
+                            }
+                        }
+                        self.decode(input, output)
+                    }
+                }
+            }
+            Place::Dictionary(content, len) => {
+                let read = input.len().min(*len - content.len());
+                content.extend_from_slice(&input[..read]);
+                let state = if content.len() == *len {
+                    let content = std::mem::take(content);
+                    self.learn(content)
+                } else {
+                    State::Going
+                };
+                Step { read, written: 0, state }
+            }
+        }
+    }
 
     fn next_stream(&mut self) -> io::Result<()> {
-        (self.wanted, self.is_full) = (1, false);
+        (self.place, self.wanted, self.is_full) = (Place::Beginning(Vec::new()), 1, false);
         self.decoder.reinit()
     }
 }
