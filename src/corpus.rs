@@ -153,7 +153,7 @@ impl Scanned {
     }
 
     /// Takes note of an input, of which there may be nothing to count.
-    fn expect(&mut self, input: u32, format: Format) {
+    fn note_format(&mut self, input: u32, format: Format) {
         if format != Format::Lines {
             append(&mut self.records, input, Records::new(format));
         }
@@ -220,7 +220,7 @@ fn scan_numbered<'a>(
 ) -> Scanned {
     let counter = Counter::new(options, effort);
     // Files first, all at once; then what can only be read from its start.
-    let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.is_stream());
+    let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.may_wait());
     let others = Mutex::new(Others::default());
     let scan_one =
         |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, effort) {
@@ -228,7 +228,7 @@ fn scan_numbered<'a>(
                 shards::scan_small(scanned, source, number, reader, &counter)
             }
             Ok(Access::Shards(file, len, reader)) => {
-                shards::scan_file(scanned, (&file, len), 0..len, number, &reader, &counter)
+                shards::scan_shards(scanned, (&file, len), 0..len, number, &reader, &counter)
             }
             Ok(Access::FromStart) => {
                 lock(&others).from_start.push((number, input));
@@ -248,12 +248,13 @@ fn scan_numbered<'a>(
     others.from_start.sort_unstable_by_key(|&(number, _)| number);
     all = all.merge(from_start::scan_files(&others.from_start, reading, &counter));
     #[cfg(feature = "parquet")]
+    others.tables.sort_unstable_by_key(|&(number, _)| number);
+    #[cfg(feature = "parquet")]
     for (number, input) in others.tables {
         all = all.merge(table::scan_table(input, number, reading, options, effort));
     }
     for (number, input) in streams {
-        let scanned = from_start::scan_stream(input, number, reading, &counter);
-        all = all.merge(scanned.unwrap_or_else(|error| Scanned::failed(number, error)));
+        all = all.merge(from_start::scan_stream(input, number, reading, &counter));
     }
     all.failures.sort_by_key(|failure| failure.input);
     all.failures.dedup_by_key(|failure| failure.input);

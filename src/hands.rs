@@ -23,7 +23,7 @@ pub(crate) struct Offered<'a> {
 }
 
 impl<'a> Hands<'a> {
-    /// Those that work off what comes out of the other end, of whom `n` are thought of.
+    /// Those that work off what comes out of the other end; up to `n` jobs may wait for them.
     pub(crate) fn new(n: usize) -> (Self, Offered<'a>) {
         let ((now, offered), (soon, left)) = (bounded(0), bounded(n));
         (Self { now, soon }, Offered { now: offered, soon: left })
@@ -42,7 +42,7 @@ impl<'a> Hands<'a> {
     /// depend on, it has to do in the end ([`Offered::catch_up`]): there may be nobody who has time.
     ///
     /// # Errors
-    /// When as many wait as there are threads; the error is the job.
+    /// When as many wait as may; the error is the job.
     pub(crate) fn leave(&self, job: Job<'a>) -> Result<(), Job<'a>> {
         self.soon.try_send(job).map_err(TrySendError::into_inner)
     }

@@ -371,23 +371,30 @@ fn dictionaries_that_are_none_or_too_long() {
         assert!(scanned.failures.is_empty(), "{scanned:?}");
         assert_eq!(scanned.tally.bytes(), 2 * list().len() as u64, "{content:?}");
     }
+    // So is a dictionary that cannot be read, as long as nothing needs it.
     let bomb = zstd::encode_all(&*vec![0; 40 << 20], 3).unwrap();
-    let long = [b"\x37\xa4\x30\xec", &vec![1; (32 << 20) - 3][..]].concat();
-    for bytes in [held(&bomb), held(&long), frame(b"\x37\xa4\x30\xec", u32::MAX)] {
-        let scanned = scan_bytes(&[&*bytes, &packed].concat());
-        assert_eq!(error(&scanned).unwrap().kind(), DecodeErrorKind::TooLarge);
-    }
-    for content in [&b"\x37\xa4\x30\xecnothing that was trained"[..], b"\x28\xb5\x2f\xfd broken"] {
-        let scanned = scan_bytes(&[&*held(content), &packed].concat());
-        let error = error(&scanned).unwrap();
-        assert_eq!((error.kind(), error.at()), (DecodeErrorKind::Damaged, held(content).len() as u64));
-        assert!(error.to_string().contains("its dictionary"), "{error}");
-    }
-    // A frame that needs another dictionary.
+    let long = [b"\x37\xa4\x30\xec", &vec![1; (8 << 20) - 3][..]].concat();
     let other = fs::read(folder().join("dictionary.zst")).unwrap();
-    let (dictionary, rest) =
-        other.split_at(8 + usize::try_from(u32::from_le_bytes(*other[4..].first_chunk().unwrap())).unwrap());
-    assert_eq!(error(&scan_bytes(rest)).unwrap().kind(), DecodeErrorKind::Damaged);
+    let len = u32::from_le_bytes(*other[4..].first_chunk().unwrap());
+    let (dictionary, rest) = other.split_at(8 + usize::try_from(len).unwrap());
+    for (content, why) in [
+        (&*bomb, "it is longer than 8,388,608 bytes"),
+        (&long, "it is longer than 8,388,608 bytes"),
+        (b"\x37\xa4\x30\xecnothing that was trained", "cannot be read"),
+        (b"\x28\xb5\x2f\xfd broken", "cannot be read"),
+    ] {
+        let scanned = scan_bytes(&[&*held(content), &packed].concat());
+        assert!(scanned.failures.is_empty(), "{:?}", scanned.failures);
+        assert_eq!(scanned.tally.bytes(), list().len() as u64);
+        let scanned = scan_bytes(&[&*held(content), &packed, rest].concat());
+        let error = error(&scanned).unwrap();
+        assert_eq!((error.kind(), error.decoded()), (DecodeErrorKind::Damaged, list().len() as u64));
+        assert!(error.to_string().contains(why), "{error}");
+    }
+    let scanned = scan_bytes(&[&*frame(b"\x37\xa4\x30\xec", u32::MAX), &packed].concat());
+    assert_eq!(error(&scanned).unwrap().kind(), DecodeErrorKind::Truncated);
+    let scanned = scan_bytes(rest);
+    assert!(error(&scanned).unwrap().to_string().contains("a dictionary that is not in it"));
     let scanned = scan_bytes(&[&*packed, dictionary, rest].concat());
     assert!(scanned.failures.is_empty() && scanned.tally.bytes() == 2 * list().len() as u64);
 }

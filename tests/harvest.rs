@@ -8,7 +8,7 @@ use std::path::PathBuf;
 
 use samples::samples;
 use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
-use urlsift::format::{BadCause, BadRecord, Format, Reader, Role};
+use urlsift::format::{BadCause, BadRecord, Format, MAX_RECORD_LEN, Reader, Role};
 use urlsift::kernel::KernelId;
 use urlsift::resolve::Base;
 use urlsift::scan::Options;
@@ -169,6 +169,39 @@ fn refused_records_have_the_lines_of_the_file() {
             (effort.threads, effort.shard_len, effort.mmap) = (threads, shard_len, mmap);
             let name = format!("{threads} threads, shards of {shard_len}, mapped: {mmap}");
             check(&name, &bytes, Format::JsonLines, &scanned(&bytes, Format::JsonLines, &options(), &effort));
+        }
+    }
+}
+
+/// Whether a line is too long does not depend on how much of it is seen at once, CRs at the end of that or not.
+#[test]
+fn long_lines_are_too_long_wherever_they_are_cut() {
+    let log = "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 1";
+    for (format, head, record) in [
+        (Format::JsonLines, "", "{\"url\": \"http://h/\"}"),
+        (Format::Cdxj, "", "org,example)/ 20260101000000 {\"url\": \"http://h/\"}"),
+        (Format::Clf, "", log),
+        (Format::Csv, "id,url\n", "1,http://h/"),
+        (Format::Csv, "id,url\n", "1,\"http://h/\""),
+        (Format::W3c, "#Fields: cs-uri-stem\n", "/a"),
+        (Format::W3c, "#Fields: cs-uri-stem\n", "#Fields: date"),
+        (Format::Cdx, " CDX N b a\n", "org,example)/ 20260101000000 http://h/"),
+        (Format::JsonLines, "", ""),
+    ] {
+        let records = format!("{record}\n").repeat(3000);
+        let room = MAX_RECORD_LEN - record.len();
+        for (crs, end) in [(room, "\n"), (room + 1, "\n"), (9 << 20, "x\n")] {
+            let bytes = [head, &records, record, &"\r".repeat(crs), end, &records, record].concat();
+            let found = |threads, shard_len, mmap| {
+                let mut effort = Effort::default();
+                (effort.threads, effort.shard_len, effort.mmap) = (threads, shard_len, mmap);
+                let found = scanned(bytes.as_bytes(), format, &Options::default(), &effort);
+                (found.tally, format!("{:?}", found.records))
+            };
+            let whole = found(1, 1 << 30, false);
+            for cut in [found(1, 1 << 20, false), found(2, 1 << 20, true)] {
+                assert!(cut == whole, "{format} {record} {crs} {end:?}: {}\n{}", cut.1, whole.1);
+            }
         }
     }
 }

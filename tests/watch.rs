@@ -104,6 +104,31 @@ fn a_stop_leaves_the_beginning_of_records() {
     assert!(n_partial >= 3);
 }
 
+/// A record that nobody will read is stepped over, and that ends too.
+#[test]
+fn a_stop_inside_a_record_that_is_too_long() {
+    let file = tempfile::NamedTempFile::new().unwrap();
+    fs::write(file.path(), b"{\"url\": \"http://h/\"}\n".repeat(9)).unwrap();
+    let len = 4 << 30;
+    file.as_file().set_len(len).unwrap();
+    let inputs = input::list(&[file.path().to_owned()]);
+    for threads in 1..3 {
+        let watch = Watch::default();
+        let scanned = thread::scope(|scope| {
+            scope.spawn(|| {
+                while watch.bytes() < 20 << 20 {
+                    thread::sleep(Duration::from_micros(50));
+                }
+                watch.stop();
+            });
+            let (reading, options) = (Reading::of(Format::JsonLines), scan::Options::default());
+            scan_records(&inputs, &reading, &options, &effort(threads, &watch))
+        });
+        assert!(watch.bytes() < len / 2 && scanned.failures[0].is_stop());
+        assert_eq!(scanned.records[0].1.counts.read(), 9);
+    }
+}
+
 /// One member, and many.
 #[cfg(all(feature = "gzip", feature = "zstd"))]
 fn packed(bytes: &[u8]) -> [Vec<u8>; 3] {

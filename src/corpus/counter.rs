@@ -3,7 +3,7 @@
 use std::sync::Mutex;
 
 use super::{Effort, Scanned, lock};
-use crate::cutter::AnyPiece;
+use crate::cutter::{AnyPiece, RecordPiece};
 use crate::format::Reader;
 use crate::gather::{Gatherer, append};
 use crate::input::{Bytes, Piece};
@@ -21,18 +21,27 @@ pub(super) struct Counter<'a> {
 /// What is in a piece that can be counted anywhere.
 pub(super) enum Content {
     Lines,
-    /// Records, a reader that stands before them, and whether it is known that the input ends behind them.
-    Records(Box<Reader>, bool),
+    Records {
+        /// Stands before them.
+        reader: Box<Reader>,
+        /// Whether it is known that the input ends behind them.
+        is_last: bool,
+    },
 }
 
-/// A line that is longer than a piece, and counted where its input is read.
+/// What goes on in the next piece of an input.
 #[derive(Default)]
-pub(super) struct Long(Option<LongLine>);
+pub(super) struct Long {
+    /// A line that is longer than a piece, and counted where its input is read.
+    line: Option<LongLine>,
+    /// Whether a record does that is too long to be read.
+    is_record: bool,
+}
 
 impl Long {
-    /// Whether there is one that goes on.
+    /// Whether something does: it may do so for hours.
     pub(super) fn is_open(&self) -> bool {
-        self.0.is_some()
+        self.line.is_some() || self.is_record
     }
 }
 
@@ -54,15 +63,18 @@ impl<'a> Counter<'a> {
             AnyPiece::Lines(Piece::Lines(bytes)) => (bytes, Some(Content::Lines)),
             AnyPiece::Lines(Piece::Long { bytes, end }) => {
                 let place = Place { input, offset: bytes.offset };
-                let line = long.0.get_or_insert_with(|| LongLine::new(place, self.options));
+                let line = long.line.get_or_insert_with(|| LongLine::new(place, self.options));
                 line.feed(bytes.get());
                 self.effort.judged(u64::from(end));
-                if let Some(line) = long.0.take_if(|_| end) {
+                if let Some(line) = long.line.take_if(|_| end) {
                     *tally = std::mem::take(tally).merge(line.finish());
                 }
                 (bytes, None)
             }
-            AnyPiece::Records(piece) => (piece.bytes, Some(Content::Records(piece.reader, piece.is_last))),
+            AnyPiece::Records(RecordPiece { bytes, reader, is_last, is_open }) => {
+                long.is_record = is_open;
+                (bytes, Some(Content::Records { reader, is_last }))
+            }
         }
     }
 
@@ -74,7 +86,7 @@ impl<'a> Counter<'a> {
                 scan_into(&mut scanned.tally, self.effort.kernel, bytes, place, self.options);
                 self.effort.judged(scanned.tally.lines() - before);
             }
-            Content::Records(mut reader, is_last) => {
+            Content::Records { mut reader, is_last } => {
                 let tally = std::mem::take(&mut scanned.tally);
                 let (tally, records) = self.gatherer.gather(tally, &mut reader, bytes, is_last, place.input);
                 scanned.tally = tally;

@@ -42,6 +42,28 @@ impl Packing {
     }
 }
 
+/// Adds what `scan` makes of the pieces of an input to what has been scanned of others.
+fn scan_input<'a>(
+    mut scanned: Scanned,
+    input: &Input,
+    number: u32,
+    reading: &Reading,
+    (counter, helpers): (&Counter<'_>, Helpers<'a>),
+    scan: impl FnOnce(Scanned, AnyPieces<Source<'a>>) -> Scanned,
+) -> Scanned {
+    let watch = counter.effort.watch.as_ref();
+    let (bytes, packing) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
+        Ok(opened) => opened,
+        Err(error) => return scanned.merge(Scanned::failed(number, error)),
+    };
+    match AnyPieces::open(bytes, reading, counter.effort.sizes()) {
+        Ok(pieces) => scanned = scan(scanned, pieces),
+        Err(error) => scanned.failures.push(Failure { input: number, error }),
+    }
+    scanned.compressed.extend(packing.map(|packing| packing.found(number)));
+    scanned
+}
+
 /// Files, each read by one thread. Threads for which there is no file left take pieces over from the others, and count them while
 /// those read on.
 pub(super) fn scan_files(files: &[(u32, &Input)], reading: &Reading, counter: &Counter<'_>) -> Scanned {
@@ -73,37 +95,19 @@ fn scan_some<'a>(
     hands: Hands<'a>,
     offered: Offered<'a>,
 ) -> Scanned {
+    let n_threads = counter.effort.n_threads();
+    // A file gets more help the fewer are read at once: what is decoded ahead takes memory, which is to grow with the threads alone.
+    let n_helpers = (2 * n_threads / files.len().clamp(1, n_threads)).min(n_threads - 1);
     let mut scanned = Scanned::default();
     while let Some(&(number, input)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
-        scanned = scan_file(scanned, input, number, reading, counter, (&hands, &offered));
+        let helpers = (n_helpers > 0).then(|| (hands.clone(), n_helpers));
+        scanned = scan_input(scanned, input, number, reading, (counter, helpers), |scanned, pieces| {
+            scan_pieces(scanned, pieces, number, counter, (&hands, &offered))
+        });
     }
     // Somebody may offer work as long as there is one of these.
     drop(hands);
     offered.work_off();
-    scanned
-}
-
-/// Adds a file to what has been scanned of others, with the help of `hands`.
-fn scan_file<'a>(
-    mut scanned: Scanned,
-    input: &Input,
-    number: u32,
-    reading: &Reading,
-    counter: &'a Counter<'a>,
-    (hands, offered): (&Hands<'a>, &Offered<'a>),
-) -> Scanned {
-    let watch = counter.effort.watch.as_ref();
-    let n_hands = counter.effort.n_threads() - 1;
-    let helpers = (n_hands > 0).then(|| (hands.clone(), n_hands));
-    let (bytes, packed) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
-        Ok(opened) => opened,
-        Err(error) => return scanned.merge(Scanned::failed(number, error)),
-    };
-    match AnyPieces::open(bytes, reading, counter.effort.sizes()) {
-        Ok(pieces) => scanned = scan_pieces(scanned, pieces, number, counter, (hands, offered)),
-        Err(error) => scanned.failures.push(Failure { input: number, error }),
-    }
-    scanned.compressed.extend(packed.map(|packing| packing.found(number)));
     scanned
 }
 
@@ -115,7 +119,7 @@ fn scan_pieces<'a>(
     counter: &'a Counter<'a>,
     (hands, offered): (&Hands<'a>, &Offered<'a>),
 ) -> Scanned {
-    scanned.expect(input, pieces.format());
+    scanned.note_format(input, pieces.format());
     let (home, come_home) = unbounded();
     let mut long = Long::default();
     let shared = Arc::new(Mutex::new(Scanned::default()));
@@ -153,18 +157,10 @@ fn scan_pieces<'a>(
 }
 
 /// An input that may keep its reader waiting, which does nothing else: others count its pieces.
-pub(super) fn scan_stream(
-    input: &Input,
-    number: u32,
-    reading: &Reading,
-    counter: &Counter<'_>,
-) -> io::Result<Scanned> {
-    let watch = counter.effort.watch.as_ref();
-    let (bytes, packed) = Packing::open(input.open(watch)?, None, watch)?;
-    let pieces = AnyPieces::open(bytes, reading, counter.effort.sizes())?;
-    let mut scanned = scan_on_the_way(pieces, number, counter);
-    scanned.compressed.extend(packed.map(|packing| packing.found(number)));
-    Ok(scanned)
+pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
+    scan_input(Scanned::default(), input, number, reading, (counter, None), |_, pieces| {
+        scan_on_the_way(pieces, number, counter)
+    })
 }
 
 /// Counts the pieces of an input on all threads, while this one reads on.
@@ -174,7 +170,7 @@ pub(super) fn scan_on_the_way(
     counter: &Counter<'_>,
 ) -> Scanned {
     let mut scanned = Scanned::default();
-    scanned.expect(input, pieces.format());
+    scanned.note_format(input, pieces.format());
     let shared = Mutex::new(scanned);
     let mut long = Long::default();
     let mut aside = Tally::default();

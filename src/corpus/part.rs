@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use super::counter::Counter;
 use super::from_start::{Packing, scan_on_the_way};
-use super::shards::scan_file;
+use super::shards::scan_shards;
 use super::{Effort, Scanned, scan_numbered};
 use crate::cutter::AnyPieces;
 use crate::format::Format;
@@ -149,7 +149,7 @@ fn scan_part(
             let range = part.range.start.min(len)..part.range.end.min(len);
             let mut scanned = Scanned::default();
             if right {
-                scanned = scan_file(scanned, (&file, len), range, part.input, &reader, &counter);
+                scanned = scan_shards(scanned, (&file, len), range, part.input, &reader, &counter);
             }
             return Ok((scanned, Some(len)));
         }

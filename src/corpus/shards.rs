@@ -26,16 +26,16 @@ pub(super) fn scan_small(
     reader: Reader,
     counter: &Counter<'_>,
 ) -> Scanned {
-    scanned.expect(input, reader.format());
+    scanned.note_format(input, reader.format());
     let effort = counter.effort;
     let pieces = AnyPieces::new(effort.told(source), reader, effort.sizes());
-    scan_pieces(&mut scanned, pieces, input, counter);
+    count_pieces(&mut scanned, pieces, input, counter);
     scanned.ended(input, counter.options, effort)
 }
 
 /// Adds what begins in a range of a file of some length, of a format that is cut at lines, to what has been scanned of inputs before
 /// it. `reader` stands at the start of the file.
-pub(super) fn scan_file(
+pub(super) fn scan_shards(
     mut scanned: Scanned,
     (file, len): (&File, u64),
     range: Range<u64>,
@@ -49,19 +49,19 @@ pub(super) fn scan_file(
         range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
     };
     // One tally serves many shards: it is some kilobytes, and has its examples early.
+    let reader_at = |scanned: &Scanned, offset| {
+        // Lines are counted from where a stretch without a gap begins.
+        let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
+        reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
+    };
     let scan_one = |scanned: &mut Scanned, n: u64, window: &mut Option<Window>| {
         let shard = bytes_of(&(n..n + 1));
-        let reader_at = |scanned: &Scanned, offset| {
-            // Lines are counted from where a stretch without a gap begins.
-            let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
-            reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
-        };
         let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
         if let Some((offset, lines)) = lines {
             effort.read(lines.len());
             let content = match reader.format() {
                 Format::Lines => Content::Lines,
-                _ => Content::Records(Box::new(reader_at(scanned, offset)), true),
+                _ => Content::Records { reader: Box::new(reader_at(scanned, offset)), is_last: true },
             };
             counter.add(scanned, lines, Place { input, offset }, content);
             return;
@@ -73,7 +73,7 @@ pub(super) fn scan_file(
             Ok(Some(bytes)) => {
                 let reader = reader_at(scanned, bytes.offset());
                 let pieces = AnyPieces::new(effort.told(bytes), reader, effort.sizes());
-                scan_pieces(scanned, pieces, input, counter);
+                count_pieces(scanned, pieces, input, counter);
             }
             Err(error) => scanned.failures.push(Failure { input, error }),
         }
@@ -84,7 +84,7 @@ pub(super) fn scan_file(
         hands: effort.n_threads() as u64,
     };
     let mapped = effort.mmap.then(|| Mapped::of(file, len)).flatten();
-    scanned.expect(input, reader.format());
+    scanned.note_format(input, reader.format());
     // With the stretches that its records count their lines from.
     let all: Mutex<(Scanned, Vec<Run>)> = Mutex::default();
     (0..effort.n_threads()).into_par_iter().for_each(|_| {
@@ -108,6 +108,7 @@ pub(super) fn scan_file(
     });
     let (mut all, mut parts) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     parts.sort_unstable();
+    // They count them from where the stretches of single threads begin, and now from where those begin that these have become.
     for (_, records) in &mut all.records {
         records.move_lines(input, &parts, &parts, all.tally.runs());
     }
@@ -148,7 +149,7 @@ thread_local! {
 }
 
 /// Adds the pieces of a shard to what has been scanned.
-fn scan_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: u32, counter: &Counter<'_>) {
+fn count_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: u32, counter: &Counter<'_>) {
     let mut long = Long::default();
     let mut spare = BUFFER.take();
     loop {
@@ -158,8 +159,8 @@ fn scan_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: u
                 if let Some(content) = content {
                     let place = Place { input, offset: bytes.offset };
                     counter.add(scanned, bytes.get(), place, content);
-                } else if long.is_open() && counter.effort.is_stopped() {
-                    // It may go on for hours.
+                }
+                if long.is_open() && counter.effort.is_stopped() {
                     scanned.failures.push(Failure { input, error: Stopped.into() });
                     break;
                 }

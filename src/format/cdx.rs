@@ -7,8 +7,9 @@ use std::ops::Range;
 use memchr::memmem;
 
 use super::marks::{Marks, Set};
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip};
-use crate::shard::trim_terminator;
+use super::{
+    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
+};
 
 /// The columns wanted, and what is known of where they are.
 #[derive(Clone, Debug)]
@@ -61,7 +62,7 @@ impl Columns {
         for found in memmem::find_iter(lines, b"CDX") {
             if found > 0 && (found == 1 || lines[found - 2] == b'\n') {
                 let line = lines[found - 1..].split(|&byte| byte == b'\n').next().unwrap_or_default();
-                self.take_header(trim_terminator(line).0);
+                self.take_header(without_end(line));
             }
         }
     }

@@ -16,6 +16,7 @@ use super::marks::{Marks, Place, Set};
 use super::parity::{AT_ONCE, whole_records};
 use super::{
     BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip, first_line,
+    without_end,
 };
 use crate::shard::{last_end, trim_terminator};
 
@@ -177,7 +178,7 @@ impl Table {
     ) -> Record<'a> {
         let bytes = &marks.bytes()[at..];
         let whole_line = first_line(bytes);
-        let line = trim_terminator(whole_line).0;
+        let line = without_end(whole_line);
         if line.first() == Some(&b'#') {
             if let Header::Awaited { comment } = &mut self.header {
                 comment.clear();

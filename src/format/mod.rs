@@ -797,6 +797,12 @@ impl Kind {
     }
 }
 
+/// A line without its terminator. Of one that is too long only the LF is left out: where its CRs end may not be known yet.
+pub(crate) fn without_end(line: &[u8]) -> &[u8] {
+    let all = line.strip_suffix(b"\n").unwrap_or(line);
+    if all.len() > MAX_RECORD_LEN { all } else { trim_terminator(all).0 }
+}
+
 /// The first line of `bytes`, with its terminator.
 #[inline]
 fn first_line(bytes: &[u8]) -> &[u8] {
@@ -818,11 +824,11 @@ impl<'a> Record<'a> {
         read: impl FnOnce(&'a [u8], &mut Parts<'_, 'a>) -> Outcome,
     ) -> Self {
         let mut parts = Parts::new(more);
-        let (line, _) = trim_terminator(bytes);
-        let outcome = if line.is_empty() {
-            Err(Miss::Skipped(Skip::Blank))
-        } else if line.len() > MAX_RECORD_LEN {
+        let line = without_end(bytes);
+        let outcome = if line.len() > MAX_RECORD_LEN {
             Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN))
+        } else if line.is_empty() {
+            Err(Miss::Skipped(Skip::Blank))
         } else {
             read(line, &mut parts)
         };

@@ -8,7 +8,9 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use super::marks::{Marks, Set};
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip};
+use super::{
+    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
+};
 use crate::shard::trim_terminator;
 
 /// The columns wanted, and what is known of where they are.
@@ -72,7 +74,7 @@ impl Columns {
         let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
         if let Some(at) = memmem::find_iter(lines, FIELDS).filter(begins_line).last() {
             let line = &lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)];
-            self.take_header(trim_terminator(line).0);
+            self.take_header(without_end(line));
         }
     }
 

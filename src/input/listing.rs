@@ -185,6 +185,15 @@ impl Input {
         metadata.is_file().then_some(metadata.len())
     }
 
+    /// Whether reading it may keep its reader waiting: standard input, pipes and devices. Looks at the file, and does not open it.
+    pub(crate) fn may_wait(&self) -> bool {
+        match &self.source {
+            Source::Standard => true,
+            Source::Path(path) => fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
+            Source::Broken(_) => false,
+        }
+    }
+
     /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,
     /// as those under /proc. Looks at the file, and does not open it.
     pub(crate) fn is_stream(&self) -> bool {

@@ -7,11 +7,10 @@ use std::io;
 use super::outputs::{Header, Parts, To};
 use super::{Blank, Form, Options, defect_of, push_defect, push_place};
 use crate::escape;
-use crate::format::{Format, Found, MAX_RECORD_LEN, Part, Reader, Skip, Whole};
+use crate::format::{Format, Found, Part, Reader, Skip, Whole, without_end};
 use crate::gather;
 use crate::judge::judge;
 use crate::pipeline::Lent;
-use crate::shard::trim_terminator;
 
 /// # Errors
 /// When the records of a format cannot be put together in other files, or are not wanted there.
@@ -211,10 +210,4 @@ impl From<Blank> for To {
             Blank::Dropped => Self::Nowhere,
         }
     }
-}
-
-/// A record without its terminator. Of one that is too long only the LF is left out: where its CRs end may not be known yet.
-fn without_end(text: &[u8]) -> &[u8] {
-    let line = text.strip_suffix(b"\n").unwrap_or(text);
-    if line.len() > MAX_RECORD_LEN { line } else { trim_terminator(text).0 }
 }

@@ -26,11 +26,17 @@ const DICTIONARY_FRAME: &[u8] = b"\x5d\x2a\x4d\x18";
 const HEADER: usize = 8;
 
 /// The longest dictionary, packed and unpacked. Mostly they have a hundred kilobytes.
-const MAX_DICTIONARY: usize = 32 << 20;
+const MAX_DICTIONARY: usize = 8 << 20;
+
+const TOO_LONG: &str = "it is longer than 8,388,608 bytes";
+const NO_DICTIONARY: &str =
+    "it was packed with a dictionary that is not in it (zstd -dc -D DICTIONARY FILE | urlsift)";
 
 pub(super) struct Zstd {
     decoder: Decoder<'static>,
     place: Place,
+    /// Why a frame lacks its dictionary, if one does.
+    lack: String,
     /// How many bytes the library would like to have.
     wanted: usize,
     /// Whether it may have more decoded than there was room for.
@@ -68,7 +74,7 @@ fn begins(head: &[u8]) -> Begins {
     len.filter(|_| content.len() >= DICTIONARY.len()).map_or(Begins::Unclear, Begins::Dictionary)
 }
 
-/// A dictionary, or as much of it as shows that it is too long.
+/// A dictionary as it is.
 fn unpacked(content: Vec<u8>) -> io::Result<Vec<u8>> {
     if !content.starts_with(FRAME) {
         return Ok(content);
@@ -76,6 +82,9 @@ fn unpacked(content: Vec<u8>) -> io::Result<Vec<u8>> {
     let mut dictionary = Vec::new();
     let source = zstd::stream::read::Decoder::with_buffer(&*content)?;
     source.take(MAX_DICTIONARY as u64 + 1).read_to_end(&mut dictionary)?;
+    if dictionary.len() > MAX_DICTIONARY {
+        return Err(io::Error::other(TOO_LONG));
+    }
     Ok(dictionary)
 }
 
@@ -87,23 +96,25 @@ fn decoder(dictionary: &[u8]) -> io::Result<Decoder<'static>> {
 
 impl Zstd {
     pub(super) fn new() -> io::Result<Self> {
-        Ok(Self { decoder: decoder(&[])?, place: Place::Beginning(Vec::new()), wanted: 1, is_full: false })
+        Ok(Self {
+            decoder: decoder(&[])?,
+            place: Place::Beginning(Vec::new()),
+            lack: NO_DICTIONARY.to_owned(),
+            wanted: 1,
+            is_full: false,
+        })
     }
 
-    /// Takes a dictionary, packed or not, for all frames that follow.
-    fn learn(&mut self, content: Vec<u8>) -> State {
-        let learnt = unpacked(content).and_then(|dictionary| {
-            let fits = dictionary.len() <= MAX_DICTIONARY;
-            if fits {
-                self.decoder = decoder(&dictionary)?;
-            }
-            Ok(fits)
-        });
-        match learnt {
-            Ok(true) => State::Ended,
-            Ok(false) => State::TooLarge,
-            Err(error) => State::Damaged(format!("its dictionary: {}", error.to_string().to_lowercase())),
+    /// Takes a dictionary, packed or not, for all frames that follow. Where it cannot be read, that is told of the first that needs it.
+    fn learn(&mut self, content: Vec<u8>) {
+        match unpacked(content).and_then(|dictionary| decoder(&dictionary)) {
+            Ok(decoder) => (self.decoder, self.lack) = (decoder, NO_DICTIONARY.to_owned()),
+            Err(error) => self.cannot_learn(&error.to_string().to_lowercase()),
         }
+    }
+
+    fn cannot_learn(&mut self, why: &str) {
+        self.lack = format!("the dictionary in it cannot be read: {why}");
     }
 
     fn run(&mut self, input: &[u8], output: &mut [u8]) -> Step {
@@ -119,6 +130,8 @@ impl Zstd {
                 // The library's only error of that sort is that of a window.
                 let state = if cause.contains("memory") {
                     State::TooLarge
+                } else if cause.contains("mismatch") {
+                    State::Damaged(self.lack.clone())
                 } else {
                     State::Damaged(cause.to_lowercase())
                 };
@@ -157,14 +170,14 @@ impl Decode for Zstd {
                         self.place = Place::Beginning(head);
                         going
                     }
-                    Begins::Dictionary(len) if len > MAX_DICTIONARY => {
-                        Step { state: State::TooLarge, ..going }
-                    }
-                    Begins::Dictionary(len) => {
+                    Begins::Dictionary(len) if len <= MAX_DICTIONARY => {
                         self.place = Place::Dictionary(head[HEADER..].to_vec(), len);
                         going
                     }
-                    Begins::Other => {
+                    begins => {
+                        if matches!(begins, Begins::Dictionary(_)) {
+                            self.cannot_learn(TOO_LONG);
+                        }
                         self.place = Place::Frame;
                         // The library gets what was taken before it was known that this is something else.
                         if before > 0 {
@@ -180,12 +193,12 @@ impl Decode for Zstd {
             Place::Dictionary(content, len) => {
                 let read = input.len().min(*len - content.len());
                 content.extend_from_slice(&input[..read]);
-                let state = if content.len() == *len {
+                let mut state = State::Going;
+                if content.len() == *len {
                     let content = std::mem::take(content);
-                    self.learn(content)
-                } else {
-                    State::Going
-                };
+                    self.learn(content);
+                    state = State::Ended;
+                }
                 Step { read, written: 0, state }
             }
         }
