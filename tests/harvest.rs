@@ -190,7 +190,9 @@ fn long_lines_are_too_long_wherever_they_are_cut() {
     ] {
         let records = format!("{record}\n").repeat(3000);
         let room = MAX_RECORD_LEN - record.len();
-        for (crs, end) in [(room, "\n"), (room + 1, "\n"), (9 << 20, "x\n")] {
+        // What is just short enough, and what is not, is alike for all of them.
+        let all = [(9 << 20, "x\n"), (room, "\n"), (room + 1, "\n")];
+        for &(crs, end) in &all[..if format == Format::JsonLines { 3 } else { 1 }] {
             let bytes = [head, &records, record, &"\r".repeat(crs), end, &records, record].concat();
             let found = |threads, shard_len, mmap| {
                 let mut effort = Effort::default();
