@@ -48,12 +48,12 @@ pub(super) fn scan_shards(
     let bytes_of = |shards: &Range<u64>| {
         range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
     };
-    // One tally serves many shards: it is some kilobytes, and has its examples early.
     let reader_at = |scanned: &Scanned, offset| {
         // Lines are counted from where a stretch without a gap begins.
         let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
         reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
     };
+    // One tally serves many shards: it is some kilobytes, and has its examples early.
     let scan_one = |scanned: &mut Scanned, n: u64, window: &mut Option<Window>| {
         let shard = bytes_of(&(n..n + 1));
         let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
