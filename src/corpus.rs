@@ -251,7 +251,7 @@ fn scan_numbered<'a>(
     others.tables.sort_unstable_by_key(|&(number, _)| number);
     #[cfg(feature = "parquet")]
     for (number, input) in others.tables {
-        all = all.merge(table::scan_table(input, number, reading, options, effort));
+        all = all.merge(table::scan_table(input, number, reading, &counter));
     }
     for (number, input) in streams {
         all = all.merge(from_start::scan_stream(input, number, reading, &counter));

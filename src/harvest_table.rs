@@ -12,10 +12,8 @@ use crossbeam_channel::{Receiver, Sender, bounded};
 
 use crate::format::{Counts, Format};
 use crate::gather::{Gatherer, Records};
-use crate::kernel::KernelId;
 use crate::parallel::in_order;
 use crate::parquet::{Batch, Progress, Stretch, Table};
-use crate::scan::Options;
 use crate::tally::{Place, Run, Tally};
 
 /// How many bytes of memory a piece of work takes while no page takes more.
@@ -27,7 +25,6 @@ const MAX_LEN: usize = 256 << 20;
 /// How it is done. Nothing here changes a count.
 pub(crate) struct Way<'a> {
     pub(crate) threads: usize,
-    pub(crate) kernel: KernelId,
     /// Is told how many fields more have been judged.
     pub(crate) judged: &'a (dyn Fn(u64) + Sync),
 }
@@ -41,7 +38,7 @@ pub(crate) fn harvest_table(
     table: &Table,
     column: usize,
     input: u32,
-    options: &Options,
+    gatherer: &Gatherer<'_>,
     way: &Way<'_>,
 ) -> (Tally, Records, Option<io::Error>) {
     let mut records = Records::new(Format::Parquet);
@@ -66,7 +63,6 @@ pub(crate) fn harvest_table(
             None
         }
     };
-    let gatherer = Gatherer::new(options, way.kernel);
     let work = |piece: Piece| {
         let weight = piece.stretch.weight();
         let judge = |batch: &Batch, from: Progress, to: Progress| {

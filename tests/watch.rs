@@ -5,7 +5,7 @@ use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
-use urlsift::corpus::{Effort, Reading, scan_inputs, scan_records};
+use urlsift::corpus::{Effort, Reading, Scanned, scan_inputs, scan_records};
 use urlsift::format::{Format, Reader};
 use urlsift::watch::Watch;
 use urlsift::{corpus, input, scan};
@@ -24,6 +24,19 @@ fn list() -> Vec<u8> {
         .collect()
 }
 
+/// What `scan` finds, stopped as soon as the watch says that so many bytes have been read.
+fn stopped_at(n_bytes: u64, watch: &Watch, scan: impl FnOnce() -> Scanned) -> Scanned {
+    thread::scope(|scope| {
+        scope.spawn(|| {
+            while watch.bytes() < n_bytes {
+                thread::sleep(Duration::from_micros(50));
+            }
+            watch.stop();
+        });
+        scan()
+    })
+}
+
 #[test]
 fn a_stop_leaves_the_beginning_of_a_file() {
     let bytes = list();
@@ -38,13 +51,7 @@ fn a_stop_leaves_the_beginning_of_a_file() {
             if part == 0 {
                 watch.stop();
             }
-            let scanned = thread::scope(|scope| {
-                scope.spawn(|| {
-                    while watch.bytes() < bytes.len() as u64 / 4 * part {
-                        thread::sleep(Duration::from_micros(50));
-                    }
-                    watch.stop();
-                });
+            let scanned = stopped_at(bytes.len() as u64 / 4 * part, &watch, || {
                 scan_inputs(&inputs, &options, &effort(threads, &watch))
             });
             let len = usize::try_from(scanned.tally.bytes()).unwrap();
@@ -77,13 +84,7 @@ fn a_stop_leaves_the_beginning_of_records() {
         for threads in 1..4 {
             for part in 0..4 {
                 let watch = Watch::default();
-                let scanned = thread::scope(|scope| {
-                    scope.spawn(|| {
-                        while watch.bytes() < bytes.len() as u64 / 3 * part {
-                            thread::sleep(Duration::from_micros(50));
-                        }
-                        watch.stop();
-                    });
+                let scanned = stopped_at(bytes.len() as u64 / 3 * part, &watch, || {
                     let (reading, options) = (Reading::of(format), scan::Options::default());
                     scan_records(&inputs, &reading, &options, &effort(threads, &watch))
                 });
@@ -114,13 +115,7 @@ fn a_stop_inside_a_record_that_is_too_long() {
     let inputs = input::list(&[file.path().to_owned()]);
     for threads in 1..3 {
         let watch = Watch::default();
-        let scanned = thread::scope(|scope| {
-            scope.spawn(|| {
-                while watch.bytes() < 20 << 20 {
-                    thread::sleep(Duration::from_micros(50));
-                }
-                watch.stop();
-            });
+        let scanned = stopped_at(20 << 20, &watch, || {
             let (reading, options) = (Reading::of(Format::JsonLines), scan::Options::default());
             scan_records(&inputs, &reading, &options, &effort(threads, &watch))
         });
@@ -154,17 +149,12 @@ fn a_stop_leaves_the_beginning_of_what_is_packed() {
         for threads in 1..4 {
             for part in 0..5 {
                 let watch = Watch::default();
-                let scanned = thread::scope(|scope| {
-                    scope.spawn(|| {
-                        while watch.bytes() < packed.len() as u64 / 4 * part {
-                            thread::sleep(Duration::from_micros(50));
-                        }
-                        if part < 4 {
-                            watch.stop();
-                        }
-                    });
-                    scan_inputs(&inputs, &options, &effort(threads, &watch))
-                });
+                let scan_all = || scan_inputs(&inputs, &options, &effort(threads, &watch));
+                let scanned = if part < 4 {
+                    stopped_at(packed.len() as u64 / 4 * part, &watch, scan_all)
+                } else {
+                    scan_all()
+                };
                 let len = usize::try_from(scanned.tally.bytes()).unwrap();
                 assert_eq!(scanned.tally, scan(&bytes[..len], &options));
                 assert!(scanned.failures.iter().all(corpus::Failure::is_stop));

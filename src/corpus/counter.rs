@@ -15,7 +15,7 @@ use crate::tally::{Place, Tally};
 pub(super) struct Counter<'a> {
     pub(super) options: &'a Options,
     pub(super) effort: &'a Effort,
-    gatherer: Gatherer<'a>,
+    pub(super) gatherer: Gatherer<'a>,
 }
 
 /// What is in a piece that can be counted anywhere.

@@ -2,22 +2,17 @@
 
 use std::io;
 
-use super::{Effort, Scanned};
+use super::Scanned;
+use super::counter::Counter;
 use crate::harvest_table::{Way, harvest_table};
 use crate::input::{Input, Opened};
 use crate::parquet::Table;
 use crate::pipeline::Failure;
 use crate::reading::Reading;
-use crate::scan::Options;
 
 /// Counts the values in a column of a file.
-pub(super) fn scan_table(
-    input: &Input,
-    number: u32,
-    reading: &Reading,
-    options: &Options,
-    effort: &Effort,
-) -> Scanned {
+pub(super) fn scan_table(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
+    let effort = counter.effort;
     let opened = input.open(effort.watch.as_ref()).and_then(|opened| match opened {
         Opened::File(file, len) => Table::watched(file, len, effort.watch.as_ref()),
         _ => Err(io::Error::other("the file was replaced while it was read")),
@@ -28,9 +23,9 @@ pub(super) fn scan_table(
         Err(error) => return Scanned::failed(number, error),
     };
     let judged = |fields| effort.judged(fields);
-    let way = Way { threads: effort.n_threads(), kernel: effort.kernel, judged: &judged };
-    let (tally, records, error) = harvest_table(&table, column, number, options, &way);
+    let way = Way { threads: effort.n_threads(), judged: &judged };
+    let (tally, records, error) = harvest_table(&table, column, number, &counter.gatherer, &way);
     let failures = error.map(|error| Failure { input: number, error }).into_iter().collect();
     let scanned = Scanned { tally, failures, records: vec![(number, records)], ..Scanned::default() };
-    scanned.ended(number, options, effort)
+    scanned.ended(number, counter.options, effort)
 }

@@ -187,21 +187,20 @@ impl Input {
 
     /// Whether reading it may keep its reader waiting: standard input, pipes and devices. Looks at the file, and does not open it.
     pub(crate) fn may_wait(&self) -> bool {
-        match &self.source {
-            Source::Standard => true,
-            Source::Path(path) => fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
-            Source::Broken(_) => false,
-        }
+        self.is_standard_or(|metadata| !metadata.is_file())
     }
 
     /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,
     /// as those under /proc. Looks at the file, and does not open it.
     pub(crate) fn is_stream(&self) -> bool {
+        self.is_standard_or(|metadata| !metadata.is_file() || metadata.len() == 0)
+    }
+
+    /// Whether it is standard input, or lies where `is` holds.
+    fn is_standard_or(&self, is: impl Fn(&fs::Metadata) -> bool) -> bool {
         match &self.source {
             Source::Standard => true,
-            Source::Path(path) => {
-                fs::metadata(path).is_ok_and(|metadata| !metadata.is_file() || metadata.len() == 0)
-            }
+            Source::Path(path) => fs::metadata(path).is_ok_and(|metadata| is(&metadata)),
             Source::Broken(_) => false,
         }
     }
