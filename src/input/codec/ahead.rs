@@ -11,6 +11,7 @@
 //! behind it, or is larger than a guess may become, is left to the decoder: memory is bounded by the number of threads.
 //!
 //! Small members are decoded whole here too, where the decoder comes to them before anybody has guessed (`member`).
+//! What is behind a block is read along with it only where a member begins: inside a large one nothing is copied.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -27,6 +28,7 @@ use super::gzip::WINDOW_BITS;
 use super::member::{MAGIC, Member, Members};
 use super::source::{Ahead, Source};
 use crate::hands::{Hands, Job};
+use crate::input::Supply;
 
 /// Sizes of what is guessed. Any sizes give the same bytes.
 #[derive(Clone, Copy)]
@@ -51,19 +53,18 @@ impl Sizes {
 
 /// A source of compressed bytes, of which members are decoded in advance.
 pub(super) struct Blocks<'a, R> {
-    source: R,
+    supply: Supply<R>,
     hands: Option<Hands<'a>>,
     sizes: Sizes,
     members: Members,
     /// The block at which the decoder is, and those behind it.
     window: VecDeque<Block>,
+    /// Memory of blocks that nobody reads any more.
+    spare: Vec<Vec<u8>>,
     /// Where the first block begins in the source.
     base: u64,
     /// How much of the first block has been used.
     used: usize,
-    source_ended: bool,
-    /// What reading the source came to, behind the last block.
-    failed: Option<io::Error>,
     /// The guesses that have been asked for.
     ask: Sender<Job<'static>>,
     todo: Receiver<Job<'static>>,
@@ -72,14 +73,27 @@ pub(super) struct Blocks<'a, R> {
     come_home: Receiver<Vec<u8>>,
 }
 
+/// All but the last of the window have been seen to their end.
 struct Block {
-    /// Its own, and what is seen behind them.
-    bytes: Arc<Vec<u8>>,
+    /// Room for its own, and for what is seen behind them.
+    room: Arc<Vec<u8>>,
     /// How many are its own.
     len: usize,
-    /// Whether the source ends with them.
-    is_all: bool,
+    /// How many are its own or are seen behind them.
+    end: usize,
     guess: Guessing,
+}
+
+impl Block {
+    /// Its own bytes, and those that are seen behind them.
+    fn bytes(&self) -> &[u8] {
+        &self.room[..self.end]
+    }
+
+    /// Those that are seen behind its own.
+    fn behind(&self) -> &[u8] {
+        &self.room[self.len..self.end]
+    }
 }
 
 /// How the guess of a block stands.
@@ -112,15 +126,14 @@ impl<'a, R: Read> Blocks<'a, R> {
         let (home, come_home) = unbounded();
         let (ask, todo) = unbounded();
         Self {
-            source,
+            supply: Supply::new(source),
             hands,
             sizes,
             members: Members::new(),
             window: VecDeque::new(),
+            spare: Vec::new(),
             base: 0,
             used: 0,
-            source_ended: false,
-            failed: None,
             ask,
             todo,
             home,
@@ -128,40 +141,52 @@ impl<'a, R: Read> Blocks<'a, R> {
         }
     }
 
-    /// Reads a block more, if there is one.
+    /// Reads a block more, if there is one, and of what is behind it no more than has been seen.
     fn read_block(&mut self) {
-        let room = self.sizes.block + self.sizes.behind;
-        let mut bytes = Vec::with_capacity(room);
-        if let Some(last) = self.window.back() {
-            bytes.extend_from_slice(&last.bytes[last.len..]);
+        let mut room = self.spare.pop().unwrap_or_else(|| vec![0; self.sizes.block + self.sizes.behind]);
+        let behind = self.window.back().map_or(&[][..], Block::behind);
+        let mut end = behind.len();
+        room[..end].copy_from_slice(behind);
+        self.supply.fill(&mut room[..self.sizes.block.max(end)], &mut end, |_| false);
+        if end > 0 {
+            let len = end.min(self.sizes.block);
+            self.window.push_back(Block { room: Arc::new(room), len, end, guess: Guessing::Open });
+        } else {
+            self.spare.push(room);
         }
-        if !self.source_ended && self.failed.is_none() {
-            let wanted = room - bytes.len();
-            match self.source.by_ref().take(wanted as u64).read_to_end(&mut bytes) {
-                Ok(n) => self.source_ended = n < wanted,
-                Err(error) => self.failed = Some(error),
-            }
-        }
-        if !bytes.is_empty() {
-            let is_all = self.source_ended && bytes.len() < room;
-            let len = bytes.len().min(self.sizes.block);
-            self.window.push_back(Block { bytes: Arc::new(bytes), len, is_all, guess: Guessing::Open });
+    }
+
+    /// Sees what is behind the last block, which takes reading only where a stream begins or the block is guessed.
+    fn see_behind(&mut self) {
+        // What is guessed has been seen.
+        if let Some(last) = self.window.back_mut()
+            && let Some(room) = Arc::get_mut(&mut last.room)
+        {
+            self.supply.fill(room, &mut last.end, |_| false);
+            last.len = last.end.min(self.sizes.block);
         }
     }
 
     /// Whether there may be a block behind the last one.
     fn goes_on(&self) -> bool {
-        let all_read = self.source_ended || self.failed.is_some();
-        !all_read || self.window.back().is_some_and(|last| last.len < last.bytes.len())
+        let all_read = self.supply.ended || self.supply.failed.is_some();
+        !all_read || self.window.back().is_some_and(|last| !last.behind().is_empty())
+    }
+
+    /// Whether the source ends with what is seen of this block, which has been seen behind.
+    fn is_all(&self, block: &Block) -> bool {
+        self.supply.ended && block.end < block.room.len()
     }
 
     /// Lets as many guesses be made as there are threads that have nothing to do.
     fn look_ahead(&mut self) {
         for n in 1..=self.sizes.ahead {
             while self.window.len() <= n && self.goes_on() {
+                self.see_behind();
                 self.read_block();
             }
             if matches!(self.window.get(n), Some(Block { guess: Guessing::Open, .. })) {
+                self.see_behind();
                 self.ask_for(n);
             }
         }
@@ -178,7 +203,8 @@ impl<'a, R: Read> Blocks<'a, R> {
 
     /// Asks for the guess of a block: whoever comes first makes it.
     fn ask_for(&mut self, n: usize) {
-        let (bytes, len, is_all) = (self.window[n].bytes.clone(), self.window[n].len, self.window[n].is_all);
+        let Block { ref room, len, end, .. } = self.window[n];
+        let (room, is_all) = (room.clone(), self.is_all(&self.window[n]));
         let (send, receive) = bounded(1);
         let (most, spare) = (self.sizes.guess, self.come_home.clone());
         let begun = Arc::new(AtomicBool::new(false));
@@ -189,7 +215,7 @@ impl<'a, R: Read> Blocks<'a, R> {
             }
             let spare = spare.try_recv().unwrap_or_default();
             // Whoever wanted it may have gone on without.
-            let _ = send.send(guess(&bytes, len, is_all, most, spare));
+            let _ = send.send(guess(&room[..end], len, is_all, most, spare));
         };
         let _ = self.ask.send(Box::new(job));
     }
@@ -231,13 +257,13 @@ impl<'a, R: Read> Blocks<'a, R> {
 
 impl<R: Read + Send> Source for Blocks<'_, R> {
     fn rest(&self) -> &[u8] {
-        self.window.front().map_or(&[], |block| &block.bytes[self.used..])
+        self.window.front().map_or(&[], |block| &block.bytes()[self.used..])
     }
 
     fn head(&self) -> Vec<u8> {
-        let own = self.window.iter().flat_map(|block| &block.bytes[..block.len]);
-        let seen = self.window.back().into_iter().flat_map(|block| &block.bytes[block.len..]);
-        own.chain(seen).skip(self.used).take(MAGIC_LEN).copied().collect()
+        let own = self.window.iter().flat_map(|block| &block.room[..block.len]);
+        let behind = self.window.back().into_iter().flat_map(Block::behind);
+        own.chain(behind).skip(self.used).take(MAGIC_LEN).copied().collect()
     }
 
     fn use_up(&mut self, n: usize) {
@@ -245,12 +271,13 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
         while let Some(first) = self.window.front()
             && self.used >= first.len
         {
-            if self.window.len() == 1 && first.bytes.len() > first.len {
+            if self.window.len() == 1 && !first.behind().is_empty() {
                 self.read_block();
             }
             let Some(first) = self.window.pop_front() else { return };
             self.used -= first.len;
             self.base += first.len as u64;
+            self.spare.extend(Arc::into_inner(first.room));
             match first.guess {
                 Guessing::Done(guess) => self.give_back(guess.bytes),
                 // Nobody needs to begin it any more.
@@ -261,17 +288,20 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
     }
 
     fn fill(&mut self) -> io::Result<bool> {
-        if self.head().len() >= MAGIC_LEN {
+        let len = self.head().len();
+        if len >= MAGIC_LEN {
             return Ok(false);
         }
-        let n_blocks = self.window.len();
-        self.read_block();
-        let grew = self.window.len() > n_blocks;
-        self.failed.take_if(|_| !grew).map_or(Ok(true), Err)
+        self.see_behind();
+        if self.head().len() == len {
+            self.read_block();
+        }
+        let grew = self.head().len() > len;
+        self.supply.failed.take_if(|_| !grew).map_or(Ok(true), Err)
     }
 
     fn has_ended(&self) -> bool {
-        self.source_ended
+        self.supply.ended
     }
 
     fn decoded_ahead(&mut self, used: u64) -> Option<Ahead> {
@@ -288,13 +318,14 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             Some(Ahead { bytes: std::mem::take(&mut guess.bytes), range: bytes, packed_len })
         });
         stretch.or_else(|| {
+            self.see_behind();
             let first = self.window.front()?;
-            let packed = &first.bytes[at..];
+            let (packed, is_all) = (&first.bytes()[at..], self.is_all(first));
             let mut bytes = self.come_home.try_recv().unwrap_or_default();
-            let mut found = self.members.decode(packed, first.is_all, &mut bytes);
+            let mut found = self.members.decode(packed, is_all, &mut bytes);
             if let Member::NoRoom(len) = found {
                 bytes.resize(len, 0);
-                found = self.members.decode(packed, first.is_all, &mut bytes);
+                found = self.members.decode(packed, is_all, &mut bytes);
             }
             if let Member::Whole(packed_len, len) = found {
                 return Some(Ahead { bytes, range: 0..len, packed_len });
@@ -398,6 +429,7 @@ mod tests {
     use super::super::source::Buffered;
     use super::super::{Codec, Decoder};
     use super::*;
+    use crate::input::slow::Slow;
 
     fn packed(bytes: &[u8], level: u32) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::new(level));
@@ -435,6 +467,17 @@ mod tests {
         ]
     }
 
+    /// A source that cannot be read behind some bytes, if it `fails`.
+    fn source(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
+        struct Broken;
+        impl Read for Broken {
+            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+                Err(io::Error::other("broken"))
+            }
+        }
+        Slow(bytes, step).chain(Broken.take(u64::from(fails)))
+    }
+
     fn with_hands<R>(n: usize, work: impl FnOnce(Hands<'_>) -> R) -> R {
         thread::scope(|scope| {
             let (hands, offered) = Hands::new(n);
@@ -457,6 +500,8 @@ mod tests {
             behind in 0..3000usize,
             ahead in 0..5usize,
             threads in 0..3usize,
+            step in 1..3000usize,
+            fails: bool,
         ) {
             let mut bytes = [packed(b"x\n", 6), parts.concat()].concat();
             if cut.index(3) == 0 {
@@ -467,10 +512,10 @@ mod tests {
                 bytes[at] ^= 0x10;
             }
             let sizes = Sizes { block, behind, guess, ahead };
-            let found = with_hands(threads, |hands| decoded(Blocks::new(&bytes[..], Some(hands), sizes), 777));
-            let alone = decoded(Blocks::new(&bytes[..], None, sizes), 777);
+            let found = with_hands(threads, |hands| decoded(Blocks::new(source(&bytes, step, fails), Some(hands), sizes), 777));
+            let alone = decoded(Blocks::new(source(&bytes, step, fails), None, sizes), 777);
             prop_assert!(found == alone, "guesses change something");
-            let by_steps = decoded(Buffered::new(&bytes[..]), 1000);
+            let by_steps = decoded(Buffered::new(source(&bytes, step, fails)), 1000);
             if let Some(error) = by_steps.1.as_ref().filter(|_| spoiled.is_some() && found.2 > by_steps.2) {
                 // What was spoiled may be of no importance, as the checksum says; zlib is stricter about that.
                 prop_assert!(error.contains("no compressed data can be so"), "{}", error);

@@ -268,6 +268,7 @@ impl<S: Source> Read for Decoder<S> {
 mod tests {
     use super::super::source::Buffered;
     use super::*;
+    use crate::input::slow::Slow;
 
     const FIXTURES: [(Codec, &[u8]); 5] = [
         (Codec::Gzip, include_bytes!("../../../tests/codec/members.gz")),
@@ -276,19 +277,6 @@ mod tests {
         (Codec::Bzip2, include_bytes!("../../../tests/codec/streams.bz2")),
         (Codec::Xz, include_bytes!("../../../tests/codec/streams.xz")),
     ];
-
-    /// Gives so many bytes a read.
-    struct Slow<'a>(&'a [u8], usize);
-
-    impl Read for Slow<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let n = self.1.min(buffer.len()).min(self.0.len());
-            let (some, rest) = self.0.split_at(n);
-            buffer[..n].copy_from_slice(some);
-            self.0 = rest;
-            Ok(n)
-        }
-    }
 
     /// What comes of some bytes, what is wrong with them, and how many were used.
     fn decoded(packed: &[u8], codec: Codec, step: usize, room: usize) -> (Vec<u8>, Option<String>, u64) {
