@@ -1,7 +1,6 @@
 //! AVX2: four lanes; bytes are transposed to bits with shuffles, and swaps or matrix products, and classes are made of the bits by logic.
 
-use std::arch::asm;
-use std::arch::x86_64::{
+use super::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
     _mm256_castsi128_si256, _mm256_castsi256_pd, _mm256_cmpeq_epi8, _mm256_cmpeq_epi64,
     _mm256_gf2p8affine_epi64_epi8, _mm256_inserti128_si256, _mm256_loadu_si256, _mm256_movemask_epi8,
@@ -11,6 +10,7 @@ use std::arch::x86_64::{
     _mm256_unpackhi_epi64, _mm256_unpacklo_epi16, _mm256_unpacklo_epi32, _mm256_unpacklo_epi64,
     _mm256_xor_si256,
 };
+use std::arch::asm;
 
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 use crate::class::OfBits;

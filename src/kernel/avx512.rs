@@ -1,6 +1,6 @@
 //! AVX-512: eight lanes; a byte permute of 128 entries for the codes, GFNI for their planes.
 
-use std::arch::x86_64::{
+use super::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
     _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_min_epu8, _mm512_or_si512,
     _mm512_permutex2var_epi8, _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512,

@@ -81,12 +81,18 @@ macro_rules! operators {
 mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
+#[cfg(test)]
+pub(crate) mod each;
+#[cfg(all(test, target_arch = "x86_64"))]
+mod emulated;
 mod find;
 #[cfg(test)]
 pub(crate) mod portable;
 #[cfg(test)]
 mod tests;
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64;
 use std::fmt;
 use std::marker::PhantomData;
 use std::ops::{BitAnd, BitOr, BitXor, Not};

@@ -1,8 +1,7 @@
-//! Every kernel of this machine against the portable one, operation by operation.
+//! Every kernel against the portable one, operation by operation.
 
+use super::each::{Visit, each};
 use super::portable::{Portable, Words};
-#[cfg(target_arch = "x86_64")]
-use super::{Avx2, Avx512, Gfni};
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::class::{Classes, OfCodes};
 
@@ -30,26 +29,23 @@ impl<K: Kernel, C: Check> Job for Inside<K, C> {
     }
 }
 
-/// Does `check` with every kernel of this machine, and says with which.
-fn with_each(name: &str, check: impl Check) {
-    let mut covered = vec!["portable"];
-    Portable.run(Inside(Portable, check));
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(kernel) = Avx2::detect() {
-            covered.push("avx2");
-            kernel.run(Inside(kernel, check));
-        }
-        if let Some(kernel) = Gfni::detect() {
-            covered.push("avx2-gfni");
-            kernel.run(Inside(kernel, check));
-        }
-        if let Some(kernel) = Avx512::detect() {
-            covered.push("avx512");
-            kernel.run(Inside(kernel, check));
-        }
+struct InShell<C> {
+    check: C,
+    covered: Vec<String>,
+}
+
+impl<C: Check> Visit for InShell<C> {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        self.covered.push(name.to_owned());
+        kernel.run(Inside(kernel, self.check));
     }
-    println!("{name}: {}", covered.join(", "));
+}
+
+/// Does `check` with every kernel, and says with which.
+fn with_each(name: &str, check: impl Check) {
+    let mut visit = InShell { check, covered: Vec::new() };
+    each(&mut visit);
+    println!("{name}: {}", visit.covered.join("; "));
 }
 
 /// Numbers that follow from a seed (splitmix64).

@@ -1,4 +1,4 @@
-//! The streams over the portable kernel, which is the definition, and over those of this machine: the same findings.
+//! The streams over the portable kernel, which is the definition, and over all others: the same findings.
 
 use std::collections::BTreeMap;
 
@@ -6,9 +6,8 @@ use super::{COUNTED, Findings, Known, List, Reader, STRIPE_LEN};
 use crate::advisory::{Advisories, Advisory};
 use crate::grammar::{Grammar, Verdict};
 use crate::judge::judge;
+use crate::kernel::each::{Visit, each};
 use crate::kernel::portable::Portable;
-#[cfg(target_arch = "x86_64")]
-use crate::kernel::{Avx2, Avx512, Gfni};
 use crate::kernel::{BLOCK, Kernel, LANES};
 use crate::scheme::find_known;
 use crate::shard::{cut, trim_terminator};
@@ -138,25 +137,27 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     assert_eq!([found.delimiters, found.ports, found.reserved_ports], advised);
 }
 
-/// Compares what each kernel finds in `bytes`, whose last line has an LF.
+/// Some lines, the last of which has an LF, and what the portable kernel finds in them.
+struct Comparison<'a> {
+    bytes: &'a [u8],
+    list: List,
+    findings: &'a mut Findings,
+    expected: Found,
+}
+
+impl Visit for Comparison<'_> {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        let found = find(kernel, self.bytes, self.list, self.findings);
+        let (bytes, expected) = (self.bytes.escape_ascii(), &self.expected);
+        assert!(found == *expected, "{name} on \"{bytes}\"\n{found:?}\n{expected:?}");
+    }
+}
+
+/// Compares what each kernel finds in `bytes`.
 fn check(bytes: &[u8], list: List, findings: &mut Findings) {
     let expected = find(Portable, bytes, list, findings);
     check_against_judge(&expected, bytes, list);
-    #[cfg(target_arch = "x86_64")]
-    {
-        if let Some(kernel) = Avx2::detect() {
-            let found = find(kernel, bytes, list, findings);
-            assert!(found == expected, "avx2 on \"{}\"\n{found:?}\n{expected:?}", bytes.escape_ascii());
-        }
-        if let Some(kernel) = Gfni::detect() {
-            let found = find(kernel, bytes, list, findings);
-            assert!(found == expected, "avx2-gfni on \"{}\"\n{found:?}\n{expected:?}", bytes.escape_ascii());
-        }
-        if let Some(kernel) = Avx512::detect() {
-            let found = find(kernel, bytes, list, findings);
-            assert!(found == expected, "avx512 on \"{}\"\n{found:?}\n{expected:?}", bytes.escape_ascii());
-        }
-    }
+    each(&mut Comparison { bytes, list, findings, expected });
 }
 
 /// What buffers are made of: pieces that make a line of some scheme now and then.
