@@ -344,7 +344,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
 }
 
 /// What members there seem to be that begin in the first `len` of `packed`, of which no more than `most` bytes come, in the
-/// memory of `spare`. `is_all` says that nothing comes behind `packed`.
+/// memory of `spare`, and not many more are decoded in vain. `is_all` says that nothing comes behind `packed`.
 fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -> Guess {
     let magic = memmem::Finder::new(MAGIC);
     let mut decompress = Decompress::new_gzip(WINDOW_BITS);
@@ -352,8 +352,10 @@ fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -
     // New memory is zeros as the system gives it, and what is never used of it is never there.
     let bytes = if spare.len() < most { vec![0; most] } else { spare };
     let mut guess = Guess { stretches: Vec::new(), bytes };
-    let (mut at, mut to) = (0, 0);
+    let (mut at, mut to, mut n_wasted) = (0, 0, 0);
+    // Whoever makes bytes that look like members, of which much comes, makes the decoder go alone.
     while at < len
+        && n_wasted <= most
         && let Some(found) = magic.find(&packed[at..])
         && at + found < len
     {
@@ -365,7 +367,7 @@ fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -
             match decode(&mut members, &mut decompress, &packed[at..], is_all, room) {
                 Found::Whole(packed_len, len) => (at, to) = (at + packed_len, to + len),
                 Found::Cut => return guess.with(start..at, from..to),
-                Found::Nothing => goes_on = false,
+                Found::Nothing(n) => (goes_on, n_wasted) = (false, n_wasted + n),
             }
         }
         guess = guess.with(start..at, from..to);
@@ -390,8 +392,8 @@ enum Found {
     Whole(usize, usize),
     /// It goes on behind what is there, or more comes of it than there is room for.
     Cut,
-    /// It is none.
-    Nothing,
+    /// It is none; how many bytes may have been decoded to see that.
+    Nothing(usize),
 }
 
 /// Decodes the member with which `packed` begins, if it is one, as the decoder would: whole if it is small, step by step
@@ -403,17 +405,19 @@ fn decode(
     is_all: bool,
     room: &mut [u8],
 ) -> Found {
-    match members.decode(packed, is_all, room) {
+    let n_wasted = match members.decode(packed, is_all, room) {
         Member::Whole(packed_len, len) => return Found::Whole(packed_len, len),
         Member::NoRoom(_) => return Found::Cut,
-        Member::Other => {}
-    }
+        Member::Other(n) => n,
+    };
     decompress.reset(true);
-    let len = |total: u64| usize::try_from(total).expect("no more than there is");
-    match decompress.decompress(packed, room, FlushDecompress::None) {
-        Ok(Status::StreamEnd) => Found::Whole(len(decompress.total_in()), len(decompress.total_out())),
+    let result = decompress.decompress(packed, room, FlushDecompress::None);
+    let [read, written] = [decompress.total_in(), decompress.total_out()]
+        .map(|total| usize::try_from(total).expect("no more than there is"));
+    match result {
+        Ok(Status::StreamEnd) => Found::Whole(read, written),
         Ok(_) => Found::Cut,
-        Err(_) => Found::Nothing,
+        Err(_) => Found::Nothing(n_wasted + written),
     }
 }
 
@@ -540,6 +544,21 @@ mod tests {
         // One member is too large, and what comes before it is kept.
         let small = super::guess(&whole, whole.len(), true, 60_000, Vec::new());
         assert!(small.stretches[0].bytes.end > 40_000 && small.stretches[0].packed.end < whole.len());
+        // What only looks like a member costs no more than members may.
+        let mut false_one = packed(&[b'a'; 1000], 0);
+        let behind = false_one.len() - 8;
+        false_one.truncate(behind);
+        // The one stored block was the last; now it is not, and one of no kind that there is comes behind it.
+        false_one[10] = 0;
+        false_one.push(0b110);
+        for (times, expected) in [(2, 1), (3, 0)] {
+            let bytes = [false_one.repeat(times), packed(b"http://h/\n", 6)].concat();
+            assert_eq!(
+                super::guess(&bytes, bytes.len(), true, 2500, Vec::new()).stretches.len(),
+                expected,
+                "{times}"
+            );
+        }
         let mut blocks = with_hands(0, |hands| {
             let mut blocks = Blocks::new(
                 &whole[..],

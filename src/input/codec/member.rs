@@ -33,8 +33,8 @@ pub(super) enum Member {
     Whole(usize, usize),
     /// It is a small one, as it says, but larger than the room; how large.
     NoRoom(usize),
-    /// It is none, or one that is left to the decoder.
-    Other,
+    /// It is none, or one that is left to the decoder; how many bytes may have been decoded to see that.
+    Other(usize),
 }
 
 impl Members {
@@ -45,11 +45,11 @@ impl Members {
     /// Decodes the member with which `packed` begins into the start of `room`, if it is a small one. `is_all` says that nothing
     /// comes behind `packed`.
     pub(super) fn decode(&mut self, packed: &[u8], is_all: bool, room: &mut [u8]) -> Member {
-        let Some((packed, len)) = extent(packed, is_all) else { return Member::Other };
+        let Some((packed, len)) = extent(packed, is_all) else { return Member::Other(0) };
         let Some(room) = room.get_mut(..len) else { return Member::NoRoom(len) };
         match self.0.gzip_decompress(packed, room) {
             Ok(n) if n == len && ends_with_footer(packed, room) => Member::Whole(packed.len(), len),
-            _ => Member::Other,
+            _ => Member::Other(len),
         }
     }
 }
