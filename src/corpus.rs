@@ -70,7 +70,7 @@ impl Effort {
     fn sizes(&self) -> Sizes {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The end of the last line of a shard mostly lies a little behind it.
-        Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), eager: false }
+        Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), in_parts: true, eager: false }
     }
 
     /// The source, of which the watch is told what is read.

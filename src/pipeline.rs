@@ -223,7 +223,7 @@ mod tests {
             before.extend(bytes);
             ControlFlow::<()>::Continue(())
         };
-        let sizes = Sizes { piece: 4, line: usize::MAX, eager };
+        let sizes = Sizes { piece: 4, line: usize::MAX, in_parts: true, eager };
         let (flow, failures) = in_pieces(
             sources.map(|(input, source)| (input, source.map(|source| Pieces::new(source, 0, sizes)))),
             threads,
@@ -255,7 +255,7 @@ mod tests {
 
     #[test]
     fn the_sink_can_end_it() {
-        let sizes = Sizes { piece: 16, line: 16, eager: false };
+        let sizes = Sizes { piece: 16, line: 16, in_parts: true, eager: false };
         let endless = (0..).map(|n| (n, Ok(Pieces::new(Source(b"a\nb\n", 4, false), 0, sizes))));
         let mut n_looked = 0;
         let mut n_poured = 0;

@@ -134,7 +134,7 @@ struct Row<'a> {
 }
 
 /// Writes a record for each line of `inputs` to `out`, or for each field of their records, in their order. A line is held in memory
-/// whole.
+/// whole; one of more than 64 MiB is a failure of its input.
 ///
 /// # Errors
 /// When `out` cannot be written to.
@@ -149,7 +149,7 @@ pub fn write_records(
         writeln!(out, "{}", names.join("\t"))?;
     }
     // Small: a record can be a hundred times as long as its line, and several pieces are under way.
-    let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 15), line: usize::MAX, eager: true };
+    let sizes = Sizes::of_whole_lines(effort.shard_len.clamp(16, 1 << 15));
     let mut numbers = Numbers::default();
     let look = |input, piece| match piece {
         AnyPiece::Lines(piece) => {

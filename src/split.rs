@@ -181,7 +181,7 @@ pub fn split_inputs<'a>(
     if options.header && options.form == Form::Tsv {
         outputs.write([b"", header(options.by).as_bytes()])?;
     }
-    let sizes = Sizes { piece: effort.shard_len.clamp(16, 1 << 30), line: usize::MAX, eager: true };
+    let sizes = Sizes::of_whole_lines(effort.shard_len.clamp(16, 1 << 30));
     let turns = Turns::default();
     let mut turn = 0..;
     let mut look = |input, piece| match piece {

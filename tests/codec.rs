@@ -495,6 +495,16 @@ fn bombs_take_no_memory() {
         let report = json(&output);
         assert_eq!(report["totals"]["lines"], 1_000_000, "{codec}");
         assert_eq!(report["totals"]["bytes"], times * zeros.len() + 10 * lines.len());
+        // Who needs lines whole ends at this one.
+        for command in [&["lines"][..], &["split", "-q", "-r", "-"], &["split", "-q", "--accepted", "-"]] {
+            let output = urlsift(&[command, &["-j2", path.to_str().unwrap()]].concat(), Stdio::null());
+            let said = String::from_utf8_lossy(&output.stderr);
+            assert!(
+                said.contains("the line that begins at byte 0 is too long"),
+                "{codec} {command:?}: {said}"
+            );
+            assert_eq!((output.stdout.len(), output.status.code()), (0, Some(2)), "{codec} {command:?}");
+        }
         assert!(most_memory() < 300 << 20, "{codec}: {} bytes", most_memory());
     }
 }

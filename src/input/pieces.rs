@@ -79,8 +79,20 @@ pub(crate) struct Sizes {
     pub(crate) piece: usize,
     /// The longest line that is held, in bytes; at least 3, the length of a byte order mark.
     pub(crate) line: usize,
+    /// Whether a longer line comes in parts, instead of being an error.
+    pub(crate) in_parts: bool,
     /// Whether whole lines are given out as soon as a read has brought some, instead of when the piece is full.
     pub(crate) eager: bool,
+}
+
+/// The longest line of whoever needs lines whole, in bytes.
+const WHOLE_LINE: usize = 64 << 20;
+
+impl Sizes {
+    /// For whoever needs lines whole, and soon: what is longer than 64 MiB is an error, so that no input takes all memory.
+    pub(crate) fn of_whole_lines(piece: usize) -> Self {
+        Self { piece, line: WHOLE_LINE, in_parts: false, eager: true }
+    }
 }
 
 /// A source, and what reading it has come to.
@@ -168,6 +180,9 @@ impl<R: Read> Pieces<R> {
                 return Ok((end > 0).then(|| Piece::Lines(self.give(std::mem::take(buffer), len, end))));
             }
             if len >= self.sizes.line {
+                if !self.sizes.in_parts {
+                    return Err(self.too_long());
+                }
                 self.in_long_line = true;
                 return Ok(Some(Piece::Long {
                     bytes: self.give(std::mem::take(buffer), len, len),
@@ -178,6 +193,14 @@ impl<R: Read> Pieces<R> {
             wanted *= 2;
             buffer.resize(wanted.max(buffer.len()), 0);
         }
+    }
+
+    fn too_long(&self) -> io::Error {
+        let (start, most) = (self.offset, self.sizes.line >> 20);
+        let sentence = format!(
+            "the line that begins at byte {start} is too long: lines of up to {most} MiB are held whole"
+        );
+        io::Error::new(io::ErrorKind::InvalidData, sentence)
     }
 
     /// Gives out the first `end` of `len` bytes, and keeps the others.
@@ -332,7 +355,7 @@ mod tests {
                 for line in [3, 8, 100] {
                     for step in [1, 2, 7, 100] {
                         for eager in [false, true] {
-                            let sizes = Sizes { piece, line, eager };
+                            let sizes = Sizes { piece, line, in_parts: true, eager };
                             assert_eq!(
                                 lines(Pieces::new(Slow(text, step), 0, sizes)),
                                 expected,
@@ -364,7 +387,7 @@ mod tests {
                             found.extend(lines(Pieces::new(
                                 bytes,
                                 offset,
-                                Sizes { piece: 4, line: 6, eager: false },
+                                Sizes { piece: 4, line: 6, in_parts: true, eager: false },
                             )));
                         }
                     }
@@ -375,11 +398,25 @@ mod tests {
     }
 
     #[test]
+    fn a_line_that_is_too_long_is_an_error_where_lines_are_needed_whole() {
+        let text = [&b"a\n"[..], &[b'b'; 20], b"\nc\n"].concat();
+        for eager in [false, true] {
+            let mut pieces = Pieces::new(&text[..], 7, Sizes { piece: 4, line: 16, in_parts: false, eager });
+            let mut spare = Vec::new();
+            assert!(
+                matches!(pieces.next(&mut spare), Ok(Some(Piece::Lines(bytes))) if bytes.get() == b"a\n")
+            );
+            let error = pieces.next(&mut spare).err().unwrap();
+            assert!(error.to_string().starts_with("the line that begins at byte 9 is too long"), "{error}");
+        }
+    }
+
+    #[test]
     fn a_file_that_shrinks_is_an_error() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"a\nb\n").unwrap();
         let bytes = ShardBytes::new(&file, 0, 10, 10).unwrap().unwrap();
-        let mut pieces = Pieces::new(bytes, 0, Sizes { piece: 100, line: 100, eager: false });
+        let mut pieces = Pieces::new(bytes, 0, Sizes { piece: 100, line: 100, in_parts: true, eager: false });
         assert!(
             matches!(pieces.next(&mut Vec::new()), Ok(Some(Piece::Lines(bytes))) if bytes.get() == b"a\nb\n")
         );
