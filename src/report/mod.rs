@@ -252,9 +252,9 @@ pub struct ExampleLine {
     pub input: usize,
     /// Its number there, from 1; of a field, that of the line in which its record begins.
     pub line: u64,
-    /// Where it begins, in bytes from the start of the input.
+    /// Where it begins, in bytes from the start of the input; of a field, where the field does.
     pub line_offset: u64,
-    /// What it is about: bytes from the start of the line. 0 where it is about the whole line.
+    /// What it is about: bytes from the start of the line, or of the field, its escapes undone. 0 where it is about the whole line.
     pub offset: u64,
     /// Some of the line, bytes that are not printable ASCII escaped, a password masked.
     pub text: String,
@@ -469,6 +469,15 @@ impl Report {
     #[must_use]
     pub fn input_name(&self, input: usize) -> &str {
         self.inputs.get(input).map_or("?", |input| &input.name)
+    }
+
+    /// Where in its line stands what an example is about, as ":" and a column from 1; nothing of a field of a record, whose place in the
+    /// line is not known.
+    pub(crate) fn column(&self, example: &ExampleLine) -> String {
+        match self.inputs.get(example.input) {
+            Some(input) if input.records.is_some() => String::new(),
+            _ => format!(":{}", example.offset.saturating_add(1)),
+        }
     }
 
     /// Writes the report as JSON, indented, with a newline at the end. The digest written is that of what is written.

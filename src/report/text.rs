@@ -317,8 +317,7 @@ impl<'a> Text<'a> {
                 self.page.line(&row);
                 continue;
             };
-            let column =
-                if marked { format!(":{}", example.offset.saturating_add(1)) } else { String::new() };
+            let column = if marked { self.report.column(example) } else { String::new() };
             if is_wide {
                 row.push_str("  ");
             } else {

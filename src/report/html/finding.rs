@@ -107,7 +107,7 @@ pub(super) fn place(report: &Report, input: usize, line: u64) -> String {
 fn excerpt(example: &ExampleLine, report: &Report, about: About) -> Excerpt {
     let line = place(report, example.input, example.line);
     let place = match about {
-        About::Byte => format!("{line}:{}", example.offset.saturating_add(1)),
+        About::Byte => line + &report.column(example),
         About::Line => line,
     };
     // A report that was read may say anything: what is not ASCII could not be cut anywhere, nor would the mark be right.
