@@ -18,7 +18,7 @@ pub(crate) struct WalkArgs {
     #[arg(long, hide_short_help = true)]
     hidden: bool,
 
-    /// Follow links to directories in directories
+    /// Follow symbolic links in directories, which are left out otherwise
     #[arg(long, hide_short_help = true)]
     follow: bool,
 

@@ -11,8 +11,8 @@ use super::names::{Separator, read_names};
 
 /// Which files of directories are inputs.
 ///
-/// All but those whose names begin with ".", or that lie in directories whose names do. Links to files are read, links to
-/// directories not followed. What is named itself is always an input, whatever its name.
+/// All but those whose names begin with ".", or that lie in directories whose names do, and symbolic links. What is named itself is
+/// always an input, whatever its name, and a link too.
 ///
 /// ```
 /// use urlsift::input::Walk;
@@ -63,7 +63,7 @@ impl Walk {
         Self { hidden, ..self }
     }
 
-    /// Follows links to directories. One that leads back to where it lies in is an input that cannot be read.
+    /// Follows symbolic links. One that leads back to where it lies in, or nowhere, is an input that cannot be read.
     #[must_use]
     pub fn follow(self, follow: bool) -> Self {
         Self { follow, ..self }
@@ -136,15 +136,9 @@ impl Walk {
                     continue;
                 }
             };
-            match entry.file_type() {
-                Some(kind) if kind.is_file() => inputs.push(Input::file(entry.into_path())),
-                // A link counts when it leads to a file; sockets and pipes in a directory are not lists.
-                Some(kind) if kind.is_symlink() => match std::fs::metadata(entry.path()) {
-                    Ok(target) if target.is_file() => inputs.push(Input::file(entry.into_path())),
-                    Ok(_) => {}
-                    Err(error) => inputs.push(Input::broken(entry.path(), error)),
-                },
-                _ => {}
+            // Sockets and pipes in a directory are not lists.
+            if entry.file_type().is_some_and(|kind| kind.is_file()) {
+                inputs.push(Input::file(entry.into_path()));
             }
         }
     }
