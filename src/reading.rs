@@ -43,7 +43,7 @@ impl Reading {
             return (format, Head::default());
         }
         let head = Head::of(source);
-        (Format::detect(&head.bytes), head)
+        (Format::detect_with(&head.bytes, &self.fields), head)
     }
 
     /// How the URLs of an input are written down. Of one that is a stream, what was looked at is lost.
@@ -62,8 +62,14 @@ impl Reading {
     /// # Errors
     /// When it cannot have such fields, or has no reader.
     pub(crate) fn reader(&self, format: Format) -> io::Result<Reader> {
-        Reader::with_fields(format, &self.fields)
-            .map_err(|error| io::Error::new(io::ErrorKind::InvalidInput, error))
+        Reader::with_fields(format, &self.fields).map_err(|error| {
+            let kind = io::ErrorKind::InvalidInput;
+            if self.format.is_none() && format == Format::Lines {
+                let looks = "its first records look like no format that has fields; --input-format says what they are";
+                return io::Error::new(kind, format!("{error}, and {looks}"));
+            }
+            io::Error::new(kind, error)
+        })
     }
 }
 

@@ -276,9 +276,10 @@ fn a_field_that_nobody_has_is_an_error_of_the_input() {
     reading.fields = vec!["referer".parse().unwrap()];
     let scanned = scan_records(&input::list(&[list, log]), &reading, &Options::default(), &Effort::default());
     let [failure] = &scanned.failures[..] else { panic!("the list has no such field") };
-    assert_eq!(
-        (failure.input, failure.error.to_string()),
-        (0, "no field \"referer\": lines have no fields".to_owned())
+    let said = failure.error.to_string();
+    assert!(
+        failure.input == 0 && said.starts_with("no field \"referer\": lines have no fields, and "),
+        "{said}"
     );
     assert_eq!(scanned.records[0].1.counts.records(), 1);
 }

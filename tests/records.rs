@@ -178,7 +178,8 @@ fn pretty(found: &str, expected: &str, path: &Path) {
 fn samples_tell_their_format() {
     for (path, format) in samples() {
         let bytes = fs::read(&path).unwrap();
-        if !path.ends_with("objects.jsonl") && !path.ends_with("iis.log") {
+        // Its header is not what it begins with.
+        if !path.ends_with("iis.log") {
             assert_eq!(Format::detect(&bytes[..bytes.len().min(16 << 10)]), format, "{}", path.display());
         }
     }

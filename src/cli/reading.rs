@@ -24,7 +24,7 @@ pub(crate) struct ReadingArgs {
     /// Which fields of a record are URLs
     ///
     /// The name of a column, header or key, the number of a column from 1, or a JSON pointer; of logs, request and referer. Several
-    /// are joined by commas, or the option given several times. Of a Parquet column in groups, their names stand before its own, with
+    /// are joined by commas, or the option given several times. By numbers the first line of a table is a record like all others. Of a Parquet column in groups, their names stand before its own, with
     /// dots between them. Without it: the column or key "url", the header WARC-Target-URI, request and referer of logs.
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
@@ -65,9 +65,14 @@ impl ReadingArgs {
             let name = inputs.get(*input as usize).map_or("?", Input::name);
             let format = records.format;
             let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
-            complain(&format!(
-                "{name}: read as {format}{column}; --input-format lines takes each line for a URL"
-            ));
+            let counts = &records.counts;
+            let has_none = counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
+            let tip = if has_none {
+                "no URL found: --field says where one is"
+            } else {
+                "--input-format lines takes each line for a URL"
+            };
+            complain(&format!("{name}: read as {format}{column}; {tip}"));
         }
     }
 }

@@ -1,18 +1,20 @@
-//! Which format an input has, by what its first records look like. Whoever gives lists of URLs must never be surprised: where
-//! not all of the first lines look like records of one format, they are lines.
+//! Which format an input has, by what its first records look like. Whoever gives lists of URLs must never be surprised: where one
+//! of the first lines may be a URL, or no more than half of them look like records of one format, they are lines. Logs and dumps
+//! that were cut, or that have some foreign lines, are told all the same.
 
 use memchr::{memchr, memmem};
 
-use super::{Format, Reader, warc};
+use super::{Format, Reader, Selector, warc};
 use crate::shard::trim_terminator;
 
 /// Whether a line looks like a record.
-type LooksLike = fn(&[u8]) -> bool;
+type LooksLike<'a> = &'a dyn Fn(&[u8]) -> bool;
 
 /// How many lines are looked at.
 const LINES: usize = 8;
 
-pub(super) fn detect(head: &[u8]) -> Format {
+/// The format, where `fields` are wanted.
+pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     if is_parquet(head) {
         return Format::Parquet;
     }
@@ -26,26 +28,30 @@ pub(super) fn detect(head: &[u8]) -> Format {
         return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
     }
     let lines = whole_lines(head);
-    let first: Vec<_> = lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect();
-    let by_lines: [(Format, LooksLike); 5] = [
-        (Format::JsonLines, is_object_with_url),
-        (Format::Cdxj, is_cdxj),
-        (Format::Cdx, is_cdx),
-        (Format::Clf, is_clf),
-        (Format::Alb, is_alb),
-    ];
+    let first = records(&lines);
     if first.is_empty() {
         return Format::Lines;
     }
-    let found = by_lines.iter().find(|(_, looks_like)| first.iter().all(|line| looks_like(line)));
-    if let Some(&(format, _)) = found {
-        return format;
+    if !has_list_line(&first) {
+        let by_lines: [(Format, LooksLike<'_>); 5] = [
+            (Format::JsonLines, &|line| is_object(line, fields)),
+            (Format::Cdxj, &is_cdxj),
+            (Format::Cdx, &is_cdx),
+            (Format::Clf, &is_clf),
+            (Format::Alb, &is_alb),
+        ];
+        let are_most = |looks_like: LooksLike<'_>| {
+            first.iter().filter(|line| looks_like(line)).count() > first.len() / 2
+        };
+        if let Some(&(format, _)) = by_lines.iter().find(|(_, looks_like)| are_most(looks_like)) {
+            return format;
+        }
     }
     // The first record, or in the lists of URLhaus the comment before it, names the columns.
     let comment = lines.iter().take_while(|line| line.starts_with(b"#")).last().map(|line| &line[1..]);
     for names in [Some(first[0]), comment].into_iter().flatten() {
         for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
-            if is_header(names, delimiter) {
+            if is_header(names, delimiter, fields) {
                 return format;
             }
         }
@@ -65,13 +71,27 @@ pub(super) fn is_settled(head: &[u8]) -> bool {
     if begins_as_w3c(head) {
         return memmem::find(head, b"#Fields:").is_some();
     }
-    let n_records = whole_lines(head).iter().filter(|line| !is_remark(line)).count();
-    // More lines can speak against a format, and not for one.
-    n_records >= LINES || (n_records > 0 && detect(head) == Format::Lines)
+    let lines = whole_lines(head);
+    let first = records(&lines);
+    // With a line of a list, all that counts is what the first names.
+    first.len() == LINES || has_list_line(&first)
+}
+
+/// The first lines that are neither comments nor headers of CDXJ.
+fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
+}
+
+/// Whether one of these lines may be a URL: records that are lines have blanks or quotes.
+fn has_list_line(lines: &[&[u8]]) -> bool {
+    lines.iter().any(|line| !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"')))
 }
 
 fn begins_as_w3c(head: &[u8]) -> bool {
-    [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
+    ["Version", "Fields", "Software", "Start-Date", "End-Date", "Date", "Remark"].iter().any(|directive| {
+        let behind = head.strip_prefix(b"#").and_then(|head| head.strip_prefix(directive.as_bytes()));
+        behind.is_some_and(|behind| behind.starts_with(b":"))
+    })
 }
 
 /// The mark of the format, or that of an encrypted file, and then no text: a page or the footer, whose first byte is a control.
@@ -109,22 +129,26 @@ fn gives_a_field(format: Format, line: &[u8]) -> bool {
     Reader::new(format).fields(line).next().is_some_and(|field| field.is_ok())
 }
 
-fn is_object_with_url(line: &[u8]) -> bool {
-    line.starts_with(b"{") && gives_a_field(Format::JsonLines, line)
+/// A JSON object, whether it has the key or not; no list has such lines.
+fn is_object(line: &[u8], fields: &[Selector]) -> bool {
+    let (line, reader) = (line.trim_ascii(), Reader::with_fields(Format::JsonLines, fields));
+    let mut reader = reader.unwrap_or_else(|_| Reader::new(Format::JsonLines));
+    line.starts_with(b"{\"") && line.ends_with(b"}") && reader.fields(line).all(|field| field.is_ok())
 }
 
+/// To the second, or to the millisecond.
 fn is_time(word: &[u8]) -> bool {
-    word.len() == 14 && word.iter().all(u8::is_ascii_digit)
+    matches!(word.len(), 14 | 17) && word.iter().all(u8::is_ascii_digit)
 }
 
 fn is_cdxj(line: &[u8]) -> bool {
     line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time) && gives_a_field(Format::Cdxj, line)
 }
 
-/// A key, a time, a URL and at least six columns more.
+/// A key, a time, a URL and at least four columns more.
 fn is_cdx(line: &[u8]) -> bool {
     let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
-    words.len() >= 9 && is_time(words[1]) && memmem::find(words[2], b":").is_some()
+    words.len() >= 7 && is_time(words[1]) && memmem::find(words[2], b":").is_some()
 }
 
 /// A time in brackets, and a quote behind it.
@@ -150,16 +174,64 @@ fn is_alb(line: &[u8]) -> bool {
     is_kind && is_iso && line.contains(&b'"')
 }
 
-/// Two columns or more, one of which is called "url".
-fn is_header(line: &[u8], delimiter: u8) -> bool {
-    let name = |name: &[u8]| name.trim_ascii().trim_ascii().to_ascii_lowercase();
+/// Two columns or more, one of which is called "url" or as a field that is wanted.
+fn is_header(line: &[u8], delimiter: u8, fields: &[Selector]) -> bool {
+    let name = |name: &[u8]| {
+        let name = name.trim_ascii();
+        let quoted = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
+        quoted.unwrap_or(name).to_ascii_lowercase()
+    };
+    let is_wanted = |column: &Vec<u8>| {
+        let mut wanted = fields.iter().filter_map(|field| match field {
+            Selector::Name(name) => Some(name.to_ascii_lowercase().into_bytes()),
+            _ => None,
+        });
+        column == b"url" || wanted.any(|name| name == *column)
+    };
     let names: Vec<_> = line.split(|&byte| byte == delimiter).map(name).collect();
-    names.len() > 1 && names.iter().any(|name| name == b"url" || name == b"\"url\"")
+    names.len() > 1 && names.iter().any(is_wanted)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn foreign_lines_change_nothing_and_lines_of_lists_do() {
+        let records = [
+            (Format::JsonLines, "{\"url\": \"http://h/\"}\n", "{\"url\": nothing\n"),
+            (Format::JsonLines, "{\"id\":1,\"url\":\"http://h/\"}\n", "{\"id\":1}\n"),
+            (Format::Cdxj, "org,h)/ 20260101000000 {\"url\": \"http://h/\"}\n", "tus\": \"200\"}\n"),
+            (Format::Cdxj, "org,h)/ 20260101000000123 {\"url\": \"http://h/\"}\n", "a b\n"),
+            (Format::Cdx, "org,h)/ 20260101000000 http://h/ text/html 200 ABC 1792\n", "a b\n"),
+            (Format::Clf, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", "1.1\" 200 1\n"),
+            (Format::Alb, "h2 2026-01-01T00:00:00.000000Z a \"GET / HTTP/1.1\"\n", "\"GET / HTTP/1.1\"\n"),
+        ];
+        for (format, record, foreign) in records {
+            let format_of = |lines: &[&str]| detect(lines.concat().as_bytes(), &[]);
+            assert_eq!(format_of(&[record]), format, "{record}");
+            assert_eq!(format_of(&[foreign, record, record]), format, "{record}");
+            assert_eq!(format_of(&[record, record, record, foreign]), format, "{record}");
+            assert_eq!(format_of(&[record, "http://h/\n", record]), Format::Lines, "{record}");
+            let most_foreign = [[foreign; 5].concat(), record.repeat(4)].concat();
+            if format != Format::JsonLines {
+                assert_eq!(format_of(&[&most_foreign]), Format::Lines, "{record}");
+            }
+        }
+        for directive in ["#Date: 2026-01-01", "#Software: x", "#Start-Date: x"] {
+            let head = format!("{directive}\n#Fields: cs-uri-stem\n/\n");
+            assert_eq!(detect(head.as_bytes(), &[]), Format::W3c);
+        }
+    }
+
+    #[test]
+    fn wanted_fields_tell_tables_and_objects() {
+        let format_of = |head: &str, field: &str| detect(head.as_bytes(), &[field.parse().unwrap()]);
+        assert_eq!(format_of("id,Link\n1,http://h/\n", "link"), Format::Csv);
+        assert_eq!(format_of("\"id\"\t\"link\"\n1\thttp://h/\n", "link"), Format::Tsv);
+        assert_eq!(format_of("id,link\n1,http://h/\n", "uri"), Format::Lines);
+        assert_eq!(format_of("{\"a\": {\"b\": \"http://h/\"}}\n", "/a/b"), Format::JsonLines);
+    }
 
     /// What is settled stays so, in all orders of lines that speak for and against formats.
     #[test]
@@ -178,6 +250,7 @@ mod tests {
             " CDX N b a",
             "k 20260101000000 http://example.org/ - 200 - - 1 2 f",
             "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1",
+            "2026/01/01 00:00:00 [error] nginx",
             "https 2026-01-01T00:00:00.000000Z \"GET / HTTP/1.1\"",
             "WARC/1.0",
         ];
@@ -191,10 +264,10 @@ mod tests {
             for _ in 0..12 {
                 text.extend(line.bytes().chain([b'\n']));
                 if let Some(format) = settled {
-                    assert_eq!(detect(&text), format, "{}", text.escape_ascii());
+                    assert_eq!(detect(&text, &[]), format, "{}", text.escape_ascii());
                     assert!(is_settled(&text));
                 } else if is_settled(&text) {
-                    settled = Some(detect(&text));
+                    settled = Some(detect(&text, &[]));
                     n_settled += 1;
                 }
                 choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

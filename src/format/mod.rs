@@ -83,7 +83,12 @@ impl Format {
     /// ```
     #[must_use]
     pub fn detect(head: &[u8]) -> Self {
-        detect::detect(skip_byte_order_mark(head, 0))
+        Self::detect_with(head, &[])
+    }
+
+    /// The same of an input of which some fields are wanted: a column, say, that only its header names.
+    pub(crate) fn detect_with(head: &[u8], fields: &[Selector]) -> Self {
+        detect::detect(skip_byte_order_mark(head, 0), fields)
     }
 
     /// Whether what [`Format::detect`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
