@@ -1,17 +1,23 @@
 //! Any bytes as records of any format: what is true of all of them, and the same whole and in pieces.
 //!
-//! The first byte chooses the format, the second how many bytes come at a time.
+//! The first byte chooses the format and the fields, the second how many bytes come at a time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use urlsift::format::{BadCause, Counts, Format, Reader, Skip};
 
+/// Fields to choose from; few formats can have all.
+const FIELDS: [&[&str]; 7] = [&[], &["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];
+
 fuzz_target!(|input: &[u8]| {
     let &[format, step, ref bytes @ ..] = input else { return };
-    let format = Format::ALL[usize::from(format) % Format::ALL.len()];
+    let (fields, format) = (usize::from(format) / Format::ALL.len(), usize::from(format) % Format::ALL.len());
+    let fields: Vec<_> = FIELDS[fields % FIELDS.len()].iter().map(|field| field.parse().unwrap()).collect();
+    let format = Format::ALL[format];
     let _ = Format::detect(bytes);
     // Parquet has a reader of its own.
-    let Ok(mut reader) = Reader::with_fields(format, &[]) else { return };
+    let Ok(mut reader) = Reader::with_fields(format, &fields) else { return };
+    let of_pieces = reader.clone();
     let whole: Vec<_> = reader.fields(bytes).collect();
     let counts = reader.counts();
     let refused = whole.iter().filter(|field| field.is_err()).count() as u64;
@@ -24,8 +30,7 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(&bytes[start..start + text.len()], text);
         }
     }
-    let (mut pieces, mut of_pieces) = (Vec::new(), Counts::default());
-    let mut reader = Reader::new(format);
+    let (mut reader, mut pieces, mut of_pieces) = (of_pieces, Vec::new(), Counts::default());
     let (mut start, mut end) = (0, 0);
     while start < bytes.len() {
         end = bytes.len().min(end + 1 + usize::from(step));
