@@ -1,7 +1,7 @@
 //! Bytes to pieces of whole lines, whatever the reads return.
 //!
-//! A line longer than a piece makes the piece grow, up to a limit; beyond that the line comes in parts, so that no input
-//! needs unbounded memory.
+//! A line longer than a piece makes the piece grow, up to a limit; beyond that the line comes in parts, or is an error, so that no
+//! input needs unbounded memory.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -146,12 +146,14 @@ impl<R: Read> Pieces<R> {
     /// The next piece, in the memory of `spare`, which is left empty; `None` at the end.
     ///
     /// # Errors
-    /// When the source cannot be read on. All whole lines before that have been given out; a line that was not read to
-    /// its end has not.
+    /// When the source cannot be read on, or has a line that is too long. All whole lines before that have been given out; a line that
+    /// was not read to its end has not.
     pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Piece>> {
         let buffer = spare;
         let mut len = self.rest.len();
-        let mut wanted = self.sizes.piece.max(len * 2);
+        // A line that is just not too long, and its LF.
+        let most = if self.sizes.in_parts { usize::MAX } else { self.sizes.line + 1 };
+        let mut wanted = self.sizes.piece.max(len * 2).min(most);
         if buffer.len() < wanted {
             buffer.resize(wanted, 0);
         }
@@ -179,10 +181,10 @@ impl<R: Read> Pieces<R> {
             if let Some(end) = line_end {
                 return Ok((end > 0).then(|| Piece::Lines(self.give(std::mem::take(buffer), len, end))));
             }
-            if len >= self.sizes.line {
-                if !self.sizes.in_parts {
-                    return Err(self.too_long());
-                }
+            if !self.sizes.in_parts && len == most {
+                return Err(self.too_long());
+            }
+            if self.sizes.in_parts && len >= self.sizes.line {
                 self.in_long_line = true;
                 return Ok(Some(Piece::Long {
                     bytes: self.give(std::mem::take(buffer), len, len),
@@ -190,7 +192,7 @@ impl<R: Read> Pieces<R> {
                 }));
             }
             searched = len;
-            wanted *= 2;
+            wanted = (wanted * 2).min(most);
             buffer.resize(wanted.max(buffer.len()), 0);
         }
     }
@@ -399,16 +401,43 @@ mod tests {
 
     #[test]
     fn a_line_that_is_too_long_is_an_error_where_lines_are_needed_whole() {
-        let text = [&b"a\n"[..], &[b'b'; 20], b"\nc\n"].concat();
-        for eager in [false, true] {
-            let mut pieces = Pieces::new(&text[..], 7, Sizes { piece: 4, line: 16, in_parts: false, eager });
-            let mut spare = Vec::new();
-            assert!(
-                matches!(pieces.next(&mut spare), Ok(Some(Piece::Lines(bytes))) if bytes.get() == b"a\n")
-            );
-            let error = pieces.next(&mut spare).err().unwrap();
-            assert!(error.to_string().starts_with("the line that begins at byte 9 is too long"), "{error}");
+        let line = 16;
+        for (before, len, piece, step, eager) in combined(&[0, 1, 2, 3, 7, 15, 16], &[15, 16, 17, 40]) {
+            for end in [&b"\n"[..], b"\nc\n", b""] {
+                let first = [b'a'].repeat(before);
+                let text = [&first[..], b"\n", &[b'b'].repeat(len), end].concat();
+                let mut pieces =
+                    Pieces::new(Slow(&text, step), 7, Sizes { piece, line, in_parts: false, eager });
+                let mut read = 0;
+                let error = loop {
+                    match pieces.next(&mut Vec::new()) {
+                        Ok(Some(piece)) => read += piece.into_bytes().get().len(),
+                        Ok(None) => break None,
+                        Err(error) => break Some(error.to_string()),
+                    }
+                };
+                let place = format!("the line that begins at byte {} is too long", 7 + before + 1);
+                let (expected, is_expected) =
+                    if len > line { (before + 1, true) } else { (text.len(), false) };
+                assert_eq!(read, expected, "{before} {len} {piece} {step} {eager} {error:?}");
+                assert_eq!(error.is_some_and(|error| error.starts_with(&place)), is_expected);
+            }
         }
+    }
+
+    /// All of them with all pieces, reads, and ways to give out lines.
+    fn combined(befores: &[usize], lens: &[usize]) -> Vec<(usize, usize, usize, usize, bool)> {
+        let mut all = Vec::new();
+        for &before in befores {
+            for &len in lens {
+                for piece in [1, 3, 8, 17, 100] {
+                    for step in [1, 5, 16, 100] {
+                        all.extend([false, true].map(|eager| (before, len, piece, step, eager)));
+                    }
+                }
+            }
+        }
+        all
     }
 
     #[test]
