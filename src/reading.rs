@@ -42,7 +42,7 @@ impl Reading {
         if let Some(format) = self.format {
             return (format, Head::default());
         }
-        let head = Head::of(source);
+        let head = Head::of(source, &self.fields);
         (Format::detect_with(&head.bytes, &self.fields), head)
     }
 
@@ -88,7 +88,7 @@ pub(crate) struct Head {
 
 impl Head {
     /// As much as it takes to tell the format: of a list mostly what comes first, so that nobody waits for more.
-    fn of(source: &mut impl Read) -> Self {
+    fn of(source: &mut impl Read, fields: &[Selector]) -> Self {
         let mut bytes = vec![0; HEAD_LEN];
         let (mut len, mut has_ended, mut failed) = (0, false, None);
         while len < bytes.len() && !has_ended {
@@ -98,7 +98,8 @@ impl Head {
                     let has_line = memchr(b'\n', &bytes[len..len + n]).is_some();
                     len += n;
                     if has_line
-                        && last_end(&bytes[..len]).is_some_and(|end| Format::is_settled(&bytes[..end]))
+                        && last_end(&bytes[..len])
+                            .is_some_and(|end| Format::is_settled(&bytes[..end], fields))
                     {
                         break;
                     }

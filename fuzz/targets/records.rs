@@ -17,7 +17,7 @@ fuzz_target!(|input: &[u8]| {
     let _ = Format::detect(bytes);
     // Parquet has a reader of its own.
     let Ok(mut reader) = Reader::with_fields(format, &fields) else { return };
-    let of_pieces = reader.clone();
+    let reader_of_pieces = reader.clone();
     let whole: Vec<_> = reader.fields(bytes).collect();
     let counts = reader.counts();
     let refused = whole.iter().filter(|field| field.is_err()).count() as u64;
@@ -30,7 +30,7 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(&bytes[start..start + text.len()], text);
         }
     }
-    let (mut reader, mut pieces, mut of_pieces) = (of_pieces, Vec::new(), Counts::default());
+    let (mut reader, mut pieces, mut of_pieces) = (reader_of_pieces, Vec::new(), Counts::default());
     let (mut start, mut end) = (0, 0);
     while start < bytes.len() {
         end = bytes.len().min(end + 1 + usize::from(step));

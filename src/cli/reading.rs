@@ -24,8 +24,9 @@ pub(crate) struct ReadingArgs {
     /// Which fields of a record are URLs
     ///
     /// The name of a column, header or key, the number of a column from 1, or a JSON pointer; of logs, request and referer. Several
-    /// are joined by commas, or the option given several times. By numbers the first line of a table is a record like all others. Of a Parquet column in groups, their names stand before its own, with
-    /// dots between them. Without it: the column or key "url", the header WARC-Target-URI, request and referer of logs.
+    /// are joined by commas, or the option given several times. By numbers the first line of a table is a record like all others.
+    /// Of a Parquet column in groups, their names stand before its own, with dots between them. Without it: the column or key "url",
+    /// the header WARC-Target-URI, request and referer of logs.
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
 }
@@ -66,13 +67,11 @@ impl ReadingArgs {
             let format = records.format;
             let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
             let counts = &records.counts;
-            let has_none = counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
-            let tip = if has_none {
-                "no URL found: --field says where one is"
-            } else {
-                "--input-format lines takes each line for a URL"
-            };
-            complain(&format!("{name}: read as {format}{column}; {tip}"));
+            let has_none = self.field.is_empty() && counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
+            let tip = if has_none { "; no URL was found, --field says where there is one" } else { "" };
+            complain(&format!(
+                "{name}: read as {format}{column}{tip}; --input-format lines takes each line for a URL"
+            ));
         }
     }
 }

@@ -1,6 +1,6 @@
 //! Which format an input has, by what its first records look like. Whoever gives lists of URLs must never be surprised: where one
-//! of the first lines may be a URL, or no more than half of them look like records of one format, they are lines. Logs and dumps
-//! that were cut, or that have some foreign lines, are told all the same.
+//! of the first lines looks like a URL and like no record, or no more than half of them look like records of one format, they are
+//! lines, unless a header says something else. Logs and dumps that were cut, or that have some foreign lines, are told all the same.
 
 use memchr::{memchr, memmem};
 
@@ -28,24 +28,16 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
         return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
     }
     let lines = whole_lines(head);
+    if has_w3c_header(&lines) {
+        return Format::W3c;
+    }
     let first = records(&lines);
     if first.is_empty() {
         return Format::Lines;
     }
-    if !has_list_line(&first) {
-        let by_lines: [(Format, LooksLike<'_>); 5] = [
-            (Format::JsonLines, &|line| is_object(line, fields)),
-            (Format::Cdxj, &is_cdxj),
-            (Format::Cdx, &is_cdx),
-            (Format::Clf, &is_clf),
-            (Format::Alb, &is_alb),
-        ];
-        let are_most = |looks_like: LooksLike<'_>| {
-            first.iter().filter(|line| looks_like(line)).count() > first.len() / 2
-        };
-        if let Some(&(format, _)) = by_lines.iter().find(|(_, looks_like)| are_most(looks_like)) {
-            return format;
-        }
+    let likeness = Likeness::of(&first, fields);
+    if let Some(format) = likeness.format_of_most() {
+        return format;
     }
     // The first record, or in the lists of URLhaus the comment before it, names the columns.
     let comment = lines.iter().take_while(|line| line.starts_with(b"#")).last().map(|line| &line[1..]);
@@ -60,7 +52,7 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
 }
 
 /// Whether what [`detect`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
-pub(super) fn is_settled(head: &[u8]) -> bool {
+pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     if head.starts_with(b"WARC/") {
         // The bodies say whether it is WAT.
         return false;
@@ -73,8 +65,7 @@ pub(super) fn is_settled(head: &[u8]) -> bool {
     }
     let lines = whole_lines(head);
     let first = records(&lines);
-    // With a line of a list, all that counts is what the first names.
-    first.len() == LINES || has_list_line(&first)
+    has_w3c_header(&lines) || first.len() == LINES || Likeness::of(&first, fields).is_hopeless()
 }
 
 /// The first lines that are neither comments nor headers of CDXJ.
@@ -82,16 +73,61 @@ fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
     lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
 }
 
-/// Whether one of these lines may be a URL: records that are lines have blanks or quotes.
-fn has_list_line(lines: &[&[u8]]) -> bool {
-    lines.iter().any(|line| !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"')))
+/// How many lines look like records, by format.
+struct Likeness {
+    counts: [(Format, usize); 5],
+    n_lines: usize,
+    /// Whether one looks like none, and like a URL.
+    has_url: bool,
+}
+
+impl Likeness {
+    fn of(lines: &[&[u8]], fields: &[Selector]) -> Self {
+        let by_lines: [(Format, LooksLike<'_>); 5] = [
+            (Format::JsonLines, &|line| is_object(line, fields)),
+            (Format::Cdxj, &is_cdxj),
+            (Format::Cdx, &is_cdx),
+            (Format::Clf, &is_clf),
+            (Format::Alb, &is_alb),
+        ];
+        let count = |looks_like: LooksLike<'_>| lines.iter().filter(|line| looks_like(line)).count();
+        let is_no_record = |line: &[u8]| by_lines.iter().all(|(_, looks_like)| !looks_like(line));
+        Self {
+            counts: by_lines.map(|(format, looks_like)| (format, count(looks_like))),
+            n_lines: lines.len(),
+            has_url: lines.iter().any(|line| may_be_url(line) && is_no_record(line)),
+        }
+    }
+
+    /// The format of more than half of the lines, if none of them speaks for a list.
+    fn format_of_most(&self) -> Option<Format> {
+        let most = self.counts.iter().find(|(_, n)| *n > self.n_lines / 2 && !self.has_url)?;
+        Some(most.0)
+    }
+
+    /// Whether no lines that come behind these can make any format that of most.
+    fn is_hopeless(&self) -> bool {
+        self.has_url || self.counts.iter().all(|(_, n)| self.n_lines - n >= LINES / 2)
+    }
+}
+
+/// Whether a line may be a URL, or begin with one: records that are lines have blanks or quotes.
+fn may_be_url(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let line = line.strip_prefix(b"\"").unwrap_or(line);
+    let scheme_len =
+        line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+    (scheme_len > 0 && line[scheme_len..].starts_with(b"://"))
+        || !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"'))
 }
 
 fn begins_as_w3c(head: &[u8]) -> bool {
-    ["Version", "Fields", "Software", "Start-Date", "End-Date", "Date", "Remark"].iter().any(|directive| {
-        let behind = head.strip_prefix(b"#").and_then(|head| head.strip_prefix(directive.as_bytes()));
-        behind.is_some_and(|behind| behind.starts_with(b":"))
-    })
+    [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
+}
+
+/// Whether one of the comments before all records names the fields.
+fn has_w3c_header(lines: &[&[u8]]) -> bool {
+    lines.iter().take_while(|line| line.starts_with(b"#")).any(|line| line.starts_with(b"#Fields:"))
 }
 
 /// The mark of the format, or that of an encrypted file, and then no text: a page or the footer, whose first byte is a control.
@@ -129,11 +165,12 @@ fn gives_a_field(format: Format, line: &[u8]) -> bool {
     Reader::new(format).fields(line).next().is_some_and(|field| field.is_ok())
 }
 
-/// A JSON object, whether it has the key or not; no list has such lines.
+/// A JSON object, whether it has the key or not.
 fn is_object(line: &[u8], fields: &[Selector]) -> bool {
-    let (line, reader) = (line.trim_ascii(), Reader::with_fields(Format::JsonLines, fields));
+    let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
+    let reader = Reader::with_fields(Format::JsonLines, fields);
     let mut reader = reader.unwrap_or_else(|_| Reader::new(Format::JsonLines));
-    line.starts_with(b"{\"") && line.ends_with(b"}") && reader.fields(line).all(|field| field.is_ok())
+    inside.trim_ascii_start().starts_with(b"\"") && reader.fields(line).all(|field| field.is_ok())
 }
 
 /// To the second, or to the millisecond.
@@ -145,10 +182,12 @@ fn is_cdxj(line: &[u8]) -> bool {
     line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time) && gives_a_field(Format::Cdxj, line)
 }
 
-/// A key, a time, a URL and at least four columns more.
+/// A key, a time, a URL and at least six columns more, or four with a status among them.
 fn is_cdx(line: &[u8]) -> bool {
     let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
-    words.len() >= 7 && is_time(words[1]) && memmem::find(words[2], b":").is_some()
+    let is_status = |word: &[u8]| word == b"-" || (word.len() == 3 && word.iter().all(u8::is_ascii_digit));
+    let is_long_enough = words.len() >= 9 || (words.len() >= 7 && is_status(words[4]));
+    is_long_enough && is_time(words[1]) && memmem::find(words[2], b":").is_some()
 }
 
 /// A time in brackets, and a quote behind it.
@@ -200,7 +239,7 @@ mod tests {
     fn foreign_lines_change_nothing_and_lines_of_lists_do() {
         let records = [
             (Format::JsonLines, "{\"url\": \"http://h/\"}\n", "{\"url\": nothing\n"),
-            (Format::JsonLines, "{\"id\":1,\"url\":\"http://h/\"}\n", "{\"id\":1}\n"),
+            (Format::JsonLines, "{ \"id\":1, \"url\" : \"http://h/\" }\n", "{\"id\":1}\n"),
             (Format::Cdxj, "org,h)/ 20260101000000 {\"url\": \"http://h/\"}\n", "tus\": \"200\"}\n"),
             (Format::Cdxj, "org,h)/ 20260101000000123 {\"url\": \"http://h/\"}\n", "a b\n"),
             (Format::Cdx, "org,h)/ 20260101000000 http://h/ text/html 200 ABC 1792\n", "a b\n"),
@@ -218,10 +257,29 @@ mod tests {
                 assert_eq!(format_of(&[&most_foreign]), Format::Lines, "{record}");
             }
         }
-        for directive in ["#Date: 2026-01-01", "#Software: x", "#Start-Date: x"] {
-            let head = format!("{directive}\n#Fields: cs-uri-stem\n/\n");
-            assert_eq!(detect(head.as_bytes(), &[]), Format::W3c);
+        let format_of = |lines: &str| detect(lines.as_bytes(), &[]);
+        for directive in ["#Date: 2026-01-01", "#Software: x", "#Start-Date: x", "# x"] {
+            assert_eq!(format_of(&format!("{directive}\n#Fields: cs-uri-stem\n/\n")), Format::W3c);
+            if directive != "#Software: x" {
+                assert_eq!(format_of(&format!("{directive}\nid,url\n1,http://h/\n")), Format::Csv);
+                assert_eq!(
+                    format_of(&format!("{directive}\nhttp://h/#Fields: \n#Fields: x\n")),
+                    Format::Lines
+                );
+            }
         }
+        for list in [
+            "http://h/a?x={\"a\":1} t\n{\"b\":1}\n{\"c\":1}\n",
+            "http://h/a 20260101000000 http://web.archive.org/ title of the page here\n",
+            "saved 20260101000000 at: see http://h/ for more\n",
+            " http://h/ Title\n{\"b\":1}\n{\"b\":1}\n",
+        ] {
+            assert_eq!(format_of(list), Format::Lines, "{list}");
+        }
+        for line in ["http://h/ Title", "\"http://h/\"", " http://h/", "#Date: x\nhttp://h/"] {
+            assert!(is_settled(format!("{line}\n").as_bytes(), &[]), "{line}");
+        }
+        assert!(is_settled(b"a b\nc d\ne f\ng h\n", &[]), "none can be most of eight");
     }
 
     #[test]
@@ -242,6 +300,9 @@ mod tests {
             "# id,url",
             "#Fields: cs-uri-stem",
             "#Version: 1.0",
+            "#Date: 2026-01-01",
+            "http://example.org/ Title",
+            "a few words",
             "!meta {}",
             "id,url",
             "1\turl",
@@ -265,8 +326,8 @@ mod tests {
                 text.extend(line.bytes().chain([b'\n']));
                 if let Some(format) = settled {
                     assert_eq!(detect(&text, &[]), format, "{}", text.escape_ascii());
-                    assert!(is_settled(&text));
-                } else if is_settled(&text) {
+                    assert!(is_settled(&text, &[]));
+                } else if is_settled(&text, &[]) {
                     settled = Some(detect(&text, &[]));
                     n_settled += 1;
                 }
@@ -278,7 +339,9 @@ mod tests {
         }
         assert!(n_settled > 10_000, "{n_settled}");
         assert!(
-            is_settled(b"http://example.org/\n") && !is_settled(b"\n") && !is_settled(b"{\"url\": \"/\"}\n")
+            is_settled(b"http://example.org/\n", &[])
+                && !is_settled(b"\n", &[])
+                && !is_settled(b"{\"url\": \"/\"}\n", &[])
         );
     }
 }

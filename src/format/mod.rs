@@ -91,9 +91,9 @@ impl Format {
         detect::detect(skip_byte_order_mark(head, 0), fields)
     }
 
-    /// Whether what [`Format::detect`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
-    pub(crate) fn is_settled(head: &[u8]) -> bool {
-        detect::is_settled(skip_byte_order_mark(head, 0))
+    /// Whether what [`Format::detect_with`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
+    pub(crate) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
+        detect::is_settled(skip_byte_order_mark(head, 0), fields)
     }
 
     /// Whether its records are lines of text, or some lines each, that can be told apart and put together in another file.

@@ -117,7 +117,7 @@ pub(super) fn _mm512_shuffle_i64x2<const PLACES: i32>(a: __m512i, b: __m512i) ->
 /// added: bit by bit, and modulo 2.
 fn affine<const N: usize, const PLUS: i32>(x: [u64; N], matrices: [u64; N]) -> [u64; N] {
     let product = |x: u8, rows: [u8; 8]| {
-        let is_set = |n: usize| ((rows[7 - n] & x).count_ones() + (PLUS.cast_unsigned() >> n)) % 2 == 1;
+        let is_set = |n: usize| ((rows[7 - n] & x).count_ones() + (PLUS.cast_unsigned() >> n & 1)) % 2 == 1;
         (0..8).fold(0, |byte, n| byte | u8::from(is_set(n)) << n)
     };
     std::array::from_fn(|n| {
