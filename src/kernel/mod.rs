@@ -12,6 +12,14 @@
 #[cfg(target_arch = "x86_64")]
 macro_rules! token {
     ($token:ident: $($feature:tt)*) => {
+        proof!($token, $(is_x86_feature_detected!($feature) &&)* true, $($feature)*);
+    };
+}
+
+/// Defines a kernel by whether this machine has it, and for which features its shell compiles.
+#[cfg(target_arch = "x86_64")]
+macro_rules! proof {
+    ($token:ident, $has:expr, $($feature:tt)*) => {
         /// The proof that this machine has the instructions.
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct $token(());
@@ -19,7 +27,7 @@ macro_rules! token {
         impl $token {
             /// The proof, if this machine has it.
             pub(crate) fn detect() -> Option<Self> {
-                ($(is_x86_feature_detected!($feature) &&)* true).then_some(Self(()))
+                ($has).then_some(Self(()))
             }
 
             /// # Safety

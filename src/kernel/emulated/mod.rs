@@ -2,31 +2,14 @@
 //! do is tested on machines that lack these. They need AVX2 all the same, and their search for bytes ([`super::find()`]) is left out.
 
 // What kernels take from the module above them.
-use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
+use super::{Aligned, BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 
 mod x86_64;
 
 /// Defines a kernel of which this machine needs no more than [`super::Avx2`] does.
 macro_rules! token {
     ($token:ident: $($feature:tt)*) => {
-        /// The proof that this machine has the instructions that are not emulated.
-        #[derive(Clone, Copy, Debug)]
-        pub(crate) struct $token(());
-
-        impl $token {
-            /// The proof, if this machine has it.
-            pub(crate) fn detect() -> Option<Self> {
-                crate::kernel::Avx2::detect().map(|_| Self(()))
-            }
-
-            /// # Safety
-            ///
-            /// The machine has what is named.
-            #[target_feature(enable = "avx2,bmi1,bmi2,lzcnt,popcnt")]
-            unsafe fn shell(job: impl Job) {
-                job.run();
-            }
-        }
+        proof!($token, crate::kernel::Avx2::detect().is_some(), "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
     };
 }
 
