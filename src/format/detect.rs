@@ -35,12 +35,12 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     if first.is_empty() {
         return Format::Lines;
     }
-    let likeness = Likeness::of(&first, fields);
-    if let Some(format) = likeness.format_of_most() {
+    let mut counts = likeness(&first, fields).into_iter().flatten();
+    if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
         return format;
     }
     // The first record, or in the lists of URLhaus the comment before it, names the columns.
-    let comment = lines.iter().take_while(|line| line.starts_with(b"#")).last().map(|line| &line[1..]);
+    let comment = comments(&lines).last().map(|line| &line[1..]);
     for names in [Some(first[0]), comment].into_iter().flatten() {
         for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
             if is_header(names, delimiter, fields) {
@@ -65,7 +65,11 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     }
     let lines = whole_lines(head);
     let first = records(&lines);
-    has_w3c_header(&lines) || first.len() == LINES || Likeness::of(&first, fields).is_hopeless()
+    // What four lines speak against is not what most of eight look like.
+    let speaks_against = |n| first.len() - n >= LINES / 2;
+    has_w3c_header(&lines)
+        || first.len() == LINES
+        || likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
 }
 
 /// The first lines that are neither comments nor headers of CDXJ.
@@ -73,42 +77,21 @@ fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
     lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
 }
 
-/// How many lines look like records, by format.
-struct Likeness {
-    counts: [(Format, usize); 5],
-    n_lines: usize,
-    /// Whether one looks like none, and like a URL.
-    has_url: bool,
-}
-
-impl Likeness {
-    fn of(lines: &[&[u8]], fields: &[Selector]) -> Self {
-        let by_lines: [(Format, LooksLike<'_>); 5] = [
-            (Format::JsonLines, &|line| is_object(line, fields)),
-            (Format::Cdxj, &is_cdxj),
-            (Format::Cdx, &is_cdx),
-            (Format::Clf, &is_clf),
-            (Format::Alb, &is_alb),
-        ];
-        let count = |looks_like: LooksLike<'_>| lines.iter().filter(|line| looks_like(line)).count();
-        let is_no_record = |line: &[u8]| by_lines.iter().all(|(_, looks_like)| !looks_like(line));
-        Self {
-            counts: by_lines.map(|(format, looks_like)| (format, count(looks_like))),
-            n_lines: lines.len(),
-            has_url: lines.iter().any(|line| may_be_url(line) && is_no_record(line)),
-        }
+/// How many of the lines look like records, by format; `None` if one looks like none, and like a URL.
+fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<[(Format, usize); 5]> {
+    let by_lines: [(Format, LooksLike<'_>); 5] = [
+        (Format::JsonLines, &|line| is_object(line, fields)),
+        (Format::Cdxj, &is_cdxj),
+        (Format::Cdx, &is_cdx),
+        (Format::Clf, &is_clf),
+        (Format::Alb, &is_alb),
+    ];
+    let is_no_record = |line: &[u8]| by_lines.iter().all(|(_, looks_like)| !looks_like(line));
+    if lines.iter().any(|line| may_be_url(line) && is_no_record(line)) {
+        return None;
     }
-
-    /// The format of more than half of the lines, if none of them speaks for a list.
-    fn format_of_most(&self) -> Option<Format> {
-        let most = self.counts.iter().find(|(_, n)| *n > self.n_lines / 2 && !self.has_url)?;
-        Some(most.0)
-    }
-
-    /// Whether no lines that come behind these can make any format that of most.
-    fn is_hopeless(&self) -> bool {
-        self.has_url || self.counts.iter().all(|(_, n)| self.n_lines - n >= LINES / 2)
-    }
+    let count = |looks_like: LooksLike<'_>| lines.iter().filter(|line| looks_like(line)).count();
+    Some(by_lines.map(|(format, looks_like)| (format, count(looks_like))))
 }
 
 /// Whether a line may be a URL, or begin with one: records that are lines have blanks or quotes.
@@ -127,7 +110,12 @@ fn begins_as_w3c(head: &[u8]) -> bool {
 
 /// Whether one of the comments before all records names the fields.
 fn has_w3c_header(lines: &[&[u8]]) -> bool {
-    lines.iter().take_while(|line| line.starts_with(b"#")).any(|line| line.starts_with(b"#Fields:"))
+    comments(lines).any(|line| line.starts_with(b"#Fields:"))
+}
+
+/// The comments before all records.
+fn comments<'a>(lines: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
+    lines.iter().copied().take_while(|line| line.starts_with(b"#"))
 }
 
 /// The mark of the format, or that of an encrypted file, and then no text: a page or the footer, whose first byte is a control.
@@ -168,9 +156,11 @@ fn gives_a_field(format: Format, line: &[u8]) -> bool {
 /// A JSON object, whether it has the key or not.
 fn is_object(line: &[u8], fields: &[Selector]) -> bool {
     let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
-    let reader = Reader::with_fields(Format::JsonLines, fields);
-    let mut reader = reader.unwrap_or_else(|_| Reader::new(Format::JsonLines));
-    inside.trim_ascii_start().starts_with(b"\"") && reader.fields(line).all(|field| field.is_ok())
+    inside.trim_ascii_start().starts_with(b"\"") && {
+        let reader = Reader::with_fields(Format::JsonLines, fields);
+        let mut reader = reader.unwrap_or_else(|_| Reader::new(Format::JsonLines));
+        reader.fields(line).all(|field| field.is_ok())
+    }
 }
 
 /// To the second, or to the millisecond.
