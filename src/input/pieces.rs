@@ -399,45 +399,40 @@ mod tests {
         }
     }
 
-    #[test]
-    fn a_line_that_is_too_long_is_an_error_where_lines_are_needed_whole() {
-        let line = 16;
-        for (before, len, piece, step, eager) in combined(&[0, 1, 2, 3, 7, 15, 16], &[15, 16, 17, 40]) {
-            for end in [&b"\n"[..], b"\nc\n", b""] {
-                let first = [b'a'].repeat(before);
-                let text = [&first[..], b"\n", &[b'b'].repeat(len), end].concat();
-                let mut pieces =
-                    Pieces::new(Slow(&text, step), 7, Sizes { piece, line, in_parts: false, eager });
-                let mut read = 0;
-                let error = loop {
-                    match pieces.next(&mut Vec::new()) {
-                        Ok(Some(piece)) => read += piece.into_bytes().get().len(),
-                        Ok(None) => break None,
-                        Err(error) => break Some(error.to_string()),
-                    }
-                };
-                let place = format!("the line that begins at byte {} is too long", 7 + before + 1);
-                let (expected, is_expected) =
-                    if len > line { (before + 1, true) } else { (text.len(), false) };
-                assert_eq!(read, expected, "{before} {len} {piece} {step} {eager} {error:?}");
-                assert_eq!(error.is_some_and(|error| error.starts_with(&place)), is_expected);
+    /// How many bytes come before the end or an error, and which.
+    fn read_on(mut pieces: Pieces<impl Read>) -> (usize, Option<String>) {
+        let mut read = 0;
+        loop {
+            match pieces.next(&mut Vec::new()) {
+                Ok(Some(piece)) => read += piece.into_bytes().get().len(),
+                Ok(None) => return (read, None),
+                Err(error) => return (read, Some(error.to_string())),
             }
         }
     }
 
-    /// All of them with all pieces, reads, and ways to give out lines.
-    fn combined(befores: &[usize], lens: &[usize]) -> Vec<(usize, usize, usize, usize, bool)> {
-        let mut all = Vec::new();
-        for &before in befores {
-            for &len in lens {
-                for piece in [1, 3, 8, 17, 100] {
-                    for step in [1, 5, 16, 100] {
-                        all.extend([false, true].map(|eager| (before, len, piece, step, eager)));
+    #[test]
+    fn a_line_that_is_too_long_is_an_error_where_lines_are_needed_whole() {
+        let line = 16;
+        for before in [0, 1, 2, 3, 7, 15, 16] {
+            for len in [15, 16, 17, 40] {
+                for end in [&b"\n"[..], b"\nc\n", b""] {
+                    let text = [&[b'a'].repeat(before), &b"\n"[..], &[b'b'].repeat(len), end].concat();
+                    let place = format!("the line that begins at byte {} is too long", 7 + before + 1);
+                    let expected = if len > line { before + 1 } else { text.len() };
+                    for piece in [1, 3, 8, 17, 100] {
+                        for (step, eager) in
+                            [1, 5, 16, 100].into_iter().flat_map(|step| [(step, false), (step, true)])
+                        {
+                            let sizes = Sizes { piece, line, in_parts: false, eager };
+                            let (read, error) = read_on(Pieces::new(Slow(&text, step), 7, sizes));
+                            assert_eq!(read, expected, "{before} {len} {sizes:?} {step} {error:?}");
+                            assert_eq!(error.is_some_and(|error| error.starts_with(&place)), len > line);
+                        }
                     }
                 }
             }
         }
-        all
     }
 
     #[test]

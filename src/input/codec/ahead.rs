@@ -546,8 +546,7 @@ mod tests {
         assert!(small.stretches[0].bytes.end > 40_000 && small.stretches[0].packed.end < whole.len());
         // What only looks like a member costs no more than members may.
         let mut false_one = packed(&[b'a'; 1000], 0);
-        let behind = false_one.len() - 8;
-        false_one.truncate(behind);
+        false_one.truncate(false_one.len() - 8);
         // The one stored block was the last; now it is not, and one of no kind that there is comes behind it.
         false_one[10] = 0;
         false_one.push(0b110);
