@@ -1,11 +1,9 @@
 //! Compressed files: the scan against the decoder alone, on one thread and on two.
 //!
-//! `cargo bench --bench codec`. Throughput is of what comes of decoding. The files are in the page cache. A file of one member
+//! `cargo bench -p urlsift-benches --bench codec`. Throughput is of what comes of decoding. The files are in the page cache. A file of one member
 //! is decoded by one thread, whatever there is; of one of many, members are decoded in advance.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
-
-mod corpora;
 
 use std::fs::{self, File};
 use std::hint::black_box;

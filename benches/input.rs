@@ -1,12 +1,9 @@
 //! Reading a file against mapping it, in the two states that the page cache comes in.
 //!
-//! `cargo bench --bench input`; one core, the file in the cache, counting its lines so that every byte is touched.
+//! `cargo bench -p urlsift-benches --bench input`; one core, the file in the cache, counting its lines so that every byte is touched.
 //! "written": the file was just written in small pieces. "read ahead": the cache was emptied of it and the kernel read it.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
-
-#[cfg(unix)]
-mod corpora;
 
 #[cfg(unix)]
 fn main() {
@@ -57,7 +54,7 @@ mod unix {
         let len = file.stream_position().unwrap();
         for state in ["written", "read ahead"] {
             if state == "read ahead" {
-                super::corpora::read_ahead(&mut file);
+                corpora::read_ahead(&mut file);
             }
             let mut group = criterion.benchmark_group(format!("input/{state}"));
             group.throughput(Throughput::Bytes(len));

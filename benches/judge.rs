@@ -1,10 +1,8 @@
 //! `judge`, one line at a time, against `memchr` finding the lines, on the same bytes in one run.
 //!
-//! `cargo bench --bench judge`; one core. The peer rows say what the lines alone cost.
+//! `cargo bench -p urlsift-benches --bench judge`; one core. The peer rows say what the lines alone cost.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
-
-mod corpora;
 
 use std::hint::black_box;
 

@@ -1,6 +1,6 @@
 //! Other people's URL checkers on the same bytes, beside the scan and beside `memchr` finding the lines.
 //!
-//! `cargo bench --bench peers`; one core. Every peer goes through the whole text, finding the lines included, and says how
+//! `cargo bench -p urlsift-benches --bench peers`; one core. Every peer goes through the whole text, finding the lines included, and says how
 //! many lines it accepts; blank lines are not asked about. What it checks, and what a scan does beside that, is not the
 //! same, so a row says little without these lines:
 //!
@@ -21,12 +21,12 @@
 //! What is as good for the peers as it gets:
 //!
 //! - Those that take text take it from a text already known to be UTF-8, and none pays for looking.
-//! - regex and the dense automaton read the expression of `benches/expression/mod.rs` anchored at both ends, without
+//! - regex and the dense automaton read the expression of `benches/expression.rs` anchored at both ends, without
 //!   Unicode. The automaton is minimal and built beforehand, and is walked by hand: its own search, which stops where a
 //!   line is lost, takes a tenth longer on lists like these, and a table without byte classes is no faster.
-//! - ada-url compiles its C++ as cargo asks it to. `CXXFLAGS=-march=native cargo bench --bench peers` lets it use all
+//! - ada-url compiles its C++ as cargo asks it to. `CXXFLAGS=-march=native cargo bench -p urlsift-benches --bench peers` lets it use all
 //!   vectors of the machine, and was as fast.
-//! - Hyperscan is the system's (`benches/hyperscan/mod.rs` says how it is asked); where there is none, the bench says that
+//! - Hyperscan is the system's (`benches/hyperscan.rs` says how it is asked); where there is none, the bench says that
 //!   it is not here and goes on. `LD_LIBRARY_PATH` can point to another build of it.
 //!
 //! Criterion measures one row after the other; where the machine has other work as well, ratios of its rows are worth
@@ -35,7 +35,6 @@
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
-mod corpora;
 mod expression;
 mod hyperscan;
 
@@ -204,7 +203,7 @@ fn peers() -> Vec<Peer> {
 /// One of them says something else than urlsift.
 fn compare_on_samples(peers: &[Peer]) {
     let strict: Vec<_> = peers.iter().filter(|peer| peer.means == Means::Rfc3986).collect();
-    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/samples");
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/samples");
     let mut lines = 0;
     for file in fs::read_dir(folder).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).expect("the samples are UTF-8");

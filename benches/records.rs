@@ -1,6 +1,6 @@
 //! Fields out of records, in memory on one core, against `memchr` finding the lines and other readers on the same bytes.
 //!
-//! `cargo bench --bench records`. Throughput is in bytes of the records and seconds of processor time of the thread, so that other
+//! `cargo bench -p urlsift-benches --bench records`. Throughput is in bytes of the records and seconds of processor time of the thread, so that other
 //! work on the machine counts little. The records are about the URLs of a web list, in the shape
 //! that the format has in the wild; the logs are a real one.
 
@@ -64,7 +64,7 @@ const LEN: usize = 32 << 20;
 /// Records of all URLs of the list, as often as it takes.
 fn records(header: &str, record: impl Fn(&mut Vec<u8>, &str)) -> Vec<u8> {
     let urls =
-        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/samples/top100.txt")).unwrap();
+        std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/samples/top100.txt")).unwrap();
     let urls = String::from_utf8_lossy(&urls);
     let urls = urls.lines().filter(|url| url.is_ascii() && !url.contains(['"', '\\', ',']));
     let mut out = header.as_bytes().to_vec();
@@ -78,7 +78,7 @@ fn records(header: &str, record: impl Fn(&mut Vec<u8>, &str)) -> Vec<u8> {
 }
 
 fn sample(name: &str) -> Vec<u8> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records").join(name);
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/records").join(name);
     let bytes = std::fs::read(path).unwrap();
     bytes.repeat(LEN / bytes.len() + 1)
 }

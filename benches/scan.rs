@@ -1,11 +1,9 @@
 //! The scan against `memchr` finding the lines: in memory on one core, and a whole file with one and two threads.
 //!
-//! `cargo bench --bench scan`: in memory each kernel that the machine has, and what is counted on demand. The file is in the page cache, filled by reading it
+//! `cargo bench -p urlsift-benches --bench scan`: in memory each kernel that the machine has, and what is counted on demand. The file is in the page cache, filled by reading it
 //! through; `benches/input.rs` says what else the cache can look like.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
-
-mod corpora;
 
 use std::hint::black_box;
 use std::io::{self, Write};

@@ -1,25 +1,15 @@
 //! The command as a user meets it: pipes, errors, exit statuses, records, and nothing raw on a terminal.
 
-#[path = "cli/base.rs"]
 mod base;
-#[path = "cli/gate.rs"]
 mod gate;
-#[path = "gzip/mod.rs"]
-mod gzip;
-#[path = "cli/inputs.rs"]
 mod inputs;
 #[cfg(unix)]
-#[path = "cli/interrupt.rs"]
 mod interrupt;
-#[path = "cli/parts.rs"]
 mod parts;
 #[cfg(unix)]
-#[path = "cli/progress.rs"]
 mod progress;
-#[path = "cli/records.rs"]
 mod records;
 #[cfg(unix)]
-#[path = "cli/terminal.rs"]
 mod terminal;
 
 use std::fs;

@@ -1,12 +1,10 @@
 //! Scans of records: the same counts as of their fields one by one, at the places where they stand, however the work is done.
 
-mod samples;
-
 use std::collections::BTreeMap;
 use std::fs;
 use std::path::PathBuf;
 
-use samples::samples;
+use crate::samples::samples;
 use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
 use urlsift::format::{BadCause, BadRecord, Format, MAX_RECORD_LEN, Reader, Role};
 use urlsift::kernel::KernelId;

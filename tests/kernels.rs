@@ -3,21 +3,13 @@
 //! More of it: `URLSIFT_KERNELS=50 cargo test --test kernels -- --nocapture` draws fifty times as many buffers, and
 //! `URLSIFT_KERNELS_SEED=7` others.
 
-#[cfg(unix)]
-mod page;
-#[allow(unreachable_pub, clippy::pedantic)]
-mod reference;
-mod support;
-#[allow(unreachable_pub)]
-mod twin;
-
 use std::fmt::Write;
 use std::path::Path;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
-use reference::Rng;
-use support::{mutated, on_all_cores};
+use crate::reference::Rng;
+use crate::support::{amount, mutated, on_all_cores};
 use urlsift::kernel::KernelId;
 use urlsift::scan::{Options, Ways, scan_into};
 use urlsift::tally::Place;
@@ -38,20 +30,23 @@ fn scan(kernel: KernelId, bytes: &[u8], grammar: Grammar) -> (Tally, Ways) {
 
 /// What is wrong with a scan of `bytes`, or nothing.
 fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
-    let counts = twin::count(bytes, grammar);
+    let counts = crate::twin::count(bytes, grammar);
     let (portable, _) = scan(KernelId::Portable, bytes, grammar);
     for kernel in KernelId::available() {
         let (tally, ways) = scan(kernel, bytes, grammar);
-        let found = twin::of(&tally);
+        let found = crate::twin::of(&tally);
         if found != counts {
-            return Some(format!("{kernel}, judge\n{}", twin::difference(&found, &counts)));
+            return Some(format!("{kernel}, judge\n{}", crate::twin::difference(&found, &counts)));
         }
         if tally != portable {
             return Some(format!("{kernel}, portable\n{tally:?}\n{portable:?}"));
         }
         let judged = ways.plain + ways.attended + ways.hard;
-        if judged != twin::judged(&counts) {
-            return Some(format!("{kernel}: {ways:?} are {judged} lines of {}", twin::judged(&counts)));
+        if judged != crate::twin::judged(&counts) {
+            return Some(format!(
+                "{kernel}: {ways:?} are {judged} lines of {}",
+                crate::twin::judged(&counts)
+            ));
         }
     }
     None
@@ -95,16 +90,28 @@ fn seed() -> u64 {
     number("URLSIFT_KERNELS_SEED", 1)
 }
 
-/// So many, or as many times that as is asked for.
+/// `n` in the long mode of the tests and a quarter by default, multiplied by `URLSIFT_KERNELS`.
 fn times(n: u64) -> u64 {
-    n * number("URLSIFT_KERNELS", 1)
+    amount(n / 4, n) * number("URLSIFT_KERNELS", 1)
 }
 
 #[test]
-fn covered_kernels() {
+fn every_kernel_that_the_processor_can_run_is_covered() {
     let names: Vec<_> = KernelId::available().map(KernelId::name).collect();
     println!("kernels covered: {}", names.join(", "));
-    assert_eq!(names[0], "portable");
+    // What the standard library detects, feature by feature.
+    #[cfg(target_arch = "x86_64")]
+    let (avx2, gfni, avx512) = (
+        is_x86_feature_detected!("avx2"),
+        is_x86_feature_detected!("gfni"),
+        is_x86_feature_detected!("avx512vbmi") && is_x86_feature_detected!("avx512bw"),
+    );
+    #[cfg(not(target_arch = "x86_64"))]
+    let (avx2, gfni, avx512) = (false, false, false);
+    let expected =
+        [("portable", true), ("avx2", avx2), ("avx2-gfni", avx2 && gfni), ("avx512", avx512 && gfni)];
+    let expected: Vec<_> = expected.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect();
+    assert_eq!(names, expected);
 }
 
 #[test]
@@ -309,7 +316,7 @@ fn random_buffers() {
 #[cfg(unix)]
 #[test]
 fn buffers_at_the_end_of_memory() {
-    let mut page = page::Page::new(8192);
+    let mut page = crate::page::Page::new(8192);
     let mut rng = Rng::new(seed());
     let lengths = (0..300).chain((300..8192).step_by(61));
     for len in lengths {
@@ -365,9 +372,12 @@ const TEMPLATES: [&str; 25] = [
 /// Every byte in every place of a template, and in between, in front and behind.
 #[test]
 fn every_byte_in_every_place() {
-    on_all_cores(TEMPLATES.len() as u64 * 64, |n| {
-        // The lines all begin at different places of a block; those of each round are moved on by one.
-        let (template, before) = (TEMPLATES[usize::try_from(n / 64).unwrap()].as_bytes(), n % 64);
+    // The lines all begin at different places of a block; those of each round begin `step` bytes later.
+    let step = amount(7, 1);
+    let n_rounds = 64_u64.div_ceil(step);
+    on_all_cores(TEMPLATES.len() as u64 * n_rounds, |n| {
+        let template = TEMPLATES[usize::try_from(n / n_rounds).unwrap()].as_bytes();
+        let before = n % n_rounds * step;
         let mut bytes = vec![b'x'; usize::try_from(before).unwrap()];
         bytes.push(b'\n');
         for at in 0..=template.len() {
@@ -390,7 +400,7 @@ fn every_byte_in_every_place() {
 #[test]
 fn every_place_of_a_block() {
     for template in TEMPLATES {
-        for before in 0..130 {
+        for before in (0..130).step_by(usize::try_from(amount(3, 1)).unwrap()) {
             for end in ["", "\n", "\r", "\r\n", "\r\r\n", "\0\n"] {
                 for rest in ["", "http://h/\n"] {
                     let mut text = "y".repeat(before);
@@ -543,7 +553,7 @@ fn parts_by_different_kernels() {
         assert!(
             tally == whole,
             "number {n} of seed {seed}: {}",
-            twin::difference(&twin::of(&tally), &twin::of(&whole))
+            crate::twin::difference(&crate::twin::of(&tally), &crate::twin::of(&whole))
         );
         0
     });

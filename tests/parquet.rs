@@ -3,8 +3,6 @@
 //!
 //! `records/README.md` says how the samples were made.
 
-#![cfg(feature = "parquet")]
-
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;

@@ -1,19 +1,13 @@
 //! Parts of a corpus, scanned anywhere and merged: one report whatever the cut, the order and the grouping, and nothing counted
 //! twice or lost unseen.
 
-#[path = "gzip/mod.rs"]
-mod gzip;
-#[path = "reference/mod.rs"]
-mod reference;
-mod support;
-
 use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use gzip::member;
-use reference::Rng;
-use support::corpus_files;
+use crate::gzip::member;
+use crate::reference::Rng;
+use crate::support::corpus_files;
 use tempfile::TempDir;
 use urlsift::corpus::{Effort, Part, Reading, scan_parts, scan_records};
 use urlsift::format::Format;

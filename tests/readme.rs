@@ -3,8 +3,6 @@
 //!
 //! Not trycmd: it takes backslashes for path separators and brackets for patterns, and a report has both.
 
-#![cfg(unix)]
-
 use std::fmt::Write;
 use std::path::Path;
 use std::process::Command;

@@ -1,16 +1,14 @@
 //! What is written of records: a row for each field, and the records themselves in two, as loops over the reader's fields and over
 //! the lines of the input do it; in the order of the input, with nothing lost, whatever the pieces and threads.
 
-mod samples;
-
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
 use std::ops::Range;
 use std::path::PathBuf;
 
+use crate::samples::samples;
 use proptest::prelude::*;
-use samples::samples;
 use urlsift::corpus::{Effort, Reading};
 use urlsift::format::{BadRecord, Field, Format, MAX_RECORD_LEN, Reader};
 use urlsift::input::{self, Input};

@@ -2,11 +2,6 @@
 
 #[path = "naive/mod.rs"]
 mod naive;
-#[path = "reference/mod.rs"]
-mod reference;
-mod support;
-#[path = "twin/mod.rs"]
-mod twin;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,7 +75,7 @@ fn scan_file(path: &Path, options: &scan::Options, effort: &Effort) -> Tally {
 
 #[test]
 fn the_scan_counts_as_the_naive_twin() {
-    for path in support::corpus_files() {
+    for path in crate::support::corpus_files() {
         if path.ends_with("schemes_2000.txt") {
             continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
         }
@@ -96,19 +91,20 @@ fn the_scan_counts_as_the_naive_twin() {
 
 #[test]
 fn what_is_counted_on_demand_is_right() {
-    for path in support::corpus_files() {
+    for path in crate::support::corpus_files() {
         let bytes = fs::read(&path).unwrap();
-        let expected = twin::count_on_demand(&bytes);
+        let expected = crate::twin::count_on_demand(&bytes);
         for kernel in KernelId::available() {
             let mut tally = Tally::default();
             let place = Place { input: 0, offset: 0 };
             scan_into(&mut tally, kernel, &bytes, place, &everything(Grammar::Rfc3986));
-            let counted = twin::on_demand(&tally);
+            let counted = crate::twin::on_demand(&tally);
             assert!(counted == expected, "{} {kernel}\n{counted:?}\n{expected:?}", path.display());
             // It changes nothing else.
             let plain = scan(&bytes, &options(Grammar::Rfc3986));
             assert!(
-                twin::of(&tally) == twin::of(&plain) && twin::on_demand(&plain) == twin::OnDemand::default()
+                crate::twin::of(&tally) == crate::twin::of(&plain)
+                    && crate::twin::on_demand(&plain) == crate::twin::OnDemand::default()
             );
         }
     }
@@ -116,7 +112,7 @@ fn what_is_counted_on_demand_is_right() {
 
 #[test]
 fn counts_add_up() {
-    for path in support::corpus_files() {
+    for path in crate::support::corpus_files() {
         for grammar in Grammar::ALL {
             let bytes = fs::read(&path).unwrap();
             let tally = scan(&bytes, &options(grammar));
@@ -147,7 +143,7 @@ fn counts_add_up() {
 
 #[test]
 fn any_cut_any_threads_any_way_of_reading() {
-    for path in support::corpus_files() {
+    for path in crate::support::corpus_files() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc2396);
         let whole = scan(&bytes, &options);
@@ -176,7 +172,7 @@ fn any_cut_any_threads_any_way_of_reading() {
 fn many_small_inputs_count_alike() {
     let folder = tempfile::tempdir().unwrap();
     let lines: Vec<u8> =
-        support::corpus_files().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
+        crate::support::corpus_files().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
     for (n, part) in lines.chunks(20_011).enumerate() {
         fs::write(folder.path().join(format!("{n:04}")), part).unwrap();
     }
@@ -195,7 +191,7 @@ fn many_small_inputs_count_alike() {
 #[test]
 fn a_pipe_counts_as_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    for (n, path) in support::corpus_files().into_iter().enumerate() {
+    for (n, path) in crate::support::corpus_files().into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc3986);
         let whole = scan(&bytes, &options);
@@ -286,7 +282,7 @@ proptest! {
     #[test]
     fn random_corpora_count_on_demand_as_the_twin(bytes in corpus()) {
         let tally = scan(&bytes, &everything(Grammar::Rfc3986));
-        prop_assert_eq!(twin::on_demand(&tally), twin::count_on_demand(&bytes));
+        prop_assert_eq!(crate::twin::on_demand(&tally), crate::twin::count_on_demand(&bytes));
     }
 
     #[test]

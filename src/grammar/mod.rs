@@ -15,7 +15,7 @@ use crate::names::write_list;
 ///
 /// Exhaustive on purpose: a sixth would change every verdict, and come with a new major version.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Grammar {

@@ -18,7 +18,7 @@ const N_HOSTS: usize = 10;
 /// Relative references, resolved against a base (RFC 3986, section 5). Lines of three kinds make up all judged ones: those that
 /// are resolved, those that have a scheme of their own, and those that RFC 3986 refuses, which refer to nothing.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct BaseCount {
     /// The base, without a fragment, a password masked.

@@ -12,8 +12,6 @@ mod make;
 mod page;
 mod read;
 mod records;
-#[cfg(test)]
-mod schema;
 mod text;
 mod words;
 
@@ -43,17 +41,17 @@ pub const SCHEMA: &str = "urlsift.report/1";
 
 /// All that a scan has to say. Everything in it but `run` is the same whatever the threads, shards and ways of reading.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
     /// The name and version of this form.
-    #[cfg_attr(test, schemars(extend("const" = SCHEMA)))]
+    #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
     /// The version of urlsift that made it.
     pub version: String,
     /// SHA-256, in 64 hexadecimal digits, of all that was found: of this JSON without `digest`, `run` and, of the inputs, `name`,
     /// `codec` and `compressed_bytes`, without spaces, the keys of each object sorted.
-    #[cfg_attr(test, schemars(regex(pattern = "^[0-9a-f]{64}$")))]
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
     /// How the scan went; `None` where that is not told.
     #[serde(default, skip_serializing_if = "Option::is_none")]
@@ -93,7 +91,7 @@ pub struct Report {
 
 /// What depends on time, threads and the machine, and changes nothing else in a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Run {
     /// How long the scan took.
@@ -106,7 +104,7 @@ pub struct Run {
 
 /// Sums over all inputs.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Totals {
     /// All lines; of records, all their fields.
@@ -127,7 +125,7 @@ pub struct Totals {
 
 /// One grammar's count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GrammarCount {
     /// Its name.
@@ -140,7 +138,7 @@ pub struct GrammarCount {
 
 /// Lines with one verdict.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerdictSet {
     /// The accepting grammars.
@@ -153,7 +151,7 @@ pub struct VerdictSet {
 
 /// Lines, and how many of them each grammar accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Count {
     /// How many.
@@ -164,7 +162,7 @@ pub struct Count {
 
 /// By grammar, how many lines it accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "the fields are the grammars")]
 #[non_exhaustive]
 pub struct Accepted {
@@ -191,7 +189,7 @@ impl Accepted {
 
 /// One scheme's count.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SchemeCount {
     /// Its name in lower case.
@@ -205,7 +203,7 @@ pub struct SchemeCount {
 
 /// What RFC 1738 says of the name of a scheme, beside defining it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SchemeLabel {
@@ -217,7 +215,7 @@ pub enum SchemeLabel {
 
 /// One kind of defect.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DefectCount {
     /// Where in the lines it lies.
@@ -232,7 +230,7 @@ pub struct DefectCount {
 
 /// One advisory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AdvisoryCount {
     /// Its name.
@@ -245,7 +243,7 @@ pub struct AdvisoryCount {
 
 /// A line to look at.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExampleLine {
     /// Its input: the place in the report's `inputs`, from 0.
@@ -270,7 +268,7 @@ pub struct ExampleLine {
 
 /// A rule of a grammar as its document prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RuleText {
     /// Its name, such as `reg-name`.
@@ -283,7 +281,7 @@ pub struct RuleText {
 
 /// How long judged lines are, in bytes without their terminators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Lengths {
     /// The shortest.
@@ -302,7 +300,7 @@ pub struct Lengths {
 
 /// The longest line.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LongestLine {
     /// Its input: the place in the report's `inputs`, from 0.
@@ -317,7 +315,7 @@ pub struct LongestLine {
 
 /// A length that so many of a hundred lines do not exceed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Percentile {
     /// How many of a hundred.
@@ -328,7 +326,7 @@ pub struct Percentile {
 
 /// Lines of lengths that are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LengthBucket {
     /// The least of these lengths.
@@ -341,7 +339,7 @@ pub struct LengthBucket {
 
 /// What occurs most among the judged lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Top {
     /// Of what.
@@ -356,7 +354,7 @@ pub struct Top {
 
 /// Of what the most frequent can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum TopOf {
@@ -372,7 +370,7 @@ pub enum TopOf {
 
 /// One of the most frequent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TopEntry {
     /// Its name.
@@ -383,7 +381,7 @@ pub struct TopEntry {
 
 /// How many different ones there are, by an estimate.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Distinct {
     /// Of what.
@@ -396,7 +394,7 @@ pub struct Distinct {
 
 /// Of what the different ones can be counted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum DistinctOf {
@@ -408,7 +406,7 @@ pub enum DistinctOf {
 
 /// One input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InputCount {
     /// Its name.
@@ -437,7 +435,7 @@ pub struct InputCount {
 
 /// What is to be known of how an input is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum InputWarning {

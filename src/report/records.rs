@@ -11,7 +11,7 @@ use crate::format::{BadCause, Format, Role, Skip};
 
 /// The records of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecordCount {
     /// How they are written down.
@@ -28,7 +28,7 @@ pub struct RecordCount {
 
 /// Records that were skipped for one reason.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SkippedCount {
     /// Why.
@@ -39,7 +39,7 @@ pub struct SkippedCount {
 
 /// Records that could not be read for one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RefusedCount {
     /// Why.
@@ -52,7 +52,7 @@ pub struct RefusedCount {
 
 /// Where a record could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecordPlace {
     /// The number of the line in which the record begins, from 1.
@@ -65,7 +65,7 @@ pub struct RecordPlace {
 
 /// Fields of one kind.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(test, derive(schemars::JsonSchema))]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FieldCount {
     /// What they are.

@@ -270,7 +270,7 @@ fn records_in_members_are_those_of_the_file_unpacked() {
     };
     let text: String = (0..40_000).map(line).collect();
     let packed: Vec<u8> =
-        text.as_bytes().chunks(40_000).flat_map(|bytes| super::gzip::member(bytes, true)).collect();
+        text.as_bytes().chunks(40_000).flat_map(|bytes| crate::gzip::member(bytes, true)).collect();
     assert!(packed.len() > 2 << 20, "several blocks");
     fs::write(folder.path().join("plain"), &text).unwrap();
     fs::write(folder.path().join("packed"), &packed).unwrap();

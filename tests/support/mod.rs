@@ -5,12 +5,26 @@
 
 #![allow(dead_code, reason = "each test file uses a part of this folder only")]
 
+pub(crate) mod references;
+
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, thread};
 
 use crate::reference::{self, Rng};
+
+/// How much a test does: `short` by default, and `long` where `URLSIFT_TESTS=long` asks for the long mode, as `scripts/check` does.
+///
+/// # Panics
+/// When the variable is anything else.
+pub(crate) fn amount(short: u64, long: u64) -> u64 {
+    match std::env::var("URLSIFT_TESTS").as_deref() {
+        Ok("long") => long,
+        Ok(other) => panic!("URLSIFT_TESTS={other}: the only mode is long"),
+        Err(_) => short,
+    }
+}
 
 /// Longer lines of the corpora are cut: the reference is slow, and states repeat after a few bytes.
 const MAX_LINE_BYTES: usize = 4096;
@@ -20,7 +34,9 @@ const MAX_LINE_BYTES: usize = 4096;
 /// # Panics
 /// If the corpora are not there.
 pub(crate) fn corpus_files() -> Vec<PathBuf> {
-    let root = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora");
+    // The tests of `benches/` are in a package one level down.
+    let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|folder| folder.join("corpora"));
+    let root = folders.find(|folder| folder.is_dir()).unwrap();
     let mut files = Vec::new();
     for folder in ["samples", "hostile"] {
         let from = files.len();

@@ -19,11 +19,14 @@ pub struct Browser {
 }
 
 impl Browser {
-    /// Starts a browser; `None` if there is no chromedriver.
-    pub fn start() -> Option<Self> {
+    /// Starts a browser.
+    ///
+    /// # Panics
+    /// When there is no chromedriver.
+    pub fn start() -> Self {
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null());
-        let mut driver = command.spawn().ok()?;
+        let mut driver = command.spawn().expect("chromedriver is installed");
         // It says on which port it listens.
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map(Result::unwrap);
         let port = lines.find_map(|line| {
@@ -56,7 +59,7 @@ impl Browser {
             json!({ "goog:chromeOptions": { "args": args }, "goog:loggingPrefs": { "browser": "ALL" } });
         let session = browser.ask("POST", "/session", &json!({ "capabilities": { "alwaysMatch": wanted } }));
         browser.session = format!("/session/{}", session["sessionId"].as_str().unwrap());
-        Some(browser)
+        browser
     }
 
     /// How wide the window is, in pixels, and whether the user likes it dark.

@@ -4,8 +4,10 @@
 //! accept, fluent-uri and the library cut the line into the same components. Both crates take text: of a line that is not
 //! UTF-8 all there is to ask is that the library refuses it.
 
+#[path = "../../tests/reference/mod.rs"]
 #[allow(unreachable_pub, clippy::pedantic)]
 mod reference;
+#[path = "../../tests/support/mod.rs"]
 mod support;
 
 use std::ops::Range;

@@ -1,7 +1,5 @@
 //! What the benches run on: sample corpora grown to a size that no cache holds, and ugly ones.
 
-#![allow(dead_code, reason = "not all benches want all of it")]
-
 use std::fs::{self, File};
 use std::io::{Seek, copy, sink};
 use std::path::Path;
@@ -11,7 +9,7 @@ pub const SIZE: usize = 32 << 20;
 
 /// A sample of `corpora/samples`, as it is.
 pub fn sample(name: &str) -> Vec<u8> {
-    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/samples").join(name)).unwrap()
+    fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/samples").join(name)).unwrap()
 }
 
 /// A sample repeated until it has [`SIZE`] bytes, each time its lines in another order, so that no branch is learnt.

@@ -1,0 +1,149 @@
+//! Targets of references against other crates: iri-string and fluent-uri.
+//!
+//! Bases and references are those of `tests/resolve.rs`, which compares the targets with the pseudo code of RFC 3986.
+
+#[path = "../../tests/reference/mod.rs"]
+#[allow(unreachable_pub, clippy::pedantic)]
+mod reference;
+#[path = "../../tests/support/mod.rs"]
+mod support;
+
+use std::str;
+
+use fluent_uri::{Uri, UriRef};
+use iri_string::format::ToDedicatedString;
+use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
+use reference::Rng;
+use support::references::{Components, components, some_base, some_reference};
+use support::{corpus_lines, family, on_all_cores};
+use urlsift::resolve::Base;
+use urlsift::{Grammar, judge};
+
+/// How many references are drawn.
+const N_DRAWN: u64 = 200_000;
+
+/// What a peer makes of a reference; `None` if it refuses to resolve it.
+type Peer = fn(&str, &str) -> Option<String>;
+
+const PEERS: [(&str, Peer); 2] = [
+    ("iri-string", |base, reference| {
+        let base = UriAbsoluteStr::new(base).unwrap();
+        Some(UriReferenceStr::new(reference).unwrap().resolve_against(base).to_dedicated_string().into())
+    }),
+    ("fluent-uri", |base, reference| {
+        let base = Uri::parse(base).unwrap();
+        UriRef::parse(reference).unwrap().resolve_against(&base).ok().map(Uri::into_string)
+    }),
+];
+
+/// Where a peer is known to say something else than the pseudo code: who, why, on which bases and references that can be, and one of
+/// them with what the peer makes of it.
+struct Difference {
+    peer: &'static str,
+    why: &'static str,
+    may: fn(&Components<'_>, &Components<'_>) -> bool,
+    example: (&'static str, &'static str, Option<&'static str>),
+}
+
+const DIFFERENCES: [Difference; 6] = [
+    Difference {
+        peer: "iri-string",
+        why: "it takes %2E for a dot",
+        may: has_escaped_dot,
+        example: ("http://a/b/c", "%2e%2E/d", Some("http://a/d")),
+    },
+    Difference {
+        peer: "fluent-uri",
+        why: "it takes %2E for a dot, and says so",
+        may: has_escaped_dot,
+        example: ("http://a/b/c", "%2e%2E/d", Some("http://a/d")),
+    },
+    Difference {
+        peer: "fluent-uri",
+        why: "it leaves the dot-segments of a path that begins with no \"/\", where there is no authority",
+        may: |_, reference| is_rootless(reference),
+        example: ("http://a", "x:y/../z", Some("x:y/../z")),
+    },
+    Difference {
+        peer: "fluent-uri",
+        why: "it resolves nothing but fragments against a base with such a path, and says so",
+        may: |base, reference| is_rootless(base) && reference.scheme.is_none(),
+        example: ("x:y/z", "a", None),
+    },
+    Difference {
+        peer: "fluent-uri",
+        why: "it removes dot-segments of a base whose path is kept, and says so",
+        may: |_, reference| reference.path.is_empty(),
+        example: ("http://a/b/../c", "?d", Some("http://a/c?d")),
+    },
+    Difference {
+        peer: "fluent-uri",
+        why: "it merges what ends in \"..\" as if a \"/\" followed, as erratum 4789 wants it, and says so",
+        may: |base, _| base.path.ends_with(b".."),
+        example: ("http://a/b/..", "c", Some("http://a/c")),
+    },
+];
+
+fn has_escaped_dot(base: &Components<'_>, reference: &Components<'_>) -> bool {
+    [base.path, reference.path].concat().windows(3).any(|three| three.eq_ignore_ascii_case(b"%2e"))
+}
+
+fn is_rootless(uri: &Components<'_>) -> bool {
+    uri.scheme.is_some() && uri.authority.is_none() && !uri.path.starts_with(b"/")
+}
+
+fn compare_with_peers(base: &[u8], reference: &[u8], target: &[u8]) {
+    let texts = [base, reference, target].map(|text| str::from_utf8(text).unwrap());
+    let (base, reference) = (components(base), components(reference));
+    for (name, peer) in PEERS {
+        let theirs = peer(texts[0], texts[1]);
+        let may_differ =
+            || DIFFERENCES.iter().any(|known| known.peer == name && (known.may)(&base, &reference));
+        assert!(theirs.as_deref() == Some(texts[2]) || may_differ(), "{name}: {texts:?}, and not {theirs:?}");
+    }
+}
+
+#[test]
+fn known_differences_are_still_there() {
+    for Difference { peer, why, may, example: (base, reference, theirs) } in DIFFERENCES {
+        let (_, of_peer) = PEERS.into_iter().find(|(name, _)| *name == peer).unwrap();
+        assert_eq!(of_peer(base, reference).as_deref(), theirs, "{peer}: {why}");
+        let mut ours = Vec::new();
+        Base::new(base.as_bytes()).unwrap().resolve(reference.as_bytes(), &mut ours);
+        assert_ne!(str::from_utf8(&ours).ok(), theirs, "{peer} agrees now; it was listed as: {why}");
+        assert!(may(&components(base.as_bytes()), &components(reference.as_bytes())), "{peer}: {why}");
+    }
+}
+
+/// Compares the target of one reference, if RFC 3986 accepts the reference and the base. Whether it does.
+fn check(base: &[u8], reference: &[u8]) -> bool {
+    let Ok(base) = Base::new(base) else { return false };
+    if !judge(reference).verdict().accepts(Grammar::Rfc3986) {
+        return false;
+    }
+    let mut target = Vec::new();
+    base.resolve(reference, &mut target);
+    compare_with_peers(base.as_bytes(), reference, &target);
+    true
+}
+
+#[test]
+fn targets_agree() {
+    let n = on_all_cores(N_DRAWN, |seed| {
+        let mut rng = Rng::new(seed);
+        let base = some_base(&mut rng);
+        u64::from(check(&base, &some_reference(&mut rng)))
+    });
+    assert!(n > N_DRAWN / 2, "{n}");
+    // Bases and references by the rules of grammars, mutated.
+    let n = on_all_cores(N_DRAWN / 20, |seed| {
+        let (references, bases) = (family(2 * seed), family(2 * seed + 1));
+        bases.iter().flat_map(|base| references.iter().map(|it| u64::from(check(base, it)))).sum()
+    });
+    assert!(n > N_DRAWN / 20, "{n}");
+    let lines = corpus_lines();
+    let n = on_all_cores(lines.len() as u64, |n| {
+        u64::from(check(b"http://a.example/b/./c?d", &lines[usize::try_from(n).unwrap()]))
+    });
+    assert!(n > 50_000, "{n}");
+}

@@ -1,0 +1,103 @@
+//! The written form of the report, `schema/report.v1.json`: it follows from the types of the report, and reports match it.
+//!
+//! `URLSIFT_UPDATE=1 cargo test -p urlsift-benches --test schema` writes it anew, to be read before it is committed. A new field is the
+//! only change that keeps the number of the form.
+
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use jsonschema::Validator;
+use schemars::generate::SchemaSettings;
+use serde_json::Value;
+use urlsift::corpus::{Effort, Reading, scan_records};
+use urlsift::report::{Report, Run, SCHEMA};
+use urlsift::{input, scan};
+
+fn repository() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+#[test]
+fn the_written_schema_is_that_of_the_types() {
+    let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
+    let mut schema = generator.into_root_schema_for::<Report>();
+    schema.insert("title".to_owned(), SCHEMA.into());
+    // What Rust calls `None` is `null` there.
+    let schema = serde_json::to_string_pretty(&schema).unwrap().replace("`None`", "`null`") + "\n";
+    let path = repository().join("schema/report.v1.json");
+    if std::env::var_os("URLSIFT_UPDATE").is_some() {
+        fs::write(&path, &schema).unwrap();
+    }
+    assert!(
+        fs::read_to_string(&path).unwrap_or_default() == schema,
+        "{} is not that of the types",
+        path.display()
+    );
+}
+
+/// What checks reports against the written schema.
+fn validator() -> Validator {
+    let schema: Value =
+        serde_json::from_slice(&fs::read(repository().join("schema/report.v1.json")).unwrap()).unwrap();
+    jsonschema::meta::validate(&schema).unwrap();
+    jsonschema::validator_for(&schema).unwrap()
+}
+
+fn errors(validator: &Validator, report: &str) -> Vec<String> {
+    let report = serde_json::from_str(report).unwrap();
+    validator.iter_errors(&report).map(|error| format!("{}: {error}", error.instance_path())).collect()
+}
+
+/// The report on an input, with all that can be asked for.
+fn report(path: PathBuf) -> String {
+    let mut options = scan::Options::default();
+    options.lengths = true;
+    (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
+    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    let inputs = input::list(&[path]);
+    let effort = Effort::default();
+    let scanned = scan_records(&inputs, &Reading::default(), &options, &effort);
+    let mut report = Report::new(&scanned, &inputs, &options, false);
+    report.run = Some(Run::new(Duration::from_millis(1), effort.n_threads(), effort.kernel));
+    let mut json = Vec::new();
+    report.write_json(&mut json).unwrap();
+    String::from_utf8(json).unwrap()
+}
+
+#[test]
+fn reports_match_the_schema() {
+    let validator = validator();
+    let mut n_reports = 0;
+    for folder in ["corpora/samples", "corpora/hostile", "tests/records", "tests/records/parquet"] {
+        for file in fs::read_dir(repository().join(folder)).unwrap() {
+            let path = file.unwrap().path();
+            if path.is_file() {
+                assert_eq!(errors(&validator, &report(path.clone())), [""; 0], "{}", path.display());
+                n_reports += 1;
+            }
+        }
+    }
+    assert!(n_reports > 100, "{n_reports}");
+}
+
+#[test]
+fn the_schema_tells_reports_from_others() {
+    let validator = validator();
+    let json = report(repository().join("corpora/samples/ldp_urls.txt"));
+    assert_eq!(errors(&validator, &json), [""; 0]);
+    for (from, to) in [
+        ("urlsift.report/1", "urlsift.report/2"),
+        ("\"judged\": ", "\"judged\": -"),
+        ("\"judged\": ", "\"judged\": 0.5, \"was\": "),
+        ("\"judged\": ", "\"was\": "),
+        ("\"grammar\": \"rfc3986\"", "\"grammar\": \"rfc9999\""),
+        ("\"cause\": \"bad-escape\"", "\"cause\": \"bad-escapes\""),
+        ("\"digest\": \"", "\"digest\": \"x"),
+    ] {
+        let wrong = json.replace(from, to);
+        assert!(wrong != json && !errors(&validator, &wrong).is_empty(), "{from} {to}");
+    }
+    // A new field keeps the number.
+    assert_eq!(errors(&validator, &json.replace("\"judged\": ", "\"later\": 1, \"judged\": ")), [""; 0]);
+}

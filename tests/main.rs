@@ -1,0 +1,38 @@
+//! All tests that use the library and the command as their users do, in one program: it is linked once, and its tests share the cores.
+//!
+//! `cargo test golden::` runs one file.
+
+mod gzip;
+#[cfg(unix)]
+mod page;
+#[allow(unreachable_pub, clippy::pedantic)]
+mod reference;
+mod samples;
+mod support;
+#[allow(unreachable_pub)]
+mod twin;
+#[cfg(unix)]
+mod webdriver;
+
+mod cli;
+mod codec;
+mod conformance;
+mod differential;
+mod golden;
+mod harvest;
+mod help;
+#[cfg(unix)]
+mod html;
+mod kernels;
+mod layers;
+mod parquet;
+mod partial;
+#[cfg(unix)]
+mod readme;
+mod records;
+mod report;
+mod resolve;
+mod rows;
+mod shards;
+mod split;
+mod watch;
