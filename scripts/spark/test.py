@@ -9,13 +9,11 @@ import gzip
 import json
 import os
 import shlex
-import struct
 import subprocess
 import sys
 import tempfile
 import time
 import unittest
-import zlib
 from pathlib import Path
 from typing import Any
 
@@ -49,18 +47,6 @@ exec {urlsift} "$@"
 """
 
 
-def bgzip(data: bytes) -> bytes:
-    """As `bgzip` does it: members of at most 64 KiB, each with its length in an extra field, and an empty one at the end."""
-    members = []
-    for start in [*range(0, len(data), 60_000), len(data)]:
-        piece = data[start:start + 60_000]
-        packer = zlib.compressobj(6, zlib.DEFLATED, -15)
-        packed = packer.compress(piece) + packer.flush()
-        header = struct.pack("<4BI2BH2BHH", 31, 139, 8, 4, 0, 0, 255, 6, 66, 67, 2, len(packed) + 25)
-        members.append(header + packed + struct.pack("<II", zlib.crc32(piece), len(piece)))
-    return b"".join(members)
-
-
 def make_inputs(folder: Path) -> list[str]:
     """Lists of all kinds that are cut, or cannot be: about 60 splits of 100,000 bytes."""
     samples = ROOT / "corpora/samples"
@@ -68,7 +54,6 @@ def make_inputs(folder: Path) -> list[str]:
     made = {
         "list.gz": gzip.compress(links),
         "members.gz": b"".join(gzip.compress(plain[start:start + 99_999]) for start in range(0, len(plain), 99_999)),
-        "blocks.gz": bgzip(plain),
         "crlf.gz": gzip.compress(crlf),
         "crlf.txt": plain.replace(b"\n", b"\r\n"),
         "empty.gz": gzip.compress(b""),
@@ -153,7 +138,7 @@ class Cluster(unittest.TestCase):
     def test_urls_of_hadoop(self) -> None:
         self.faulty_after(fail=5)
         self.assert_same(self.job("--input-format", "lines", *(f"file://{name}" for name in self.inputs)))
-        self.assertGreaterEqual(self.n_scans(), 40)
+        self.assertGreater(self.n_scans(), len(self.inputs))
 
     def test_an_input_is_missing(self) -> None:
         for name in [str(self.folder / "none"), f"file://{self.folder}/none", "nonesuch://host/none"]:

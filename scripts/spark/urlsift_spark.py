@@ -33,7 +33,7 @@ from pyspark.find_spark_home import _find_spark_home
 from pyspark.sql import SparkSession
 
 Split = dict[str, Any]
-"""A line of `urlsift plan`: `input` and how many `inputs` there are, `name`, `path`, `start`, `end`, `size`, and how to begin there."""
+"""A line of `urlsift plan`: `input` and how many `inputs` there are, `name`, `path`, `start`, `end` and `size`."""
 
 FAN_IN = 32
 """How many partial reports a task merges, and the driver at most."""
@@ -80,7 +80,7 @@ class Scan:
         """
         with temporary_folder() as name:
             folder = Path(name)
-            given = map(as_standard_input, splits) if self.hadoop else splits
+            given = [split | {"path": "-"} for split in splits] if self.hadoop else splits
             (folder / "splits").write_text("".join(json.dumps(split) + "\n" for split in given))
             command = [SparkFiles.get(self.command), "scan", *self.options, "--splits", folder / "splits"]
             command += ["--format", "partial", "-o", folder / "partial"]
@@ -116,15 +116,6 @@ def merge_on_executor(command: str, partials: Iterable[bytes]) -> Iterator[bytes
         yield merged.stdout
 
 
-def first_byte(split: Split) -> int:
-    """Where the stream of a split begins: at the byte before it, which tells whether a line begins with the split."""
-    return max(split["start"] - 1, 0)
-
-
-def as_standard_input(split: Split) -> Split:
-    return split | {"path": "-", "seek": {"file": 0, "content": first_byte(split)}}
-
-
 def run_with_stream(command: list[str | Path], messages: IO[bytes], settings: HadoopSettings, split: Split) -> int:
     """Runs `command` with the bytes of a file of a Hadoop file system as its standard input, and returns its status.
 
@@ -136,7 +127,7 @@ def run_with_stream(command: list[str | Path], messages: IO[bytes], settings: Ha
     url = split["path"]
     try:
         hadoop = Hadoop.beside_worker(settings)
-        with closing(hadoop.open(url, first_byte(split))) as stream, temporary_folder() as folder:
+        with closing(hadoop.open(url)) as stream, temporary_folder() as folder:
             pipe = os.path.join(folder, "pipe")
             os.mkfifo(pipe)
             # Held open both ways, so that opening one end does not wait for the other.
@@ -206,11 +197,9 @@ class Hadoop:
         path = self.jvm.org.apache.hadoop.fs.Path(url)
         return path, path.getFileSystem(self.configuration)
 
-    def open(self, url: str, start: int) -> Any:
+    def open(self, url: str) -> Any:
         path, system = self.path(url)
-        stream = system.open(path)
-        stream.seek(start)
-        return stream
+        return system.open(path)
 
     def copy(self, stream: Any, sink: Any) -> None:
         """All that follows, until nobody reads the sink any more."""
@@ -241,12 +230,6 @@ class Hadoop:
         text = self.jvm.java.io.StringWriter()
         self.configuration.writeXml(text)
         return HadoopSettings(text.toString(), tuple(self.jvm.org.apache.spark.launcher.JavaModuleOptions.defaultModuleOptionArray()))
-
-    def begins_with(self, url: str, n_bytes: int) -> bytes:
-        with closing(self.open(url, 0)) as stream:
-            read = [stream.read() for _ in range(n_bytes)]
-            return bytes(byte for byte in read if byte >= 0)
-
 
 def java_classpath() -> tuple[str, str]:
     """The jar of Py4J and the class path with Spark's and Hadoop's, as this worker's executor has them.
@@ -279,40 +262,17 @@ def plan_paths(urlsift: str, split_size: int, words: list[str]) -> list[Split]:
     return [split | {"path": os.path.abspath(split["path"])} for split in splits]
 
 
-def is_cut(urlsift: str, options: list[str]) -> bool:
-    """Whether `urlsift plan` cuts files of the format that is asked for. Where none is, each scan has to see how its input begins."""
-    if not options:
-        return False
-    with tempfile.NamedTemporaryFile() as probe:
-        probe.write(b"\n\n")
-        probe.flush()
-        return len(plan_paths(urlsift, 1, [*options, probe.name])) > 1
-
-
-COMPRESSED = re.compile(rb"\x1f\x8b|\x28\xb5\x2f\xfd|[\x50-\x5f]\x2a\x4d\x18|BZh|\xfd7zXZ\0")
-"""How what urlsift decodes begins: gzip, zstd (and frames that are skipped), bzip2, xz."""
-
-
-def plan_urls(hadoop: Hadoop, urls: list[str], split_size: int, cut: bool) -> list[Split]:
-    """The splits of files of Hadoop file systems, by the rule of `urlsift plan`: the largest first, what is compressed as one.
-
-    Without `cut` each file is one.
-    """
+def plan_urls(hadoop: Hadoop, urls: list[str]) -> list[Split]:
+    """The splits of files of Hadoop file systems, the largest first. Each file is one split."""
     files = []
     for url in urls:
         found = list(hadoop.files(url))
         if not found:
             raise JobError(f"urlsift: {url}: no such file")
         files += found
-    sized: list[tuple[int, Split]] = []
-    for number, (name, length) in enumerate(files):
-        one = {"input": number, "inputs": len(files), "name": printable(name), "path": name, "start": 0, "end": None, "size": None}
-        if not cut or length <= split_size or COMPRESSED.match(hadoop.begins_with(name, 6)):
-            sized.append((length, one))
-            continue
-        for start in range(0, length, split_size):
-            end = min(start + split_size, length)
-            sized.append((end - start, one | {"start": start, "end": end, "size": length}))
+    sized = [
+        (length, {"input": number, "inputs": len(files), "name": printable(name), "path": name, "start": 0, "end": None, "size": None})
+        for number, (name, length) in enumerate(files)]
     sized.sort(key=lambda entry: -entry[0])
     return [split for _, split in sized]
 
@@ -383,7 +343,7 @@ class Job:
         if not all(map(is_url, names)):
             raise JobError("urlsift_spark: inputs are all paths or all URLs of Hadoop file systems (file:///path is one)")
         hadoop = Hadoop(context._jvm, context._jsc.hadoopConfiguration())
-        return hadoop, plan_urls(hadoop, names, self.split_size, is_cut(self.urlsift, self.plan_options))
+        return hadoop, plan_urls(hadoop, names)
 
 
 def cause_of(error: Py4JJavaError | PySparkException) -> str:
@@ -402,11 +362,11 @@ def arguments(words: list[str]) -> Job:
     parser.add_argument("inputs", nargs="*", metavar="INPUT",
                         help="a path that driver and executors open alike, or a URL of a Hadoop file system (hdfs:, s3a:, file: ...)")
     parser.add_argument("--files-from", metavar="FILE", help="read more inputs from a list, one a line")
-    parser.add_argument("--split-size", type=bytes_of, default="256M", metavar="SIZE", help="bytes a task reads [default: 256M]")
+    parser.add_argument("--split-size", type=bytes_of, default="256M", metavar="SIZE", help="bytes a task reads of an uncompressed path [default: 256M]")
     parser.add_argument("--urlsift", default=shutil.which("urlsift"), metavar="PATH",
                         help="the command, which is sent to executors: best the static one [default: the one on the path]")
     parser.add_argument("--input-format", metavar="FORMAT",
-                        help="how URLs are written down, as in urlsift --help; without it URLs of file systems are read whole each")
+                        help="how URLs are written down, as in urlsift --help")
     parser.add_argument("--strict", action="store_true", help="fail where an input cannot be read to its end")
     parser.add_argument("-o", "--output", metavar="FILE", help="write to a file, which appears whole or not at all")
     parser.add_argument("--format", metavar="FORMAT", help="text, json, html or partial [default: by --output, or text]")
