@@ -28,7 +28,7 @@ use crate::shard::beginning_in;
 use crate::tally::{Place, Tally};
 use crate::watch::Watch;
 use counter::Counter;
-pub use part::{Part, ScannedParts, Seek, scan_parts};
+pub use part::{Part, ScannedParts, scan_parts};
 
 /// How the work is done. Nothing here changes a count.
 #[derive(Clone, Debug)]

@@ -5,7 +5,6 @@ use std::fs;
 use std::ops::Range;
 use std::path::Path;
 
-use crate::gzip::member;
 use crate::reference::Rng;
 use crate::support::corpus_files;
 use tempfile::TempDir;
@@ -241,106 +240,32 @@ fn a_table_is_planned_whole() {
     }
 }
 
-/// Lines with examples of their own, none of them of one length with the next.
-fn some_lines(n: usize) -> Vec<u8> {
-    let line = |n: usize| {
-        format!(
-            "http://h{}.example/{}{}\n",
-            n % 7,
-            "x".repeat(n % 31),
-            if n.is_multiple_of(13) { " " } else { "" }
-        )
-    };
-    (0..n).map(line).collect::<String>().into_bytes()
-}
-
-/// The splits of a corpus, each scanned alone and merged.
-fn planned(corpus: &Corpus, split_size: u64, rng: &mut Rng) -> (Vec<Split>, Partial) {
-    let splits = plan(&corpus.inputs, &corpus.reading, split_size).unwrap();
-    let written = splits.iter().map(|split| serde_json::to_string(split).unwrap());
-    let splits: Vec<Split> = written.map(|split| serde_json::from_str(&split).unwrap()).collect();
-    assert!(splits.iter().all(|split| split.check() == Ok(())));
-    let codec = |split: &Split| Input::file(split.path.clone()).with_codec(split.codec);
-    let part = |split: &Split| {
-        let one = Corpus {
-            inputs: vec![codec(split)],
-            reading: corpus.reading.clone(),
-            options: corpus.options.clone(),
-            is_numbered: true,
-        };
-        let found = scan_parts(&one.inputs, &[split.part(0)], &one.reading, &one.options, &effort());
-        assert!(found.scanned.failures.is_empty(), "{split:?}: {:?}", found.scanned.failures);
-        let identity = Identity { number: Some(split.input), name: split.name.clone() };
-        Partial::new(&found, &[split.part(0)], &[identity], split.inputs, corpus.settings()).unwrap()
-    };
-    let all = splits.iter().map(part).collect();
-    (splits.clone(), merged(all, rng))
-}
-
-#[cfg(feature = "gzip")]
+/// Splits of plain files end at multiples of the split size, and their reports add up. Any compressed file is one split.
 #[test]
-fn members_are_cut_where_they_begin() {
+fn plain_files_are_cut_and_compressed_files_are_planned_whole() {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec");
+    let inputs = ["list.txt", "bgzip.gz", "members.gz"].map(|name| Input::file(folder.join(name)));
     let directory = tempfile::tempdir().unwrap();
+    let inputs = inputs.into_iter().chain([file_of(&directory, "empty", b"")]).collect();
+    let corpus = Corpus { is_numbered: true, ..Corpus::of(inputs) };
+    let len = fs::metadata(folder.join("list.txt")).unwrap().len();
     let mut rng = Rng::new(5);
-    let lines = some_lines(2000);
-    let mut bgzip = Vec::new();
-    for bytes in lines.chunks(997) {
-        bgzip.extend(member(bytes, true));
-        // One with nothing in it, as at the end of such files.
-        bgzip.extend(member(b"", true));
-    }
-    let bgzip = file_of(&directory, "x.bgz", &bgzip);
-    let zip_num = directory.path().join("cdx-00000.gz");
-    let (mut packed, mut index) = (Vec::new(), String::from("org,other)/ 2026\tcdx-00001.gz\t0\t99\t1\n"));
-    for (n, bytes) in lines.chunks(5000).enumerate() {
-        let member = member(bytes, false);
-        let line = format!("org,example)/{n} 2026\tcdx-00000.gz\t{}\t{}\t{n}\n", packed.len(), member.len());
-        index.push_str(&line);
-        packed.extend(member);
-    }
-    fs::write(&zip_num, &packed).unwrap();
-    fs::write(directory.path().join("cluster.idx"), &index).unwrap();
-    let many = file_of(&directory, "many.gz", &packed);
-    let plain = file_of(&directory, "plain.txt", &lines);
-    let empty = file_of(&directory, "empty.txt", b"");
-    let corpus = Corpus {
-        is_numbered: true,
-        ..Corpus::of(vec![bgzip, Input::file(zip_num.clone()), many, plain, empty])
-    };
-    let whole = corpus.report();
-    for split_size in [700, 5000, 20_000, 1 << 40] {
-        let (splits, all) = planned(&corpus, split_size, &mut rng);
-        assert_same(all, &whole, "planned");
+    for split_size in [700, 5000, u64::MAX] {
+        let splits = plan(&corpus.inputs, &corpus.reading, split_size).unwrap();
         let n_of = |input: u32| splits.iter().filter(|split| split.input == input).count() as u64;
-        assert_eq!((n_of(2), n_of(4)), (1, 1), "what cannot be cut");
-        assert_eq!(n_of(3), (lines.len() as u64).div_ceil(split_size));
-        assert_eq!(n_of(0) > 1 && n_of(1) > 1, split_size < 1 << 40, "what can");
-        let len = |split: &Split| split.end.map_or(u64::MAX, |end| end - split.start);
-        assert!(splits.iter().map(len).filter(|&len| len < u64::MAX).is_sorted_by(|one, two| one >= two));
+        assert_eq!([0, 1, 2, 3].map(n_of), [len.div_ceil(split_size), 1, 1, 1]);
+        let sizes = splits.iter().filter_map(|split| Some(split.end? - split.start));
+        assert!(sizes.is_sorted_by(|one, two| one >= two), "the largest first");
+        for split in &splits {
+            let json = serde_json::to_string(split).unwrap();
+            assert_eq!(serde_json::from_str::<Split>(&json).unwrap(), *split);
+            assert_eq!(split.check(), Ok(()));
+        }
+        if cfg!(feature = "gzip") {
+            let partials = splits.iter().map(|split| corpus.partial(&[split.part(split.input)])).collect();
+            assert_same(merged(partials, &mut rng), &corpus.report(), "planned");
+        }
     }
-    // An index that does not lead from member to member is not believed.
-    fs::write(directory.path().join("cluster.idx"), index.replace("\t0\t", "\t1\t")).unwrap();
-    let (splits, all) = planned(&corpus, 5000, &mut rng);
-    assert_eq!(splits.iter().filter(|split| split.input == 1).count(), 1);
-    assert_same(all, &whole, "with a wrong index");
-    // One that hides a member is seen through when the members are read.
-    let [first, second, ..] =
-        lines.chunks(5000).map(|bytes| member(bytes, false).len()).collect::<Vec<_>>()[..]
-    else {
-        panic!("several members")
-    };
-    let together = index.replace(&format!("\t0\t{first}\t0\n"), &format!("\t0\t{}\t0\n", first + second));
-    let hidden: Vec<_> =
-        together.lines().filter(|line| !line.contains(&format!("\t{first}\t{second}\t"))).collect();
-    assert_eq!(hidden.len() + 1, index.lines().count());
-    fs::write(directory.path().join("cluster.idx"), hidden.join("\n")).unwrap();
-    let splits = plan(&[Input::file(zip_num)], &corpus.reading, 5000).unwrap();
-    let failed = splits.iter().filter(|split| {
-        let input = [Input::file(split.path.clone()).with_codec(split.codec)];
-        let found = scan_parts(&input, &[split.part(0)], &corpus.reading, &corpus.options, &effort());
-        found.scanned.failures.iter().any(|failure| failure.error.to_string().contains("planned"))
-    });
-    assert!(failed.count() > 0);
 }
 
 #[test]

@@ -144,7 +144,7 @@ impl Asked {
             let opened = u32::try_from(all.inputs.len()).map_err(io::Error::other)?;
             all.parts.push(split.part(opened));
             let input = if is_standard { Input::standard() } else { Input::file(split.path) };
-            all.inputs.push(input.with_codec(split.codec).with_name(split.name.clone()));
+            all.inputs.push(input.with_name(split.name.clone()));
             all.identities.push(Identity { number: Some(split.input), name: split.name });
         }
         if all.parts.is_empty() {

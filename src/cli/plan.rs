@@ -22,9 +22,8 @@ pub(crate) struct PlanArgs {
 
     /// How many bytes a split has, about
     ///
-    /// Of what the input has, decoded if it is compressed. K, M and G stand for 2^10, 2^20 and 2^30. bgzip files, and those that a
-    /// cluster.idx beside them names, are cut between members; other compressed ones are one split each, and so are those of formats
-    /// whose records depend on what comes before them.
+    /// K, M and G stand for 2^10, 2^20 and 2^30. Compressed files are one split each, and so are those of formats whose records
+    /// depend on what comes before them.
     #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = size)]
     split_size: u64,
 

@@ -25,35 +25,19 @@ pub struct Part {
     pub range: Range<u64>,
     /// How many bytes the input should have, if that is known.
     pub size: Option<u64>,
-    /// From where it may be read, if not from its start.
-    pub seek: Option<Seek>,
-    /// Where the range ends, if a member of a compressed input ends there: whoever comes by looks whether it does.
-    pub seam: Option<Seek>,
-}
-
-/// Two places that are the same one in an input: where it is compressed, a member begins or ends there.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, serde::Serialize, serde::Deserialize)]
-#[serde(deny_unknown_fields)]
-pub struct Seek {
-    /// In bytes from the start of what is opened, as it is.
-    pub file: u64,
-    /// In bytes from the start of the input, decoded. Where reading begins it is less than where the range starts, or 0.
-    pub content: u64,
 }
 
 impl Part {
     /// All of an input.
     #[must_use]
     pub fn whole(input: u32) -> Self {
-        Self { input, range: 0..u64::MAX, size: None, seek: None, seam: None }
+        Self { input, range: 0..u64::MAX, size: None }
     }
 
-    /// Whether it is all of an input, and read from its start.
+    /// Whether it is all of an input.
     #[must_use]
     pub fn is_whole(&self) -> bool {
-        self.range.start == 0
-            && (self.range.end == u64::MAX || self.size == Some(self.range.end))
-            && self.seek.is_none_or(|seek| seek == Seek { file: 0, content: 0 })
+        self.range.start == 0 && (self.range.end == u64::MAX || self.size == Some(self.range.end))
     }
 }
 
@@ -135,43 +119,27 @@ fn scan_part(
     let reader = reading.reader(format_of(input, reading)?)?;
     let counter = Counter::new(options, effort);
     let watch = effort.watch.as_ref();
-    let at = part.seek.unwrap_or(Seek { file: 0, content: 0 });
-    let opened = match part.seek {
-        None => input.open(watch)?,
-        Some(_) => input.open_at(at.file, at.content == 0, watch)?,
-    };
-    let seam =
-        part.seam.map(|seam| (seam.file.saturating_sub(at.file), seam.content.saturating_sub(at.content)));
-    let opened = match opened {
-        Opened::File(file, len) => {
-            // What is not as it should be is not worth reading.
-            let right = part.size.is_none_or(|size| size == len);
-            let range = part.range.start.min(len)..part.range.end.min(len);
-            let mut scanned = Scanned::default();
-            if right {
-                scanned = scan_shards(scanned, (&file, len), range, part.input, &reader, &counter);
-            }
-            return Ok((scanned, Some(len)));
+    let opened = input.open(watch)?;
+    // What is not as it should be is not worth reading.
+    let is_right = |size| part.size.is_none_or(|expected| expected == size);
+    if let Opened::File(file, len) = &opened {
+        let range = part.range.start.min(*len)..part.range.end.min(*len);
+        let mut scanned = Scanned::default();
+        if is_right(*len) {
+            scanned = scan_shards(scanned, (file, *len), range, part.input, &reader, &counter);
         }
-        Opened::Packed(packed) => Opened::Packed(packed.with_seam(seam)),
-        stream @ Opened::Stream(_) => stream,
-    };
+        return Ok((scanned, Some(*len)));
+    }
     let (bytes, packed) = Packing::open(opened, None, watch)?;
-    let should_end = part.size == Some(part.range.end);
-    let span = Span::new(bytes, at.content, &part.range)?
-        .looking_behind((seam.is_some() || should_end).then_some(part.range.end));
+    // A range that should end with the input is read to the input's end, which shows its size.
+    let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
+    let span = Span::new(bytes, &(part.range.start..range_end))?;
     let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
     let pieces = AnyPieces::new(span, reader, effort.sizes());
     let mut scanned = scan_on_the_way(pieces, part.input, &counter);
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
-    if should_end && end.get().is_none() && scanned.failures.is_empty() {
-        let error = format!(
-            "goes on behind byte {}, and should end there: it is not what was planned",
-            part.range.end
-        );
-        scanned.failures.push(Failure { input: part.input, error: io::Error::other(error) });
-    }
-    Ok((scanned, end.get().or(part.size)))
+    let size = end.get().or(part.size);
+    Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
 }
 
 /// How the URLs of a part's input are written down. What its first records look like cannot be seen in a stream that begins

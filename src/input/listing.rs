@@ -68,24 +68,12 @@ pub(crate) struct Packed {
     bytes: Bytes,
     /// How long it is, if it is a file.
     file_len: Option<u64>,
-    /// Where a member ends, as somebody said: in bytes as they are, and decoded.
-    seam: Option<(u64, u64)>,
 }
 
 /// A file that is no larger is decoded by one thread.
 const LARGE: u64 = 1 << 20;
 
 impl Packed {
-    /// How it is packed.
-    pub(crate) fn codec(&self) -> Codec {
-        self.codec
-    }
-
-    /// The same, to be found damaged where no member ends at `seam`: so many bytes from its start, and so many decoded.
-    pub(crate) fn with_seam(self, seam: Option<(u64, u64)>) -> Self {
-        Self { seam, ..self }
-    }
-
     /// Begins to decode it; once `watch` is stopped, reading what comes of it fails. A file may be decoded with the help of
     /// `helpers`.
     ///
@@ -97,7 +85,7 @@ impl Packed {
             (Some(LARGE..), Some((hands, n_hands))) => Help::Hands(hands, n_hands),
             (Some(_), _) => Help::Alone,
         };
-        unpack(self.bytes, self.codec, watch, help, self.seam)
+        unpack(self.bytes, self.codec, watch, help)
     }
 }
 
@@ -229,57 +217,15 @@ impl Input {
         if !metadata.is_file() || metadata.len() == 0 {
             return self.opened_stream(stoppable(file, watch));
         }
-        let codec = self.codec_of(&mut file)?;
+        let codec = self.codec.map_or_else(|| peek(&mut file).map(|(_, codec)| codec), Ok)?;
         file.rewind()?;
         Ok(match codec {
             Codec::Plain => Opened::File(file, metadata.len()),
             codec => {
                 let file_len = Some(metadata.len());
-                Opened::Packed(Packed { codec, bytes: stoppable(file, watch), file_len, seam: None })
+                Opened::Packed(Packed { codec, bytes: stoppable(file, watch), file_len })
             }
         })
-    }
-
-    /// Opens it at a byte of it, compressed as it may be: where it is packed, a member begins there. Of a stream so many bytes are
-    /// read and forgotten; `is_start` says whether it begins with what the input begins with, so that it may say how it is packed.
-    ///
-    /// # Errors
-    /// As [`Input::open`].
-    pub(crate) fn open_at(&self, byte: u64, is_start: bool, watch: Option<&Watch>) -> io::Result<Opened> {
-        let (mut bytes, codec) = match &self.source {
-            Source::Path(path) if !self.is_stream() && !watch.is_some_and(Watch::is_stopped) => {
-                let mut file = File::open(path)?;
-                let codec = self.codec_of(&mut file)?;
-                let file_len = file.metadata()?.len();
-                file.seek(io::SeekFrom::Start(byte))?;
-                let bytes = stoppable(file, watch);
-                return Ok(match codec {
-                    Codec::Plain => Opened::Stream(bytes),
-                    codec => Opened::Packed(Packed {
-                        codec,
-                        bytes,
-                        file_len: Some(file_len.saturating_sub(byte)),
-                        seam: None,
-                    }),
-                });
-            }
-            _ => match self.open(watch)? {
-                Opened::Stream(bytes) => (bytes, Codec::Plain),
-                Opened::Packed(packed) => (packed.bytes, packed.codec),
-                Opened::File(file, _) => (stoppable(file, watch), Codec::Plain),
-            },
-        };
-        io::copy(&mut bytes.by_ref().take(byte), &mut io::sink())?;
-        let codec = if is_start { codec } else { self.codec.unwrap_or(Codec::Plain) };
-        Ok(match codec {
-            Codec::Plain => Opened::Stream(bytes),
-            codec => Opened::Packed(Packed { codec, bytes, file_len: None, seam: None }),
-        })
-    }
-
-    /// How a file is packed. Reads its beginning where nobody has said it.
-    fn codec_of(&self, file: &mut File) -> io::Result<Codec> {
-        self.codec.map_or_else(|| peek(file).map(|(_, codec)| codec), Ok)
     }
 
     fn opened_stream(&self, mut bytes: Bytes) -> io::Result<Opened> {
@@ -292,7 +238,7 @@ impl Input {
         };
         Ok(match codec {
             Codec::Plain => Opened::Stream(bytes),
-            codec => Opened::Packed(Packed { codec, bytes, file_len: None, seam: None }),
+            codec => Opened::Packed(Packed { codec, bytes, file_len: None }),
         })
     }
 }

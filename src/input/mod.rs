@@ -21,7 +21,9 @@ pub use listing::Input;
 pub(crate) use listing::Opened;
 pub(crate) use mapped::{Mapped, Window};
 pub use names::Separator;
-pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply, read_at};
+#[cfg(feature = "parquet")]
+pub(crate) use pieces::read_at;
+pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
 pub(crate) use span::Span;
 pub use walk::Walk;
 pub(crate) use watched::Told;

@@ -33,33 +33,23 @@ pub(crate) struct Span<R> {
     end: u64,
     last: u8,
     source_end: StreamEnd,
-    /// Behind which byte something is still to be read when all has been given out.
-    look_behind: Option<u64>,
 }
 
 /// How much is read at once.
 const BUFFER: usize = 64 << 10;
 
 impl<R: Read> Span<R> {
-    /// The lines of `source` that begin in `range`; its first byte stands at `at`, which is 0 or before the range's start.
+    /// The lines of `source` that begin in `range`.
     ///
     /// # Errors
     /// When the source cannot be read up to the first of them.
-    pub(crate) fn new(source: R, at: u64, range: &Range<u64>) -> io::Result<Self> {
+    pub(crate) fn new(source: R, range: &Range<u64>) -> io::Result<Self> {
         let source_end = StreamEnd(Arc::new(AtomicU64::new(StreamEnd::UNSEEN)));
-        let mut span = Self {
-            source,
-            buffer: Vec::new(),
-            used: 0,
-            at,
-            end: range.end,
-            last: b'\n',
-            source_end,
-            look_behind: None,
-        };
+        let mut span =
+            Self { source, buffer: Vec::new(), used: 0, at: 0, end: range.end, last: b'\n', source_end };
         if range.start == 0 || range.is_empty() {
             // There may be nothing that is wanted, and then nothing is given.
-            span.end = if range.is_empty() { at } else { span.end };
+            span.end = if range.is_empty() { 0 } else { span.end };
             return Ok(span);
         }
         // A line begins behind an LF; the first one that counts here may stand just before the range.
@@ -78,11 +68,6 @@ impl<R: Read> Span<R> {
         }
         span.end = span.at;
         Ok(span)
-    }
-
-    /// The same, which at its end reads on until it has seen what comes behind byte `end`: more of the source, or its end.
-    pub(crate) fn looking_behind(self, end: Option<u64>) -> Self {
-        Self { look_behind: end, ..self }
     }
 
     /// Where the next byte that is given out stands.
@@ -135,13 +120,6 @@ impl<R: Read> Read for Span<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let is_inside = self.at < self.end;
         if buffer.is_empty() || (!is_inside && self.last == b'\n') {
-            if !buffer.is_empty()
-                && let Some(end) = self.look_behind.take()
-            {
-                while self.at <= end && self.fill()? {
-                    self.use_up(self.rest().len());
-                }
-            }
             return Ok(0);
         }
         let mut n;
@@ -190,22 +168,14 @@ mod tests {
                     for second in first..=len + 2 {
                         let mut found = Vec::new();
                         for range in [0..first, first..second, second..u64::MAX] {
-                            let before = range.start.saturating_sub(1).min(len);
-                            for at in [0].into_iter().chain((before > 0).then_some(before)) {
-                                let rest = &text[usize::try_from(at).unwrap()..];
-                                let mut span = Span::new(Slow(rest, step), at, &range).unwrap();
-                                let offset = usize::try_from(span.offset()).unwrap();
-                                let mut lines = Vec::new();
-                                span.read_to_end(&mut lines).unwrap();
-                                assert!(text[offset..].starts_with(&lines), "{text:?} {range:?} from {at}");
-                                assert!(lines.is_empty() || range.contains(&(offset as u64)));
-                                assert!(span.source_end().get().is_none_or(|end| end == len));
-                                if at == 0 {
-                                    found.extend(lines);
-                                } else {
-                                    assert!(found.ends_with(&lines), "the same from any place before it");
-                                }
-                            }
+                            let mut span = Span::new(Slow(text, step), &range).unwrap();
+                            let offset = usize::try_from(span.offset()).unwrap();
+                            let mut lines = Vec::new();
+                            span.read_to_end(&mut lines).unwrap();
+                            assert!(text[offset..].starts_with(&lines), "{text:?} {range:?}");
+                            assert!(lines.is_empty() || range.contains(&(offset as u64)));
+                            assert!(span.source_end().get().is_none_or(|end| end == len));
+                            found.extend(lines);
                         }
                         assert_eq!(found, text, "cut at {first} and {second}");
                     }

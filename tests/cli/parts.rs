@@ -118,12 +118,6 @@ fn splits_that_cannot_be_are_refused() {
         (split(r#""start":9,"end":20,"size":10"#), "does not lie in an input of that size"),
         (split(r#""start":9,"end":null,"size":10"#), "does not lie in an input of that size"),
         (split(r#""start":9,"end":20,"size":18446744073709551615"#), "does not lie in an input of that size"),
-        (split(&format!(r#"{range},"seek":{{"file":5,"content":3}}"#)), "reading would not begin"),
-        (
-            split(&format!(r#"{range},"codec":"gzip","seek":{{"file":5,"content":9}}"#)),
-            "reading would not begin",
-        ),
-        (split(&format!(r#"{range},"seam":{{"file":5,"content":9}}"#)), "a seam"),
         (split(&format!(r#"{range},"inputs":0"#)), "a larger number"),
         (split(&format!(r#"{range},"other":0"#)), "unknown field"),
         (split(range).replace(r#""name":""#, r#""name":"\u001b"#), "a name that cannot be shown"),
@@ -136,24 +130,28 @@ fn splits_that_cannot_be_are_refused() {
 }
 
 #[test]
-fn a_stream_can_begin_in_the_middle() {
-    let split = |at: u64| {
-        format!(
-            r#"{{"input":0,"name":"s3a://b/x","path":"-","start":20,"end":45,"size":64,"seek":{{"file":0,"content":{at}}}}}"#
-        )
-    };
-    let folder = folder_with(&[("x", LIST), ("s", split(19).as_bytes()), ("t", split(7).as_bytes())]);
-    let of = |name: &str, from: usize| {
+fn a_split_of_a_stream_is_read_from_its_start() {
+    let split = |range: &str| format!(r#"{{"input":0,"name":"s3a://b/x","path":"-",{range},"size":64}}"#);
+    let (middle, tail) = (split(r#""start":20,"end":45"#), split(r#""start":45,"end":64"#));
+    let folder = folder_with(&[("x", LIST), ("s", middle.as_bytes()), ("t", tail.as_bytes())]);
+    let of = |name: &str, list: &[u8]| {
         let path = folder.path().join(name);
         let args =
             ["scan", "--splits", path.to_str().unwrap(), "--input-format", "lines", "--format", "json"];
-        feed(&args, &LIST[from..])
+        feed(&args, list)
     };
-    let file = json(&run(&folder, &["x", "--range", "20:45", "--format", "json"]));
-    for report in [json(&of("s", 19)), json(&of("t", 7))] {
+    for (name, range) in [("s", "20:45"), ("t", "45:")] {
+        let file = json(&run(&folder, &["x", "--range", range, "--format", "json"]));
+        let report = json(&of(name, LIST));
         assert_eq!((&report["digest"], &report["inputs"][0]["name"]), (&file["digest"], &"s3a://b/x".into()));
     }
-    let unknown = feed(&["scan", "--splits", folder.path().join("s").to_str().unwrap()], &LIST[19..]);
+    for (list, size) in [(&LIST[..50], 50), (&LIST.repeat(2), 128)] {
+        let output = of("t", list);
+        assert_eq!((output.status.code(), &json(&output)["totals"]["lines"]), (Some(2), &0.into()));
+        let error = format!("has {size} bytes, and should have 64: it is not what was planned");
+        assert!(text(&output.stderr).contains(&error), "{}", text(&output.stderr));
+    }
+    let unknown = feed(&["scan", "--splits", folder.path().join("s").to_str().unwrap()], LIST);
     assert_eq!(unknown.status.code(), Some(2));
     let said = text(&unknown.stderr);
     assert!(said.starts_with("urlsift: s3a://b/x: ") && said.contains("--input-format"), "{said}");

@@ -1,14 +1,8 @@
 //! gzip files made by hand: their members lie where a test wants them.
 
-/// A gzip member that stores `bytes` as they are; of bgzip, if `is_block`.
-pub(crate) fn member(bytes: &[u8], is_block: bool) -> Vec<u8> {
+/// A gzip member that stores `bytes` as they are.
+pub(crate) fn member(bytes: &[u8]) -> Vec<u8> {
     let mut head = b"\x1f\x8b\x08\0\0\0\0\0\0\xff".to_vec();
-    if is_block {
-        head[3] = 4;
-        let len = u16::try_from(18 + 5 + bytes.len() + 8 - 1).unwrap();
-        head.extend(b"\x06\0BC\x02\0");
-        head.extend(len.to_le_bytes());
-    }
     let len = u16::try_from(bytes.len()).unwrap();
     head.push(1);
     head.extend(len.to_le_bytes());

@@ -92,8 +92,6 @@ pub(crate) struct Decoder<S> {
     used: u64,
     decoded: u64,
     meter: Meter,
-    /// Where a stream is expected to end: how much has been used by then, and how much decoded.
-    seam: Option<(u64, u64)>,
 }
 
 impl<S: Source> Decoder<S> {
@@ -111,28 +109,7 @@ impl<S: Source> Decoder<S> {
             used: 0,
             decoded: 0,
             meter: Meter::default(),
-            seam: None,
         })
-    }
-
-    /// The same, which takes the source for damaged where no stream ends at `seam`.
-    pub(super) fn expecting(self, seam: Option<(u64, u64)>) -> Self {
-        Self { seam, ..self }
-    }
-
-    /// Where a stream has ended: whether one that should have ended here or before has not.
-    fn is_late(&mut self) -> bool {
-        let Some((used, decoded)) = self.seam.filter(|(used, _)| self.used >= *used) else { return false };
-        self.seam = None;
-        (self.used, self.decoded) != (used, decoded)
-    }
-
-    /// What there is to say of streams that do not end where one was expected to.
-    fn misplaced() -> Place {
-        Place::Broken(
-            DecodeErrorKind::Damaged,
-            Some("its members do not lie where they were planned".to_owned()),
-        )
     }
 
     /// How far it is.
@@ -174,10 +151,6 @@ impl<S: Source> Decoder<S> {
     /// # Errors
     /// When the source cannot be read.
     fn look_behind(&mut self) -> io::Result<()> {
-        if self.is_late() {
-            self.place = Self::misplaced();
-            return Ok(());
-        }
         loop {
             let zeros = self.source.rest().iter().take_while(|&&byte| byte == 0).count();
             self.use_up(zeros);
@@ -194,10 +167,6 @@ impl<S: Source> Decoder<S> {
                 return self.decode.next_stream();
             }
             if self.source.has_ended() {
-                if self.seam.is_some() {
-                    self.place = Place::Broken(DecodeErrorKind::Truncated, None);
-                    return Ok(());
-                }
                 self.place = Place::End;
                 return Ok(());
             }
@@ -255,9 +224,7 @@ impl<S: Source> Read for Decoder<S> {
                     return Err(error.into());
                 }
             };
-            if self.seam.is_some_and(|(_, decoded)| self.decoded > decoded) {
-                self.place = Self::misplaced();
-            } else if n > 0 {
+            if n > 0 {
                 return Ok(n);
             }
         }

@@ -145,8 +145,7 @@ pub(crate) enum Help<'a> {
     Hands(Hands<'a>, usize),
 }
 
-/// Begins to decode what `codec` has packed into `source`. Once `watch` is stopped, reading what comes of it fails. So it does where
-/// no member ends at `seam`, so many bytes from the start and so many decoded.
+/// Begins to decode what `codec` has packed into `source`. Once `watch` is stopped, reading what comes of it fails.
 ///
 /// # Errors
 /// When this build cannot read the codec.
@@ -159,7 +158,6 @@ pub(crate) fn unpack<'a>(
     codec: Codec,
     watch: Option<&Watch>,
     help: Help<'a>,
-    seam: Option<(u64, u64)>,
 ) -> io::Result<Unpacked<'a>> {
     #[cfg(feature = "gzip")]
     if let (Codec::Gzip, Help::Alone | Help::Hands(..)) = (codec, &help) {
@@ -168,10 +166,10 @@ pub(crate) fn unpack<'a>(
             _ => (None, 0),
         };
         let blocks = ahead::Blocks::new(source, hands, ahead::Sizes::of(n_hands));
-        let decoder = Decoder::new(blocks, codec, watch)?.expecting(seam);
+        let decoder = Decoder::new(blocks, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }
-    let decoder = Decoder::new(Buffered::new(source), codec, watch)?.expecting(seam);
+    let decoder = Decoder::new(Buffered::new(source), codec, watch)?;
     Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) })
 }
 
