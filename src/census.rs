@@ -12,7 +12,6 @@ use crate::distinct::{Distinct, hash};
 use crate::example::Place;
 use crate::frequent::{Counts, Frequent, MAX_NAME_LEN, Top};
 use crate::length::{Lengths, Longest};
-use crate::network_path::{NetworkPaths, lower_name};
 use crate::parts::{Host, beginning, host};
 use crate::shard::trim_terminator;
 
@@ -46,8 +45,6 @@ pub(crate) struct Wanted {
     pub(crate) lengths: bool,
     pub(crate) top: TopWanted,
     pub(crate) distinct: DistinctWanted,
-    /// Network-path references, which are counted as they are judged.
-    pub(crate) network_paths: bool,
 }
 
 impl Wanted {
@@ -67,7 +64,7 @@ impl Wanted {
 
     /// Whether an input has to be [ended](Census::end).
     pub(crate) fn ends(&self) -> bool {
-        self.names() || self.network_paths
+        self.names()
     }
 }
 
@@ -85,7 +82,6 @@ pub(crate) struct Census {
     ports: BTreeMap<u32, u64>,
     pub(crate) distinct_hosts: Distinct,
     pub(crate) distinct_lines: Distinct,
-    pub(crate) network_paths: NetworkPaths,
 }
 
 /// The names of one chunk of an input, while they are counted.
@@ -161,13 +157,11 @@ impl Census {
     pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
         self.hosts.settle(input, bytes);
         self.tlds.settle(input, bytes);
-        self.network_paths.settle(input, bytes);
     }
 
     /// The inputs that have not ended and have names.
     pub(crate) fn open_inputs(&self) -> Vec<u32> {
-        let of_lines = self.hosts.open_inputs().chain(self.tlds.open_inputs());
-        let mut inputs: Vec<u32> = of_lines.chain(self.network_paths.open_inputs()).collect();
+        let mut inputs: Vec<u32> = self.hosts.open_inputs().chain(self.tlds.open_inputs()).collect();
         inputs.sort_unstable();
         inputs.dedup();
         inputs
@@ -177,32 +171,27 @@ impl Census {
     pub(crate) fn end(&mut self, input: u32) {
         self.hosts.end(input);
         self.tlds.end(input);
-        self.network_paths.end(input);
     }
 
     /// Gives inputs that have not ended other numbers, no two the same.
     pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
         self.hosts.renumber(&number);
         self.tlds.renumber(&number);
-        self.network_paths.renumber(&number);
         if let Some(longest) = self.lengths.longest_mut() {
             longest.place.input = number(longest.place.input);
         }
     }
 
-    /// That it can be of `judged` lines of so many bytes, and among them so many references, all of inputs for which `is_input`
-    /// holds.
+    /// That it can be of `judged` lines of so many bytes, all of inputs for which `is_input` holds.
     pub(crate) fn check(
         &self,
         judged: u64,
         bytes: u64,
-        references: u64,
         is_input: impl Fn(u32) -> bool,
     ) -> Result<(), String> {
         self.lengths.check(judged, bytes, &is_input)?;
         self.hosts.check(judged, &is_input)?;
         self.tlds.check(judged, &is_input)?;
-        self.network_paths.check(references, &is_input)?;
         let ports: u128 = self.ports.values().copied().map(u128::from).sum();
         if ports > judged.into() || self.ports.keys().any(|&port| port > NO_PORT) {
             return Err("more ports than lines, or what is none".to_owned());
@@ -219,7 +208,6 @@ impl Census {
         }
         self.distinct_hosts.merge(&other.distinct_hosts);
         self.distinct_lines.merge(&other.distinct_lines);
-        self.network_paths.merge(other.network_paths);
     }
 
     pub(crate) fn top_hosts(&self, n: usize) -> Top {
@@ -319,6 +307,17 @@ impl<'a> SecondLook<'a> {
             self.census.lengths.note(longest);
         }
     }
+}
+
+/// A host in lower case, in `buffer` if it is not so already; `None` if it is empty or too long to be counted by name.
+fn lower_name<'a>(host: &'a [u8], buffer: &'a mut [u8; MAX_NAME_LEN]) -> Option<&'a [u8]> {
+    let lower = buffer.get_mut(..host.len()).filter(|lower| !lower.is_empty())?;
+    if !host.iter().any(u8::is_ascii_uppercase) {
+        return Some(host);
+    }
+    lower.copy_from_slice(host);
+    lower.make_ascii_lowercase();
+    Some(lower)
 }
 
 /// The port that some text stands for, or [`NO_PORT`] if that is too large; none if it is empty or no number.

@@ -180,12 +180,6 @@ pub(crate) struct Frequent<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX
 }
 
 impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
-    /// Counts one line that begins at `place`.
-    pub(crate) fn count(&mut self, place: Place, name: &[u8]) {
-        let chunks = &mut self.open.entry(place.input).or_default().nodes;
-        chunks.entry((0, place.offset / CHUNK)).or_default().count(name);
-    }
-
     /// Takes out the counts of the chunk that `place` lies in, to be counted on and [put back](Self::put). Where the chunk ends.
     pub(crate) fn take(&mut self, place: Place) -> (Counts, u64) {
         let chunk = place.offset / CHUNK;

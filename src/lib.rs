@@ -155,7 +155,6 @@ mod example;
 mod length;
 mod distinct;
 mod frequent;
-mod network_path;
 mod census;
 pub mod tally;
 mod bulk;

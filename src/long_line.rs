@@ -7,7 +7,6 @@ use crate::distinct::PartsHash;
 use crate::example::{Line, MAX_EXAMPLE_LEN, Place};
 use crate::grammar::Grammar;
 use crate::machine::{State, Tracker};
-use crate::network_path::is_network_path;
 use crate::parts::BEGINNING;
 use crate::scan::Options;
 use crate::scheme::{find_known, is_scheme_byte};
@@ -172,9 +171,6 @@ impl LongLine {
             };
             tally.show(&entry, verdict);
             let wanted = self.wanted;
-            if wanted.network_paths && is_network_path(&self.beginning, verdict) {
-                tally.census.network_paths.count(place, &self.beginning, self.len);
-            }
             if wanted.any() {
                 let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
                 let longest = Longest { bytes: self.len, place, line: 1 };
@@ -197,7 +193,6 @@ impl LongLine {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::resolve::Base;
     use crate::scan::scan;
 
     /// The tally of `bytes` by the parts that `LongLine` is fed with.
@@ -245,7 +240,6 @@ mod tests {
                 let mut options = Options { grammar, lengths: true, ..Options::default() };
                 (options.top.hosts, options.top.tlds, options.top.ports) = (1, 1, 1);
                 (options.distinct.hosts, options.distinct.lines) = (true, true);
-                options.base = Base::new(b"x:").ok();
                 let whole = scan(text, &options);
                 for step in [1, 2, 3, 5, 64, 161, 1000] {
                     assert_eq!(

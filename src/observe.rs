@@ -7,8 +7,6 @@ use crate::defect::{Defect, of_illegal_byte};
 use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 use crate::machine::Tracker;
-use crate::network_path::is_network_path;
-use crate::parts::beginning;
 use crate::scheme::{Scheme, Schemes};
 use crate::tally::{ByVerdict, Tally};
 use crate::walk::{Fact, OUTCOMES, Outcome};
@@ -59,10 +57,6 @@ impl<'a> Observer<'a> {
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
         self.keep(entry, verdict);
-        // All of them come here: the streams take none for plain.
-        if self.wanted.network_paths && is_network_path(line, verdict) {
-            self.tally.census.network_paths.count(entry.place, beginning(line), line.len() as u64);
-        }
         match fact {
             Fact::Plain(known, advisories) => {
                 self.tally.count_many(known, verdict, 1);

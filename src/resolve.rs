@@ -83,13 +83,6 @@ impl Base {
         self.parts.scheme.clone().map_or(&[], |scheme| &self.text[scheme])
     }
 
-    /// Its host as it stands: that of all targets of references that have neither a scheme nor an authority. `None` if it has no
-    /// authority; a host may be empty.
-    #[must_use]
-    pub fn host(&self) -> Option<&[u8]> {
-        self.parts.host.clone().map(|host| &self.text[host])
-    }
-
     /// Whether it had a fragment, which is no part of a base (RFC 3986, section 5.1).
     #[must_use]
     pub fn had_fragment(&self) -> bool {
@@ -324,10 +317,9 @@ mod tests {
     fn what_is_a_base() {
         let base = Base::new(b"HTTP://u:p@A:80/b?c#d").unwrap();
         assert_eq!(base.as_bytes(), b"HTTP://u:p@A:80/b?c");
-        assert_eq!((base.scheme(), base.host(), base.had_fragment()), (&b"HTTP"[..], Some(&b"A"[..]), true));
+        assert_eq!((base.scheme(), base.had_fragment()), (&b"HTTP"[..], true));
         let base = Base::new(b"mailto:a@b").unwrap();
-        assert_eq!((base.scheme(), base.host(), base.had_fragment()), (&b"mailto"[..], None, false));
-        assert_eq!(Base::new(b"file:///a").unwrap().host(), Some(&b""[..]));
+        assert_eq!((base.scheme(), base.had_fragment()), (&b"mailto"[..], false));
         assert!(Base::new(b"a:#").unwrap().had_fragment());
     }
 }

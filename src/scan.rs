@@ -11,7 +11,6 @@ use crate::grammar::{Grammar, Verdict};
 use crate::kernel::KernelId;
 use crate::lanes::List;
 use crate::observe::Observer;
-use crate::resolve::Base;
 use crate::scheme::Scheme;
 use crate::shard::skip_byte_order_mark;
 pub use crate::sweep::Ways;
@@ -33,10 +32,6 @@ pub struct Options {
     pub top: TopWanted,
     /// Of what the different ones are counted ([`Tally::distinct_hosts`] and others). Takes some dozen nanoseconds a line.
     pub distinct: DistinctWanted,
-    /// What relative references are resolved against in a report. A tally does not know it: with any base, the hosts of references
-    /// that begin with "//" are counted ([`Tally::network_paths`]), which takes some dozen nanoseconds for each of them. The portable
-    /// kernel then looks at each relative reference alone.
-    pub base: Option<Base>,
 }
 
 impl Default for Options {
@@ -46,7 +41,6 @@ impl Default for Options {
             lengths: false,
             top: TopWanted::default(),
             distinct: DistinctWanted::default(),
-            base: None,
         }
     }
 }
@@ -54,8 +48,7 @@ impl Default for Options {
 impl Options {
     /// What has to be counted line by line.
     pub(crate) fn wanted(&self) -> Wanted {
-        let network_paths = self.base.is_some();
-        Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct, network_paths }
+        Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct }
     }
 }
 
@@ -119,10 +112,9 @@ impl Consumer for Observer<'_> {
 
     /// Whether a line has nothing to advise, nothing to explain and nothing to show, and its scheme is known.
     fn in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
-        let Fact::Plain(scheme, advisories) = outcome.fact else { return false };
+        let Fact::Plain(_, advisories) = outcome.fact else { return false };
         let shown = self.tally.has_first(outcome.verdict, place);
-        let may_be_looked_at = self.wanted.network_paths && scheme.is_none();
-        advisories.is_empty() && outcome.verdict.accepts(self.grammar) && shown && !may_be_looked_at
+        advisories.is_empty() && outcome.verdict.accepts(self.grammar) && shown
     }
 
     fn plain(&mut self, scheme: Option<usize>, verdict: Verdict, n_lines: u64) {

@@ -26,7 +26,6 @@ pub use crate::distinct::ERROR_PPM;
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES, Place};
 pub use crate::frequent::{MAX_NAME_LEN, MAX_NAMES, Top};
 pub use crate::length::{Lengths, Longest};
-pub use crate::network_path::NetworkPaths;
 pub use crate::sign::Signs;
 pub use crate::verdicts::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
 
@@ -403,12 +402,6 @@ impl Tally {
     #[must_use]
     pub fn distinct_lines(&self) -> u64 {
         self.census.distinct_lines.estimate()
-    }
-
-    /// The references that begin with "//" and that RFC 3986 accepts, if they were counted (the scan's options have a base).
-    #[must_use]
-    pub fn network_paths(&self) -> &NetworkPaths {
-        &self.census.network_paths
     }
 
     /// What the chosen grammar refuses, most lines first and in the order of names among as many.

@@ -288,7 +288,6 @@ fn nothing_raw_reaches_a_terminal() {
     let all = "input,line,offset,length,verdict,kind,scheme,defect,advisories,text,field,resolved";
     for args in [
         &["--color", "never"][..],
-        &["--color", "never", "--base", "http://u:hunter2@h/"],
         &["--format", "json"],
         &["lines", "--base", "http://u:hunter2@h/", "--columns", all],
         &["lines", "--base", "x:", "--format", "jsonl", "--columns", all],

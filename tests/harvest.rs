@@ -8,7 +8,6 @@ use crate::samples::samples;
 use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
 use urlsift::format::{BadCause, BadRecord, Format, MAX_RECORD_LEN, Reader, Role};
 use urlsift::kernel::KernelId;
-use urlsift::resolve::Base;
 use urlsift::scan::Options;
 use urlsift::tally::{Example, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, input, judge};
@@ -93,7 +92,6 @@ fn options() -> Options {
     options.lengths = true;
     (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
     (options.distinct.hosts, options.distinct.lines) = (true, true);
-    options.base = Base::new(b"http://base.example/").ok();
     options
 }
 

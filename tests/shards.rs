@@ -10,7 +10,6 @@ use proptest::prelude::*;
 use urlsift::corpus::{Effort, scan_inputs, scan_memory};
 use urlsift::input::{Codec, Input};
 use urlsift::kernel::KernelId;
-use urlsift::resolve::Base;
 use urlsift::scan::{scan_into, scan_part};
 use urlsift::tally::{MAX_SCHEMES, Place};
 use urlsift::{Grammar, Tally, input, scan};
@@ -27,7 +26,6 @@ fn everything(grammar: Grammar) -> scan::Options {
     options.lengths = true;
     (options.top.hosts, options.top.ports, options.top.tlds) = (3, 3, 3);
     (options.distinct.hosts, options.distinct.lines) = (true, true);
-    options.base = Base::new(b"http://base.example/").ok();
     options
 }
 

@@ -1,14 +1,15 @@
 //! `urlsift lines [PATH]...`: one row for each line, or for each URL of records.
 
+use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use urlsift::corpus::{Effort, Failure};
 use urlsift::record::{Column, Form, Records, Written, write_records};
 use urlsift::resolve::Base;
 
-use super::base::{self, base};
 use super::hint::did_you_mean;
 use super::output::Output;
 use super::reading::{ReadingArgs, complain_of_records};
@@ -85,9 +86,18 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
+/// Parses a base, and refuses a URL that cannot be one.
+fn base() -> impl TypedValueParser<Value = Base> {
+    OsStringValueParser::new().try_map(|url: OsString| Base::new(url.as_encoded_bytes()))
+}
+
 /// That there is a base where there is something to be resolved, and nowhere else.
 fn check_base(base: Option<&Base>, columns: &[Column]) -> io::Result<()> {
-    base::explain(base);
+    if base.is_some_and(Base::had_fragment) {
+        complain(
+            "--base: what is behind the \"#\" is left out, since a base has no fragment (RFC 3986, section 5.1)",
+        );
+    }
     let message = match (base.is_some(), columns.contains(&Column::Resolved)) {
         (false, true) => "the column resolved needs a base: --base https://example.org/directory/page",
         (true, false) => "--base is for the column resolved: add it to --columns",

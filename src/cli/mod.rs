@@ -1,6 +1,5 @@
 //! The command line: options as typed, what they come to, and the exit status.
 
-mod base;
 mod bench;
 mod causes;
 mod completions;

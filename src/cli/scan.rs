@@ -8,11 +8,9 @@ use urlsift::corpus::{Effort, Failure, Reading, scan_records};
 use urlsift::kernel::KernelId;
 use urlsift::partial::Settings;
 use urlsift::report::{Report, Run, grouped};
-use urlsift::resolve::Base;
 use urlsift::scan::Options;
 use urlsift::watch::Watch;
 
-use super::base::{self, base};
 use super::count::CountArgs;
 use super::gate::{Finding, Gates};
 use super::parts::{Asked, Found, PartArgs};
@@ -36,13 +34,6 @@ pub(crate) struct ScanArgs {
 
     #[command(flatten)]
     count: CountArgs,
-
-    /// Resolve relative references against a URL
-    ///
-    /// By RFC 3986, section 5, strictly; the report counts those that are resolved and the hosts that they lead to. One base
-    /// for all inputs. "urlsift lines --columns resolved" prints what each line refers to.
-    #[arg(long, value_name = "URL", value_parser = base(), hide_short_help = true)]
-    base: Option<Base>,
 
     /// What judges lines [default: the fastest]
     ///
@@ -82,12 +73,10 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let reading = args.reading.reading()?;
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
-    options.base.clone_from(&args.base);
     args.count.apply(&mut options);
     let mut effort = args.input.effort();
     effort.kernel = args.kernel.unwrap_or(effort.kernel);
     effort.mmap = !args.no_mmap;
-    base::explain(args.base.as_ref());
     let output = args.report.open()?;
     output.check_is_no_input(&asked.inputs)?;
     output.check_is_no_input(asked.list.as_slice())?;
@@ -156,7 +145,7 @@ fn run_parts(
         output.write_partial(&partial)?;
         return Ok(if failures.is_empty() { End::Done } else { End::Incomplete });
     }
-    let report = partial.report()?;
+    let report = partial.report();
     output.write(&report)?;
     Ok(judged(&report, failures.is_empty(), &args.fail_on))
 }

@@ -365,11 +365,8 @@ impl Partial {
     }
 
     /// The report of all that has been merged. It is complete if nothing is missing.
-    ///
-    /// # Errors
-    /// When the settings are none.
-    pub fn report(mut self) -> Result<Report, PartialError> {
-        let options = self.settings.options().map_err(PartialError::field)?;
+    #[must_use]
+    pub fn report(mut self) -> Report {
         let missing = self.missing_inputs();
         let dense: BTreeMap<u32, u32> = self.inputs.keys().copied().zip(0..).collect();
         if self.is_numbered && dense.iter().any(|(old, new)| old != new) {
@@ -398,7 +395,7 @@ impl Partial {
             records: self.records.into_iter().collect(),
             compressed: self.compressed.into_values().collect(),
         };
-        Ok(Report::of(&scanned, &names, &options, self.settings.show_secrets()))
+        Report::of(&scanned, &names, &self.settings.options(), self.settings.show_secrets())
     }
 }
 

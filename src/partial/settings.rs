@@ -3,13 +3,10 @@
 use serde::{Deserialize, Serialize};
 
 use crate::corpus::Reading;
-use crate::escape::masked;
 use crate::grammar::Grammar;
 use crate::input::Codec;
 use crate::machine::TABLES;
-use crate::resolve::Base;
 use crate::scan::{DistinctWanted, Options, TopWanted};
-use crate::secret::secrets;
 
 /// With what a part was scanned. Merged are only parts for which all of it is the same.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,7 +20,6 @@ pub struct Settings {
     lengths: bool,
     top: TopWanted,
     distinct: DistinctWanted,
-    base: Option<String>,
     input_format: Option<String>,
     fields: Vec<String>,
     codec: Option<Codec>,
@@ -35,12 +31,7 @@ impl Settings {
     /// kept.
     #[must_use]
     pub fn new(options: &Options, reading: &Reading, codec: Option<Codec>, show_secrets: bool) -> Self {
-        let Options { grammar, lengths, top, distinct, base } = options;
-        // A masked password is one as good as any other.
-        let text = |base: &Base| {
-            let secrets = if show_secrets { Vec::new() } else { secrets(base.as_bytes(), false) };
-            masked(base.as_bytes(), &secrets)
-        };
+        let Options { grammar, lengths, top, distinct } = options;
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             tables: format!("{TABLES:016x}"),
@@ -48,7 +39,6 @@ impl Settings {
             lengths: *lengths,
             top: *top,
             distinct: *distinct,
-            base: base.as_ref().map(text),
             input_format: reading.format.map(|format| format.name().to_owned()),
             fields: reading.fields.iter().map(ToString::to_string).collect(),
             codec,
@@ -60,15 +50,14 @@ impl Settings {
         self.show_secrets
     }
 
+    pub(super) fn grammar(&self) -> Grammar {
+        self.grammar
+    }
+
     /// The options of the scan.
-    ///
-    /// # Errors
-    /// When the base is none.
-    pub(super) fn options(&self) -> Result<Options, String> {
-        let base = self.base.as_ref().map(|base| Base::new(base.as_bytes())).transpose();
-        let base = base.map_err(|error| format!("base: {error}"))?;
+    pub(super) fn options(&self) -> Options {
         let Self { grammar, lengths, top, distinct, .. } = *self;
-        Ok(Options { grammar, lengths, top, distinct, base })
+        Options { grammar, lengths, top, distinct }
     }
 
     /// What is not the same, each as it is here and there.

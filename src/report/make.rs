@@ -1,9 +1,9 @@
 //! From a tally to a report: orders, names and escapes what was counted.
 
 use super::{
-    Accepted, AdvisoryCount, BaseCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount,
-    InputCount, InputWarning, LengthBucket, Lengths, LongestLine, Percentile, RecordCount, Report, RuleText,
-    SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
+    Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
+    InputWarning, LengthBucket, Lengths, LongestLine, Percentile, RecordCount, Report, RuleText, SCHEMA,
+    SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
 };
 use crate::component::Component;
 use crate::corpus::Scanned;
@@ -77,10 +77,6 @@ impl Report {
                 .collect(),
             other_schemes: count(tally.unnamed_schemes()),
             relative: count(tally.relative()),
-            base: options
-                .base
-                .as_ref()
-                .map(|base| BaseCount::new(tally, base, options.top.hosts, show_secrets)),
             defects: tally
                 .defects()
                 .into_iter()

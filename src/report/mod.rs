@@ -4,7 +4,6 @@
 //! tally, `read` takes it from JSON and checks it, `text` writes it for people. All strings in it are printable as they stand:
 //! bytes of the data are escaped, passwords masked, before a report has them.
 
-mod base;
 pub(crate) mod digest;
 #[cfg(feature = "html")]
 mod html;
@@ -27,7 +26,6 @@ use crate::grammar::Grammar;
 use crate::input::Codec;
 use crate::kernel::KernelId;
 
-pub use base::BaseCount;
 #[cfg(feature = "html")]
 pub use html::{MAX_PAGE, json_in_page};
 pub use page::TextStyle;
@@ -72,9 +70,6 @@ pub struct Report {
     pub other_schemes: Count,
     /// Lines without a scheme.
     pub relative: Count,
-    /// What these refer to, resolved against a base; left out where none was given.
-    #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub base: Option<BaseCount>,
     /// Why `grammar` refuses lines; most lines first.
     pub defects: Vec<DefectCount>,
     /// What is noteworthy of lines that some grammar accepts.

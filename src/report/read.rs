@@ -116,7 +116,6 @@ impl Report {
         same("totals", "judged and blank lines", [totals.judged, totals.blank], totals.lines)?;
         self.check_grammars()?;
         self.check_schemes()?;
-        self.base.as_ref().map_or(Ok(()), |base| base.check(self))?;
         let own = self.grammars.iter().find(|count| count.id == self.grammar);
         let refused = own.map_or(0, |count| count.refused);
         same("defects", "lines", self.defects.iter().map(|defect| defect.lines), refused)?;
@@ -217,12 +216,7 @@ impl Report {
 }
 
 /// That numbers add up to `all`.
-pub(super) fn same(
-    field: &str,
-    what: &str,
-    numbers: impl IntoIterator<Item = u64>,
-    all: u64,
-) -> Result<(), String> {
+fn same(field: &str, what: &str, numbers: impl IntoIterator<Item = u64>, all: u64) -> Result<(), String> {
     let sum: u128 = numbers.into_iter().map(u128::from).sum();
     if sum == u128::from(all) {
         Ok(())

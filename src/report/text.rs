@@ -28,7 +28,6 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.grammars();
     text.verdict_sets();
     text.schemes();
-    text.base();
     text.defects();
     text.advisories();
     text.lengths();
@@ -230,40 +229,6 @@ impl<'a> Text<'a> {
             let n = if all_known { grouped(hidden.len() as u64) + " " } else { String::new() };
             self.rest(&format!("({n}other schemes)"), lines);
         }
-    }
-
-    /// What relative references resolve to.
-    fn base(&mut self) {
-        let Some(base) = &self.report.base else { return };
-        let judged = self.report.totals.judged;
-        self.table("RELATIVE TO A BASE", &["lines", "%"]);
-        let room = self.page.width().saturating_sub(2);
-        self.page.line(&format!("  {}", self.page.beginning(&base.url, room)));
-        let scheme = self.page.beginning(&base.scheme, NAMES - 3 - "resolved to ".len());
-        self.row(&format!("resolved to {scheme}"), base.resolved, judged, "");
-        self.row("have a scheme", base.absolute, judged, "");
-        self.row("refused by rfc3986", base.refused, judged, "");
-        if base.resolved == 0 {
-            return;
-        }
-        self.table("RESOLVED TO HOST", &["lines", "%"]);
-        let (shown, _) = split(&base.hosts.entries);
-        for entry in shown {
-            let is_of_base = base.host.as_ref() == Some(&entry.name);
-            let label = if is_of_base { " (base)" } else { "" };
-            let name = self.page.beginning(&self.page.name(&entry.name), NAMES - 3 - label.len()) + label;
-            self.row(&name, entry.lines, base.resolved, "");
-        }
-        if base.without_host > 0 {
-            self.row("(no host)", base.without_host, base.resolved, "");
-        }
-        let listed = shown.iter().fold(base.without_host, |sum, entry| sum.saturating_add(entry.lines));
-        let others = base.resolved.saturating_sub(listed);
-        if others > 0 {
-            let row = self.cells("(other hosts)", others, base.resolved);
-            self.page.line(&row);
-        }
-        self.error(&base.hosts);
     }
 
     fn defects(&mut self) {

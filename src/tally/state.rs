@@ -136,8 +136,7 @@ impl Tally {
         }
         let lists = founds.map(|found| &found.examples).chain(self.firsts.iter());
         lists.into_iter().try_for_each(|examples| are_examples(examples, &is_input))?;
-        let references = self.relative.accepted(Grammar::Rfc3986);
-        self.census.check(judged, MAX_BYTES, references, is_input)
+        self.census.check(judged, MAX_BYTES, is_input)
     }
 
     /// Gives inputs other numbers, no two the same. None of them has [ended](Self::end).

@@ -45,8 +45,6 @@ pub struct OnDemand {
     ports: BTreeMap<String, u64>,
     /// Different hosts and lines.
     distinct: (About, About),
-    /// References that begin with "//", those of them without a host that is counted, and the hosts of the others.
-    network_paths: (u64, u64, BTreeMap<String, u64>),
 }
 
 /// An estimate, which is equal to all numbers that are no further off than five times its standard error.
@@ -130,17 +128,6 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
         }
         distinct.1.insert(line);
         let parts = parts::split(line);
-        if line.starts_with(b"//") && judge(line).verdict().accepts(Grammar::Rfc3986) {
-            let (lines, without_host, hosts) = &mut counts.network_paths;
-            *lines += 1;
-            match parts.host.clone().map(|host| &line[host]).filter(|host| (1..=255).contains(&host.len())) {
-                Some(host) => {
-                    let name = str::from_utf8(host).unwrap().to_ascii_lowercase();
-                    *hosts.entry(name).or_default() += 1;
-                }
-                None => *without_host += 1,
-            }
-        }
         let (Some(host), false) = (parts.host, judge(line).verdict().is_empty()) else { continue };
         let port =
             parts.port.map(|port| str::from_utf8(&line[port]).unwrap().trim_start_matches('0').to_owned());
@@ -177,7 +164,6 @@ pub fn on_demand(tally: &Tally) -> OnDemand {
         top.entries.into_iter().collect()
     };
     let lengths = tally.lengths();
-    let network_paths = tally.network_paths();
     OnDemand {
         lengths: lengths.buckets().map(|(bytes, lines)| (*bytes.start(), lines)).collect(),
         longest: lengths.longest().map(|longest| (longest.line, longest.place.offset, longest.bytes)),
@@ -185,11 +171,6 @@ pub fn on_demand(tally: &Tally) -> OnDemand {
         tlds: all(tally.top_tlds(usize::MAX)),
         ports: all(tally.top_ports(usize::MAX)),
         distinct: (About(tally.distinct_hosts()), About(tally.distinct_lines())),
-        network_paths: (
-            network_paths.lines(),
-            network_paths.without_host(),
-            all(network_paths.top_hosts(usize::MAX)),
-        ),
     }
 }
 

@@ -229,10 +229,6 @@ mod tests {
             "schemes": vec![scheme; 1000],
             "other_schemes": { "lines": most, "accepted": count },
             "relative": { "lines": most, "accepted": count },
-            "base": {
-                "url": text, "scheme": text, "host": text, "resolved": most, "absolute": most, "refused": most,
-                "own_authority": most, "without_host": most, "hosts": top[0],
-            },
             "defects": defects.collect::<Value>(),
             "advisories": advisories.collect::<Value>(),
             "lengths": {
