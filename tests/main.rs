@@ -2,7 +2,6 @@
 //!
 //! `cargo test golden::` runs one file.
 
-mod gzip;
 #[cfg(unix)]
 mod page;
 #[allow(unreachable_pub, clippy::pedantic)]

@@ -120,7 +120,7 @@ fn scan_part(
     let counter = Counter::new(options, effort);
     let watch = effort.watch.as_ref();
     let opened = input.open(watch)?;
-    // What is not as it should be is not worth reading.
+    // An input of another size is not counted.
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
     if let Opened::File(file, len) = &opened {
         let range = part.range.start.min(*len)..part.range.end.min(*len);
@@ -142,8 +142,7 @@ fn scan_part(
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
 }
 
-/// How the URLs of a part's input are written down. What its first records look like cannot be seen in a stream that begins
-/// somewhere else.
+/// How the URLs of a part's input are written down. A stream is read only once, so that its first records tell nothing beforehand.
 ///
 /// # Errors
 /// When that cannot be told, or parts of it cannot be read.
