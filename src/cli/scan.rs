@@ -12,7 +12,7 @@ use urlsift::scan::Options;
 use urlsift::watch::Watch;
 
 use super::count::CountArgs;
-use super::gate::{Finding, Gates};
+use super::gate::Gate;
 use super::parts::{Asked, Found, PartArgs};
 use super::reading::ReadingArgs;
 use super::report::{ReportArgs, ReportOutput};
@@ -61,8 +61,8 @@ pub(crate) struct ScanArgs {
     /// advisory:NAME; and lines, judged, blank and cr (lines that ended in CR). Shares are of the judged lines, those of judged,
     /// blank and cr of all lines; no share of nothing crosses a limit. Where more schemes occur than are counted by name, a
     /// condition on one of the others may be impossible to tell; that is said, and the exit status is 2.
-    #[arg(long, value_name = "CONDITION")]
-    fail_on: Vec<Gates>,
+    #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
+    fail_on: Vec<Gate>,
 
     #[command(flatten)]
     report: ReportArgs,
@@ -151,7 +151,7 @@ fn run_parts(
 }
 
 /// How a scan with that report ends, of all that was asked for, or not. Names what is crossed; a part of it crosses nothing.
-fn judged(report: &Report, is_all: bool, gates: &[Gates]) -> End {
+fn judged(report: &Report, is_all: bool, gates: &[Gate]) -> End {
     if !is_all {
         if !gates.is_empty() {
             complain("--fail-on was not looked at, since not all could be read");
@@ -159,20 +159,20 @@ fn judged(report: &Report, is_all: bool, gates: &[Gates]) -> End {
         return End::Incomplete;
     }
     let mut end = End::Done;
-    for finding in gates.iter().flat_map(|gates| gates.findings(report)) {
-        let sentence = match finding {
-            Finding::Crossed(sentence) => {
+    for gate in gates {
+        match gate.check(report) {
+            Ok(None) => {}
+            Ok(Some(sentence)) => {
                 end = End::Crossed;
-                sentence
+                complain(&sentence);
             }
-            Finding::Untold(sentence) => {
+            Err(sentence) => {
                 if !matches!(end, End::Crossed) {
                     end = End::Untold;
                 }
-                sentence
+                complain(&sentence);
             }
-        };
-        complain(&sentence);
+        }
     }
     end
 }

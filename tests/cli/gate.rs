@@ -61,30 +61,12 @@ fn each_that_is_crossed_is_named() {
 
 #[test]
 fn a_figure_is_on_its_side_of_the_limit() {
-    let list = [b"http://a/\n".repeat(998), b"/b c\n".repeat(2)].concat();
-    for (condition, shown) in [
-        ("refused>0.1999%", "2 of 1,000 judged lines, 0.20 %, more than 0.1999 %"),
-        ("refused>=.2%", "2 of 1,000 judged lines, 0.20 %, not less than 0.2 %"),
-        ("accepted<99.8001%", "998 of 1,000 judged lines, 99.80 %, less than 99.8001 %"),
-        ("blank<=0%", "0 of 1,000 lines, 0.00 %, not more than 0 %"),
-        ("refused=0.2%", "2 of 1,000 judged lines, 0.20 %, exactly 0.2 %"),
-        ("refused!=0.204%", "2 of 1,000 judged lines, 0.20 %, not 0.204 %"),
-        ("refused:any>0.195%,lines<1", "2 of 1,000 judged lines, 0.20 %, more than 0.195 %"),
-    ] {
-        let output = feed(&["--fail-on", condition], &list);
-        assert_eq!(output.status.code(), Some(1), "{condition}");
-        assert!(
-            text(&output.stderr).ends_with(&format!(" is crossed: {shown}\n")),
-            "{}",
-            text(&output.stderr)
-        );
-    }
     // Both are 0.10 % when they are rounded.
     let list =
         |refused: usize| [b"http://a/\n".repeat(100_000 - refused), b"/b c\n".repeat(refused)].concat();
     assert_eq!(feed(&["--fail-on", "refused>0.1%"], &list(100)).status.code(), Some(0));
     let output = feed(&["--fail-on", "refused>0.1%"], &list(101));
-    assert!(text(&output.stderr).ends_with(": 101 of 100,000 judged lines, 0.101 %, more than 0.1 %\n"));
+    assert!(text(&output.stderr).ends_with(": 101 of 100,000 judged lines, 0.101 %\n"));
 }
 
 #[test]
@@ -94,9 +76,7 @@ fn a_scheme_whose_name_was_not_kept_is_not_taken_for_none() {
     let crossed = |condition: &str| feed(&["--fail-on", condition], &many);
     for (condition, status) in [
         ("scheme:s7>1", 0),
-        ("scheme:s1499>500", 0),
-        ("scheme:s1499<501", 1),
-        ("scheme:s1499>33.4%", 0),
+        ("scheme:s1499<501", 2),
         // Those would have been kept.
         ("scheme:zzz", 0),
         ("scheme:http", 0),
@@ -107,8 +87,8 @@ fn a_scheme_whose_name_was_not_kept_is_not_taken_for_none() {
     let output = crossed("scheme:s1499>1");
     assert_eq!(output.status.code(), Some(2));
     assert!(!output.stdout.is_empty());
-    let why = "urlsift: --fail-on scheme:s1499>1 cannot be told: 0 to 500 of 1,500 judged lines, 0.00 to 33.33 %, since so many \
-               schemes occur that this one is not counted by name; \"urlsift lines -c scheme\" prints each line's\n";
+    let why = "urlsift: --fail-on scheme:s1499>1 cannot be told: so many schemes occur that this one is \
+               not counted by name; \"urlsift lines -c scheme\" prints each line's\n";
     assert_eq!(text(&output.stderr), why);
     // One whose name is too long to be kept takes no other's.
     let long = format!("{}:x\n", "a".repeat(300));
@@ -132,11 +112,9 @@ fn nothing_crosses_no_share_and_a_part_crosses_nothing() {
 }
 
 #[test]
-fn errors_mark_the_place() {
+fn errors_name_the_condition() {
     let output = feed(&["--fail-on", "blank,refused:rfc173>12"], b"");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
-    let expected = "no such grammar; did you mean rfc1738?\n\n  \
-                    blank,refused:rfc173>12\n                \
-                    ^^^^^^\n";
+    let expected = "invalid value 'refused:rfc173>12' for '--fail-on <CONDITION>': no such grammar; did you mean rfc1738?\n";
     assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
 }
