@@ -566,16 +566,14 @@ fn the_report_is_the_same_for_any_kernel() {
 
 #[test]
 fn a_kernel_that_is_not_there_is_an_error() {
-    for command in [&[][..], &["bench", "--size", "1K"]] {
-        let output = feed(&[command, &["--kernel", "mmx"]].concat(), LIST);
-        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
-        for kernel in KernelId::available() {
-            assert!(text(&output.stderr).contains(kernel.name()), "{}", text(&output.stderr));
-        }
-        for kernel in KernelId::ALL.iter().filter(|kernel| !kernel.is_available()) {
-            let output = feed(&[command, &["--kernel", kernel.name()]].concat(), LIST);
-            assert_eq!(output.status.code(), Some(2), "{kernel}");
-        }
+    let output = feed(&["--kernel", "mmx"], LIST);
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    for kernel in KernelId::available() {
+        assert!(text(&output.stderr).contains(kernel.name()), "{}", text(&output.stderr));
+    }
+    for kernel in KernelId::ALL.iter().filter(|kernel| !kernel.is_available()) {
+        let output = feed(&["--kernel", kernel.name()], LIST);
+        assert_eq!(output.status.code(), Some(2), "{kernel}");
     }
 }
 
@@ -628,14 +626,14 @@ fn bench_measures_every_kernel_of_the_machine() {
 
 #[test]
 fn bench_has_a_sample_and_a_table() {
-    let output = feed(&["bench", "--rounds", "1", "-j1", "--size", "64k", "--kernel", "portable"], b"");
+    let output = feed(&["bench", "--rounds", "1", "-j1", "--size", "64k"], b"");
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
     let shown = text(&output.stdout);
     let head = concat!("urlsift ", env!("CARGO_PKG_VERSION"), " bench   the built-in sample   65,");
     assert!(shown.starts_with(head), "{shown}");
     let rows = ["memchr count", "memchr split", "portable"];
     assert!(rows.iter().all(|row| shown.contains(&format!("\n{row}"))), "{shown}");
-    assert!(!shown.contains("\navx") && shown.lines().count() < 24, "{shown}");
+    assert!(shown.lines().count() < 24, "{shown}");
 }
 
 #[test]

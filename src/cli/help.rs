@@ -117,7 +117,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("urlsift bench", "on a built-in sample"),
             ("urlsift bench --size 256M urls.txt", "on a list of yours"),
-            ("urlsift bench --kernel portable -j 1", "one kernel on one thread"),
+            ("urlsift bench -j 1 --rounds 31", "on one thread, more precisely"),
         ],
     ),
     ("grammars", &[("urlsift grammars", "the five, and lines on which they do not agree")]),

@@ -2,23 +2,26 @@
 
 mod corpus;
 mod sample;
-mod table;
 mod trial;
 
 use std::fs;
-use std::io;
+use std::io::{self, Write};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use clap::{Args, ValueEnum};
-use serde::Serialize;
+use serde_json::json;
+use urlsift::Grammar;
+use urlsift::escape::printable;
 use urlsift::kernel::KernelId;
 use urlsift::report::grouped;
 
 use self::corpus::Corpus;
-use self::trial::{Trial, VerdictSet};
+use self::trial::{Shares, Trial, float};
 use super::output::Output;
-use super::{End, complain, input_path, kernel};
+use super::{End, complain, input_path};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
@@ -43,12 +46,6 @@ pub(crate) struct BenchArgs {
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
 
-    /// Measure only this kernel [default: all of this machine]
-    ///
-    /// One of portable, avx2, avx2-gfni and avx512 [default: all that this machine has].
-    #[arg(long, value_name = "NAME", value_parser = kernel)]
-    kernel: Option<KernelId>,
-
     /// How the times are written
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
@@ -67,37 +64,6 @@ fn size(text: &str) -> Result<usize, String> {
     usize::try_from(super::size::size(text)?).map_err(|_| "more bytes than memory can have".to_owned())
 }
 
-/// All that a run has to say. A field more keeps the number of the schema; any other change raises it.
-#[derive(Serialize)]
-struct Results {
-    schema: &'static str,
-    version: &'static str,
-    /// The compiler, if the build could ask it.
-    rustc: Option<&'static str>,
-    /// The processor by its name, if the system tells.
-    processor: Option<String>,
-    /// How many threads the machine runs at once.
-    parallelism: usize,
-    corpus: Facts,
-    rounds: u32,
-    /// What was checked before anything was timed: for each verdict, the lines that have it.
-    verdict_sets: Vec<VerdictSet>,
-    runs: Vec<Trial>,
-}
-
-/// What was judged.
-#[derive(Serialize)]
-struct Facts {
-    name: String,
-    bytes: usize,
-    lines: u64,
-    blank: u64,
-    /// How many bytes there were before they were repeated.
-    grown_from: Option<usize>,
-    /// Whether there was more, which was not taken.
-    cut: bool,
-}
-
 pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let corpus = Corpus::load(&args.paths, args.size)?;
     if corpus.cut {
@@ -109,40 +75,60 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     }
     let parallelism = available_parallelism().map_or(1, usize::from);
     let most = args.threads.map_or(parallelism, |n| usize::try_from(n).unwrap_or(usize::MAX));
-    let kernels = args.kernel.map_or_else(|| KernelId::available().collect(), |kernel| vec![kernel]);
-    let measured = trial::measure(&corpus.bytes, &kernels, &thread_counts(most), args.rounds)?;
-    let results = Results {
-        schema: "urlsift.bench/1",
-        version: env!("CARGO_PKG_VERSION"),
-        rustc: Some(env!("URLSIFT_RUSTC")).filter(|name| !name.is_empty()),
-        processor: processor(),
-        parallelism,
-        corpus: Facts {
-            bytes: corpus.bytes.len(),
-            lines: measured.lines,
-            blank: measured.blank,
-            name: corpus.name,
-            grown_from: corpus.grown_from,
-            cut: corpus.cut,
-        },
-        rounds: args.rounds,
-        verdict_sets: measured.verdict_sets,
-        runs: measured.trials,
-    };
+    let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
+    let thread_counts: Vec<_> = powers.take_while(|&n| n < most).chain([most]).collect();
+    let kernels: Vec<_> = KernelId::available().collect();
+    let (tally, trials) = trial::measure(&corpus.bytes, &kernels, &thread_counts, args.rounds)?;
+    let processor = processor();
+    let rustc = Some(env!("URLSIFT_RUSTC")).filter(|name| !name.is_empty());
     Output::open(None)?.write(|out| match args.format {
-        Format::Text => out.write_all(table::render(&results).as_bytes()),
+        Format::Text => {
+            let rounds = if args.rounds == 1 { "round" } else { "rounds" };
+            writeln!(
+                out,
+                "urlsift {VERSION} bench   {}   {} bytes   {} lines   {} {rounds}\n{}   {} at once   {}",
+                corpus.name,
+                grouped(corpus.bytes.len() as u64),
+                grouped(tally.lines()),
+                args.rounds,
+                printable(processor.as_deref().unwrap_or("unknown processor").as_bytes()),
+                threads(parallelism),
+                rustc.unwrap_or("unknown compiler"),
+            )?;
+            if let Some(len) = corpus.grown_from {
+                let len = grouped(len as u64);
+                writeln!(out, "repeated: its {len} bytes would stay in the processor's cache")?;
+            }
+            write_tables(out, &trials)
+        }
         Format::Json => {
-            serde_json::to_writer_pretty(&mut *out, &results)?;
-            out.write_all(b"\n")
+            let judged = tally.judged();
+            let sets = judged.sets().map(|(verdict, lines)| {
+                json!({ "accepted_by": verdict.iter().map(Grammar::name).collect::<Vec<_>>(), "lines": lines })
+            });
+            // A field more keeps the number of the schema; any other change raises it.
+            let results = json!({
+                "schema": "urlsift.bench/1",
+                "version": VERSION,
+                "rustc": rustc,
+                "processor": processor,
+                "parallelism": parallelism,
+                "corpus": {
+                    "name": corpus.name,
+                    "bytes": corpus.bytes.len(),
+                    "lines": tally.lines(),
+                    "blank": tally.blank,
+                    "grown_from": corpus.grown_from,
+                    "cut": corpus.cut,
+                },
+                "rounds": args.rounds,
+                "verdict_sets": sets.collect::<Vec<_>>(),
+                "runs": trials,
+            });
+            writeln!(out, "{results:#}")
         }
     })?;
     Ok(End::Done)
-}
-
-/// The powers of two below `most`, and `most`.
-fn thread_counts(most: usize) -> Vec<usize> {
-    let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
-    powers.take_while(|&n| n < most).chain([most]).collect()
 }
 
 /// The name of the processor, where Linux tells it.
@@ -152,15 +138,57 @@ fn processor() -> Option<String> {
     Some(name.trim_start_matches([' ', '\t', ':']).trim_end().to_owned())
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
+const NOTE: &str = "\
+split finds each line with memchr and looks at none: what any tool does first. \"of split\" compares with it in the same
+round, on as many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
+Before anything was timed, every answer was found equal to the portable kernel's, and that to judge on each line.
+plain lines are counted in bulk; attended ones are looked at for scheme, advisories or defect; hard ones are judged alone.
+";
 
-    #[test]
-    fn counts_of_threads() {
-        assert_eq!(thread_counts(1), [1]);
-        assert_eq!(thread_counts(2), [1, 2]);
-        assert_eq!(thread_counts(6), [1, 2, 4, 6]);
-        assert_eq!(thread_counts(8), [1, 2, 4, 8]);
+/// The columns: their heads and how wide they are.
+const COLUMNS: [(&str, usize); 8] = [
+    ("GB/s", 8),
+    ("least-most", 16),
+    ("ns/line", 10),
+    ("Mlines/s", 11),
+    ("of split", 10),
+    ("plain", 9),
+    ("attended", 10),
+    ("hard", 8),
+];
+
+/// Writes a table for each number of threads.
+fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
+    for trials in trials.chunk_by(|a, b| a.threads == b.threads) {
+        writeln!(out)?;
+        row(out, &threads(trials[0].threads), &COLUMNS.map(|(head, _)| head.to_owned()))?;
+        for trial in trials {
+            let speed = trial.gigabytes_per_second;
+            let mut cells = vec![
+                format!("{:.2}", speed.median),
+                format!("{:.2}-{:.2}", speed.least, speed.most),
+                format!("{:.2}", trial.nanoseconds_per_line),
+                format!("{:.1}", trial.million_lines_per_second),
+                format!("{:.2}", trial.of_split.median),
+            ];
+            if let Some(Shares { plain, attended, hard }) = trial.ways {
+                let all = float((plain + attended + hard).max(1));
+                cells.extend([plain, attended, hard].map(|n| format!("{:.2}%", 100.0 * float(n) / all)));
+            }
+            row(out, trial.kernel.unwrap_or(trial.name), &cells)?;
+        }
     }
+    write!(out, "\n{NOTE}")
+}
+
+fn row(out: &mut dyn Write, name: &str, cells: &[String]) -> io::Result<()> {
+    write!(out, "{name:<14}")?;
+    for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
+        write!(out, "{cell:>width$}")?;
+    }
+    writeln!(out)
+}
+
+fn threads(n: usize) -> String {
+    if n == 1 { "1 thread".to_owned() } else { format!("{n} threads") }
 }
