@@ -87,34 +87,28 @@ impl Page {
         }
     }
 
-    /// A line, or several where it does not fit on one: broken between words, or where it has to be within one.
+    /// Adds a line. A line that does not fit loses its colours, and is wrapped between words, or within a word that is too long.
     pub(super) fn line(&mut self, text: &str) {
         let text = text.trim_end();
         if count(text) <= self.width() {
             self.out.push_str(text);
-        } else {
-            self.broken(text);
+            self.out.push('\n');
+            return;
         }
-        self.out.push('\n');
-    }
-
-    /// Adds a text that does not fit, broken.
-    fn broken(&mut self, text: &str) {
-        let chars: Vec<_> = seen(text).collect();
-        let indent = chars.iter().take_while(|(_, c)| *c == ' ').count().min(self.width() / 2) + HANGING;
-        let (mut start, mut room) = (0, self.width());
-        while chars.len() - start > room {
-            let (len, skipped) = first_break(&chars[start..], room);
-            let [from, end] = [start, start + len].map(|n| chars[n].0);
-            start += len + skipped;
-            let next = chars.get(start).map_or(text.len(), |next| next.0);
-            self.out.push_str(&text[from..end]);
-            // Between the lines there may be more than spaces: colours go on.
-            self.out.extend(text[end..next].chars().filter(|&c| c != ' '));
-            let _ = write!(self.out, "\n{:indent$}", "");
+        let plain: String = seen(text).collect();
+        let mut rest = plain.as_str();
+        let spaces = rest.len() - rest.trim_start().len();
+        let (indent, mut room) = (spaces.min(self.width() / 2) + HANGING, self.width());
+        while let Some((end, next)) = rest.char_indices().nth(room) {
+            let space = if next == ' ' { Some(end) } else { rest[..end].rfind(' ') };
+            let head = space.map_or("", |space| rest[..space].trim_end());
+            let head = if head.is_empty() { &rest[..end] } else { head };
+            let _ = write!(self.out, "{head}\n{:indent$}", "");
+            rest = rest[head.len()..].trim_start();
             room = self.width() - indent;
         }
-        self.out.push_str(chars.get(start).map_or("", |first| &text[first.0..]));
+        self.out.push_str(rest);
+        self.out.push('\n');
     }
 
     /// An empty line, and the head of what follows.
@@ -128,12 +122,12 @@ impl Page {
     pub(super) fn flow(&mut self, indent: &str, parts: &[String], between: &str) {
         let mut line = indent.to_owned();
         for (n, part) in parts.iter().enumerate() {
-            let part = if n + 1 < parts.len() { format!("{part}{between}") } else { part.clone() };
+            let part = if n + 1 < parts.len() { &format!("{part}{between}") } else { part };
             if line.len() > indent.len() && count(&line) + count(part.trim_end()) > self.width() {
                 self.line(&line);
                 indent.clone_into(&mut line);
             }
-            line.push_str(&part);
+            line.push_str(part);
         }
         self.line(&line);
     }
@@ -169,12 +163,12 @@ impl Page {
 
     /// The name of an input or of something else that is printable and may have any script in it.
     pub(super) fn name(&self, name: &str) -> String {
-        if self.style.ascii && !name.is_ascii() {
-            let mut out = String::new();
-            escape::push(&mut out, name.as_bytes());
-            return out;
+        if !self.style.ascii || name.is_ascii() {
+            return name.to_owned();
         }
-        name.to_owned()
+        let mut out = String::new();
+        escape::push(&mut out, name.as_bytes());
+        out
     }
 
     /// The beginning of a text that has to fit into `width` columns.
@@ -182,8 +176,8 @@ impl Page {
         if count(text) <= width {
             return text.to_owned();
         }
-        let kept = text.chars().take(width.saturating_sub(count(self.dots())));
-        kept.collect::<String>() + self.dots()
+        let kept = width.saturating_sub(count(self.dots()));
+        text.chars().take(kept).chain(self.dots().chars()).collect()
     }
 
     /// The end of a text that has to fit into `width` columns.
@@ -192,10 +186,7 @@ impl Page {
             return text.to_owned();
         }
         let skipped = count(text) - width.saturating_sub(count(self.dots()));
-        text.chars().skip(skipped).fold(self.dots().to_owned(), |mut out, c| {
-            out.push(c);
-            out
-        })
+        self.dots().chars().chain(text.chars().skip(skipped)).collect()
     }
 
     /// As much of an escaped text as fits behind `used` columns, what is marked in brackets; `open` tells whether something has
@@ -209,21 +200,15 @@ impl Page {
     ) -> String {
         let width = self.width().saturating_sub(used + 2 + 2 * count(self.dots()));
         let Range { start, end } = escape::window(text, mark.unwrap_or([0, 0]), width);
-        let mut out = String::new();
-        if start > 0 || open[0] {
-            out.push_str(self.dots());
-        }
+        let dots = |is_cut: bool| if is_cut { self.dots() } else { "" };
         // The text is ASCII: any place in it can be cut at.
-        if let Some([from, to]) = mark {
+        let shown = if let Some([from, to]) = mark {
             let marked = self.paint(Ink::Mark, &format!("[{}]", &text[from..to]));
-            let _ = write!(out, "{}{marked}{}", &text[start..from], &text[to..end]);
+            format!("{}{marked}{}", &text[start..from], &text[to..end])
         } else {
-            out.push_str(&text[start..end]);
-        }
-        if end < text.len() || open[1] {
-            out.push_str(self.dots());
-        }
-        out
+            text[start..end].to_owned()
+        };
+        format!("{}{shown}{}", dots(start > 0 || open[0]), dots(end < text.len() || open[1]))
     }
 }
 
@@ -232,24 +217,14 @@ pub(super) fn count(text: &str) -> usize {
     seen(text).count()
 }
 
-/// The characters of a text, and where each begins, but for those of escape sequences.
-fn seen(text: &str) -> impl Iterator<Item = (usize, char)> {
+/// The characters of a text without those of escape sequences.
+fn seen(text: &str) -> impl Iterator<Item = char> {
     let mut escaped = false;
-    text.char_indices().filter(move |&(_, c)| {
+    text.chars().filter(move |&c| {
         let hidden = escaped || c == '\x1b';
         escaped = hidden && c != 'm';
         !hidden
     })
-}
-
-/// Where a text is broken that has more characters than there is `room` for: how many stand before that, and how many spaces there
-/// are to be left out.
-fn first_break(chars: &[(usize, char)], room: usize) -> (usize, usize) {
-    let is_space = |n: &usize| chars[*n].1 == ' ';
-    let word = (0..room).find(|n| !is_space(n)).unwrap_or(room);
-    let Some(space) = (word..=room).rev().find(is_space) else { return (room, 0) };
-    let len = (word..space).rev().find(|n| !is_space(n)).map_or(space, |last| last + 1);
-    (len, (len..chars.len()).take_while(is_space).count())
 }
 
 /// `part` of `whole` as a bar that would have `full` columns for the whole; something is never nothing.
@@ -308,8 +283,7 @@ mod tests {
             (format!("{} b", "a".repeat(40)), format!("{}\n  b\n", "a".repeat(40))),
         ] {
             assert_eq!(broken(&text, false), expected);
-            let coloured = broken(&text, true);
-            assert_eq!(seen(&coloured).map(|(_, c)| c).collect::<String>(), expected);
+            assert_eq!(seen(&broken(&text, true)).collect::<String>(), expected);
         }
     }
 

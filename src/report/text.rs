@@ -137,12 +137,11 @@ impl<'a> Text<'a> {
 
     /// A row of a table: a name, its lines, their share of a whole, one more column, and the bar of the share.
     fn row(&mut self, name: &str, lines: u64, whole: u64, more: &str) {
-        let more = if self.n_columns < 3 {
-            String::new()
-        } else {
-            format!("{more:>width$}", width = self.widths()[2])
-        };
-        let row = self.cells(name, lines, whole) + &more + "  ";
+        let mut row = self.cells(name, lines, whole);
+        if self.n_columns == 3 {
+            let _ = write!(row, "{more:>width$}", width = self.widths()[2]);
+        }
+        row.push_str("  ");
         let bar = self.page.bar(lines, whole, count(&row));
         self.page.line(&(row + &bar));
     }
@@ -153,16 +152,9 @@ impl<'a> Text<'a> {
         self.page.line(&row);
     }
 
-    /// What all rows of tables begin with. A name that is too long for its column gets a line of its own.
-    fn cells(&mut self, name: &str, lines: u64, whole: u64) -> String {
-        let [numbers, shares, _] = self.widths();
-        let room = self.names - 2;
-        let name = if count(name) > room {
-            self.page.line(&format!("  {name}"));
-            ""
-        } else {
-            name
-        };
+    /// What all rows of tables begin with.
+    fn cells(&self, name: &str, lines: u64, whole: u64) -> String {
+        let ([numbers, shares, _], room) = (self.widths(), self.names - 2);
         format!("  {name:<room$}{:>numbers$}{:>shares$}", grouped(lines), percent(lines, whole))
     }
 
@@ -260,40 +252,22 @@ impl<'a> Text<'a> {
     /// A table of kinds of lines, each with its first one beneath it, and with `marked` what is wrong with that marked. Gives the
     /// width of its names.
     fn examples(&mut self, title: &str, rows: &[(String, u64, Option<&ExampleLine>)], marked: bool) -> usize {
-        let longest = rows.iter().map(|(kind, ..)| count(kind)).max().unwrap_or(0).max(NAMES - 2);
+        let names = rows.iter().map(|(kind, ..)| count(kind)).max().unwrap_or(0).max(NAMES - 2);
         let numbers = self.numbers + 2;
-        // Where there is no room for places behind the numbers, they stand beneath.
-        let room = self.page.width().saturating_sub(2 + numbers);
-        let is_wide = longest + 2 + MIN_PLACE <= room;
-        let names = if is_wide { longest } else { longest.min(room) };
         if !rows.is_empty() {
-            let place = if is_wide { "  first at" } else { "" };
-            self.page.heading(&format!("{title:<head$}{:>numbers$}{place}", "lines", head = names + 2));
+            self.page.heading(&format!("{title:<head$}{:>numbers$}  first at", "lines", head = names + 2));
         }
         for (kind, lines, example) in rows {
-            let kind = if count(kind) > names {
-                self.page.line(&format!("  {kind}"));
-                ""
-            } else {
-                kind
-            };
-            let mut row = format!("  {kind:<names$}{:>numbers$}", grouped(*lines));
+            let row = format!("  {kind:<names$}{:>numbers$}  ", grouped(*lines));
             let Some(example) = example else {
                 self.page.line(&row);
                 continue;
             };
             let column = if marked { self.report.column(example) } else { String::new() };
-            if is_wide {
-                row.push_str("  ");
-            } else {
-                self.page.line(&row);
-                row = " ".repeat(4);
-            }
             let name = self.page.name(self.report.input_name(example.input));
             let room = self.page.width().saturating_sub(count(&row)).max(MIN_PLACE);
             let place = self.page.end(&format!("{name}:{}{column}", example.line), room);
-            row.push_str(&self.page.paint(Ink::Place, &place));
-            self.page.line(&row);
+            self.page.line(&(row + &self.page.paint(Ink::Place, &place)));
             let open = [example.skipped > 0, example.cut];
             let text = self.page.excerpt(&example.text, marked.then_some(example.mark), open, 4);
             self.page.line(&format!("    {text}"));
