@@ -147,8 +147,8 @@ impl<'a> Text<'a> {
     }
 
     /// The row for all that is not shown.
-    fn rest(&mut self, what: &str, lines: u64) {
-        let row = self.cells(what, lines, self.report.totals.judged);
+    fn rest(&mut self, what: &str, lines: u64, whole: u64) {
+        let row = self.cells(what, lines, whole);
         self.page.line(&row);
     }
 
@@ -187,7 +187,7 @@ impl<'a> Text<'a> {
         }
         if !hidden.is_empty() {
             let lines = hidden.iter().map(|set| set.lines).sum();
-            self.rest(&format!("({} other sets)", hidden.len()), lines);
+            self.rest(&format!("({} other sets)", hidden.len()), lines, judged);
         }
     }
 
@@ -219,7 +219,7 @@ impl<'a> Text<'a> {
             // Of those that are not listed nobody knows how many there are.
             let all_known = unlisted == 0;
             let n = if all_known { grouped(hidden.len() as u64) + " " } else { String::new() };
-            self.rest(&format!("({n}other schemes)"), lines);
+            self.rest(&format!("({n}other schemes)"), lines, judged);
         }
     }
 
@@ -372,9 +372,7 @@ impl<'a> Text<'a> {
                 self.page.line(&format!("    {} {what}{at}", grouped(refused.records)));
             }
         }
-        if !hidden.is_empty() {
-            self.page.line(&format!("  ({} other inputs)", hidden.len()));
-        }
+        self.other_inputs(hidden.len());
         self.fields();
     }
 
@@ -391,36 +389,36 @@ impl<'a> Text<'a> {
     }
 
     fn inputs(&mut self) {
-        let failed: Vec<_> =
-            self.report.inputs.iter().filter_map(|input| Some((input, input.error.as_deref()?))).collect();
-        let (shown, hidden) = split(&failed);
-        if !shown.is_empty() {
-            self.page.heading("INPUTS not read to their end");
-        }
-        for (input, error) in shown {
+        let inputs = &self.report.inputs;
+        let failed = inputs.iter().filter_map(|input| {
+            let error = self.page.name(input.error.as_deref()?);
             let counted = format!("{} counted", plural(input.lines, "line", "lines"));
-            let parts = [format!("{}: {}", self.page.name(&input.name), self.page.name(error)), counted];
-            self.page.flow("  ", &parts, ", ");
-        }
-        if !hidden.is_empty() {
-            self.page.line(&format!("  ({} other inputs)", hidden.len()));
-        }
+            Some(vec![format!("{}: {error}", self.page.name(&input.name)), counted])
+        });
+        let failed: Vec<_> = failed.collect();
         // Of a single input, the head says it all.
-        let warned = self.report.inputs.iter().filter(|input| !input.warnings.is_empty());
-        let warned: Vec<_> = if self.report.inputs.len() > 1 { warned.collect() } else { Vec::new() };
-        let (shown, hidden) = split(&warned);
-        if !shown.is_empty() {
-            self.page.heading("INPUTS with warnings");
+        let warned = inputs.iter().filter(|input| inputs.len() > 1 && !input.warnings.is_empty());
+        let warned = warned.map(|input| {
+            let mut parts: Vec<_> = input.warnings.iter().map(|&kind| warning(kind).to_owned()).collect();
+            parts[0].insert_str(0, &format!("{}: ", self.page.name(&input.name)));
+            parts
+        });
+        let warned: Vec<_> = warned.collect();
+        for (title, rows) in [("INPUTS not read to their end", failed), ("INPUTS with warnings", warned)] {
+            if !rows.is_empty() {
+                self.page.heading(title);
+            }
+            let (shown, hidden) = split(&rows);
+            for parts in shown {
+                self.page.flow("  ", parts, ", ");
+            }
+            self.other_inputs(hidden.len());
         }
-        for input in shown {
-            let name = self.page.name(&input.name) + ": ";
-            let warnings = input.warnings.iter().map(|&kind| warning(kind).to_owned());
-            let mut parts: Vec<_> = warnings.collect();
-            parts[0].insert_str(0, &name);
-            self.page.flow("  ", &parts, ", ");
-        }
-        if !hidden.is_empty() {
-            self.page.line(&format!("  ({} other inputs)", hidden.len()));
+    }
+
+    fn other_inputs(&mut self, n: usize) {
+        if n > 0 {
+            self.page.line(&format!("  ({n} other inputs)"));
         }
     }
 
