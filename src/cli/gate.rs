@@ -42,8 +42,10 @@ const WHOLE: u64 = 1_000_000_000;
 const MEASURES: [&str; 9] =
     ["refused", "accepted", "scheme:NAME", "relative", "advisory:NAME", "lines", "judged", "blank", "cr"];
 
+type Comparison = (&'static str, fn(Ordering) -> bool);
+
 /// Longer comparisons precede those that they begin with.
-const COMPARISONS: [(&str, fn(Ordering) -> bool); 6] = [
+const COMPARISONS: [Comparison; 6] = [
     (">=", Ordering::is_ge),
     ("<=", Ordering::is_le),
     ("!=", Ordering::is_ne),
