@@ -15,7 +15,7 @@ use urlsift::{Grammar, Verdict, judge};
 
 /// What a default run compares at least, the corpora included.
 fn n_lines() -> u64 {
-    amount(250_000, 1_000_000)
+    amount(150_000, 1_000_000)
 }
 
 /// The sets of grammars that can accept a line (SPEC part 1), as printed: the leftmost digit is draft1993.

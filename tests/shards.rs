@@ -6,6 +6,7 @@ mod naive;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use crate::support::{amount, corpus_files};
 use proptest::prelude::*;
 use urlsift::corpus::{Effort, scan_inputs, scan_memory};
 use urlsift::input::{Codec, Input};
@@ -73,13 +74,13 @@ fn scan_file(path: &Path, options: &scan::Options, effort: &Effort) -> Tally {
 
 #[test]
 fn the_scan_counts_as_the_naive_twin() {
-    for path in crate::support::corpus_files() {
+    for path in corpus_files() {
         if path.ends_with("schemes_2000.txt") {
             continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
         }
         let bytes = fs::read(&path).unwrap();
         // The reference is slow: of a long list, the first lines; of lines without end, their beginning.
-        let bytes = &bytes[..bytes.len().min(150_000)];
+        let bytes = &bytes[..bytes.len().min(usize::try_from(amount(50_000, 150_000)).unwrap())];
         for grammar in [Grammar::Rfc3986, Grammar::Rfc1738] {
             let (fast, slow) = (naive::of(&scan(bytes, &options(grammar))), naive::count(bytes, grammar));
             assert!(fast == slow, "{}\n{}", path.display(), naive::difference(&fast, &slow));
@@ -89,7 +90,7 @@ fn the_scan_counts_as_the_naive_twin() {
 
 #[test]
 fn what_is_counted_on_demand_is_right() {
-    for path in crate::support::corpus_files() {
+    for path in corpus_files() {
         let bytes = fs::read(&path).unwrap();
         let expected = crate::twin::count_on_demand(&bytes);
         for kernel in KernelId::available() {
@@ -110,7 +111,7 @@ fn what_is_counted_on_demand_is_right() {
 
 #[test]
 fn counts_add_up() {
-    for path in crate::support::corpus_files() {
+    for path in corpus_files() {
         for grammar in Grammar::ALL {
             let bytes = fs::read(&path).unwrap();
             let tally = scan(&bytes, &options(grammar));
@@ -141,7 +142,7 @@ fn counts_add_up() {
 
 #[test]
 fn any_cut_any_threads_any_way_of_reading() {
-    for path in crate::support::corpus_files() {
+    for path in corpus_files() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc2396);
         let whole = scan(&bytes, &options);
@@ -169,8 +170,7 @@ fn any_cut_any_threads_any_way_of_reading() {
 #[test]
 fn many_small_inputs_count_alike() {
     let folder = tempfile::tempdir().unwrap();
-    let lines: Vec<u8> =
-        crate::support::corpus_files().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
+    let lines: Vec<u8> = corpus_files().into_iter().flat_map(|path| fs::read(path).unwrap()).collect();
     for (n, part) in lines.chunks(20_011).enumerate() {
         fs::write(folder.path().join(format!("{n:04}")), part).unwrap();
     }
@@ -189,7 +189,7 @@ fn many_small_inputs_count_alike() {
 #[test]
 fn a_pipe_counts_as_a_file() {
     let folder = tempfile::tempdir().unwrap();
-    for (n, path) in crate::support::corpus_files().into_iter().enumerate() {
+    for (n, path) in corpus_files().into_iter().enumerate() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc3986);
         let whole = scan(&bytes, &options);

@@ -197,7 +197,7 @@ fn buffer(rng: &mut Rng) -> Vec<u8> {
 #[test]
 fn random_inputs_are_split_as_the_naive_twin_does() {
     let times = std::env::var("URLSIFT_SPLIT").map_or(1, |text| text.parse::<u64>().expect("a whole number"));
-    on_all_cores(800 * times, |n| {
+    on_all_cores(amount(200, 800) * times, |n| {
         let mut rng = Rng::new(n);
         let directory = tempfile::tempdir().unwrap();
         let inputs: Vec<_> = (0..=rng.below(3)).map(|_| buffer(&mut rng)).collect();
