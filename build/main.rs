@@ -1,8 +1,8 @@
 //! Derives the machine that judges lines from the five grammar files, when the crate is compiled.
 //!
 //! Written to `$OUT_DIR/tables.rs`, which `src/machine.rs` includes: the machine that runs all five grammars at once, and
-//! for each grammar the machine whose states also know which rule is being read; and to `$OUT_DIR/walk.rs` and two tables
-//! beside it, which `src/walk.rs` includes: the machine of the scan.
+//! for each grammar the machine whose states also know which rule is being read; and to `$OUT_DIR/walk.rs` and
+//! `$OUT_DIR/next.bin`, which `src/line_table.rs` includes: the machine of the scan.
 
 #![recursion_limit = "512"]
 #![allow(clippy::precedence, reason = "a rule reads as in its document: sequence binds closer than choice")]
@@ -110,15 +110,15 @@ fn write_machine(out: &mut String, classes: &Classes, machine: &Dfa<u8>) {
     table(out, "ACCEPTING", "u8", &machine.facts);
 }
 
-/// The machine of the scan. The large tables are files of their own, of little-endian numbers: nothing has to be compiled
-/// of them.
+/// The machine of the scan over single bytes, and the columns of the table over pairs of bytes, which is made at run time.
 fn write_walk(walk: &Walk) {
-    let Walk { classes, pairs, last, end, columns, outcomes } = walk;
-    let class = |byte: u8| usize::from(classes.of[usize::from(byte)]);
+    let Walk { classes, next, ends, outcomes, columns, pairs, last, end } = walk;
     let mut out = String::new();
-    constant(&mut out, "TABLE_LEN", "usize", columns.len() * columns[0].values().len());
-    let last = (0..=u8::MAX).map(|byte| last[class(byte)]);
-    table(&mut out, "LAST", "u16", [*end; 256].into_iter().chain(last));
+    constant(&mut out, "N_CLASSES", "usize", classes.samples.len());
+    constant(&mut out, "N_STATES", "usize", next.len());
+    constant(&mut out, "N_COLUMNS", "usize", columns.len());
+    table(&mut out, "CLASS_OF", "u8", classes.of);
+    table(&mut out, "ENDS", "u8", ends);
     let outcomes = outcomes.iter().map(|Outcome { accepting, fact }| {
         let fact = match fact {
             Fact::Plain(scheme, Escapes { control, delimiter }) => {
@@ -129,27 +129,19 @@ fn write_walk(walk: &Walk) {
         format!("Outcome {{ verdict: Verdict::from_bits({accepting}), fact: {fact} }}")
     });
     table(&mut out, "OUTCOMES", "Outcome", outcomes);
+    let columns = columns.iter().map(|column| match column {
+        Column::Pair(first, second) => format!("Column::Pair({first}, {second})"),
+        Column::Last(class) => format!("Column::Last({class})"),
+        Column::End => "Column::End".to_owned(),
+    });
+    table(&mut out, "COLUMNS", "Column", columns);
+    table(&mut out, "COLUMN_OF_PAIR", "u16", pairs.iter().flatten());
+    table(&mut out, "COLUMN_OF_LAST", "u16", last);
+    constant(&mut out, "COLUMN_OF_END", "u16", end);
     write("walk.rs", out);
-
-    let mut column_of = Vec::new();
-    for pair in 0..=u16::MAX {
-        let [first, second] = pair.to_le_bytes();
-        let column = u16::try_from(pairs[class(first)][class(second)]).expect("some hundred columns");
-        column_of.extend(column.to_le_bytes());
-    }
-    write("columns.bin", column_of);
-    let mut rows = Vec::new();
-    for state in 0..columns[0].values().len() {
-        for column in columns {
-            // A state is the index of its row.
-            let value = match column {
-                Column::States(states) => states[state] * columns.len(),
-                Column::Outcomes(outcomes) => outcomes[state],
-            };
-            rows.extend(u32::try_from(value).expect("a table of some megabytes").to_le_bytes());
-        }
-    }
-    write("rows.bin", rows);
+    // Nothing has to be compiled of a file of little-endian numbers.
+    let number = |state: &usize| u16::try_from(*state).expect("some thousand states").to_le_bytes();
+    write("next.bin", next.iter().flatten().flat_map(number).collect::<Vec<_>>());
 }
 
 /// The labelled machines, and the rules that their labels name.

@@ -14,37 +14,35 @@ pub struct Outcome {
     pub fact: Fact,
 }
 
-/// The machine over pairs of bytes, as a table whose rows are states. A column is something that may come next.
+/// The machine over single bytes, and how to make of it the table over pairs of bytes, whose rows are states.
 pub struct Walk {
     /// The class of each byte.
     pub classes: Classes,
-    /// The column of the pair of two classes: it holds states.
-    pub pairs: Vec<Vec<usize>>,
-    /// The column of a byte of each class with which the line ends: it holds numbers of outcomes.
-    pub last: Vec<usize>,
-    /// The column of a line that ends here: it holds numbers of outcomes.
-    pub end: usize,
-    /// All columns.
-    pub columns: Vec<Column>,
+    /// For each state the state after a byte of each class.
+    pub next: Vec<Vec<usize>>,
+    /// For each state the number of the outcome of the line that ends there.
+    pub ends: Vec<usize>,
     /// What can be known of a line.
     pub outcomes: Vec<Outcome>,
+    /// All columns of the table, each different from the others.
+    pub columns: Vec<Column>,
+    /// The column of each pair of classes.
+    pub pairs: Vec<Vec<usize>>,
+    /// The column of a byte of each class with which the line ends.
+    pub last: Vec<usize>,
+    /// The column of a line that ends here.
+    pub end: usize,
 }
 
-/// What a column holds, for each state.
-#[derive(Clone, PartialEq, Eq, Hash)]
+/// What a column of the table holds, for each state.
+#[derive(Clone, Copy)]
 pub enum Column {
-    /// The state after it.
-    States(Vec<usize>),
-    /// The number of the outcome of the line that ends with it.
-    Outcomes(Vec<usize>),
-}
-
-impl Column {
-    /// What it holds, whatever that is.
-    pub fn values(&self) -> &[usize] {
-        let (Self::States(values) | Self::Outcomes(values)) = self;
-        values
-    }
+    /// The state after bytes of two classes.
+    Pair(usize, usize),
+    /// The number of the outcome of the line that ends with a byte of that class.
+    Last(usize),
+    /// The number of the outcome of the line that ends here.
+    End,
 }
 
 /// The machine of all grammars, given by class, together with that of the facts, given by byte.
@@ -90,7 +88,7 @@ pub fn with_facts(machine: &Dfa<u8>, of: &[u8; 256], facts: &Dfa<Fact>) -> (Clas
     (classes, Dfa { next, facts: states.iter().map(outcome).collect() })
 }
 
-/// `machine` over pairs. Columns that hold the same are one.
+/// `machine` over pairs of bytes. Columns that hold the same are one.
 pub fn by_pairs(classes: Classes, machine: &Dfa<Outcome>) -> Walk {
     let mut outcomes = Vec::new();
     let ends = machine.facts.iter().map(|outcome| {
@@ -102,20 +100,26 @@ pub fn by_pairs(classes: Classes, machine: &Dfa<Outcome>) -> Walk {
     let ends: Vec<_> = ends.collect();
     let mut columns = Vec::new();
     let mut known = HashMap::new();
-    let mut number = |column: Column| {
-        *known.entry(column).or_insert_with_key(|column: &Column| {
-            columns.push(column.clone());
+    let mut number = |column: Column, values: Vec<usize>| {
+        // Numbers of states and of outcomes are different things.
+        let key = (matches!(column, Column::Pair(..)), values);
+        *known.entry(key).or_insert_with(|| {
+            columns.push(column);
             columns.len() - 1
         })
     };
+    let n_classes = classes.samples.len();
     let by_class: Vec<Vec<usize>> =
-        (0..classes.samples.len()).map(|class| machine.next.iter().map(|row| row[class]).collect()).collect();
+        (0..n_classes).map(|class| machine.next.iter().map(|row| row[class]).collect()).collect();
     let after = |first: &[usize], second: &[usize]| first.iter().map(|&state| second[state]).collect();
-    let pairs = by_class
-        .iter()
-        .map(|first| by_class.iter().map(|second| number(Column::States(after(first, second)))).collect())
-        .collect();
-    let last = by_class.iter().map(|byte| number(Column::Outcomes(after(byte, &ends)))).collect();
-    let end = number(Column::Outcomes(ends));
-    Walk { classes, pairs, last, end, columns, outcomes }
+    let mut pairs = vec![Vec::new(); n_classes];
+    for (first, row) in pairs.iter_mut().enumerate() {
+        for second in 0..n_classes {
+            row.push(number(Column::Pair(first, second), after(&by_class[first], &by_class[second])));
+        }
+    }
+    let last =
+        (0..n_classes).map(|class| number(Column::Last(class), after(&by_class[class], &ends))).collect();
+    let end = number(Column::End, ends.clone());
+    Walk { classes, next: machine.next.clone(), ends, outcomes, columns, pairs, last, end }
 }

@@ -7,9 +7,10 @@ use memchr::memchr;
 
 use crate::example::{Line, Place};
 use crate::grammar::Verdict;
+use crate::line_table::OUTCOMES;
 use crate::shard::trim_terminator;
 use crate::tally::{ByVerdict, Tally};
-use crate::walk::{OUTCOMES, outcomes};
+use crate::walk::outcomes;
 
 /// How many lines are walked side by side.
 const AT_ONCE: usize = 4;

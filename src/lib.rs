@@ -109,8 +109,23 @@
 //!
 //! The names that `name()` gives are public and stay. Structs and enums that may grow are `#[non_exhaustive]`: options are made
 //! by `default()`, and their fields assigned. [`Grammar`], [`Kind`] and [`tally::Place`] will not grow within a major version.
-//! The feature `cli`, on by default, is for the command alone; a library turns it off. The feature `parquet` adds the module of
-//! that name, and with it files of that format to the inputs; it is off by default.
+//!
+//! # Features
+//!
+//! The default features make the command. A library turns them off and chooses:
+//!
+//! | feature | adds |
+//! |---|---|
+//! | none | [`judge()`], [`parts`], [`resolve`] and what they return; depends on memchr alone |
+//! | `scan` | corpora in memory and in files, records, tallies, reports, partial reports |
+//! | `gzip`, `zstd`, `bzip2`, `xz` | compressed inputs |
+//! | `parquet` | files of that format, and the module of that name |
+//! | `walk` | directories as inputs |
+//! | `mmap` | memory-mapped files, on Linux |
+//! | `html` | reports as a page for a browser |
+//! | `schema` | `schemars::JsonSchema` of the report's types |
+//!
+//! Each of those below `scan` includes it.
 //!
 //! # Modules
 //!
@@ -118,11 +133,16 @@
 
 #![deny(unsafe_code)]
 #![cfg_attr(
+    not(feature = "scan"),
+    allow(dead_code, reason = "some of what judges lines is for the scan alone")
+)]
+#![cfg_attr(
     not(target_arch = "x86_64"),
     allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
 )]
 
 mod names;
+#[cfg(feature = "scan")]
 mod octets;
 pub mod component;
 pub mod escape;
@@ -135,43 +155,79 @@ pub mod defect;
 pub mod advisory;
 mod judge;
 pub mod resolve;
+#[cfg(feature = "scan")]
 mod class;
+#[cfg(feature = "scan")]
 pub mod kernel;
+#[cfg(feature = "scan")]
+mod line_table;
+#[cfg(feature = "scan")]
 mod walk;
+#[cfg(feature = "scan")]
 pub mod watch;
+#[cfg(feature = "scan")]
 mod hands;
+#[cfg(feature = "scan")]
 mod shard;
+#[cfg(feature = "scan")]
 mod sign;
+#[cfg(feature = "scan")]
 pub mod format;
+#[cfg(feature = "scan")]
 pub mod input;
 #[cfg(feature = "parquet")]
 pub mod parquet;
+#[cfg(feature = "scan")]
 mod reading;
+#[cfg(feature = "scan")]
 mod cutter;
+#[cfg(feature = "scan")]
 mod streams;
+#[cfg(feature = "scan")]
 mod lanes;
+#[cfg(feature = "scan")]
 mod verdicts;
+#[cfg(feature = "scan")]
 mod example;
+#[cfg(feature = "scan")]
 mod length;
+#[cfg(feature = "scan")]
 mod distinct;
+#[cfg(feature = "scan")]
 mod frequent;
+#[cfg(feature = "scan")]
 mod census;
+#[cfg(feature = "scan")]
 pub mod tally;
+#[cfg(feature = "scan")]
 mod bulk;
+#[cfg(feature = "scan")]
 mod sweep;
+#[cfg(feature = "scan")]
 mod observe;
+#[cfg(feature = "scan")]
 pub mod scan;
+#[cfg(feature = "scan")]
 mod long_line;
+#[cfg(feature = "scan")]
 mod gather;
+#[cfg(feature = "scan")]
 mod parallel;
+#[cfg(feature = "scan")]
 mod pipeline;
 #[cfg(feature = "parquet")]
 mod harvest_table;
+#[cfg(feature = "scan")]
 pub mod corpus;
+#[cfg(feature = "scan")]
 pub mod record;
+#[cfg(feature = "scan")]
 pub mod split;
+#[cfg(feature = "scan")]
 pub mod report;
+#[cfg(feature = "scan")]
 pub mod partial;
+#[cfg(feature = "scan")]
 pub mod plan;
 
 pub use advisory::{Advisories, Advisory};
@@ -180,5 +236,7 @@ pub use defect::{Cause, Defect};
 pub use grammar::{Grammar, Verdict};
 pub use judge::{Judgement, Kind, judge};
 pub use machine::Rule;
+#[cfg(feature = "scan")]
 pub use scan::scan;
+#[cfg(feature = "scan")]
 pub use tally::Tally;

@@ -90,6 +90,7 @@ impl Rule {
 }
 
 /// Tells these tables from those of other grammars.
+#[cfg(feature = "scan")]
 pub(crate) use tables::TABLES;
 
 #[allow(clippy::unreadable_literal, reason = "derived by the build script")]

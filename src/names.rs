@@ -7,11 +7,11 @@ macro_rules! named {
     ($(#[$meta:meta])* $kind:ident { $($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+ }) => {
         $(#[$meta])*
         #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
-        #[derive(serde::Serialize, serde::Deserialize)]
+        #[cfg_attr(feature = "scan", derive(serde::Serialize, serde::Deserialize))]
         #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
         #[non_exhaustive]
         #[repr(u8)]
-        pub enum $kind { $($(#[doc = $doc])+ #[serde(rename = $name)] $variant,)+ }
+        pub enum $kind { $($(#[doc = $doc])+ #[cfg_attr(feature = "scan", serde(rename = $name))] $variant,)+ }
 
         impl $kind {
             /// All of them, in the order in which they are listed.

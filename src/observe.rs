@@ -6,10 +6,10 @@ use crate::census::Wanted;
 use crate::defect::{Defect, of_illegal_byte};
 use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
+use crate::line_table::{Fact, OUTCOMES, Outcome};
 use crate::machine::Tracker;
 use crate::scheme::{Scheme, Schemes};
 use crate::tally::{ByVerdict, Tally};
-use crate::walk::{Fact, OUTCOMES, Outcome};
 
 /// Counts lines one by one.
 pub(crate) struct Observer<'a> {

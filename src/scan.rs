@@ -10,13 +10,13 @@ use crate::example::Line;
 use crate::grammar::{Grammar, Verdict};
 use crate::kernel::KernelId;
 use crate::lanes::List;
+use crate::line_table::{Fact, Outcome};
 use crate::observe::Observer;
 use crate::scheme::Scheme;
 use crate::shard::skip_byte_order_mark;
 pub use crate::sweep::Ways;
 use crate::sweep::{Bulk, Consumer, sweep};
 use crate::tally::{ByVerdict, Place, Run, Signs, Tally};
-use crate::walk::{Fact, Outcome};
 
 pub use crate::census::{DistinctWanted, TopWanted};
 

@@ -27,6 +27,7 @@ use crate::hands::with_helpers;
 use crate::input::{Input, Sizes};
 use crate::kernel::KernelId;
 use crate::lanes::List;
+use crate::line_table::{OUTCOMES, Outcome};
 use crate::machine::Tracker;
 use crate::pipeline::{Lent, Turns, in_pieces, sources};
 use crate::reading::Reading;
@@ -34,7 +35,6 @@ use crate::scheme::Scheme;
 use crate::shard::skip_byte_order_mark;
 use crate::sweep::{Bulk, Consumer, sweep};
 use crate::tally::Run;
-use crate::walk::{OUTCOMES, Outcome};
 
 /// Where blank lines go, which are not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -16,10 +16,11 @@ use crate::grammar::Verdict;
 use crate::kernel::{Avx2, Avx512, Gfni};
 use crate::kernel::{Kernel, KernelId, LANES};
 use crate::lanes::{Findings, Known, List, ListedLine, Reader, STRIPE_LEN, decides};
+use crate::line_table::{Fact, OUTCOMES, Outcome};
 use crate::scheme::{Scheme, Schemes};
 use crate::shard::{cut, last_end, trim_terminator};
 use crate::tally::Run;
-use crate::walk::{Ended, Fact, OUTCOMES, Outcome, each_outcome, outcomes, walk};
+use crate::walk::{Ended, each_outcome, outcomes, walk};
 
 /// What is done with lines. Each line is told of once, alone or in bulk.
 pub(crate) trait Consumer {

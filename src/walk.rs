@@ -8,47 +8,9 @@
 //! the line ends in the stripe, and looks up the states there. No branch depends on where lines end: each such branch would
 //! go wrong about once a line, and a wrong guess costs as much as walking over some twenty bytes.
 
-use crate::advisory::Advisories;
-use crate::grammar::Verdict;
 use crate::kernel::{BLOCK, find_one};
-
-#[allow(clippy::unreadable_literal, reason = "derived by the build script")]
-mod tables {
-    use super::{Advisories, Fact, Outcome, Verdict};
-
-    include!(concat!(env!("OUT_DIR"), "/walk.rs"));
-
-    /// For each pair of bytes its column.
-    pub(super) static COLUMN_OF: &[[u8; 2]; 1 << 16] =
-        include_bytes!(concat!(env!("OUT_DIR"), "/columns.bin")).as_chunks().0.first_chunk().unwrap();
-
-    /// For each state and column the state after it, or the number of an outcome. A state is the index of its row.
-    pub(super) static ROWS: &[[u8; 4]; TABLE_LEN] =
-        include_bytes!(concat!(env!("OUT_DIR"), "/rows.bin")).as_chunks().0.first_chunk().unwrap();
-}
-
-/// What the machine knows of a line beside its verdict.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) enum Fact {
-    /// The place of its scheme in [`KNOWN`](crate::scheme::KNOWN), `None` if it has no scheme; and its advisories.
-    Plain(Option<usize>, Advisories),
-    /// Nothing.
-    Look,
-}
-
-/// All that the machine knows of a line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct Outcome {
-    /// The grammars that accept it.
-    pub(crate) verdict: Verdict,
-    /// What else is known.
-    pub(crate) fact: Fact,
-}
-
-/// All outcomes there are, by their numbers.
-pub(crate) static OUTCOMES: &[Outcome] = &tables::OUTCOMES;
-
-const _: () = assert!(OUTCOMES.len() <= 256, "the number of an outcome is one byte");
+use crate::line_table::{LineTable, State, outcome_by_bytes};
+use crate::shard::trim_terminator;
 
 /// A line at its end.
 #[derive(Clone, Copy, Debug)]
@@ -65,49 +27,29 @@ pub(crate) struct Ended {
     pub(crate) outcome: u8,
 }
 
-/// A state of the machine: the index of its row.
-#[derive(Clone, Copy, PartialEq, Eq)]
-struct State(u32);
-
-impl State {
-    /// Nothing of the line is read yet. Every LF leads here.
-    const START: Self = Self(0);
-
-    #[inline(always)]
-    fn cell(self, column: u16) -> [u8; 4] {
-        tables::ROWS[self.0 as usize + usize::from(column)]
-    }
-
-    /// The state after two more bytes.
-    #[inline(always)]
-    fn after(self, pair: [u8; 2]) -> Self {
-        let column = u16::from_le_bytes(tables::COLUMN_OF[usize::from(u16::from_le_bytes(pair))]);
-        Self(u32::from_le_bytes(self.cell(column)))
-    }
-
-    /// The number of the outcome of the line that ends here, or, if `more`, behind one more byte, `last`.
-    ///
-    /// One look-up for both, since whether a line ends at an odd place is anyone's guess: a branch would often go wrong.
-    #[inline(always)]
-    fn outcome(self, more: bool, last: u8) -> u8 {
-        self.cell(tables::LAST[usize::from(more) << 8 | usize::from(last)])[0]
+/// The numbers of the outcomes of some lines.
+pub(crate) fn outcomes<const N: usize>(lines: [&[u8]; N]) -> [u8; N] {
+    match LineTable::for_bytes(lines.iter().map(|line| line.len()).sum()) {
+        Some(table) => outcomes_by_pairs(table, lines),
+        None => lines.map(outcome_by_bytes),
     }
 }
 
-/// The numbers of the outcomes of some lines, walked side by side as far as all of them go.
-pub(crate) fn outcomes<const N: usize>(lines: [&[u8]; N]) -> [u8; N] {
+/// The same by the table, side by side as far as all of them go.
+#[inline(always)]
+fn outcomes_by_pairs<const N: usize>(table: &LineTable, lines: [&[u8]; N]) -> [u8; N] {
     let halves: [(&[[u8; 2]], &[u8]); N] = lines.map(<[u8]>::as_chunks);
     let together = halves.iter().map(|(pairs, _)| pairs.len()).min().unwrap_or(0);
     let mut states = [State::START; N];
     for at in 0..together {
         for (state, (pairs, _)) in states.iter_mut().zip(halves) {
-            *state = state.after(pairs[at]);
+            *state = table.after(*state, pairs[at]);
         }
     }
     std::array::from_fn(|n| {
         let (pairs, last) = halves[n];
-        let state = pairs[together..].iter().fold(states[n], |state, pair| state.after(*pair));
-        state.outcome(!last.is_empty(), last.first().copied().unwrap_or(0))
+        let state = pairs[together..].iter().fold(states[n], |state, pair| table.after(state, *pair));
+        table.outcome(state, !last.is_empty(), last.first().copied().unwrap_or(0))
     })
 }
 
@@ -126,8 +68,8 @@ impl<'a, L> Walked<'a, L> {
     }
 
     /// The number of the outcome, once there are no more pairs.
-    fn outcome(&self) -> u8 {
-        self.state.outcome(!self.last.is_empty(), self.last.first().copied().unwrap_or(0))
+    fn outcome(&self, table: &LineTable) -> u8 {
+        table.outcome(self.state, !self.last.is_empty(), self.last.first().copied().unwrap_or(0))
     }
 }
 
@@ -137,6 +79,16 @@ pub(crate) fn each_outcome<'a, const N: usize, L>(
     lines: impl Iterator<Item = (L, &'a [u8])>,
     mut each: impl FnMut(L, u8),
 ) {
+    let Some(table) = LineTable::for_bytes(0) else {
+        let mut n_bytes = 0;
+        for (line, bytes) in lines {
+            n_bytes += bytes.len();
+            each(line, outcome_by_bytes(bytes));
+        }
+        // The next lines may be worth it.
+        LineTable::for_bytes(n_bytes);
+        return;
+    };
     let mut lines = lines.map(Walked::new);
     let mut walks: Vec<_> = lines.by_ref().take(N).collect();
     while let Some(side_by_side) = walks.first_chunk_mut::<N>() {
@@ -145,7 +97,7 @@ pub(crate) fn each_outcome<'a, const N: usize, L>(
         let mut states = side_by_side.each_ref().map(|walk| walk.state);
         for at in 0..together {
             for (state, pairs) in states.iter_mut().zip(pairs) {
-                *state = state.after(pairs[at]);
+                *state = table.after(*state, pairs[at]);
             }
         }
         for (walk, state) in side_by_side.iter_mut().zip(states) {
@@ -159,13 +111,13 @@ pub(crate) fn each_outcome<'a, const N: usize, L>(
                 Some(next) => std::mem::replace(&mut walks[n], next),
                 None => walks.swap_remove(n),
             };
-            let outcome = ended.outcome();
+            let outcome = ended.outcome(table);
             each(ended.line, outcome);
         }
     }
     for mut walk in walks {
-        walk.state = walk.pairs.iter().fold(walk.state, |state, pair| state.after(*pair));
-        let outcome = walk.outcome();
+        walk.state = walk.pairs.iter().fold(walk.state, |state, pair| table.after(state, *pair));
+        let outcome = walk.outcome(table);
         each(walk.line, outcome);
     }
 }
@@ -187,16 +139,45 @@ const UNROLL: usize = 4;
 ///
 /// Lines end as everywhere: in LF with all CRs directly before it, the last one also without.
 #[inline(always)]
-pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, Ended)) -> [u64; N] {
+pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], line: impl FnMut(usize, Ended)) -> [u64; N] {
+    match LineTable::for_bytes(lanes.iter().map(|lane| lane.len()).sum()) {
+        Some(table) => walk_by_pairs(table, lanes, line),
+        None => walk_by_bytes(lanes, line),
+    }
+}
+
+/// The same byte by byte, lane after lane.
+fn walk_by_bytes<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, Ended)) -> [u64; N] {
+    let mut n = 0;
+    lanes.map(|lane| {
+        let (mut number, mut start) = (0, 0);
+        for bytes in lane.split_inclusive(|&byte| byte == b'\n') {
+            number += 1;
+            let (text, cr) = trim_terminator(bytes);
+            line(n, Ended { number, start, end: start + text.len(), cr, outcome: outcome_by_bytes(text) });
+            start += bytes.len();
+        }
+        n += 1;
+        number
+    })
+}
+
+/// The same by the table.
+#[inline(always)]
+fn walk_by_pairs<const N: usize>(
+    table: &LineTable,
+    lanes: [&[u8]; N],
+    mut line: impl FnMut(usize, Ended),
+) -> [u64; N] {
     let mut states = [State::START; N];
     let mut traces = [[State::START; STRIPE / 2 + 1]; N];
     let mut ends = [0; STRIPE + AT_ONCE];
-    let mut readers = lanes.map(Reader::new);
+    let mut readers = lanes.map(|lane| Reader::new(table, lane));
     // The last bytes of each lane are left over: its last line may lack the LF.
     let together = lanes.iter().map(|lane| lane.len().saturating_sub(1) / STRIPE * STRIPE).min().unwrap_or(0);
     for from in (0..together).step_by(STRIPE) {
         let stripes = lanes.map(|lane| lane[from..].first_chunk().expect("a stripe of each lane"));
-        walk_stripe(stripes, &mut states, &mut traces);
+        walk_stripe(table, stripes, &mut states, &mut traces);
         for (n, reader) in readers.iter_mut().enumerate() {
             reader.end_lines(from, stripes[n], &traces[n], &mut ends, |ended| line(n, ended));
         }
@@ -209,6 +190,7 @@ pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize
             let mut stripe = [0; STRIPE];
             stripe[..rest.len()].copy_from_slice(rest);
             walk_stripe(
+                table,
                 [&stripe],
                 std::array::from_mut(&mut states[n]),
                 std::array::from_mut(&mut traces[n]),
@@ -224,7 +206,12 @@ pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize
 
 /// Walks all lanes through one stripe, side by side. A function of its own, so that the states stay in registers.
 #[inline(never)]
-fn walk_stripe<const N: usize>(stripes: [&Stripe; N], states: &mut [State; N], traces: &mut [Trace; N]) {
+fn walk_stripe<const N: usize>(
+    table: &LineTable,
+    stripes: [&Stripe; N],
+    states: &mut [State; N],
+    traces: &mut [Trace; N],
+) {
     let mut now = *states;
     let pairs: [&[[[u8; 2]; UNROLL]]; N] = stripes.map(|stripe| stripe.as_chunks().0.as_chunks().0);
     for chunk in 0..STRIPE / 2 / UNROLL {
@@ -233,7 +220,7 @@ fn walk_stripe<const N: usize>(stripes: [&Stripe; N], states: &mut [State; N], t
         for at in 0..UNROLL {
             for n in 0..N {
                 traces[n][chunk * UNROLL + at] = now[n];
-                now[n] = now[n].after(pairs[n][at]);
+                now[n] = table.after(now[n], pairs[n][at]);
             }
         }
     }
@@ -251,6 +238,7 @@ type Ends = [u32; STRIPE + AT_ONCE];
 
 /// How far the lines of a lane have been given out.
 struct Reader<'a> {
+    table: &'a LineTable,
     lane: &'a [u8],
     lines: u64,
     /// Where the next line begins.
@@ -258,8 +246,8 @@ struct Reader<'a> {
 }
 
 impl<'a> Reader<'a> {
-    fn new(lane: &'a [u8]) -> Self {
-        Self { lane, lines: 0, start: 0 }
+    fn new(table: &'a LineTable, lane: &'a [u8]) -> Self {
+        Self { table, lane, lines: 0, start: 0 }
     }
 
     /// Gives `line` the lines that end in the stripe that begins at `from`, which has been walked.
@@ -315,7 +303,7 @@ impl<'a> Reader<'a> {
         } else {
             let end = end - crs;
             let last = stripe[(end & !1) % STRIPE];
-            trace[end / 2].outcome(end % 2 == 1, last)
+            self.table.outcome(trace[end / 2], end % 2 == 1, last)
         };
         // Made in one place, for what two branches make is handed on by memory, and read back in other portions than it was written.
         Ended { number, start, end: line_end, cr: crs > 0, outcome }
@@ -325,7 +313,7 @@ impl<'a> Reader<'a> {
     #[cold]
     #[inline(never)]
     fn outcome_far_back(&self, end: usize) -> u8 {
-        outcomes([&self.lane[self.start..end]])[0]
+        outcomes_by_pairs(self.table, [&self.lane[self.start..end]])[0]
     }
 }
 
@@ -333,8 +321,9 @@ impl<'a> Reader<'a> {
 mod tests {
     use super::*;
     use crate::judge;
+    use crate::line_table::{Fact, OUTCOMES};
     use crate::scheme::find_known;
-    use crate::shard::{cut, trim_terminator};
+    use crate::shard::cut;
     use std::{fs, path::Path};
 
     /// Numbers that follow from a seed.
@@ -368,7 +357,9 @@ mod tests {
 
     /// Whether all that the machine says of `line` is so; whether it says more than the verdict.
     fn check(line: &[u8]) -> bool {
-        let known = OUTCOMES[usize::from(outcomes([line])[0])];
+        let [outcome] = outcomes_by_pairs(LineTable::get(), [line]);
+        assert_eq!(outcome, outcome_by_bytes(line), "{}", line.escape_ascii());
+        let known = OUTCOMES[usize::from(outcome)];
         let judgement = judge::judge(line);
         assert_eq!(known.verdict, judgement.verdict(), "{}", line.escape_ascii());
         let Fact::Plain(scheme, advisories) = known.fact else { return false };
@@ -423,10 +414,12 @@ mod tests {
         }
     }
 
-    /// What `walk` gives of `text` in lanes, as lines of each lane.
-    fn walked<const N: usize>(text: &[u8]) -> Vec<(usize, u64, usize, usize, bool, u8)> {
+    type Lines = Vec<(usize, u64, usize, usize, bool, u8)>;
+
+    /// What a walk tells of each line, lane by lane.
+    fn told<const N: usize>(walk: impl FnOnce(&mut dyn FnMut(usize, Ended)) -> [u64; N]) -> Lines {
         let mut given = Vec::new();
-        let lines = walk::<N>(cut(text, N), |lane, ended| {
+        let lines = walk(&mut |lane, ended| {
             given.push((lane, ended.number, ended.start, ended.end, ended.cr, ended.outcome));
         });
         given.sort_unstable();
@@ -435,18 +428,10 @@ mod tests {
         given
     }
 
-    /// The same by cutting lines off one after the other.
-    fn expected<const N: usize>(text: &[u8]) -> Vec<(usize, u64, usize, usize, bool, u8)> {
-        let mut lines = Vec::new();
-        for (lane, bytes) in cut::<N>(text, N).into_iter().enumerate() {
-            let mut start = 0;
-            for (number, with_end) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
-                let (line, cr) = trim_terminator(with_end);
-                lines.push((lane, number, start, start + line.len(), cr, outcomes([line])[0]));
-                start += with_end.len();
-            }
-        }
-        lines
+    fn compare<const N: usize>(text: &[u8]) {
+        let lanes = cut::<N>(text, N);
+        let by_pairs = told(|line| walk_by_pairs(LineTable::get(), lanes, line));
+        assert_eq!(by_pairs, told(|line| walk_by_bytes(lanes, line)), "{}", text.escape_ascii());
     }
 
     #[test]
@@ -462,8 +447,8 @@ mod tests {
             };
             let len = STRIPE * random.below(5) + random.below(8);
             let text: Vec<u8> = (0..len).map(|_| random.one_of(alphabet)).collect();
-            assert_eq!(walked::<1>(&text), expected::<1>(&text), "{}", text.escape_ascii());
-            assert_eq!(walked::<3>(&text), expected::<3>(&text), "{}", text.escape_ascii());
+            compare::<1>(&text);
+            compare::<3>(&text);
         }
     }
 }

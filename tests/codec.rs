@@ -518,7 +518,7 @@ fn bombs_take_no_memory() {
 
 #[cfg(target_os = "linux")]
 #[test]
-#[ignore = "20 GB of each codec take minutes: cargo test --release --test codec -- --ignored --nocapture"]
+#[ignore = "20 GB of each codec take minutes: cargo test --release codec:: -- --ignored --nocapture"]
 fn streams_of_20_gb_take_no_memory() {
     let sample = fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples/top100.txt")).unwrap();
     let lines = sample.repeat((20 << 20) / sample.len());

@@ -5,7 +5,7 @@
 //! difference the run prints the seed, the line, both answers, and the shortest line in which the difference remains.
 //!
 //! A longer run, with other lines:
-//! `URLSIFT_DIFFERENTIAL_SEED=7 URLSIFT_DIFFERENTIAL_LINES=50000000 cargo test --test differential -- --ignored --nocapture`
+//! `URLSIFT_DIFFERENTIAL_SEED=7 URLSIFT_DIFFERENTIAL_LINES=50000000 cargo test differential:: -- --ignored --nocapture`
 
 use std::env;
 

@@ -1,6 +1,6 @@
 //! The expected report of every corpus: `corpora/expected/FOLDER/FILE.json` beside `corpora/FOLDER/FILE`.
 //!
-//! A change of a count shows up here as a difference in a file. `URLSIFT_UPDATE=1 cargo test --test golden` writes the
+//! A change of a count shows up here as a difference in a file. `URLSIFT_UPDATE=1 cargo test golden::` writes the
 //! reports anew, to be read before they are committed. They have all that a report has but `run`. The text of each
 //! is the same whether it comes of a scan or of the JSON.
 

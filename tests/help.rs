@@ -1,5 +1,5 @@
 //! The help as it is read: every `-h` and `--help`, and what `grammars`, `schemes` and `causes` list, stand in `tests/help/` as
-//! printed on 80 columns. `URLSIFT_UPDATE=1 cargo test --test help` writes them anew, to be read before they are committed.
+//! printed on 80 columns. `URLSIFT_UPDATE=1 cargo test help::` writes them anew, to be read before they are committed.
 
 use std::collections::BTreeMap;
 use std::fs;

@@ -1,6 +1,6 @@
 //! Every kernel of this machine tells the same of every buffer: what the portable one tells, and the judge line by line.
 //!
-//! More of it: `URLSIFT_KERNELS=50 cargo test --test kernels -- --nocapture` draws fifty times as many buffers, and
+//! More of it: `URLSIFT_KERNELS=50 cargo test kernels:: -- --nocapture` draws fifty times as many buffers, and
 //! `URLSIFT_KERNELS_SEED=7` others.
 
 use std::fmt::Write;

@@ -1,7 +1,7 @@
 //! Nothing is lost: each line comes out once, in order, on the side that the judge says, whatever cuts and kernels there are.
 //! And the command: pipes, errors, exit statuses, files that appear together.
 //!
-//! More of it: `URLSIFT_SPLIT=50 cargo test --test split` draws fifty times as many buffers.
+//! More of it: `URLSIFT_SPLIT=50 cargo test split::` draws fifty times as many buffers.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};

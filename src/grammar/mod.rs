@@ -7,16 +7,14 @@
 use std::fmt;
 use std::str::FromStr;
 
-use serde::{Deserialize, Serialize};
-
 use crate::names::write_list;
 
 /// One of the five grammars. Serialised it is its name.
 ///
 /// Exhaustive on purpose: a sixth would change every verdict, and come with a new major version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord, Serialize, Deserialize)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[cfg_attr(feature = "scan", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "lowercase")]
 #[repr(u8)]
 pub enum Grammar {
     /// The URL draft of November 1993, before RFC 1738.
