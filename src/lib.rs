@@ -160,6 +160,8 @@ mod class;
 #[cfg(feature = "scan")]
 pub mod kernel;
 #[cfg(feature = "scan")]
+mod shard;
+#[cfg(feature = "scan")]
 mod line_table;
 #[cfg(feature = "scan")]
 mod walk;
@@ -167,8 +169,6 @@ mod walk;
 pub mod watch;
 #[cfg(feature = "scan")]
 mod hands;
-#[cfg(feature = "scan")]
-mod shard;
 #[cfg(feature = "scan")]
 mod sign;
 #[cfg(feature = "scan")]
