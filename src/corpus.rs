@@ -1,11 +1,9 @@
-//! Several inputs at once, each as it can be read: by shards, from its start, as a table; one result.
+//! Several inputs at once, each as it can be read: by shards or from its start; one result.
 
 mod counter;
 mod from_start;
 mod part;
 mod shards;
-#[cfg(feature = "parquet")]
-mod table;
 
 use std::fs::File;
 use std::io;
@@ -221,7 +219,7 @@ fn scan_numbered<'a>(
     let counter = Counter::new(options, effort);
     // Files first, all at once; then what can only be read from its start.
     let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.may_wait());
-    let others = Mutex::new(Others::default());
+    let from_start = Mutex::new(Vec::new());
     let scan_one =
         |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, effort) {
             Ok(Access::Small(source, reader)) => {
@@ -230,13 +228,8 @@ fn scan_numbered<'a>(
             Ok(Access::Shards(file, len, reader)) => {
                 shards::scan_shards(scanned, (&file, len), 0..len, number, &reader, &counter)
             }
-            Ok(Access::FromStart) => {
-                lock(&others).from_start.push((number, input));
-                scanned
-            }
-            #[cfg(feature = "parquet")]
-            Ok(Access::Table) => {
-                lock(&others).tables.push((number, input));
+            Ok(Access::FromStart { is_table }) => {
+                lock(&from_start).push(from_start::File { number, input, is_table });
                 scanned
             }
             Err(error) => scanned.merge(Scanned::failed(number, error)),
@@ -244,15 +237,9 @@ fn scan_numbered<'a>(
     let scan_files =
         || files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
     let mut all = in_pool(effort.n_threads(), scan_files);
-    let mut others = others.into_inner().unwrap_or_else(PoisonError::into_inner);
-    others.from_start.sort_unstable_by_key(|&(number, _)| number);
-    all = all.merge(from_start::scan_files(&others.from_start, reading, &counter));
-    #[cfg(feature = "parquet")]
-    others.tables.sort_unstable_by_key(|&(number, _)| number);
-    #[cfg(feature = "parquet")]
-    for (number, input) in others.tables {
-        all = all.merge(table::scan_table(input, number, reading, &counter));
-    }
+    let mut from_start = from_start.into_inner().unwrap_or_else(PoisonError::into_inner);
+    from_start.sort_unstable_by_key(|file| file.number);
+    all = all.merge(from_start::scan_files(&from_start, reading, &counter));
     for (number, input) in streams {
         all = all.merge(from_start::scan_stream(input, number, reading, &counter));
     }
@@ -263,14 +250,6 @@ fn scan_numbered<'a>(
     all
 }
 
-/// Files that are counted when all that can be read by shards has been.
-#[derive(Default)]
-struct Others<'a> {
-    from_start: Vec<(u32, &'a Input)>,
-    #[cfg(feature = "parquet")]
-    tables: Vec<(u32, &'a Input)>,
-}
-
 /// How a file is read.
 enum Access {
     /// All at once; what it has.
@@ -278,10 +257,10 @@ enum Access {
     /// Each part of it can be read alone; how long it is.
     Shards(File, u64, Reader),
     /// It is compressed, or parts of it cannot be read alone.
-    FromStart,
-    /// It is one of Parquet.
-    #[cfg(feature = "parquet")]
-    Table,
+    FromStart {
+        /// Whether it is one of Parquet.
+        is_table: bool,
+    },
 }
 
 impl Access {
@@ -289,12 +268,11 @@ impl Access {
     /// When the file cannot be opened, or its format cannot have the fields that are asked for.
     fn of(input: &Input, reading: &Reading, effort: &Effort) -> io::Result<Self> {
         let Opened::File(mut file, len) = input.open(effort.watch.as_ref())? else {
-            return Ok(Self::FromStart);
+            return Ok(Self::FromStart { is_table: false });
         };
         let (format, head) = reading.look(&mut file);
-        #[cfg(feature = "parquet")]
-        if format == Format::Parquet {
-            return Ok(Self::Table);
+        if cfg!(feature = "parquet") && format == Format::Parquet {
+            return Ok(Self::FromStart { is_table: true });
         }
         let reader = reading.reader(format)?;
         Ok(if len <= effort.shard_len as u64 {
@@ -302,7 +280,7 @@ impl Access {
         } else if format.is_cut_at_lines() {
             Self::Shards(file, len, reader)
         } else {
-            Self::FromStart
+            Self::FromStart { is_table: false }
         })
     }
 }

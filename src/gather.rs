@@ -170,21 +170,19 @@ impl<'a> Gatherer<'a> {
         (tally, records)
     }
 
-    /// Judges some fields of a format whose files are no records one behind the other: those in `run`, whose first line has that
-    /// number. Counts no records.
+    /// Judges some values of a table: those in `run`, whose first row has that number. Counts no records.
     ///
-    /// `behind` is an empty tally for what comes at the place of the first ([`Tally::behind`]).
+    /// Adds them to a tally as [`gather`](Self::gather) does.
     #[cfg(feature = "parquet")]
     pub(crate) fn gather_fields<'f>(
         &self,
-        behind: Tally,
+        tally: Tally,
         fields: impl Iterator<Item = Field<'f>>,
         run: Run,
-        first_line: u64,
-        format: Format,
+        first_row: u64,
     ) -> (Tally, Records) {
         let place = Place { input: run.input, offset: run.start };
-        let mut gathering = Gathering::new(self, behind, place, first_line, format);
+        let mut gathering = Gathering::new(self, tally, place, first_row, Format::Parquet);
         fields.for_each(|field| gathering.add(&field));
         gathering.finish(run)
     }

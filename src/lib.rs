@@ -215,8 +215,6 @@ mod gather;
 mod parallel;
 #[cfg(feature = "scan")]
 mod pipeline;
-#[cfg(feature = "parquet")]
-mod harvest_table;
 #[cfg(feature = "scan")]
 pub mod corpus;
 #[cfg(feature = "scan")]

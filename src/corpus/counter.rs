@@ -8,6 +8,8 @@ use crate::format::Reader;
 use crate::gather::{Gatherer, append};
 use crate::input::{Bytes, Piece};
 use crate::long_line::LongLine;
+#[cfg(feature = "parquet")]
+use crate::parquet::TablePiece;
 use crate::scan::{Options, scan_into};
 use crate::tally::{Place, Tally};
 
@@ -27,6 +29,9 @@ pub(super) enum Content {
         /// Whether it is known that the input ends behind them.
         is_last: bool,
     },
+    /// Values of a column.
+    #[cfg(feature = "parquet")]
+    Table(Box<TablePiece>),
 }
 
 /// What goes on in the next piece of an input.
@@ -89,6 +94,15 @@ impl<'a> Counter<'a> {
             Content::Records { mut reader, is_last } => {
                 let tally = std::mem::take(&mut scanned.tally);
                 let (tally, records) = self.gatherer.gather(tally, &mut reader, bytes, is_last, place.input);
+                scanned.tally = tally;
+                self.effort.judged(records.n_fields());
+                append(&mut scanned.records, place.input, records);
+            }
+            #[cfg(feature = "parquet")]
+            Content::Table(piece) => {
+                let tally = std::mem::take(&mut scanned.tally);
+                let (fields, run) = (piece.fields(bytes), piece.run(place.input));
+                let (tally, records) = self.gatherer.gather_fields(tally, fields, run, piece.first_row());
                 scanned.tally = tally;
                 self.effort.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);

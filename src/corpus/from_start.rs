@@ -1,4 +1,5 @@
-//! Inputs that are read from their start to their end: compressed ones, those of which the parts cannot be read alone, and streams.
+//! Inputs that are read from their start to their end: compressed ones, those of which the parts cannot be read alone, tables, and
+//! streams.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -11,12 +12,24 @@ use crossbeam_channel::unbounded;
 use super::counter::{Content, Counter, Long};
 use super::{Compressed, Scanned, lock};
 use crate::cutter::{AnyPieces, Cut};
+#[cfg(feature = "parquet")]
+use crate::gather::append;
 use crate::hands::{Hands, Helpers, Offered};
-use crate::input::{Codec, Input, Meter, Opened, Unpacked};
+use crate::input::{Bytes, Codec, Input, Meter, Opened, Unpacked};
+#[cfg(feature = "parquet")]
+use crate::parquet::{Table, TablePieces};
 use crate::pipeline::{Failure, Lent, in_pieces};
 use crate::reading::{Reading, Source};
 use crate::tally::{Place, Tally};
 use crate::watch::Watch;
+
+/// A file that is read from its start; whether it is one of Parquet.
+pub(super) struct File<'a> {
+    pub(super) number: u32,
+    pub(super) input: &'a Input,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no reader reads it then"))]
+    pub(super) is_table: bool,
+}
 
 /// How an input is packed, and how far it has been decoded.
 pub(super) struct Packing(Codec, Meter);
@@ -66,7 +79,7 @@ fn scan_input<'a>(
 
 /// Files, each read by one thread. Threads for which there is no file left take pieces over from the others, and count them while
 /// those read on.
-pub(super) fn scan_files(files: &[(u32, &Input)], reading: &Reading, counter: &Counter<'_>) -> Scanned {
+pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counter<'_>) -> Scanned {
     let next = &AtomicUsize::new(0);
     let (hands, offered) = Hands::new(counter.effort.n_threads() - 1);
     thread::scope(|scope| {
@@ -88,7 +101,7 @@ pub(super) fn scan_files(files: &[(u32, &Input)], reading: &Reading, counter: &C
 
 /// Takes files as long as there are some, and then pieces of those of others.
 fn scan_some<'a>(
-    files: &[(u32, &Input)],
+    files: &[File<'_>],
     next: &AtomicUsize,
     reading: &Reading,
     counter: &'a Counter<'a>,
@@ -99,11 +112,19 @@ fn scan_some<'a>(
     // A file gets more help the fewer are read at once: what is decoded ahead takes memory, which is to grow with the threads alone.
     let n_helpers = (2 * n_threads / files.len().clamp(1, n_threads)).min(n_threads - 1);
     let mut scanned = Scanned::default();
-    while let Some(&(number, input)) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+    while let Some(&File { number, input, is_table }) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
         let helpers = (n_helpers > 0).then(|| (hands.clone(), n_helpers));
-        scanned = scan_input(scanned, input, number, reading, (counter, helpers), |scanned, pieces| {
-            scan_pieces(scanned, pieces, number, counter, (&hands, &offered))
-        });
+        #[cfg(feature = "parquet")]
+        if is_table {
+            scanned = scan_table(scanned, input, number, reading, counter, (&hands, &offered));
+            continue;
+        }
+        scanned =
+            scan_input(scanned, input, number, reading, (counter, helpers), |mut scanned, mut pieces| {
+                scanned.note_format(number, pieces.format());
+                let look = |tally: &mut _, long: &mut _, piece| counter.look(tally, long, number, piece);
+                scan_pieces(scanned, &mut pieces, look, number, counter, (&hands, &offered))
+            });
     }
     // Somebody may offer work as long as there is one of these.
     drop(hands);
@@ -111,22 +132,48 @@ fn scan_some<'a>(
     scanned
 }
 
-/// Adds the pieces of a file to what has been scanned of others.
-fn scan_pieces<'a>(
+/// Adds the values in a column of a Parquet file to what has been scanned of others.
+#[cfg(feature = "parquet")]
+fn scan_table<'a>(
     mut scanned: Scanned,
-    mut pieces: AnyPieces<Source<'_>>,
+    input: &Input,
+    number: u32,
+    reading: &Reading,
+    counter: &'a Counter<'a>,
+    hands: (&Hands<'a>, &Offered<'a>),
+) -> Scanned {
+    let watch = counter.effort.watch.as_ref();
+    let opened = input.open(watch).and_then(|opened| match opened {
+        Opened::File(file, len) => TablePieces::open(&Table::watched(file, len, watch)?, &reading.fields),
+        _ => Err(io::Error::other("the file was replaced while it was read")),
+    });
+    let mut pieces = match opened {
+        Ok(pieces) => pieces,
+        Err(error) => return scanned.merge(Scanned::failed(number, error)),
+    };
+    append(&mut scanned.records, number, pieces.records());
+    let look = |_: &mut _, _: &mut _, (bytes, piece)| (bytes, Some(Content::Table(piece)));
+    scanned = scan_pieces(scanned, &mut pieces, look, number, counter, hands);
+    append(&mut scanned.records, number, pieces.records());
+    scanned
+}
+
+/// Adds the pieces of a file, which `look` looks at as [`Counter::look`] does, to what has been scanned of others.
+fn scan_pieces<'a, C: Cut>(
+    mut scanned: Scanned,
+    pieces: &mut C,
+    look: impl Fn(&mut Tally, &mut Long, C::Piece) -> (Bytes, Option<Content>),
     input: u32,
     counter: &'a Counter<'a>,
     (hands, offered): (&Hands<'a>, &Offered<'a>),
 ) -> Scanned {
-    scanned.note_format(input, pieces.format());
     let (home, come_home) = unbounded();
     let mut long = Long::default();
     let shared = Arc::new(Mutex::new(Scanned::default()));
     loop {
         match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
             Ok(Some(piece)) => {
-                let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, piece);
+                let (bytes, content) = look(&mut scanned.tally, &mut long, piece);
                 let bytes = Lent::new(bytes, &home);
                 let Some(content) = content else { continue };
                 let place = Place { input, offset: bytes.offset };

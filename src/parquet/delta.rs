@@ -1,130 +1,132 @@
-//! Integers as differences, packed block by block (DELTA_BINARY_PACKED): the lengths of byte arrays in two encodings.
+//! Byte arrays whose lengths are written as differences (DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY), rewritten as plain ones.
+//!
+//! Own code, since the decoder of `parquet` allocates for the number of lengths that the page declares, and makes each value of
+//! DELTA_BYTE_ARRAY as long as all before it together. How long the values are is known here before any is made.
 
-use super::error::TableError;
-use super::level::wide_bits;
-use super::thrift::Thrift;
+use super::error::{TableError, TableErrorKind};
+use super::page::{MAX_LEN, too_few};
+use super::thrift::Rest;
 
-/// The most that a block can say it has; writers take 128.
+/// The most integers that a block can say it has; writers take 128.
 const MAX_BLOCK: u64 = 1 << 20;
-
-/// Integers that are read one by one. They are lengths: whatever is negative or too long is damage.
-#[derive(Clone, Debug)]
-pub(super) struct Deltas<'a> {
-    rest: &'a [u8],
-    /// How many integers there still are.
-    left: u64,
-    next: i64,
-    /// How many there are in a miniblock, and how many of these in a block.
-    mini_len: u64,
-    n_minis: usize,
-    min_delta: i64,
-    /// The widths of the miniblocks of this block that have not begun.
-    widths: &'a [u8],
-    /// The miniblock that is being read: its bits, the next of them, the width of each integer, and how many there still are.
-    mini: &'a [u8],
-    bit: u64,
-    width: u32,
-    in_mini: u64,
-}
 
 fn damaged() -> TableError {
     TableError::damaged("the lengths of its values are damaged")
 }
 
-impl<'a> Deltas<'a> {
-    /// The integers with which `bytes` begin, and the bytes behind them.
-    pub(super) fn split(bytes: &'a [u8]) -> Result<(Self, &'a [u8]), TableError> {
-        let mut thrift = Thrift::new(bytes);
-        let mut number = || thrift.varint().map_err(|_| damaged());
-        let (block, n_minis, left) = (number()?, number()?, number()?);
-        let next = thrift.integer().map_err(|_| damaged())?;
-        if n_minis == 0 || block > MAX_BLOCK || block % n_minis > 0 || !(block / n_minis).is_multiple_of(8) {
-            return Err(damaged());
-        }
-        let deltas = Self {
-            rest: thrift.rest(),
-            left,
-            next,
-            mini_len: block / n_minis,
-            n_minis: usize::try_from(n_minis).map_err(|_| damaged())?,
-            min_delta: 0,
-            widths: &[],
-            mini: &[],
-            bit: 0,
-            width: 0,
-            in_mini: 0,
-        };
-        let mut behind = deltas.clone();
-        let mut left = left.saturating_sub(1);
-        while left > 0 {
-            behind.next_mini()?;
-            left = left.saturating_sub(behind.in_mini);
-        }
-        // The widths of miniblocks that are not needed are there, the miniblocks are not.
-        Ok((deltas, behind.rest))
+/// Writes the values of a page behind `out` as plain ones. `most` is how many there are at most, `fixed` how long each is if all
+/// are alike, and `has_common` whether each leaves out what it has in common with the one before.
+pub(super) fn to_plain(
+    bytes: &[u8],
+    most: u64,
+    fixed: Option<usize>,
+    has_common: bool,
+    out: &mut Vec<u8>,
+) -> Result<(), TableError> {
+    let (common, bytes) = if has_common { lengths(bytes, most)? } else { (Vec::new(), bytes) };
+    let (own, bytes) = lengths(bytes, most)?;
+    if has_common && common.len() != own.len() {
+        return Err(damaged());
     }
+    let (mut rest, mut last) = (Rest(bytes), 0..0);
+    for (n, &len) in own.iter().enumerate() {
+        let common = common.get(n).map_or(0, |&common| common as usize);
+        if common > last.len() {
+            let message = "a value has more in common with the one before than that has";
+            return Err(TableError::damaged(message));
+        }
+        let own = rest.take(len as usize).map_err(|_| too_few())?;
+        let len = common + own.len();
+        if out.len() + 4 + len > MAX_LEN {
+            let message = format!("the values of a page have more than {MAX_LEN} bytes");
+            return Err(TableError::new(TableErrorKind::TooLarge, message));
+        }
+        match fixed {
+            None => out.extend(u32::try_from(len).map_err(|_| damaged())?.to_le_bytes()),
+            Some(fixed) if fixed == len => {}
+            Some(_) => return Err(damaged()),
+        }
+        let start = out.len();
+        out.extend_from_within(last.start..last.start + common);
+        out.extend_from_slice(own);
+        last = start..out.len();
+    }
+    Ok(())
+}
 
-    /// The next one.
-    #[inline]
-    pub(super) fn next(&mut self) -> Result<usize, TableError> {
-        self.left = self.left.checked_sub(1).ok_or_else(damaged)?;
-        let integer = self.next;
-        if self.left > 0 {
-            if self.in_mini == 0 {
-                self.next_mini()?;
+/// The lengths with which `bytes` begin, at most so many (DELTA_BINARY_PACKED), and the bytes behind them.
+fn lengths(bytes: &[u8], most: u64) -> Result<(Vec<u32>, &[u8]), TableError> {
+    read_lengths(bytes, most).ok_or_else(damaged)
+}
+
+fn read_lengths(bytes: &[u8], most: u64) -> Option<(Vec<u32>, &[u8])> {
+    let mut rest = Rest(bytes);
+    let [block, n_minis, n] = [rest.varint().ok()?, rest.varint().ok()?, rest.varint().ok()?];
+    let mut next = rest.integer().ok()?;
+    // A plain value has four bytes at least.
+    if n > most.min(MAX_LEN as u64 / 4)
+        || block > MAX_BLOCK
+        || block.checked_rem(n_minis.checked_mul(8)?)? > 0
+    {
+        return None;
+    }
+    let (n, n_minis, in_mini) =
+        (usize::try_from(n).ok()?, usize::try_from(n_minis).ok()?, usize::try_from(block / n_minis).ok()?);
+    let mut all = Vec::new();
+    let length = |next: i64| u32::try_from(next).ok().filter(|&length| length as usize <= MAX_LEN);
+    if n > 0 {
+        all.push(length(next)?);
+    }
+    while all.len() < n {
+        let min_delta = rest.integer().ok()?;
+        for &width in rest.take(n_minis).ok()? {
+            // The widths of miniblocks that are not needed are there, the miniblocks are not.
+            let wanted = in_mini.min(n - all.len());
+            if wanted == 0 {
+                break;
             }
-            self.in_mini -= 1;
-            // More than 32 bits are more than any length has.
-            let delta = wide_bits(self.mini, self.bit) & ((1_u64 << self.width) - 1);
-            self.bit += u64::from(self.width);
-            self.next = integer.wrapping_add(self.min_delta).wrapping_add(delta.cast_signed());
+            // No length has as many bits.
+            if width > 57 {
+                return None;
+            }
+            let width = usize::from(width);
+            let mini = rest.take(width * in_mini / 8).ok()?;
+            for n in 0..wanted {
+                let delta = bits(mini, n * width) & ((1 << width) - 1);
+                next = next.wrapping_add(min_delta).wrapping_add(delta.cast_signed());
+                all.push(length(next)?);
+            }
         }
-        usize::try_from(integer).ok().filter(|&length| length <= super::page::MAX_LEN).ok_or_else(damaged)
     }
+    Some((all, rest.0))
+}
 
-    fn next_mini(&mut self) -> Result<(), TableError> {
-        if self.widths.is_empty() {
-            let mut thrift = Thrift::new(self.rest);
-            self.min_delta = thrift.integer().map_err(|_| damaged())?;
-            (self.widths, self.rest) = thrift.rest().split_at_checked(self.n_minis).ok_or_else(damaged)?;
-        }
-        let (&width, widths) = self.widths.split_first().ok_or_else(damaged)?;
-        if width > 57 {
-            return Err(damaged());
-        }
-        let len = u64::from(width) * self.mini_len / 8;
-        let len = usize::try_from(len).map_err(|_| damaged())?;
-        (self.mini, self.rest) = self.rest.split_at_checked(len).ok_or_else(damaged)?;
-        (self.widths, self.bit, self.width, self.in_mini) = (widths, 0, width.into(), self.mini_len);
-        Ok(())
-    }
+/// The 57 bits from one of `bytes` on, the lowest first, and perhaps more; what lies behind their end is zero.
+fn bits(bytes: &[u8], bit: usize) -> u64 {
+    let rest = bytes.get(bit / 8..).unwrap_or_default();
+    let word = match rest.first_chunk() {
+        Some(chunk) => u64::from_le_bytes(*chunk),
+        None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
+    };
+    word >> (bit % 8)
 }
 
 #[cfg(test)]
 mod tests {
     use super::*;
 
-    fn all(bytes: &[u8]) -> Result<(Vec<usize>, &[u8]), TableError> {
-        let (mut deltas, rest) = Deltas::split(bytes)?;
-        let mut all = Vec::new();
-        while deltas.left > 0 {
-            all.push(deltas.next()?);
-        }
-        Ok((all, rest))
-    }
-
     #[test]
     fn examples_of_the_documentation() {
         // 1 2 3 4 5: one block, all differences alike.
-        let (found, rest) = all(&[128, 1, 4, 5, 2, 2, 0, 0, 0, 0, 9]).unwrap();
-        assert_eq!((found, rest), (vec![1, 2, 3, 4, 5], &[9][..]));
+        let bytes = [128, 1, 4, 5, 2, 2, 0, 0, 0, 0, 9];
+        assert_eq!(lengths(&bytes, 5).unwrap(), (vec![1, 2, 3, 4, 5], &[9][..]));
+        assert!(lengths(&bytes, 4).is_err());
         // 7 5 3 1 2 3 4 5: differences from -2 on, of two bits.
         let mut bytes = vec![128, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0b1100_0000, 0b0011_1111];
         bytes.extend([0; 6]);
-        let (found, rest) = all(&bytes).unwrap();
-        assert_eq!((found, rest), (vec![7, 5, 3, 1, 2, 3, 4, 5], &[][..]));
-        assert_eq!(all(&[128, 1, 4, 1, 6, 7]).unwrap(), (vec![3], &[7][..]));
-        assert_eq!(all(&[128, 1, 4, 0, 0, 7]).unwrap(), (vec![], &[7][..]));
+        assert_eq!(lengths(&bytes, 8).unwrap(), (vec![7, 5, 3, 1, 2, 3, 4, 5], &[][..]));
+        assert_eq!(lengths(&[128, 1, 4, 1, 6, 7], 1).unwrap(), (vec![3], &[7][..]));
+        assert_eq!(lengths(&[128, 1, 4, 0, 0, 7], 0).unwrap(), (vec![], &[7][..]));
     }
 
     #[test]
@@ -138,8 +140,29 @@ mod tests {
             &[128, 1, 3, 5, 2, 2, 0, 0, 0, 0],
             &[128, 1, 4, 1, 1, 0],
             &[255, 255, 255, 127, 4, 1, 1, 0],
+            &[0, 4, 5, 2, 2, 0, 0, 0, 0],
         ] {
-            assert!(all(bytes).is_err(), "{bytes:?}");
+            assert!(lengths(bytes, 5).is_err(), "{bytes:?}");
         }
+    }
+
+    /// Lengths of one bit pattern each: no differences.
+    fn same(n: u8, length: u8) -> Vec<u8> {
+        vec![128, 1, 4, n, 2 * length, 0, 0, 0, 0, 0]
+    }
+
+    #[test]
+    fn values_are_not_made_longer_than_a_page() {
+        let plain = |common: u8, n: u8, text: &[u8]| {
+            let (bytes, mut out) = ([same(n, common), same(n, 2), text.to_vec()].concat(), Vec::new());
+            to_plain(&bytes, 100, None, true, &mut out).map(|()| out)
+        };
+        assert_eq!(plain(0, 2, b"abcd").unwrap(), b"\x02\0\0\0ab\x02\0\0\0cd");
+        assert!(plain(1, 2, b"abcd").is_err(), "the first has nothing before it");
+        assert!(plain(0, 2, b"abc").is_err());
+        let mut out = Vec::new();
+        to_plain(&[same(2, 2), b"abcd".to_vec()].concat(), 2, Some(2), false, &mut out).unwrap();
+        assert_eq!(out, b"abcd");
+        assert!(to_plain(&[same(2, 2), b"abcd".to_vec()].concat(), 2, Some(3), false, &mut out).is_err());
     }
 }

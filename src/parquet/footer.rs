@@ -1,37 +1,33 @@
-//! The footer of a Parquet file: what columns there are, and where in the file the pages of each stand.
+//! The footer of a Parquet file: the columns, and where the pages of one column begin in each row group.
 //!
-//! It is written for readers that want everything. Here one column is wanted, so of the columns their names and kinds are kept,
-//! of the row groups where the pages of one column begin, and nothing else: a footer takes little more memory than it has bytes.
+//! Own code, since `parquet` 60.1 builds the schema by recursion, allocates hundreds of bytes for each column of each row group,
+//! and takes a field for what its number says, whatever kind the file declares: no check in front of it sees what it will see.
+//! Here a footer takes little more memory than it has bytes.
+
+use parquet::basic::Type;
 
 use super::error::{TableError, TableErrorKind};
-use super::thrift::{Broken, Kind, Thrift};
+use super::thrift::{Broken, Value, fields, struct_len, structs};
 
-/// The largest footer that is read, in bytes; it is in memory whole.
-pub(super) const MAX_LEN: u64 = 64 << 20;
+/// The largest footer that is read, in bytes; it is in memory whole. The names of all columns are not longer.
+pub(super) const MAX_LEN: usize = 64 << 20;
 
 /// The most columns that a file may have, and the deepest that they may be nested.
 const MAX_COLUMNS: usize = 1 << 17;
 const MAX_DEPTH: usize = 64;
 
-/// What values are, as they are written.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Physical {
-    Bytes,
-    /// All of them are so long.
-    Fixed(usize),
-    /// No text.
-    Other(&'static str),
-}
-
 /// A column: a leaf of the tree that is the schema.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub(super) path: Vec<String>,
-    pub(super) physical: Physical,
+    /// What values are, as they are written; `None` for a group without members.
+    pub(super) physical: Option<Type>,
+    /// The length of all values, if they are of fixed length.
+    pub(super) length: i32,
     /// The definition level of a value that is there.
-    pub(super) max_definition: u32,
+    pub(super) max_definition: i16,
     /// How many lists it lies in.
-    pub(super) max_repetition: u32,
+    pub(super) max_repetition: i16,
 }
 
 /// Where the pages of a column stand that belong to a row group.
@@ -47,37 +43,16 @@ pub(super) struct Chunk {
     pub(super) codec: i64,
 }
 
-/// Why a footer cannot be used.
-#[derive(Debug)]
-enum Bad {
-    Thrift(Broken),
-    Table(TableError),
+fn damaged(what: &str) -> TableError {
+    TableError::damaged(format!("its footer is damaged: {what}"))
 }
 
-impl From<Broken> for Bad {
-    fn from(broken: Broken) -> Self {
-        Self::Thrift(broken)
-    }
+fn too_large(message: String) -> TableError {
+    TableError::new(TableErrorKind::TooLarge, message)
 }
 
-impl From<TableError> for Bad {
-    fn from(error: TableError) -> Self {
-        Self::Table(error)
-    }
-}
-
-impl From<Bad> for TableError {
-    fn from(bad: Bad) -> Self {
-        match bad {
-            Bad::Thrift(Broken::CutOff) => Self::damaged("its footer ends too early"),
-            Bad::Thrift(Broken::Damaged) => Self::damaged("its footer is damaged"),
-            Bad::Table(error) => error,
-        }
-    }
-}
-
-fn damaged(what: &str) -> Bad {
-    TableError::damaged(format!("its footer is damaged: {what}")).into()
+fn count(n: i64) -> Result<u64, TableError> {
+    u64::try_from(n).map_err(|_| damaged("a negative number"))
 }
 
 /// An element of the schema, which is a tree in the order in which it is walked.
@@ -91,41 +66,40 @@ struct Element<'a> {
 }
 
 impl<'a> Element<'a> {
-    fn read(thrift: &mut Thrift<'a>) -> Result<Self, Bad> {
+    fn read(bytes: &'a [u8]) -> Result<Self, TableError> {
         let mut element = Self::default();
-        thrift.fields(|thrift, number, kind| {
-            match (number, kind) {
-                (1, Kind::Integer) => element.physical = Some(thrift.integer()?),
-                (2, Kind::Integer) => element.length = thrift.integer()?,
-                (3, Kind::Integer) => element.repetition = thrift.integer()?,
-                (4, Kind::Binary) => element.name = thrift.binary()?,
-                (5, Kind::Integer) => element.n_children = thrift.count()?,
-                _ => return Ok(false),
+        for field in fields(bytes) {
+            match field {
+                (1, Value::Integer(physical)) => element.physical = Some(physical),
+                (2, Value::Integer(length)) => element.length = length,
+                (3, Value::Integer(repetition)) => element.repetition = repetition,
+                (4, Value::Binary(name)) => element.name = name,
+                (5, Value::Integer(n)) => element.n_children = count(n)?,
+                _ => {}
             }
-            Ok::<_, Bad>(true)
-        })?;
+        }
         Ok(element)
     }
 
-    fn physical(&self) -> Result<Physical, Bad> {
-        Ok(match self.physical {
-            Some(0) => Physical::Other("boolean"),
-            Some(1) => Physical::Other("int32"),
-            Some(2) => Physical::Other("int64"),
-            Some(3) => Physical::Other("int96"),
-            Some(4) => Physical::Other("float"),
-            Some(5) => Physical::Other("double"),
-            Some(6) => Physical::Bytes,
-            Some(7) => Physical::Fixed(
-                usize::try_from(self.length)
-                    .ok()
-                    .filter(|&len| len > 0)
-                    .ok_or_else(|| damaged("a column has values of no length"))?,
-            ),
-            // A group without members.
-            None => Physical::Other("group"),
+    /// The type of its values, and the length of each if that is fixed.
+    fn physical(&self) -> Result<(Option<Type>, i32), TableError> {
+        let physical = match self.physical {
+            Some(0) => Type::BOOLEAN,
+            Some(1) => Type::INT32,
+            Some(2) => Type::INT64,
+            Some(3) => Type::INT96,
+            Some(4) => Type::FLOAT,
+            Some(5) => Type::DOUBLE,
+            Some(6) => Type::BYTE_ARRAY,
+            Some(7) => {
+                let length = i32::try_from(self.length).ok().filter(|&length| length > 0);
+                let length = length.ok_or_else(|| damaged("a column has values of no length"))?;
+                return Ok((Some(Type::FIXED_LEN_BYTE_ARRAY), length));
+            }
+            None => return Ok((None, 0)),
             Some(_) => return Err(damaged("a column has a type that does not exist")),
-        })
+        };
+        Ok((Some(physical), 0))
     }
 }
 
@@ -133,6 +107,8 @@ impl<'a> Element<'a> {
 #[derive(Default)]
 struct Schema {
     columns: Vec<Column>,
+    /// The length of all their names.
+    names_len: usize,
     open: Vec<Group>,
     has_root: bool,
 }
@@ -140,17 +116,16 @@ struct Schema {
 struct Group {
     name: String,
     missing: u64,
-    definition: u32,
-    repetition: u32,
+    definition: i16,
+    repetition: i16,
 }
 
 impl Schema {
-    fn add(&mut self, element: &Element<'_>) -> Result<(), Bad> {
+    fn add(&mut self, element: &Element<'_>) -> Result<(), TableError> {
         let name = String::from_utf8_lossy(element.name).into_owned();
-        if !self.has_root {
-            self.has_root = true;
-            let missing = element.n_children;
-            self.open.push(Group { name, missing, definition: 0, repetition: 0 });
+        let missing = element.n_children;
+        if !std::mem::replace(&mut self.has_root, true) {
+            self.open.push(Group { name: String::new(), missing, definition: 0, repetition: 0 });
             return Ok(());
         }
         while self.open.last().is_some_and(|group| group.missing == 0) {
@@ -158,143 +133,102 @@ impl Schema {
         }
         let parent = self.open.last_mut().ok_or_else(|| damaged("the schema has more than one root"))?;
         parent.missing -= 1;
-        let (optional, repeated) = (element.repetition == 1, element.repetition == 2);
-        let definition = parent.definition + u32::from(optional || repeated);
-        let repetition = parent.repetition + u32::from(repeated);
-        if element.n_children > 0 {
+        let definition = parent.definition + i16::from(matches!(element.repetition, 1 | 2));
+        let repetition = parent.repetition + i16::from(element.repetition == 2);
+        if missing > 0 {
             if self.open.len() == MAX_DEPTH {
-                let message = format!("its columns are nested more than {MAX_DEPTH} deep");
-                return Err(TableError::new(TableErrorKind::TooLarge, message).into());
+                return Err(too_large(format!("its columns are nested more than {MAX_DEPTH} deep")));
             }
-            self.open.push(Group { name, missing: element.n_children, definition, repetition });
+            self.open.push(Group { name, missing, definition, repetition });
             return Ok(());
         }
         if self.columns.len() == MAX_COLUMNS {
-            let message = format!("it has more than {MAX_COLUMNS} columns");
-            return Err(TableError::new(TableErrorKind::TooLarge, message).into());
+            return Err(too_large(format!("it has more than {MAX_COLUMNS} columns")));
         }
-        let groups = self.open.iter().skip(1).map(|group| group.name.clone());
-        self.columns.push(Column {
-            path: groups.chain([name]).collect(),
-            physical: element.physical()?,
-            max_definition: definition,
-            max_repetition: repetition,
-        });
+        // The name of a group counts for each column in it.
+        let groups = &self.open[1..];
+        self.names_len += groups.iter().map(|group| group.name.len()).sum::<usize>() + name.len();
+        if self.names_len > MAX_LEN {
+            return Err(too_large(format!("the names of its columns have more than {MAX_LEN} bytes")));
+        }
+        let path = groups.iter().map(|group| group.name.clone()).chain([name]).collect();
+        let (physical, length) = element.physical()?;
+        let (max_definition, max_repetition) = (definition, repetition);
+        self.columns.push(Column { path, physical, length, max_definition, max_repetition });
         Ok(())
     }
+}
 
-    fn columns(self) -> Result<Vec<Column>, Bad> {
-        if self.open.iter().any(|group| group.missing > 0) || !self.has_root {
-            return Err(damaged("its schema is not whole"));
+/// All columns, in the order in which they stand in each row group, and how many rows the file says it has.
+pub(super) fn read(footer: &[u8]) -> Result<(Vec<Column>, u64), TableError> {
+    struct_len(footer).map_err(|broken| match broken {
+        Broken::CutOff => TableError::damaged("its footer ends too early"),
+        Broken::Damaged => TableError::damaged("its footer is damaged"),
+    })?;
+    let (mut schema, mut rows) = (Schema::default(), 0);
+    for field in fields(footer) {
+        match field {
+            (2, Value::List(elements)) => {
+                structs(elements).try_for_each(|element| schema.add(&Element::read(element)?))?;
+            }
+            (3, Value::Integer(n)) => rows = count(n)?,
+            _ => {}
         }
-        Ok(self.columns)
     }
-}
-
-/// All columns, in the order in which they stand in each row group.
-pub(super) fn columns(footer: &[u8]) -> Result<Vec<Column>, TableError> {
-    let mut schema = Schema::default();
-    let read = Thrift::new(footer).fields(|thrift, number, kind| {
-        let is_schema = (number, kind) == (2, Kind::List);
-        if is_schema {
-            thrift.structs(|thrift| schema.add(&Element::read(thrift)?))?;
-        }
-        Ok::<_, Bad>(is_schema)
-    });
-    Ok(read.and_then(|()| schema.columns())?)
-}
-
-/// How many rows the file has, as it says.
-pub(super) fn rows(footer: &[u8]) -> Result<u64, TableError> {
-    let mut rows = 0;
-    let read = Thrift::new(footer).fields(|thrift, number, kind| {
-        let is_rows = (number, kind) == (3, Kind::Integer);
-        if is_rows {
-            rows = thrift.count()?;
-        }
-        Ok::<_, Bad>(is_rows)
-    });
-    Ok(read.map(|()| rows)?)
+    if schema.open.iter().any(|group| group.missing > 0) || !schema.has_root {
+        return Err(damaged("its schema is not whole"));
+    }
+    Ok((schema.columns, rows))
 }
 
 /// Where the pages of a column stand, by row group.
 pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<Chunk>, TableError> {
-    let mut chunks = Vec::new();
-    let read = Thrift::new(footer).fields(|thrift, number, kind| {
-        let are_groups = (number, kind) == (4, Kind::List);
-        if are_groups {
-            thrift.structs(|thrift| {
-                let place = format!("row group {}", chunks.len() + 1);
-                chunks.push(row_group(thrift, column).map_err(|bad| TableError::from(bad).within(place))?);
-                Ok::<_, Bad>(())
-            })?;
-        }
-        Ok::<_, Bad>(are_groups)
+    let groups = fields(footer).filter_map(|field| match field {
+        (4, Value::List(groups)) => Some(structs(groups)),
+        _ => None,
     });
-    Ok(read.map(|()| chunks)?)
+    let chunks = groups.flatten().enumerate().map(|(n, group)| {
+        chunk(group, column).map_err(|error| error.within(format_args!("row group {}", n + 1)))
+    });
+    chunks.collect()
 }
 
-fn row_group(thrift: &mut Thrift<'_>, column: usize) -> Result<Chunk, Bad> {
-    let (mut found, mut n_rows) = (None, None);
-    thrift.fields(|thrift, number, kind| {
-        match (number, kind) {
-            (1, Kind::List) => {
-                let mut n = 0;
-                thrift.structs(|thrift| {
-                    let is_wanted = n == column;
-                    n += 1;
-                    if is_wanted {
-                        found = Some(chunk(thrift)?);
-                        Ok(())
-                    } else {
-                        thrift.fields(|_, _, _| Ok::<_, Bad>(false))
-                    }
-                })?;
+fn chunk(group: &[u8], column: usize) -> Result<Chunk, TableError> {
+    let unsupported = |message: &str| Err(TableError::new(TableErrorKind::Unsupported, message));
+    let (mut own, mut n_rows) = (None, None);
+    for field in fields(group) {
+        match field {
+            (1, Value::List(columns)) => own = structs(columns).nth(column),
+            (3, Value::Integer(n)) => n_rows = Some(count(n)?),
+            _ => {}
+        }
+    }
+    let (own, n_rows) = own.zip(n_rows).ok_or_else(|| damaged("a row group lacks the column"))?;
+    let mut metadata = None;
+    for field in fields(own) {
+        match field {
+            (1, Value::Binary(path)) if !path.is_empty() => {
+                return unsupported("its values stand in another file; give that one");
             }
-            (3, Kind::Integer) => n_rows = Some(thrift.count()?),
-            _ => return Ok(false),
+            (3, Value::Struct(bytes)) => metadata = Some(bytes),
+            (8 | 9, _) => return unsupported("the column is encrypted"),
+            _ => {}
         }
-        Ok::<_, Bad>(true)
-    })?;
-    let (chunk, n_rows) = found.zip(n_rows).ok_or_else(|| damaged("a row group lacks the column"))?;
-    Ok(Chunk { n_rows, ..chunk })
-}
-
-fn chunk(thrift: &mut Thrift<'_>) -> Result<Chunk, Bad> {
-    let unsupported = |message: &str| Bad::from(TableError::new(TableErrorKind::Unsupported, message));
-    let mut chunk = None;
-    thrift.fields(|thrift, number, kind| {
-        match (number, kind) {
-            (1, Kind::Binary) if !thrift.binary()?.is_empty() => {
-                return Err(unsupported("its values stand in another file; give that one"));
-            }
-            (1, Kind::Binary) => {}
-            (3, Kind::Struct) => chunk = Some(chunk_metadata(thrift)?),
-            (8 | 9, _) => return Err(unsupported("the column is encrypted")),
-            _ => return Ok(false),
+    }
+    let (mut codec, mut n_values, mut data, mut dictionary) = (None, None, None, 0);
+    for field in fields(metadata.ok_or_else(|| damaged("a column has no pages"))?) {
+        match field {
+            (4, Value::Integer(n)) => codec = Some(n),
+            (5, Value::Integer(n)) => n_values = Some(count(n)?),
+            (9, Value::Integer(n)) => data = Some(count(n)?),
+            (11, Value::Integer(n)) => dictionary = count(n)?,
+            _ => {}
         }
-        Ok::<_, Bad>(true)
-    })?;
-    chunk.ok_or_else(|| damaged("a column has no pages"))
-}
-
-fn chunk_metadata(thrift: &mut Thrift<'_>) -> Result<Chunk, Bad> {
-    let (mut codec, mut n_values, mut data, mut dictionary) = (None, None, None, None);
-    thrift.fields(|thrift, number, kind| {
-        match (number, kind) {
-            (4, Kind::Integer) => codec = Some(thrift.integer()?),
-            (5, Kind::Integer) => n_values = Some(thrift.count()?),
-            (9, Kind::Integer) => data = Some(thrift.count()?),
-            (11, Kind::Integer) => dictionary = Some(thrift.count()?),
-            _ => return Ok(false),
-        }
-        Ok::<_, Bad>(true)
-    })?;
+    }
     let (Some(codec), Some(n_values), Some(data)) = (codec, n_values, data) else {
         return Err(damaged("a column says not where its pages are"));
     };
-    // Some writers say 0 where there is none, and some a place behind the data.
-    let start =
-        dictionary.filter(|&dictionary| dictionary > 0).map_or(data, |dictionary| dictionary.min(data));
-    Ok(Chunk { start, n_values, n_rows: 0, codec })
+    // Some writers say 0 where there is no dictionary, and some a place behind the data.
+    let start = if dictionary > 0 { dictionary.min(data) } else { data };
+    Ok(Chunk { start, n_values, n_rows, codec })
 }

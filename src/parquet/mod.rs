@@ -1,13 +1,12 @@
 //! Parquet: the values of one column of text, page by page, in memory that is bounded whatever the file says.
 //!
 //! A Parquet file is no stream of records. What its columns are and where their pages stand is told at its end (`footer`, in the
-//! notation of `thrift`), each column stands for itself, in pages (`page`) that are packed one by one (`unpack`) and hold levels,
-//! which tell rows and nulls (`level`), and values in one of several encodings (`value`, `delta`). Pages are all that has to be in
-//! memory; values are given out in batches (`batch`).
+//! notation of `thrift`), each column stands for itself, in pages (`page`) that are packed one by one (`unpack`). The crate `parquet`
+//! decodes the levels, which tell rows and nulls, and the values (`rows`), but for one kind of encodings (`delta`). Values are given
+//! out in batches (`batch`).
 //!
-//! Own code, since the kept library of this format panics where pages are damaged, overflows its stack or asks for any amount of
-//! memory where a footer is made to, and takes a repeated page apart only whole; whatever these files hold must do none of that.
-//! All that is read here is safe code over checked slices. The packing is undone by kept libraries.
+//! Whatever a file holds is an error at worst. `parquet` 60.1 would overflow the stack or ask for any amount of memory where a file
+//! is made to, which no program survives, so it sees no byte of a file before it has been checked here.
 //!
 //! The format: <https://parquet.apache.org/docs/file-format/>.
 
@@ -15,25 +14,29 @@ mod batch;
 mod delta;
 mod error;
 mod footer;
-mod level;
 mod page;
+mod rows;
 mod thrift;
 mod unpack;
-mod value;
 
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::sync::Arc;
 
-pub(crate) use batch::{Batch, Progress};
+use ::parquet::basic::Type;
+use batch::{Batch, Progress};
 pub use error::{TableError, TableErrorKind};
 pub use footer::Column;
-use footer::Physical;
 use page::Source;
-pub(crate) use page::{Pages, Stretch};
+use rows::Values;
 
+use crate::cutter::Cut;
 use crate::escape::printable;
-use crate::format::{Field, Selector};
+use crate::format::{Counts, Field, Format, Selector};
+use crate::gather::Records;
+use crate::input::Bytes;
+use crate::tally::Run;
 use crate::watch::Watch;
 
 /// The names of columns that hold the URL of a row, the likeliest first; case does not count.
@@ -68,7 +71,7 @@ const ENCRYPTED: &[u8; 4] = b"PARE";
 /// ```
 #[derive(Debug)]
 pub struct Table {
-    source: Source,
+    source: Arc<Source>,
     footer: Vec<u8>,
     columns: Vec<Column>,
     rows: u64,
@@ -84,7 +87,7 @@ impl Column {
     /// Whether its values are text, or bytes at least. Others cannot be read.
     #[must_use]
     pub fn is_text(&self) -> bool {
-        !matches!(self.physical, Physical::Other(_))
+        matches!(self.physical, Some(Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY))
     }
 
     /// Whether a row may have several values.
@@ -103,8 +106,9 @@ impl fmt::Display for Column {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&printable(self.name().as_bytes()))?;
         match self.physical {
-            Physical::Other(kind) => write!(out, " ({kind})"),
-            _ => Ok(()),
+            _ if self.is_text() => Ok(()),
+            Some(kind) => write!(out, " ({})", kind.to_string().to_ascii_lowercase()),
+            None => out.write_str(" (group)"),
         }
     }
 }
@@ -142,14 +146,14 @@ impl Table {
             return Err(cut_off().into());
         }
         let footer_len = u32::from_le_bytes(footer_len.try_into().expect("four bytes"));
-        if u64::from(footer_len) > footer::MAX_LEN {
+        if footer_len as usize > footer::MAX_LEN {
             let message = format!("its footer has {footer_len} bytes; at most {} are read", footer::MAX_LEN);
             return Err(TableError::new(TableErrorKind::TooLarge, message).into());
         }
         let at = tail_at.checked_sub(footer_len.into()).ok_or_else(damaged)?;
         let footer = source.read(at, footer_len as usize)?.ok_or_else(damaged)?;
-        let (columns, rows) = (footer::columns(&footer)?, footer::rows(&footer)?);
-        Ok(Self { source, footer, columns, rows })
+        let (columns, rows) = footer::read(&footer)?;
+        Ok(Self { source: Arc::new(source), footer, columns, rows })
     }
 
     /// Its columns, in their order.
@@ -192,7 +196,7 @@ impl Table {
     ///
     /// # Errors
     /// As of [`Table::find`], and when there are several: what is told of places is of one column.
-    pub(crate) fn find_all(&self, fields: &[Selector]) -> Result<usize, TableError> {
+    fn find_all(&self, fields: &[Selector]) -> Result<usize, TableError> {
         match fields {
             [] => self.find(None),
             [field] => self.find(Some(field)),
@@ -233,7 +237,8 @@ impl Table {
     /// without. A value of a list is one as any other.
     ///
     /// Its [`line`](Field::line) is the number of its row, and its [`offset`](Field::offset) that of a list of all values and
-    /// nulls, a line each. Memory: two pages, packed and unpacked, and a dictionary; none of them larger than 128 MiB.
+    /// nulls, a line each. Memory: a page, packed and unpacked, and a dictionary, none of them larger than 128 MiB, and 4 MiB of values;
+    /// of lists 300 MiB.
     ///
     /// # Errors
     /// When the file cannot be read on; with a [`TableError`] inside if its content is the cause. All values before have been
@@ -242,41 +247,91 @@ impl Table {
     /// # Panics
     /// When there is no column of that number.
     pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
-        let (mut progress, mut batch) = (Progress::default(), Batch::default());
-        let mut pages = self.pages(column)?;
-        while let Some(stretch) = pages.next(0)? {
-            let mut give = |batch: &mut Batch| {
-                batch.fields(progress).for_each(&mut each);
-                progress = batch.advance(progress);
-                batch.clear();
-                Ok(())
-            };
-            let end = stretch.read(&self.columns[column], &mut batch, &mut give);
-            give(&mut batch)?;
-            progress = end?.check(progress)?;
+        let (mut values, mut text) = (self.values(column), Vec::new());
+        let mut progress = values.progress();
+        while let Some(batch) = values.next(&mut text)? {
+            batch.fields(&batch.text, progress).for_each(&mut each);
+            (progress, text) = (values.progress(), batch.text);
         }
         Ok(progress.rows)
     }
 
-    /// An error once the watch is stopped.
-    pub(crate) fn go_on(&self) -> io::Result<()> {
-        self.source.go_on()
+    /// The values of a column.
+    fn values(&self, column: usize) -> Values {
+        Values::new(&self.source, &self.columns[column], footer::chunks(&self.footer, column), self.rows)
     }
+}
 
-    /// The error, with how many rows had been read before it.
-    pub(crate) fn stopped_at(&self, rows: u64, error: io::Error) -> io::Error {
-        match error.downcast::<TableError>() {
-            Ok(error) => error.behind(format_args!("{rows} of its {} rows were read", self.rows)).into(),
-            Err(error) => error,
-        }
-    }
+/// The values of a column, in pieces that can be counted anywhere.
+pub(crate) struct TablePieces {
+    values: Values,
+    column: String,
+    rows: u64,
+}
 
-    /// The pages of a column.
+/// Some values that follow each other, whose text is elsewhere.
+pub(crate) struct TablePiece {
+    values: Batch,
+    before: Progress,
+    behind: Progress,
+}
+
+impl TablePieces {
+    /// Those of the column of `table` that `fields` mean.
     ///
     /// # Errors
-    /// When the footer does not say where they are.
-    pub(crate) fn pages(&self, column: usize) -> Result<Pages<'_>, TableError> {
-        let chunks = footer::chunks(&self.footer, column)?;
-        Ok(Pages::new(&self.source, &self.columns[column], chunks, self.rows))
+    /// When they mean none, or several.
+    pub(crate) fn open(table: &Table, fields: &[Selector]) -> io::Result<Self> {
+        let column = table.find_all(fields)?;
+        Ok(Self { values: table.values(column), column: table.columns[column].to_string(), rows: table.rows })
+    }
+
+    /// The column, and how many records have been given out.
+    pub(crate) fn records(&self) -> Records {
+        let Progress { rows, rows_read, .. } = self.values.progress();
+        let mut records = Records::new(Format::Parquet);
+        records.column = Some(self.column.clone());
+        records.counts = Counts::of(rows_read, rows - rows_read);
+        records
+    }
+}
+
+impl Cut for TablePieces {
+    type Piece = (Bytes, Box<TablePiece>);
+
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Piece>> {
+        let before = self.values.progress();
+        let next = self.values.next(spare);
+        let behind = self.values.progress();
+        let next = next.map_err(|error| match error.downcast::<TableError>() {
+            Ok(error) => {
+                let done = format_args!("{} of its {} rows were read", behind.rows, self.rows);
+                error.behind(done).into()
+            }
+            Err(error) => error,
+        });
+        Ok(next?.map(|mut values| {
+            let text = std::mem::take(&mut values.text);
+            let len = text.len();
+            (Bytes::new(before.offset, text, len), Box::new(TablePiece { values, before, behind }))
+        }))
+    }
+}
+
+impl TablePiece {
+    /// The values, which are in `text`.
+    pub(crate) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
+        self.values.fields(text, self.before)
+    }
+
+    /// Where they are in an input of that number.
+    pub(crate) fn run(&self, input: u32) -> Run {
+        let (start, end) = (self.before.offset, self.behind.offset);
+        Run { input, start, end, lines: self.behind.rows - self.before.rows }
+    }
+
+    /// The number of the first row that begins here.
+    pub(crate) fn first_row(&self) -> u64 {
+        self.before.rows + 1
     }
 }

@@ -1,19 +1,23 @@
-//! The pages of a column, as they stand in the file one behind the other, still packed.
+//! The pages of a column chunk, read from the file one by one, unpacked and checked before `parquet` sees them.
 //!
-//! A page is the unit of work and of memory: one is read whole, and none that is longer than [`MAX_LEN`]. The pages of a column
-//! chunk have no table of contents that can be relied on; each tells where it ends, and they end when there are as many values
-//! as the footer says.
+//! A page is the unit of memory: one is read whole, and none that is longer than [`MAX_LEN`]. A column chunk ends when there are
+//! as many values as the footer says. Headers and packing are own code: `parquet` 60.1 steps over lists in a header for as long
+//! as they say they are, and unpacks gzip and brotli without a limit.
 
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 
-use super::batch::{Batch, Decoding, Progress};
+use parquet::basic::{Encoding, Type};
+use parquet::column::page::{Page, PageMetadata, PageReader};
+use parquet::errors::ParquetError;
+
+use super::delta;
 use super::error::{TableError, TableErrorKind};
 use super::footer::{Chunk, Column};
-use super::thrift::{Broken, Kind, Thrift};
+use super::thrift::{Broken, Value, fields, struct_len};
 use super::unpack::Packing;
-use super::value::Dictionary;
 use crate::input::read_at;
 use crate::watch::{Stopped, Watch};
 
@@ -25,6 +29,12 @@ const MAX_HEADER_LEN: usize = 16 << 20;
 
 /// How much is read first to find a header in it.
 const HEADER_LEN: usize = 512;
+
+/// The most values of a dictionary, for each of which `parquet` takes 32 bytes.
+const MAX_DICTIONARY: u64 = 1 << 22;
+
+/// The most values and nulls in a page of lists, and in the pages that are read for one row: `parquet` reads a row at once.
+const MAX_LIST_LEVELS: u64 = 1 << 22;
 
 /// A file that is read at any place. Once `watch` is stopped, reading it fails.
 #[derive(Debug)]
@@ -64,35 +74,21 @@ impl Source {
     }
 }
 
-/// What a page header says, of a page of values or of a dictionary.
+/// What a page header says, of a page of values or of a dictionary. Numbers that should not be negative are 0 then.
 #[derive(Default)]
 struct Header {
-    kind: Option<i64>,
+    kind: i64,
     unpacked_len: u64,
     packed_len: u64,
     /// The CRC-32 of the page as it stands in the file, if its writer made one.
-    checksum: Option<u32>,
+    checksum: Option<i64>,
     n_values: u64,
     encoding: i64,
-    levels: Levels,
-}
-
-/// How the levels of a page are written.
-#[derive(Clone, Copy, Debug, Default)]
-pub(super) enum Levels {
-    /// Packed with the values, each kind behind its length, in the encodings that the format numbers so.
-    #[default]
-    None,
-    V1 {
-        repetition: i64,
-        definition: i64,
-    },
-    /// Before the values, never packed, and so long.
-    V2 {
-        repetition: usize,
-        definition: usize,
-        values_are_packed: bool,
-    },
+    /// The encodings of levels in a page of the first version.
+    level_encodings: [i64; 2],
+    /// The lengths of repetition and definition levels in one of the second version, where they stand before what is packed.
+    levels_len: [u64; 2],
+    is_unpacked: bool,
 }
 
 const DATA: i64 = 0;
@@ -100,117 +96,251 @@ const DICTIONARY: i64 = 2;
 const DATA_V2: i64 = 3;
 
 impl Header {
-    /// Reads a header; what `bytes` have behind it is left.
-    fn read(thrift: &mut Thrift<'_>) -> Result<Self, Broken> {
-        let mut header = Self::default();
-        let mut of_kind = [None, None, None];
-        thrift.fields(|thrift, number, kind| {
-            match (number, kind) {
-                (1, Kind::Integer) => header.kind = Some(thrift.integer()?),
-                (2, Kind::Integer) => header.unpacked_len = thrift.count()?,
-                (3, Kind::Integer) => header.packed_len = thrift.count()?,
-                (4, Kind::Integer) => {
-                    let checksum = i32::try_from(thrift.integer()?).map_err(|_| Broken::Damaged)?;
-                    header.checksum = Some(checksum.cast_unsigned());
+    /// Reads the header with which `bytes` begin; `None` if it says nothing of its page.
+    fn read(bytes: &[u8]) -> Option<Self> {
+        let mut header = Self { kind: -1, ..Self::default() };
+        let count = |n| u64::try_from(n).ok();
+        let mut parts = [None; 9];
+        for (number, value) in fields(bytes) {
+            match (number, value) {
+                (1, Value::Integer(kind)) => header.kind = kind,
+                (2, Value::Integer(len)) => header.unpacked_len = count(len)?,
+                (3, Value::Integer(len)) => header.packed_len = count(len)?,
+                (4, Value::Integer(checksum)) => header.checksum = Some(checksum),
+                (5 | 7 | 8, Value::Struct(part)) => parts[usize::try_from(number).ok()?] = Some(part),
+                _ => {}
+            }
+        }
+        let part = match header.kind {
+            DATA => parts[5]?,
+            DICTIONARY => parts[7]?,
+            DATA_V2 => parts[8]?,
+            -1 => return None,
+            _ => return Some(header),
+        };
+        for (number, value) in fields(part) {
+            match (header.kind, number, value) {
+                (_, 1, Value::Integer(n)) => header.n_values = count(n)?,
+                (DATA | DICTIONARY, 2, Value::Integer(n)) | (DATA_V2, 4, Value::Integer(n)) => {
+                    header.encoding = n;
                 }
-                (5, Kind::Struct) => of_kind[0] = Some(Self::data(thrift)?),
-                (7, Kind::Struct) => of_kind[1] = Some(Self::dictionary(thrift)?),
-                (8, Kind::Struct) => of_kind[2] = Some(Self::data_v2(thrift)?),
-                _ => return Ok(false),
+                (DATA, 3, Value::Integer(n)) => header.level_encodings[1] = n,
+                (DATA, 4, Value::Integer(n)) => header.level_encodings[0] = n,
+                (DATA_V2, 5, Value::Integer(n)) => header.levels_len[1] = count(n)?,
+                (DATA_V2, 6, Value::Integer(n)) => header.levels_len[0] = count(n)?,
+                (DATA_V2, 7, Value::Bool(is_packed)) => header.is_unpacked = !is_packed,
+                _ => {}
             }
-            Ok::<_, Broken>(true)
-        })?;
-        let [data, dictionary, data_v2] = of_kind;
-        let own = match header.kind {
-            Some(DATA) => data,
-            Some(DICTIONARY) => dictionary,
-            Some(DATA_V2) => data_v2,
-            Some(_) => return Ok(header),
-            None => None,
-        };
-        (header.n_values, header.encoding, header.levels) = own.ok_or(Broken::Damaged)?;
-        Ok(header)
-    }
-
-    fn data(thrift: &mut Thrift<'_>) -> Result<(u64, i64, Levels), Broken> {
-        let (mut n_values, mut encoding, mut definition, mut repetition) = (0, 0, 0, 0);
-        thrift.fields(|thrift, number, kind| {
-            match (number, kind) {
-                (1, Kind::Integer) => n_values = thrift.count()?,
-                (2, Kind::Integer) => encoding = thrift.integer()?,
-                (3, Kind::Integer) => definition = thrift.integer()?,
-                (4, Kind::Integer) => repetition = thrift.integer()?,
-                _ => return Ok(false),
-            }
-            Ok::<_, Broken>(true)
-        })?;
-        Ok((n_values, encoding, Levels::V1 { repetition, definition }))
-    }
-
-    fn dictionary(thrift: &mut Thrift<'_>) -> Result<(u64, i64, Levels), Broken> {
-        let (mut n_values, mut encoding) = (0, 0);
-        thrift.fields(|thrift, number, kind| {
-            match (number, kind) {
-                (1, Kind::Integer) => n_values = thrift.count()?,
-                (2, Kind::Integer) => encoding = thrift.integer()?,
-                _ => return Ok(false),
-            }
-            Ok::<_, Broken>(true)
-        })?;
-        Ok((n_values, encoding, Levels::None))
-    }
-
-    fn data_v2(thrift: &mut Thrift<'_>) -> Result<(u64, i64, Levels), Broken> {
-        let (mut n_values, mut encoding, mut definition, mut repetition) = (0, 0, 0, 0);
-        let mut values_are_packed = true;
-        let len = |thrift: &mut Thrift<'_>| usize::try_from(thrift.count()?).map_err(|_| Broken::Damaged);
-        thrift.fields(|thrift, number, kind| {
-            match (number, kind) {
-                (1, Kind::Integer) => n_values = thrift.count()?,
-                (4, Kind::Integer) => encoding = thrift.integer()?,
-                (5, Kind::Integer) => definition = len(thrift)?,
-                (6, Kind::Integer) => repetition = len(thrift)?,
-                (7, Kind::True | Kind::False) => values_are_packed = kind == Kind::True,
-                _ => return Ok(false),
-            }
-            Ok::<_, Broken>(true)
-        })?;
-        Ok((n_values, encoding, Levels::V2 { repetition, definition, values_are_packed }))
+        }
+        Some(header)
     }
 }
 
-/// A page of values.
-#[derive(Debug)]
-pub(super) struct Page {
-    /// As it stands in the file, packed.
-    pub(super) bytes: Vec<u8>,
-    pub(super) unpacked_len: usize,
-    pub(super) packing: Option<Packing>,
-    pub(super) levels: Levels,
-    /// Values and nulls.
-    pub(super) n_values: u64,
-    pub(super) encoding: i64,
-    pub(super) dictionary: Option<Arc<Dictionary>>,
-    /// The number of the row group, from 1, and whether it begins with this page.
-    pub(super) group: usize,
-    pub(super) is_first: bool,
-    /// The rows of the group, if this is its last page.
-    pub(super) ends_after: Option<u64>,
-    /// Where it begins in the file.
-    pub(super) offset: u64,
+/// What is known of the pages that have been read, for whoever reads their values.
+#[derive(Debug, Default)]
+pub(super) struct Read {
+    /// Where the last one begins in the file.
+    pub(super) offset: AtomicU64,
+    /// How many values and nulls have come since this was set to 0.
+    pub(super) n_levels: AtomicU64,
 }
 
-impl Page {
-    /// Its bytes as they were before they were packed.
-    fn unpack(&mut self) -> Result<Vec<u8>, TableError> {
-        let bytes = std::mem::take(&mut self.bytes);
-        // In one of the second version the levels stand before what is packed.
-        let head = match self.levels {
-            Levels::V2 { repetition, definition, .. } => repetition.saturating_add(definition),
-            _ => 0,
-        };
-        let is_packed = !matches!(self.levels, Levels::V2 { values_are_packed: false, .. });
-        unpack(self.packing.filter(|_| is_packed), bytes, head, self.unpacked_len)
+/// The pages of a column chunk, in their order.
+pub(super) struct Pages {
+    source: Arc<Source>,
+    /// What is left of it.
+    chunk: Chunk,
+    packing: Option<Packing>,
+    max_levels: [i16; 2],
+    /// The length of each value, if all are alike.
+    fixed: Option<usize>,
+    has_dictionary: bool,
+    is_first: bool,
+    read: Arc<Read>,
+}
+
+pub(super) fn too_few() -> TableError {
+    TableError::damaged("it ends inside a value")
+}
+
+fn too_short() -> TableError {
+    TableError::damaged("it ends inside its levels")
+}
+
+fn too_large(message: String) -> TableError {
+    TableError::new(TableErrorKind::TooLarge, message)
+}
+
+fn unsupported(message: String) -> TableError {
+    TableError::new(TableErrorKind::Unsupported, message)
+}
+
+impl Pages {
+    /// The pages of `column` in `chunk`, of which `read` is told.
+    pub(super) fn new(
+        source: &Arc<Source>,
+        column: &Column,
+        chunk: Chunk,
+        read: &Arc<Read>,
+    ) -> Result<Self, TableError> {
+        let is_fixed = column.physical == Some(Type::FIXED_LEN_BYTE_ARRAY);
+        Ok(Self {
+            source: Arc::clone(source),
+            chunk,
+            packing: Packing::new(chunk.codec)?,
+            max_levels: [column.max_repetition, column.max_definition],
+            fixed: usize::try_from(column.length).ok().filter(|_| is_fixed),
+            has_dictionary: false,
+            is_first: true,
+            read: Arc::clone(read),
+        })
+    }
+
+    /// The next page of values or of a dictionary; `None` at the end.
+    fn next_page(&mut self) -> io::Result<Option<Page>> {
+        while self.chunk.n_values > 0 {
+            let offset = self.chunk.start;
+            self.read.offset.store(offset, Ordering::Relaxed);
+            let (header, header_len) = self.header(offset)?;
+            let [packed_len, unpacked_len] = [header.packed_len, header.unpacked_len].map(|len| {
+                let too_large = || too_large(format!("a page of {len} bytes; at most {MAX_LEN} are read"));
+                usize::try_from(len).ok().filter(|&len| len <= MAX_LEN).ok_or_else(too_large)
+            });
+            let (packed_len, unpacked_len) = (packed_len?, unpacked_len?);
+            let start = offset + header_len as u64;
+            self.chunk.start = start + packed_len as u64;
+            if !matches!(header.kind, DATA | DATA_V2 | DICTIONARY) {
+                continue;
+            }
+            let cut_off = || TableError::damaged("the file ends inside it");
+            let bytes = self.source.read(start, packed_len)?.ok_or_else(cut_off)?;
+            if header.checksum.is_some_and(|checksum| checksum != i64::from(crc_32(&bytes).cast_signed())) {
+                return Err(TableError::damaged("its checksum is another").into());
+            }
+            if header.kind == DICTIONARY {
+                return Ok(Some(self.dictionary(&header, bytes, unpacked_len)?));
+            }
+            let left = self.chunk.n_values.checked_sub(header.n_values);
+            self.chunk.n_values =
+                left.ok_or_else(|| TableError::damaged("more values than its row group has"))?;
+            // After one without values `parquet` would not go on.
+            if header.n_values > 0 {
+                self.is_first = false;
+                return Ok(Some(self.values(&header, bytes, unpacked_len)?));
+            }
+        }
+        Ok(None)
+    }
+
+    /// The header at `offset`, and how long it is.
+    fn header(&self, offset: u64) -> io::Result<(Header, usize)> {
+        let damaged = |what| Err(TableError::damaged(what).into());
+        let mut wanted = HEADER_LEN;
+        loop {
+            let there = usize::try_from(self.source.len.saturating_sub(offset)).unwrap_or(usize::MAX);
+            let bytes = self.source.read(offset, wanted.min(there))?.unwrap_or_default();
+            match struct_len(&bytes) {
+                Ok(len) => match Header::read(&bytes) {
+                    Some(header) => return Ok((header, len)),
+                    None => return damaged("its header is damaged"),
+                },
+                Err(Broken::CutOff) if bytes.len() < wanted => {
+                    return damaged("the file ends inside its header");
+                }
+                Err(Broken::CutOff) if wanted < MAX_HEADER_LEN => wanted *= 8,
+                Err(_) => return damaged("its header is damaged"),
+            }
+        }
+    }
+
+    fn dictionary(&mut self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Page, TableError> {
+        if self.has_dictionary || !self.is_first {
+            return Err(TableError::damaged("a second dictionary"));
+        }
+        // Plain, which older writers call otherwise.
+        if !matches!(header.encoding, 0 | 2) {
+            return Err(TableError::damaged("a dictionary that is not plain"));
+        }
+        self.has_dictionary = true;
+        let mut buf = Vec::new();
+        unpack(self.packing, &bytes, len, &mut buf)?;
+        if header.n_values > MAX_DICTIONARY {
+            let message =
+                format!("a dictionary of {} values; at most {MAX_DICTIONARY} are read", header.n_values);
+            return Err(too_large(message));
+        }
+        if self.fixed.is_none() && header.n_values > buf.len() as u64 / 4 {
+            return Err(too_few());
+        }
+        let num_values = u32::try_from(header.n_values).map_err(|_| too_few())?;
+        Ok(Page::DictionaryPage { buf: buf.into(), num_values, encoding: Encoding::PLAIN, is_sorted: false })
+    }
+
+    /// The page of values whose bytes are `bytes`, as one of the first version in an encoding that `parquet` reads safely.
+    fn values(&self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Page, TableError> {
+        let n_values = header.n_values;
+        if self.max_levels[0] > 0 {
+            let before = self.read.n_levels.fetch_add(n_values, Ordering::Relaxed);
+            if before.saturating_add(n_values) > MAX_LIST_LEVELS {
+                let message = format!("a page or a row of lists has more than {MAX_LIST_LEVELS} values");
+                return Err(too_large(message));
+            }
+        }
+        let (mut buf, mut levels_len) = (Vec::new(), 0);
+        if header.kind == DATA_V2 {
+            let mut rest = &bytes[..];
+            for (max, len) in self.max_levels.into_iter().zip(header.levels_len) {
+                let at = usize::try_from(len).map_err(|_| too_short())?;
+                let (levels, behind) = rest.split_at_checked(at).ok_or_else(too_short)?;
+                rest = behind;
+                if max > 0 {
+                    buf.extend(u32::try_from(at).map_err(|_| too_short())?.to_le_bytes());
+                    buf.extend(levels);
+                }
+            }
+            levels_len = buf.len();
+            let len = len.checked_sub(bytes.len() - rest.len()).ok_or_else(too_short)?;
+            unpack(self.packing.filter(|_| !header.is_unpacked), rest, len, &mut buf)?;
+        } else {
+            unpack(self.packing, &bytes, len, &mut buf)?;
+            for (max, encoding) in self.max_levels.into_iter().zip(header.level_encodings) {
+                if max > 0 && encoding != 3 {
+                    let message = format!("its levels are in encoding {encoding}, which is not read here");
+                    return Err(unsupported(message));
+                }
+                if max > 0 {
+                    let rest = &buf[levels_len..];
+                    let levels = rest.first_chunk().map(|&len| 4 + u32::from_le_bytes(len) as usize);
+                    let levels = levels.filter(|&len| len <= rest.len()).ok_or_else(too_short)?;
+                    levels_len += levels;
+                }
+            }
+        }
+        drop(bytes);
+        let mut encoding = Encoding::PLAIN;
+        match header.encoding {
+            0 => {}
+            2 | 8 if !self.has_dictionary => return Err(TableError::damaged("its dictionary is missing")),
+            // A page whose values are all null has not even the width of their places.
+            2 | 8 if buf.len() == levels_len => {}
+            2 | 8 => encoding = Encoding::RLE_DICTIONARY,
+            6 | 7 if self.fixed.is_none() || header.encoding == 7 => {
+                let values = buf.split_off(levels_len);
+                delta::to_plain(&values, n_values, self.fixed, header.encoding == 7, &mut buf)?;
+            }
+            other => {
+                let message = format!("its values are in encoding {other}, which is not read here");
+                return Err(unsupported(message));
+            }
+        }
+        Ok(Page::DataPage {
+            buf: buf.into(),
+            num_values: u32::try_from(n_values).map_err(|_| TableError::damaged("its header is damaged"))?,
+            encoding,
+            def_level_encoding: Encoding::RLE,
+            rep_level_encoding: Encoding::RLE,
+            statistics: None,
+        })
     }
 }
 
@@ -220,273 +350,42 @@ fn crc_32(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-fn failed(error: TableError, group: usize, offset: u64) -> TableError {
-    error.within(format_args!("row group {group}, page at byte {offset}"))
-}
-
-/// What `bytes` were before they were packed behind their first `head`: `len` bytes.
-fn unpack(packing: Option<Packing>, bytes: Vec<u8>, head: usize, len: usize) -> Result<Vec<u8>, TableError> {
-    let Some(packing) = packing else {
-        return if bytes.len() == len {
-            Ok(bytes)
-        } else {
-            Err(TableError::damaged("its length is not what it says"))
-        };
-    };
-    let (levels, packed) = bytes.split_at_checked(head).filter(|_| head <= len).ok_or_else(too_short)?;
-    let mut out = Vec::with_capacity(len);
-    out.extend_from_slice(levels);
-    packing.unpack(packed, len - head, &mut out)?;
-    Ok(out)
-}
-
-pub(super) fn too_short() -> TableError {
-    TableError::damaged("it ends inside its levels")
-}
-
-/// Pages of one row group that follow each other: a piece of work.
-#[derive(Debug)]
-pub(crate) struct Stretch(Vec<Page>);
-
-/// Where the values of a stretch end.
-#[derive(Debug)]
-pub(crate) struct End {
-    /// The rows of the row group, if it ends there.
-    n_rows: Option<u64>,
-    group: usize,
-}
-
-impl Stretch {
-    /// How much memory it takes to read it, in bytes: as it stands in the file, unpacked, and twice as text that is judged.
-    pub(crate) fn weight(&self) -> usize {
-        self.0.iter().map(|page| page.bytes.len() + 3 * page.unpacked_len).sum()
-    }
-
-    /// Adds the values to a batch, of which `full` takes those in it whenever it is full. The last ones stay in it, also those
-    /// before an error.
-    ///
-    /// # Errors
-    /// When a page is damaged, or written in a way that is not read; and whatever `full` says.
-    pub(crate) fn read(
-        self,
-        column: &Column,
-        batch: &mut Batch,
-        mut full: impl FnMut(&mut Batch) -> io::Result<()>,
-    ) -> io::Result<End> {
-        let mut end = End { n_rows: None, group: 0 };
-        for mut page in self.0 {
-            end = End { n_rows: page.ends_after, group: page.group };
-            let (group, offset) = (page.group, page.offset);
-            let failed = |error| failed(error, group, offset);
-            let bytes = page.unpack().map_err(failed)?;
-            let mut decoding = Decoding::new(&page, column, &bytes).map_err(failed)?;
-            while decoding.fill(batch).map_err(failed)? {
-                full(batch)?;
-            }
+/// Writes what `bytes` were before they were packed, `len` bytes, behind `out`.
+fn unpack(packing: Option<Packing>, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), TableError> {
+    match packing {
+        Some(packing) => packing.unpack(bytes, len, out),
+        None if bytes.len() == len => {
+            out.extend_from_slice(bytes);
+            Ok(())
         }
-        Ok(end)
+        None => Err(TableError::damaged("its length is not what it says")),
     }
 }
 
-impl End {
-    /// What has been read up to here, if it is what the footer says.
-    ///
-    /// # Errors
-    /// When the row group has another number of rows.
-    pub(crate) fn check(&self, progress: Progress) -> Result<Progress, TableError> {
-        let place = |error: TableError| error.within(format_args!("row group {}", self.group));
-        self.n_rows.map_or(Ok(progress), |n_rows| progress.end_group(n_rows)).map_err(place)
+impl Iterator for Pages {
+    type Item = Result<Page, ParquetError>;
+
+    fn next(&mut self) -> Option<Self::Item> {
+        self.get_next_page().transpose()
     }
 }
 
-/// The pages of a column, in their order.
-#[derive(Debug)]
-pub(crate) struct Pages<'a> {
-    source: &'a Source,
-    column: &'a Column,
-    chunks: std::iter::Enumerate<std::vec::IntoIter<Chunk>>,
-    /// The number of the chunk that is being read, from 1, and what is left of it.
-    group: usize,
-    chunk: Option<Chunk>,
-    is_first: bool,
-    packing: Option<Packing>,
-    dictionary: Option<Arc<Dictionary>>,
-    /// Rows that the file has beyond those of the groups read so far.
-    missing: i128,
-    /// Why there is no page behind those that have been given.
-    failed: Option<io::Error>,
-}
-
-impl<'a> Pages<'a> {
-    /// The pages of `column` in those chunks, of a file of so many rows.
-    pub(super) fn new(source: &'a Source, column: &'a Column, chunks: Vec<Chunk>, rows: u64) -> Self {
-        let chunks = chunks.into_iter().enumerate();
-        Self {
-            source,
-            column,
-            chunks,
-            group: 0,
-            chunk: None,
-            is_first: false,
-            packing: None,
-            dictionary: None,
-            missing: rows.into(),
-            failed: None,
-        }
+impl PageReader for Pages {
+    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
+        self.next_page().map_err(ParquetError::from)
     }
 
-    /// The next pages, of that weight or more if the row group has as many; `None` at the end.
-    ///
-    /// # Errors
-    /// When the next page cannot be read.
-    pub(crate) fn next(&mut self, weight: usize) -> io::Result<Option<Stretch>> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
-        let mut stretch = Stretch(Vec::new());
-        loop {
-            match self.next_page() {
-                Ok(Some(page)) => {
-                    let is_last = page.ends_after.is_some();
-                    stretch.0.push(page);
-                    if is_last || stretch.weight() >= weight {
-                        return Ok(Some(stretch));
-                    }
-                }
-                Ok(None) => return Ok(Some(stretch).filter(|stretch| !stretch.0.is_empty())),
-                Err(error) if stretch.0.is_empty() => return Err(error),
-                Err(error) => {
-                    self.failed = Some(error);
-                    return Ok(Some(stretch));
-                }
-            }
-        }
+    /// Nothing is skipped, so nobody asks.
+    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
+        Ok(None)
     }
 
-    /// The next page of values; `None` at the end.
-    fn next_page(&mut self) -> io::Result<Option<Page>> {
-        loop {
-            if let Some(chunk) = self.chunk {
-                if let Some(page) = self.page(chunk)? {
-                    return Ok(Some(page));
-                }
-            } else if !self.begin()? {
-                return Ok(None);
-            }
-        }
+    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
+        Ok(())
     }
 
-    /// Goes to the next chunk; whether there is one.
-    fn begin(&mut self) -> Result<bool, TableError> {
-        let Some((n, chunk)) = self.chunks.next() else {
-            return match self.missing {
-                0 => Ok(false),
-                missing => Err(TableError::damaged(format!(
-                    "its footer has {} {} rows than its row groups",
-                    missing.unsigned_abs(),
-                    if missing > 0 { "more" } else { "fewer" }
-                ))),
-            };
-        };
-        (self.group, self.is_first, self.dictionary) = (n + 1, true, None);
-        let place = |error: TableError| error.within(format_args!("row group {}", n + 1));
-        let fits = if self.column.max_repetition > 0 {
-            chunk.n_values >= chunk.n_rows
-        } else {
-            chunk.n_values == chunk.n_rows
-        };
-        if !fits {
-            let message = format!("{} values in {} rows", chunk.n_values, chunk.n_rows);
-            return Err(place(TableError::damaged(message)));
-        }
-        self.packing = Packing::new(chunk.codec).map_err(place)?;
-        self.missing -= i128::from(chunk.n_rows);
-        // A group without rows has no pages.
-        self.chunk = Some(chunk).filter(|chunk| chunk.n_values > 0);
-        Ok(true)
-    }
-
-    /// The page at the beginning of what is left of a chunk, if it is one of values.
-    fn page(&mut self, mut chunk: Chunk) -> io::Result<Option<Page>> {
-        let offset = chunk.start;
-        let error = |error| failed(error, self.group, offset);
-        let (header, header_len) = self.header(offset)?;
-        let len = |len: u64| {
-            let message = format!("a page of {len} bytes; at most {MAX_LEN} are read");
-            let too_large = || error(TableError::new(TableErrorKind::TooLarge, message));
-            usize::try_from(len).ok().filter(|&len| len <= MAX_LEN).ok_or_else(too_large)
-        };
-        let (packed_len, unpacked_len) = (len(header.packed_len)?, len(header.unpacked_len)?);
-        let start = offset + header_len as u64;
-        chunk.start = start + packed_len as u64;
-        let is_page = matches!(header.kind, Some(DATA | DATA_V2 | DICTIONARY));
-        if !is_page {
-            self.chunk = Some(chunk);
-            return Ok(None);
-        }
-        let cut_off = || error(TableError::damaged("the file ends inside it"));
-        let bytes = self.source.read(start, packed_len)?.ok_or_else(cut_off)?;
-        if header.checksum.is_some_and(|checksum| checksum != crc_32(&bytes)) {
-            return Err(error(TableError::damaged("its checksum is another")).into());
-        }
-        if header.kind == Some(DICTIONARY) {
-            self.chunk = Some(chunk);
-            self.dictionary =
-                Some(Arc::new(self.read_dictionary(&header, bytes, unpacked_len).map_err(error)?));
-            return Ok(None);
-        }
-        let left = chunk.n_values.checked_sub(header.n_values);
-        chunk.n_values =
-            left.ok_or_else(|| error(TableError::damaged("more values than its row group has")))?;
-        let page = Page {
-            bytes,
-            unpacked_len,
-            packing: self.packing,
-            levels: header.levels,
-            n_values: header.n_values,
-            encoding: header.encoding,
-            dictionary: self.dictionary.clone(),
-            group: self.group,
-            is_first: self.is_first,
-            ends_after: (chunk.n_values == 0).then_some(chunk.n_rows),
-            offset,
-        };
-        self.is_first &= header.n_values == 0;
-        self.chunk = Some(chunk).filter(|chunk| chunk.n_values > 0);
-        Ok(Some(page))
-    }
-
-    fn read_dictionary(&self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Dictionary, TableError> {
-        if self.dictionary.is_some() || !self.is_first {
-            return Err(TableError::damaged("a second dictionary"));
-        }
-        // Plain, which older writers call otherwise.
-        if !matches!(header.encoding, 0 | 2) {
-            return Err(TableError::damaged("a dictionary that is not plain"));
-        }
-        let bytes = unpack(self.packing, bytes, 0, len)?;
-        Dictionary::new(bytes, header.n_values, self.column.physical)
-    }
-
-    /// The header at `offset`, and how long it is.
-    fn header(&self, offset: u64) -> io::Result<(Header, usize)> {
-        let mut wanted = HEADER_LEN;
-        loop {
-            let there = usize::try_from(self.source.len.saturating_sub(offset)).unwrap_or(usize::MAX);
-            let bytes = self.source.read(offset, wanted.min(there))?.unwrap_or_default();
-            let mut thrift = Thrift::new(&bytes);
-            match Header::read(&mut thrift) {
-                Ok(header) => return Ok((header, bytes.len() - thrift.rest().len())),
-                Err(Broken::CutOff) if bytes.len() == wanted && wanted < MAX_HEADER_LEN => wanted *= 8,
-                Err(Broken::CutOff) if bytes.len() < wanted => {
-                    let error = TableError::damaged("the file ends inside its header");
-                    return Err(failed(error, self.group, offset).into());
-                }
-                Err(_) => {
-                    let error = TableError::damaged("its header is damaged");
-                    return Err(failed(error, self.group, offset).into());
-                }
-            }
-        }
+    /// A row may go on in the next page; the last one ends with its column chunk.
+    fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
+        Ok(self.chunk.n_values == 0)
     }
 }

@@ -1,8 +1,6 @@
-//! The compact protocol of Thrift, in which the structures of Parquet are written: read from bytes in memory, field by field,
-//! with everything stepped over that nobody asks for.
+//! The compact protocol of Thrift, in which the structures of Parquet are written, read field by field from bytes in memory.
 //!
-//! Whatever the bytes say, nothing is allocated for a size that they declare, and nesting is followed [`DEPTH`] levels and no
-//! further.
+//! Nothing is allocated for a size that the bytes declare, and nesting is followed [`DEPTH`] levels and no further.
 
 /// How deep structures may be nested in each other; those of Parquet are five levels deep.
 const DEPTH: u32 = 32;
@@ -16,111 +14,62 @@ pub(super) enum Broken {
     Damaged,
 }
 
-/// What a field holds, as its header says.
+/// What a field holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Kind {
-    True,
-    False,
-    Byte,
-    /// Of 16, 32 or 64 bits; they are written alike.
-    Integer,
-    Double,
-    Binary,
-    List,
-    Map,
-    Struct,
+pub(super) enum Value<'a> {
+    Bool(bool),
+    Integer(i64),
+    Binary(&'a [u8]),
+    /// The bytes of it, for [`fields`].
+    Struct(&'a [u8]),
+    /// The bytes of it, for [`structs`].
+    List(&'a [u8]),
+    /// A number with a point, a byte or a map.
+    Other,
 }
 
-impl Kind {
-    fn of(nibble: u8) -> Result<Self, Broken> {
-        Ok(match nibble {
-            1 => Self::True,
-            2 => Self::False,
-            3 => Self::Byte,
-            4..=6 => Self::Integer,
-            7 => Self::Double,
-            8 => Self::Binary,
-            // A set is written like a list.
-            9 | 10 => Self::List,
-            11 => Self::Map,
-            12 => Self::Struct,
-            _ => return Err(Broken::Damaged),
-        })
-    }
+const TRUE: u8 = 1;
+const FALSE: u8 = 2;
+const BINARY: u8 = 8;
+const LIST: u8 = 9;
+const SET: u8 = 10;
+const MAP: u8 = 11;
+const STRUCT: u8 = 12;
+
+/// The length of the struct with which `bytes` begin.
+pub(super) fn struct_len(bytes: &[u8]) -> Result<usize, Broken> {
+    let mut rest = Rest(bytes);
+    rest.skip(STRUCT, DEPTH)?;
+    Ok(bytes.len() - rest.0.len())
 }
 
-/// A place in bytes.
-#[derive(Clone, Debug)]
-pub(super) struct Thrift<'a> {
-    rest: &'a [u8],
+/// The fields of a struct, by number, up to its end or to damage.
+pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (i16, Value<'_>)> {
+    let (mut rest, mut number) = (Rest(bytes), 0);
+    std::iter::from_fn(move || {
+        let (next, kind) = rest.field_header(number).ok()??;
+        number = next;
+        Some((next, rest.value(kind).ok()?))
+    })
 }
 
-impl<'a> Thrift<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { rest: bytes }
-    }
+/// The structs in a list; none if it is a list of others.
+pub(super) fn structs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let mut rest = Rest(bytes);
+    let (n, kind) = rest.list_header().unwrap_or_default();
+    let n = if kind == STRUCT { n } else { 0 };
+    (0..n).map_while(move |_| rest.skipped(STRUCT).ok())
+}
 
-    /// The bytes that have not been read.
-    pub(super) fn rest(&self) -> &'a [u8] {
-        self.rest
-    }
+/// Bytes that have not been read.
+#[derive(Clone, Copy, Debug)]
+pub(super) struct Rest<'a>(pub(super) &'a [u8]);
 
-    /// Reads a struct: tells `field` the number and the kind of each field, and steps over those that it leaves where they are
-    /// by saying `false`.
-    pub(super) fn fields<E: From<Broken>>(
-        &mut self,
-        mut field: impl FnMut(&mut Self, i16, Kind) -> Result<bool, E>,
-    ) -> Result<(), E> {
-        let mut number = 0_i16;
-        while let Some((next, kind)) = self.field_header(number)? {
-            number = next;
-            if !field(self, number, kind)? {
-                self.skip(kind, DEPTH)?;
-            }
-        }
-        Ok(())
-    }
-
-    /// Reads a list of structs: calls `item` for each, which has to read it.
-    pub(super) fn structs<E: From<Broken>>(
-        &mut self,
-        mut item: impl FnMut(&mut Self) -> Result<(), E>,
-    ) -> Result<(), E> {
-        let (n, kind) = self.list_header()?;
-        if kind != Kind::Struct && n > 0 {
-            return Err(Broken::Damaged.into());
-        }
-        for _ in 0..n {
-            item(self)?;
-        }
-        Ok(())
-    }
-
+impl<'a> Rest<'a> {
     /// An integer.
     pub(super) fn integer(&mut self) -> Result<i64, Broken> {
         let bits = self.varint()?;
         Ok((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
-    }
-
-    /// An integer that counts something.
-    pub(super) fn count(&mut self) -> Result<u64, Broken> {
-        u64::try_from(self.integer()?).map_err(|_| Broken::Damaged)
-    }
-
-    /// Some bytes.
-    pub(super) fn binary(&mut self) -> Result<&'a [u8], Broken> {
-        let len = usize::try_from(self.varint()?).map_err(|_| Broken::Damaged)?;
-        self.take(len)
-    }
-
-    fn take(&mut self, len: usize) -> Result<&'a [u8], Broken> {
-        let (taken, rest) = self.rest.split_at_checked(len).ok_or(Broken::CutOff)?;
-        self.rest = rest;
-        Ok(taken)
-    }
-
-    fn byte(&mut self) -> Result<u8, Broken> {
-        Ok(self.take(1)?[0])
     }
 
     /// Seven bits a byte, the lowest first (ULEB128).
@@ -129,78 +78,106 @@ impl<'a> Thrift<'a> {
         for shift in (0..64).step_by(7) {
             let byte = self.byte()?;
             value |= u64::from(byte & 0x7f) << shift;
-            if byte & 0x80 == 0 {
+            if byte < 0x80 {
                 return Ok(value);
             }
         }
         Err(Broken::Damaged)
     }
 
+    pub(super) fn take(&mut self, len: usize) -> Result<&'a [u8], Broken> {
+        let (taken, rest) = self.0.split_at_checked(len).ok_or(Broken::CutOff)?;
+        self.0 = rest;
+        Ok(taken)
+    }
+
+    fn byte(&mut self) -> Result<u8, Broken> {
+        Ok(self.take(1)?[0])
+    }
+
+    fn binary(&mut self) -> Result<&'a [u8], Broken> {
+        let len = usize::try_from(self.varint()?).map_err(|_| Broken::Damaged)?;
+        self.take(len)
+    }
+
     /// The number and the kind of the next field; `None` at the end of the struct.
-    fn field_header(&mut self, before: i16) -> Result<Option<(i16, Kind)>, Broken> {
+    fn field_header(&mut self, last: i16) -> Result<Option<(i16, u8)>, Broken> {
         let byte = self.byte()?;
         if byte == 0 {
             return Ok(None);
         }
         let number = match byte >> 4 {
-            0 => i16::try_from(self.integer()?).map_err(|_| Broken::Damaged)?,
-            step => before.checked_add(step.into()).ok_or(Broken::Damaged)?,
+            0 => i16::try_from(self.integer()?).ok(),
+            more => last.checked_add(more.into()),
         };
-        Ok(Some((number, Kind::of(byte & 15)?)))
+        Ok(Some((number.ok_or(Broken::Damaged)?, byte & 15)))
     }
 
-    fn list_header(&mut self) -> Result<(u64, Kind), Broken> {
+    /// How many items a list has, and their kind.
+    fn list_header(&mut self) -> Result<(u64, u8), Broken> {
         let byte = self.byte()?;
-        let n = match byte >> 4 {
-            15 => self.varint()?,
-            n => n.into(),
-        };
-        Ok((n, Kind::of(byte & 15)?))
+        let n = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
+        Ok((n, byte & 15))
+    }
+
+    fn value(&mut self, kind: u8) -> Result<Value<'a>, Broken> {
+        Ok(match kind {
+            TRUE | FALSE => Value::Bool(kind == TRUE),
+            4..=6 => Value::Integer(self.integer()?),
+            BINARY => Value::Binary(self.binary()?),
+            LIST | SET => Value::List(self.skipped(kind)?),
+            STRUCT => Value::Struct(self.skipped(kind)?),
+            _ => {
+                self.skipped(kind)?;
+                Value::Other
+            }
+        })
+    }
+
+    fn skipped(&mut self, kind: u8) -> Result<&'a [u8], Broken> {
+        let before = self.0;
+        self.skip(kind, DEPTH)?;
+        Ok(&before[..before.len() - self.0.len()])
     }
 
     /// Steps over what a field holds.
-    fn skip(&mut self, kind: Kind, depth: u32) -> Result<(), Broken> {
+    fn skip(&mut self, kind: u8, depth: u32) -> Result<(), Broken> {
         let depth = depth.checked_sub(1).ok_or(Broken::Damaged)?;
         match kind {
-            Kind::True | Kind::False => {}
-            Kind::Byte => _ = self.byte()?,
-            Kind::Integer => _ = self.varint()?,
-            Kind::Double => _ = self.take(8)?,
-            Kind::Binary => _ = self.binary()?,
-            Kind::List => {
+            TRUE | FALSE => {}
+            3 => _ = self.byte()?,
+            4..=6 => _ = self.varint()?,
+            7 => _ = self.take(8)?,
+            BINARY => _ = self.binary()?,
+            LIST | SET => {
                 let (n, kind) = self.list_header()?;
                 for _ in 0..n {
                     self.skip_item(kind, depth)?;
                 }
             }
-            Kind::Map => {
+            MAP => {
                 let n = self.varint()?;
-                if n > 0 {
-                    let kinds = self.byte()?;
-                    let (key, value) = (Kind::of(kinds >> 4)?, Kind::of(kinds & 15)?);
-                    for _ in 0..n {
-                        self.skip_item(key, depth)?;
-                        self.skip_item(value, depth)?;
-                    }
+                let kinds = if n > 0 { self.byte()? } else { 0 };
+                for _ in 0..n {
+                    self.skip_item(kinds >> 4, depth)?;
+                    self.skip_item(kinds & 15, depth)?;
                 }
             }
-            Kind::Struct => {
+            STRUCT => {
                 let mut number = 0;
                 while let Some((next, kind)) = self.field_header(number)? {
                     number = next;
                     self.skip(kind, depth)?;
                 }
             }
+            _ => return Err(Broken::Damaged),
         }
         Ok(())
     }
 
     /// In lists and maps a truth value has a byte, so that each item has one at least, and no number of them is endless.
-    fn skip_item(&mut self, kind: Kind, depth: u32) -> Result<(), Broken> {
-        match kind {
-            Kind::True | Kind::False => self.byte().map(drop),
-            kind => self.skip(kind, depth),
-        }
+    fn skip_item(&mut self, kind: u8, depth: u32) -> Result<(), Broken> {
+        if matches!(kind, TRUE | FALSE) { self.byte().map(drop) } else { self.skip(kind, depth) }
     }
 }
 
@@ -208,25 +185,22 @@ impl<'a> Thrift<'a> {
 mod tests {
     use super::*;
 
-    fn numbers(bytes: &[u8]) -> Result<Vec<(i16, i64)>, Broken> {
-        let mut found = Vec::new();
-        Thrift::new(bytes).fields(|thrift, number, kind| {
-            if kind == Kind::Integer {
-                found.push((number, thrift.integer()?));
-            }
-            Ok::<_, Broken>(kind == Kind::Integer)
-        })?;
-        Ok(found)
-    }
-
     #[test]
-    fn structs_are_read_and_what_is_unknown_is_stepped_over() {
-        // 1: 1, 2: "ab", 3: [true, false], 5: {1: 2.0}, 6: {"k": -1}, 40: -3
-        let bytes = b"\x15\x02\x18\x02ab\x19\x21\x01\x02\x2c\x17\0\0\0\0\0\0\0\x40\0\x1b\x01\x85\x01k\x01\x05\x50\x05\0";
-        assert_eq!(numbers(bytes), Ok(vec![(1, 1), (40, -3)]));
-        for len in 0..bytes.len() {
-            assert_eq!(numbers(&bytes[..len]), Err(Broken::CutOff), "{len}");
+    fn structs_are_read_field_by_field() {
+        // 1: 1, 2: "ab", 3: [true, false], 5: {1: 2.0}, 6: {"k": -1}, 40: -3, and a byte behind it
+        let bytes =
+            b"\x15\x02\x18\x02ab\x19\x21\x01\x02\x2c\x17\0\0\0\0\0\0\0\x40\0\x1b\x01\x85\x01k\x01\x05\x50\x05\0\x07";
+        let found: Vec<_> = fields(bytes).collect();
+        assert_eq!(found[..2], [(1, Value::Integer(1)), (2, Value::Binary(b"ab"))]);
+        assert_eq!(found[2], (3, Value::List(b"\x21\x01\x02")));
+        assert!(matches!(found[3], (5, Value::Struct(inner)) if fields(inner).eq([(1, Value::Other)])));
+        assert_eq!(found[4..], [(6, Value::Other), (40, Value::Integer(-3))]);
+        assert_eq!(struct_len(bytes), Ok(bytes.len() - 1));
+        for len in 0..bytes.len() - 1 {
+            assert_eq!(struct_len(&bytes[..len]), Err(Broken::CutOff), "{len}");
         }
+        assert!(structs(b"\x2c\x15\x02\0\0").eq([&b"\x15\x02\0"[..], b"\0"]));
+        assert_eq!(structs(b"\x21\x01\x02").count(), 0);
     }
 
     #[test]
@@ -238,11 +212,12 @@ mod tests {
             &[b'\x1c'; 100],
             &[b'\x19'; 100],
         ] {
-            assert_eq!(numbers(bytes), Err(Broken::Damaged), "{bytes:x?}");
+            assert_eq!(struct_len(bytes), Err(Broken::Damaged), "{bytes:x?}");
+            fields(bytes).for_each(drop);
         }
         // However many items there are said to be.
-        assert_eq!(numbers(b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), Err(Broken::CutOff));
-        assert_eq!(numbers(b"\x19\xfc\xff\xff\xff\xff\x0f\0"), Err(Broken::CutOff));
-        assert_eq!(numbers(b"\x19\xf1\xff\xff\xff\xff\x0f\0"), Err(Broken::CutOff));
+        assert_eq!(struct_len(b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), Err(Broken::CutOff));
+        assert_eq!(struct_len(b"\x19\xfc\xff\xff\xff\xff\x0f\0"), Err(Broken::CutOff));
+        assert_eq!(struct_len(b"\x19\xf1\xff\xff\xff\xff\x0f\0"), Err(Broken::CutOff));
     }
 }
