@@ -4,6 +4,8 @@ mod counter;
 mod from_start;
 mod part;
 mod shards;
+#[cfg(feature = "parquet")]
+mod table;
 
 use std::fs::File;
 use std::io;

@@ -325,6 +325,101 @@ fn footers_that_ask_for_too_much_get_nothing() {
     assert_eq!(kind(&read_bytes(&encrypted, None).0.rows.unwrap_err()), TableErrorKind::Unsupported);
 }
 
+fn zigzag(n: i64) -> Vec<u8> {
+    varint((n << 1 ^ n >> 63).cast_unsigned())
+}
+
+/// A file whose only column, url, has these pages, each behind its header: of so many values and nulls in so many rows. It is required,
+/// optional or repeated (0, 1, 2).
+fn one_column(repetition: i64, pages: &[u8], n_values: i64, n_rows: i64) -> Vec<u8> {
+    let footer = [
+        &b"\x15\x02\x19\x2c\x48\x01r\x15\x02\x00\x15\x0c\x25"[..],
+        &zigzag(repetition),
+        b"\x18\x03url\x00\x16",
+        &zigzag(n_rows),
+        b"\x19\x1c\x19\x1c\x3c\x45\x00\x16",
+        &zigzag(n_values),
+        b"\x46\x08\x00\x00\x26",
+        &zigzag(n_rows),
+        b"\x00\x00",
+    ];
+    with_footer(&[b"PAR1", pages].concat(), &footer.concat())
+}
+
+/// A page of the first version that is not packed, in an encoding that the format numbers so.
+fn page(n_values: i64, encoding: i64, bytes: &[u8]) -> Vec<u8> {
+    let len = zigzag(i64::try_from(bytes.len()).unwrap());
+    let header = [b"\x15\x00\x15", &len[..], b"\x15", &len, b"\x2c\x15", &zigzag(n_values), b"\x15"].concat();
+    [&header[..], &zigzag(encoding), b"\x15\x06\x15\x06\x00\x00", bytes].concat()
+}
+
+fn dictionary(n_values: i64, bytes: &[u8]) -> Vec<u8> {
+    let len = zigzag(i64::try_from(bytes.len()).unwrap());
+    let header = [b"\x15\x04\x15", &len[..], b"\x15", &len, b"\x4c\x15", &zigzag(n_values)].concat();
+    [&header[..], b"\x15\x00\x00\x00", bytes].concat()
+}
+
+/// So many levels of one value, as pages of the first version have them.
+fn levels(n: i64, level: u8) -> Vec<u8> {
+    let run = [varint((n << 1).cast_unsigned()), vec![level]].concat();
+    [&u32::try_from(run.len()).unwrap().to_le_bytes()[..], &run].concat()
+}
+
+const MANY: i64 = 0x7fff_ffff;
+
+#[test]
+fn pages_that_ask_for_too_much_get_nothing() {
+    let lengths = [&[128, 1, 4][..], &varint(MANY.cast_unsigned()), &[0, 0, 0, 0, 0, 0]].concat();
+    let two = [&lengths[..], &lengths].concat();
+    let lists = [levels(MANY, 0), levels(MANY, 1)].concat();
+    let (long, short) =
+        ([levels(MANY, 1), vec![1]].concat(), [levels(3, 1), b"\x05\0\0\0ab".to_vec()].concat());
+    for (what, file, kind) in [
+        ("a dictionary", one_column(0, &dictionary(MANY, b"\0\0\0\0"), 1, 1), TableErrorKind::TooLarge),
+        ("a small one", one_column(0, &dictionary(9, b"\0\0\0\0"), 1, 1), TableErrorKind::Damaged),
+        ("lengths", one_column(0, &page(1, 6, &lengths), 1, 1), TableErrorKind::Damaged),
+        ("as many", one_column(0, &page(MANY, 6, &lengths), MANY, MANY), TableErrorKind::Damaged),
+        ("two kinds of lengths", one_column(0, &page(1, 7, &two), 1, 1), TableErrorKind::Damaged),
+        ("lists", one_column(2, &page(MANY, 0, &lists), MANY, MANY), TableErrorKind::TooLarge),
+        ("values", one_column(1, &page(MANY, 0, &long), MANY, MANY), TableErrorKind::Damaged),
+        ("a value", one_column(1, &page(3, 0, &short), 3, 3), TableErrorKind::Damaged),
+        ("no levels", one_column(1, &page(3, 0, b"\xff\xff\xff\xff"), 3, 3), TableErrorKind::Damaged),
+    ] {
+        let error = read_bytes(&file, None).0.rows.unwrap_err();
+        assert_eq!(self::kind(&error), kind, "{what}: {error}");
+    }
+    // However many nulls a page has, they take no memory.
+    let n = 1 << 24;
+    let (found, rows) = read_bytes(&one_column(1, &page(n, 0, &levels(n, 0)), n, n), None);
+    assert_eq!((found.values.len(), found.rows.unwrap(), rows), (0, 1 << 24, Some(1 << 24)));
+    // A row of lists may go on in any number of pages.
+    let part = |first| {
+        let runs = [varint(2), vec![first], varint(((1 << 20) - 1) << 1), vec![1]].concat();
+        let repetition = [&u32::try_from(runs.len()).unwrap().to_le_bytes()[..], &runs].concat();
+        page(1 << 20, 0, &[repetition, levels(1 << 20, 0)].concat())
+    };
+    let pages = [part(0), part(1).repeat(8), part(0)].concat();
+    let (found, rows) = read_bytes(&one_column(2, &pages, 10 << 20, 2), None);
+    assert_eq!((found.values.len(), found.rows.unwrap(), rows), (0, 2, Some(2)));
+}
+
+/// The crate that decodes values panics there.
+#[test]
+#[cfg(feature = "cli")]
+fn a_damaged_page_is_one_line_on_standard_error() {
+    let good = b"\x08\0\0\0http://a".repeat(3);
+    let pages = [page(3, 0, &good), page(3, 0, &good[..good.len() - 9])].concat();
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("damaged.parquet");
+    fs::write(&path, one_column(0, &pages, 6, 6)).unwrap();
+    let output = std::process::Command::new(env!("CARGO_BIN_EXE_urlsift")).arg(&path).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let message = String::from_utf8(output.stderr).unwrap();
+    let (_, error) = message.split_once('\n').unwrap();
+    let error = error.strip_prefix(&format!("urlsift: {}: ", path.display())).unwrap();
+    assert_eq!(error, "row group 1, page at byte 57: it is damaged; 3 of its 6 rows were read\n");
+}
+
 /// However a file was changed: whatever is read of it, nothing panics, and the numbers add up.
 fn check_changed(bytes: &[u8], column: Option<&Selector>) {
     let (found, rows) = read_bytes(bytes, column);

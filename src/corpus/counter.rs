@@ -2,14 +2,14 @@
 
 use std::sync::Mutex;
 
+#[cfg(feature = "parquet")]
+use super::table::TablePiece;
 use super::{Effort, Scanned, lock};
 use crate::cutter::{AnyPiece, RecordPiece};
 use crate::format::Reader;
 use crate::gather::{Gatherer, append};
 use crate::input::{Bytes, Piece};
 use crate::long_line::LongLine;
-#[cfg(feature = "parquet")]
-use crate::parquet::TablePiece;
 use crate::scan::{Options, scan_into};
 use crate::tally::{Place, Tally};
 

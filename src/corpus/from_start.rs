@@ -10,14 +10,16 @@ use std::thread;
 use crossbeam_channel::unbounded;
 
 use super::counter::{Content, Counter, Long};
+#[cfg(feature = "parquet")]
+use super::table::TablePieces;
 use super::{Compressed, Scanned, lock};
 use crate::cutter::{AnyPieces, Cut};
 #[cfg(feature = "parquet")]
 use crate::gather::append;
-use crate::hands::{Hands, Helpers, Offered};
+use crate::hands::{Hands, Helpers, Job, Offered};
 use crate::input::{Bytes, Codec, Input, Meter, Opened, Unpacked};
 #[cfg(feature = "parquet")]
-use crate::parquet::{Table, TablePieces};
+use crate::parquet::Table;
 use crate::pipeline::{Failure, Lent, in_pieces};
 use crate::reading::{Reading, Source};
 use crate::tally::{Place, Tally};
@@ -112,11 +114,12 @@ fn scan_some<'a>(
     // A file gets more help the fewer are read at once: what is decoded ahead takes memory, which is to grow with the threads alone.
     let n_helpers = (2 * n_threads / files.len().clamp(1, n_threads)).min(n_threads - 1);
     let mut scanned = Scanned::default();
-    while let Some(&File { number, input, is_table }) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let &File { number, input, .. } = file;
         let helpers = (n_helpers > 0).then(|| (hands.clone(), n_helpers));
         #[cfg(feature = "parquet")]
-        if is_table {
-            scanned = scan_table(scanned, input, number, reading, counter, (&hands, &offered));
+        if file.is_table {
+            scanned = scan_table(scanned, input, number, reading, (counter, helpers), (&hands, &offered));
             continue;
         }
         scanned =
@@ -139,12 +142,14 @@ fn scan_table<'a>(
     input: &Input,
     number: u32,
     reading: &Reading,
-    counter: &'a Counter<'a>,
+    (counter, helpers): (&'a Counter<'a>, Helpers<'a>),
     hands: (&Hands<'a>, &Offered<'a>),
 ) -> Scanned {
     let watch = counter.effort.watch.as_ref();
     let opened = input.open(watch).and_then(|opened| match opened {
-        Opened::File(file, len) => TablePieces::open(&Table::watched(file, len, watch)?, &reading.fields),
+        Opened::File(file, len) => {
+            TablePieces::open(&Table::watched(file, len, watch)?, &reading.fields, helpers)
+        }
         _ => Err(io::Error::other("the file was replaced while it was read")),
     });
     let mut pieces = match opened {
@@ -157,6 +162,9 @@ fn scan_table<'a>(
     append(&mut scanned.records, number, pieces.records());
     scanned
 }
+
+/// The longest piece that is left to others.
+const MAX_LEFT: usize = 32 << 20;
 
 /// Adds the pieces of a file, which `look` looks at as [`Counter::look`] does, to what has been scanned of others.
 fn scan_pieces<'a, C: Cut>(
@@ -182,9 +190,11 @@ fn scan_pieces<'a, C: Cut>(
                     counter.add(&mut scanned, bytes.get(), place, content);
                     continue;
                 }
+                // A value of a table may be as long as a page: of these one is in memory at a time.
+                let is_large = bytes.get().len() > MAX_LEFT;
                 let shared = shared.clone();
                 let job = Box::new(move || counter.add_to(&shared, bytes.get(), place, content));
-                if let Err(job) = hands.leave(job) {
+                if let Err(job) = if is_large { Err(job as Job<'a>) } else { hands.leave(job) } {
                     job();
                 }
             }

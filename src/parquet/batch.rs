@@ -58,6 +58,11 @@ impl Batch {
         self.n_levels == 0
     }
 
+    /// How many bytes it takes.
+    pub(super) fn memory(&self) -> usize {
+        self.text.len() + self.values.len() * size_of::<Value>()
+    }
+
     /// Adds a value, or a null, that may begin a row.
     #[inline]
     pub(super) fn push(&mut self, begins_row: bool, value: Option<&[u8]>) -> Result<(), TableError> {

@@ -42,7 +42,7 @@ impl TableError {
     }
 
     /// The same, with what had been done before it.
-    pub(super) fn behind(self, done: impl fmt::Display) -> Self {
+    pub(crate) fn behind(self, done: impl fmt::Display) -> Self {
         Self { message: format!("{}; {done}", self.message), ..self }
     }
 

@@ -25,18 +25,15 @@ use std::io;
 use std::sync::Arc;
 
 use ::parquet::basic::Type;
-use batch::{Batch, Progress};
+pub(crate) use batch::{Batch, Progress};
 pub use error::{TableError, TableErrorKind};
 pub use footer::Column;
 use page::Source;
-use rows::Values;
+pub(crate) use rows::Values;
 
-use crate::cutter::Cut;
 use crate::escape::printable;
-use crate::format::{Counts, Field, Format, Selector};
-use crate::gather::Records;
-use crate::input::Bytes;
-use crate::tally::Run;
+use crate::format::{Field, Selector};
+use crate::hands::Helpers;
 use crate::watch::Watch;
 
 /// The names of columns that hold the URL of a row, the likeliest first; case does not count.
@@ -196,7 +193,7 @@ impl Table {
     ///
     /// # Errors
     /// As of [`Table::find`], and when there are several: what is told of places is of one column.
-    fn find_all(&self, fields: &[Selector]) -> Result<usize, TableError> {
+    pub(crate) fn find_all(&self, fields: &[Selector]) -> Result<usize, TableError> {
         match fields {
             [] => self.find(None),
             [field] => self.find(Some(field)),
@@ -247,7 +244,7 @@ impl Table {
     /// # Panics
     /// When there is no column of that number.
     pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
-        let (mut values, mut text) = (self.values(column), Vec::new());
+        let (mut values, mut text) = (self.values(column, None), Vec::new());
         let mut progress = values.progress();
         while let Some(batch) = values.next(&mut text)? {
             batch.fields(&batch.text, progress).for_each(&mut each);
@@ -257,81 +254,8 @@ impl Table {
     }
 
     /// The values of a column.
-    fn values(&self, column: usize) -> Values {
-        Values::new(&self.source, &self.columns[column], footer::chunks(&self.footer, column), self.rows)
-    }
-}
-
-/// The values of a column, in pieces that can be counted anywhere.
-pub(crate) struct TablePieces {
-    values: Values,
-    column: String,
-    rows: u64,
-}
-
-/// Some values that follow each other, whose text is elsewhere.
-pub(crate) struct TablePiece {
-    values: Batch,
-    before: Progress,
-    behind: Progress,
-}
-
-impl TablePieces {
-    /// Those of the column of `table` that `fields` mean.
-    ///
-    /// # Errors
-    /// When they mean none, or several.
-    pub(crate) fn open(table: &Table, fields: &[Selector]) -> io::Result<Self> {
-        let column = table.find_all(fields)?;
-        Ok(Self { values: table.values(column), column: table.columns[column].to_string(), rows: table.rows })
-    }
-
-    /// The column, and how many records have been given out.
-    pub(crate) fn records(&self) -> Records {
-        let Progress { rows, rows_read, .. } = self.values.progress();
-        let mut records = Records::new(Format::Parquet);
-        records.column = Some(self.column.clone());
-        records.counts = Counts::of(rows_read, rows - rows_read);
-        records
-    }
-}
-
-impl Cut for TablePieces {
-    type Piece = (Bytes, Box<TablePiece>);
-
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Piece>> {
-        let before = self.values.progress();
-        let next = self.values.next(spare);
-        let behind = self.values.progress();
-        let next = next.map_err(|error| match error.downcast::<TableError>() {
-            Ok(error) => {
-                let done = format_args!("{} of its {} rows were read", behind.rows, self.rows);
-                error.behind(done).into()
-            }
-            Err(error) => error,
-        });
-        Ok(next?.map(|mut values| {
-            let text = std::mem::take(&mut values.text);
-            let len = text.len();
-            (Bytes::new(before.offset, text, len), Box::new(TablePiece { values, before, behind }))
-        }))
-    }
-}
-
-impl TablePiece {
-    /// The values, which are in `text`.
-    pub(crate) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
-        self.values.fields(text, self.before)
-    }
-
-    /// Where they are in an input of that number.
-    pub(crate) fn run(&self, input: u32) -> Run {
-        let (start, end) = (self.before.offset, self.behind.offset);
-        Run { input, start, end, lines: self.behind.rows - self.before.rows }
-    }
-
-    /// The number of the first row that begins here.
-    pub(crate) fn first_row(&self) -> u64 {
-        self.before.rows + 1
+    pub(crate) fn values<'a>(&self, column: usize, helpers: Helpers<'a>) -> Values<'a> {
+        let chunks = footer::chunks(&self.footer, column);
+        Values::new(&self.source, &self.columns[column], chunks, self.rows, helpers)
     }
 }

@@ -7,7 +7,7 @@
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
 use parquet::basic::{Encoding, Type};
 use parquet::column::page::{Page, PageMetadata, PageReader};
@@ -24,6 +24,9 @@ use crate::watch::{Stopped, Watch};
 /// The longest page that is read, in bytes, packed or not. Writers make pages of a mebibyte, some of up to a hundred.
 pub(super) const MAX_LEN: usize = 128 << 20;
 
+/// The longest page that is read ahead.
+const AHEAD_LEN: usize = 8 << 20;
+
 /// The longest header that is read: it may show the smallest and the largest value.
 const MAX_HEADER_LEN: usize = 16 << 20;
 
@@ -33,7 +36,7 @@ const HEADER_LEN: usize = 512;
 /// The most values of a dictionary, for each of which `parquet` takes 32 bytes.
 const MAX_DICTIONARY: u64 = 1 << 22;
 
-/// The most values and nulls in a page of lists, and in the pages that are read for one row: `parquet` reads a row at once.
+/// The most values and nulls in a page of lists: `parquet` reads what a page has of a row at once.
 const MAX_LIST_LEVELS: u64 = 1 << 22;
 
 /// A file that is read at any place. Once `watch` is stopped, reading it fails.
@@ -136,13 +139,17 @@ impl Header {
     }
 }
 
-/// What is known of the pages that have been read, for whoever reads their values.
+/// What is shared with whoever reads the values.
 #[derive(Debug, Default)]
 pub(super) struct Read {
-    /// Where the last one begins in the file.
+    /// Where the last page begins in the file.
     pub(super) offset: AtomicU64,
-    /// How many values and nulls have come since this was set to 0.
+    /// How many values and nulls there are in all pages that have been given out.
     pub(super) n_levels: AtomicU64,
+    /// Whether a page of values may be given out; it is the only one then.
+    pub(super) goes_on: AtomicBool,
+    /// Whether pages of more than [`AHEAD_LEN`] are left for later, since others are in memory meanwhile.
+    pub(super) is_ahead: AtomicBool,
 }
 
 /// The pages of a column chunk, in their order.
@@ -196,9 +203,9 @@ impl Pages {
         })
     }
 
-    /// The next page of values or of a dictionary; `None` at the end.
+    /// The next page of values or of a dictionary; `None` at the end, and where none may be given out.
     fn next_page(&mut self) -> io::Result<Option<Page>> {
-        while self.chunk.n_values > 0 {
+        while self.chunk.n_values > 0 && self.read.goes_on.load(Ordering::Relaxed) {
             let offset = self.chunk.start;
             self.read.offset.store(offset, Ordering::Relaxed);
             let (header, header_len) = self.header(offset)?;
@@ -207,6 +214,9 @@ impl Pages {
                 usize::try_from(len).ok().filter(|&len| len <= MAX_LEN).ok_or_else(too_large)
             });
             let (packed_len, unpacked_len) = (packed_len?, unpacked_len?);
+            if packed_len.max(unpacked_len) > AHEAD_LEN && self.read.is_ahead.load(Ordering::Relaxed) {
+                break;
+            }
             let start = offset + header_len as u64;
             self.chunk.start = start + packed_len as u64;
             if !matches!(header.kind, DATA | DATA_V2 | DICTIONARY) {
@@ -226,6 +236,8 @@ impl Pages {
             // After one without values `parquet` would not go on.
             if header.n_values > 0 {
                 self.is_first = false;
+                self.read.n_levels.fetch_add(header.n_values, Ordering::Relaxed);
+                self.read.goes_on.store(false, Ordering::Relaxed);
                 return Ok(Some(self.values(&header, bytes, unpacked_len)?));
             }
         }
@@ -279,12 +291,10 @@ impl Pages {
     /// The page of values whose bytes are `bytes`, as one of the first version in an encoding that `parquet` reads safely.
     fn values(&self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Page, TableError> {
         let n_values = header.n_values;
-        if self.max_levels[0] > 0 {
-            let before = self.read.n_levels.fetch_add(n_values, Ordering::Relaxed);
-            if before.saturating_add(n_values) > MAX_LIST_LEVELS {
-                let message = format!("a page or a row of lists has more than {MAX_LIST_LEVELS} values");
-                return Err(too_large(message));
-            }
+        if self.max_levels[0] > 0 && n_values > MAX_LIST_LEVELS {
+            let message =
+                format!("a page of lists has {n_values} values; at most {MAX_LIST_LEVELS} are read");
+            return Err(too_large(message));
         }
         let (mut buf, mut levels_len) = (Vec::new(), 0);
         if header.kind == DATA_V2 {

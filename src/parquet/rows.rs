@@ -3,14 +3,17 @@
 //! `parquet` 60.1 panics where a page is damaged. Panics are caught, with nothing on standard error, and are errors of the file; a
 //! program that is built with `panic = "abort"` ends there instead. What it takes memory for is limited before: a page and a
 //! dictionary of 128 MiB each, packed and unpacked, 32 bytes for each of at most 2^22 values of a dictionary, and 36 bytes for each
-//! of [`STEP`] values, or of at most 2^23 of lists.
+//! of [`STEP`] values, or of at most 2^22 of lists. Of what is decoded ahead
+//! each thread has [`AHEAD_LEN`] and pages of up to 8 MiB.
 
 use std::cell::Cell;
+use std::collections::VecDeque;
 use std::io;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once};
 
+use crossbeam_channel::{Receiver, bounded};
 use parquet::basic::Type;
 use parquet::column::reader::ColumnReaderImpl;
 use parquet::data_type::{AsBytes, ByteArrayType, DataType, FixedLenByteArrayType};
@@ -21,6 +24,7 @@ use super::batch::{Batch, Progress};
 use super::error::TableError;
 use super::footer::{Chunk, Column};
 use super::page::{Pages, Read, Source};
+use crate::hands::Helpers;
 
 /// How many rows are decoded at once, and how many of lists.
 const STEP: usize = 4096;
@@ -28,7 +32,7 @@ const STEP_OF_LISTS: usize = 64;
 
 /// A column chunk whose values are decoded some rows at a time.
 trait Decode: Send {
-    /// Decodes some rows more. Where a page cannot be read, those before it are decoded; after any other error nothing is of use.
+    /// Decodes some rows more, of one page.
     fn decode(&mut self, n_rows: usize, levels: &mut Levels) -> Result<(), ParquetError>;
 
     /// The values decoded last.
@@ -74,11 +78,13 @@ struct Group {
     levels: Levels,
     max_definition: i16,
     is_list: bool,
-    /// How many values and nulls have been decoded, how many of them given out, and how many of those were values.
+    /// How many values and nulls there are; how many of them have been decoded; how many last, how many of them given out, and how many of these were values.
+    n_all: u64,
+    n_decoded: u64,
     n_levels: usize,
     n_given: usize,
     n_values: usize,
-    /// Why there are no more.
+    /// Why there are no more, where that was found ahead.
     failed: Option<io::Error>,
     /// The number of the row group, from 1, how many rows it has, and how many have begun.
     number: usize,
@@ -89,6 +95,11 @@ struct Group {
 impl Group {
     /// The row group of that number, from 1.
     fn new(source: &Arc<Source>, column: &Column, chunk: Chunk, number: usize) -> Result<Self, TableError> {
+        Self::open(source, column, chunk, number)
+            .map_err(|error| error.within(format_args!("row group {number}")))
+    }
+
+    fn open(source: &Arc<Source>, column: &Column, chunk: Chunk, number: usize) -> Result<Self, TableError> {
         let is_list = column.max_repetition > 0;
         let fits = if is_list { chunk.n_values >= chunk.n_rows } else { chunk.n_values == chunk.n_rows };
         if !fits {
@@ -116,6 +127,8 @@ impl Group {
             levels: Levels::default(),
             max_definition: column.max_definition,
             is_list,
+            n_all: chunk.n_values,
+            n_decoded: 0,
             n_levels: 0,
             n_given: 0,
             n_values: 0,
@@ -128,22 +141,29 @@ impl Group {
 
     /// Adds values to a batch until it is full, or the row group ends; whether there may be more.
     fn fill(&mut self, batch: &mut Batch) -> io::Result<bool> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
         loop {
             self.give(batch).map_err(|error| self.at_page(error))?;
             if self.n_given < self.n_levels {
                 return Ok(true);
             }
-            if let Some(error) = self.failed.take() {
-                return Err(error);
-            }
             self.source.go_on()?;
-            if !self.decode() {
-                let message = format!("it ends after {} rows, and has {}", self.rows, self.n_rows);
-                let ended =
-                    if self.rows == self.n_rows { Ok(false) } else { Err(TableError::damaged(message)) };
-                return Ok(ended.map_err(|error| error.within(format_args!("row group {}", self.number)))?);
+            self.decode()?;
+            if self.n_levels == 0 {
+                // The next page is too long to be read ahead.
+                if self.n_decoded < self.n_all && self.pages.is_ahead.load(Ordering::Relaxed) {
+                    return Ok(true);
+                }
+                return if self.rows == self.n_rows { Ok(false) } else { Err(self.ends_early().into()) };
             }
         }
+    }
+
+    fn ends_early(&self) -> TableError {
+        let error = TableError::damaged(format!("it ends after {} rows, and has {}", self.rows, self.n_rows));
+        error.within(format_args!("row group {}", self.number))
     }
 
     /// Adds what has been decoded to a batch until it is full.
@@ -166,34 +186,29 @@ impl Group {
         Ok(())
     }
 
-    /// Decodes some rows more; whether there were any, or an error, which is told behind them.
-    fn decode(&mut self) -> bool {
+    /// Decodes some rows more of a page, or of the next one; none at the end.
+    fn decode(&mut self) -> io::Result<()> {
         let Self { decoder, levels, pages, .. } = self;
-        pages.n_levels.store(0, Ordering::Relaxed);
+        pages.goes_on.store(pages.n_levels.load(Ordering::Relaxed) == self.n_decoded, Ordering::Relaxed);
         let n_rows = if self.is_list { STEP_OF_LISTS } else { STEP };
         let decoded = quietly(|| decoder.decode(n_rows, levels));
-        (self.n_given, self.n_values) = (0, 0);
-        // Columns without nulls have no definition levels.
-        self.n_levels = levels.definition.len().max(decoder.n_values());
+        (self.n_given, self.n_values, self.n_levels) = (0, 0, 0);
         let damaged = |message: &str| io::Error::from(TableError::damaged(message));
-        let failed = match decoded {
-            Some(Ok(())) => return self.n_levels > 0,
-            Some(Err(ParquetError::External(error))) => match error.downcast() {
-                Ok(error) => Err(*error),
-                Err(error) => Ok(damaged(&error.to_string())),
-            },
-            Some(Err(ParquetError::General(message) | ParquetError::EOF(message))) => Ok(damaged(&message)),
-            Some(Err(error)) => Ok(damaged(&error.to_string())),
-            None => Ok(damaged("it is damaged")),
+        let error = match decoded {
+            Some(Ok(())) => {
+                // Columns without nulls have no definition levels.
+                self.n_levels = levels.definition.len().max(decoder.n_values());
+                self.n_decoded += self.n_levels as u64;
+                return Ok(());
+            }
+            Some(Err(ParquetError::External(error))) => {
+                error.downcast().map_or_else(|error| damaged(&error.to_string()), |error| *error)
+            }
+            Some(Err(ParquetError::General(message) | ParquetError::EOF(message))) => damaged(&message),
+            Some(Err(error)) => damaged(&error.to_string()),
+            None => damaged("it is damaged"),
         };
-        if failed.is_ok() {
-            self.n_levels = 0;
-        }
-        self.failed = Some(match failed.unwrap_or_else(|error| error).downcast() {
-            Ok(error) => self.at_page(error).into(),
-            Err(error) => error,
-        });
-        true
+        Err(error.downcast().map_or_else(|error| error, |error| self.at_page(error).into()))
     }
 
     fn at_page(&self, error: TableError) -> TableError {
@@ -202,12 +217,18 @@ impl Group {
     }
 }
 
-/// The values of a column, a batch at a time.
-pub(crate) struct Values {
+/// The values of a column, a batch at a time. Row groups that come next are begun by threads that wait for work.
+pub(crate) struct Values<'a> {
     source: Arc<Source>,
-    column: Column,
-    chunks: std::iter::Enumerate<std::vec::IntoIter<Chunk>>,
+    column: Arc<Column>,
+    chunks: Vec<Chunk>,
+    /// How many of them have been begun, and those behind them that somebody decodes ahead.
+    begun: usize,
+    asked: VecDeque<Receiver<Ahead>>,
+    helpers: Helpers<'a>,
+    /// The row group that is being read, behind what was decoded of it ahead.
     group: Option<Group>,
+    ready: VecDeque<Batch>,
     progress: Progress,
     /// Rows that the file has beyond those of the groups read so far.
     missing: i128,
@@ -215,21 +236,26 @@ pub(crate) struct Values {
     failed: Option<io::Error>,
 }
 
-impl Values {
+impl<'a> Values<'a> {
     /// The values of `column` in those chunks, of a file of so many rows.
     pub(super) fn new(
         source: &Arc<Source>,
         column: &Column,
         chunks: Result<Vec<Chunk>, TableError>,
         rows: u64,
+        helpers: Helpers<'a>,
     ) -> Self {
         let (chunks, failed) =
             chunks.map_or_else(|error| (Vec::new(), Some(error.into())), |chunks| (chunks, None));
         Self {
             source: Arc::clone(source),
-            column: column.clone(),
-            chunks: chunks.into_iter().enumerate(),
+            column: Arc::new(column.clone()),
+            chunks,
+            begun: 0,
+            asked: VecDeque::new(),
+            helpers,
             group: None,
+            ready: VecDeque::new(),
             progress: Progress::default(),
             missing: rows.into(),
             failed,
@@ -248,6 +274,8 @@ impl Values {
     pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Batch>> {
         let mut batch = Batch::within(spare);
         let filled = self.failed.take().map_or_else(|| self.fill(&mut batch), Err);
+        // Whoever counted the last batch is mostly done with it now, and gets the next one only behind this.
+        self.look_ahead();
         self.progress = batch.advance(self.progress);
         match filled {
             Err(error) if batch.is_empty() => Err(error),
@@ -258,9 +286,33 @@ impl Values {
         }
     }
 
+    /// Has row groups that come next decoded by those that wait for work.
+    fn look_ahead(&mut self) {
+        let Some((hands, n)) = &self.helpers else { return };
+        while self.asked.len() < *n {
+            let number = self.begun + self.asked.len() + 1;
+            let Some(&chunk) = self.chunks.get(number - 1) else { return };
+            let (send, receive) = bounded(1);
+            let (source, column) = (Arc::clone(&self.source), Arc::clone(&self.column));
+            // The reader may have gone.
+            let job = move || _ = send.send(Ahead::decode(&source, &column, chunk, number));
+            if hands.offer(Box::new(job)).is_err() {
+                return;
+            }
+            self.asked.push_back(receive);
+        }
+    }
+
     fn fill(&mut self, batch: &mut Batch) -> io::Result<()> {
         while !batch.is_full() {
+            if !self.ready.is_empty() {
+                if batch.is_empty() {
+                    *batch = self.ready.pop_front().unwrap_or_default();
+                }
+                break;
+            }
             if let Some(group) = &mut self.group {
+                group.pages.is_ahead.store(false, Ordering::Relaxed);
                 if group.fill(batch)? {
                     break;
                 }
@@ -274,7 +326,7 @@ impl Values {
 
     /// Goes to the next row group; whether there is one.
     fn begin(&mut self) -> Result<bool, TableError> {
-        let Some((n, chunk)) = self.chunks.next() else {
+        let Some(&chunk) = self.chunks.get(self.begun) else {
             return match self.missing {
                 0 => Ok(false),
                 missing => Err(TableError::damaged(format!(
@@ -284,10 +336,52 @@ impl Values {
                 ))),
             };
         };
-        let group = Group::new(&self.source, &self.column, chunk, n + 1);
-        self.group = Some(group.map_err(|error| error.within(format_args!("row group {}", n + 1)))?);
+        self.begun += 1;
         self.missing -= i128::from(chunk.n_rows);
+        if let Some(ahead) = self.asked.pop_front().and_then(|ahead| ahead.recv().ok()) {
+            (self.ready, self.group) = (ahead.batches, ahead.group?);
+        } else {
+            self.group = Some(Group::new(&self.source, &self.column, chunk, self.begun)?);
+        }
         Ok(true)
+    }
+}
+
+/// How many bytes of memory the batches of a row group take that are decoded ahead; the last may go beyond.
+const AHEAD_LEN: usize = 32 << 20;
+
+/// What was decoded of a row group ahead, and what is left of it.
+struct Ahead {
+    batches: VecDeque<Batch>,
+    group: Result<Option<Group>, TableError>,
+}
+
+impl Ahead {
+    fn decode(source: &Arc<Source>, column: &Column, chunk: Chunk, number: usize) -> Self {
+        let mut group = Group::new(source, column, chunk, number).map(Some);
+        let (mut batches, mut len) = (VecDeque::new(), 0);
+        while let Ok(Some(more)) = &mut group
+            && len < AHEAD_LEN
+        {
+            more.pages.is_ahead.store(true, Ordering::Relaxed);
+            let mut batch = Batch::default();
+            let filled = more.fill(&mut batch);
+            len += batch.memory();
+            let is_full = batch.is_full();
+            if !batch.is_empty() {
+                batches.push_back(batch);
+            }
+            match filled {
+                Ok(true) if is_full => {}
+                Ok(true) => break,
+                Ok(false) => group = Ok(None),
+                Err(error) => {
+                    more.failed = Some(error);
+                    break;
+                }
+            }
+        }
+        Self { batches, group }
     }
 }
 
