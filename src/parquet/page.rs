@@ -228,7 +228,7 @@ impl Pages {
                 return Err(TableError::damaged("its checksum is another").into());
             }
             if header.kind == DICTIONARY {
-                return Ok(Some(self.dictionary(&header, bytes, unpacked_len)?));
+                return Ok(Some(self.dictionary(&header, &bytes, unpacked_len)?));
             }
             let left = self.chunk.n_values.checked_sub(header.n_values);
             self.chunk.n_values =
@@ -265,7 +265,7 @@ impl Pages {
         }
     }
 
-    fn dictionary(&mut self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Page, TableError> {
+    fn dictionary(&mut self, header: &Header, bytes: &[u8], len: usize) -> Result<Page, TableError> {
         if self.has_dictionary || !self.is_first {
             return Err(TableError::damaged("a second dictionary"));
         }
@@ -275,7 +275,7 @@ impl Pages {
         }
         self.has_dictionary = true;
         let mut buf = Vec::new();
-        unpack(self.packing, &bytes, len, &mut buf)?;
+        unpack(self.packing, bytes, len, &mut buf)?;
         if header.n_values > MAX_DICTIONARY {
             let message =
                 format!("a dictionary of {} values; at most {MAX_DICTIONARY} are read", header.n_values);
