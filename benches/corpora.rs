@@ -1,5 +1,7 @@
 //! What the benches run on: sample corpora grown to a size that no cache holds, and ugly ones.
 
+#![allow(clippy::missing_panics_doc, clippy::must_use_candidate, reason = "a bench ends at the first error")]
+
 use std::fs::{self, File};
 use std::io::{Seek, copy, sink};
 use std::path::Path;
