@@ -37,7 +37,14 @@ impl Avx2 {
             let set = set.map(|byte| _mm256_set1_epi8(byte.cast_signed()));
             for (found, block) in found.iter_mut().zip(blocks) {
                 let behind = block.as_ptr().wrapping_add(size_of_val(blocks));
-                _mm_prefetch::<_MM_HINT_T0>(behind.cast());
+                #[allow(
+                    unused_unsafe,
+                    reason = "the function is unsafe in Rust 1.89 and safe in later versions"
+                )]
+                // SAFETY: a prefetch reads nothing, whatever the address.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(behind.cast());
+                }
                 let [low, high] = [0, BLOCK / 2].map(|at| {
                     // SAFETY: half a block is 32 bytes.
                     let bytes = unsafe { _mm256_loadu_si256(block[at..].as_ptr().cast()) };

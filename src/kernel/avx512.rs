@@ -29,7 +29,14 @@ impl Avx512 {
             let set = set.map(|byte| _mm512_set1_epi8(byte.cast_signed()));
             for (found, block) in found.iter_mut().zip(blocks) {
                 let behind = block.as_ptr().wrapping_add(size_of_val(blocks));
-                _mm_prefetch::<_MM_HINT_T0>(behind.cast());
+                #[allow(
+                    unused_unsafe,
+                    reason = "the function is unsafe in Rust 1.89 and safe in later versions"
+                )]
+                // SAFETY: a prefetch reads nothing, whatever the address.
+                unsafe {
+                    _mm_prefetch::<_MM_HINT_T0>(behind.cast());
+                }
                 // SAFETY: a block is 64 bytes.
                 let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
                 let [a, b, c] = set.map(|byte| _mm512_cmpeq_epi8_mask(bytes, byte));
