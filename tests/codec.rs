@@ -13,7 +13,7 @@ use urlsift::corpus::{Effort, Scanned, scan_inputs};
 use urlsift::input::{self, Codec, DecodeError, DecodeErrorKind};
 use urlsift::scan;
 
-use crate::support::amount;
+use crate::support::{amount, on_all_cores};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec")
@@ -143,17 +143,6 @@ fn whatever_program_packed_it() {
     }
 }
 
-/// Does `check` with each number below `n`, on all cores.
-fn on_all_cores(n: usize, check: impl Fn(usize) + Sync) {
-    let n_threads = thread::available_parallelism().map_or(1, usize::from);
-    thread::scope(|scope| {
-        for first in 0..n_threads {
-            let check = &check;
-            scope.spawn(move || (first..n).step_by(n_threads).for_each(check));
-        }
-    });
-}
-
 /// The tally of the first so many bytes, whole lines of them.
 fn beginning(list: &[u8], len: u64) -> urlsift::Tally {
     let bytes = &list[..usize::try_from(len).unwrap()];
@@ -169,13 +158,13 @@ fn what_is_cut_off_anywhere_counts_up_to_there() {
         let packed = fs::read(&path).unwrap();
         // Where one stream ends and another begins, or its padding, all is well.
         let n_whole = AtomicUsize::new(0);
-        on_all_cores(packed.len() / step, |n| {
-            let len = n * step;
+        on_all_cores((packed.len() / step) as u64, |n| {
+            let len = usize::try_from(n).unwrap() * step;
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&packed[..len]).unwrap();
             // Some beginnings are text.
             if len <= if matches!(packed[0], b'B' | b'P'..=b'_') { 3 } else { 1 } {
-                return;
+                return 0;
             }
             let scanned = scan_with(file.path(), 1, 1 << 20);
             assert_eq!(scanned.compressed[0].codec, codec);
@@ -191,6 +180,7 @@ fn what_is_cut_off_anywhere_counts_up_to_there() {
                 n_whole.fetch_add(1, Ordering::Relaxed);
                 assert!(scanned.tally == beginning(&list, scanned.tally.bytes()));
             }
+            1
         });
         assert!(n_whole.into_inner() <= 10, "{path:?}");
     }
@@ -205,8 +195,8 @@ fn what_is_spoiled_anywhere_is_named() {
         let packed = fs::read(&path).unwrap();
         // What a decoder does not look at: names, times, what made it.
         let n_unseen = AtomicUsize::new(0);
-        on_all_cores(packed.len() / step, |n| {
-            let at = n * step;
+        on_all_cores((packed.len() / step) as u64, |n| {
+            let at = usize::try_from(n).unwrap() * step;
             let mut spoiled = packed.clone();
             spoiled[at] ^= 1 << (at * 5 % 8);
             let mut file = tempfile::NamedTempFile::new().unwrap();
@@ -221,6 +211,7 @@ fn what_is_spoiled_anywhere_is_named() {
                 n_unseen.fetch_add(1, Ordering::Relaxed);
                 assert!(scanned.tally == whole, "{path:?} {at}");
             }
+            1
         });
         assert!(n_unseen.into_inner() < 100, "{path:?}");
     }
