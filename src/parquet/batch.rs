@@ -78,7 +78,7 @@ impl Batch {
         Ok(())
     }
 
-    /// The values as fields, which are in `text`, and the first of which stands where `progress` says.
+    /// The values in `text` as fields. `progress` is the place of the first.
     pub(crate) fn fields<'a>(
         &'a self,
         text: &'a [u8],

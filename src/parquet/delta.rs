@@ -101,7 +101,7 @@ fn read_lengths(bytes: &[u8], most: u64) -> Option<(Vec<u32>, &[u8])> {
     Some((all, rest.0))
 }
 
-/// The 57 bits from one of `bytes` on, the lowest first, and perhaps more; what lies behind their end is zero.
+/// At least 57 bits of `bytes` from bit number `bit` on, the lowest first. Bits beyond the end are zero.
 fn bits(bytes: &[u8], bit: usize) -> u64 {
     let rest = bytes.get(bit / 8..).unwrap_or_default();
     let word = match rest.first_chunk() {
