@@ -15,35 +15,26 @@ const TIMES: usize = if cfg!(miri) { 3 } else { 3000 };
 /// What is in the places of lanes that a kernel does not have.
 const NOT_A_LANE: u64 = 0x0123_4567_89ab_cdef;
 
-/// A test that is done by a kernel inside its shell, as the scan is.
+/// A test that runs for one kernel at a time. What it asks of the kernel is a [`Job`], which runs in the kernel's shell as the scan does.
 trait Check: Copy {
     fn check<K: Kernel>(self, kernel: K);
 }
 
-struct Inside<K, C>(K, C);
-
-impl<K: Kernel, C: Check> Job for Inside<K, C> {
-    #[inline(always)]
-    fn run(self) {
-        self.1.check(self.0);
-    }
-}
-
-struct InShell<C> {
+struct EachKernel<C> {
     check: C,
     covered: Vec<String>,
 }
 
-impl<C: Check> Visit for InShell<C> {
+impl<C: Check> Visit for EachKernel<C> {
     fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
         self.covered.push(name.to_owned());
-        kernel.run(Inside(kernel, self.check));
+        self.check.check(kernel);
     }
 }
 
-/// Does `check` with every kernel, and says with which.
+/// Runs `check` with every kernel, and prints their names.
 fn with_each(name: &str, check: impl Check) {
-    let mut visit = InShell { check, covered: Vec::new() };
+    let mut visit = EachKernel { check, covered: Vec::new() };
     each(&mut visit);
     println!("{name}: {}", visit.covered.join("; "));
 }
@@ -109,30 +100,45 @@ fn expect<K: Kernel>(word: K::Word, expected: Words, what: &str) {
     assert_eq!(stored(word), expected, "{what} of {} lanes", K::LANES);
 }
 
-#[inline(always)]
-fn check_words<K: Kernel>(kernel: K, one: [u64; LANES], two: [u64; LANES]) {
-    let (a, b) = (loaded(kernel, one), loaded(kernel, two));
-    let (one, two) = (Words(one), Words(two));
-    expect::<K>(a, one, "load");
-    expect::<K>(a & b, one & two, "and");
-    expect::<K>(a | b, one | two, "or");
-    expect::<K>(a ^ b, one ^ two, "xor");
-    expect::<K>(!a, !one, "not");
-    expect::<K>(a.made(), one, "made");
-    expect::<K>(a.moved(b.going_on()), one.moved(two.going_on()), "moved");
-    expect::<K>(a.plus(b), one.plus(two), "plus");
-    expect::<K>(a.top(), one.top(), "top");
-    let own = (1 << K::LANES) - 1;
-    assert_eq!(a.lanes(), one.lanes() & own, "lanes");
-    assert_eq!(a.is_at_border(), one.0[..K::LANES].iter().any(|lane| lane & BORDER != 0), "border");
-    assert_eq!(a.any(), one.lanes() & own != 0, "any");
+/// All operations of a kernel on two words.
+struct OnTwoWords<K>(K, [u64; LANES], [u64; LANES]);
+
+impl<K: Kernel> Job for OnTwoWords<K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(kernel, one, two) = self;
+        let (a, b) = (loaded(kernel, one), loaded(kernel, two));
+        let (one, two) = (Words(one), Words(two));
+        expect::<K>(a, one, "load");
+        expect::<K>(a & b, one & two, "and");
+        expect::<K>(a | b, one | two, "or");
+        expect::<K>(a ^ b, one ^ two, "xor");
+        expect::<K>(!a, !one, "not");
+        expect::<K>(a.made(), one, "made");
+        expect::<K>(a.moved(b.going_on()), one.moved(two.going_on()), "moved");
+        expect::<K>(a.plus(b), one.plus(two), "plus");
+        expect::<K>(a.top(), one.top(), "top");
+        let own = (1 << K::LANES) - 1;
+        assert_eq!(a.lanes(), one.lanes() & own, "lanes");
+        assert_eq!(a.is_at_border(), one.0[..K::LANES].iter().any(|lane| lane & BORDER != 0), "border");
+        assert_eq!(a.any(), one.lanes() & own != 0, "any");
+    }
+}
+
+/// A word with the same bits in all lanes.
+struct OnSplat<K>(K, u64);
+
+impl<K: Kernel> Job for OnSplat<K> {
+    #[inline(always)]
+    fn run(self) {
+        expect::<K>(self.0.splat(self.1), Words([self.1; LANES]), "splat");
+    }
 }
 
 #[derive(Clone, Copy)]
 struct OnWords;
 
 impl Check for OnWords {
-    #[inline(always)]
     fn check<K: Kernel>(self, kernel: K) {
         let edges = edges();
         // A word and its neighbour differ, so that nothing can come from the wrong lane unseen.
@@ -140,20 +146,20 @@ impl Check for OnWords {
             for from in (0..edges.len()).step_by(if cfg!(miri) { 30 } else { 1 }) {
                 let one = std::array::from_fn(|lane| edges[(from + lane) % edges.len()]);
                 let two = std::array::from_fn(|lane| edges[(from + shift + 3 * lane) % edges.len()]);
-                check_words(kernel, one, two);
+                kernel.run(OnTwoWords(kernel, one, two));
             }
         }
         let mut numbers = Numbers(1);
         for _ in 0..TIMES {
-            check_words(kernel, numbers.words(), numbers.words());
+            kernel.run(OnTwoWords(kernel, numbers.words(), numbers.words()));
         }
         for &edge in &edges {
-            expect::<K>(kernel.splat(edge), Words([edge; LANES]), "splat");
+            kernel.run(OnSplat(kernel, edge));
         }
         // One bit alone in one lane alone.
         for n in (0..64 * LANES).step_by(if cfg!(miri) { 71 } else { 1 }) {
             let alone = std::array::from_fn(|lane| if lane == n / 64 { 1 << (n % 64) } else { 0 });
-            check_words(kernel, alone, [0; LANES]);
+            kernel.run(OnTwoWords(kernel, alone, [0; LANES]));
         }
     }
 }
@@ -163,12 +169,13 @@ fn words() {
     with_each("words", OnWords);
 }
 
-#[derive(Clone, Copy)]
-struct OnCounts;
+/// Counts of random words.
+struct OnRandomCounts<K>(K);
 
-impl Check for OnCounts {
+impl<K: Kernel> Job for OnRandomCounts<K> {
     #[inline(always)]
-    fn check<K: Kernel>(self, kernel: K) {
+    fn run(self) {
+        let Self(kernel) = self;
         let mut numbers = Numbers(2);
         for n in 0..TIMES.div_ceil(30) {
             let (mut counts, mut expected) = (kernel.counts(), [0; 4]);
@@ -202,6 +209,15 @@ impl Check for OnCounts {
             }
             assert_eq!(counts.totals(), expected, "counts of {} lanes", K::LANES);
         }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct OnCounts;
+
+impl Check for OnCounts {
+    fn check<K: Kernel>(self, kernel: K) {
+        kernel.run(OnRandomCounts(kernel));
     }
 }
 
@@ -252,26 +268,32 @@ fn all_classes<W>(c: impl Classes<W>) -> [W; 35] {
     ]
 }
 
-/// # Panics
-/// When the classes of some block of `lanes` are not those of the portable kernel, whose lanes behind the kernel's are empty.
-#[inline(always)]
-fn check_classes<K: Kernel>(kernel: K, lanes: &[&[u8]; LANES]) {
-    let (blocks, all) = (Blocks::new(lanes, K::LANES), Blocks::new(lanes, LANES));
-    assert!(blocks.len() >= all.len());
-    for at in 0..all.len() {
-        let classes = all_classes(K::Classes::from(kernel.planes(&blocks, at)));
-        let expected = all_classes(OfCodes(Portable.planes(&all, at)));
-        for (n, (class, expected)) in classes.into_iter().zip(expected).enumerate() {
-            expect::<K>(class, expected, &format!("class {n}"));
+/// The classes of all blocks of these lanes, which have to be those of the portable kernel. It has lanes behind the kernel's, which are empty.
+struct OnLanes<'a, K>(K, &'a [&'a [u8]; LANES]);
+
+impl<K: Kernel> Job for OnLanes<'_, K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(kernel, lanes) = self;
+        let (blocks, all) = (Blocks::new(lanes, K::LANES), Blocks::new(lanes, LANES));
+        assert!(blocks.len() >= all.len());
+        for at in 0..all.len() {
+            let classes = all_classes(K::Classes::from(kernel.planes(&blocks, at)));
+            for (n, (class, expected)) in classes.into_iter().zip(portable_classes(&all, at)).enumerate() {
+                expect::<K>(class, expected, &format!("class {n}"));
+            }
         }
     }
+}
+
+fn portable_classes(blocks: &Blocks, at: usize) -> [Words; 35] {
+    all_classes(OfCodes(Portable.planes(blocks, at)))
 }
 
 #[derive(Clone, Copy)]
 struct OnBlocks;
 
 impl Check for OnBlocks {
-    #[inline(always)]
     fn check<K: Kernel>(self, kernel: K) {
         // Every byte in every place of every lane, beside others that differ from place to place and lane to lane.
         for factor in if cfg!(miri) { 0..1 } else { 0..8 } {
@@ -279,7 +301,7 @@ impl Check for OnBlocks {
                 let blocks: [[u8; BLOCK]; LANES] = std::array::from_fn(|lane| {
                     std::array::from_fn(|at| (first as usize + (2 * at + 7 * lane) * factor).to_le_bytes()[0])
                 });
-                check_classes(kernel, &blocks.each_ref().map(|block| &block[..]));
+                kernel.run(OnLanes(kernel, &blocks.each_ref().map(|block| &block[..])));
             }
         }
         let mut numbers = Numbers(3);
@@ -287,7 +309,7 @@ impl Check for OnBlocks {
             // Three blocks, at all distances from the borders that vectors like.
             let bytes: [_; LANES] =
                 std::array::from_fn(|_| (0..4).flat_map(|_| numbers.block()).collect::<Vec<u8>>());
-            check_classes(kernel, &std::array::from_fn(|lane| &bytes[lane][(n + lane) % BLOCK..]));
+            kernel.run(OnLanes(kernel, &std::array::from_fn(|lane| &bytes[lane][(n + lane) % BLOCK..])));
         }
     }
 }
@@ -314,7 +336,6 @@ struct AtTheEnd;
 
 #[cfg(all(unix, not(miri)))]
 impl Check for AtTheEnd {
-    #[inline(always)]
     fn check<K: Kernel>(self, kernel: K) {
         let mut page = page::Page::new(1024);
         let mut numbers = Numbers(4);
@@ -322,11 +343,11 @@ impl Check for AtTheEnd {
         let end: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
         for len in BLOCK..6 * BLOCK {
             let end = page.end_with(&end[..len]);
-            check_classes(kernel, &[end; LANES]);
+            kernel.run(OnLanes(kernel, &[end; LANES]));
             for lane in 0..LANES {
                 let mut lanes = [&inside[..len]; LANES];
                 lanes[lane] = end;
-                check_classes(kernel, &lanes);
+                kernel.run(OnLanes(kernel, &lanes));
             }
         }
     }
