@@ -174,9 +174,9 @@ impl Census {
     }
 
     /// Gives inputs that have not ended other numbers, no two the same.
-    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
-        self.hosts.renumber(&number);
-        self.tlds.renumber(&number);
+    pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
+        self.hosts.renumber(number);
+        self.tlds.renumber(number);
         if let Some(longest) = self.lengths.longest_mut() {
             longest.place.input = number(longest.place.input);
         }

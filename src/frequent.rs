@@ -242,7 +242,7 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
     }
 
     /// Gives inputs that have not ended other numbers, no two the same.
-    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+    pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
         self.open = std::mem::take(&mut self.open)
             .into_iter()
             .map(|(input, chunks)| (number(input), chunks))

@@ -225,7 +225,7 @@ impl Partial {
             let input = number_of[compressed.input as usize];
             add_compressed(&mut all.compressed, Compressed { input, ..*compressed });
         }
-        all.tally.renumber(|input| number_of[input as usize]);
+        all.tally.renumber(&|input| number_of[input as usize]);
         if !all.settings.show_secrets() {
             all.tally.examples_mut().for_each(crate::example::Example::forget_secrets);
         }
@@ -270,8 +270,8 @@ impl Partial {
                 self.inputs.values().chain(other.inputs.values()).map(|known| order(&known.name)).collect();
             let numbers: BTreeMap<_, _> =
                 names.into_iter().map(|(_, name)| name.to_owned()).zip(0..).collect();
-            self.renumber(|_, name| numbers[name]);
-            other.renumber(|_, name| numbers[name]);
+            self.renumber(&|_, name| numbers[name]);
+            other.renumber(&|_, name| numbers[name]);
         }
         for (number, known) in other.inputs {
             self.know(number, known)?;
@@ -306,7 +306,7 @@ impl Partial {
     }
 
     /// Gives inputs other numbers, no two the same.
-    fn renumber(&mut self, number: impl Fn(u32, &str) -> u32) {
+    fn renumber(&mut self, number: &dyn Fn(u32, &str) -> u32) {
         let new: BTreeMap<u32, u32> =
             self.inputs.iter().map(|(&old, known)| (old, number(old, &known.name))).collect();
         if new.iter().all(|(old, new)| old == new) {
@@ -319,7 +319,7 @@ impl Partial {
         let compressed =
             compressed.map(|compressed| Compressed { input: new[&compressed.input], ..compressed });
         self.compressed = compressed.map(|compressed| (compressed.input, compressed)).collect();
-        self.tally.renumber(|old| new[&old]);
+        self.tally.renumber(&|old| new[&old]);
     }
 
     /// Takes note of the inputs of which there is all.
@@ -373,7 +373,7 @@ impl Partial {
             // What has ended stands at its own number: nothing else may get that.
             self.tally.census.open_inputs().into_iter().for_each(|input| self.tally.end(input));
         }
-        self.renumber(|old, _| dense[&old]);
+        self.renumber(&|old, _| dense[&old]);
         // Now that all numbers are known.
         self.end_inputs();
         let mut failures = Vec::new();

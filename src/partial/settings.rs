@@ -6,6 +6,7 @@ use crate::corpus::Reading;
 use crate::grammar::Grammar;
 use crate::input::Codec;
 use crate::machine::TABLES;
+use crate::report::digest;
 use crate::scan::{DistinctWanted, Options, TopWanted};
 
 /// With what a part was scanned. Merged are only parts for which all of it is the same.
@@ -62,8 +63,8 @@ impl Settings {
 
     /// What is not the same, each as it is here and there.
     pub(super) fn differences(&self, other: &Self) -> Vec<String> {
-        let fields = |settings: &Self| match serde_json::to_value(settings) {
-            Ok(serde_json::Value::Object(fields)) => fields,
+        let fields = |settings: &Self| match digest::to_value(settings) {
+            serde_json::Value::Object(fields) => fields,
             _ => unreachable!("settings are an object of strings, numbers and lists of them"),
         };
         let others = fields(other);

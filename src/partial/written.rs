@@ -5,7 +5,6 @@ use std::fmt;
 use std::io::{self, BufRead, Read, Write};
 
 use serde::{Deserialize, Serialize};
-use serde_json::Value;
 
 use super::{Known, MAX_ERRORS, MAX_INPUTS, Partial, Settings, order};
 use crate::corpus::{Compressed, Records};
@@ -90,10 +89,6 @@ fn digest_without(document: &str, at: usize, len: usize) -> String {
     digest::of_parts([&document.as_bytes()[..at], &document.as_bytes()[at + len..]])
 }
 
-fn value_of(document: &impl Serialize) -> Value {
-    serde_json::to_value(document).expect("it is made of strings, numbers and lists of them")
-}
-
 impl Partial {
     /// Writes it as a line of JSON, of the schema [`SCHEMA`]: some kilobytes, and more where hosts or different ones are counted.
     ///
@@ -104,7 +99,7 @@ impl Partial {
         let written = Written {
             schema: SCHEMA.to_owned(),
             digest: String::new(),
-            fingerprint: digest::of(value_of(&all.settings)),
+            fingerprint: digest::of(digest::to_value(&all.settings)),
             settings: all.settings,
             n_inputs: all.n_inputs,
             is_numbered: all.is_numbered,
@@ -113,7 +108,7 @@ impl Partial {
             compressed: all.compressed.into_values().collect(),
             tally: all.tally,
         };
-        let mut document = value_of(&written).to_string();
+        let mut document = digest::to_value(&written).to_string();
         let Some((at, len)) = digest_field(&document) else { unreachable!("it has the field") };
         document.replace_range(at..at + len, &field(&digest_without(&document, at, len)));
         writeln!(out, "{document}")
@@ -269,6 +264,8 @@ impl Records {
 
 #[cfg(test)]
 mod tests {
+    use serde_json::Value;
+
     use super::*;
     use crate::corpus::{Effort, Part, Reading, scan_parts};
     use crate::input::Input;

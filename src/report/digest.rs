@@ -5,6 +5,7 @@
 
 use std::fmt::Write;
 
+use serde::Serialize;
 use serde_json::Value;
 use sha2::{Digest, Sha256};
 
@@ -12,7 +13,13 @@ use super::Report;
 
 /// The digest that a report should have.
 pub(super) fn of_report(report: &Report) -> String {
-    of(serde_json::to_value(report).expect("a report is made of strings, numbers and lists of them"))
+    of(to_value(report))
+}
+
+/// `of` as a JSON value. It goes by text: the code that writes all types is there only once, for text.
+pub(crate) fn to_value(of: &impl Serialize) -> Value {
+    let json = serde_json::to_vec(of).and_then(|json| serde_json::from_slice(&json));
+    json.expect("it is made of strings, numbers and lists of them")
 }
 
 /// The digest of a report as read, with all fields that it has: SHA-256 of it without `digest`, `run` and, of the inputs, `name`,

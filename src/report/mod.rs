@@ -478,8 +478,9 @@ impl Report {
     /// # Errors
     /// When `out` cannot be written to.
     pub fn write_json(&self, mut out: impl io::Write) -> io::Result<()> {
+        let out: &mut dyn io::Write = &mut out;
         let digest = digest::of_report(self);
-        serde_json::to_writer_pretty(&mut out, &Self { digest, ..self.clone() })?;
+        serde_json::to_writer_pretty(&mut *out, &Self { digest, ..self.clone() })?;
         out.write_all(b"\n")
     }
 }

@@ -140,7 +140,7 @@ impl Tally {
     }
 
     /// Gives inputs other numbers, no two the same. None of them has [ended](Self::end).
-    pub(crate) fn renumber(&mut self, number: impl Fn(u32) -> u32) {
+    pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
         let founds = self.defects.founds_mut().chain(&mut self.advisories);
         let lists = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
         for examples in lists {
@@ -149,7 +149,7 @@ impl Tally {
             }
             examples.sort_by_key(|example| example.place);
         }
-        self.census.renumber(&number);
+        self.census.renumber(number);
         self.runs.iter_mut().for_each(|run| run.input = number(run.input));
         self.runs.sort_unstable();
         self.signs = std::mem::take(&mut self.signs)

@@ -246,7 +246,7 @@ mod tests {
                 1000
             ],
         });
-        serde_json::from_value(report).unwrap()
+        serde_json::from_slice(report.to_string().as_bytes()).unwrap()
     }
 
     #[test]
