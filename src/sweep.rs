@@ -369,16 +369,8 @@ impl<C: Consumer> Sweeper<'_, C> {
                 counts[usize::from(outcome)] += 1;
                 return;
             }
-            let line = &pieces[lane][start..end];
             let place = Place { offset: places[lane].offset + start as u64, ..place };
-            let number = move || number;
-            let entry = Line::whole(place, &number, line);
-            if is_blank {
-                self.consumer.blank(&entry);
-            } else {
-                self.ways.attended += 1;
-                self.consumer.judged(&entry, line, outcome);
-            }
+            self.walked(&pieces[lane][start..end], place, number, outcome);
         });
         self.consumer.bulk(&Bulk { cr, ..Bulk::default() });
         for (outcome, lines) in OUTCOMES.iter().zip(counts) {
@@ -394,6 +386,19 @@ impl<C: Consumer> Sweeper<'_, C> {
             }
             let end = at.offset + piece.len() as u64;
             self.consumer.cover(Run { input: place.input, start: at.offset, end, lines });
+        }
+    }
+
+    /// Passes on one line of the walk that is not counted in bulk. Not inlined, so that the code for each line end stays small enough to be.
+    #[inline(never)]
+    fn walked(&mut self, line: &[u8], place: Place, number: u64, outcome: u8) {
+        let number = || number;
+        let entry = Line::whole(place, &number, line);
+        if line.is_empty() {
+            self.consumer.blank(&entry);
+        } else {
+            self.ways.attended += 1;
+            self.consumer.judged(&entry, line, outcome);
         }
     }
 
