@@ -90,9 +90,9 @@ fn seed() -> u64 {
     number("URLSIFT_KERNELS_SEED", 1)
 }
 
-/// `n` in the long mode of the tests and a quarter by default, multiplied by `URLSIFT_KERNELS`.
+/// `n` in the long mode of the tests and an eighth by default, multiplied by `URLSIFT_KERNELS`.
 fn times(n: u64) -> u64 {
-    amount(n / 4, n) * number("URLSIFT_KERNELS", 1)
+    amount(n / 8, n) * number("URLSIFT_KERNELS", 1)
 }
 
 #[test]
@@ -373,7 +373,7 @@ const TEMPLATES: [&str; 25] = [
 #[test]
 fn every_byte_in_every_place() {
     // The lines all begin at different places of a block; those of each round begin `step` bytes later.
-    let step = amount(7, 1);
+    let step = amount(13, 1);
     let n_rounds = 64_u64.div_ceil(step);
     on_all_cores(TEMPLATES.len() as u64 * n_rounds, |n| {
         let template = TEMPLATES[usize::try_from(n / n_rounds).unwrap()].as_bytes();
