@@ -14,7 +14,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use urlsift::corpus::{Effort, scan_inputs};
+use urlsift::run::{Effort, scan_inputs};
 use urlsift::{Tally, input, scan};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {

@@ -13,7 +13,7 @@ use std::time::Duration;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
-use urlsift::format::{Format, Reader};
+use urlsift::records::{Format, Reader};
 
 /// Processor time of this thread.
 struct ThreadTime;

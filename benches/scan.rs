@@ -10,8 +10,8 @@ use std::io::{self, Write};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
-use urlsift::corpus::{Effort, scan_inputs};
-use urlsift::kernel::KernelId;
+use urlsift::run::{Effort, scan_inputs};
+use urlsift::simd::KernelId;
 use urlsift::split::{self, split_inputs};
 use urlsift::{Tally, input, scan};
 
@@ -46,7 +46,7 @@ fn scan_pieces(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally
         let some = &rest[..rest.len().min(1 << 20)];
         let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
         let (piece, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
-        let place = urlsift::tally::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
+        let place = urlsift::place::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
         scan::scan_into(&mut tally, kernel, piece, place, options);
         rest = behind;
     }

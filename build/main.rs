@@ -1,29 +1,29 @@
 //! Derives the machine that judges lines from the five grammar files, when the crate is compiled.
 //!
-//! Written to `$OUT_DIR/tables.rs`, which `src/machine.rs` includes: the machine that runs all five grammars at once, and
+//! Written to `$OUT_DIR/tables.rs`, which `src/grammar/automaton.rs` includes: the machine that runs all five grammars at once, and
 //! for each grammar the machine whose states also know which rule is being read; and to `$OUT_DIR/walk.rs` and
-//! `$OUT_DIR/next.bin`, which `src/line_table.rs` includes: the machine of the scan.
+//! `$OUT_DIR/next.bin`, which `src/engine/line_table.rs` includes: the machine of the scan.
 
 #![recursion_limit = "512"]
 #![allow(clippy::precedence, reason = "a rule reads as in its document: sequence binds closer than choice")]
 #![allow(clippy::doc_link_with_quotes, reason = "the comment on a rule is the rule as printed")]
 
 mod automaton;
-mod fact;
+mod line_facts;
 mod rule;
-mod walk;
+mod line_table;
 
-#[path = "../src/grammar/draft1993.rs"]
+#[path = "../src/grammar/rules/draft1993.rs"]
 mod draft1993;
-#[path = "../src/grammar/rfc1738.rs"]
+#[path = "../src/grammar/rules/rfc1738.rs"]
 mod rfc1738;
-#[path = "../src/grammar/rfc1808.rs"]
+#[path = "../src/grammar/rules/rfc1808.rs"]
 mod rfc1808;
-#[path = "../src/grammar/rfc2396.rs"]
+#[path = "../src/grammar/rules/rfc2396.rs"]
 mod rfc2396;
-#[path = "../src/grammar/rfc3986.rs"]
+#[path = "../src/grammar/rules/rfc3986.rs"]
 mod rfc3986;
-#[path = "../src/scheme.rs"]
+#[path = "../src/grammar/scheme.rs"]
 #[allow(dead_code, reason = "the library uses all of it")]
 mod scheme;
 
@@ -32,15 +32,15 @@ use std::process::Command;
 use std::{env, fs, path::Path};
 
 use automaton::{Classes, Dfa, Nfa, State};
-use fact::{Escapes, Fact};
+use line_facts::{Escapes, Fact};
+use line_table::{Column, Outcome, Walk};
 use rule::Name;
-use walk::{Column, Outcome, Walk};
 
 fn main() {
     println!("cargo::rustc-env=URLSIFT_RUSTC={}", compiler().unwrap_or_default());
     println!("cargo::rerun-if-changed=build");
-    println!("cargo::rerun-if-changed=src/grammar");
-    println!("cargo::rerun-if-changed=src/scheme.rs");
+    println!("cargo::rerun-if-changed=src/grammar/rules");
+    println!("cargo::rerun-if-changed=src/grammar/scheme.rs");
 
     let tops = [
         draft1993::prefixedurl(),
@@ -69,8 +69,8 @@ fn main() {
     let hash = fingerprint(out.as_bytes());
     constant(&mut out, "TABLES", "u64", hash);
     write("tables.rs", out);
-    let (classes, machine) = walk::with_facts(&machine, &classes.of, &fact::machine());
-    write_walk(&walk::by_pairs(classes, &machine));
+    let (classes, machine) = line_table::with_facts(&machine, &classes.of, &line_facts::machine());
+    write_walk(&line_table::by_pairs(classes, &machine));
 }
 
 /// The compiler and its version: a measured time names it. Cargo runs this again when it changes.

@@ -1,6 +1,6 @@
 //! The notation in which the five grammar files are written: regular expressions over bytes whose parts have names.
 //!
-//! A grammar file (`src/grammar/*.rs`) is one [`rules!`] block. Each entry carries the document's own text as its doc
+//! A grammar file (`src/grammar/rules/*.rs`) is one [`rules!`] block. Each entry carries the document's own text as its doc
 //! comment and says the same thing once more in Rust: `a + b` is a sequence, `a | b` a choice, a string is a literal,
 //! [`opt`], [`many`] and [`some`] are `[ ]`, `*` and `1*`. The text is not only a comment: it is kept, and shown to a
 //! user whose line broke that rule.

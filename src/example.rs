@@ -5,24 +5,16 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::octets;
-use crate::parts::beginning;
-use crate::secret::{secrets, secrets_inside};
+use crate::grammar::latin1;
+use crate::grammar::password::{secrets, secrets_inside};
+use crate::grammar::uri_parts::beginning;
+use crate::place::Place;
 
 /// How many examples are kept of each kind.
 pub const MAX_EXAMPLES: usize = 3;
 
 /// How many bytes of a line an example shows at most.
 pub const MAX_EXAMPLE_LEN: usize = 160;
-
-/// Where a line begins.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
-pub struct Place {
-    /// The number of the input, in the order in which they were given.
-    pub input: u32,
-    /// Bytes from the start of the input.
-    pub offset: u64,
-}
 
 /// A line kept to be shown.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -36,7 +28,7 @@ pub struct Example {
     /// Bytes from the start of the line to what the example is about; 0 when it is about the whole line.
     pub at: u64,
     /// Some bytes of the line around `at`, at most [`MAX_EXAMPLE_LEN`], as they stand.
-    #[serde(with = "octets")]
+    #[serde(with = "latin1")]
     pub text: Box<[u8]>,
     /// Where in `text` passwords may stand, ascending.
     pub secrets: Vec<Range<usize>>,

@@ -23,7 +23,7 @@
 //!
 //! # Scan a buffer
 //!
-//! [`scan()`] counts all lines of a corpus in memory into a [`Tally`]; [`corpus::scan_memory`] does it on several threads.
+//! [`scan()`] counts all lines of a corpus in memory into a [`Tally`]; [`run::scan_memory`] does it on several threads.
 //!
 //! ```
 //! use urlsift::{Grammar, scan};
@@ -42,12 +42,12 @@
 //!
 //! # Scan a file
 //!
-//! [`input::list`] makes inputs of paths, and [`corpus::scan_inputs`] reads them on all cores; memory does not grow with them.
+//! [`input::list`] makes inputs of paths, and [`run::scan_inputs`] reads them on all cores; memory does not grow with them.
 //! What cannot be read is told beside the tally, and stops nothing else. [`report::Report`] makes a document of the result, the
 //! same that the command writes.
 //!
 //! ```
-//! use urlsift::corpus::{Effort, scan_inputs};
+//! use urlsift::run::{Effort, scan_inputs};
 //! use urlsift::{Grammar, input, scan};
 //!
 //! # let directory = tempfile::tempdir()?;
@@ -74,7 +74,7 @@
 //!
 //! ```
 //! use urlsift::scan::{Options, scan, scan_part};
-//! use urlsift::tally::Place;
+//! use urlsift::place::Place;
 //!
 //! let bytes = b"http://example.org/\nnews:*\n/a b\n";
 //! let (head, tail) = bytes.split_at(20); // behind the first line
@@ -96,19 +96,19 @@
 //! - *Defect*: why one grammar refuses a line ([`Defect`]): the [`Component`] it lies in, its [`Cause`], the [`Rule`] that was
 //!   being read, and the *offset*, how many bytes of the line stand before the first that no accepted line could have there.
 //! - *Advisory*: something worth knowing of a line that some grammar accepts ([`Advisory`]). It changes no verdict.
-//! - *Base*: a URI that relative references are resolved against ([`resolve::Base`]). No verdict and no tally depends on it.
+//! - *Base*: a URI that relative references are resolved against ([`grammar::resolve::Base`]). No verdict and no tally depends on it.
 //! - *Tally*: the counts of a corpus or of a part of it ([`Tally`]).
 //! - *Corpus*: all that is judged in one go. *Input*: one file or stream of it ([`input::Input`]). *Place*: an input's number and
-//!   an offset in bytes ([`tally::Place`]). *Run*: a stretch of an input that has been read without a gap ([`tally::Run`]).
-//! - *Part*: the lines of an input that begin in a range of its bytes ([`corpus::Part`]). *Split*: a part as others are told of it
-//!   ([`plan::Split`]). *Partial report*: the counts of parts, to be merged ([`partial::Partial`]).
+//!   an offset in bytes ([`place::Place`]). *Extent*: a range of an input that has been read without a gap ([`place::Extent`]).
+//! - *Part*: the lines of an input that begin in a range of its bytes ([`run::Part`]). *Split*: a part as others are told of it
+//!   ([`partial_report::plan::Split`]). *Partial report*: the counts of parts, to be merged ([`partial_report::Partial`]).
 //! - *Shard*: a run of whole lines that is one piece of work. *Lane*: one of several sub-pieces that are walked side by side.
-//!   *Kernel*: what does that, by the vectors of the machine or without ([`kernel::KernelId`]). None of them changes a count.
+//!   *Kernel*: what does that, by the vectors of the machine or without ([`simd::KernelId`]). None of them changes a count.
 //!
 //! # Stability
 //!
 //! The names that `name()` gives are public and stay. Structs and enums that may grow are `#[non_exhaustive]`: options are made
-//! by `default()`, and their fields assigned. [`Grammar`], [`Kind`] and [`tally::Place`] will not grow within a major version.
+//! by `default()`, and their fields assigned. [`Grammar`], [`Kind`] and [`place::Place`] will not grow within a major version.
 //!
 //! # Features
 //!
@@ -116,7 +116,7 @@
 //!
 //! | feature | adds |
 //! |---|---|
-//! | none | [`judge()`], [`parts`], [`resolve`] and what they return; depends on memchr alone |
+//! | none | [`judge()`], [`grammar::uri_parts`], [`grammar::resolve`] and what they return; depends on memchr alone |
 //! | `scan` | corpora in memory and in files, records, tallies, reports, partial reports |
 //! | `gzip`, `zstd`, `bzip2`, `xz` | compressed inputs |
 //! | `parquet` | files of that format, and the module of that name |
@@ -141,99 +141,46 @@
     allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
 )]
 
-mod names;
-#[cfg(feature = "scan")]
-mod octets;
-pub mod component;
-pub mod escape;
-pub mod scheme;
-pub mod secret;
-pub mod parts;
 pub mod grammar;
-mod machine;
-pub mod defect;
-pub mod advisory;
-mod judge;
-pub mod resolve;
 #[cfg(feature = "scan")]
-mod class;
-#[cfg(feature = "scan")]
-pub mod kernel;
-#[cfg(feature = "scan")]
-mod shard;
-#[cfg(feature = "scan")]
-mod line_table;
-#[cfg(feature = "scan")]
-mod walk;
-#[cfg(feature = "scan")]
-pub mod watch;
-#[cfg(feature = "scan")]
-mod hands;
-#[cfg(feature = "scan")]
-mod sign;
-#[cfg(feature = "scan")]
-pub mod format;
-#[cfg(feature = "scan")]
-pub mod input;
-#[cfg(feature = "parquet")]
-pub mod parquet;
-#[cfg(feature = "scan")]
-mod reading;
-#[cfg(feature = "scan")]
-mod cutter;
-#[cfg(feature = "scan")]
-mod streams;
-#[cfg(feature = "scan")]
-mod lanes;
-#[cfg(feature = "scan")]
-mod verdicts;
+pub mod place;
 #[cfg(feature = "scan")]
 mod example;
 #[cfg(feature = "scan")]
-mod length;
+mod lines;
 #[cfg(feature = "scan")]
-mod distinct;
+mod input_signs;
 #[cfg(feature = "scan")]
-mod frequent;
+pub mod progress;
 #[cfg(feature = "scan")]
-mod census;
+pub mod simd;
+#[cfg(feature = "scan")]
+mod engine;
+#[cfg(feature = "scan")]
+pub mod input;
+#[cfg(feature = "scan")]
+pub mod records;
 #[cfg(feature = "scan")]
 pub mod tally;
 #[cfg(feature = "scan")]
-mod bulk;
-#[cfg(feature = "scan")]
-mod sweep;
-#[cfg(feature = "scan")]
-mod observe;
-#[cfg(feature = "scan")]
 pub mod scan;
 #[cfg(feature = "scan")]
-mod long_line;
+pub mod run;
 #[cfg(feature = "scan")]
-mod gather;
-#[cfg(feature = "scan")]
-mod parallel;
-#[cfg(feature = "scan")]
-mod pipeline;
-#[cfg(feature = "scan")]
-pub mod corpus;
-#[cfg(feature = "scan")]
-pub mod record;
+pub mod rows;
 #[cfg(feature = "scan")]
 pub mod split;
 #[cfg(feature = "scan")]
 pub mod report;
 #[cfg(feature = "scan")]
-pub mod partial;
-#[cfg(feature = "scan")]
-pub mod plan;
+pub mod partial_report;
 
-pub use advisory::{Advisories, Advisory};
-pub use component::Component;
-pub use defect::{Cause, Defect};
+pub use grammar::advisory::{Advisories, Advisory};
+pub use grammar::automaton::Rule;
+pub use grammar::component::Component;
+pub use grammar::defect::{Cause, Defect};
+pub use grammar::judge::{Judgement, Kind, judge};
 pub use grammar::{Grammar, Verdict};
-pub use judge::{Judgement, Kind, judge};
-pub use machine::Rule;
 #[cfg(feature = "scan")]
 pub use scan::scan;
 #[cfg(feature = "scan")]

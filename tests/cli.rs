@@ -18,8 +18,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
-use urlsift::kernel::KernelId;
 use urlsift::report::Report;
+use urlsift::simd::KernelId;
 
 fn urlsift() -> Command {
     Command::new(env!("CARGO_BIN_EXE_urlsift"))

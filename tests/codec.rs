@@ -9,8 +9,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::Value;
-use urlsift::corpus::{Effort, Scanned, scan_inputs};
 use urlsift::input::{self, Codec, DecodeError, DecodeErrorKind};
+use urlsift::run::{Effort, Scanned, scan_inputs};
 use urlsift::scan;
 
 use crate::support::{amount, on_all_cores};

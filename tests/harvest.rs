@@ -6,10 +6,10 @@ use std::path::PathBuf;
 
 use crate::samples::samples;
 use crate::support::amount;
-use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
-use urlsift::format::{BadCause, BadRecord, Format, MAX_RECORD_LEN, Reader, Role};
-use urlsift::kernel::KernelId;
+use urlsift::records::{BadCause, BadRecord, Format, MAX_RECORD_LEN, Reader, Role};
+use urlsift::run::{Effort, Reading, Scanned, scan_records};
 use urlsift::scan::Options;
+use urlsift::simd::KernelId;
 use urlsift::tally::{Example, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, input, judge};
 

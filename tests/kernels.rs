@@ -10,9 +10,9 @@ use std::{env, fs};
 
 use crate::reference::Rng;
 use crate::support::{amount, mutated, on_all_cores};
-use urlsift::kernel::KernelId;
+use urlsift::place::Place;
 use urlsift::scan::{Options, Ways, scan_into};
-use urlsift::tally::Place;
+use urlsift::simd::KernelId;
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 /// As [`Options`] are outside of their crate.

@@ -9,12 +9,13 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use urlsift::corpus::{Effort, Reading, Scanned, scan_records};
-use urlsift::format::{Counts, Format, Selector, Skip};
-use urlsift::kernel::KernelId;
-use urlsift::parquet::{Table, TableError, TableErrorKind};
+use urlsift::grammar::escape;
+use urlsift::records::parquet::{Table, TableError, TableErrorKind};
+use urlsift::records::{Counts, Format, Selector, Skip};
+use urlsift::run::{Effort, Reading, Scanned, scan_records};
 use urlsift::scan::Options;
-use urlsift::{Grammar, escape, input, judge};
+use urlsift::simd::KernelId;
+use urlsift::{Grammar, input, judge};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/parquet")

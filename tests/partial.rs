@@ -8,12 +8,12 @@ use std::path::Path;
 use crate::reference::Rng;
 use crate::support::corpus_files;
 use tempfile::TempDir;
-use urlsift::corpus::{Effort, Part, Reading, scan_parts, scan_records};
-use urlsift::format::Format;
 use urlsift::input::{self, Codec, Input};
-use urlsift::partial::{Identity, MergeError, Partial, Settings};
-use urlsift::plan::{Split, plan};
+use urlsift::partial_report::plan::{Split, plan};
+use urlsift::partial_report::{Identity, MergeError, Partial, Settings};
+use urlsift::records::Format;
 use urlsift::report::Report;
+use urlsift::run::{Effort, Part, Reading, scan_parts, scan_records};
 use urlsift::{Grammar, scan};
 
 /// All that can be counted on demand.

@@ -10,8 +10,8 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use urlsift::escape;
-use urlsift::format::{BadCause, BadRecord, Counts, Field, Format, Reader, Role, Skip};
+use urlsift::grammar::escape;
+use urlsift::records::{BadCause, BadRecord, Counts, Field, Format, Reader, Role, Skip};
 
 type Found<'a> = Vec<Result<Field<'a>, BadRecord>>;
 

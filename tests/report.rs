@@ -6,8 +6,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use urlsift::kernel::KernelId;
 use urlsift::report::{ReadErrorKind, Report};
+use urlsift::simd::KernelId;
 
 fn urlsift() -> Command {
     Command::new(env!("CARGO_BIN_EXE_urlsift"))

@@ -2,7 +2,7 @@
 //! them with other crates.
 
 use proptest::prelude::*;
-use urlsift::resolve::Base;
+use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
 
 use crate::reference::Rng;

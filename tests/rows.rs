@@ -9,12 +9,13 @@ use std::path::PathBuf;
 
 use crate::samples::samples;
 use proptest::prelude::*;
-use urlsift::corpus::{Effort, Reading};
-use urlsift::format::{BadRecord, Field, Format, MAX_RECORD_LEN, Reader};
+use urlsift::grammar::escape;
 use urlsift::input::{self, Input};
-use urlsift::record::{Column, Form as RowForm, Written, write_records};
+use urlsift::records::{BadRecord, Field, Format, MAX_RECORD_LEN, Reader};
+use urlsift::rows::{Column, Form as RowForm, Written, write_records};
+use urlsift::run::{Effort, Reading};
 use urlsift::split::{Blank, Form, Options, Split, split_inputs};
-use urlsift::{Grammar, escape, judge, record};
+use urlsift::{Grammar, judge, rows};
 
 fn effort(threads: usize, shard_len: usize) -> Effort {
     let mut effort = Effort::default();
@@ -44,7 +45,7 @@ impl Desk {
 }
 
 fn rows(inputs: &[Input], reading: &Reading, effort: &Effort) -> (String, Written) {
-    let mut records = record::Records::default();
+    let mut records = rows::Records::default();
     records.columns = vec![
         Column::Input,
         Column::Line,
@@ -159,7 +160,7 @@ fn lines_as_rows(name: &str, bytes: &[u8]) -> String {
 fn rows_can_be_objects() {
     let desk = Desk::new();
     let inputs = desk.inputs(&[("log", b"{\"url\": \"/a b\"}\n{\"url\": \"\"}\n")]);
-    let mut records = record::Records::default();
+    let mut records = rows::Records::default();
     (records.columns, records.form) = (vec![Column::Field, Column::Text, Column::Kind], RowForm::Jsonl);
     records.reading = Reading::of(Format::JsonLines);
     let mut out = Vec::new();

@@ -8,11 +8,12 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{amount, corpus_files};
 use proptest::prelude::*;
-use urlsift::corpus::{Effort, scan_inputs, scan_memory};
 use urlsift::input::{Codec, Input};
-use urlsift::kernel::KernelId;
+use urlsift::place::Place;
+use urlsift::run::{Effort, scan_inputs, scan_memory};
 use urlsift::scan::{scan_into, scan_part};
-use urlsift::tally::{MAX_SCHEMES, Place};
+use urlsift::simd::KernelId;
+use urlsift::tally::MAX_SCHEMES;
 use urlsift::{Grammar, Tally, input, scan};
 
 fn options(grammar: Grammar) -> scan::Options {

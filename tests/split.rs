@@ -12,11 +12,12 @@ use std::process::{Command, Output, Stdio};
 use crate::reference::Rng;
 use crate::support::{amount, drawn, mutated, on_all_cores};
 use tempfile::TempDir;
-use urlsift::corpus::Effort;
+use urlsift::grammar::escape;
 use urlsift::input::Codec;
-use urlsift::kernel::KernelId;
+use urlsift::run::Effort;
+use urlsift::simd::KernelId;
 use urlsift::split::{Blank, Form, Options, split_inputs};
-use urlsift::{Grammar, Verdict, escape, input, judge};
+use urlsift::{Grammar, Verdict, input, judge};
 
 /// What a split gives: the two outputs, and how many lines are accepted, refused and blank.
 struct Parted {

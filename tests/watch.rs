@@ -5,10 +5,10 @@ use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
-use urlsift::corpus::{Effort, Reading, Scanned, scan_inputs, scan_records};
-use urlsift::format::{Format, Reader};
-use urlsift::watch::Watch;
-use urlsift::{corpus, input, scan};
+use urlsift::progress::Watch;
+use urlsift::records::{Format, Reader};
+use urlsift::run::{Effort, Reading, Scanned, scan_inputs, scan_records};
+use urlsift::{input, run, scan};
 
 fn effort(threads: usize, watch: &Watch) -> Effort {
     let mut effort = Effort::default();
@@ -96,7 +96,7 @@ fn a_stop_leaves_the_beginning_of_records() {
                 for bad in found.iter().flat_map(|records| records.refused.values().flatten()) {
                     assert!(refused.contains(bad), "{bad:?}");
                 }
-                assert!(scanned.failures.iter().all(corpus::Failure::is_stop));
+                assert!(scanned.failures.iter().all(run::Failure::is_stop));
                 assert_eq!(scanned.failures.is_empty(), len == bytes.len());
                 n_partial += usize::from(len < bytes.len());
             }
@@ -157,7 +157,7 @@ fn a_stop_leaves_the_beginning_of_what_is_packed() {
                 };
                 let len = usize::try_from(scanned.tally.bytes()).unwrap();
                 assert_eq!(scanned.tally, scan(&bytes[..len], &options));
-                assert!(scanned.failures.iter().all(corpus::Failure::is_stop));
+                assert!(scanned.failures.iter().all(run::Failure::is_stop));
                 assert_eq!(scanned.failures.is_empty(), len == bytes.len());
                 // What is read is told as it lies in the file.
                 assert!(watch.bytes() <= packed.len() as u64 && watch.lines() == scanned.tally.lines());

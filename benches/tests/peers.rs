@@ -18,7 +18,7 @@ use fluent_uri::component::Scheme;
 use fluent_uri::pct_enc::EStr;
 use iri_string::types::UriReferenceStr;
 use support::{corpus_lines, family, minimised, on_all_cores};
-use urlsift::parts::split;
+use urlsift::grammar::uri_parts::split;
 use urlsift::{Grammar, judge};
 
 /// How many lines are drawn or mutated.

@@ -16,7 +16,7 @@ use iri_string::types::{UriAbsoluteStr, UriReferenceStr};
 use reference::Rng;
 use support::references::{Components, components, some_base, some_reference};
 use support::{amount, corpus_lines, family, on_all_cores};
-use urlsift::resolve::Base;
+use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
 
 /// How many references are drawn.

@@ -10,8 +10,8 @@ use std::time::Duration;
 use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
-use urlsift::corpus::{Effort, Reading, scan_records};
 use urlsift::report::{Report, Run, SCHEMA};
+use urlsift::run::{Effort, Reading, scan_records};
 use urlsift::{input, scan};
 
 fn repository() -> PathBuf {

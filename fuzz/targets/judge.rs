@@ -7,7 +7,7 @@
 mod reference;
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::resolve::Base;
+use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
 
 fuzz_target!(|line: &[u8]| {

@@ -4,7 +4,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::format::{BadCause, Counts, Format, Reader, Skip};
+use urlsift::records::{BadCause, Counts, Format, Reader, Skip};
 
 /// Fields to choose from; few formats can have all.
 const FIELDS: [&[&str]; 7] = [&[], &["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];

@@ -8,9 +8,9 @@
 mod twin;
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::kernel::KernelId;
+use urlsift::simd::KernelId;
 use urlsift::scan::{Options, scan_into};
-use urlsift::tally::Place;
+use urlsift::place::Place;
 use urlsift::{Grammar, Tally};
 
 fuzz_target!(|input: &[u8]| {

@@ -6,8 +6,8 @@ use std::fmt::Write;
 use clap::builder::Styles;
 use clap::{Arg, ArgAction, Command, CommandFactory};
 
-use super::Typed;
-use super::listing::push_paragraph;
+use crate::cli::Typed;
+use crate::cli::commands::listing::push_paragraph;
 
 /// Examples first, then the options.
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";

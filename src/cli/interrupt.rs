@@ -5,7 +5,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use urlsift::watch::Watch;
+use urlsift::progress::Watch;
 
 /// The number of the last signal that has come, if one has.
 #[derive(Clone, Default)]
@@ -35,7 +35,7 @@ impl Interrupt {
             drop(listens);
             for (n, signal) in signals.forever().enumerate() {
                 if n > 0 {
-                    super::output::abandon();
+                    crate::cli::output_file::abandon();
                     signal_hook::low_level::exit(128 + signal);
                 }
                 watch.stop();

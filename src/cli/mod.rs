@@ -1,33 +1,14 @@
 //! The command line: options as typed, what they come to, and the exit status.
 
-mod bench;
-mod causes;
-mod completions;
-mod count;
-mod explain;
-mod gate;
-mod grammars;
+mod args;
+mod commands;
+mod compress;
+mod fail_on;
 mod help;
-mod hint;
 mod interrupt;
-mod lines;
-mod listing;
-mod man;
-mod merge;
-mod output;
-mod pack;
-mod parts;
-mod paths;
-mod plan;
-mod progress;
-mod reading;
-mod render;
-mod report;
-mod scan;
-mod schemes;
-mod size;
-mod split;
-mod walk;
+mod output_file;
+mod progress_bar;
+mod suggest;
 
 use std::env;
 use std::ffi::OsString;
@@ -39,13 +20,13 @@ use std::sync::LazyLock;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift::Grammar;
-use urlsift::corpus::{Effort, Failure};
-use urlsift::escape::printable;
+use urlsift::grammar::escape::printable;
 use urlsift::input::Input;
-use urlsift::kernel::KernelId;
-use urlsift::watch::Watch;
+use urlsift::progress::Watch;
+use urlsift::run::{Effort, Failure};
+use urlsift::simd::KernelId;
 
-use paths::PathArgs;
+use args::paths::PathArgs;
 
 /// Judge every line of URL lists under five grammars at once
 ///
@@ -60,54 +41,54 @@ struct Typed {
     #[command(subcommand)]
     command: Option<Command>,
     #[command(flatten)]
-    scan: scan::ScanArgs,
+    scan: commands::scan::ScanArgs,
 }
 
 #[derive(Subcommand)]
 enum Command {
     /// Report on lists (what urlsift does without a command)
-    Scan(scan::ScanArgs),
+    Scan(commands::scan::ScanArgs),
     /// Print one record per line, in the order of the input
     ///
     /// A record says what one line is: its place, its verdict, its scheme, why it is refused. Which of that, and in which
     /// order, --columns says. Of logs, indexes, tables and archives (--input-format) there is one for each URL in them.
-    Lines(lines::LinesArgs),
+    Lines(commands::lines::LinesArgs),
     /// Write accepted lines to one file, refused ones to another
     ///
     /// Of logs, indexes and tables (--input-format) it is whole records.
-    Split(split::SplitArgs),
+    Split(commands::split::SplitArgs),
     /// Show a URL part by part, and why a grammar refuses it
     ///
     /// For each URL: its components, each grammar's verdict, and of a refusal the byte, the rule and what could have stood
     /// there instead.
-    Explain(explain::ExplainArgs),
+    Explain(commands::explain::ExplainArgs),
     /// Write a report in another form, without scanning
-    Render(render::RenderArgs),
+    Render(commands::render::RenderArgs),
     /// Merge partial reports into the report of all
     ///
     /// Those that --format partial has written, of parts of a corpus, on this machine or others, in any order. What is counted
     /// twice is refused, and what is missing is named.
-    Merge(merge::MergeArgs),
+    Merge(commands::merge::MergeArgs),
     /// Cut inputs into splits that can be scanned elsewhere
     ///
     /// Prints a line of JSON for each, the largest first. "urlsift scan --splits FILE --format partial" scans some of them, and
     /// "urlsift merge" makes one report of all.
-    Plan(plan::PlanArgs),
+    Plan(commands::plan::PlanArgs),
     /// Measure how fast this machine judges lines
     ///
     /// Each kernel, on 1, 2, 4 and so on up to all threads, against finding the lines with memchr. All answers are checked
     /// before anything is timed.
-    Bench(bench::BenchArgs),
+    Bench(commands::bench::BenchArgs),
     /// List the five grammars: documents, and how they differ
-    Grammars(grammars::GrammarsArgs),
+    Grammars(commands::grammars::GrammarsArgs),
     /// List the schemes known by name: ports, and what judges them
-    Schemes(schemes::SchemesArgs),
+    Schemes(commands::schemes::SchemesArgs),
     /// List the causes and components of refusals, with their rules
-    Causes(causes::CausesArgs),
+    Causes(commands::causes::CausesArgs),
     /// Print a manual page
-    Man(man::ManArgs),
+    Man(commands::man::ManArgs),
     /// Print what a shell needs to complete this command
-    Completions(completions::CompletionsArgs),
+    Completions(commands::completions::CompletionsArgs),
 }
 
 /// What `--version` says: which kernel judges lines here, and which there are.
@@ -234,10 +215,10 @@ impl InputArgs {
         let watch = Watch::default();
         effort.watch = Some(watch.clone());
         let interrupt = interrupt::Interrupt::stops(&watch);
-        let result = if self.no_progress || mixed || !progress::is_wanted(inputs) {
+        let result = if self.no_progress || mixed || !progress_bar::is_wanted(inputs) {
             work(&effort)
         } else {
-            progress::during(&watch, inputs, || work(&effort))
+            progress_bar::during(&watch, inputs, || work(&effort))
         };
         (result, interrupt.signal())
     }
@@ -278,24 +259,24 @@ pub(crate) fn run() -> ExitCode {
     };
     let words: Vec<_> = env::args_os().collect();
     let typed = parse(&words).unwrap_or_else(|error| {
-        let error = hint::first_of(error, &words, |words| parse(words).err());
-        hint::with_tip(error, &Typed::command()).exit()
+        let error = suggest::first_of(error, &words, |words| parse(words).err());
+        suggest::with_tip(error, &Typed::command()).exit()
     });
     let result = match &typed.command {
-        None => scan::run(&typed.scan),
-        Some(Command::Scan(args)) => scan::run(args),
-        Some(Command::Lines(args)) => lines::run(args),
-        Some(Command::Split(args)) => split::run(args),
-        Some(Command::Explain(args)) => explain::run(args),
-        Some(Command::Render(args)) => render::run(args),
-        Some(Command::Merge(args)) => merge::run(args),
-        Some(Command::Plan(args)) => plan::run(args),
-        Some(Command::Bench(args)) => bench::run(args),
-        Some(Command::Grammars(args)) => grammars::run(args),
-        Some(Command::Schemes(args)) => schemes::run(args),
-        Some(Command::Causes(args)) => causes::run(args),
-        Some(Command::Man(args)) => man::run(args),
-        Some(Command::Completions(args)) => completions::run(args),
+        None => commands::scan::run(&typed.scan),
+        Some(Command::Scan(args)) => commands::scan::run(args),
+        Some(Command::Lines(args)) => commands::lines::run(args),
+        Some(Command::Split(args)) => commands::split::run(args),
+        Some(Command::Explain(args)) => commands::explain::run(args),
+        Some(Command::Render(args)) => commands::render::run(args),
+        Some(Command::Merge(args)) => commands::merge::run(args),
+        Some(Command::Plan(args)) => commands::plan::run(args),
+        Some(Command::Bench(args)) => commands::bench::run(args),
+        Some(Command::Grammars(args)) => commands::grammars::run(args),
+        Some(Command::Schemes(args)) => commands::schemes::run(args),
+        Some(Command::Causes(args)) => commands::causes::run(args),
+        Some(Command::Man(args)) => commands::man::run(args),
+        Some(Command::Completions(args)) => commands::completions::run(args),
     };
     match result {
         Ok(End::Done) => ExitCode::SUCCESS,
@@ -336,7 +317,7 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
         let listed = input.and_then(Input::listed_at).map(|(list, line)| format!("{list}:{line}: "));
         complain(&format!("{}{name}: {}", listed.unwrap_or_default(), failure.error));
         if failure.error.kind() == io::ErrorKind::NotFound
-            && let Some(hint) = hint::on_missing_input(name, &Typed::command())
+            && let Some(hint) = suggest::on_missing_input(name, &Typed::command())
         {
             complain(&hint);
         }

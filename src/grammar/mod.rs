@@ -1,13 +1,27 @@
 //! The five grammars by name, and the set of them that accept a line.
 //!
-//! What each grammar accepts stands in its own file beside this one (`draft1993.rs`, `rfc1738.rs`, `rfc1808.rs`,
+//! What each grammar accepts stands in its own file in `rules/` (`draft1993.rs`, `rfc1738.rs`, `rfc1808.rs`,
 //! `rfc2396.rs`, `rfc3986.rs`): the rules of the document in its order. Those files are read by the build script, which
-//! derives the machine of `machine.rs` from them; nothing of them is compiled into the library but the rules' texts.
+//! derives the machine of `automaton.rs` from them; nothing of them is compiled into the library but the rules' texts.
+
+pub(crate) mod named_enum;
+#[cfg(feature = "scan")]
+pub(crate) mod latin1;
+pub mod component;
+pub mod escape;
+pub mod scheme;
+pub mod password;
+pub mod uri_parts;
+pub(crate) mod automaton;
+pub mod defect;
+pub mod advisory;
+pub(crate) mod judge;
+pub mod resolve;
 
 use std::fmt;
 use std::str::FromStr;
 
-use crate::names::write_list;
+use crate::grammar::named_enum::write_list;
 
 /// One of the five grammars. Serialised it is its name.
 ///

@@ -1,32 +1,33 @@
 //! Paths, directories and standard input as named inputs, their bytes decoded, and in pieces of whole lines.
 
+pub(crate) mod workers;
 mod codec;
-mod listing;
+mod source;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
-mod mapped;
+mod mmap;
 #[cfg(not(all(feature = "mmap", target_os = "linux")))]
-#[path = "unmapped.rs"]
-mod mapped;
-mod names;
-mod pieces;
+#[path = "no_mmap.rs"]
+mod mmap;
+mod file_list;
+mod chunks;
 #[cfg(test)]
 mod slow;
-mod span;
-mod walk;
-mod watched;
+mod byte_range;
+mod directory;
+mod progress_reader;
 
+pub(crate) use byte_range::Span;
+#[cfg(feature = "parquet")]
+pub(crate) use chunks::read_at;
+pub(crate) use chunks::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
 pub(crate) use codec::{Meter, Unpacked};
-pub use listing::Input;
-pub(crate) use listing::Opened;
-pub(crate) use mapped::{Mapped, Window};
-pub use names::Separator;
-#[cfg(feature = "parquet")]
-pub(crate) use pieces::read_at;
-pub(crate) use pieces::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
-pub(crate) use span::Span;
-pub use walk::Walk;
-pub(crate) use watched::Told;
+pub use directory::Walk;
+pub use file_list::Separator;
+pub(crate) use mmap::{Mapped, Window};
+pub(crate) use progress_reader::Told;
+pub use source::Input;
+pub(crate) use source::Opened;
 
 use std::path::PathBuf;
 

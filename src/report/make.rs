@@ -5,15 +5,15 @@ use super::{
     InputWarning, LengthBucket, Lengths, LongestLine, Percentile, RecordCount, Report, RuleText, SCHEMA,
     SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
 };
-use crate::component::Component;
-use crate::corpus::Scanned;
-use crate::defect::Cause;
-use crate::escape::{marked, printable};
 use crate::grammar::Grammar;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::grammar::escape::{marked, printable};
+use crate::grammar::judge::judge;
+use crate::grammar::scheme::{KNOWN, Standing};
 use crate::input::Input;
-use crate::judge::judge;
+use crate::run::Scanned;
 use crate::scan::Options;
-use crate::scheme::{KNOWN, Standing};
 use crate::tally::{self, ByVerdict, Example, Tally};
 
 impl Report {

@@ -19,12 +19,12 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::advisory::Advisory;
-use crate::component::Component;
-use crate::defect::Cause;
 use crate::grammar::Grammar;
+use crate::grammar::advisory::Advisory;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
 use crate::input::Codec;
-use crate::kernel::KernelId;
+use crate::simd::KernelId;
 
 #[cfg(feature = "html")]
 pub use html::{MAX_PAGE, json_in_page};

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::escape;
+use crate::grammar::escape;
 
 /// How the text report looks. [`Default`] is for files and pipes: 100 columns of Unicode without colours, whatever the terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::Value;
 
 use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, digest};
-use crate::escape::printable;
 use crate::grammar::Grammar;
+use crate::grammar::escape::printable;
 
 /// Why something is not taken for a report.
 #[derive(Debug)]

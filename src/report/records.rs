@@ -6,8 +6,8 @@ use serde::{Deserialize, Serialize};
 
 use super::make::count;
 use super::{Count, Report};
-use crate::corpus::Records;
-use crate::format::{BadCause, Format, Role, Skip};
+use crate::records::{BadCause, Format, Role, Skip};
+use crate::run::Records;
 
 /// The records of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -452,8 +452,8 @@ fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
 mod tests {
     use super::super::{Distinct, LengthBucket, LongestLine, Percentile, TopEntry};
     use super::*;
-    use crate::corpus::Scanned;
     use crate::input::Input;
+    use crate::run::Scanned;
     use crate::scan::{Options, scan};
 
     /// The report of three lines with all that can be asked for.

@@ -1,7 +1,7 @@
 //! Numbers and names as people read them, in whatever form a report is written for them.
 
 use super::InputWarning;
-use crate::defect::Cause;
+use crate::grammar::defect::Cause;
 
 /// The number with its digits grouped by thousands.
 #[must_use]

@@ -3,13 +3,13 @@
 use std::io::{self, Write};
 
 use super::{Form, Split};
-use crate::corpus::Failure;
-use crate::escape;
-use crate::format::Format;
-use crate::gather;
+use crate::grammar::escape;
 use crate::input::Input;
-use crate::pipeline::Lent;
-use crate::shard::trim_terminator;
+use crate::lines::trim_terminator;
+use crate::records::Format;
+use crate::run::Failure;
+use crate::run::pipeline::Lent;
+use crate::scan::record_fields;
 
 /// Where something goes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -38,7 +38,7 @@ pub(super) struct Parts {
     pub(super) blank: u64,
     pub(super) remarks: u64,
     pub(super) boms: u64,
-    pub(super) records: Option<gather::Records>,
+    pub(super) records: Option<record_fields::Records>,
 }
 
 impl Parts {
@@ -146,7 +146,7 @@ impl<'a, 'i> Outputs<'a, 'i> {
         split.remarks += parts.remarks;
         split.boms += parts.boms;
         if let Some(records) = parts.records {
-            gather::append(&mut split.records, parts.input, records);
+            record_fields::append(&mut split.records, parts.input, records);
         }
         Ok(())
     }

@@ -6,11 +6,11 @@ use std::io;
 
 use super::outputs::{Header, Parts, To};
 use super::{Blank, Form, Options, defect_of, push_defect, push_place};
-use crate::escape;
-use crate::format::{Format, Found, Part, Reader, Skip, Whole, without_end};
-use crate::gather;
-use crate::judge::judge;
-use crate::pipeline::Lent;
+use crate::grammar::escape;
+use crate::grammar::judge::judge;
+use crate::records::{Format, Found, Part, Reader, Skip, Whole, without_end};
+use crate::run::pipeline::Lent;
+use crate::scan::record_fields;
 
 /// # Errors
 /// When the records of a format cannot be put together in other files, or are not wanted there.
@@ -54,7 +54,7 @@ impl Splitter<'_> {
         input: (u32, &str),
     ) -> Parts {
         let whole = bytes.get();
-        let mut found = gather::Records::new(reader.format());
+        let mut found = record_fields::Records::new(reader.format());
         let mut records = reader.records(whole);
         let begin = records.mark + records.gap;
         let mut parts = Parts::new(input.0, found.format);
@@ -126,7 +126,7 @@ impl Splitter<'_> {
         &self,
         record: &Whole<'f, 'a>,
         text: &[u8],
-        found: &mut gather::Records,
+        found: &mut record_fields::Records,
     ) -> Fate<'f, 'a> {
         let fields = match record.found {
             Found::Fields(fields) => fields,

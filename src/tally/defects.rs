@@ -1,8 +1,8 @@
 //! What the chosen grammar refuses, by component and cause.
 
-use crate::component::Component;
-use crate::defect::Cause;
 use crate::example::Found;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
 
 const COMPONENTS: usize = Component::ALL.len();
 const CAUSES: usize = Cause::ALL.len();

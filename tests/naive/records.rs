@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use urlsift::format::{Format, Role};
+use urlsift::records::{Format, Role};
 
 /// Fields, and what they are.
 type Fields = Vec<(Role, Vec<u8>)>;

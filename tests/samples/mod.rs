@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use urlsift::format::Format;
+use urlsift::records::Format;
 
 /// Every sample three times, cut off inside its last record.
 pub(crate) fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {

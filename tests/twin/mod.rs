@@ -10,8 +10,9 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
+use urlsift::grammar::uri_parts;
 use urlsift::tally::{ByVerdict, ERROR_PPM, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top};
-use urlsift::{Grammar, Tally, judge, parts};
+use urlsift::{Grammar, Tally, judge};
 
 /// Lines of one kind, and of the first few the number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
@@ -127,7 +128,7 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
             counts.longest = Some((number, start as u64, len));
         }
         distinct.1.insert(line);
-        let parts = parts::split(line);
+        let parts = uri_parts::split(line);
         let (Some(host), false) = (parts.host, judge(line).verdict().is_empty()) else { continue };
         let port =
             parts.port.map(|port| str::from_utf8(&line[port]).unwrap().trim_start_matches('0').to_owned());

@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use super::source::{Ahead, Source};
 use super::{Codec, DecodeError, DecodeErrorKind, begins, decode, magic_len};
-use crate::watch::{Stopped, Watch};
+use crate::progress::{Stopped, Watch};
 
 /// What a codec's library does.
 pub(super) trait Decode: Send {

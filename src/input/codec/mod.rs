@@ -9,7 +9,7 @@
 )]
 
 #[cfg(feature = "gzip")]
-mod ahead;
+mod gzip_parallel;
 #[cfg(feature = "bzip2")]
 mod bzip2;
 mod decoder;
@@ -17,7 +17,7 @@ mod error;
 #[cfg(feature = "gzip")]
 mod gzip;
 #[cfg(feature = "gzip")]
-mod member;
+mod gzip_member;
 mod source;
 #[cfg(feature = "xz")]
 mod xz;
@@ -29,9 +29,9 @@ use std::io::{self, Read};
 pub(crate) use decoder::Meter;
 pub use error::{DecodeError, DecodeErrorKind};
 
-use crate::hands::Hands;
-use crate::names::named;
-use crate::watch::Watch;
+use crate::grammar::named_enum::named;
+use crate::input::workers::Hands;
+use crate::progress::Watch;
 use decoder::{Decode, Decoder};
 use source::Buffered;
 
@@ -165,7 +165,7 @@ pub(crate) fn unpack<'a>(
             Help::Hands(hands, n_hands) => (Some(hands), n_hands),
             _ => (None, 0),
         };
-        let blocks = ahead::Blocks::new(source, hands, ahead::Sizes::of(n_hands));
+        let blocks = gzip_parallel::Blocks::new(source, hands, gzip_parallel::Sizes::of(n_hands));
         let decoder = Decoder::new(blocks, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }

@@ -1,7 +1,7 @@
 //! How much the page shows. Each list has a bound and each text too: the data is not trusted with the size of the page, nor with
 //! its looks.
 
-use crate::escape::printable;
+use crate::grammar::escape::printable;
 
 /// How much is shown.
 pub(super) struct Bounds {

@@ -1,7 +1,7 @@
 //! Refusals and advisories, with the lines that were kept of each and the byte marked that it is about.
 
 use super::bound::{Bounds, LINE, NAME, RULE, SENTENCE, shown};
-use crate::escape::window;
+use crate::grammar::escape::window;
 use crate::report::{AdvisoryCount, DefectCount, ExampleLine, Report, RuleText};
 
 /// A kind of refusal, or an advisory.

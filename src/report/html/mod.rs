@@ -175,8 +175,11 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::format::{BadCause, Role, Skip};
-    use crate::{Advisory, Cause, Component, Grammar};
+    use crate::grammar::advisory::Advisory;
+    use crate::grammar::component::Component;
+    use crate::grammar::defect::Cause;
+    use crate::grammar::{Grammar, Verdict};
+    use crate::records::{BadCause, Role, Skip};
 
     /// A report with more of everything than any scan can find, in the longest texts there are, of what takes longest to write.
     fn monster(text: &str) -> Report {
@@ -193,7 +196,7 @@ mod tests {
             Cause::ALL.iter().map(kind).collect::<Vec<_>>()
         });
         let sets = (0..32).map(|bits| {
-            let grammars: Vec<_> = crate::Verdict::from_bits(bits).iter().map(Grammar::name).collect();
+            let grammars: Vec<_> = Verdict::from_bits(bits).iter().map(Grammar::name).collect();
             json!({ "grammars": grammars, "lines": most, "examples": lines })
         });
         let advisories =

@@ -1,7 +1,7 @@
 //! Inputs that are no lists: what the page says of their records and fields.
 
 use super::bound::{Bounds, NAME, Part, shown};
-use crate::format::{BadCause, Role, Skip};
+use crate::records::{BadCause, Role, Skip};
 use crate::report::records::FieldSum;
 use crate::report::{RecordCount, RecordPlace, Report, grouped};
 

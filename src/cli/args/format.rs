@@ -1,0 +1,108 @@
+//! Where in their inputs the URLs stand: the options, and what is said of what was found.
+
+use clap::Args;
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use urlsift::input::Input;
+use urlsift::records::{BadCause, Format, Reader, Selector, Skip};
+use urlsift::report::grouped;
+use urlsift::run::{Reading, Records};
+
+use crate::cli::complain;
+
+#[derive(Args)]
+pub(crate) struct ReadingArgs {
+    /// How URLs are written down: cdxj, clf, csv ... [default: auto]
+    ///
+    /// One of lines (a URL a line), cdxj, cdx, warc (also WET), wat, clf (logs of Apache and nginx), w3c (IIS, CloudFront), alb (AWS
+    /// load balancers), jsonl, csv, tsv and parquet (in builds with that feature). With auto it is what the first records look like,
+    /// and standard error says so unless it is lines.
+    #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
+          value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
+          hide_possible_values = true)]
+    input_format: Wanted,
+
+    /// Which fields of a record are URLs
+    ///
+    /// The name of a column, header or key, the number of a column from 1, or a JSON pointer; of logs, request and referer. Several
+    /// are joined by commas, or the option given several times. By numbers the first line of a table is a record like all others.
+    /// Of a Parquet column in groups, their names stand before its own, with dots between them. Without it: the column or key "url",
+    /// the header WARC-Target-URI, request and referer of logs.
+    #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
+    field: Vec<Selector>,
+}
+
+/// A format, or none for whatever it looks like.
+type Wanted = Option<Format>;
+
+fn names() -> Vec<&'static str> {
+    let formats = Format::ALL.iter().map(|format| format.name());
+    ["auto"].into_iter().chain(formats).collect()
+}
+
+impl ReadingArgs {
+    /// How inputs are read.
+    ///
+    /// # Errors
+    /// When the format cannot have such a field.
+    pub(crate) fn reading(&self) -> std::io::Result<Reading> {
+        let mut reading = Reading::default();
+        (reading.format, reading.fields) = (self.input_format, self.field.clone());
+        // Of a Parquet file its footer says what fields there are.
+        if let Some(format) =
+            reading.format.filter(|&format| !(cfg!(feature = "parquet") && format == Format::Parquet))
+        {
+            let refused = |error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error);
+            Reader::with_fields(format, &reading.fields).map_err(refused)?;
+        }
+        Ok(reading)
+    }
+
+    /// Says what inputs were taken for, where nobody had said it.
+    pub(crate) fn explain(&self, found: &[(u32, Records)], inputs: &[Input]) {
+        if self.input_format.is_some() {
+            return;
+        }
+        for (input, records) in found {
+            let name = inputs.get(*input as usize).map_or("?", Input::name);
+            let format = records.format;
+            let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
+            let counts = &records.counts;
+            let has_none = self.field.is_empty() && counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
+            let tip = if has_none { "; no URL was found, --field says where there is one" } else { "" };
+            complain(&format!(
+                "{name}: read as {format}{column}{tip}; --input-format lines takes each line for a URL"
+            ));
+        }
+    }
+}
+
+/// Says of which inputs some records gave no URL, and why, where no report does.
+pub(crate) fn complain_of_records(found: &[(u32, Records)], inputs: &[Input]) {
+    for (input, records) in found {
+        let name = inputs.get(*input as usize).map_or("?", Input::name);
+        if let Some(causes) = causes(records) {
+            complain(&format!("{name}: {causes}"));
+        }
+    }
+}
+
+/// How many records gave no URL, and why; `None` if each did.
+fn causes(records: &Records) -> Option<String> {
+    let counts = &records.counts;
+    let refused = BadCause::ALL.iter().filter(|&&cause| counts.refused(cause) > 0).map(|&cause| {
+        let first = records.refused.get(&cause).and_then(|bad| bad.first());
+        let first =
+            first.map(|bad| format!(" (first in line {}, at byte {} of the record)", bad.line, bad.at + 1));
+        (counts.refused(cause), format!("{cause}{}", first.unwrap_or_default()))
+    });
+    let no_field = (counts.skipped(Skip::NoField), Skip::NoField.name().to_owned());
+    let missed: Vec<_> = refused.chain([no_field]).filter(|(n, _)| *n > 0).collect();
+    let n_missed: u64 = missed.iter().map(|(n, _)| n).sum();
+    let all = plural(counts.read() + n_missed, "record", "records");
+    let missed: Vec<_> = missed.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();
+    (n_missed > 0).then(|| format!("{} of {all} gave no URL: {}", grouped(n_missed), missed.join(", ")))
+}
+
+fn plural(n: u64, one: &str, many: &str) -> String {
+    format!("{} {}", grouped(n), if n == 1 { one } else { many })
+}

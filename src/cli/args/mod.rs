@@ -1,0 +1,9 @@
+//! Options that several commands share.
+
+pub(crate) mod count;
+pub(crate) mod directory;
+pub(crate) mod format;
+pub(crate) mod paths;
+pub(crate) mod range;
+pub(crate) mod report;
+pub(crate) mod size;

@@ -1,0 +1,204 @@
+//! Parts of inputs: `--range`, `--splits`, and what a scan of them comes to.
+
+use std::fs::File;
+use std::io::{self, BufRead, BufReader};
+use std::ops::Range;
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use urlsift::input::Input;
+use urlsift::partial_report::plan::Split;
+use urlsift::partial_report::{Identity, Partial, Settings};
+use urlsift::run::{Effort, Failure, Part, Reading, Records, scan_parts};
+use urlsift::scan::Options;
+
+use crate::cli::args::size::count;
+use crate::cli::{InputArgs, input_path};
+
+#[derive(Args)]
+pub(crate) struct PartArgs {
+    /// Only the lines that begin in START:END, in bytes
+    ///
+    /// Of one input, decoded if it is compressed. Each line lies in the range that its first byte lies in, so that ranges that adjoin
+    /// give each line once. START is 0 where it is missing, and END the end; K, M and G stand for 2^10, 2^20 and 2^30 bytes. What the
+    /// report says is missing is what was not asked for.
+    #[arg(long, value_name = "START:END", value_parser = range, hide_short_help = true)]
+    range: Option<Range<u64>>,
+
+    /// Only the splits in a file, as "urlsift plan" prints them; - for standard input
+    #[arg(long, value_name = "FILE", value_parser = input_path(), hide_short_help = true,
+          conflicts_with_all = ["range", "paths", "files_from", "codec"])]
+    splits: Option<PathBuf>,
+}
+
+/// A range of bytes.
+fn range(text: &str) -> Result<Range<u64>, String> {
+    let number = |text: &str, otherwise| if text.is_empty() { Some(otherwise) } else { count(text) };
+    let (start, end) = text.split_once(':').ok_or("expected START:END, such as 0:256M or 256M:")?;
+    let range = number(start, 0).zip(number(end, u64::MAX)).map(|(start, end)| start..end);
+    let range = range.ok_or("expected numbers of bytes, such as 1000:2000 or 256M:512M")?;
+    if range.is_empty() {
+        return Err("the range ends where it starts, or before that".to_owned());
+    }
+    Ok(range)
+}
+
+/// What is to be scanned.
+pub(crate) struct Asked {
+    pub(crate) inputs: Vec<Input>,
+    /// The inputs as other scans of the corpus know them.
+    identities: Vec<Identity>,
+    n_inputs: Option<u32>,
+    parts: Vec<Part>,
+    /// Whether that is not all of the inputs.
+    pub(crate) are_parts: bool,
+    /// What it was read from, if it is a list of splits.
+    pub(crate) list: Option<Input>,
+}
+
+impl PartArgs {
+    /// What is to be scanned; `None` if nothing is named.
+    ///
+    /// # Errors
+    /// When a list of inputs or of splits cannot be read, or a range is asked for of several inputs.
+    pub(crate) fn asked(&self, input: &InputArgs) -> io::Result<Option<Asked>> {
+        if let Some(path) = &self.splits {
+            let name =
+                if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
+            return Asked::of_splits(path)
+                .map(Some)
+                .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")));
+        }
+        let Some(inputs) = input.inputs()? else { return Ok(None) };
+        if self.range.is_some() && inputs.len() != 1 {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                format!(
+                    "--range is of one input, and {} are named; urlsift plan makes splits of many",
+                    inputs.len()
+                ),
+            ));
+        }
+        let identities =
+            inputs.iter().map(|input| Identity { number: None, name: input.name().to_owned() }).collect();
+        let whole = |(_, number)| Part::whole(number);
+        let mut parts: Vec<_> = inputs.iter().zip(0..).map(whole).collect();
+        if let (Some(range), [part]) = (&self.range, &mut parts[..]) {
+            part.range = range.clone();
+        }
+        Ok(Some(Asked {
+            inputs,
+            identities,
+            n_inputs: None,
+            parts,
+            are_parts: self.range.is_some(),
+            list: None,
+        }))
+    }
+}
+
+/// What a scan of parts found.
+#[derive(Default)]
+pub(crate) struct Found {
+    /// `None` if nothing was asked for.
+    pub(crate) partial: Option<Partial>,
+    pub(crate) failures: Vec<Failure>,
+    /// What inputs with records were taken for.
+    pub(crate) records: Vec<(u32, Records)>,
+}
+
+impl Asked {
+    fn of_splits(path: &Path) -> io::Result<Self> {
+        let lines: Box<dyn BufRead> = if path == Path::new("-") {
+            Box::new(io::stdin().lock())
+        } else {
+            Box::new(BufReader::new(File::open(path)?))
+        };
+        let wrong = |number: usize, why: &dyn std::fmt::Display| {
+            io::Error::new(io::ErrorKind::InvalidData, format!("line {}: {why}", number + 1))
+        };
+        let mut all = Self {
+            inputs: Vec::new(),
+            identities: Vec::new(),
+            n_inputs: None,
+            parts: Vec::new(),
+            are_parts: true,
+            list: Some(Input::file(path.to_owned())),
+        };
+        for (number, line) in lines.lines().enumerate() {
+            let line = line?;
+            if line.trim().is_empty() {
+                continue;
+            }
+            let split: Split = serde_json::from_str(&line)
+                .map_err(|error| wrong(number, &format!("not a split as urlsift plan prints it: {error}")))?;
+            split.check().map_err(|error| wrong(number, &error))?;
+            let is_standard = split.path == Path::new("-");
+            if is_standard && (path == Path::new("-") || all.inputs.iter().any(Input::is_standard)) {
+                return Err(wrong(number, &"standard input can be read once only"));
+            }
+            if matches!((all.n_inputs, split.inputs), (Some(one), Some(two)) if one != two) {
+                return Err(wrong(number, &"not of the same plan: it has another number of inputs"));
+            }
+            all.n_inputs = all.n_inputs.or(split.inputs);
+            let opened = u32::try_from(all.inputs.len()).map_err(io::Error::other)?;
+            all.parts.push(split.part(opened));
+            let input = if is_standard { Input::standard() } else { Input::file(split.path) };
+            all.inputs.push(input.with_name(split.name.clone()));
+            all.identities.push(Identity { number: Some(split.input), name: split.name });
+        }
+        if all.parts.is_empty() {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, "there is no split in it"));
+        }
+        Ok(all)
+    }
+
+    /// The same in the order in which the report has it: what is kept of lines depends on which are the first.
+    pub(crate) fn in_order(self) -> Self {
+        // Each part has an input of its own.
+        let named = self.inputs.into_iter().zip(self.identities).zip(self.parts);
+        let mut named: Vec<_> = named.collect();
+        named.sort_by(|((_, one), part), ((_, other), behind)| {
+            one.place(other).then(part.range.start.cmp(&behind.range.start))
+        });
+        let (inputs, mut parts): (Vec<_>, Vec<Part>) = named.into_iter().unzip();
+        for (number, part) in (0..).zip(&mut parts) {
+            part.input = number;
+        }
+        let (inputs, identities) = inputs.into_iter().unzip();
+        Self { inputs, identities, parts, ..self }
+    }
+
+    /// Scans what is asked for.
+    ///
+    /// # Errors
+    /// When parts of it overlap.
+    pub(crate) fn scan(
+        &self,
+        settings: &Settings,
+        reading: &Reading,
+        options: &Options,
+        effort: &Effort,
+    ) -> io::Result<Found> {
+        let mut found = Found::default();
+        // What is whole can be read all at once; of parts each has lines of its own.
+        let (whole, parts): (Vec<_>, Vec<_>) = self.parts.iter().cloned().partition(Part::is_whole);
+        let groups = [whole].into_iter().chain(parts.into_iter().map(|part| vec![part]));
+        for parts in groups.filter(|parts| !parts.is_empty()) {
+            let some = scan_parts(&self.inputs, &parts, reading, options, effort);
+            let part = Partial::new(&some, &parts, &self.identities, self.n_inputs, settings.clone());
+            let merged = match found.partial.take() {
+                Some(partial) => part.and_then(|part| partial.merge(part)),
+                None => part,
+            };
+            found.partial = Some(merged.map_err(io::Error::other)?);
+            found.failures.extend(some.scanned.failures);
+            found.records.extend(some.scanned.records);
+            if found.failures.iter().any(Failure::is_stop) {
+                break;
+            }
+        }
+        found.failures.sort_by_key(|failure| failure.input);
+        Ok(found)
+    }
+}

@@ -1,0 +1,229 @@
+//! How a report is written, whether it comes of a scan or of a file: form, place and looks.
+
+use std::env;
+use std::io::{self, IsTerminal, Write};
+use std::path::{Path, PathBuf};
+
+use anstream::{AutoStream, ColorChoice};
+use clap::{Args, ValueEnum};
+use terminal_size::{Height, Width};
+use urlsift::input::Input;
+use urlsift::partial_report::Partial;
+use urlsift::report::{MAX_PAGE, Report, TextStyle, grouped, render};
+
+use crate::cli::output_file::Output;
+use crate::cli::{complain, output_path};
+
+#[derive(Args)]
+pub(crate) struct ReportArgs {
+    /// text, json, html or partial [by --output, or text]
+    ///
+    /// How the report is written. Without it the ending of --output decides, and text is written where that says nothing. A partial
+    /// report is a line of JSON for "urlsift merge".
+    #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
+    format: Option<Format>,
+
+    /// Write to a file, which appears whole or not at all
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
+    output: Option<PathBuf>,
+
+    /// Whether the text report has colours
+    #[arg(long, value_enum, default_value_t = Colour::Auto, value_name = "WHEN", hide_short_help = true)]
+    color: Colour,
+
+    /// Draw the text report in ASCII
+    ///
+    /// Without this, it is drawn so on terminals whose locale is not UTF-8.
+    #[arg(long, hide_short_help = true)]
+    ascii: bool,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
+enum Format {
+    /// Tables for people
+    Text,
+    /// The schema urlsift.report/1
+    Json,
+    /// A page for a browser
+    Html,
+    /// The schema urlsift.partial/1
+    Partial,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Colour {
+    /// On a terminal, unless NO_COLOR is set
+    Auto,
+    Always,
+    Never,
+}
+
+/// A place for a report, open before there is one.
+pub(crate) struct ReportOutput {
+    output: Output,
+    format: Format,
+    style: TextStyle,
+}
+
+impl ReportArgs {
+    /// Opens the output.
+    ///
+    /// # Errors
+    /// When it cannot be written to; the error names it.
+    pub(crate) fn open(&self) -> io::Result<ReportOutput> {
+        let output = Output::open(self.output.as_deref())?;
+        let format = self.format.or_else(|| format_of(self.output.as_deref()?)).unwrap_or(Format::Text);
+        let style = self.style(output.is_standard());
+        Ok(ReportOutput { output, format, style })
+    }
+
+    /// What is written to a file or into a pipe looks the same everywhere; a terminal gets what it can show.
+    fn style(&self, standard: bool) -> TextStyle {
+        let stdout = io::stdout();
+        let terminal = standard && stdout.is_terminal();
+        let colourful = standard && AutoStream::choice(&stdout) != ColorChoice::Never;
+        self.style_on(terminal, terminal_size::terminal_size_of(&stdout), colourful)
+    }
+
+    /// Shows the text of a report that is no result, on standard error.
+    pub(crate) fn show(&self, report: &Report) {
+        let stderr = io::stderr();
+        let colourful = AutoStream::choice(&stderr) != ColorChoice::Never;
+        let style = self.style_on(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr), colourful);
+        // Nowhere is left to say that it failed.
+        let _ = io::stderr().write_all(render(report, &style).as_bytes());
+    }
+
+    /// How text looks on a terminal of that size, or elsewhere; `colourful` if it wants colours.
+    fn style_on(&self, terminal: bool, size: Option<(Width, Height)>, colourful: bool) -> TextStyle {
+        let mut style = TextStyle::default();
+        style.colour = match self.color {
+            Colour::Always => true,
+            Colour::Never => false,
+            Colour::Auto => colourful,
+        };
+        if terminal {
+            let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
+            let seen = || size.map(|(width, _)| usize::from(width.0));
+            style.width = columns.filter(|&columns| columns > 0).or_else(seen).unwrap_or(80);
+        }
+        style.ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
+        style
+    }
+}
+
+impl ReportOutput {
+    /// Whether the lengths of lines are to be counted, asked for or not.
+    pub(crate) fn shows_lengths(&self) -> bool {
+        self.format == Format::Html
+    }
+
+    /// Whether what is written is to be merged.
+    pub(crate) fn is_partial(&self) -> bool {
+        self.format == Format::Partial
+    }
+
+    /// Writes what is merged elsewhere.
+    ///
+    /// # Errors
+    /// When the output cannot be written; the error names it.
+    pub(crate) fn write_partial(self, partial: &Partial) -> io::Result<()> {
+        self.output.write(|out| partial.write_json(out))
+    }
+
+    /// What it is to be called in a sentence.
+    pub(crate) fn name(&self) -> &Path {
+        self.output.name()
+    }
+
+    /// # Errors
+    /// When it is also one of `inputs`.
+    pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
+        self.output.check_is_no_input(inputs)
+    }
+
+    /// Writes the report. Of no input at all none is written to a file.
+    ///
+    /// # Errors
+    /// When the output cannot be written; the error names it.
+    pub(crate) fn write(self, report: &Report) -> io::Result<()> {
+        // What stands in the file's place is worth more than a report of nothing.
+        if is_void(report) && self.output.appears_whole() {
+            complain(&format!("nothing was written to {}", self.name().display()));
+            return Ok(());
+        }
+        let name = self.name().display().to_string();
+        let mut lacks_json = false;
+        self.output.write(|out| match self.format {
+            // A page of zeros below the errors would only hide them.
+            Format::Text if is_void(report) => Ok(()),
+            Format::Partial => Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "a finished report cannot be merged any more; --format partial is for scan and merge",
+            )),
+            Format::Text => out.write_all(render(report, &self.style).as_bytes()),
+            Format::Json => report.write_json(out),
+            Format::Html => report.write_html(out).map(|embeds| lacks_json = !embeds),
+        })?;
+        if lacks_json {
+            complain(&format!(
+                "{name}: does not hold the report as JSON, with which it would have more than {} bytes, so that urlsift render \
+                 cannot read it; --format json writes that",
+                grouped(MAX_PAGE as u64)
+            ));
+        }
+        Ok(())
+    }
+}
+
+/// Whether no input could be read at all.
+fn is_void(report: &Report) -> bool {
+    !report.complete && report.inputs.iter().all(|input| input.error.is_some() && input.bytes == 0)
+}
+
+/// The form that a file's name asks for by its ending.
+fn format_of(path: &Path) -> Option<Format> {
+    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
+    match &*ending {
+        "json" => Some(Format::Json),
+        "html" | "htm" => Some(Format::Html),
+        "txt" | "text" => Some(Format::Text),
+        "partial" => Some(Format::Partial),
+        _ => None,
+    }
+}
+
+/// The locale's name for characters, as POSIX finds it: the first of three variables that has a value.
+fn locale() -> String {
+    let values = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env::var_os);
+    values
+        .map(|value| value.to_string_lossy().into_owned())
+        .find(|value| !value.is_empty())
+        .unwrap_or_default()
+}
+
+fn is_utf8(locale: &str) -> bool {
+    let locale = locale.to_ascii_lowercase();
+    locale.contains("utf-8") || locale.contains("utf8")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn endings() {
+        let format = |name: &str| format_of(Path::new(name));
+        assert_eq!(format("a/report.json"), Some(Format::Json));
+        assert_eq!(format("REPORT.JSON"), Some(Format::Json));
+        assert_eq!(format("report.txt"), Some(Format::Text));
+        assert_eq!(format("report.html"), Some(Format::Html));
+        assert_eq!((format("json"), format("/dev/stdout"), format("a.b")), (None, None, None));
+    }
+
+    #[test]
+    fn locales() {
+        assert!(is_utf8("C.UTF-8") && is_utf8("de_DE.utf8"));
+        assert!(!is_utf8("C") && !is_utf8("") && !is_utf8("de_DE.ISO-8859-1"));
+    }
+}

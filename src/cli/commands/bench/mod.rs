@@ -1,0 +1,195 @@
+//! `urlsift bench [PATH]...`: how fast every kernel is on this machine, against finding the lines with memchr.
+
+mod corpus;
+mod sample;
+mod trial;
+
+use std::fs;
+use std::io::{self, Write};
+use std::path::PathBuf;
+use std::thread::available_parallelism;
+
+use clap::{Args, ValueEnum};
+use serde_json::json;
+use urlsift::Grammar;
+use urlsift::grammar::escape::printable;
+use urlsift::report::grouped;
+use urlsift::simd::KernelId;
+
+use self::corpus::Corpus;
+use self::trial::{Shares, Trial, float};
+use crate::cli::output_file::Output;
+use crate::cli::{End, complain, input_path};
+
+const VERSION: &str = env!("CARGO_PKG_VERSION");
+
+#[derive(Args)]
+pub(crate) struct BenchArgs {
+    /// Files, directories, - for standard input [default: a built-in sample]
+    ///
+    /// All is read into memory [default: a built-in sample of 64 MiB, the same on every machine].
+    #[arg(value_name = "PATH", value_parser = input_path())]
+    paths: Vec<PathBuf>,
+
+    /// How many bytes to judge, such as 64M
+    ///
+    /// A smaller corpus is repeated, of a larger one the beginning is taken [default: at least 32M and at most 1G of what is
+    /// named].
+    #[arg(long, value_name = "BYTES", value_parser = size)]
+    size: Option<usize>,
+
+    /// How often everything is measured; medians are shown
+    #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
+    rounds: u32,
+
+    /// Measure on 1, 2, 4 and so on up to N threads [default: all]
+    #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
+    threads: Option<u32>,
+
+    /// How the times are written
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// A table for people
+    Text,
+    /// The schema urlsift.bench/1, with the times of all rounds
+    Json,
+}
+
+/// A number of bytes that memory can have.
+fn size(text: &str) -> Result<usize, String> {
+    usize::try_from(crate::cli::args::size::size(text)?)
+        .map_err(|_| "more bytes than memory can have".to_owned())
+}
+
+pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
+    let corpus = Corpus::load(&args.paths, args.size)?;
+    if corpus.cut {
+        complain(&format!(
+            "measuring on the first {} bytes of {}; --size takes more",
+            grouped(corpus.bytes.len() as u64),
+            corpus.name
+        ));
+    }
+    let parallelism = available_parallelism().map_or(1, usize::from);
+    let most = args.threads.map_or(parallelism, |n| usize::try_from(n).unwrap_or(usize::MAX));
+    let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
+    let thread_counts: Vec<_> = powers.take_while(|&n| n < most).chain([most]).collect();
+    let kernels: Vec<_> = KernelId::available().collect();
+    let (tally, trials) = trial::measure(&corpus.bytes, &kernels, &thread_counts, args.rounds)?;
+    let processor = processor();
+    let rustc = Some(env!("URLSIFT_RUSTC")).filter(|name| !name.is_empty());
+    Output::open(None)?.write(|out| match args.format {
+        Format::Text => {
+            let rounds = if args.rounds == 1 { "round" } else { "rounds" };
+            writeln!(
+                out,
+                "urlsift {VERSION} bench   {}   {} bytes   {} lines   {} {rounds}\n{}   {} at once   {}",
+                corpus.name,
+                grouped(corpus.bytes.len() as u64),
+                grouped(tally.lines()),
+                args.rounds,
+                printable(processor.as_deref().unwrap_or("unknown processor").as_bytes()),
+                threads(parallelism),
+                rustc.unwrap_or("unknown compiler"),
+            )?;
+            if let Some(len) = corpus.grown_from {
+                let len = grouped(len as u64);
+                writeln!(out, "repeated: its {len} bytes would stay in the processor's cache")?;
+            }
+            write_tables(out, &trials)
+        }
+        Format::Json => {
+            let judged = tally.judged();
+            let sets = judged.sets().map(|(verdict, lines)| {
+                json!({ "accepted_by": verdict.iter().map(Grammar::name).collect::<Vec<_>>(), "lines": lines })
+            });
+            // A field more keeps the number of the schema; any other change raises it.
+            let results = json!({
+                "schema": "urlsift.bench/1",
+                "version": VERSION,
+                "rustc": rustc,
+                "processor": processor,
+                "parallelism": parallelism,
+                "corpus": {
+                    "name": corpus.name,
+                    "bytes": corpus.bytes.len(),
+                    "lines": tally.lines(),
+                    "blank": tally.blank,
+                    "grown_from": corpus.grown_from,
+                    "cut": corpus.cut,
+                },
+                "rounds": args.rounds,
+                "verdict_sets": sets.collect::<Vec<_>>(),
+                "runs": trials,
+            });
+            writeln!(out, "{results:#}")
+        }
+    })?;
+    Ok(End::Done)
+}
+
+/// The name of the processor, where Linux tells it.
+fn processor() -> Option<String> {
+    let text = fs::read_to_string("/proc/cpuinfo").ok()?;
+    let name = text.lines().find_map(|line| line.strip_prefix("model name"))?;
+    Some(name.trim_start_matches([' ', '\t', ':']).trim_end().to_owned())
+}
+
+const NOTE: &str = "\
+split finds each line with memchr and looks at none: what any tool does first. \"of split\" compares with it in the same
+round, on as many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
+Before anything was timed, every answer was found equal to the portable kernel's, and that to judge on each line.
+plain lines are counted in bulk; attended ones are looked at for scheme, advisories or defect; hard ones are judged alone.
+";
+
+/// The columns: their heads and how wide they are.
+const COLUMNS: [(&str, usize); 8] = [
+    ("GB/s", 8),
+    ("least-most", 16),
+    ("ns/line", 10),
+    ("Mlines/s", 11),
+    ("of split", 10),
+    ("plain", 9),
+    ("attended", 10),
+    ("hard", 8),
+];
+
+/// Writes a table for each number of threads.
+fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
+    for trials in trials.chunk_by(|a, b| a.threads == b.threads) {
+        writeln!(out)?;
+        row(out, &threads(trials[0].threads), &COLUMNS.map(|(head, _)| head.to_owned()))?;
+        for trial in trials {
+            let speed = trial.gigabytes_per_second;
+            let mut cells = vec![
+                format!("{:.2}", speed.median),
+                format!("{:.2}-{:.2}", speed.least, speed.most),
+                format!("{:.2}", trial.nanoseconds_per_line),
+                format!("{:.1}", trial.million_lines_per_second),
+                format!("{:.2}", trial.of_split.median),
+            ];
+            if let Some(Shares { plain, attended, hard }) = trial.ways {
+                let all = float((plain + attended + hard).max(1));
+                cells.extend([plain, attended, hard].map(|n| format!("{:.2}%", 100.0 * float(n) / all)));
+            }
+            row(out, trial.kernel.unwrap_or(trial.name), &cells)?;
+        }
+    }
+    write!(out, "\n{NOTE}")
+}
+
+fn row(out: &mut dyn Write, name: &str, cells: &[String]) -> io::Result<()> {
+    write!(out, "{name:<14}")?;
+    for (cell, (_, width)) in cells.iter().zip(COLUMNS) {
+        write!(out, "{cell:>width$}")?;
+    }
+    writeln!(out)
+}
+
+fn threads(n: usize) -> String {
+    if n == 1 { "1 thread".to_owned() } else { format!("{n} threads") }
+}

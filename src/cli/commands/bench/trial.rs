@@ -1,0 +1,217 @@
+//! What is measured: first that every answer is right, then how long it takes to get it.
+
+use std::hint::black_box;
+use std::io;
+use std::time::Instant;
+
+use memchr::memchr_iter;
+use rayon::prelude::*;
+use serde::Serialize;
+use urlsift::place::Place;
+use urlsift::run::{Effort, scan_memory};
+use urlsift::scan::{Options, Ways, scan_into};
+use urlsift::simd::KernelId;
+use urlsift::{Tally, Verdict, judge};
+
+/// A job on a number of threads, and how long it took.
+#[derive(Default, Serialize)]
+pub(super) struct Trial {
+    /// Counts LFs, finds each line and looks at none, or judges each line with a kernel.
+    pub(super) name: &'static str,
+    pub(super) kernel: Option<&'static str>,
+    pub(super) threads: usize,
+    /// The time of each round.
+    nanoseconds: Vec<u64>,
+    /// 10^9 bytes a second.
+    pub(super) gigabytes_per_second: Spread,
+    /// Of the median round.
+    pub(super) nanoseconds_per_line: f64,
+    /// Of the median round.
+    pub(super) million_lines_per_second: f64,
+    /// The speed divided by that of the split in the same round, on as many threads.
+    pub(super) of_split: Spread,
+    /// Which way judged lines took.
+    pub(super) ways: Option<Shares>,
+}
+
+/// The median of all rounds, the least and the most.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
+pub(super) struct Spread {
+    pub(super) median: f64,
+    pub(super) least: f64,
+    pub(super) most: f64,
+}
+
+impl Spread {
+    /// The spread of one value or more.
+    fn of(mut values: Vec<f64>) -> Self {
+        values.sort_by(f64::total_cmp);
+        let last = values.len() - 1;
+        let median = f64::midpoint(values[last / 2], values[last.div_ceil(2)]);
+        Self { median, least: values[0], most: values[last] }
+    }
+}
+
+/// [`Ways`] in the results.
+#[derive(Clone, Copy, Serialize)]
+pub(super) struct Shares {
+    pub(super) plain: u64,
+    pub(super) attended: u64,
+    pub(super) hard: u64,
+}
+
+/// Measures the baselines and `kernels` on `bytes`, whole lines that all end in LF, on each number of threads. Returns what
+/// all agree on, and the trials.
+///
+/// All are measured in turn, as many rounds, so that what disturbs the machine disturbs all of them.
+///
+/// # Errors
+/// When the portable kernel counts other verdicts than `judge` on each line, when another answer differs from that of
+/// the portable kernel, and when the system refuses threads.
+pub(super) fn measure(
+    bytes: &[u8],
+    kernels: &[KernelId],
+    thread_counts: &[usize],
+    rounds: u32,
+) -> io::Result<(Tally, Vec<Trial>)> {
+    let mut expected = Tally::default();
+    scan_into(&mut expected, KernelId::Portable, bytes, Place { input: 0, offset: 0 }, &Options::default());
+    if !agrees_with_judge(bytes, &expected) {
+        return Err(differs("the portable kernel", "judge on each line"));
+    }
+    let scans = kernels.iter().map(|kernel| ("scan", Some(kernel.name())));
+    let jobs: Vec<_> = [("memchr count", None), ("memchr split", None)].into_iter().chain(scans).collect();
+    let mut groups = Vec::new();
+    for &threads in thread_counts {
+        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+        let pool =
+            pool.map_err(|error| io::Error::other(format!("cannot start {threads} threads: {error}")))?;
+        let trials = jobs.iter().map(|&(name, kernel)| Trial { name, kernel, threads, ..Trial::default() });
+        groups.push((pool, trials.collect::<Vec<_>>()));
+    }
+    // The first round is not timed: what is slow only once is over, and nothing is timed that answers wrong.
+    for round in 0..=rounds {
+        for (pool, trials) in &mut groups {
+            for trial in trials {
+                pool.install(|| trial.take(bytes, &expected, round > 0))?;
+            }
+        }
+    }
+    for (_, trials) in &mut groups {
+        let split = trials[1].nanoseconds.clone();
+        for trial in trials {
+            trial.conclude(float(bytes.len() as u64), float(expected.lines()), &split);
+        }
+    }
+    Ok((expected, groups.into_iter().flat_map(|(_, trials)| trials).collect()))
+}
+
+fn differs(who: &str, from: &str) -> io::Error {
+    io::Error::other(format!("{who} differs from {from}; nothing is measured that answers wrong"))
+}
+
+/// Whether a tally has the lines and verdicts that `judge` gives line by line.
+fn agrees_with_judge(bytes: &[u8], tally: &Tally) -> bool {
+    let mut by_verdict = [0; Verdict::COUNT];
+    let (mut lines, mut blank) = (0, 0);
+    let bytes = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes);
+    for line in bytes.strip_suffix(b"\n").unwrap_or(bytes).split(|&byte| byte == b'\n') {
+        lines += 1;
+        match line.iter().rposition(|&byte| byte != b'\r') {
+            None => blank += 1,
+            Some(last) => by_verdict[usize::from(judge(&line[..=last]).verdict().bits())] += 1,
+        }
+    }
+    let sets = (0..).map(Verdict::from_bits).zip(by_verdict).filter(|&(_, lines)| lines > 0);
+    (lines, blank) == (tally.lines(), tally.blank) && sets.eq(tally.judged().sets())
+}
+
+/// Finds each line; how many there are. A line that goes on in the next piece is found there.
+fn split(piece: &[u8]) -> u64 {
+    let mut start = 0;
+    let mut lines = 0;
+    for lf in memchr_iter(b'\n', piece) {
+        black_box(&piece[start..lf]);
+        start = lf + 1;
+        lines += 1;
+    }
+    lines
+}
+
+impl Trial {
+    /// Does the job on the threads of the pool that it is called in, in pieces of the length that files are read in. Returns the
+    /// number of lines, and what a scan finds.
+    fn run(&self, bytes: &[u8]) -> (u64, Option<(Tally, Ways)>) {
+        let mut effort = Effort::default();
+        let pieces = bytes.par_chunks(effort.shard_len);
+        if let Some(kernel) = self.kernel.and_then(KernelId::from_name) {
+            (effort.kernel, effort.threads) = (kernel, self.threads);
+            let (tally, ways) = scan_memory(bytes, &Options::default(), &effort);
+            (tally.lines(), Some((tally, ways)))
+        } else if self.name == "memchr split" {
+            (pieces.map(split).sum(), None)
+        } else {
+            (pieces.map(|piece| memchr_iter(b'\n', piece).count() as u64).sum(), None)
+        }
+    }
+
+    /// Does the job once, and checks the answer after the time has been taken.
+    fn take(&mut self, bytes: &[u8], expected: &Tally, timed: bool) -> io::Result<()> {
+        let start = Instant::now();
+        let (lines, scanned) = black_box(self.run(black_box(bytes)));
+        let elapsed = start.elapsed();
+        if timed {
+            self.nanoseconds.push(u64::try_from(elapsed.as_nanos()).unwrap_or(u64::MAX).max(1));
+        }
+        if lines != expected.lines() || scanned.as_ref().is_some_and(|(tally, _)| tally != expected) {
+            let who = format!("{} with --threads {}", self.kernel.unwrap_or(self.name), self.threads);
+            return Err(differs(&who, "the portable kernel"));
+        }
+        self.ways = scanned.map(|(_, Ways { plain, attended, hard, .. })| Shares { plain, attended, hard });
+        Ok(())
+    }
+
+    /// Computes the results from the times, and from those of the split.
+    fn conclude(&mut self, len_bytes: f64, n_lines: f64, split: &[u64]) {
+        let times = || self.nanoseconds.iter().map(|&time| float(time));
+        let median = Spread::of(times().collect()).median;
+        self.nanoseconds_per_line = median / n_lines;
+        self.million_lines_per_second = n_lines * 1e3 / median;
+        self.gigabytes_per_second = Spread::of(times().map(|time| len_bytes / time).collect());
+        self.of_split = Spread::of(times().zip(split).map(|(time, &split)| float(split) / time).collect());
+    }
+}
+
+/// Exact below 2^53, which is 104 days of nanoseconds.
+#[allow(clippy::cast_precision_loss, reason = "as said above")]
+pub(super) fn float(n: u64) -> f64 {
+    n as f64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wrong_answer_is_noticed() {
+        let text = b"http://a.example/\nb c\r\n\nx:y\nhttp://u:p@h/%2F\n";
+        let tally = |text: &[u8]| urlsift::scan(text, &Options::default());
+        assert!(agrees_with_judge(text, &tally(text)));
+        for wrong in [&text[..text.len() - 7], b"http://a.example/\nb c\r\n\nx:y\n http://u:p@h/%2F\n"] {
+            assert!(!agrees_with_judge(text, &tally(wrong)));
+        }
+        let mut trial = Trial { kernel: Some("portable"), threads: 1, ..Trial::default() };
+        let mut take = |found: &[u8], expected: &[u8]| trial.take(found, &tally(expected), true);
+        assert!(take(text, text).is_ok());
+        let other_example = b"http://a.example/\nb d\r\n\nx:y\nhttp://u:p@h/%2F\n";
+        let error = take(other_example, text).unwrap_err().to_string();
+        assert!(error.starts_with("portable with --threads 1 differs from the portable kernel; "), "{error}");
+    }
+
+    #[test]
+    fn medians() {
+        let of = |values: &[f64]| Spread::of(values.to_vec());
+        assert_eq!(of(&[3.0, 1.0, 2.0]), Spread { median: 2.0, least: 1.0, most: 3.0 });
+        assert_eq!(of(&[4.0, 1.0]), Spread { median: 2.5, least: 1.0, most: 4.0 });
+    }
+}

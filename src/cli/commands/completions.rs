@@ -1,0 +1,27 @@
+//! `urlsift completions SHELL`: what a shell needs to complete the command.
+
+use std::io;
+
+use clap::Args;
+use clap_complete::{Shell, generate};
+
+use crate::cli::End;
+use crate::cli::help;
+use crate::cli::output_file::Output;
+
+#[derive(Args)]
+pub(crate) struct CompletionsArgs {
+    /// The shell
+    #[arg(value_enum, value_name = "SHELL")]
+    shell: Shell,
+}
+
+pub(crate) fn run(args: &CompletionsArgs) -> io::Result<End> {
+    let mut command = help::command(false);
+    let name = command.get_name().to_owned();
+    // It would panic on a pipe that is closed; into memory nothing can fail.
+    let mut script = Vec::new();
+    generate(args.shell, &mut command, name, &mut script);
+    Output::open(None)?.write(|out| out.write_all(&script))?;
+    Ok(End::Done)
+}

@@ -1,0 +1,87 @@
+//! What the commands that list something share: the choice of a form, and lines that fit a terminal.
+
+use std::io;
+
+use clap::{Args, ValueEnum};
+use serde::Serialize;
+
+use crate::cli::End;
+use crate::cli::output_file::Output;
+
+/// How a list is written.
+#[derive(Args)]
+pub(crate) struct ListArgs {
+    /// How the list is written
+    #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
+    format: Format,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum Format {
+    /// Tables for people, 80 columns wide
+    Text,
+    /// For programs
+    Json,
+}
+
+/// How wide a text may be.
+const WIDTH: usize = 80;
+
+/// Writes `list` in the form that was asked for; `text` is what people read.
+pub(crate) fn write(
+    args: &ListArgs,
+    list: &impl Serialize,
+    text: impl FnOnce() -> String,
+) -> io::Result<End> {
+    Output::open(None)?.write(|out| match args.format {
+        Format::Text => out.write_all(text().as_bytes()),
+        Format::Json => {
+            serde_json::to_writer_pretty(&mut *out, list)?;
+            out.write_all(b"\n")
+        }
+    })?;
+    Ok(End::Done)
+}
+
+/// Adds `text`, cut between words into lines that are not too wide, each behind `indent` spaces.
+pub(crate) fn push_paragraph(out: &mut String, indent: usize, text: &str) {
+    let mut column = 0;
+    for word in text.split_whitespace() {
+        let len = word.chars().count();
+        if column == 0 {
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else if column + 1 + len > WIDTH {
+            out.push('\n');
+            out.push_str(&" ".repeat(indent));
+            column = indent;
+        } else {
+            out.push(' ');
+            column += 1;
+        }
+        out.push_str(word);
+        column += len;
+    }
+    out.push('\n');
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn paragraphs_are_cut_between_words() {
+        let mut out = String::new();
+        push_paragraph(&mut out, 2, &"word ".repeat(20));
+        push_paragraph(&mut out, 0, &"x".repeat(100));
+        let lines: Vec<_> = out.lines().collect();
+        assert_eq!(
+            lines,
+            [
+                &format!("  {}", ["word"; 15].join(" ")),
+                &format!("  {}", ["word"; 5].join(" ")),
+                &"x".repeat(100)
+            ]
+        );
+    }
+}

@@ -1,0 +1,77 @@
+//! `urlsift merge PARTIAL...`: one report of partial ones.
+
+use std::io::{self, BufReader};
+use std::path::PathBuf;
+
+use clap::Args;
+use urlsift::input::{Separator, Walk};
+use urlsift::partial_report::Partial;
+
+use crate::cli::args::paths::inputs;
+use crate::cli::args::report::ReportArgs;
+use crate::cli::{End, complain, input_path};
+
+#[derive(Args)]
+pub(crate) struct MergeArgs {
+    /// Files with partial reports, directories of them, - for standard input
+    ///
+    /// A partial report is a line, and a file may have any number of them, in any order, compressed or not. Where none is named,
+    /// standard input is read, unless it is a terminal.
+    #[arg(value_name = "PARTIAL", value_parser = input_path())]
+    paths: Vec<PathBuf>,
+
+    /// Read more names from a list, one a line, - for standard input
+    #[arg(long, value_name = "FILE", value_parser = input_path())]
+    files_from: Option<PathBuf>,
+
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
+    let list = args.files_from.as_deref();
+    let Some(inputs) = inputs(&Walk::default(), &args.paths, list, Separator::Newline)? else {
+        let message = "no partial report: name files written with --format partial, or pipe them in";
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+    };
+    let output = args.report.open()?;
+    output.check_is_no_input(&inputs)?;
+    let mut all = None;
+    for input in &inputs {
+        let named = |error: io::Error| {
+            io::Error::new(error.kind(), format!("{}: {error}; nothing was written", input.name()))
+        };
+        let lines = BufReader::new(input.reader().map_err(named)?.0);
+        let mut is_empty = true;
+        for partial in Partial::read_lines(lines) {
+            is_empty = false;
+            let partial = partial.map_err(named)?;
+            all = Some(match all.take() {
+                None => partial,
+                Some(others) => {
+                    Partial::merge(others, partial).map_err(|error| named(io::Error::other(error)))?
+                }
+            });
+        }
+        if is_empty {
+            // Whoever made it has failed, and its lines would be lost.
+            return Err(named(io::Error::new(
+                io::ErrorKind::InvalidData,
+                "there is no partial report in it",
+            )));
+        }
+    }
+    let Some(partial) = all else {
+        return Err(io::Error::new(io::ErrorKind::InvalidInput, "no partial report is named"));
+    };
+    if output.is_partial() {
+        output.write_partial(&partial)?;
+        return Ok(End::Done);
+    }
+    for gap in partial.gaps() {
+        complain(&gap);
+    }
+    let report = partial.report();
+    output.write(&report)?;
+    Ok(if report.complete { End::Done } else { End::Incomplete })
+}

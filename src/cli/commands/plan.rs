@@ -1,0 +1,48 @@
+//! `urlsift plan PATH...`: inputs cut into splits.
+
+use std::io;
+use std::path::PathBuf;
+
+use clap::Args;
+use urlsift::partial_report::plan::plan;
+
+use crate::cli::args::format::ReadingArgs;
+use crate::cli::args::paths::PathArgs;
+use crate::cli::args::size::size;
+use crate::cli::output_file::Output;
+use crate::cli::{End, output_path};
+
+#[derive(Args)]
+pub(crate) struct PlanArgs {
+    #[command(flatten)]
+    paths: PathArgs,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    /// How many bytes a split has, about
+    ///
+    /// K, M and G stand for 2^10, 2^20 and 2^30. Compressed files are one split each, and so are those of formats whose records
+    /// depend on what comes before them.
+    #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = size)]
+    split_size: u64,
+
+    /// Write to a file, which appears whole or not at all
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
+    output: Option<PathBuf>,
+}
+
+pub(crate) fn run(args: &PlanArgs) -> io::Result<End> {
+    let Some(inputs) = args.paths.inputs()? else { return Ok(End::NoInput) };
+    let output = Output::open(args.output.as_deref())?;
+    output.check_is_no_input(&inputs)?;
+    let splits = plan(&inputs, &args.reading.reading()?, args.split_size)?;
+    output.write(|out| {
+        for split in &splits {
+            serde_json::to_writer(&mut *out, split)?;
+            out.write_all(b"\n")?;
+        }
+        Ok(())
+    })?;
+    Ok(End::Done)
+}

@@ -1,0 +1,60 @@
+//! `urlsift render REPORT`: a report again, in another form, without scanning.
+
+use std::fs;
+use std::io::{self, IsTerminal, Read};
+use std::path::{Path, PathBuf};
+
+use clap::Args;
+use urlsift::report::{Report, json_in_page};
+
+use crate::cli::args::report::ReportArgs;
+use crate::cli::{End, input_path};
+
+#[derive(Args)]
+pub(crate) struct RenderArgs {
+    /// A report written with --format json or html; - for standard input
+    #[arg(value_name = "REPORT", value_parser = input_path())]
+    path: Option<PathBuf>,
+
+    #[command(flatten)]
+    report: ReportArgs,
+}
+
+pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
+    let path = match &args.path {
+        Some(path) => path,
+        None if io::stdin().is_terminal() => {
+            let message = "no report: name a file written with --format json or html, or pipe one in";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, message));
+        }
+        None => Path::new("-"),
+    };
+    let named = |kind, cause: &dyn std::error::Error| {
+        let name = if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
+        io::Error::new(kind, format!("{name}: {cause}"))
+    };
+    let bytes = read(path).map_err(|error| named(error.kind(), &error))?;
+    // Some editors and shells put a byte order mark before what they write.
+    let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
+    let json = json_in_page(text).unwrap_or(text);
+    if json.starts_with(b"<") {
+        let error = io::Error::other(
+            "a page that does not hold its report, because that is too long or the page was cut; render the report that --format \
+             json writes",
+        );
+        return Err(named(io::ErrorKind::InvalidData, &error));
+    }
+    // Read before the output is opened: a report may be put in the place of itself.
+    let report = Report::from_json(json).map_err(|error| named(io::ErrorKind::InvalidData, &error))?;
+    args.report.open()?.write(&report)?;
+    Ok(End::Done)
+}
+
+fn read(path: &Path) -> io::Result<Vec<u8>> {
+    if path != Path::new("-") {
+        return fs::read(path);
+    }
+    let mut json = Vec::new();
+    io::stdin().lock().read_to_end(&mut json)?;
+    Ok(json)
+}

@@ -1,0 +1,140 @@
+//! `urlsift schemes`: the schemes known by name, their default ports, and which rule of each grammar reads them.
+
+use std::fmt::Write;
+use std::io;
+
+use clap::Args;
+use serde::Serialize;
+use urlsift::grammar::scheme::{KNOWN, Standing};
+use urlsift::{Grammar, Rule, judge};
+
+use crate::cli::End;
+use crate::cli::commands::listing::{ListArgs, push_paragraph, write};
+
+#[derive(Args)]
+pub(crate) struct SchemesArgs {
+    #[command(flatten)]
+    list: ListArgs,
+}
+
+/// A scheme of which nothing is known, and one that is an experiment: each stands for all of its kind.
+const UNKNOWN: &str = "anything";
+const EXPERIMENT: &str = "x-anything";
+
+/// Grammars that may have a rule of its own for a scheme; the others read all by the same one.
+const BY_SCHEME: [Grammar; 2] = [Grammar::Draft1993, Grammar::Rfc1738];
+
+#[derive(Serialize)]
+struct List {
+    schema: &'static str,
+    schemes: Vec<Entry>,
+}
+
+#[derive(Serialize)]
+struct Entry {
+    /// The scheme; `x-*` and `*` stand for all others.
+    name: &'static str,
+    /// `None`: nothing is known of it.
+    standing: Option<&'static str>,
+    default_port: Option<u16>,
+    /// For each grammar the rule that reads what stands behind the ":"; no rule, and the grammar refuses the scheme.
+    rules: Vec<ReadBy>,
+}
+
+#[derive(Serialize)]
+struct ReadBy {
+    grammar: &'static str,
+    rule: Option<&'static str>,
+    section: Option<&'static str>,
+}
+
+pub(crate) fn run(args: &SchemesArgs) -> io::Result<End> {
+    let known = KNOWN.iter().map(|known| entry(known.name, known.name, known.default_port));
+    let others = [("x-*", EXPERIMENT), ("*", UNKNOWN)].map(|(name, one)| entry(name, one, None));
+    let list = List { schema: "urlsift.schemes/1", schemes: known.chain(others).collect() };
+    write(&args.list, &list, || text(&list))
+}
+
+/// The entry `name` for the scheme `one`, and all like it.
+fn entry(name: &'static str, one: &str, default_port: Option<u16>) -> Entry {
+    let read_by = |grammar: Grammar| {
+        let rule = rule_behind(one, grammar);
+        ReadBy {
+            grammar: grammar.name(),
+            rule: rule.map(|rule| rule.name()),
+            section: rule.map(|rule| rule.section()),
+        }
+    };
+    let standing = Standing::of(one).map(Standing::name);
+    Entry { name, standing, default_port, rules: Grammar::ALL.map(read_by).into() }
+}
+
+/// The rule of `grammar` that reads what stands behind the ":" of the scheme `name`; `None` when it refuses the scheme.
+///
+/// It is the rule that a space there breaks.
+fn rule_behind(name: &str, grammar: Grammar) -> Option<Rule> {
+    let line = format!("{name}: ");
+    let defect = judge(line.as_bytes()).defect(grammar)?;
+    (defect.offset > name.len() as u64).then_some(defect.rule)
+}
+
+fn text(list: &List) -> String {
+    let mut out = String::new();
+    let rule = |entry: &Entry, grammar: Grammar| entry.rules[grammar as usize].rule;
+    let _ = writeln!(out, "{:<14}{:>5}  {:<20}RULE IN rfc1738", "SCHEME", "PORT", "RULE IN draft1993");
+    for standing in Standing::ALL.iter().copied().map(Some).chain([None]) {
+        out.push('\n');
+        let name = standing.map(Standing::name);
+        let heading = match standing {
+            Some(standing) => format!("{}: {}", standing.name(), standing.meaning()),
+            None => "all others".to_owned(),
+        };
+        push_paragraph(&mut out, 0, &heading);
+        for entry in list.schemes.iter().filter(|entry| entry.standing == name) {
+            let port = entry.default_port.map_or_else(|| "-".to_owned(), |port| port.to_string());
+            let _ = write!(out, "  {:<12}{port:>5}  ", entry.name);
+            let [draft1993, rfc1738] = BY_SCHEME.map(|grammar| rule(entry, grammar).unwrap_or("-"));
+            let _ = writeln!(out, "{draft1993:<20}{rfc1738}");
+        }
+    }
+    let others = Grammar::ALL.into_iter().filter(|grammar| !BY_SCHEME.contains(grammar));
+    let others: Vec<_> = others
+        .filter_map(|grammar| {
+            let rule = rule_behind(UNKNOWN, grammar)?;
+            Some(format!("{grammar} by {}", rule.name()))
+        })
+        .collect();
+    out.push('\n');
+    push_paragraph(
+        &mut out,
+        0,
+        &format!(
+            "The rule is the one that reads what stands behind the \":\"; where there is none, the grammar refuses the \
+             scheme. The other grammars read all schemes alike: {}. Ports decide the advisories port-nondefault and \
+             port-reserved, never a verdict.",
+            others.join(", ")
+        ),
+    );
+    out
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn rules_are_those_of_the_scheme() {
+        let name = |scheme: &str, grammar| rule_behind(scheme, grammar).map(|rule| rule.name());
+        for known in &KNOWN {
+            let own = name(known.name, Grammar::Rfc1738) != name(UNKNOWN, Grammar::Rfc1738);
+            assert_eq!(own, known.standing == Standing::Defined, "{}", known.name);
+            for grammar in [Grammar::Rfc1808, Grammar::Rfc2396, Grammar::Rfc3986] {
+                assert_eq!(name(known.name, grammar), name(UNKNOWN, grammar), "{} {grammar}", known.name);
+            }
+        }
+        assert_eq!(name("http", Grammar::Rfc1738), Some("httpurl"));
+        assert_eq!(name("https", Grammar::Draft1993), None);
+        assert_eq!(Standing::of(EXPERIMENT), Some(Standing::Experimental));
+        assert_eq!(Standing::of(UNKNOWN), None);
+    }
+}

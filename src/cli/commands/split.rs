@@ -1,0 +1,280 @@
+//! `urlsift split [PATH]...`: accepted lines to one place, refused ones to another.
+
+use std::io::{self, IsTerminal, Write};
+use std::path::PathBuf;
+
+use clap::builder::{PossibleValuesParser, TypedValueParser};
+use clap::{Args, ValueEnum};
+use urlsift::input::{Codec, Input};
+use urlsift::report::grouped;
+use urlsift::run::{Effort, Failure};
+use urlsift::simd::KernelId;
+use urlsift::split::{Blank, Form, Options, Split, split_inputs};
+use urlsift::{Grammar, Verdict};
+
+use crate::cli::args::format::{ReadingArgs, complain_of_records};
+use crate::cli::compress::{Packer, codec_of};
+use crate::cli::output_file::Output;
+use crate::cli::{End, InputArgs, complain, complain_of, is_void, kernel, output_path};
+
+const FORMS: &str = "\
+Accepted lines are written as they are, with their own line ends, in the order
+of the input. A refused line is a row of tab-separated fields: the input, the
+number of the line, its offset in bytes, why each grammar refuses it
+(component:cause@offset, or - if it does not), and the line itself: bytes that
+are not printable ASCII as \\xHH, a backslash doubled. In a FILE.txt, or with
+--refused-as lines, refused lines are written as they are too. A FILE.gz,
+FILE.zst, FILE.bz2 or FILE.xz is compressed so.
+
+Records (--input-format) are written whole: to the accepted ones where all
+their URLs are accepted, and to the refused ones where one is not
+(field@place:component:cause@offset, the place in bytes from the start of the
+record), where there is none, or the record cannot be read (record:cause@place).
+The line, the offset and the text of a row are those of the record. Headers and
+comments go to both sides, but not into rows; of several tables the first header
+serves all. All inputs have to be of one format, and not warc or wat.
+
+A byte order mark is left out. A last line without LF gets one when a line is
+written behind it. Passwords are not masked. FILEs appear together when all is
+written, or not at all; devices and pipes are written to as lines come.
+
+Exit status: 0 done; 2 usage, an output that cannot be written, or an input
+that could not be read to its end: what was read of it is written.";
+
+/// What files are called that hold lines or records as they are.
+const TEXTS: [&str; 6] = ["txt", "log", "csv", "cdx", "cdxj", "jsonl"];
+
+#[derive(Args)]
+#[command(after_long_help = FORMS)]
+#[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused"])]
+pub(crate) struct SplitArgs {
+    #[command(flatten)]
+    input: InputArgs,
+
+    #[command(flatten)]
+    reading: ReadingArgs,
+
+    /// Where accepted lines go; - is standard output
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
+    accepted: Option<PathBuf>,
+
+    /// Where refused lines go; - is standard output
+    #[arg(short, long, value_name = "FILE", value_parser = output_path())]
+    refused: Option<PathBuf>,
+
+    /// The grammar that accepts or refuses: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
+    #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986", value_parser = grammar(),
+          hide_possible_values = true, conflicts_with = "by")]
+    grammar: Grammar,
+
+    /// Several grammars, all of which have to accept a line
+    #[arg(long, value_name = "GRAMMAR,...", value_delimiter = ',', value_parser = grammar(),
+          hide_possible_values = true)]
+    by: Vec<Grammar>,
+
+    /// Where blank lines go, which are not judged
+    #[arg(long, value_enum, default_value_t = BlankTo::Accepted, value_name = "WHERE")]
+    blank: BlankTo,
+
+    /// How refused lines are written [default: by the ending of FILE, tsv unless that is .txt, .log, .csv, .cdx, .cdxj or .jsonl]
+    #[arg(long, value_enum, value_name = "FORM")]
+    refused_as: Option<RefusedAs>,
+
+    /// Begin with a line that names the fields (tsv)
+    #[arg(long)]
+    header: bool,
+
+    /// Say nothing of how many lines went where
+    #[arg(short, long)]
+    quiet: bool,
+
+    /// What judges lines, portable, avx2, avx2-gfni or avx512; the output is the same for any [default: the fastest there is]
+    #[arg(long, value_name = "NAME", value_parser = kernel)]
+    kernel: Option<KernelId>,
+}
+
+#[derive(Clone, Copy, ValueEnum)]
+enum BlankTo {
+    /// To the accepted lines
+    Accepted,
+    /// To the refused lines
+    Refused,
+    /// Nowhere
+    Drop,
+}
+
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
+enum RefusedAs {
+    /// Rows with place, cause and text
+    Tsv,
+    /// The lines as they are
+    Lines,
+}
+
+fn grammar() -> impl TypedValueParser<Value = Grammar> {
+    PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>())
+}
+
+impl SplitArgs {
+    fn options(&self) -> io::Result<Options> {
+        let mut options = Options::default();
+        options.by = if self.by.is_empty() { [self.grammar].into_iter().collect() } else { self.by() };
+        options.blank = match self.blank {
+            BlankTo::Accepted => Blank::Accepted,
+            BlankTo::Refused => Blank::Refused,
+            BlankTo::Drop => Blank::Dropped,
+        };
+        // What is packed has an ending of its own behind that.
+        let inner = |path: &PathBuf| {
+            if matches!(codec_of(path), Ok(Codec::Plain)) { path.clone() } else { path.with_extension("") }
+        };
+        let is_text = |path: &PathBuf| {
+            inner(path).extension().is_some_and(|extension| TEXTS.iter().any(|text| extension == *text))
+        };
+        let by_name =
+            if self.refused.as_ref().is_some_and(is_text) { RefusedAs::Lines } else { RefusedAs::Tsv };
+        options.form = match self.refused_as.unwrap_or(by_name) {
+            RefusedAs::Tsv => Form::Tsv,
+            RefusedAs::Lines => Form::Lines,
+        };
+        options.header = self.header;
+        options.reading = self.reading.reading()?;
+        if self.header && (self.refused.is_none() || options.form != Form::Tsv) {
+            return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
+        }
+        Ok(options)
+    }
+
+    fn by(&self) -> Verdict {
+        self.by.iter().copied().collect()
+    }
+}
+
+pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
+    let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
+    let mut options = args.options()?;
+    let mut effort = args.input.effort();
+    effort.kernel = args.kernel.unwrap_or(effort.kernel);
+    let [accepted, refused] = [&args.accepted, &args.refused].map(Option::as_deref);
+    let codecs = [accepted, refused].map(|path| path.map_or(Ok(Codec::Plain), codec_of));
+    let [accepted_codec, refused_codec] = codecs;
+    let codecs = [accepted_codec?, refused_codec?];
+    let accepted = accepted.map(|path| Output::open(Some(path))).transpose()?;
+    let refused = refused.map(|path| Output::open(Some(path))).transpose()?;
+    check_apart(accepted.as_ref(), refused.as_ref(), &inputs)?;
+    if let Some(Output::Standard(out)) = &refused
+        && options.form == Form::Lines
+        && out.is_terminal()
+    {
+        return Err(io::Error::other(
+            "refused lines may hold bytes that control a terminal: name a file, pipe them on, or use --refused-as tsv",
+        ));
+    }
+    options.lists_only = matches!(&accepted, Some(Output::Standard(out)) if out.is_terminal());
+    let outputs = || [&accepted, &refused].into_iter().flatten();
+    // Progress and records would be in one place.
+    let mixed = !outputs().all(Output::is_file);
+    let whole = outputs().all(Output::appears_whole);
+    let sentence = if whole {
+        "nothing was written"
+    } else {
+        "files were not written, and what else was ends before the input does"
+    };
+    let mut writers = [None, None];
+    for (writer, (output, codec)) in writers.iter_mut().zip([accepted, refused].into_iter().zip(codecs)) {
+        *writer = output.map(|output| Packer::new(output.begin(), codec)).transpose()?;
+    }
+    let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
+    let work = |effort: &Effort| {
+        let split = split_inputs(&inputs, &options, effort, accepted, refused)?;
+        // Nor is the place of an output for nothing of what was read.
+        let has_failed = split.failures.len() == inputs.len();
+        let is_empty = has_failed && split.accepted + split.refused + split.blank + split.remarks == 0;
+        let left = whole && (is_empty || is_void(&inputs, &split.failures, effort));
+        Ok::<_, io::Error>((split, left))
+    };
+    let (split, signal) = args.input.attend(effort, &inputs, mixed, work);
+    let (split, left) = split?;
+    args.reading.explain(&split.records, &inputs);
+    complain_of_records(&split.records, &inputs);
+    if split.failures.iter().any(Failure::is_stop) {
+        complain_of(&split.failures, &inputs);
+        return Ok(End::stopped(signal, sentence));
+    }
+    if left {
+        complain_of(&split.failures, &inputs);
+        complain(sentence);
+        return Ok(End::Incomplete);
+    }
+    let mut ended = Vec::new();
+    for writer in writers.into_iter().flatten() {
+        match writer.end() {
+            // Whoever read it has seen enough; the other one still counts.
+            Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
+            result => ended.push(result?),
+        }
+    }
+    // Both are written, or none has appeared.
+    for writer in ended {
+        writer.finish()?;
+    }
+    complain_of(&split.failures, &inputs);
+    if !args.quiet {
+        complain(&summary(&split, &options));
+    }
+    Ok(if split.failures.is_empty() { End::Done } else { End::Incomplete })
+}
+
+fn as_write(writer: &mut Packer) -> &mut (dyn Write + Send) {
+    writer
+}
+
+/// # Errors
+/// When both outputs are one, or one of them is also an input.
+fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[Input]) -> io::Result<()> {
+    if let (Some(accepted), Some(refused)) = (accepted, refused)
+        && accepted.is_same(refused)
+    {
+        return Err(io::Error::other(format!(
+            "{}: accepted and refused lines cannot both go there",
+            accepted.name().display()
+        )));
+    }
+    for output in [accepted, refused].into_iter().flatten() {
+        output.check_is_no_input(inputs)?;
+    }
+    Ok(())
+}
+
+/// How many lines or records went where.
+fn summary(split: &Split, options: &Options) -> String {
+    let n = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
+    let [one, many] = if split.records.is_empty() { ["line", "lines"] } else { ["record", "records"] };
+    let grammars: Vec<_> = options.by.iter().map(Grammar::name).collect();
+    let mut parts = vec![
+        format!("{} accepted by {}", n(split.accepted, one, many), grammars.join(" and ")),
+        format!(", {} refused", grouped(split.refused)),
+    ];
+    if split.blank > 0 {
+        let place = match options.blank {
+            Blank::Accepted => "among the accepted",
+            Blank::Refused => "among the refused",
+            Blank::Dropped => "dropped",
+        };
+        parts.push(format!(", {} blank ({place})", grouped(split.blank)));
+    }
+    if split.remarks > 0 {
+        let place = match options.form {
+            Form::Tsv => "among the accepted",
+            Form::Lines => "on both sides",
+        };
+        parts.push(format!(", {} ({place})", n(split.remarks, "header or comment", "headers and comments")));
+    }
+    if split.boms > 0 {
+        parts.push(format!("; {} left out", n(split.boms, "byte order mark", "byte order marks")));
+    }
+    if !split.failures.is_empty() {
+        parts.push(format!("; {} not read to the end", n(split.failures.len() as u64, "input", "inputs")));
+    }
+    parts.concat()
+}

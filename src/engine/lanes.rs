@@ -1,0 +1,584 @@
+//! Lanes of whole lines through the streams: what to count in bulk, and which lines to list.
+//!
+//! The lanes are read a stripe at a time. Lines that are plain are counted by population count, a verdict and scheme at a time,
+//! and never looked at; of each step the streams are kept that are needed to find the start of a listed line, and what there
+//! is in it. Knows no tally.
+
+use std::ops::RangeInclusive;
+
+use crate::engine::bitstreams::{Carried, Ends, begin, finish};
+use crate::grammar::advisory::{Advisories, Advisory};
+use crate::grammar::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
+use crate::grammar::{Grammar, Verdict};
+use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+
+/// What RFC 1808, RFC 1738 and the draft may say of a line that is plain otherwise, each in its turn.
+const LEVELS: [Verdict; 4] = [
+    Verdict::from_bits(0b1_1111),
+    Verdict::from_bits(0b1_1110),
+    Verdict::from_bits(0b1_1100),
+    Verdict::from_bits(0b1_1000),
+];
+
+/// How many steps are done before the lines that are listed in them are asked for, while their bytes are at hand.
+const STRIPE: usize = 64;
+
+/// How many bytes of each lane that is.
+pub(crate) const STRIPE_LEN: usize = STRIPE * BLOCK;
+
+/// How many steps have their planes made at once.
+const AT_ONCE: usize = 16;
+
+/// How many counters there are: http, https, ftp, file, relative lines with the rest, and ports.
+const COUNTERS: usize = 6;
+const FIELDS: usize = COUNTERS * 4;
+
+/// The plain lines of a scheme, from which field on: first all of them, whose verdict is at that place in [`LEVELS`] at the
+/// best; then those whose verdict is the next at the best, and so on.
+const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
+    [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
+/// Plain lines with an escaped delimiter; blank ones; lines that end in CR; plain lines with a port that is not the default one, and
+/// with a reserved one.
+const DELIMITER: usize = 7;
+const BLANK: usize = 18;
+const CR: usize = 19;
+const PORT: usize = 20;
+const RESERVED_PORT: usize = 21;
+
+/// What is kept of each step: the LFs; and the bytes that may have an advisory, for which a line is hard, or for which all
+/// grammars refuse it.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Step {
+    newline: [u64; LANES],
+    noteworthy: [u64; LANES],
+    hard: [u64; LANES],
+    violation: [u64; LANES],
+}
+
+impl Step {
+    const NONE: Self =
+        Self { newline: [0; LANES], noteworthy: [0; LANES], hard: [0; LANES], violation: [0; LANES] };
+}
+
+/// A step in which a listed line ends.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Listed {
+    lines: [u64; LANES],
+    refused_draft: [u64; LANES],
+    refused_1738: [u64; LANES],
+    tilde: [u64; LANES],
+    /// One bit for each lane with a listed line.
+    lanes: u32,
+    step: usize,
+}
+
+impl Listed {
+    const NONE: Self = Self {
+        lines: [0; LANES],
+        refused_draft: [0; LANES],
+        refused_1738: [0; LANES],
+        tilde: [0; LANES],
+        lanes: 0,
+        step: 0,
+    };
+}
+
+/// A line that the streams hand on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct ListedLine {
+    pub(crate) lane: usize,
+    /// Where in its lane it begins.
+    pub(crate) start: usize,
+    /// Where in its lane its LF stands.
+    pub(crate) end: usize,
+    /// What is known of its verdict.
+    pub(crate) known: Known,
+}
+
+/// What the streams know of the verdict of a listed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Known {
+    /// Nothing.
+    Hard,
+    /// It is this, if [`decides`] says so of its scheme. Without a scheme, RFC 1738 refuses it too.
+    Verdict(Verdict),
+    /// No grammar accepts it, for the byte there in its lane; RFC 2396 and RFC 3986 accept what comes before.
+    Bad(usize),
+    /// No grammar accepts it, for some byte or another.
+    Refused,
+}
+
+/// What the streams find in the lanes of a piece. Its memory serves the next piece too.
+#[derive(Default)]
+pub(crate) struct Findings {
+    fields: [u64; FIELDS],
+    steps: Vec<Step>,
+    /// How many of them are of this piece.
+    n_steps: usize,
+    /// Of the last stripe.
+    listed: Vec<Listed>,
+    n_listed: usize,
+}
+
+impl Findings {
+    /// How many lines that are not listed have an escaped delimiter.
+    pub(crate) fn delimiters(&self) -> u64 {
+        self.fields[DELIMITER]
+    }
+
+    /// How many lines that are not listed have a port that is not the default.
+    pub(crate) fn ports(&self) -> u64 {
+        self.fields[PORT]
+    }
+
+    /// How many of them have one that is reserved.
+    pub(crate) fn reserved_ports(&self) -> u64 {
+        self.fields[RESERVED_PORT]
+    }
+
+    /// How many lines end in a CR.
+    pub(crate) fn cr(&self) -> u64 {
+        self.fields[CR]
+    }
+
+    /// How many have no byte.
+    pub(crate) fn blank(&self) -> u64 {
+        self.fields[BLANK]
+    }
+
+    /// How many lines of a lane end before that place.
+    pub(crate) fn lines_before(&self, lane: usize, at: usize) -> u64 {
+        let (whole, part) = (at / BLOCK, at % BLOCK);
+        let count = |word: u64| u64::from(word.count_ones());
+        let last = self.steps.get(whole).map_or(0, |step| step.newline[lane] & ((1 << part) - 1));
+        self.steps[..whole].iter().map(|step| count(step.newline[lane])).sum::<u64>() + count(last)
+    }
+
+    /// Where the lines of a lane end, once all of it has been read: their LFs.
+    pub(crate) fn line_ends(&self, lane: usize) -> impl Iterator<Item = usize> {
+        let steps = self.steps[..self.n_steps].iter().enumerate();
+        steps.flat_map(move |(at, step)| bits(step.newline[lane]).map(move |bit| at * BLOCK + bit))
+    }
+
+    /// The verdicts that lines can have that are not listed, a bit each.
+    pub(crate) fn plain_verdicts() -> u32 {
+        LEVELS.iter().fold(0, |set, verdict| set | 1 << verdict.bits())
+    }
+
+    /// The lines that are not listed nor blank, by scheme (its place among the known ones, or none) and verdict.
+    pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> {
+        BY_SCHEME.into_iter().flat_map(move |(at, first, scheme)| {
+            let from = move |level: usize| {
+                if level > 3 { 0 } else { self.fields[at + level - first] }
+            };
+            (first..4).map(move |level| (scheme, LEVELS[level], from(level) - from(level + 1)))
+        })
+    }
+
+    /// Hands on the listed lines of the last stripe, in no order that means anything.
+    #[inline(always)]
+    pub(crate) fn each_listed(&self, mut each: impl FnMut(ListedLine)) {
+        for listed in &self.listed[..self.n_listed] {
+            for lane in bits(u64::from(listed.lanes)) {
+                for bit in bits(listed.lines[lane]) {
+                    each(self.line(listed, lane, bit));
+                }
+            }
+        }
+    }
+
+    // What is returned by memory is read back in other portions than it was written, and waited for.
+    #[inline(always)]
+    fn line(&self, listed: &Listed, lane: usize, bit: usize) -> ListedLine {
+        let end = listed.step * BLOCK + bit;
+        // Back to the LF before, or to the start of the lane.
+        let mut at = listed.step;
+        let mut part = u64::MAX >> (BLOCK - 1 - bit);
+        let mut before = self.steps[at].newline[lane] & (part >> 1);
+        let (mut hard, mut violation) = (0, 0);
+        let start = loop {
+            let step = &self.steps[at];
+            let behind = before.leading_zeros();
+            // What stands behind the LF before.
+            part &= !u64::MAX.checked_shr(behind).unwrap_or(0);
+            hard |= step.hard[lane] & part;
+            violation |= step.violation[lane] & part;
+            if before != 0 {
+                break at * BLOCK + BLOCK - behind as usize;
+            }
+            if at == 0 {
+                break 0;
+            }
+            at -= 1;
+            part = u64::MAX;
+            before = self.steps[at].newline[lane];
+        };
+        let known = if hard != 0 {
+            if violation == 0 { Known::Hard } else { Known::Refused }
+        } else if violation != 0
+            && let Some(at) = self.first(lane, start..=end, |step| &step.violation)
+        {
+            Known::Bad(at)
+        } else {
+            let is = |words: &[u64; LANES]| (words[lane] >> bit & 1) as usize;
+            Known::Verdict(LEVELS[is(&listed.refused_draft) + is(&listed.refused_1738) + is(&listed.tilde)])
+        };
+        ListedLine { lane, start, end, known }
+    }
+
+    /// The first byte of a lane in a range that has its bit set.
+    #[inline]
+    fn first(
+        &self,
+        lane: usize,
+        range: RangeInclusive<usize>,
+        words: impl Fn(&Step) -> &[u64; LANES],
+    ) -> Option<usize> {
+        let (start, end) = range.into_inner();
+        let mut mask = u64::MAX << (start % BLOCK);
+        for (n, step) in self.steps[start / BLOCK..=end / BLOCK].iter().enumerate() {
+            let word = words(step)[lane] & mask;
+            if word != 0 {
+                let at = (start / BLOCK + n) * BLOCK + word.trailing_zeros() as usize;
+                return (at <= end).then_some(at);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// The places in a listed line that may have an advisory in them: behind the ":" of a port; behind the "%" of an escape, at
+    /// its last digit, or, in ftp, at the "%" itself.
+    #[inline]
+    pub(crate) fn each_noteworthy(&self, line: &ListedLine, mut each: impl FnMut(usize)) {
+        let (first, last) = (line.start / BLOCK, line.end / BLOCK);
+        for at in first..=last {
+            let mut word = self.steps[at].noteworthy[line.lane];
+            if at == first {
+                word &= u64::MAX << (line.start % BLOCK);
+            }
+            if at == last {
+                word &= u64::MAX >> (BLOCK - 1 - line.end % BLOCK);
+            }
+            for bit in bits(word) {
+                each(at * BLOCK + bit);
+            }
+        }
+    }
+}
+
+/// The places of the bits set in a word, lowest first.
+#[inline]
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+/// Whether the streams' verdict of a line holds whose scheme has that place among the known ones and that name, or none: no
+/// grammar has a rule of its own for it, or the streams know it.
+pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
+    match known {
+        Some(HTTP | HTTPS | FTP | FILE) => true,
+        Some(known) => !has_own_rule(known),
+        // RFC 2396 and RFC 3986 want a letter first.
+        None => name.is_none_or(|name| name[0].is_ascii_alphabetic()),
+    }
+}
+
+/// The advisories of http and https that can be counted in bulk.
+const COUNTED: [Advisory; 3] = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
+
+/// Which lines are listed that need not be.
+#[derive(Clone, Copy)]
+pub(crate) struct List {
+    /// Those that this grammar refuses.
+    pub(crate) grammar: Grammar,
+    /// Blank ones, with whatever verdict; otherwise they are counted.
+    pub(crate) blank: bool,
+    /// Those of http and https with one of these that is [`COUNTED`] otherwise: an escaped delimiter, a port that is surely not the
+    /// default, and one that is surely reserved.
+    pub(crate) advisories: Advisories,
+}
+
+impl List {
+    /// RFC 2396 and RFC 3986 refuse no line that is not listed always.
+    fn lists_refused(self) -> bool {
+        !matches!(self.grammar, Grammar::Rfc2396 | Grammar::Rfc3986)
+    }
+
+    /// Whether it lists other lines than those that are listed always.
+    fn lists_more(self) -> bool {
+        self.blank
+            || self.lists_refused()
+            || COUNTED.into_iter().any(|advisory| self.advisories.has(advisory))
+    }
+}
+
+/// Reads the lines of some lanes, a stripe at a time.
+pub(crate) struct Reader<'a, K: Kernel> {
+    kernel: K,
+    /// Each begins where a line begins and ends behind an LF, or is empty.
+    lanes: &'a [&'a [u8]; LANES],
+    list: List,
+    carried: Carried<K::Word>,
+    /// Those of the steps at hand.
+    planes: [[K::Word; 8]; AT_ONCE],
+    /// How many steps are done, and how many there are.
+    at: usize,
+    n_steps: usize,
+}
+
+impl<'a, K: Kernel> Reader<'a, K> {
+    /// A reader of the first of `lanes`, as many as the kernel has.
+    pub(crate) fn new(kernel: K, lanes: &'a [&'a [u8]; LANES], list: List, findings: &mut Findings) -> Self {
+        let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
+        let n_steps = longest.div_ceil(BLOCK);
+        if findings.steps.len() < n_steps {
+            findings.steps.resize(n_steps, Step::NONE);
+            findings.listed.resize(STRIPE + 1, Listed::NONE);
+        }
+        findings.n_steps = n_steps;
+        findings.n_listed = 0;
+        findings.fields = [0; FIELDS];
+        let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));
+        let planes = [[kernel.splat(0); 8]; AT_ONCE];
+        Self { kernel, lanes, list, carried, planes, at: 0, n_steps }
+    }
+
+    /// Reads a stripe; false if there was none left. The lines that ended in it and are listed have to be asked for then.
+    pub(crate) fn stripe(&mut self, findings: &mut Findings) -> bool {
+        let kernel = self.kernel;
+        let from = self.at;
+        if from < self.n_steps {
+            self.at = self.n_steps.min(from + STRIPE);
+            kernel.run(Stripe { reader: self, from, findings });
+        }
+        from < self.n_steps
+    }
+}
+
+struct Stripe<'a, 'b, K: Kernel> {
+    reader: &'a mut Reader<'b, K>,
+    from: usize,
+    findings: &'a mut Findings,
+}
+
+impl<K: Kernel> Job for Stripe<'_, '_, K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { reader: Reader { kernel, lanes, list, carried, planes, at, .. }, from, findings } = self;
+        let (kernel, lanes, until) = (*kernel, *lanes, *at);
+        let Findings { steps, listed, fields, .. } = findings;
+        let mut tracks = Tracks {
+            kernel,
+            list: *list,
+            lists_more: list.lists_more(),
+            carried,
+            counters: [kernel.counts(); COUNTERS],
+            room_taken: 0,
+            fields,
+            listed,
+            n_listed: 0,
+        };
+        let whole = Blocks::new(lanes, K::LANES);
+        let end = until.min(whole.len()).max(from);
+        let (of_whole, of_rest) = steps[from..until].split_at_mut(end - from);
+        if K::AT_ONCE == 1 {
+            // The planes of the next step before the logic of this one: a step is longer than what a core looks ahead.
+            let mut next = if from < end { kernel.planes(&whole, from) } else { [kernel.splat(0); 8] };
+            for (at, kept) in (from..).zip(of_whole) {
+                let planes = next;
+                next = kernel.planes(&whole, (at + 1).min(end - 1));
+                tracks.step(planes, at, kept);
+                tracks.keep_room(1);
+            }
+        } else {
+            const { assert!(K::AT_ONCE <= AT_ONCE) }
+            for (from, kept) in (from..).step_by(K::AT_ONCE).zip(of_whole.chunks_mut(K::AT_ONCE)) {
+                for (at, planes) in (from..from + kept.len()).zip(planes.iter_mut()) {
+                    *planes = kernel.planes(&whole, at);
+                }
+                for (at, (&planes, kept)) in (from..).zip(planes.iter().zip(&mut *kept)) {
+                    kernel.ask(&whole, at);
+                    tracks.step(planes, at, kept);
+                }
+                tracks.keep_room(kept.len());
+            }
+        }
+        for (at, kept) in (end..).zip(of_rest) {
+            let rest = rest(lanes, at);
+            let blocks = Blocks::new(&rest.each_ref().map(|block| &block[..]), K::LANES);
+            tracks.step(kernel.planes(&blocks, 0), at, kept);
+            tracks.keep_room(1);
+        }
+        tracks.take();
+        tracks.carried.look_back(until - from);
+        findings.n_listed = tracks.n_listed;
+    }
+}
+
+/// What a stripe changes at each step.
+struct Tracks<'a, K: Kernel> {
+    kernel: K,
+    list: List,
+    /// Whether that lists other lines than those that are listed always. Asked once a stripe, since it mostly does not, once there are
+    /// examples of what it would list them for.
+    lists_more: bool,
+    carried: &'a mut Carried<K::Word>,
+    counters: [K::Counts; COUNTERS],
+    /// How much of their room is taken, at most.
+    room_taken: usize,
+    fields: &'a mut [u64; FIELDS],
+    listed: &'a mut [Listed],
+    n_listed: usize,
+}
+
+impl<K: Kernel> Tracks<'_, K> {
+    /// The logic of the step with that number, and what is kept of it.
+    #[inline(always)]
+    fn step(&mut self, planes: [K::Word; 8], at: usize, kept: &mut Step) {
+        let classes = K::Classes::from(planes);
+        let (beginnings, other) = begin(classes, self.carried);
+        let zero = self.kernel.splat(0);
+        // Twice, so that the half of it that web lists do not have costs them nothing.
+        if other {
+            let ends = finish::<_, true>(classes, zero, beginnings, self.carried);
+            self.record(&ends, at, kept);
+        } else {
+            let ends = finish::<_, false>(classes, zero, beginnings, self.carried);
+            self.record(&ends, at, kept);
+        }
+    }
+
+    /// Keeps what a step says of its lines.
+    #[inline(always)]
+    fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
+        let entry = &mut self.listed[self.n_listed];
+        entry.step = at;
+        debug_assert!(self.lists_more || !(listed(ends, self.list) ^ ends.listed).any());
+        let listed = if self.lists_more { listed(ends, self.list) } else { ends.listed };
+        if ends.newline.is_crowded() {
+            self.room_taken += K::Counts::CROWD - 1;
+            count::<_, _, true>(ends, listed, &mut self.counters);
+        } else {
+            count::<_, _, false>(ends, listed, &mut self.counters);
+        }
+        self.n_listed += keep(ends, listed, kept, entry);
+    }
+
+    /// After `n_steps` more, takes what has been counted if there may be no room for those made at once next.
+    #[inline(always)]
+    fn keep_room(&mut self, n_steps: usize) {
+        const { assert!(K::AT_ONCE * K::Counts::CROWD <= K::Counts::ROOM) }
+        self.room_taken += n_steps;
+        if STRIPE * K::Counts::CROWD > K::Counts::ROOM
+            && self.room_taken + K::AT_ONCE * K::Counts::CROWD > K::Counts::ROOM
+        {
+            self.take();
+        }
+    }
+
+    /// Adds what has been counted to the fields, and counts from zero again.
+    #[inline(always)]
+    fn take(&mut self) {
+        for (counter, fields) in self.counters.iter_mut().zip(self.fields.as_chunks_mut::<4>().0) {
+            for (field, count) in fields.iter_mut().zip(counter.totals()) {
+                *field += count;
+            }
+            *counter = self.kernel.counts();
+        }
+        self.room_taken = 0;
+    }
+}
+
+/// What is left of each lane from block `at` on, and zeros behind it, which belong to no class and end no line.
+fn rest(lanes: &[&[u8]; LANES], at: usize) -> [[u8; BLOCK]; LANES] {
+    let mut blocks = [[0; BLOCK]; LANES];
+    for (block, lane) in blocks.iter_mut().zip(lanes) {
+        let bytes = lane.get(at * BLOCK..).unwrap_or_default();
+        let len = bytes.len().min(BLOCK);
+        block[..len].copy_from_slice(&bytes[..len]);
+    }
+    blocks
+}
+
+/// The lines that ended in a step and are to be listed.
+#[inline(always)]
+fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
+    let mut listed = ends.listed;
+    if list.lists_refused() {
+        listed = listed
+            | match list.grammar {
+                Grammar::Draft1993 => ends.newline & !((ends.http | ends.ftp) & !ends.refused_draft),
+                Grammar::Rfc1738 => ends.relative | ends.refused_1738,
+                _ => ends.tilde,
+            };
+        listed = listed & !ends.blank;
+    }
+    if list.advisories.has(Advisory::EncodedDelimiter) {
+        listed = listed | ends.delimiter;
+    }
+    if list.advisories.has(Advisory::PortNondefault) {
+        listed = listed | ends.port;
+    }
+    if list.advisories.has(Advisory::PortReserved) {
+        listed = listed | ends.reserved_port;
+    }
+    if list.blank {
+        listed = listed | ends.blank;
+    }
+    listed
+}
+
+/// Keeps what listing needs of a step, and notes the lines to be listed; 1 if there are some, or 0.
+#[inline(always)]
+fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed) -> usize {
+    let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
+    newline.store(&mut step.newline);
+    ends.noteworthy.store(&mut step.noteworthy);
+    ends.hard.store(&mut step.hard);
+    ends.violation.store(&mut step.violation);
+    listed.store(&mut entry.lines);
+    (refused_draft | !(ends.http | ends.ftp)).store(&mut entry.refused_draft);
+    refused_1738.store(&mut entry.refused_1738);
+    tilde.store(&mut entry.tilde);
+    entry.lanes = listed.lanes();
+    usize::from(entry.lanes != 0)
+}
+
+/// Counts the lines that ended in a step and are not listed.
+#[inline(always)]
+fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
+    ends: &Ends<W>,
+    listed: W,
+    [http, https, ftp, file, rest, ports]: &mut [C; COUNTERS],
+) {
+    let Ends { refused_draft, refused_1738, tilde, .. } = *ends;
+    let plain = ends.newline & !(listed | ends.blank);
+    let is_http = plain & ends.http;
+    http.add::<CROWDED>([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
+    let is_https = plain & !(ends.http | ends.ftp | ends.file | ends.relative);
+    https.add::<CROWDED>([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
+    let port = plain & ends.port;
+    if ((ends.newline & !(is_http | is_https | listed)) | ends.cr | port).any() {
+        let relative = plain & ends.relative;
+        rest.add::<CROWDED>([relative, relative & tilde, ends.blank & !listed, ends.cr]);
+        let none = port & !port;
+        if port.any() {
+            ports.add::<CROWDED>([port, port & ends.reserved_port, none, none]);
+        }
+        let (is_ftp, is_file) = (plain & ends.ftp, plain & ends.file);
+        if (is_ftp | is_file).any() {
+            ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
+            file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, none]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

@@ -1,0 +1,373 @@
+//! The streams over the portable kernel, which is the definition, and over all others: the same findings.
+
+use std::collections::BTreeMap;
+
+use super::{COUNTED, Findings, Known, List, Reader, STRIPE_LEN};
+use crate::engine::bitstreams::HABIT_LASTS;
+use crate::grammar::advisory::{Advisories, Advisory};
+use crate::grammar::judge::judge;
+use crate::grammar::scheme::find_known;
+use crate::grammar::{Grammar, Verdict};
+use crate::lines::{cut, trim_terminator};
+use crate::simd::each::{Visit, each};
+use crate::simd::portable::Portable;
+use crate::simd::{BLOCK, Kernel, LANES};
+
+/// All that the streams find, by places in the buffer instead of in lanes.
+#[derive(Debug, Default, PartialEq, Eq)]
+struct Found {
+    lines: u64,
+    cr: u64,
+    blank: u64,
+    delimiters: u64,
+    ports: u64,
+    reserved_ports: u64,
+    plain: Vec<(Option<usize>, Verdict, u64)>,
+    listed: Vec<Listed>,
+}
+
+/// A listed line.
+#[derive(Debug, PartialEq, Eq, PartialOrd, Ord)]
+struct Listed {
+    start: usize,
+    end: usize,
+    /// Its verdict, or the byte for which no grammar accepts it, or neither.
+    verdict: Option<u8>,
+    bad: Option<usize>,
+    noteworthy: Vec<usize>,
+    /// How many lines of the buffer end before it.
+    before: u64,
+}
+
+fn newlines(bytes: &[u8]) -> u64 {
+    memchr::memchr_iter(b'\n', bytes).count() as u64
+}
+
+fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings) -> Found {
+    let lanes: [&[u8]; LANES] = cut(bytes, K::LANES);
+    // How many bytes and lines stand before each lane.
+    let mut before = [(0, 0); LANES];
+    for lane in 1..LANES {
+        let (bytes, lines) = before[lane - 1];
+        before[lane] = (bytes + lanes[lane - 1].len(), lines + newlines(lanes[lane - 1]));
+    }
+    let mut found = Found::default();
+    let mut reader = Reader::new(kernel, &lanes, list, findings);
+    while reader.stripe(findings) {
+        findings.each_listed(|line| {
+            let (from, lines_before) = before[line.lane];
+            let mut noteworthy = Vec::new();
+            findings.each_noteworthy(&line, |at| noteworthy.push(from + at));
+            let (verdict, bad) = match line.known {
+                Known::Hard => (None, None),
+                Known::Verdict(verdict) => (Some(verdict.bits()), None),
+                Known::Bad(at) => (None, Some(from + at)),
+                Known::Refused => (Some(0), None),
+            };
+            let (start, end) = (from + line.start, from + line.end);
+            let before = lines_before + findings.lines_before(line.lane, line.start);
+            found.listed.push(Listed { start, end, verdict, bad, noteworthy, before });
+        });
+    }
+    found.listed.sort();
+    (found.cr, found.blank) = (findings.cr(), findings.blank());
+    (found.delimiters, found.ports) = (findings.delimiters(), findings.ports());
+    found.reserved_ports = findings.reserved_ports();
+    found.plain = findings.plain().collect();
+    let plain: u64 = found.plain.iter().map(|(.., lines)| lines).sum();
+    found.lines = plain + found.blank + found.listed.len() as u64;
+    found
+}
+
+/// # Panics
+/// When what is found is not true.
+fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
+    assert_eq!(found.lines, newlines(bytes));
+    let (mut at, mut before) = (0, 0);
+    for listed in &found.listed {
+        assert!(listed.start == 0 || bytes[listed.start - 1] == b'\n', "{listed:?}");
+        assert_eq!((bytes[listed.end], newlines(&bytes[listed.start..listed.end])), (b'\n', 0), "{listed:?}");
+        before += newlines(&bytes[at..listed.start]);
+        at = listed.start;
+        assert_eq!(listed.before, before, "{listed:?}");
+        let (line, _) = trim_terminator(&bytes[listed.start..=listed.end]);
+        let judgement = judge(line);
+        let scheme = judgement.scheme();
+        if let Some(at) = listed.bad {
+            assert!(judgement.verdict().is_empty(), "\"{}\" {listed:?}", line.escape_ascii());
+            assert!((listed.start..=listed.start + line.len()).contains(&at), "{listed:?}");
+        } else if let Some(verdict) = listed.verdict
+            && super::decides(scheme.and_then(find_known), scheme)
+        {
+            // Without a scheme, RFC 1738 has no say.
+            let verdict = if scheme.is_some() { verdict } else { verdict & 0b1_1100 };
+            assert_eq!(judgement.verdict().bits(), verdict, "\"{}\" {listed:?}", line.escape_ascii());
+        }
+    }
+    let listed_blank = found.listed.iter().filter(|listed| {
+        let (line, cr) = trim_terminator(&bytes[listed.start..=listed.end]);
+        line.is_empty() && !cr
+    });
+    // Blank lines with a CR are listed, those without only if they are to be.
+    let n_blank = bytes.split(|&byte| byte == b'\n').filter(|line| line.is_empty()).count() as u64 - 1;
+    let expected = if list.blank { (n_blank, 0) } else { (0, n_blank) };
+    assert_eq!((listed_blank.count() as u64, found.blank), expected);
+    // What is counted is on the lines that are not listed.
+    let mut listed = found.listed.iter().map(|listed| listed.start).peekable();
+    let mut start = 0;
+    let mut plain = BTreeMap::new();
+    let mut advised = [0; 3];
+    for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+        let is_listed = listed.next_if_eq(&start).is_some();
+        start += line.len();
+        let (line, _) = trim_terminator(line);
+        if is_listed || line.is_empty() {
+            continue;
+        }
+        let judgement = judge(line);
+        *plain.entry((judgement.scheme().and_then(find_known), judgement.verdict().bits())).or_default() += 1;
+        for (count, advisory) in advised.iter_mut().zip(COUNTED) {
+            *count += u64::from(judgement.advisories().has(advisory));
+        }
+    }
+    let found_plain = found.plain.iter().filter(|(.., lines)| *lines > 0);
+    let found_plain: BTreeMap<_, u64> =
+        found_plain.map(|&(scheme, verdict, lines)| ((scheme, verdict.bits()), lines)).collect();
+    assert_eq!(found_plain, plain);
+    assert_eq!([found.delimiters, found.ports, found.reserved_ports], advised);
+}
+
+/// Some lines, the last of which has an LF, and what the portable kernel finds in them.
+struct Comparison<'a> {
+    bytes: &'a [u8],
+    list: List,
+    findings: &'a mut Findings,
+    expected: Found,
+}
+
+impl Visit for Comparison<'_> {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        let found = find(kernel, self.bytes, self.list, self.findings);
+        let (bytes, expected) = (self.bytes.escape_ascii(), &self.expected);
+        assert!(found == *expected, "{name} on \"{bytes}\"\n{found:?}\n{expected:?}");
+    }
+}
+
+/// Compares what each kernel finds in `bytes`.
+fn check(bytes: &[u8], list: List, findings: &mut Findings) {
+    let expected = find(Portable, bytes, list, findings);
+    check_against_judge(&expected, bytes, list);
+    each(&mut Comparison { bytes, list, findings, expected });
+}
+
+/// What buffers are made of: pieces that make a line of some scheme now and then.
+const PIECES: [&str; 69] = [
+    "http://",
+    "http://h:8080",
+    "https://",
+    "https://h/",
+    "ftp://",
+    "ftp://h/",
+    "file://",
+    "file:///",
+    "x-y://h",
+    "1://h/",
+    "http:",
+    "ftp",
+    "file",
+    "telnet://h/",
+    "mailto:",
+    "HTTP://",
+    "//",
+    "/",
+    "/",
+    "/",
+    ":",
+    ":80",
+    ":81",
+    ":443",
+    ":8",
+    "0",
+    "44",
+    "?",
+    "#",
+    "##",
+    "??",
+    "a",
+    "b/c",
+    "example.org",
+    "h-1.com",
+    "127.0.0.1",
+    "1.",
+    ".-",
+    "-.",
+    "..",
+    "-",
+    "1a",
+    "%41",
+    "%2F",
+    "%3B",
+    "%3b",
+    "%00",
+    "%0d",
+    "%",
+    "%4",
+    "%zz",
+    "~",
+    ";",
+    "=",
+    "+",
+    "@",
+    "\"",
+    "[",
+    " ",
+    "\u{e9}",
+    "\0",
+    "\r",
+    "\n",
+    "\n",
+    "\n",
+    "\n",
+    "\r\n",
+    "\r\r\n",
+    "\n\nhttp://h/\n",
+];
+
+/// Numbers below `n` that follow from a seed.
+fn below(state: &mut u64, n: usize) -> usize {
+    *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+    usize::try_from(*state >> 33).expect("31 bits") % n
+}
+
+/// Adds so many pieces: few kinds and many of each, or all kinds.
+fn add_pieces(bytes: &mut Vec<u8>, n_pieces: usize, state: &mut u64) {
+    let n_kinds = [4, 12, 64][below(state, 3)];
+    let kinds: Vec<_> = (0..n_kinds).map(|_| PIECES[below(state, PIECES.len())]).collect();
+    for _ in 0..n_pieces {
+        bytes.extend_from_slice(kinds[below(state, kinds.len())].as_bytes());
+        if below(state, 8) == 0 {
+            bytes.push(b'\n');
+        }
+    }
+}
+
+#[test]
+fn portable_is_what_the_others_are() {
+    let mut findings = Findings::default();
+    let mut state = 1;
+    for n in 0..if cfg!(miri) { 30 } else { 6000 } {
+        let mut bytes = Vec::new();
+        let n_pieces = below(&mut state, if n % 50 == 1 { 4000 } else { 200 });
+        add_pieces(&mut bytes, n_pieces, &mut state);
+        bytes.push(b'\n');
+        let grammar = Grammar::ALL[n % Grammar::ALL.len()];
+        let bits = [1, 2, 8];
+        let listed = COUNTED.into_iter().zip(bits).filter(|(_, bit)| n & bit == 0);
+        let advisories = listed.map(|(advisory, _)| advisory).collect();
+        let list = List { grammar, blank: n & 4 == 0, advisories };
+        check(&bytes, list, &mut findings);
+    }
+}
+
+/// Counts have room for many lines that are not crowded, or for few that are: both in turn, in all lanes and where one lane is
+/// longer than the others.
+#[test]
+fn crowds_come_and_go() {
+    let mut findings = Findings::default();
+    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
+    let times = if cfg!(miri) { 1 } else { 3 };
+    for calm in [0, 1, 15, 16, 17, 31, 32, 40] {
+        for crowded in [1, 16, 17, 31, 32, 33] {
+            let mut bytes = Vec::new();
+            for _ in 0..times {
+                bytes.extend(b"http://h.example/\n".repeat(calm * 4 * BLOCK / 18));
+                bytes.extend(b"\n".repeat(crowded * 4 * BLOCK));
+            }
+            check(&bytes, list, &mut findings);
+            let long = vec![b'a'; bytes.len() * 2];
+            check(&[long, b"\n".to_vec(), bytes].concat(), list, &mut findings);
+        }
+    }
+}
+
+/// Escapes in all steps of many stripes, and then in none of many: what crosses the border where steps begin to look again whether they
+/// have any is not lost.
+#[test]
+#[cfg_attr(miri, ignore = "a megabyte")]
+fn escapes_come_and_go() {
+    let mut findings = Findings::default();
+    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
+    // A stripe that looks, and those that do not.
+    let border = (1 + HABIT_LASTS) * STRIPE_LEN;
+    let long = [b"%2F".to_vec(), vec![b'a'; 3 * STRIPE_LEN]].concat();
+    let across: [(&[u8], usize, bool); 6] = [
+        (b"%zz", 1, true),
+        (b"%4z", 2, true),
+        (b"%2F", 1, false),
+        (b"%2F", 2, false),
+        (b"%2F", 3, false),
+        (&long, 10, false),
+    ];
+    for (escape, before, is_refused) in across {
+        let mut lane = b"http://h/%41\n".repeat((border - 100) / 13);
+        lane.extend(b"http://h/");
+        lane.resize(border - before, b'a');
+        lane.extend(escape);
+        lane.extend(b"\n");
+        lane.extend(b"http://h.example/\n".repeat(20 * STRIPE_LEN / 18));
+        lane.extend(b"http://h/%41\nhttp://h/%4\n".repeat(2 * STRIPE_LEN / 25));
+        for n_lanes in [LANES, LANES / 2] {
+            let bytes = lane.repeat(n_lanes);
+            check(&bytes, list, &mut findings);
+            let found = find(Portable, &bytes, list, &mut findings);
+            let refused = 2 * STRIPE_LEN / 25 + usize::from(is_refused);
+            assert_eq!(found.listed.len(), n_lanes * refused);
+            assert_eq!(found.delimiters, if is_refused { 0 } else { n_lanes as u64 });
+        }
+    }
+}
+
+/// Lanes of the same lines, some dozens of stripes of them: few kinds of pieces for some stripes, then others, with "%" or without.
+#[test]
+#[cfg_attr(miri, ignore = "megabytes")]
+fn what_is_common_changes() {
+    let mut findings = Findings::default();
+    let mut state = 2;
+    for grammar in Grammar::ALL {
+        let mut lane = Vec::new();
+        while lane.len() < 12 * STRIPE_LEN {
+            let until = lane.len() + below(&mut state, 4 * STRIPE_LEN);
+            let has_escapes = below(&mut state, 2) == 0;
+            while lane.len() < until {
+                let mut pieces = Vec::new();
+                add_pieces(&mut pieces, 100, &mut state);
+                if !has_escapes {
+                    pieces.retain(|&byte| byte != b'%');
+                }
+                lane.extend(pieces);
+            }
+        }
+        lane.push(b'\n');
+        let advisories = [Advisory::EncodedDelimiter].into_iter().filter(|_| grammar != Grammar::Rfc3986);
+        let list = List { grammar, blank: false, advisories: advisories.collect() };
+        check(&lane.repeat(LANES), list, &mut findings);
+    }
+}
+
+/// A stripe is 64 blocks of each lane: buffers of several, with a line across the border of two, and with lanes without one.
+#[test]
+fn several_stripes() {
+    let mut findings = Findings::default();
+    let (text, times): (&[u8], _) =
+        (b"http://h/\nftp://h/%2F\nhttp://h/ x\n\nfile://~\n", if cfg!(miri) { 60 } else { 4000 });
+    let lengths: &[usize] = if cfg!(miri) { &[0, 5000] } else { &[0, 100, 5000, 100_000] };
+    for &long in lengths {
+        let mut bytes = text.repeat(times);
+        let at = bytes.len() / 3 / text.len() * text.len();
+        bytes.splice(at..at, [b"ftp://h/%00".to_vec(), vec![b'a'; long], b"\n".to_vec()].concat());
+        let advisories = [Advisory::EncodedDelimiter].into_iter().collect();
+        let list = |grammar| List { grammar, blank: false, advisories };
+        check(&bytes, list(Grammar::Rfc1738), &mut findings);
+        check(&bytes[..text.len()], list(Grammar::Rfc3986), &mut findings);
+    }
+}

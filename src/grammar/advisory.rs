@@ -1,0 +1,336 @@
+//! Accepted but noteworthy: RFC 1738 section 6 (SPEC part 3).
+//!
+//! The scan reads a line in as many pieces as it comes in, so that a line of any length needs no more memory than a short
+//! one.
+
+use std::fmt;
+
+use crate::grammar::named_enum::{named, write_list};
+use crate::grammar::scheme::{GOPHER, KNOWN};
+
+named! {
+    /// Something worth knowing of a line that at least one grammar accepts. It never changes a verdict.
+    Advisory {
+        /// The userinfo has a password.
+        Password = "password",
+        /// The port is not the scheme's default.
+        PortNondefault = "port-nondefault",
+        /// The port is not the scheme's default, and below 1024.
+        PortReserved = "port-reserved",
+        /// A percent-encoded NUL, tab, line feed or carriage return.
+        EncodedControl = "encoded-control",
+        /// A percent-encoded delimiter of the scheme's own syntax.
+        EncodedDelimiter = "encoded-delimiter",
+        /// A gopher URL that talks to a mail server.
+        GopherSmtp = "gopher-smtp",
+    }
+}
+
+/// A set of advisories.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub struct Advisories(u8);
+
+impl Advisories {
+    /// Whether there are none.
+    #[must_use]
+    pub const fn is_empty(self) -> bool {
+        self.0 == 0
+    }
+
+    /// Whether `advisory` is among them.
+    #[must_use]
+    pub const fn has(self, advisory: Advisory) -> bool {
+        self.0 >> advisory as u8 & 1 == 1
+    }
+
+    /// Those there are, in the order of [`Advisory::ALL`].
+    pub fn iter(self) -> impl Iterator<Item = Advisory> {
+        let mut bits = self.0;
+        std::iter::from_fn(move || {
+            let next = Advisory::ALL.get(bits.trailing_zeros() as usize).copied();
+            bits &= bits.wrapping_sub(1);
+            next
+        })
+    }
+
+    /// Those on percent escapes.
+    pub(crate) const fn on_escapes(control: bool, delimiter: bool) -> Self {
+        Self(
+            (control as u8) << Advisory::EncodedControl as u8
+                | (delimiter as u8) << Advisory::EncodedDelimiter as u8,
+        )
+    }
+
+    fn add(&mut self, advisory: Advisory) {
+        self.0 |= 1 << advisory as u8;
+    }
+
+    /// Adds what is to say of a percent-encoded `byte`. `scheme` is a place in [`KNOWN`].
+    fn add_escaped(&mut self, scheme: Option<usize>, byte: u8) {
+        let tab_of_gopher = byte == b'\t' && scheme == Some(GOPHER);
+        if matches!(byte, 0 | b'\t' | b'\n' | b'\r') && !tab_of_gopher {
+            self.add(Advisory::EncodedControl);
+        }
+        if scheme.is_some_and(|place| KNOWN[place].delimiters.contains(&byte)) {
+            self.add(Advisory::EncodedDelimiter);
+        }
+    }
+
+    /// The advisories of a line that is at hand: of the text behind its scheme, which is at that place in [`KNOWN`].
+    pub(crate) fn of(scheme: Option<usize>, behind: &[u8]) -> Self {
+        if let Some(authority) = behind.strip_prefix(b"//") {
+            let end = authority.iter().position(|byte| b"/?#@[]".contains(byte)).unwrap_or(authority.len());
+            // With userinfo or an IP literal there is more to know.
+            if matches!(authority.get(end), Some(b'@' | b'[' | b']')) {
+                let mut scan = AdvisoryScan::new(scheme);
+                scan.feed(behind);
+                return scan.finish();
+            }
+            let mut found = Self::of_escapes(scheme, behind);
+            if let Some(colon) = memchr::memrchr(b':', &authority[..end]) {
+                let port = &authority[colon + 1..end];
+                if !port.is_empty() && port.iter().all(u8::is_ascii_digit) {
+                    found.add_port(scheme, number(port.iter()));
+                }
+            }
+            return found;
+        }
+        Self::of_escapes(scheme, behind)
+    }
+
+    /// Adds what is to say of the bytes at `at`, if they are one of: the first byte of a port, with the ":" before it; the first
+    /// or second digit of a percent escape, or its "%". The line has no userinfo and no IP literal.
+    #[inline]
+    pub(crate) fn add_at(&mut self, scheme: Option<usize>, line: &[u8], at: usize) {
+        let byte = |back: usize| line[at.saturating_sub(back).min(line.len() - 1)];
+        let percent = match (byte(2), byte(1), byte(0)) {
+            // One more delimiter changes nothing.
+            (b'%', ..) if self.has(Advisory::EncodedDelimiter) && at >= 2 => return,
+            (b'%', ..) if at >= 2 => at - 2,
+            (_, b'%', _) if at >= 1 => at - 1,
+            (_, b':', b'0'..=b'9') => {
+                let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit());
+                return self.add_port(scheme, number(digits));
+            }
+            (_, _, b'%') => at,
+            _ => return,
+        };
+        if let Some(&[high, low]) = line.get(percent + 1..percent + 3)
+            && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
+        {
+            self.add_escaped(scheme, high << 4 | low);
+        }
+    }
+
+    fn add_port(&mut self, scheme: Option<usize>, port: u32) {
+        let default = scheme.and_then(|place| KNOWN[place].default_port);
+        if default.is_some_and(|default| u32::from(default) != port) {
+            self.add(Advisory::PortNondefault);
+            if port < 1024 {
+                self.add(Advisory::PortReserved);
+            }
+        }
+        if scheme == Some(GOPHER) && port == 25 {
+            self.add(Advisory::GopherSmtp);
+        }
+    }
+
+    /// The advisories on percent escapes in `text`, whose scheme is at that place in [`KNOWN`].
+    pub(crate) fn of_escapes(scheme: Option<usize>, text: &[u8]) -> Self {
+        let mut found = Self::default();
+        let mut rest = text;
+        while let Some(at) = memchr::memchr(b'%', rest) {
+            rest = &rest[at + 1..];
+            // Escapes mostly stand one behind the other.
+            while let Some(&[high, low]) = rest.get(..2)
+                && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
+            {
+                found.add_escaped(scheme, high << 4 | low);
+                rest = &rest[2..];
+                match rest.split_first() {
+                    Some((b'%', behind)) => rest = behind,
+                    _ => break,
+                }
+            }
+        }
+        found
+    }
+}
+
+/// The names joined by commas, or `-` when there are none.
+impl fmt::Display for Advisories {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write_list(out, self.iter().map(Advisory::name))
+    }
+}
+
+impl FromIterator<Advisory> for Advisories {
+    fn from_iter<I: IntoIterator<Item = Advisory>>(all: I) -> Self {
+        let mut set = Self::default();
+        all.into_iter().for_each(|advisory| set.add(advisory));
+        set
+    }
+}
+
+/// What is being read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Place {
+    /// The first byte behind the scheme.
+    Start,
+    /// The second, behind a "/".
+    SecondSlash,
+    /// The authority.
+    Authority,
+    /// All behind it.
+    Rest,
+}
+
+/// Where a port stops growing: no port, either way.
+const NO_PORT: u32 = 1_000_000;
+
+/// The number that some digits stand for.
+fn number<'a>(digits: impl Iterator<Item = &'a u8>) -> u32 {
+    digits.fold(0, |value: u32, digit| (value * 10 + u32::from(digit - b'0')).min(NO_PORT))
+}
+
+/// The text behind the last ":" of what may be the port, outside brackets.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Port {
+    /// No ":" yet.
+    None,
+    /// Digits so far.
+    Number { value: u32, empty: bool },
+    /// Not digits.
+    Other,
+}
+
+/// What of a percent escape has been read.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Escape {
+    /// Nothing.
+    None,
+    /// The "%".
+    Open,
+    /// The "%" and a digit of this value.
+    High(u8),
+}
+
+/// Reads a line behind its scheme and finds the advisories in it.
+#[derive(Clone)]
+pub(crate) struct AdvisoryScan {
+    /// Place in [`KNOWN`].
+    scheme: Option<usize>,
+    place: Place,
+    found: Advisories,
+    /// How many bytes of userinfo stand behind its first ":"; `None` before it.
+    behind_colon: Option<bool>,
+    port: Port,
+    /// What of a percent escape has been read.
+    escape: Escape,
+}
+
+impl AdvisoryScan {
+    /// `scheme` is the place of the line's scheme in [`KNOWN`].
+    pub(crate) fn new(scheme: Option<usize>) -> Self {
+        let found = Advisories::default();
+        Self {
+            scheme,
+            place: Place::Start,
+            found,
+            behind_colon: None,
+            port: Port::None,
+            escape: Escape::None,
+        }
+    }
+
+    /// Reads on. The first byte of all is the one behind the scheme and its ":", or that of a line without scheme.
+    pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
+        while let Some((&byte, rest)) = bytes.split_first() {
+            if self.place == Place::Rest && self.escape == Escape::None && byte != b'%' {
+                match memchr::memchr(b'%', bytes) {
+                    Some(n) => bytes = &bytes[n..],
+                    None => return,
+                }
+                continue;
+            }
+            self.byte(byte);
+            bytes = rest;
+        }
+    }
+
+    fn byte(&mut self, byte: u8) {
+        self.place = match (self.place, byte) {
+            (Place::Start, b'/') => Place::SecondSlash,
+            (Place::SecondSlash, b'/') => Place::Authority,
+            (Place::Authority, b'/' | b'?' | b'#') => {
+                self.end_authority();
+                Place::Rest
+            }
+            (Place::Authority, byte) => {
+                self.authority_byte(byte);
+                Place::Authority
+            }
+            _ => Place::Rest,
+        };
+        self.escape = match (self.escape, byte) {
+            (_, b'%') => Escape::Open,
+            (Escape::Open, digit) => hex_value(digit).map_or(Escape::None, Escape::High),
+            (Escape::High(high), digit) => {
+                if let Some(low) = hex_value(digit) {
+                    self.escaped(high << 4 | low);
+                }
+                Escape::None
+            }
+            (Escape::None, _) => Escape::None,
+        };
+    }
+
+    fn authority_byte(&mut self, byte: u8) {
+        if byte == b'@' {
+            // All before the last "@" is userinfo, other "@" included.
+            if self.behind_colon == Some(true) {
+                self.found.add(Advisory::Password);
+            }
+            self.port = Port::None;
+        }
+        self.behind_colon = match self.behind_colon {
+            None => (byte == b':').then_some(false),
+            Some(_) => Some(true),
+        };
+        self.port = match (byte, self.port) {
+            (b'@' | b']', _) | (0..=b'9' | b';'.., Port::None) => Port::None,
+            (b':', _) => Port::Number { value: 0, empty: true },
+            (b'0'..=b'9', Port::Number { value, .. }) => {
+                Port::Number { value: (value * 10 + u32::from(byte - b'0')).min(NO_PORT), empty: false }
+            }
+            _ => Port::Other,
+        };
+    }
+
+    fn end_authority(&mut self) {
+        let Port::Number { value, empty: false } = self.port else { return };
+        self.found.add_port(self.scheme, value);
+    }
+
+    fn escaped(&mut self, byte: u8) {
+        self.found.add_escaped(self.scheme, byte);
+    }
+
+    /// The advisories, now that the line has ended.
+    pub(crate) fn finish(mut self) -> Advisories {
+        if self.place == Place::Authority {
+            self.end_authority();
+        }
+        self.found
+    }
+}
+
+#[inline]
+fn hex_value(digit: u8) -> Option<u8> {
+    match digit {
+        b'0'..=b'9' => Some(digit - b'0'),
+        b'A'..=b'F' => Some(digit - b'A' + 10),
+        b'a'..=b'f' => Some(digit - b'a' + 10),
+        _ => None,
+    }
+}

@@ -1,0 +1,331 @@
+//! The machine that runs all five grammars at once, and for each grammar the one that knows which rule is being read.
+//!
+//! All tables are derived from the grammar files by the build script (`build/main.rs`). This module only walks them. It
+//! knows bytes and states; what a line is, or a scheme, it does not know.
+
+use crate::grammar::component::Component;
+use crate::grammar::{Grammar, Verdict};
+
+/// What is said of a refusal in a state of a labelled machine.
+pub(crate) struct Label {
+    rule: u16,
+    /// Where a defect in this state lies; `None`: in whichever part of the line the delimiters say.
+    pub(crate) component: Option<Component>,
+    /// Whether a percent escape is open.
+    pub(crate) escape: bool,
+    /// Whether no byte of the rule has been read yet.
+    pub(crate) fresh: bool,
+    accepting: bool,
+}
+
+/// The machine of one grammar whose states know which rule is being read.
+pub(crate) struct Labelled {
+    /// For each state and class the state after it. A state is the index of its row.
+    next: &'static [u32],
+    labels: &'static [Label],
+    dead: u32,
+    top: u16,
+    escape: u16,
+    /// The rules in which a defect of each component lies.
+    rules_of: &'static [(Component, &'static [u16])],
+    alphabet: [u64; 4],
+}
+
+impl Labelled {
+    /// The state after one more byte, `None` if none can follow.
+    #[inline]
+    fn after(&self, state: u32, byte: u8) -> Option<u32> {
+        let class = usize::from(tables::CLASS_OF[usize::from(byte)]);
+        let state = self.next[state as usize + class];
+        (state != self.dead).then_some(state)
+    }
+}
+
+/// A rule of a grammar as its document prints it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Rule {
+    text: &'static str,
+    section: &'static str,
+}
+
+impl Rule {
+    /// The rules of `grammar` that say what `component` looks like, the outermost ones; none when no refusal of that grammar
+    /// lies there.
+    ///
+    /// ```
+    /// use urlsift::{Component, Grammar, Rule};
+    ///
+    /// let names = |grammar, component| Rule::of(grammar, component).map(|rule| rule.name()).collect::<Vec<_>>();
+    /// assert_eq!(names(Grammar::Rfc1738, Component::Userinfo), ["user", "password"]);
+    /// assert_eq!(names(Grammar::Rfc3986, Component::Host), ["host"]);
+    /// assert!(names(Grammar::Rfc1738, Component::Fragment).is_empty());
+    /// ```
+    pub fn of(grammar: Grammar, component: Component) -> impl Iterator<Item = Self> {
+        let machine = &tables::LABELLED[grammar as usize];
+        // What no rule knows as a scheme is told by the rule that lists them all.
+        let top: &[u16] =
+            if component == Component::Scheme { std::slice::from_ref(&machine.top) } else { &[] };
+        let of = machine.rules_of.iter().filter(move |(of, _)| *of == component && top.is_empty());
+        let rules = top.iter().chain(of.flat_map(|(_, rules)| *rules));
+        rules.map(|&rule| tables::RULES[usize::from(rule)])
+    }
+
+    /// The rule's name in the document, such as `reg-name`.
+    #[must_use]
+    pub fn name(&self) -> &'static str {
+        let end = self.text.find(['=', ':', ',']).unwrap_or(self.text.len());
+        self.text[..end].trim()
+    }
+
+    /// The lines of the rule as printed, without the indentation that all share.
+    pub fn lines(&self) -> impl Iterator<Item = &'static str> {
+        self.text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
+    }
+
+    /// Where the document has it, such as `3.2.2`.
+    #[must_use]
+    pub fn section(&self) -> &'static str {
+        self.section
+    }
+}
+
+/// Tells these tables from those of other grammars.
+#[cfg(feature = "scan")]
+pub(crate) use tables::TABLES;
+
+#[allow(clippy::unreadable_literal, reason = "derived by the build script")]
+mod tables {
+    use super::{Component, Label, Labelled, Rule};
+
+    include!(concat!(env!("OUT_DIR"), "/tables.rs"));
+}
+
+// The sizes that the specification gives for the minimal machines: the grammar files say what it means, or the crate
+// does not compile.
+const _: () = {
+    let [draft1993, rfc1738, rfc1808, rfc2396, rfc3986] = tables::MINIMAL_SIZES;
+    assert!(draft1993 == 208 && rfc1738 == 290 && rfc1808 == 13 && rfc2396 == 13 && rfc3986 == 183);
+    assert!(tables::N_STATES == 1279 && tables::N_CLASSES == 51);
+};
+
+/// For each state and each byte below 80, the state after that byte. A state is the index of its row.
+///
+/// A row per byte instead of per class costs memory (640 KiB, of which real lists touch some 20) and saves a look-up
+/// and two operations a byte.
+static STEP: [u32; tables::N_STATES * 128] = {
+    let mut step = [0; tables::N_STATES * 128];
+    let mut at = 0;
+    while at < step.len() {
+        let class = tables::CLASS_OF[at % 128] as usize;
+        step[at] = tables::NEXT[at / 128 * tables::N_CLASSES + class] as u32 * 128;
+        at += 1;
+    }
+    step
+};
+
+/// A state of the machine that runs all five grammars.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) struct State(u32);
+
+impl State {
+    /// Nothing is read yet.
+    pub(crate) const START: Self = Self(0);
+
+    /// No grammar can accept any more.
+    pub(crate) const DEAD: Self = Self(tables::NEXT[tables::CLASS_OF[0] as usize] as u32 * 128);
+
+    /// The state after one more byte, which is below 80.
+    #[inline(always)]
+    pub(crate) fn step_ascii(self, byte: u8) -> Self {
+        Self(STEP[self.0 as usize + usize::from(byte)])
+    }
+
+    /// The state after all of `bytes`.
+    #[inline]
+    pub(crate) fn run(self, bytes: &[u8]) -> Self {
+        let mut state = self;
+        for &byte in bytes {
+            if !byte.is_ascii() {
+                return Self::DEAD;
+            }
+            state = state.step_ascii(byte);
+        }
+        state
+    }
+
+    /// The grammars that accept what has been read.
+    #[inline(always)]
+    pub(crate) fn verdict(self) -> Verdict {
+        Verdict::from_bits(tables::ACCEPTING[self.0 as usize / 128])
+    }
+}
+
+/// Follows one grammar through a line, in pieces if need be, until it can no longer accept.
+#[derive(Clone)]
+pub(crate) struct Tracker {
+    grammar: Grammar,
+    state: u32,
+    offset: u64,
+    broke_at: Option<u8>,
+}
+
+impl Tracker {
+    pub(crate) fn new(grammar: Grammar) -> Self {
+        Self { grammar, state: 0, offset: 0, broke_at: None }
+    }
+
+    fn machine(&self) -> &'static Labelled {
+        &tables::LABELLED[self.grammar as usize]
+    }
+
+    /// Reads on; does nothing once the grammar refuses.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        if self.broke_at.is_some() {
+            return;
+        }
+        let (machine, mut state) = (self.machine(), self.state);
+        let breaks = |&byte: &u8| match machine.after(state, byte) {
+            Some(next) => {
+                state = next;
+                false
+            }
+            None => true,
+        };
+        let n_read = bytes.iter().position(breaks);
+        self.state = state;
+        self.offset += n_read.unwrap_or(bytes.len()) as u64;
+        self.broke_at = n_read.map(|at| bytes[at]);
+    }
+
+    /// How many bytes could be read: the offset of the defect, once the line has ended.
+    pub(crate) fn offset(&self) -> u64 {
+        self.offset
+    }
+
+    /// The byte that no accepted line could have here; `None` if all bytes could be read.
+    pub(crate) fn broke_at(&self) -> Option<u8> {
+        self.broke_at
+    }
+
+    /// Whether the line is accepted if it ends here.
+    pub(crate) fn accepts(&self) -> bool {
+        self.broke_at.is_none() && self.label().accepting
+    }
+
+    /// What is known of the state before the refusal.
+    pub(crate) fn label(&self) -> &'static Label {
+        &self.machine().labels[self.state as usize / tables::N_CLASSES]
+    }
+
+    /// The rule that was being read.
+    pub(crate) fn rule(&self) -> Rule {
+        let label = self.label();
+        tables::RULES[usize::from(if label.escape { self.machine().escape } else { label.rule })]
+    }
+
+    /// Whether an accepted line could have gone on with `byte`.
+    pub(crate) fn could_follow(&self, byte: u8) -> bool {
+        self.machine().after(self.state, byte).is_some()
+    }
+}
+
+/// The rule of `grammar` that holds all others.
+pub(crate) fn top_rule(grammar: Grammar) -> Rule {
+    tables::RULES[usize::from(tables::LABELLED[grammar as usize].top)]
+}
+
+/// Whether some rule of `grammar` reads `byte`.
+pub(crate) fn has_character(grammar: Grammar, byte: u8) -> bool {
+    tables::LABELLED[grammar as usize].alphabet[usize::from(byte) / 64] >> (byte % 64) & 1 == 1
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_sixteen_verdicts_occur() {
+        let mut seen: Vec<u8> = Vec::new();
+        seen.extend(tables::ACCEPTING);
+        seen.sort_unstable();
+        seen.dedup();
+        // As printed in the specification: the leftmost digit is draft1993.
+        let named = [
+            "00000", "00001", "00010", "00011", "00100", "00101", "00110", "00111", "01100", "01101",
+            "01110", "01111", "10000", "10110", "10111", "11111",
+        ];
+        let mut expected: Vec<u8> = named
+            .iter()
+            .map(|set| set.bytes().enumerate().fold(0, |bits, (g, digit)| bits | (digit - b'0') << g))
+            .collect();
+        expected.sort_unstable();
+        assert_eq!(seen, expected);
+    }
+
+    /// Wherever they stand: a byte that no grammar has, a "%" without two hexadecimal digits, and a second "#".
+    #[test]
+    fn no_grammar_accepts_a_line_with_what_the_streams_call_a_violation() {
+        let states = || (0..STEP.len()).step_by(128).map(|row| State(u32::try_from(row).unwrap()));
+        let bytes = || 0..0x80_u8;
+        let is_dead = |state: State| bytes().all(|byte| state.step_ascii(byte) == state);
+        assert!(is_dead(State::DEAD) && State::DEAD.verdict().is_empty());
+        let refuses = |state: State, byte| state.step_ascii(byte) == State::DEAD;
+        for state in states() {
+            let illegal = bytes().filter(|&byte| {
+                !byte.is_ascii_alphanumeric() && !b"\"[]/?#:%~;=$-_.+!*'(),&@".contains(&byte)
+            });
+            assert!(illegal.into_iter().all(|byte| refuses(state, byte)));
+            let escape = state.step_ascii(b'%');
+            for digit in bytes().filter(u8::is_ascii_hexdigit) {
+                let escape = escape.step_ascii(digit);
+                assert!(escape.verdict().is_empty());
+                assert!(bytes().filter(|byte| !byte.is_ascii_hexdigit()).all(|byte| refuses(escape, byte)));
+            }
+            assert!(escape.verdict().is_empty());
+            assert!(bytes().filter(|byte| !byte.is_ascii_hexdigit()).all(|byte| refuses(escape, byte)));
+        }
+        // All that can be reached behind a "#".
+        let mut behind: Vec<State> = states().map(|state| state.step_ascii(b'#')).collect();
+        let mut at = 0;
+        while at < behind.len() {
+            let state = behind[at];
+            assert!(refuses(state, b'#'));
+            for next in bytes().map(|byte| state.step_ascii(byte)) {
+                if !behind.contains(&next) {
+                    behind.push(next);
+                }
+            }
+            at += 1;
+        }
+    }
+
+    #[test]
+    fn labelled_machines_accept_what_the_machine_accepts() {
+        for line in [
+            &b"http://a/"[..],
+            b"",
+            b"mailto:x",
+            b"http://[::1]/",
+            b"http://h:80x/",
+            b"wais://h/d/t/1=x;",
+            b"%4",
+        ] {
+            for grammar in Grammar::ALL {
+                let mut tracker = Tracker::new(grammar);
+                tracker.feed(line);
+                assert_eq!(
+                    tracker.accepts(),
+                    State::START.run(line).verdict().accepts(grammar),
+                    "{line:?} {grammar}"
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn every_rule_has_a_name_and_a_section() {
+        for rule in &tables::RULES {
+            assert!(!rule.name().is_empty() && !rule.section().is_empty(), "{rule:?}");
+        }
+    }
+}

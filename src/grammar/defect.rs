@@ -1,0 +1,176 @@
+//! Why a grammar refuses a line: where, in which component, for what cause (SPEC part 4).
+
+use std::fmt;
+use std::ops::Range;
+
+use memchr::{memchr, memchr2};
+
+use crate::grammar::Grammar;
+use crate::grammar::automaton::{Rule, Tracker, has_character, top_rule};
+use crate::grammar::component::Component;
+use crate::grammar::named_enum::named;
+use crate::grammar::scheme::scheme_len;
+use crate::grammar::uri_parts::{beginning, split};
+
+named! {
+    /// Why no accepted line goes on as this one does.
+    Cause {
+        /// A space.
+        Space = "space",
+        /// A control byte, 00 to 1F or 7F.
+        ControlByte = "control-byte",
+        /// A byte above 7F.
+        NonAscii = "non-ascii",
+        /// A character that no rule of the grammar has anywhere.
+        IllegalCharacter = "illegal-character",
+        /// A character that the grammar has, but not in this place.
+        CharacterNotAllowed = "character-not-allowed",
+        /// A "%" that two hexadecimal digits do not follow.
+        BadEscape = "bad-escape",
+        /// A component that must not be empty is empty, or missing.
+        MissingComponent = "missing-component",
+        /// The line stops before an accepted one could.
+        EndsEarly = "ends-early",
+        /// The grammar knows a fixed set of schemes, and this is not one of them.
+        UnknownScheme = "unknown-scheme",
+    }
+}
+
+/// Why one grammar refuses one line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Defect {
+    /// The grammar that refuses.
+    pub grammar: Grammar,
+    /// The smallest offset `i`, in bytes from the start of the line, such that no line the grammar accepts begins with
+    /// the line's first `i + 1` bytes; the length of the line if it is itself the beginning of an accepted line.
+    pub offset: u64,
+    /// Where in the line the offset lies.
+    pub component: Component,
+    /// What is wrong there.
+    pub cause: Cause,
+    /// The rule that was being read.
+    pub rule: Rule,
+}
+
+impl Defect {
+    /// The defect of a line that `tracker` has read to its end, or `None` if the grammar accepts it.
+    ///
+    /// `line` is the line or its beginning; no more of it than [`beginning`] gives is looked at, so that a line that is too
+    /// long to be held has the same defect.
+    pub(crate) fn of(grammar: Grammar, tracker: &Tracker, line: &[u8]) -> Option<Self> {
+        if tracker.accepts() {
+            return None;
+        }
+        let beginning = beginning(line);
+        let label = tracker.label();
+        let byte = tracker.broke_at();
+        let offset = tracker.offset();
+        let mut component = label.component.unwrap_or_else(|| part_at(beginning, offset));
+        let mut missing = label.fresh && matches!(byte, Some(b':' | b'/' | b'?' | b'#' | b'@' | b';' | b'='));
+        if (offset, byte) == (0, Some(b':')) {
+            component = Component::Scheme;
+        } else if component == Component::Userinfo && matches!(byte, None | Some(b'/' | b'?' | b'#')) {
+            // What could have become userinfo has no "@" behind it: it is host and port.
+            let authority = split(beginning).authority.unwrap_or_default();
+            component = if beginning[authority].contains(&b':') { Component::Port } else { Component::Host };
+        } else if component == Component::Path && wants_slashes(tracker, beginning) {
+            component = Component::Authority;
+            missing = true;
+        }
+        let cause = match byte {
+            _ if label.escape => Cause::BadEscape,
+            None => Cause::EndsEarly,
+            Some(b' ') => Cause::Space,
+            Some(0..0x20 | 0x7f) => Cause::ControlByte,
+            Some(0x80..) => Cause::NonAscii,
+            Some(_) if component == Component::Scheme => {
+                match scheme_len(behind_prefix(grammar, beginning)) {
+                    Some(_) => Cause::UnknownScheme,
+                    None => Cause::MissingComponent,
+                }
+            }
+            Some(byte) if !has_character(grammar, byte) => Cause::IllegalCharacter,
+            Some(_) if missing => Cause::MissingComponent,
+            Some(_) => Cause::CharacterNotAllowed,
+        };
+        let rule = match component {
+            // A scheme that is not known is not half of a known one: the rule is the one that lists them all.
+            Component::Scheme => top_rule(grammar),
+            // What was read as userinfo and is not: the rule is that of what it is.
+            Component::Host | Component::Port if label.component == Some(Component::Userinfo) => {
+                Rule::of(grammar, component).next().unwrap_or_else(|| top_rule(grammar))
+            }
+            _ => tracker.rule(),
+        };
+        Some(Self { grammar, offset, component, cause, rule })
+    }
+
+    /// Where the rule stands, as one writes it in a sentence, such as `RFC 1738, section 5`.
+    #[must_use]
+    pub fn source(&self) -> String {
+        let section = self.rule.section();
+        let word = if section.starts_with(|c: char| c.is_ascii_digit()) { "section " } else { "" };
+        format!("{}, {word}{section}", self.grammar.document())
+    }
+}
+
+/// The component and the cause of the defect at `at`, of a line that RFC 3986 could accept up to there, and that is behind its
+/// authority there, if it has one, and behind its scheme; `None` when more has to be looked at than the bytes there.
+pub(crate) fn of_illegal_byte(grammar: Grammar, line: &[u8], at: usize) -> Option<(Component, Cause)> {
+    let before = line.get(..at)?;
+    if grammar != Grammar::Rfc3986 || beginning(line).len() <= at {
+        return None;
+    }
+    let cause = match (before, line.get(at)) {
+        ([.., b'%'] | [.., b'%', _], _) => Cause::BadEscape,
+        (_, Some(b' ')) => Cause::Space,
+        (_, Some(0..0x20 | 0x7f)) => Cause::ControlByte,
+        (_, Some(0x80..)) => Cause::NonAscii,
+        (_, Some(&byte)) if !has_character(grammar, byte) => Cause::IllegalCharacter,
+        _ => return None,
+    };
+    let component = match memchr2(b'?', b'#', before) {
+        None => Component::Path,
+        Some(mark) if before[mark] == b'?' && memchr(b'#', &before[mark..]).is_none() => Component::Query,
+        Some(_) => Component::Fragment,
+    };
+    Some((component, cause))
+}
+
+/// Whether one of the two slashes before an authority is all with which the line could have gone on.
+fn wants_slashes(tracker: &Tracker, beginning: &[u8]) -> bool {
+    let behind = |scheme: usize| (scheme as u64 + 1..=scheme as u64 + 2).contains(&tracker.offset());
+    scheme_len(beginning).is_some_and(behind)
+        && (0..=u8::MAX).filter(|&byte| tracker.could_follow(byte)).eq([b'/'])
+}
+
+/// The component in which an offset lies by the delimiters of the line; a delimiter belongs to what it ends.
+fn part_at(line: &[u8], offset: u64) -> Component {
+    let parts = split(line);
+    let behind = |range: Option<Range<usize>>| range.is_some_and(|range| offset >= range.start as u64);
+    if behind(parts.fragment) {
+        Component::Fragment
+    } else if behind(parts.query) {
+        Component::Query
+    } else if parts.authority.is_some_and(|range| (range.start as u64..=range.end as u64).contains(&offset)) {
+        Component::Authority
+    } else {
+        Component::Path
+    }
+}
+
+/// The line without the "url:" that draft1993 allows in front (SPEC A62).
+fn behind_prefix(grammar: Grammar, line: &[u8]) -> &[u8] {
+    match line.split_at_checked(4) {
+        Some((prefix, rest)) if grammar == Grammar::Draft1993 && prefix.eq_ignore_ascii_case(b"url:") => rest,
+        _ => line,
+    }
+}
+
+/// `component:cause@offset`.
+impl fmt::Display for Defect {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(out, "{}:{}@{}", self.component, self.cause, self.offset)
+    }
+}

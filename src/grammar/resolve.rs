@@ -1,0 +1,325 @@
+//! What a reference refers to, given a base: RFC 3986, section 5, strict.
+//!
+//! Bytes in, bytes out: components are told apart by their delimiters alone ([`split`]), so that any reference resolves to
+//! something, and those that RFC 3986 accepts to a URI that it accepts. Nothing is normalized but dot-segments: letter case,
+//! escapes ("%2E" is no dot) and default ports stay.
+//!
+//! Where the document can be read in several ways:
+//!
+//! - Section 5.2.2 lets a parser that is not strict take a scheme that is also the base's for none. This one is strict: `http:g`
+//!   is `http:g` under any base.
+//! - Surplus ".." are dropped (5.2.4, and the examples of 5.4.2). RFC 1808 kept them, and so does erratum 4547, which is
+//!   reported and not verified.
+//! - A base whose path ends in "/.." is merged as any other (5.2.3). Erratum 4789, reported too, would not cut the "..".
+//! - A target without authority whose path begins with "//" would be recomposed (5.3) to something else: `a:/` and `.//b` to
+//!   `a://b`, where "b" is an authority; section 3.3 forbids such a path and says nothing of what to do. Here "/." is put before it,
+//!   `a:/.//b`, which refers to that path and resolves to itself again. The WHATWG URL standard writes it so too.
+//! - Of a path that begins with no "/", 5.2.4 can make one that does: `/c` of `b/../c`, so that `x:b/../c` is `x:/c`. So it is here.
+
+use std::fmt;
+
+use memchr::{memchr, memrchr};
+
+use crate::grammar::Grammar;
+use crate::grammar::defect::Defect;
+use crate::grammar::escape;
+use crate::grammar::judge::{Kind, judge};
+use crate::grammar::uri_parts::{Parts, split};
+
+/// A base URI, against which references are resolved (RFC 3986, section 5.1).
+///
+/// ```
+/// use urlsift::grammar::resolve::Base;
+///
+/// let base = Base::new(b"http://example.org/a/b?c")?;
+/// let mut target = Vec::new();
+/// for (reference, expected) in [
+///     ("d", "http://example.org/a/d"),
+///     ("../d/./e", "http://example.org/d/e"),
+///     ("?d", "http://example.org/a/b?d"),
+///     ("//example.com", "http://example.com"),
+///     ("ftp://example.com/x/../y", "ftp://example.com/y"),
+/// ] {
+///     base.resolve(reference.as_bytes(), &mut target);
+///     assert_eq!(target, expected.as_bytes());
+/// }
+/// # Ok::<_, urlsift::grammar::resolve::BaseError>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Base {
+    /// Without its fragment.
+    text: Vec<u8>,
+    parts: Parts,
+    had_fragment: bool,
+}
+
+impl Base {
+    /// The base `url`, without its fragment if it has one.
+    ///
+    /// # Errors
+    /// When RFC 3986 refuses it, or it has no scheme.
+    pub fn new(url: &[u8]) -> Result<Self, BaseError> {
+        let judgement = judge(url);
+        if let Some(defect) = judgement.defect(Grammar::Rfc3986) {
+            return Err(BaseError::refused(url, &defect));
+        }
+        if judgement.kind() == Kind::Relative {
+            return Err(BaseError::no_scheme());
+        }
+        let end = memchr(b'#', url);
+        let text = url[..end.unwrap_or(url.len())].to_vec();
+        Ok(Self { parts: split(&text), text, had_fragment: end.is_some() })
+    }
+
+    /// The base, without a fragment.
+    #[must_use]
+    pub fn as_bytes(&self) -> &[u8] {
+        &self.text
+    }
+
+    /// Its scheme as it stands: that of all targets of references that have none.
+    #[must_use]
+    pub fn scheme(&self) -> &[u8] {
+        self.parts.scheme.clone().map_or(&[], |scheme| &self.text[scheme])
+    }
+
+    /// Whether it had a fragment, which is no part of a base (RFC 3986, section 5.1).
+    #[must_use]
+    pub fn had_fragment(&self) -> bool {
+        self.had_fragment
+    }
+
+    /// Replaces what `target` holds by the target URI of `reference`: RFC 3986, section 5.2.2.
+    ///
+    /// Any bytes have one; RFC 3986 accepts it if it accepts the reference. The empty reference is the base. Linear in the lengths
+    /// of base and reference, whatever segments they have; allocates only what `target` lacks.
+    pub fn resolve(&self, reference: &[u8], target: &mut Vec<u8>) {
+        target.clear();
+        let base = &self.text;
+        let Parts { scheme, authority, path, query, .. } = split(reference);
+        // Components with their delimiters lie side by side, so that recomposing them (5.3) is copying them as they are.
+        let (before, behind) = (&reference[..path.start], &reference[path.end..]);
+        let path = &reference[path];
+        if scheme.is_some() {
+            target.extend(before);
+            push_path(target, &[path], authority.is_some());
+        } else if authority.is_some() {
+            target.extend(&base[..=self.scheme().len()]);
+            target.extend(before);
+            push_path(target, &[path], true);
+        } else if path.is_empty() {
+            let end = if query.is_some() { self.parts.path.end } else { base.len() };
+            target.extend(&base[..end]);
+        } else {
+            target.extend(&base[..self.parts.path.start]);
+            let directory: &[u8] = if path.starts_with(b"/") { b"" } else { self.directory() };
+            push_path(target, &[directory, path], self.parts.authority.is_some());
+        }
+        target.extend(behind);
+    }
+
+    /// What a path that begins with no "/" is merged with: RFC 3986, section 5.2.3.
+    fn directory(&self) -> &[u8] {
+        let path = &self.text[self.parts.path.clone()];
+        if path.is_empty() && self.parts.authority.is_some() {
+            return b"/";
+        }
+        &path[..memrchr(b'/', path).map_or(0, |last| last + 1)]
+    }
+}
+
+/// Appends a path, which comes in pieces, without its dot-segments.
+fn push_path(target: &mut Vec<u8>, pieces: &[&[u8]], has_authority: bool) {
+    let start = target.len();
+    for piece in pieces {
+        target.extend(*piece);
+    }
+    remove_dot_segments(target, start);
+    if !has_authority && target[start..].starts_with(b"//") {
+        target.splice(start..start, *b"/.");
+    }
+}
+
+/// Removes the dot-segments of the path that begins at `start`: RFC 3986, section 5.2.4, step by step, the output buffer in
+/// front of the input buffer in the same bytes.
+///
+/// The output is never longer than what has been read, and each of its bytes is written once and looked at once more at most, when
+/// it is taken back.
+fn remove_dot_segments(path: &mut Vec<u8>, start: usize) {
+    let (mut read, mut written) = (start, start);
+    // Where the output ends without its last segment and the "/" before it.
+    let cut = |path: &[u8], written| start + memrchr(b'/', &path[start..written]).unwrap_or(0);
+    loop {
+        match &path[read..] {
+            [] => break,
+            // A, and B where something follows. What has no "/" before it stands at the very beginning.
+            [b'.', b'.', b'/', ..] => read += 3,
+            [b'.', b'/', ..] | [b'/', b'.', b'/', ..] => read += 2,
+            // C where something follows.
+            [b'/', b'.', b'.', b'/', ..] => {
+                written = cut(path, written);
+                read += 3;
+            }
+            // B and C at the end: what is left of them is a "/", which E moves.
+            end @ ([b'/', b'.'] | [b'/', b'.', b'.']) => {
+                if end.len() == 3 {
+                    written = cut(path, written);
+                }
+                read = path.len();
+                path[written] = b'/';
+                written += 1;
+            }
+            // D
+            [b'.'] | [b'.', b'.'] => read = path.len(),
+            // E
+            [_, rest @ ..] => {
+                let len = 1 + memchr(b'/', rest).unwrap_or(rest.len());
+                path.copy_within(read..read + len, written);
+                read += len;
+                written += len;
+            }
+        }
+    }
+    path.truncate(written);
+}
+
+/// Why something is no base.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct BaseError {
+    kind: BaseErrorKind,
+    message: String,
+}
+
+/// What kind of error it is.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum BaseErrorKind {
+    /// RFC 3986 refuses it.
+    Refused {
+        /// The defect's offset in bytes: the first byte with which nothing that it accepts goes on, or the length.
+        offset: u64,
+    },
+    /// It is a relative reference.
+    NoScheme,
+}
+
+impl BaseError {
+    /// What kind of error it is.
+    #[must_use]
+    pub fn kind(&self) -> BaseErrorKind {
+        self.kind
+    }
+
+    fn refused(url: &[u8], defect: &Defect) -> Self {
+        let offset = defect.offset;
+        let byte = usize::try_from(offset).ok().and_then(|at| url.get(at..=at));
+        let place = byte.map_or_else(
+            || "at its end".to_owned(),
+            |byte| {
+                let mut text = String::new();
+                escape::push(&mut text, byte);
+                format!("at byte {}, \"{text}\"", offset + 1)
+            },
+        );
+        let message = format!("RFC 3986 refuses it {place} ({}:{})", defect.component, defect.cause);
+        Self { kind: BaseErrorKind::Refused { offset }, message }
+    }
+
+    fn no_scheme() -> Self {
+        let message = "it has no scheme; expected a whole URL, such as https://example.org/directory/page";
+        Self { kind: BaseErrorKind::NoScheme, message: message.to_owned() }
+    }
+}
+
+impl fmt::Display for BaseError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.message)
+    }
+}
+
+impl std::error::Error for BaseError {}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn without_dots(path: &str) -> String {
+        let mut path = [b"/kept/", path.as_bytes()].concat();
+        remove_dot_segments(&mut path, 6);
+        String::from_utf8(path.split_off(6)).unwrap()
+    }
+
+    /// The two of RFC 3986, section 5.2.4, and what its steps make of shorter ones.
+    #[test]
+    fn dot_segments() {
+        for (path, without) in [
+            ("/a/b/c/./../../g", "/a/g"),
+            ("mid/content=5/../6", "mid/6"),
+            ("", ""),
+            (".", ""),
+            ("..", ""),
+            ("./", ""),
+            ("../", ""),
+            ("../.././..", ""),
+            ("/.", "/"),
+            ("/..", "/"),
+            ("/./", "/"),
+            ("/../", "/"),
+            ("/../..", "/"),
+            ("/a/..", "/"),
+            ("/a//..", "/a/"),
+            ("/a/.", "/a/"),
+            ("a/..", "/"),
+            ("a/../b", "/b"),
+            ("a/../../b", "/b"),
+            ("../a/./b/..", "a/"),
+            ("/...", "/..."),
+            (".a/..b/c./d..", ".a/..b/c./d.."),
+            ("//..//.", "//"),
+            ("/..//a", "//a"),
+            ("/%2E%2e/.", "/%2E%2e/"),
+        ] {
+            assert_eq!(without_dots(path), without, "{path:?}");
+        }
+    }
+
+    /// Looked through from the start for each "..", this would take hours.
+    #[test]
+    fn many_segments() {
+        let n = 1 << 19;
+        assert_eq!(without_dots(&"../".repeat(n)), "");
+        assert_eq!(without_dots(&"/..".repeat(n)), "/");
+        assert_eq!(without_dots(&("/a".repeat(n) + &"/..".repeat(n))), "/");
+        assert_eq!(without_dots(&format!("{}/x", "/a/..".repeat(n))), "/x");
+        assert_eq!(without_dots(&("/".repeat(n) + &"..//".repeat(n))).len(), n);
+        assert_eq!(without_dots(&("a".repeat(n) + &"/b/..".repeat(n))).len(), n + 1);
+    }
+
+    #[test]
+    fn what_is_no_base() {
+        let error = |url: &str| Base::new(url.as_bytes()).unwrap_err();
+        for (url, offset, message) in [
+            ("http://a/b c", 10, "RFC 3986 refuses it at byte 11, \" \" (path:space)"),
+            ("http://[::1", 11, "RFC 3986 refuses it at its end (host:ends-early)"),
+            ("1a://b", 2, "RFC 3986 refuses it at byte 3, \":\" (path:character-not-allowed)"),
+            ("http://\u{1b}", 7, "RFC 3986 refuses it at byte 8, \"\\x1b\" (authority:control-byte)"),
+        ] {
+            assert_eq!(error(url).kind(), BaseErrorKind::Refused { offset }, "{url:?}");
+            assert_eq!(error(url).to_string(), message, "{url:?}");
+        }
+        for url in ["", "/a", "//a", "?a", "a.example/b"] {
+            assert_eq!(error(url).kind(), BaseErrorKind::NoScheme, "{url:?}");
+        }
+        assert!(error("a").to_string().starts_with("it has no scheme; expected "));
+    }
+
+    #[test]
+    fn what_is_a_base() {
+        let base = Base::new(b"HTTP://u:p@A:80/b?c#d").unwrap();
+        assert_eq!(base.as_bytes(), b"HTTP://u:p@A:80/b?c");
+        assert_eq!((base.scheme(), base.had_fragment()), (&b"HTTP"[..], true));
+        let base = Base::new(b"mailto:a@b").unwrap();
+        assert_eq!((base.scheme(), base.had_fragment()), (&b"mailto"[..], false));
+        assert!(Base::new(b"a:#").unwrap().had_fragment());
+    }
+}

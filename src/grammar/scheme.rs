@@ -1,0 +1,271 @@
+//! The scheme of a line: where it ends, what is known of it by name.
+//!
+//! Kind and scheme of a line depend on no grammar: the widest scheme rule (RFC 1738, RFC 1808) decides, so that
+//! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7).
+
+/// How many bytes the scheme of `line` has, its ":" not counted; `None` when the line has no scheme.
+///
+/// The scheme is the longest beginning made of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
+#[must_use]
+pub fn scheme_len(line: &[u8]) -> Option<usize> {
+    let len = line.iter().position(|&byte| !SCHEME_BYTES[usize::from(byte)])?;
+    (len > 0 && line[len] == b':').then_some(len)
+}
+
+/// What [`is_scheme_byte`] says of each byte.
+static SCHEME_BYTES: [bool; 256] = {
+    let mut scheme_bytes = [false; 256];
+    let mut byte = 0;
+    while byte < 128 {
+        scheme_bytes[byte as usize] = is_scheme_byte(byte);
+        byte += 1;
+    }
+    scheme_bytes
+};
+
+/// Whether a scheme may have `byte` in it (RFC 1738 and RFC 1808, letters of both cases).
+#[inline]
+pub(crate) const fn is_scheme_byte(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+/// What a scheme's name stands for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+#[non_exhaustive]
+pub enum Standing {
+    /// RFC 1738 has a production of its own for it.
+    Defined,
+    /// RFC 1738 section 4 keeps the name for it.
+    Reserved,
+    /// Neither, but common in lists.
+    Common,
+    /// It begins with "x-", which RFC 1738 section 4 leaves to experiments.
+    Experimental,
+}
+
+impl Standing {
+    /// All of them, in the order in which they are listed.
+    pub const ALL: &'static [Self] = &[Self::Defined, Self::Reserved, Self::Common, Self::Experimental];
+
+    /// The public name: stable and lower-case.
+    #[must_use]
+    pub const fn name(self) -> &'static str {
+        match self {
+            Self::Defined => "defined",
+            Self::Reserved => "reserved",
+            Self::Common => "common",
+            Self::Experimental => "experimental",
+        }
+    }
+
+    /// What it means, in a sentence.
+    #[must_use]
+    pub const fn meaning(self) -> &'static str {
+        match self {
+            Self::Defined => "RFC 1738 has a rule of its own for it.",
+            Self::Reserved => "RFC 1738, section 4, keeps the name for it.",
+            Self::Common => "No document here names it, but many lists do.",
+            Self::Experimental => "RFC 1738, section 4, leaves names that begin with \"x-\" to experiments.",
+        }
+    }
+
+    /// What the scheme `name` stands for, letter case ignored; `None` when nothing is known of it.
+    ///
+    /// ```
+    /// use urlsift::grammar::scheme::Standing;
+    ///
+    /// assert_eq!(Standing::of("FTP"), Some(Standing::Defined));
+    /// assert_eq!(Standing::of("x-drive"), Some(Standing::Experimental));
+    /// assert_eq!(Standing::of("steam"), None);
+    /// ```
+    #[must_use]
+    pub fn of(name: &str) -> Option<Self> {
+        let experimental = || {
+            let prefix = name.as_bytes().first_chunk::<2>()?;
+            prefix.eq_ignore_ascii_case(b"x-").then_some(Self::Experimental)
+        };
+        find_known(name.as_bytes()).map(|place| KNOWN[place].standing).or_else(experimental)
+    }
+}
+
+/// A scheme known by name.
+#[derive(Clone, Copy, Debug)]
+pub struct KnownScheme {
+    /// Its name in lower case.
+    pub name: &'static str,
+    /// Why it is known.
+    pub standing: Standing,
+    /// The port when a URL gives none; `None` when the documents give none.
+    pub default_port: Option<u16>,
+    /// The delimiters of its own syntax that should not stand percent-encoded (SPEC A85).
+    pub(crate) delimiters: &'static [u8],
+}
+
+const fn known(
+    name: &'static str,
+    standing: Standing,
+    default_port: Option<u16>,
+    delimiters: &'static [u8],
+) -> KnownScheme {
+    KnownScheme { name, standing, default_port, delimiters }
+}
+
+/// All schemes known by name: those of RFC 1738, its reserved names, and common ones.
+pub static KNOWN: [KnownScheme; 30] = {
+    use Standing::{Common, Defined, Reserved};
+    [
+        known("http", Defined, Some(80), b"/;?"),
+        known("https", Common, Some(443), b"/;?"),
+        known("ftp", Defined, Some(21), b"/:;@"),
+        known("file", Defined, None, b""),
+        known("mailto", Defined, None, b""),
+        known("gopher", Defined, Some(70), b""),
+        known("news", Defined, None, b"@"),
+        known("nntp", Defined, Some(119), b""),
+        known("telnet", Defined, Some(23), b"/:@"),
+        known("wais", Defined, Some(210), b""),
+        known("prospero", Defined, Some(1525), b";="),
+        known("afs", Reserved, None, b""),
+        known("mid", Reserved, None, b""),
+        known("cid", Reserved, None, b""),
+        known("nfs", Reserved, None, b""),
+        known("tn3270", Reserved, None, b""),
+        known("mailserver", Reserved, None, b""),
+        known("z39.50", Reserved, None, b""),
+        known("url", Common, None, b""),
+        known("data", Common, None, b""),
+        known("javascript", Common, None, b""),
+        known("tel", Common, None, b""),
+        known("urn", Common, None, b""),
+        known("irc", Common, None, b""),
+        known("ldap", Common, None, b""),
+        known("ws", Common, None, b""),
+        known("wss", Common, None, b""),
+        known("udp", Common, None, b""),
+        known("magnet", Common, None, b""),
+        known("gemini", Common, None, b""),
+    ]
+};
+
+/// The place of `http` in [`KNOWN`].
+pub(crate) const HTTP: usize = 0;
+/// The place of `https` in [`KNOWN`].
+pub(crate) const HTTPS: usize = 1;
+/// The place of `ftp` in [`KNOWN`].
+pub(crate) const FTP: usize = 2;
+/// The place of `file` in [`KNOWN`].
+pub(crate) const FILE: usize = 3;
+/// The place of `gopher` in [`KNOWN`].
+pub(crate) const GOPHER: usize = 5;
+
+/// By the length of a name, with which letters the names of that length in [`KNOWN`] begin, a bit each.
+const BEGINNINGS: [u32; 16] = {
+    let mut beginnings = [0; 16];
+    let mut place = 0;
+    while place < KNOWN.len() {
+        let name = KNOWN[place].name.as_bytes();
+        beginnings[name.len()] |= 1 << (name[0] - b'a');
+        place += 1;
+    }
+    beginnings
+};
+
+/// The place in [`KNOWN`] of the scheme `name`, letter case ignored.
+pub(crate) fn find_known(name: &[u8]) -> Option<usize> {
+    // Names of hosts with a port look like schemes, and many lists are full of them.
+    let beginnings = *BEGINNINGS.get(name.len())?;
+    let first = name.first()?.to_ascii_lowercase().wrapping_sub(b'a');
+    if first >= 26 || beginnings >> first & 1 == 0 {
+        return None;
+    }
+    KNOWN.iter().position(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
+}
+
+/// Whether some grammar has a rule of its own for that scheme of [`KNOWN`]: the ten of RFC 1738, two more of draft1993, and
+/// the "url:" that it allows in front.
+pub(crate) fn has_own_rule(known: usize) -> bool {
+    KNOWN[known].standing == Standing::Defined || matches!(KNOWN[known].name, "mid" | "cid" | "url")
+}
+
+/// The scheme of a line.
+pub(crate) struct Scheme<'a> {
+    /// Its place in [`KNOWN`].
+    pub(crate) known: Option<usize>,
+    /// None if the line has no scheme.
+    pub(crate) name: Option<&'a [u8]>,
+    /// What stands behind its ":", or the line if it has none.
+    pub(crate) behind: &'a [u8],
+}
+
+/// Finds the schemes of lines, one after the other.
+pub(crate) struct Schemes {
+    /// The place in [`KNOWN`] of the last scheme that is there.
+    last_known: usize,
+}
+
+impl Default for Schemes {
+    fn default() -> Self {
+        Self { last_known: HTTP }
+    }
+}
+
+impl Schemes {
+    /// The scheme of a line.
+    #[inline]
+    pub(crate) fn of<'a>(&mut self, line: &'a [u8]) -> Scheme<'a> {
+        if let Some((known, behind)) = web_scheme(line) {
+            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()), behind };
+        }
+        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
+        let (name, behind) = (&line[..len], &line[len + 1..]);
+        // Mostly the scheme of the line before.
+        let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
+        let known = if same { Some(self.last_known) } else { find_known(name) };
+        self.last_known = known.unwrap_or(self.last_known);
+        Scheme { known, name: Some(name), behind }
+    }
+}
+
+/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
+#[inline(always)]
+fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
+    match line {
+        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
+        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
+        _ => None,
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn traps() {
+        for (line, scheme) in [
+            ("127.0.0.1:80", Some("127.0.0.1")),
+            ("localhost:80", Some("localhost")),
+            ("url:http://x", Some("url")),
+            ("a_b:c", None),
+            ("%61:b", None),
+            (":x", None),
+            ("//h:80", None),
+            ("", None),
+            ("http", None),
+        ] {
+            assert_eq!(scheme_len(line.as_bytes()).map(|len| &line[..len]), scheme, "{line}");
+        }
+    }
+
+    #[test]
+    fn places_are_right() {
+        assert_eq!(find_known(b"HTTP"), Some(HTTP));
+        assert_eq!(find_known(b"https"), Some(HTTPS));
+        assert_eq!(find_known(b"ftp"), Some(FTP));
+        assert_eq!(find_known(b"FILE"), Some(FILE));
+        assert_eq!(find_known(b"gopher"), Some(GOPHER));
+        for (place, known) in KNOWN.iter().enumerate() {
+            assert_eq!(find_known(known.name.as_bytes()), Some(place), "no name stands twice");
+        }
+    }
+}

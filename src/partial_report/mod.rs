@@ -1,0 +1,457 @@
+//! The report of a part of a corpus, which can be merged with those of all others: in any order and grouping, on any machine, without
+//! losing or counting a line twice unseen.
+//!
+//! A partial report has all that was counted, and says what of which inputs it was counted in: merging refuses what is there already,
+//! and knows what is missing. `ranges` knows ranges, `settings` what has to be the same, `wire` the document, `urlsift.partial/1`,
+//! which is a line of JSON.
+
+pub mod plan;
+mod ranges;
+mod settings;
+mod wire;
+
+use std::cmp::Ordering;
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt::Write;
+use std::io;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+pub use settings::Settings;
+pub use wire::{PartialError, SCHEMA};
+
+use crate::grammar::escape::printable;
+use crate::report::Report;
+use crate::run::{Compressed, Failure, Part, Records, Scanned, ScannedParts};
+use crate::tally::{MAX_BYTES, Tally};
+use ranges::Cover;
+
+/// An input as all partial reports of a corpus know it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Identity {
+    /// Its number among all inputs of the corpus, if these are numbered; otherwise inputs stand in the order of their names.
+    pub number: Option<u32>,
+    /// Its name in the report. Where inputs are not numbered, no two have the same.
+    pub name: String,
+}
+
+impl Identity {
+    /// Which of two inputs stands first in a report, and is to be scanned first.
+    #[must_use]
+    pub fn place(&self, other: &Self) -> Ordering {
+        (self.number, order(&self.name)).cmp(&(other.number, order(&other.name)))
+    }
+}
+
+/// The report of a part of a corpus.
+#[derive(Clone, Debug, PartialEq)]
+pub struct Partial {
+    settings: Settings,
+    /// Whether inputs have numbers of their own. Otherwise they are numbered here, by name.
+    is_numbered: bool,
+    /// How many inputs the corpus has, if somebody has said so.
+    n_inputs: Option<u32>,
+    inputs: BTreeMap<u32, Known>,
+    tally: Tally,
+    records: BTreeMap<u32, Records>,
+    compressed: BTreeMap<u32, Compressed>,
+}
+
+/// What is known of an input.
+#[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Known {
+    name: String,
+    /// How many bytes it has, decoded, once that has been seen.
+    size: Option<u64>,
+    ranges: Cover,
+    /// Why it could not be read, wholly or in part.
+    errors: BTreeSet<String>,
+}
+
+/// How many inputs a corpus has at most.
+pub(crate) const MAX_INPUTS: u32 = 1 << 31;
+
+/// How many errors of an input are kept: the first in the order of their text.
+const MAX_ERRORS: usize = 3;
+
+impl Known {
+    fn merge(&mut self, other: Self) -> Result<(), MergeError> {
+        if self.name != other.name {
+            return Err(MergeError::Names(self.name.clone(), other.name));
+        }
+        let sizes = (self.size, other.size);
+        self.size = match sizes {
+            (Some(one), Some(two)) if one != two => return Err(MergeError::Sizes(other.name, one, two)),
+            _ => sizes.0.or(sizes.1),
+        };
+        let mut ranges = other.ranges;
+        if let Some(size) = self.size {
+            self.ranges.end_at(size);
+            ranges.end_at(size);
+        }
+        self.ranges.merge(&ranges).map_err(|there| MergeError::Overlap(self.name.clone(), there))?;
+        self.errors.extend(other.errors);
+        while self.errors.len() > MAX_ERRORS {
+            self.errors.pop_last();
+        }
+        Ok(())
+    }
+}
+
+/// Why two partial reports cannot be merged.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum MergeError {
+    /// Both have these bytes of that input.
+    Overlap(String, Range<u64>),
+    /// They were made with other settings.
+    Settings(Vec<String>),
+    /// Two inputs have the same number.
+    Names(String, String),
+    /// An input had so many bytes, and then so many.
+    Sizes(String, u64, u64),
+    /// The inputs of one are numbered, and those of the other are not; or they are not as many.
+    Numbers,
+    /// The inputs of a scan do not stand in their order ([`Identity::place`]): what it has kept of them is not what it should be.
+    Order,
+    /// An input was taken for something else each time.
+    Format(String),
+    /// There are more bytes or lines than can be counted.
+    TooMuch,
+}
+
+impl std::fmt::Display for MergeError {
+    fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        match self {
+            Self::Overlap(name, range) => {
+                write!(
+                    out,
+                    "{name}: counted already: {}; the same partial report twice, or those of overlapping parts",
+                    bytes(range)
+                )
+            }
+            Self::Settings(differences) => {
+                write!(out, "not scanned alike: {}", printable(differences.join("; ").as_bytes()))
+            }
+            Self::Names(one, two) => {
+                write!(out, "{one} and {two} have the same number: they are of different plans")
+            }
+            Self::Sizes(name, one, two) => {
+                write!(
+                    out,
+                    "{name}: had {one} bytes in one scan and {two} in another: it was changed in between, or two inputs have that name"
+                )
+            }
+            Self::Numbers => out.write_str(
+                "not of one plan: inputs are numbered in one and not in the other, or there are more of them",
+            ),
+            Self::Order => {
+                out.write_str("inputs that were not scanned in the order of their numbers or names")
+            }
+            Self::Format(name) => {
+                write!(out, "{name}: was read in different formats; say by --input-format which it has")
+            }
+            Self::TooMuch => out.write_str("more lines than can be counted"),
+        }
+    }
+}
+
+impl std::error::Error for MergeError {}
+
+/// A range in words.
+fn bytes(range: &Range<u64>) -> String {
+    match *range {
+        Range { start: 0, end: 0 | u64::MAX } => "all of it".to_owned(),
+        Range { start, end: u64::MAX } => format!("all from byte {start} on"),
+        Range { start, end } => format!("bytes {start} to {end}"),
+    }
+}
+
+impl Partial {
+    /// The partial report of `parts` of some inputs, of which `found` is what a scan found. `inputs` are those that the parts
+    /// number, and `n_inputs` is how many the corpus has, if that is known.
+    ///
+    /// # Errors
+    /// When two parts overlap, some inputs are numbered and others are not, or they do not stand in their order.
+    ///
+    /// # Panics
+    /// When a part is of an input that is not among `inputs`.
+    pub fn new(
+        found: &ScannedParts,
+        parts: &[Part],
+        inputs: &[Identity],
+        n_inputs: Option<u32>,
+        settings: Settings,
+    ) -> Result<Self, MergeError> {
+        let ScannedParts { scanned, sizes } = found;
+        let number_of = numbers(inputs)?;
+        let mut all = Self {
+            settings,
+            is_numbered: inputs.iter().all(|input| input.number.is_some()),
+            n_inputs,
+            inputs: BTreeMap::new(),
+            tally: scanned.tally.clone(),
+            records: BTreeMap::new(),
+            compressed: BTreeMap::new(),
+        };
+        let end = n_inputs.unwrap_or(MAX_INPUTS);
+        if end > MAX_INPUTS || number_of.iter().any(|&number| number >= end) {
+            return Err(MergeError::Numbers);
+        }
+        let scanned_in_order: BTreeSet<_> = parts.iter().map(|part| part.input).collect();
+        if !scanned_in_order.iter().map(|&input| number_of[input as usize]).is_sorted() {
+            return Err(MergeError::Order);
+        }
+        for (part, &size) in parts.iter().zip(sizes) {
+            let mut ranges = Cover::default();
+            ranges.add(part.range.clone()).expect("there is none yet");
+            if let Some(size) = size {
+                ranges.end_at(size);
+            }
+            let name = inputs[part.input as usize].name.clone();
+            all.know(number_of[part.input as usize], Known { name, size, ranges, errors: BTreeSet::new() })?;
+        }
+        for Failure { input, error } in &scanned.failures {
+            if let Some(known) = all.inputs.get_mut(&number_of[*input as usize]) {
+                known.errors.insert(printable(error.to_string().as_bytes()));
+            }
+        }
+        // What was read of an input that is no list is one stretch, or the parts were merged as they came.
+        for (input, records) in &scanned.records {
+            add_records(&mut all.records, number_of[*input as usize], records.clone());
+        }
+        for compressed in &scanned.compressed {
+            let input = number_of[compressed.input as usize];
+            add_compressed(&mut all.compressed, Compressed { input, ..*compressed });
+        }
+        all.tally.renumber(&|input| number_of[input as usize]);
+        if !all.settings.show_secrets() {
+            all.tally.examples_mut().for_each(crate::example::Example::forget_secrets);
+        }
+        Ok(all)
+    }
+
+    fn know(&mut self, number: u32, other: Known) -> Result<(), MergeError> {
+        if let Some(known) = self.inputs.get_mut(&number) {
+            return known.merge(other);
+        }
+        self.inputs.insert(number, other);
+        Ok(())
+    }
+
+    /// Adds the counts of another part of the corpus. Associative and commutative.
+    ///
+    /// # Errors
+    /// When the two have something in common, or do not belong together.
+    pub fn merge(mut self, mut other: Self) -> Result<Self, MergeError> {
+        if self.settings != other.settings {
+            return Err(MergeError::Settings(self.settings.differences(&other.settings)));
+        }
+        let n_inputs = (self.n_inputs, other.n_inputs);
+        if self.is_numbered != other.is_numbered || matches!(n_inputs, (Some(one), Some(two)) if one != two) {
+            return Err(MergeError::Numbers);
+        }
+        self.n_inputs = n_inputs.0.or(n_inputs.1);
+        let sum = |of: fn(&Tally) -> u64| of(&self.tally).checked_add(of(&other.tally));
+        let too_much = [
+            Tally::bytes,
+            |tally: &Tally| tally.judged().lines(),
+            |tally: &Tally| tally.blank,
+            |tally: &Tally| tally.lengths().sum(),
+        ]
+        .iter()
+        .any(|&of| sum(of).is_none_or(|sum| sum > MAX_BYTES));
+        if too_much {
+            return Err(MergeError::TooMuch);
+        }
+        if !self.is_numbered {
+            let names: BTreeSet<_> =
+                self.inputs.values().chain(other.inputs.values()).map(|known| order(&known.name)).collect();
+            let numbers: BTreeMap<_, _> =
+                names.into_iter().map(|(_, name)| name.to_owned()).zip(0..).collect();
+            self.renumber(&|_, name| numbers[name]);
+            other.renumber(&|_, name| numbers[name]);
+        }
+        for (number, known) in other.inputs {
+            self.know(number, known)?;
+        }
+        let runs = (self.tally.runs().to_vec(), other.tally.runs().to_vec());
+        let mut joined = [&runs.0[..], &runs.1].concat();
+        joined.sort_unstable();
+        if let Some(&[one, two]) =
+            joined.windows(2).find(|pair| pair[0].input == pair[1].input && pair[0].end > pair[1].start)
+        {
+            let name = self.inputs[&one.input].name.clone();
+            return Err(MergeError::Overlap(name, two.start..two.end.min(one.end)));
+        }
+        self.tally = self.tally.merge(other.tally);
+        for (input, mut records) in other.records {
+            if let Some(own) = self.records.get_mut(&input) {
+                if (own.format, &own.column) != (records.format, &records.column) {
+                    return Err(MergeError::Format(self.inputs[&input].name.clone()));
+                }
+                own.move_lines(input, &runs.0, &joined, self.tally.runs());
+            }
+            records.move_lines(input, &runs.1, &joined, self.tally.runs());
+            add_records(&mut self.records, input, records);
+        }
+        for compressed in other.compressed.into_values() {
+            add_compressed(&mut self.compressed, compressed);
+        }
+        if self.is_numbered {
+            self.end_inputs();
+        }
+        Ok(self)
+    }
+
+    /// Gives inputs other numbers, no two the same.
+    fn renumber(&mut self, number: &dyn Fn(u32, &str) -> u32) {
+        let new: BTreeMap<u32, u32> =
+            self.inputs.iter().map(|(&old, known)| (old, number(old, &known.name))).collect();
+        if new.iter().all(|(old, new)| old == new) {
+            return;
+        }
+        let (inputs, records) = (std::mem::take(&mut self.inputs), std::mem::take(&mut self.records));
+        self.inputs = inputs.into_iter().map(|(old, known)| (new[&old], known)).collect();
+        self.records = records.into_iter().map(|(old, records)| (new[&old], records)).collect();
+        let compressed = std::mem::take(&mut self.compressed).into_values();
+        let compressed =
+            compressed.map(|compressed| Compressed { input: new[&compressed.input], ..compressed });
+        self.compressed = compressed.map(|compressed| (compressed.input, compressed)).collect();
+        self.tally.renumber(&|old| new[&old]);
+    }
+
+    /// Takes note of the inputs of which there is all.
+    fn end_inputs(&mut self) {
+        let open = self.tally.census.open_inputs();
+        for input in open {
+            let known = &self.inputs[&input];
+            if known.size.is_some() && known.errors.is_empty() && known.ranges.gaps(known.size).is_empty() {
+                self.tally.end(input);
+            }
+        }
+    }
+
+    /// What is missing, in sentences: inputs in order, each with the bytes that nobody has counted.
+    #[must_use]
+    pub fn gaps(&self) -> Vec<String> {
+        let mut gaps: Vec<_> = self.missing_inputs().into_iter().collect();
+        gaps.extend(
+            self.inputs.values().filter_map(|known| Some(format!("{}: {}", known.name, known.gap()?))),
+        );
+        gaps
+    }
+
+    /// The numbers of inputs that nobody has read.
+    fn missing_inputs(&self) -> Option<String> {
+        let end = self
+            .is_numbered
+            .then_some(())
+            .and(self.n_inputs.or_else(|| Some(self.inputs.last_key_value()?.0 + 1)))?;
+        let mut at = 0;
+        let mut missing = Vec::new();
+        for number in self.inputs.keys().copied().chain([end]) {
+            match number.saturating_sub(at) {
+                0 => {}
+                1 => missing.push(at.to_string()),
+                _ => missing.push(format!("{at} to {}", number - 1)),
+            }
+            at = number + 1;
+        }
+        (!missing.is_empty()).then(|| {
+            format!("of {end} inputs, counted from 0, there is no partial report of: {}", few(&missing))
+        })
+    }
+
+    /// The report of all that has been merged. It is complete if nothing is missing.
+    #[must_use]
+    pub fn report(mut self) -> Report {
+        let missing = self.missing_inputs();
+        let dense: BTreeMap<u32, u32> = self.inputs.keys().copied().zip(0..).collect();
+        if self.is_numbered && dense.iter().any(|(old, new)| old != new) {
+            // What has ended stands at its own number: nothing else may get that.
+            self.tally.census.open_inputs().into_iter().for_each(|input| self.tally.end(input));
+        }
+        self.renumber(&|old, _| dense[&old]);
+        // Now that all numbers are known.
+        self.end_inputs();
+        let mut failures = Vec::new();
+        for (&input, known) in &self.inputs {
+            let why: Vec<_> = known.errors.iter().cloned().chain(known.gap()).collect();
+            if !why.is_empty() {
+                failures.push(Failure { input, error: io::Error::other(why.join("; ")) });
+            }
+        }
+        let mut names: Vec<_> = self.inputs.into_values().map(|known| known.name).collect();
+        if let Some(missing) = missing {
+            let input = u32::try_from(names.len()).unwrap_or(u32::MAX);
+            names.push("(inputs not read)".to_owned());
+            failures.push(Failure { input, error: io::Error::other(missing) });
+        }
+        let scanned = Scanned {
+            tally: self.tally,
+            failures,
+            records: self.records.into_iter().collect(),
+            compressed: self.compressed.into_values().collect(),
+        };
+        Report::of(&scanned, &names, &self.settings.options(), self.settings.show_secrets())
+    }
+}
+
+impl Known {
+    /// What of it nobody has counted.
+    fn gap(&self) -> Option<String> {
+        let gaps = self.ranges.gaps(self.size);
+        let gaps: Vec<_> = gaps.iter().map(bytes).collect();
+        (!gaps.is_empty()).then(|| format!("missing: {}", few(&gaps)))
+    }
+}
+
+/// The first few of some things, and how many more there are.
+fn few(all: &[String]) -> String {
+    const FEW: usize = 5;
+    let mut text = all[..all.len().min(FEW)].join(", ");
+    if all.len() > FEW {
+        let _ = write!(text, " and {} more", all.len() - FEW);
+    }
+    text
+}
+
+/// What an input is ordered by: its name, directory by directory.
+fn order(name: &str) -> (Vec<&str>, &str) {
+    (name.split('/').collect(), name)
+}
+
+/// The number of each input: its own, or its place by name.
+fn numbers(inputs: &[Identity]) -> Result<Vec<u32>, MergeError> {
+    let own: Vec<_> = inputs.iter().filter_map(|input| input.number).collect();
+    if own.len() == inputs.len() {
+        return Ok(own);
+    }
+    if !own.is_empty() {
+        return Err(MergeError::Numbers);
+    }
+    let mut names: Vec<_> = inputs.iter().map(|input| order(&input.name)).collect();
+    names.sort_unstable();
+    if let Some(pair) = names.windows(2).find(|pair| pair[0] == pair[1]) {
+        return Err(MergeError::Overlap(pair[0].1.to_owned(), 0..u64::MAX));
+    }
+    let number = |input: &Identity| names.binary_search(&order(&input.name)).unwrap_or_default();
+    Ok(inputs.iter().map(|input| u32::try_from(number(input)).expect("fewer inputs than 2^32")).collect())
+}
+
+/// Adds the records of another stretch of an input, before or behind those that are there.
+fn add_records(all: &mut BTreeMap<u32, Records>, input: u32, records: Records) {
+    match all.get_mut(&input) {
+        Some(own) => own.merge(records),
+        None => _ = all.insert(input, records),
+    }
+}
+
+fn add_compressed(all: &mut BTreeMap<u32, Compressed>, compressed: Compressed) {
+    all.entry(compressed.input)
+        .and_modify(|own| own.bytes = own.bytes.saturating_add(compressed.bytes))
+        .or_insert(compressed);
+}

@@ -1,0 +1,126 @@
+//! Inputs cut into splits, so that each can be scanned somewhere else. Nothing is decoded: a compressed input is one split.
+
+use std::fs;
+use std::io;
+use std::path::{Path, PathBuf};
+
+use serde::{Deserialize, Serialize};
+
+use crate::grammar::escape::printable;
+use crate::input::{Input, Opened};
+use crate::partial_report::MAX_INPUTS;
+use crate::records::Format;
+use crate::run::{Part, Reading};
+use crate::tally::MAX_BYTES;
+
+/// A part of an input, as whoever scans it has to know it. Written as JSON, a line each.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+#[non_exhaustive]
+pub struct Split {
+    /// The number of the input in the corpus, from 0.
+    pub input: u32,
+    /// How many inputs the corpus has, if that is known.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub inputs: Option<u32>,
+    /// What the report calls the input.
+    pub name: String,
+    /// What is opened; `-` is standard input.
+    pub path: PathBuf,
+    /// Where its range of the input's bytes starts, decoded where it is compressed.
+    pub start: u64,
+    /// Where the range ends; `None` is the end of the input.
+    pub end: Option<u64>,
+    /// How many bytes the input has; `None` where that is not known.
+    pub size: Option<u64>,
+}
+
+impl Split {
+    /// That it can be one of a plan, whoever has made that.
+    ///
+    /// # Errors
+    /// What is wrong with it.
+    pub fn check(&self) -> Result<(), String> {
+        let Self { start, end, size, .. } = *self;
+        let is_empty_input = (start, end, size) == (0, Some(0), Some(0));
+        if end.is_some_and(|end| end <= start) && !is_empty_input {
+            return Err("a range that ends where it starts, or before that".to_owned());
+        }
+        if size.is_some_and(|size| size > MAX_BYTES || end.is_none_or(|end| end > size)) {
+            return Err("a range that does not lie in an input of that size".to_owned());
+        }
+        if printable(self.name.as_bytes()) != self.name {
+            return Err("a name that cannot be shown".to_owned());
+        }
+        if self.inputs.is_some_and(|inputs| self.input >= inputs) || self.input >= MAX_INPUTS {
+            return Err("an input with a larger number than there are".to_owned());
+        }
+        Ok(())
+    }
+
+    /// It as a part of the input that has that number among those that are opened.
+    #[must_use]
+    pub fn part(&self, input: u32) -> Part {
+        Part { input, range: self.start..self.end.unwrap_or(u64::MAX), size: self.size }
+    }
+}
+
+/// Cuts inputs into splits of about `split_size` bytes (at least 1), the largest first. One split each are compressed inputs, and
+/// those of formats whose records depend on what comes before them.
+///
+/// Costs a look at the beginning of each file.
+///
+/// # Errors
+/// The first input that is no file, cannot be read, or whose path is no text.
+pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<Vec<Split>> {
+    let n_inputs = u32::try_from(inputs.len()).map_err(io::Error::other)?;
+    let mut splits = Vec::new();
+    for (number, input) in (0..n_inputs).zip(inputs) {
+        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", input.name()));
+        let path = input.path().ok_or_else(|| named(io::Error::other("only files can be planned")))?;
+        if path.to_str().is_none() {
+            return Err(named(io::Error::other("its path is not UTF-8, and cannot be written as JSON")));
+        }
+        let (size, weight) = measure(input, path, reading).map_err(named)?;
+        let whole = Split {
+            input: number,
+            inputs: Some(n_inputs),
+            name: input.name().to_owned(),
+            path: path.to_owned(),
+            start: 0,
+            end: size,
+            size,
+        };
+        let Some(len) = size.filter(|&len| len > 0) else {
+            splits.push((weight, whole));
+            continue;
+        };
+        splits.extend((0..len.div_ceil(split_size)).map(|n| {
+            let start = n * split_size;
+            let end = len.min(start + split_size);
+            (end - start, Split { start, end: Some(end), ..whole.clone() })
+        }));
+    }
+    // A stable sort: splits of one size stay in the order of the inputs.
+    splits.sort_by_key(|(len, _)| std::cmp::Reverse(*len));
+    Ok(splits.into_iter().map(|(_, split)| split).collect())
+}
+
+/// How often larger than it is what comes of a compressed file, about.
+const EXPANSION: u64 = 5;
+
+/// How many bytes an input has, if it can be cut, and how many there are to read, for the order alone.
+fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<u64>, u64)> {
+    let (len, is_packed) = match input.open(None)? {
+        Opened::File(_, len) => (len, false),
+        Opened::Packed(_) => (fs::metadata(path)?.len().saturating_mul(EXPANSION), true),
+        Opened::Stream(_) if fs::metadata(path)?.is_file() => return Ok((Some(0), 0)),
+        Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
+    };
+    let format = reading.format_of(input)?;
+    // Of a table its footer says what fields it has; whoever scans it looks there.
+    if format != Format::Parquet {
+        reading.reader(format)?;
+    }
+    Ok(((format.is_cut_at_lines() && !is_packed).then_some(len), len))
+}

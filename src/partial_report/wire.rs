@@ -1,0 +1,334 @@
+//! A partial report as a line of JSON, and back. What is read is checked: that it is what was written, and that its counts can be.
+
+use std::collections::{BTreeMap, BTreeSet};
+use std::fmt;
+use std::io::{self, BufRead, Read, Write};
+
+use serde::{Deserialize, Serialize};
+
+use super::{Known, MAX_ERRORS, MAX_INPUTS, Partial, Settings, order};
+use crate::grammar::escape::printable;
+use crate::report::digest;
+use crate::run::{Compressed, Records};
+use crate::tally::{MAX_BYTES, MAX_EXAMPLES, Tally};
+
+/// The name and version of the form. Only what has the very same is merged.
+pub const SCHEMA: &str = "urlsift.partial/1";
+
+/// No partial report is longer, in bytes: with all that can be counted it is some megabytes an input.
+const MAX_LEN: u64 = 256 << 20;
+
+/// The document. No field may be missing, and none may be there that is not known here.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    schema: String,
+    /// SHA-256 of the line without this field, as it is written.
+    digest: String,
+    /// SHA-256 of the settings, so that others can tell what belongs together.
+    fingerprint: String,
+    settings: Settings,
+    /// How many inputs there are in all, if that is known.
+    n_inputs: Option<u32>,
+    /// Whether inputs are numbered all over the corpus, and not by name here.
+    is_numbered: bool,
+    /// By number: what is known of each, and the ranges of its bytes whose lines are counted here.
+    inputs: Vec<(u32, Known)>,
+    records: Vec<(u32, Records)>,
+    compressed: Vec<Compressed>,
+    tally: Tally,
+}
+
+/// Why something is not taken for a partial report.
+#[derive(Debug)]
+pub struct PartialError(String);
+
+impl PartialError {
+    pub(super) fn field(why: impl fmt::Display) -> Self {
+        Self(format!("not a partial report as urlsift writes them: {why}"))
+    }
+}
+
+impl fmt::Display for PartialError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&printable(self.0.as_bytes()))
+    }
+}
+
+impl std::error::Error for PartialError {}
+
+impl From<PartialError> for io::Error {
+    fn from(error: PartialError) -> Self {
+        Self::new(io::ErrorKind::InvalidData, error)
+    }
+}
+
+/// As much of a document as says what it is.
+#[derive(Deserialize)]
+struct Named {
+    schema: Option<String>,
+}
+
+/// The field that holds a digest, as it is written.
+fn field(digest: &str) -> String {
+    format!("\"digest\":\"{digest}\"")
+}
+
+/// Where in a document that field stands, and how long it is. What stands before it are numbers and names of codecs.
+fn digest_field(document: &str) -> Option<(usize, usize)> {
+    let start = field("");
+    let (start, end) = (start.trim_end_matches('"'), '"');
+    let at = document.find(start)?;
+    let value = at + start.len() + 1;
+    let len = document.get(value..)?.find(end)?;
+    Some((at, value + len + 1 - at))
+}
+
+/// SHA-256 of a document without `len` bytes at `at`.
+fn digest_without(document: &str, at: usize, len: usize) -> String {
+    digest::of_parts([&document.as_bytes()[..at], &document.as_bytes()[at + len..]])
+}
+
+impl Partial {
+    /// Writes it as a line of JSON, of the schema [`SCHEMA`]: some kilobytes, and more where hosts or different ones are counted.
+    ///
+    /// # Errors
+    /// When `out` cannot be written.
+    pub fn write_json(&self, mut out: impl Write) -> io::Result<()> {
+        let all = self.clone();
+        let written = Written {
+            schema: SCHEMA.to_owned(),
+            digest: String::new(),
+            fingerprint: digest::of(digest::to_value(&all.settings)),
+            settings: all.settings,
+            n_inputs: all.n_inputs,
+            is_numbered: all.is_numbered,
+            inputs: all.inputs.into_iter().collect(),
+            records: all.records.into_iter().collect(),
+            compressed: all.compressed.into_values().collect(),
+            tally: all.tally,
+        };
+        let mut document = digest::to_value(&written).to_string();
+        let Some((at, len)) = digest_field(&document) else { unreachable!("it has the field") };
+        document.replace_range(at..at + len, &field(&digest_without(&document, at, len)));
+        writeln!(out, "{document}")
+    }
+
+    /// The partial report that [`write_json`](Self::write_json) has written as `json`.
+    ///
+    /// # Errors
+    /// When it is none, is of another version, was changed since it was written, or has counts that cannot be.
+    pub fn from_json(json: &[u8]) -> Result<Self, PartialError> {
+        let not_json = |error| {
+            PartialError(format!("not JSON: {error}; expected a line written by urlsift --format partial"))
+        };
+        let text = str::from_utf8(json.trim_ascii()).map_err(PartialError::field)?;
+        match serde_json::from_str::<Named>(text).map_err(not_json)?.schema.as_deref() {
+            Some(SCHEMA) => {}
+            Some(other) if other.starts_with("urlsift.report/") => {
+                return Err(PartialError(
+                    "a finished report; what is merged is written with --format partial".to_owned(),
+                ));
+            }
+            other => {
+                let other = other.unwrap_or("none");
+                return Err(PartialError(format!(
+                    "its schema is {other}; this version of urlsift merges {SCHEMA} only"
+                )));
+            }
+        }
+        let is_right =
+            |(at, len): (usize, usize)| text[at..at + len] == field(&digest_without(text, at, len));
+        if !digest_field(text).is_some_and(is_right) {
+            return Err(PartialError(
+                "changed since urlsift wrote it, or cut off: its digest is another".to_owned(),
+            ));
+        }
+        let written: Written = serde_json::from_str(text).map_err(PartialError::field)?;
+        written.check().map_err(PartialError::field)?;
+        Ok(Self {
+            settings: written.settings,
+            is_numbered: written.is_numbered,
+            n_inputs: written.n_inputs,
+            inputs: written.inputs.into_iter().collect(),
+            records: written.records.into_iter().collect(),
+            compressed: written
+                .compressed
+                .into_iter()
+                .map(|compressed| (compressed.input, compressed))
+                .collect(),
+            tally: written.tally,
+        })
+    }
+
+    /// The partial reports in `lines`, one a line, blank lines passed over. One is in memory at a time.
+    pub fn read_lines(lines: impl BufRead) -> impl Iterator<Item = io::Result<Self>> {
+        let mut lines = lines;
+        std::iter::from_fn(move || {
+            loop {
+                let mut line = Vec::new();
+                match lines.by_ref().take(MAX_LEN).read_until(b'\n', &mut line) {
+                    Ok(0) => return None,
+                    Ok(n) if n as u64 == MAX_LEN => {
+                        return Some(Err(
+                            PartialError("a line too long for a partial report".to_owned()).into()
+                        ));
+                    }
+                    Ok(_) if line.trim_ascii().is_empty() => {}
+                    Ok(_) => return Some(Self::from_json(&line).map_err(Into::into)),
+                    Err(error) => return Some(Err(error)),
+                }
+            }
+        })
+    }
+}
+
+impl Written {
+    /// That its parts fit together, so that whatever is done with it neither fails nor overflows.
+    fn check(&self) -> Result<(), String> {
+        let known: BTreeMap<u32, &Known> =
+            self.inputs.iter().map(|(number, known)| (*number, known)).collect();
+        let is_input = |input: u32| known.contains_key(&input);
+        let end = self.n_inputs.unwrap_or(MAX_INPUTS);
+        if end > MAX_INPUTS
+            || known.len() != self.inputs.len()
+            || known.last_key_value().is_some_and(|(&last, _)| last >= end)
+        {
+            return Err("inputs with the same number, or with larger ones than there are".to_owned());
+        }
+        let names: Vec<_> = known.values().map(|known| order(&known.name)).collect();
+        if !self.is_numbered && names.windows(2).any(|pair| pair[0] >= pair[1]) {
+            return Err("inputs that are not in the order of their names".to_owned());
+        }
+        for known in known.values() {
+            let texts = known.errors.iter().chain([&known.name]);
+            if texts.into_iter().any(|text| printable(text.as_bytes()) != *text)
+                || known.errors.len() > MAX_ERRORS
+            {
+                return Err("an input whose name or error cannot be shown".to_owned());
+            }
+            if known.size.is_some_and(|size| size > MAX_BYTES) {
+                return Err("an input that is too large".to_owned());
+            }
+        }
+        self.tally.check(self.settings.grammar(), is_input)?;
+        if self.tally.runs().iter().any(|run| !known[&run.input].ranges.has(run.start)) {
+            return Err("lines that nobody asked for".to_owned());
+        }
+        let all = u128::from(self.tally.judged().lines()) + u128::from(self.tally.blank);
+        let mut of_records = 0;
+        let mut numbers = BTreeSet::new();
+        for (input, records) in &self.records {
+            of_records += records.check(self.tally.bytes())?;
+            let column = records.column.as_deref().unwrap_or_default();
+            if !is_input(*input) || !numbers.insert(input) || printable(column.as_bytes()) != column {
+                return Err("records of what is no input".to_owned());
+            }
+        }
+        if of_records > all {
+            return Err("more fields than lines".to_owned());
+        }
+        let are_compressed = self
+            .compressed
+            .iter()
+            .all(|compressed| is_input(compressed.input) && compressed.bytes <= MAX_BYTES);
+        if !are_compressed || self.compressed.len() > known.len() {
+            return Err("a compressed file that is no input".to_owned());
+        }
+        Ok(())
+    }
+}
+
+impl Records {
+    /// How many fields it tells of, if that can be in so many bytes.
+    fn check(&self, bytes: u64) -> Result<u128, String> {
+        let is_bad = |bad: &&crate::records::BadRecord| {
+            bad.line == 0 || bad.line.max(bad.offset).max(bad.at) > MAX_BYTES
+        };
+        if self
+            .refused
+            .values()
+            .any(|first| first.len() > MAX_EXAMPLES || first.iter().any(|bad| is_bad(&bad)))
+        {
+            return Err("records that cannot have been refused".to_owned());
+        }
+        if self.counts.sum() > bytes.into() {
+            return Err("more records than bytes".to_owned());
+        }
+        let fields = self.roles.values().map(|fields| {
+            u128::from(fields.blank) + fields.judged.sets().map(|(_, lines)| u128::from(lines)).sum::<u128>()
+        });
+        Ok(fields.sum())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use serde_json::Value;
+
+    use super::*;
+    use crate::input::Input;
+    use crate::partial_report::Identity;
+    use crate::run::{Effort, Part, Reading, scan_parts};
+    use crate::scan::Options;
+
+    /// All numbers in a document, by the way to them.
+    fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
+        match value {
+            Value::Number(_) => found.push(at.to_owned()),
+            Value::Array(values) => {
+                for (n, value) in values.iter().enumerate() {
+                    numbers(value, &format!("{at}/{n}"), found);
+                }
+            }
+            Value::Object(fields) => {
+                for (name, value) in fields {
+                    numbers(value, &format!("{at}/{}", name.replace('~', "~0").replace('/', "~1")), found);
+                }
+            }
+            _ => {}
+        }
+    }
+
+    /// Whatever numbers somebody puts in, with the right digest: it is refused, or can be merged and reported.
+    #[test]
+    fn no_number_is_believed() {
+        let directory = tempfile::tempdir().unwrap();
+        let path = directory.path().join("x.jsonl");
+        let lines = "{\"url\": \"http://a:b@c.example:8080/%00 \"}\n{\n{\"url\": \"//d/\"}\n\n{\"url\": \"\"}\n{\"url\": \"x-y:z\"}\n";
+        std::fs::write(&path, lines).unwrap();
+        let inputs = [Input::file(path)];
+        let mut options = Options { lengths: true, ..Options::default() };
+        (options.top.hosts, options.top.ports, options.top.tlds) = (5, 5, 5);
+        let reading = Reading::default();
+        let parts = [Part::whole(0)];
+        let found = scan_parts(&inputs, &parts, &reading, &options, &Effort::default());
+        let identities = [Identity { number: Some(0), name: "x".to_owned() }];
+        let settings = Settings::new(&options, &reading, None, false);
+        let partial = Partial::new(&found, &parts, &identities, Some(2), settings).unwrap();
+        let mut json = Vec::new();
+        partial.write_json(&mut json).unwrap();
+        let document: Value = serde_json::from_slice(&json).unwrap();
+        let mut places = Vec::new();
+        numbers(&document, "", &mut places);
+        assert!(places.len() > 50, "{}", places.len());
+        let mut n_refused = 0;
+        for place in &places {
+            for number in [0, 1, 7, 1 << 32, MAX_BYTES, u64::MAX] {
+                let mut changed = document.clone();
+                *changed.pointer_mut(place).unwrap() = number.into();
+                let mut changed = changed.to_string();
+                let (at, len) = digest_field(&changed).unwrap();
+                changed.replace_range(at..at + len, &field(&digest_without(&changed, at, len)));
+                let Ok(read) = Partial::from_json(changed.as_bytes()) else {
+                    n_refused += 1;
+                    continue;
+                };
+                let _ = read.clone().merge(partial.clone());
+                let _ = read.gaps();
+                read.report().write_json(io::sink()).unwrap();
+            }
+        }
+        assert!(n_refused > places.len());
+    }
+}

@@ -1,0 +1,154 @@
+//! CDX: columns between blanks. A line that begins with the delimiter and "CDX" names them, a letter each; it holds until the
+//! next one. Without it the URL is the third column, as in all layouts in use (` CDX N b a m s k r M S V g`).
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::memmem;
+
+use super::separators::{Marks, Set};
+use super::{
+    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
+};
+
+/// The columns wanted, and what is known of where they are.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_field_names, reason = "these are columns")]
+pub(super) struct Columns {
+    wanted: Vec<Wanted>,
+    delimiter: u8,
+    /// How many columns there are up to the last that is wanted.
+    n_columns: usize,
+    /// Where they stand in the record that is being read.
+    columns: Vec<Range<usize>>,
+}
+
+#[derive(Clone, Debug)]
+struct Wanted {
+    /// The letter in the header, or none if it is wanted by its number.
+    letter: Option<u8>,
+    /// Its place from 0; `None` if the header does not name it.
+    index: Option<usize>,
+}
+
+/// The place of the column "a" where no header says so.
+const DEFAULT_INDEX: usize = 2;
+
+impl Columns {
+    pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
+        let column = |(n, field): (usize, &Selector)| match field {
+            Selector::Number(number) => {
+                Ok(Wanted { letter: None, index: Some(number.checked_sub(1).ok_or(n)?) })
+            }
+            Selector::Name(name) => match name.as_bytes() {
+                b"url" => Ok(Wanted::by_letter(b'a')),
+                &[letter] => Ok(Wanted::by_letter(letter)),
+                _ => Err(n),
+            },
+            Selector::Pointer(_) => Err(n),
+        };
+        let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
+        if wanted.is_empty() {
+            wanted.push(Wanted::by_letter(b'a'));
+        }
+        let mut columns = Self { wanted, delimiter: b' ', n_columns: 0, columns: Vec::new() };
+        columns.count();
+        Ok(columns)
+    }
+
+    /// Takes in the last header in `lines`.
+    pub(super) fn learn(&mut self, lines: &[u8]) {
+        // The delimiter stands before it, and is nearly always a blank.
+        for found in memmem::find_iter(lines, b"CDX") {
+            if found > 0 && (found == 1 || lines[found - 2] == b'\n') {
+                let line = lines[found - 1..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+                self.take_header(without_end(line));
+            }
+        }
+    }
+
+    /// Takes in `line`, if it is a header; whether it was one.
+    fn take_header(&mut self, line: &[u8]) -> bool {
+        let &[delimiter, b'C', b'D', b'X', ref rest @ ..] = line else { return false };
+        let is_header = rest.first() == Some(&delimiter) && !delimiter.is_ascii_alphanumeric();
+        if !is_header || line.len() > MAX_RECORD_LEN {
+            return false;
+        }
+        self.delimiter = delimiter;
+        for wanted in &mut self.wanted {
+            if let Some(letter) = wanted.letter {
+                wanted.index = rest[1..].split(|&byte| byte == delimiter).position(|name| name == [letter]);
+            }
+        }
+        self.count();
+        true
+    }
+
+    fn count(&mut self) {
+        self.n_columns =
+            self.wanted.iter().filter_map(|wanted| wanted.index).max().map_or(0, |index| index + 1);
+    }
+
+    /// What is looked for to find them.
+    pub(super) fn separators(&self) -> Set {
+        [self.delimiter, b'\n', b'\n']
+    }
+
+    /// Finds the columns of the line that begins at `at`; how many bytes it has.
+    #[inline(always)]
+    fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
+        marks.look_for(self.separators(), at);
+        let bytes = marks.bytes();
+        let (mut place, mut start) = (marks.place(), 0);
+        self.columns.clear();
+        let end = loop {
+            if self.columns.len() == self.n_columns {
+                break marks.line_end(&mut place);
+            }
+            let mark = marks.next(&mut place);
+            self.columns.push(start..mark - at);
+            if bytes.get(mark) != Some(&self.delimiter) {
+                break bytes.len().min(mark + 1);
+            }
+            start = mark + 1 - at;
+        };
+        marks.go_to(place);
+        end - at
+    }
+
+    /// Reads the line that begins at `at`.
+    #[inline(never)]
+    pub(super) fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let len = self.walk(marks, at);
+        Record::line(&marks.bytes()[at..at + len], more, |line, parts| self.take(line, parts))
+    }
+
+    #[inline(always)]
+    fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
+        if line.get(1) == Some(&b'C') && self.take_header(line) {
+            return Err(Miss::Skipped(Skip::Comment));
+        }
+        for wanted in &self.wanted {
+            let index = wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
+            // CRs before the LF are no column, and may have been taken for one.
+            let column = self.columns.get(index).filter(|column| column.start <= line.len());
+            let column = column.ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
+            let (at, bytes) = (column.start, &line[column.start..column.end.min(line.len())]);
+            if bytes != b"-" {
+                parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(bytes), at });
+            }
+        }
+        parts.or_skip()
+    }
+}
+
+impl Wanted {
+    fn by_letter(letter: u8) -> Self {
+        Self { letter: Some(letter), index: (letter == b'a').then_some(DEFAULT_INDEX) }
+    }
+}

@@ -1,0 +1,591 @@
+//! Comma-separated values (RFC 4180) and their like with tabs. A field that begins with a quote goes on to the next one that is not
+//! doubled, over line ends too; a quote anywhere else is a byte like any other, and what stands behind a closing quote belongs to
+//! the field: so the csv crate and Python's csv read it. Records end in LF with all CRs directly before it. A record that begins
+//! with "#" is a comment.
+//!
+//! A quote that nobody closes would take all that follows for one field. So a record of more than one line has to end within
+//! [`MAX_RECORD_LEN`] bytes; where it does not, that line is refused alone, and up to where the end was looked for no field goes on
+//! behind the end of its line.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter, memrchr};
+
+use super::quote_parity::{AT_ONCE, whole_records};
+use super::separators::{Marks, Place, Set};
+use super::{
+    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip, first_line,
+    without_end,
+};
+use crate::lines::{last_end, trim_terminator};
+
+/// The columns wanted, and what is known of where they are.
+#[derive(Clone, Debug)]
+pub(super) struct Table {
+    delimiter: u8,
+    wanted: Vec<Wanted>,
+    header: Header,
+    /// Records that begin before this place of the input are lines.
+    alone_until: u64,
+}
+
+#[derive(Clone, Debug)]
+struct Wanted {
+    name: Option<Vec<u8>>,
+    /// Its place from 0; `None` if the header does not name it.
+    index: Option<usize>,
+    /// Where it was found in the record that is being read.
+    cell: Option<Cell>,
+}
+
+#[derive(Clone, Debug)]
+enum Header {
+    /// The first record is to come, or, where that names no column, the comment before it (as in the lists of URLhaus).
+    Awaited { comment: Vec<u8> },
+    /// It is known, or not needed.
+    Known,
+}
+
+/// A record is as long as that, or nothing is known yet.
+enum Extent {
+    Whole(usize),
+    /// It goes on behind the bytes.
+    Open,
+}
+
+impl Table {
+    pub(super) fn new(delimiter: u8, fields: &[Selector]) -> Result<Self, usize> {
+        let column = |(n, field): (usize, &Selector)| match field {
+            Selector::Name(name) => {
+                Ok(Wanted { name: Some(name.clone().into_bytes()), index: None, cell: None })
+            }
+            Selector::Number(number) => {
+                Ok(Wanted { name: None, index: Some(number.checked_sub(1).ok_or(n)?), cell: None })
+            }
+            Selector::Pointer(_) => Err(n),
+        };
+        let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
+        if wanted.is_empty() {
+            wanted.push(Wanted { name: Some(b"url".to_vec()), index: None, cell: None });
+        }
+        let has_names = wanted.iter().any(|wanted| wanted.name.is_some());
+        let header = if has_names { Header::Awaited { comment: Vec::new() } } else { Header::Known };
+        Ok(Self { delimiter, wanted, header, alone_until: 0 })
+    }
+
+    /// What is looked for to find fields.
+    pub(super) fn separators(&self) -> Set {
+        [self.delimiter, b'"', b'\n']
+    }
+
+    /// How many of `bytes`, which begin at `offset` of the input, are whole records. Takes in the header.
+    pub(super) fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> usize {
+        let mut marks = Marks::new(self.separators(), bytes);
+        let (mut end, mut doubted_until) = (0, 0);
+        while end < bytes.len() {
+            let at = offset + end as u64;
+            if at >= self.alone_until && matches!(self.header, Header::Known) {
+                let rest = &bytes[end..];
+                let Some(quote) = memchr(b'"', rest) else {
+                    return end + if ended { rest.len() } else { last_end(rest).unwrap_or(0) };
+                };
+                let skipped = memrchr(b'\n', &rest[..quote]).map_or(0, |lf| lf + 1);
+                if skipped > 0 {
+                    end += skipped;
+                    marks.seek(end);
+                }
+                if end >= doubted_until {
+                    let whole = whole_records(&bytes[end..], self.delimiter);
+                    if whole < AT_ONCE {
+                        doubted_until = end + whole + DOUBTED;
+                    }
+                    if whole > 0 {
+                        end += whole;
+                        marks.seek(end);
+                        continue;
+                    }
+                }
+            }
+            match self.extent(&mut marks, end, offset + end as u64, ended) {
+                Extent::Open => break,
+                Extent::Whole(len) => {
+                    if matches!(self.header, Header::Awaited { .. }) {
+                        marks.seek(end);
+                        self.read(&mut marks, end, offset + end as u64, &mut Vec::new());
+                    }
+                    end += len;
+                }
+            }
+        }
+        end
+    }
+
+    /// How far the record goes that begins at `at` of the bytes, which is `offset` of the input.
+    #[inline]
+    fn extent(&mut self, marks: &mut Marks<'_>, at: usize, offset: u64, ended: bool) -> Extent {
+        let bytes = &marks.bytes()[at..];
+        if bytes[0] != b'#' && offset >= self.alone_until {
+            let window = &bytes[..bytes.len().min(MAX_RECORD_LEN)];
+            match walk(marks, at, window.len(), self.delimiter, |_, _| {}) {
+                Ok(walked) if window[..walked.len].ends_with(b"\n") => return Extent::Whole(walked.len),
+                Ok(walked) if ended && walked.len == bytes.len() => return Extent::Whole(walked.len),
+                Ok(_) | Err(_) if ended || bytes.len() > MAX_RECORD_LEN => {
+                    self.alone_until = offset + window.len() as u64;
+                }
+                Ok(_) | Err(_) => return Extent::Open,
+            }
+        }
+        let line = first_line(bytes);
+        marks.seek(at + line.len());
+        if line.ends_with(b"\n") || ended { Extent::Whole(line.len()) } else { Extent::Open }
+    }
+
+    /// Reads the record that begins at `at` of the bytes, which is `offset` of the input; goes on behind it.
+    #[inline(never)]
+    pub(super) fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        offset: u64,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let bytes = &marks.bytes()[at..];
+        let is_known = matches!(self.header, Header::Known) && offset >= self.alone_until;
+        if is_known && !matches!(bytes[0], b'#' | b'\r' | b'\n') {
+            // What does not end before is too long, whether or not it goes on.
+            let len = bytes.len().min(MAX_RECORD_LEN + 1);
+            let (first, walked) = self.find_cells(marks, at, len);
+            if let Ok(walked) = walked
+                && walked.len <= MAX_RECORD_LEN
+            {
+                let mut parts = Parts::new(more);
+                let outcome = self.take_cells(marks.bytes(), at..at + walked.len, first, &mut parts);
+                return Record::new(walked.len, u64::from(walked.lines), parts, outcome, Pending::Nothing);
+            }
+        }
+        self.read_rare(marks, at, offset, more)
+    }
+
+    /// The same for any record.
+    #[inline(never)]
+    fn read_rare<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        offset: u64,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let bytes = &marks.bytes()[at..];
+        let whole_line = first_line(bytes);
+        let line = without_end(whole_line);
+        if line.first() == Some(&b'#') {
+            if let Header::Awaited { comment } = &mut self.header {
+                comment.clear();
+                comment.extend_from_slice(&line[1..line.len().min(MAX_HEADER_COMMENT)]);
+            }
+            marks.seek(at + whole_line.len());
+            let lines = u64::from(whole_line.ends_with(b"\n"));
+            let miss = Some(Miss::Skipped(Skip::Comment));
+            return Record { len: whole_line.len(), lines, first: None, miss, then: Pending::Nothing };
+        }
+        let is_plain = matches!(self.header, Header::Known) && memchr(b'"', line).is_none();
+        if line.is_empty() || is_plain {
+            marks.seek(at);
+            let record =
+                Record::line(whole_line, more, |line, parts| self.read_exactly(marks, at, line.len(), parts));
+            marks.seek(at + whole_line.len());
+            return record;
+        }
+        marks.seek(at);
+        let len = match self.extent(marks, at, offset, true) {
+            Extent::Whole(len) => len,
+            Extent::Open => bytes.len(),
+        };
+        marks.seek(at);
+        if len == whole_line.len() {
+            let record = Record::line(whole_line, more, |_, parts| self.read_exactly(marks, at, len, parts));
+            marks.seek(at + len);
+            return record;
+        }
+        let mut parts = Parts::new(more);
+        let outcome = self.read_exactly(marks, at, len, &mut parts);
+        marks.seek(at + len);
+        let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
+        Record::new(len, lines, parts, outcome, Pending::Nothing)
+    }
+
+    /// Looks where the cells wanted stand in the record that begins at `at`, and how far it goes in `len` bytes: gives the first,
+    /// which never is in memory, and notes the others.
+    #[inline(always)]
+    fn find_cells(
+        &mut self,
+        marks: &mut Marks<'_>,
+        at: usize,
+        len: usize,
+    ) -> (Option<Cell>, Result<Walked, usize>) {
+        let (first, others) = self.wanted.split_first_mut().expect("something is wanted");
+        let (first, mut found) = (first.index.unwrap_or(usize::MAX), None);
+        let mut each = |index, cell| {
+            if index == first {
+                found = Some(cell);
+            }
+        };
+        let walked = if others.is_empty() {
+            walk(marks, at, len, self.delimiter, each)
+        } else {
+            for wanted in others.iter_mut() {
+                wanted.cell = None;
+            }
+            walk(marks, at, len, self.delimiter, |index, cell| {
+                each(index, cell);
+                for wanted in others.iter_mut().filter(|wanted| wanted.index == Some(index)) {
+                    wanted.cell = Some(cell);
+                }
+            })
+        };
+        (found, walked)
+    }
+
+    /// Takes as fields what was found of a record.
+    #[inline(always)]
+    fn take_cells<'a>(
+        &self,
+        bytes: &'a [u8],
+        record: Range<usize>,
+        first: Option<Cell>,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        let bytes = &bytes[..record.end];
+        self.take_cell(bytes, record.start, &self.wanted[0], first, parts)?;
+        for wanted in &self.wanted[1..] {
+            self.take_cell(bytes, record.start, wanted, wanted.cell, parts)?;
+        }
+        Ok(())
+    }
+
+    /// Makes a field of a cell that was found, or not, in the record from `at` to the end of `bytes`.
+    #[inline(always)]
+    fn take_cell<'a>(
+        &self,
+        bytes: &'a [u8],
+        at: usize,
+        wanted: &Wanted,
+        cell: Option<Cell>,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        let Some(cell) = cell else {
+            wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
+            return Err(Miss::Bad(BadCause::TooFewFields, trim_terminator(&bytes[at..]).0.len()));
+        };
+        let (start, bytes) = cell.text(bytes, self.delimiter);
+        parts.push(Part { role: Role::Url, bytes, at: start - at });
+        Ok(())
+    }
+
+    /// Reads the record that begins at `at` and has `len` bytes.
+    fn read_exactly<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        len: usize,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        if len > MAX_RECORD_LEN {
+            return Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN));
+        }
+        let record = &marks.bytes()[at..at + len];
+        if let Header::Awaited { comment } = &mut self.header {
+            let comment = std::mem::take(comment);
+            self.header = Header::Known;
+            if self.take_names(record) || !self.take_names(&comment) {
+                return Err(Miss::Skipped(Skip::Comment));
+            }
+        }
+        let (first, walked) = self.find_cells(marks, at, len);
+        match walked {
+            Ok(_) => self.take_cells(marks.bytes(), at..at + len, first, parts),
+            Err(quote) => Err(Miss::Bad(BadCause::QuoteNotClosed, quote)),
+        }
+    }
+
+    /// Looks for the names of columns in `record`; whether it has one of them.
+    fn take_names(&mut self, record: &[u8]) -> bool {
+        let mut names = Vec::new();
+        let mut marks = Marks::new(self.separators(), record);
+        let walked = walk(&mut marks, 0, record.len(), self.delimiter, |_, cell| {
+            names.push(cell.text(record, self.delimiter).1);
+        });
+        if walked.is_err() {
+            return false;
+        }
+        let mut any = false;
+        for wanted in &mut self.wanted {
+            let Some(name) = &wanted.name else { continue };
+            let exact = names.iter().position(|found| **found == **name);
+            let alike = || names.iter().position(|found| found.trim_ascii().eq_ignore_ascii_case(name));
+            wanted.index = exact.or_else(alike);
+            any |= wanted.index.is_some();
+        }
+        any
+    }
+}
+
+/// How many bytes are stepped over record by record once counting quotes has not led far.
+const DOUBTED: usize = 64 << 10;
+
+/// How much of a comment is kept in case it is the header.
+const MAX_HEADER_COMMENT: usize = 64 << 10;
+
+/// A field, by its place in the bytes that hold the record.
+#[derive(Clone, Copy, Debug)]
+struct Cell {
+    start: usize,
+    /// Before the delimiter, or the LF or the end of the record.
+    end: usize,
+    /// Where it goes on behind the closing quote, if it begins with one; [`UNDO`] if one between is doubled.
+    closed: usize,
+}
+
+/// No place in the bytes.
+const UNDO: usize = usize::MAX;
+
+impl Cell {
+    /// Its text, quotes undone, and where that begins.
+    #[inline(always)]
+    fn text(self, bytes: &[u8], delimiter: u8) -> (usize, Cow<'_, [u8]>) {
+        let mut field = &bytes[self.start..self.end];
+        if bytes.get(self.end) != Some(&delimiter) {
+            // CRs before the end of the record belong to it.
+            field = trim_terminator(field).0;
+        }
+        match field {
+            [b'"', text @ .., _] if self.start + field.len() == self.closed => {
+                (self.start + 1, Cow::Borrowed(text))
+            }
+            [b'"', text @ ..] => (self.start + 1, Cow::Owned(unquote(text))),
+            _ => (self.start, Cow::Borrowed(field)),
+        }
+    }
+}
+
+/// The text of a field, which is given from behind its opening quote on.
+#[cold]
+fn unquote(field: &[u8]) -> Vec<u8> {
+    let mut text = Vec::with_capacity(field.len());
+    let mut rest = field;
+    while let Some(quote) = memchr(b'"', rest) {
+        text.extend_from_slice(&rest[..quote]);
+        rest = &rest[quote + 1..];
+        if rest.first() != Some(&b'"') {
+            break;
+        }
+        text.push(b'"');
+        rest = &rest[1..];
+    }
+    text.extend_from_slice(rest);
+    text
+}
+
+/// What was stepped over.
+struct Walked {
+    /// How many bytes, with the LF if there is one.
+    len: usize,
+    /// How many LFs are in them.
+    lines: u32,
+}
+
+/// Steps over the record that begins at `at`, and tells of each field with its place from 0. Ends behind an LF or after `len` bytes;
+/// or says where in the record the quote stands that is not closed.
+#[inline(always)]
+fn walk(
+    marks: &mut Marks<'_>,
+    at: usize,
+    len: usize,
+    delimiter: u8,
+    mut each: impl FnMut(usize, Cell),
+) -> Result<Walked, usize> {
+    let bytes = &marks.bytes()[..at + len];
+    let (mut start, mut index, mut closed, mut lines) = (at, 0, UNDO, 0);
+    let mut place = marks.place();
+    let walked = loop {
+        let mark = marks.next(&mut place);
+        match bytes.get(mark) {
+            Some(&byte) if byte == delimiter => {
+                each(index, Cell { start, end: mark, closed });
+                (start, index) = (mark + 1, index + 1);
+            }
+            Some(b'"') if mark == start => {
+                let Some(behind) = step_over_quotes(marks, &mut place, bytes, &mut lines) else {
+                    break Err(start - at);
+                };
+                closed = behind;
+            }
+            // Any other is a byte like all others.
+            Some(b'"') => {}
+            end => {
+                each(index, Cell { start, end: mark.min(bytes.len()), closed });
+                lines += u32::from(end.is_some());
+                break Ok(Walked { len: bytes.len().min(mark + 1) - at, lines });
+            }
+        }
+    };
+    marks.go_to(place);
+    walked
+}
+
+/// Goes on behind the quote that closes a field, and counts LFs; that place, or [`UNDO`] if one before was doubled. `None` if there is
+/// no such quote.
+#[inline(always)]
+fn step_over_quotes(
+    marks: &mut Marks<'_>,
+    place: &mut Place,
+    bytes: &[u8],
+    lines: &mut u32,
+) -> Option<usize> {
+    let mut is_doubled = false;
+    loop {
+        let mark = marks.next(place);
+        match (bytes.get(mark)?, bytes.get(mark + 1)) {
+            (b'"', Some(b'"')) => {
+                is_doubled = true;
+                marks.next(place);
+            }
+            (b'"', _) => return Some(if is_doubled { UNDO } else { mark + 1 }),
+            (&byte, _) => *lines += u32::from(byte == b'\n'),
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// The texts of the first record of `bytes`, byte by byte, and its length; or where the quote stands that is not closed.
+    fn record(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, usize), usize> {
+        let mut fields = Vec::new();
+        let mut at = 0;
+        loop {
+            let (start, mut text) = (at, Vec::new());
+            let mut untrimmed = 0;
+            if bytes.get(at) == Some(&b'"') {
+                at += 1;
+                loop {
+                    match (bytes.get(at).ok_or(start)?, bytes.get(at + 1)) {
+                        (b'"', Some(b'"')) => at += 1,
+                        (b'"', _) => break,
+                        _ => {}
+                    }
+                    text.push(bytes[at]);
+                    at += 1;
+                }
+                at += 1;
+                untrimmed = text.len();
+            }
+            while !matches!(bytes.get(at), None | Some(b',' | b'\n')) {
+                text.push(bytes[at]);
+                at += 1;
+            }
+            if bytes.get(at) != Some(&b',') {
+                while text.len() > untrimmed && text.last() == Some(&b'\r') {
+                    text.pop();
+                }
+                fields.push(text);
+                return Ok((fields, bytes.len().min(at + 1)));
+            }
+            fields.push(text);
+            at += 1;
+        }
+    }
+
+    /// Texts of up to seven tokens, at the start of the bytes and over the end of a window, from each record on.
+    #[test]
+    fn records_are_those_of_a_loop_over_bytes() {
+        let tokens = [&b"\""[..], b",", b"a", b"\n", b"\r"];
+        for number in 0..tokens.len().pow(7) {
+            let digits = (0..7_u32).map(|place| number / tokens.len().pow(place) % tokens.len());
+            let text = digits.map(|digit| tokens[digit]).collect::<Vec<_>>().concat();
+            for filler in [0, 2044] {
+                let bytes = [&b"x".repeat(filler)[..], &text].concat();
+                let mut marks = Marks::new([b',', b'"', b'\n'], &bytes);
+                let mut at = 0;
+                while at < bytes.len() {
+                    let mut fields = Vec::new();
+                    let rest = &bytes[at..];
+                    let walked = walk(&mut marks, at, rest.len(), b',', |index, cell| {
+                        assert_eq!(index, fields.len());
+                        fields.push(cell.text(&bytes, b',').1.into_owned());
+                    });
+                    let expected = record(rest);
+                    let found = walked.as_ref().map(|walked| (fields, walked.len)).map_err(|&quote| quote);
+                    assert_eq!(found, expected, "{}", text.escape_ascii());
+                    let Ok(Walked { len, lines }) = walked else { break };
+                    assert_eq!(u64::from(lines), memchr_iter(b'\n', &rest[..len]).count() as u64);
+                    at += len;
+                }
+            }
+        }
+    }
+
+    /// What is found whole by counting quotes are records one after the other, up to a comment at most: of texts of up to seven
+    /// tokens, in a block, over its end, and over that of the next.
+    #[test]
+    fn whole_records_are_records() {
+        let tokens = [&b"\""[..], b",", b"a", b"\n", b"#"];
+        let mut n_found = 0;
+        for number in 0..tokens.len().pow(7) {
+            let digits = (0..7_u32).map(|place| number / tokens.len().pow(place) % tokens.len());
+            let text = digits.map(|digit| tokens[digit]).collect::<Vec<_>>().concat();
+            for filler in [&b""[..], &b"\"a\"\n\n".repeat(12), &b"\"\"\"\n".repeat(31)] {
+                let bytes = [filler, &text, &b"b".repeat(64)].concat();
+                let whole = whole_records(&bytes, b',');
+                let mut at = 0;
+                while at < whole {
+                    assert_ne!(bytes[at], b'#', "{}", bytes.escape_ascii());
+                    at += record(&bytes[at..]).expect("a whole record").1;
+                }
+                assert_eq!(at, whole, "{}", bytes.escape_ascii());
+                n_found += usize::from(whole > filler.len());
+            }
+        }
+        assert!(n_found > 10_000, "{n_found}");
+    }
+
+    /// Cutting gives what stepping from record to record does, whatever is found by counting quotes: of some kilobytes in which
+    /// quotes stand where they may, rarely, or nearly nowhere, and comments between.
+    #[test]
+    fn cut_ends_where_records_do() {
+        let tokens: [&[u8]; 8] =
+            [b"\"a, b\",", b"\"\"\"\"\r\n", b"c,d\n", b"\"\n\"\n", b"e,", b"#\"\n", b"x\"", b"\""];
+        let mut state = 1_u64;
+        let mut below = |n: usize| {
+            state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
+            usize::try_from(state >> 33).unwrap() % n
+        };
+        for round in 0..400 {
+            let mut bytes = Vec::new();
+            while bytes.len() < 9000 {
+                // What makes doubts is as rare as it is in files, or not.
+                let n = if below(1 << (round % 11)) == 0 { 8 } else { 5 };
+                bytes.extend(tokens[below(n)]);
+                if round % 3 == 0 && below(40) == 0 {
+                    bytes.extend(b"f,g\n".repeat(below(1500)));
+                }
+            }
+            let (mut at, mut whole) = (0, 0);
+            while at < bytes.len() {
+                at += if bytes[at] == b'#' {
+                    first_line(&bytes[at..]).len()
+                } else {
+                    let Ok((_, len)) = record(&bytes[at..]) else { break };
+                    len
+                };
+                if bytes[at - 1] == b'\n' {
+                    whole = at;
+                }
+            }
+            let mut table = Table::new(b',', &[Selector::Number(1)]).unwrap();
+            assert_eq!(table.cut(&bytes, 0, false), whole, "{}", bytes.escape_ascii());
+        }
+    }
+}

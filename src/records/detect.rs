@@ -1,0 +1,337 @@
+//! Which format an input has, by what its first records look like. Whoever gives lists of URLs must never be surprised: where one
+//! of the first lines looks like a URL and like no record, or no more than half of them look like records of one format, they are
+//! lines, unless a header says something else. Logs and dumps that were cut, or that have some foreign lines, are told all the same.
+
+use memchr::{memchr, memmem};
+
+use super::{Format, Reader, Selector, warc};
+use crate::lines::trim_terminator;
+
+/// Whether a line looks like a record.
+type LooksLike<'a> = &'a dyn Fn(&[u8]) -> bool;
+
+/// How many lines are looked at.
+const LINES: usize = 8;
+
+/// The format, where `fields` are wanted.
+pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
+    if is_parquet(head) {
+        return Format::Parquet;
+    }
+    if head.starts_with(b"WARC/") {
+        return if warc::is_wat(head) { Format::Wat } else { Format::Warc };
+    }
+    if head.starts_with(b" CDX ") {
+        return Format::Cdx;
+    }
+    if begins_as_w3c(head) {
+        return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
+    }
+    let lines = whole_lines(head);
+    if has_w3c_header(&lines) {
+        return Format::W3c;
+    }
+    let first = records(&lines);
+    if first.is_empty() {
+        return Format::Lines;
+    }
+    let mut counts = likeness(&first, fields).into_iter().flatten();
+    if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
+        return format;
+    }
+    // The first record, or in the lists of URLhaus the comment before it, names the columns.
+    let comment = comments(&lines).last().map(|line| &line[1..]);
+    for names in [Some(first[0]), comment].into_iter().flatten() {
+        for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
+            if is_header(names, delimiter, fields) {
+                return format;
+            }
+        }
+    }
+    Format::Lines
+}
+
+/// Whether what [`detect`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
+pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
+    if head.starts_with(b"WARC/") {
+        // The bodies say whether it is WAT.
+        return false;
+    }
+    if head.starts_with(b" CDX ") || is_parquet(head) {
+        return true;
+    }
+    if begins_as_w3c(head) {
+        return memmem::find(head, b"#Fields:").is_some();
+    }
+    let lines = whole_lines(head);
+    let first = records(&lines);
+    // What four lines speak against is not what most of eight look like.
+    let speaks_against = |n| first.len() - n >= LINES / 2;
+    has_w3c_header(&lines)
+        || first.len() == LINES
+        || likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
+}
+
+/// The first lines that are neither comments nor headers of CDXJ.
+fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
+}
+
+/// How many of the lines look like records, by format; `None` if one looks like none, and like a URL.
+fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<[(Format, usize); 5]> {
+    let by_lines: [(Format, LooksLike<'_>); 5] = [
+        (Format::JsonLines, &|line| is_object(line, fields)),
+        (Format::Cdxj, &is_cdxj),
+        (Format::Cdx, &is_cdx),
+        (Format::Clf, &is_clf),
+        (Format::Alb, &is_alb),
+    ];
+    let is_no_record = |line: &[u8]| by_lines.iter().all(|(_, looks_like)| !looks_like(line));
+    if lines.iter().any(|line| may_be_url(line) && is_no_record(line)) {
+        return None;
+    }
+    let count = |looks_like: LooksLike<'_>| lines.iter().filter(|line| looks_like(line)).count();
+    Some(by_lines.map(|(format, looks_like)| (format, count(looks_like))))
+}
+
+/// Whether a line may be a URL, or begin with one: records that are lines have blanks or quotes.
+fn may_be_url(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let line = line.strip_prefix(b"\"").unwrap_or(line);
+    let scheme_len =
+        line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+    (scheme_len > 0 && line[scheme_len..].starts_with(b"://"))
+        || !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"'))
+}
+
+fn begins_as_w3c(head: &[u8]) -> bool {
+    [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
+}
+
+/// Whether one of the comments before all records names the fields.
+fn has_w3c_header(lines: &[&[u8]]) -> bool {
+    comments(lines).any(|line| line.starts_with(b"#Fields:"))
+}
+
+/// The comments before all records.
+fn comments<'a>(lines: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
+    lines.iter().copied().take_while(|line| line.starts_with(b"#"))
+}
+
+/// The mark of the format, or that of an encrypted file, and then no text: a page or the footer, whose first byte is a control.
+fn is_parquet(head: &[u8]) -> bool {
+    let begins = head.starts_with(b"PAR1") || head.starts_with(b"PARE");
+    begins && head.get(4).is_some_and(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+}
+
+/// How many lines are looked for, with comments and headers.
+const MOST_LINES: usize = 64;
+
+/// The first lines that are not cut off, without the blank ones.
+fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
+    let mut lines = Vec::new();
+    let mut rest = head;
+    while !rest.is_empty() && lines.len() < MOST_LINES {
+        let lf = memchr(b'\n', rest);
+        // The last may go on.
+        if lf.is_none() && rest.len() < head.len() {
+            break;
+        }
+        let line;
+        (line, rest) = rest.split_at(lf.map_or(rest.len(), |lf| lf + 1));
+        lines.extend(Some(trim_terminator(line).0).filter(|line| !line.is_empty()));
+    }
+    lines
+}
+
+/// Comments of CSV, headers of CDXJ.
+fn is_remark(line: &[u8]) -> bool {
+    matches!(line[0], b'#' | b'!' | b'@')
+}
+
+fn gives_a_field(format: Format, line: &[u8]) -> bool {
+    Reader::new(format).fields(line).next().is_some_and(|field| field.is_ok())
+}
+
+/// A JSON object, whether it has the key or not.
+fn is_object(line: &[u8], fields: &[Selector]) -> bool {
+    let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
+    inside.trim_ascii_start().starts_with(b"\"") && {
+        let reader = Reader::with_fields(Format::JsonLines, fields);
+        let mut reader = reader.unwrap_or_else(|_| Reader::new(Format::JsonLines));
+        reader.fields(line).all(|field| field.is_ok())
+    }
+}
+
+/// To the second, or to the millisecond.
+fn is_time(word: &[u8]) -> bool {
+    matches!(word.len(), 14 | 17) && word.iter().all(u8::is_ascii_digit)
+}
+
+fn is_cdxj(line: &[u8]) -> bool {
+    line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time) && gives_a_field(Format::Cdxj, line)
+}
+
+/// A key, a time, a URL and at least six columns more, or four with a status among them.
+fn is_cdx(line: &[u8]) -> bool {
+    let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
+    let is_status = |word: &[u8]| word == b"-" || (word.len() == 3 && word.iter().all(u8::is_ascii_digit));
+    let is_long_enough = words.len() >= 9 || (words.len() >= 7 && is_status(words[4]));
+    is_long_enough && is_time(words[1]) && memmem::find(words[2], b":").is_some()
+}
+
+/// A time in brackets, and a quote behind it.
+fn is_clf(line: &[u8]) -> bool {
+    let Some(at) = memmem::find(line, b" [") else { return false };
+    let pattern = b"00/Aaa/0000:00:00:00 ?0000] \"";
+    let Some(time) = line.get(at + 2..at + 2 + pattern.len()) else { return false };
+    time.iter().zip(pattern).all(|(byte, expected)| match expected {
+        b'0' => byte.is_ascii_digit(),
+        b'A' | b'a' => byte.is_ascii_alphabetic(),
+        b'?' => matches!(byte, b'+' | b'-'),
+        _ => byte == expected,
+    })
+}
+
+/// The kind of connection, a time, and a request in quotes.
+fn is_alb(line: &[u8]) -> bool {
+    let mut words = line.split(|&byte| byte == b' ');
+    let kind = words.next().unwrap_or_default();
+    let time = words.next().unwrap_or_default();
+    let is_kind = [&b"http"[..], b"https", b"h2", b"grpcs", b"ws", b"wss"].contains(&kind);
+    let is_iso = time.len() >= 20 && time[4] == b'-' && time[10] == b'T' && time.ends_with(b"Z");
+    is_kind && is_iso && line.contains(&b'"')
+}
+
+/// Two columns or more, one of which is called "url" or as a field that is wanted.
+fn is_header(line: &[u8], delimiter: u8, fields: &[Selector]) -> bool {
+    let name = |name: &[u8]| {
+        let name = name.trim_ascii();
+        let quoted = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
+        quoted.unwrap_or(name).to_ascii_lowercase()
+    };
+    let is_wanted = |column: &Vec<u8>| {
+        let mut wanted = fields.iter().filter_map(|field| match field {
+            Selector::Name(name) => Some(name.to_ascii_lowercase().into_bytes()),
+            _ => None,
+        });
+        column == b"url" || wanted.any(|name| name == *column)
+    };
+    let names: Vec<_> = line.split(|&byte| byte == delimiter).map(name).collect();
+    names.len() > 1 && names.iter().any(is_wanted)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn foreign_lines_change_nothing_and_lines_of_lists_do() {
+        let records = [
+            (Format::JsonLines, "{\"url\": \"http://h/\"}\n", "{\"url\": nothing\n"),
+            (Format::JsonLines, "{ \"id\":1, \"url\" : \"http://h/\" }\n", "{\"id\":1}\n"),
+            (Format::Cdxj, "org,h)/ 20260101000000 {\"url\": \"http://h/\"}\n", "tus\": \"200\"}\n"),
+            (Format::Cdxj, "org,h)/ 20260101000000123 {\"url\": \"http://h/\"}\n", "a b\n"),
+            (Format::Cdx, "org,h)/ 20260101000000 http://h/ text/html 200 ABC 1792\n", "a b\n"),
+            (Format::Clf, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", "1.1\" 200 1\n"),
+            (Format::Alb, "h2 2026-01-01T00:00:00.000000Z a \"GET / HTTP/1.1\"\n", "\"GET / HTTP/1.1\"\n"),
+        ];
+        for (format, record, foreign) in records {
+            let format_of = |lines: &[&str]| detect(lines.concat().as_bytes(), &[]);
+            assert_eq!(format_of(&[record]), format, "{record}");
+            assert_eq!(format_of(&[foreign, record, record]), format, "{record}");
+            assert_eq!(format_of(&[record, record, record, foreign]), format, "{record}");
+            assert_eq!(format_of(&[record, "http://h/\n", record]), Format::Lines, "{record}");
+            let most_foreign = [[foreign; 5].concat(), record.repeat(4)].concat();
+            if format != Format::JsonLines {
+                assert_eq!(format_of(&[&most_foreign]), Format::Lines, "{record}");
+            }
+        }
+        let format_of = |lines: &str| detect(lines.as_bytes(), &[]);
+        for directive in ["#Date: 2026-01-01", "#Software: x", "#Start-Date: x", "# x"] {
+            assert_eq!(format_of(&format!("{directive}\n#Fields: cs-uri-stem\n/\n")), Format::W3c);
+            if directive != "#Software: x" {
+                assert_eq!(format_of(&format!("{directive}\nid,url\n1,http://h/\n")), Format::Csv);
+                assert_eq!(
+                    format_of(&format!("{directive}\nhttp://h/#Fields: \n#Fields: x\n")),
+                    Format::Lines
+                );
+            }
+        }
+        for list in [
+            "http://h/a?x={\"a\":1} t\n{\"b\":1}\n{\"c\":1}\n",
+            "http://h/a 20260101000000 http://web.archive.org/ title of the page here\n",
+            "saved 20260101000000 at: see http://h/ for more\n",
+            " http://h/ Title\n{\"b\":1}\n{\"b\":1}\n",
+        ] {
+            assert_eq!(format_of(list), Format::Lines, "{list}");
+        }
+        for line in ["http://h/ Title", "\"http://h/\"", " http://h/", "#Date: x\nhttp://h/"] {
+            assert!(is_settled(format!("{line}\n").as_bytes(), &[]), "{line}");
+        }
+        assert!(is_settled(b"a b\nc d\ne f\ng h\n", &[]), "none can be most of eight");
+    }
+
+    #[test]
+    fn wanted_fields_tell_tables_and_objects() {
+        let format_of = |head: &str, field: &str| detect(head.as_bytes(), &[field.parse().unwrap()]);
+        assert_eq!(format_of("id,Link\n1,http://h/\n", "link"), Format::Csv);
+        assert_eq!(format_of("\"id\"\t\"link\"\n1\thttp://h/\n", "link"), Format::Tsv);
+        assert_eq!(format_of("id,link\n1,http://h/\n", "uri"), Format::Lines);
+        assert_eq!(format_of("{\"a\": {\"b\": \"http://h/\"}}\n", "/a/b"), Format::JsonLines);
+    }
+
+    /// What is settled stays so, in all orders of lines that speak for and against formats.
+    #[test]
+    fn what_is_settled_stays() {
+        let lines = [
+            "http://example.org/",
+            "",
+            "# id,url",
+            "#Fields: cs-uri-stem",
+            "#Version: 1.0",
+            "#Date: 2026-01-01",
+            "http://example.org/ Title",
+            "a few words",
+            "!meta {}",
+            "id,url",
+            "1\turl",
+            "{\"url\": \"http://example.org/\"}",
+            "org,example)/ 20260101000000 {\"url\": \"http://example.org/\"}",
+            " CDX N b a",
+            "k 20260101000000 http://example.org/ - 200 - - 1 2 f",
+            "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1",
+            "2026/01/01 00:00:00 [error] nginx",
+            "https 2026-01-01T00:00:00.000000Z \"GET / HTTP/1.1\"",
+            "WARC/1.0",
+        ];
+        let mut n_settled = 0;
+        for n in 0..40_000_usize {
+            // Each number is a choice of lines; mostly the same one again, so that formats are found.
+            let mut choice = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut line = lines[choice % lines.len()];
+            let mut text = Vec::new();
+            let mut settled = None;
+            for _ in 0..12 {
+                text.extend(line.bytes().chain([b'\n']));
+                if let Some(format) = settled {
+                    assert_eq!(detect(&text, &[]), format, "{}", text.escape_ascii());
+                    assert!(is_settled(&text, &[]));
+                } else if is_settled(&text, &[]) {
+                    settled = Some(detect(&text, &[]));
+                    n_settled += 1;
+                }
+                choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if choice >> 61 == 0 {
+                    line = lines[(choice >> 32) % lines.len()];
+                }
+            }
+        }
+        assert!(n_settled > 10_000, "{n_settled}");
+        assert!(
+            is_settled(b"http://example.org/\n", &[])
+                && !is_settled(b"\n", &[])
+                && !is_settled(b"{\"url\": \"/\"}\n", &[])
+        );
+    }
+}

@@ -1,0 +1,261 @@
+//! Parquet: the values of one column of text, page by page, in memory that is bounded whatever the file says.
+//!
+//! A Parquet file is no stream of records. What its columns are and where their pages stand is told at its end (`footer`, in the
+//! notation of `thrift`), each column stands for itself, in pages (`page`) that are packed one by one (`unpack`). The crate `parquet`
+//! decodes the levels, which tell rows and nulls, and the values (`rows`), but for one kind of encodings (`delta`). Values are given
+//! out in batches (`batch`).
+//!
+//! Whatever a file holds is an error at worst. `parquet` 60.1 would overflow the stack or ask for any amount of memory where a file
+//! is made to, which no program survives, so it sees no byte of a file before it has been checked here.
+//!
+//! The format: <https://parquet.apache.org/docs/file-format/>.
+
+mod batch;
+mod delta;
+mod error;
+mod footer;
+mod page;
+mod rows;
+mod thrift;
+mod unpack;
+
+use std::fmt;
+use std::fs::File;
+use std::io;
+use std::sync::Arc;
+
+use ::parquet::basic::Type;
+pub(crate) use batch::{Batch, Progress};
+pub use error::{TableError, TableErrorKind};
+pub use footer::Column;
+use page::Source;
+pub(crate) use rows::Values;
+
+use crate::grammar::escape::printable;
+use crate::input::workers::Helpers;
+use crate::progress::Watch;
+use crate::records::{Field, Selector};
+
+/// The names of columns that hold the URL of a row, the likeliest first; case does not count.
+const USUAL: [&str; 8] =
+    ["url", "uri", "target_uri", "warc_target_uri", "page_url", "link", "href", "image_url"];
+
+/// How many columns an error names.
+const SHOWN: usize = 40;
+
+/// What a file begins and ends with; and what it does when its footer is encrypted.
+const MAGIC: &[u8; 4] = b"PAR1";
+const ENCRYPTED: &[u8; 4] = b"PARE";
+
+/// An open Parquet file.
+///
+/// ```
+/// use std::fs::File;
+/// use urlsift::records::parquet::Table;
+/// use urlsift::{Grammar, judge};
+///
+/// let table = Table::open(File::open("tests/records/parquet/plain.parquet")?)?;
+/// let column = table.find(None)?; // "url", mostly
+/// let (mut refused, mut first) = (0, None);
+/// let rows = table.read(column, |url| {
+///     if !judge(&url.bytes).verdict().accepts(Grammar::Rfc3986) {
+///         refused += 1;
+///         first.get_or_insert(url.line); // the number of its row
+///     }
+/// })?;
+/// assert!(refused < rows && first.is_some());
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[derive(Debug)]
+pub struct Table {
+    source: Arc<Source>,
+    footer: Vec<u8>,
+    columns: Vec<Column>,
+    rows: u64,
+}
+
+impl Column {
+    /// Its name; of one in groups their names before it, with dots between them.
+    #[must_use]
+    pub fn name(&self) -> String {
+        self.path.join(".")
+    }
+
+    /// Whether its values are text, or bytes at least. Others cannot be read.
+    #[must_use]
+    pub fn is_text(&self) -> bool {
+        matches!(self.physical, Some(Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY))
+    }
+
+    /// Whether a row may have several values.
+    #[must_use]
+    pub fn is_list(&self) -> bool {
+        self.max_repetition > 0
+    }
+
+    /// Whether this is what `path` names: the column, or a group in which it lies.
+    fn lies_in(&self, path: &[&str], is_same: fn(&str, &str) -> bool) -> bool {
+        path.len() <= self.path.len() && path.iter().zip(&self.path).all(|(name, own)| is_same(name, own))
+    }
+}
+
+impl fmt::Display for Column {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&printable(self.name().as_bytes()))?;
+        match self.physical {
+            _ if self.is_text() => Ok(()),
+            Some(kind) => write!(out, " ({})", kind.to_string().to_ascii_lowercase()),
+            None => out.write_str(" (group)"),
+        }
+    }
+}
+
+impl Table {
+    /// Reads what columns the file has. Memory: the footer, at most 64 MiB, and little more.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or is no Parquet file; with a [`TableError`] inside then.
+    pub fn open(file: File) -> io::Result<Self> {
+        let len = file.metadata()?.len();
+        Self::of(Source { file, len, watch: None })
+    }
+
+    /// The same, and the watch is told what is read, and stops it.
+    pub(crate) fn watched(file: File, len: u64, watch: Option<&Watch>) -> io::Result<Self> {
+        Self::of(Source { file, len, watch: watch.cloned() })
+    }
+
+    fn of(source: Source) -> io::Result<Self> {
+        let cut_off = || {
+            TableError::new(
+                TableErrorKind::NotParquet,
+                "it does not end as a Parquet file does; it may be cut off",
+            )
+        };
+        let damaged = || TableError::damaged("its footer is longer than the file");
+        let tail_at = source.len.checked_sub(8).filter(|&at| at >= 4).ok_or_else(cut_off)?;
+        let tail = source.read(tail_at, 8)?.ok_or_else(cut_off)?;
+        let (footer_len, magic) = tail.split_at(4);
+        if magic == ENCRYPTED {
+            return Err(TableError::new(TableErrorKind::Unsupported, "its footer is encrypted").into());
+        }
+        if magic != MAGIC {
+            return Err(cut_off().into());
+        }
+        let footer_len = u32::from_le_bytes(footer_len.try_into().expect("four bytes"));
+        if footer_len as usize > footer::MAX_LEN {
+            let message = format!("its footer has {footer_len} bytes; at most {} are read", footer::MAX_LEN);
+            return Err(TableError::new(TableErrorKind::TooLarge, message).into());
+        }
+        let at = tail_at.checked_sub(footer_len.into()).ok_or_else(damaged)?;
+        let footer = source.read(at, footer_len as usize)?.ok_or_else(damaged)?;
+        let (columns, rows) = footer::read(&footer)?;
+        Ok(Self { source: Arc::new(source), footer, columns, rows })
+    }
+
+    /// Its columns, in their order.
+    #[must_use]
+    pub fn columns(&self) -> &[Column] {
+        &self.columns
+    }
+
+    /// How many rows it says that it has.
+    #[must_use]
+    pub fn rows(&self) -> u64 {
+        self.rows
+    }
+
+    /// The number of the column that `field` means, from 0: its number from 1, its name with dots between groups, or the same as
+    /// a pointer. A group means the column in it, if there is one alone. Without `field` it is one of the names that columns of
+    /// URLs usually have: url, uri, target_uri, warc_target_uri, page_url, link, href or image_url, whatever their case.
+    ///
+    /// # Errors
+    /// When there is no such column, or it holds no text. The error names those that there are.
+    pub fn find(&self, field: Option<&Selector>) -> Result<usize, TableError> {
+        let found = match field {
+            None => {
+                let usual = |name: &&str| self.lying_in(&[*name], str::eq_ignore_ascii_case, Column::is_text);
+                USUAL.iter().find_map(usual)
+            }
+            Some(Selector::Number(number)) => number.checked_sub(1).filter(|&n| n < self.columns.len()),
+            Some(Selector::Name(name)) => self.named(&name.split('.').collect::<Vec<_>>()),
+            Some(Selector::Pointer(pointer)) => self.named(&pointer.split('/').skip(1).collect::<Vec<_>>()),
+        };
+        match (found, field) {
+            (Some(n), _) if self.columns[n].is_text() => Ok(n),
+            (Some(n), _) => Err(self.lacks(&format!("column {} is no text", self.columns[n]))),
+            (None, Some(field)) => Err(self.lacks(&format!("no column \"{field}\""))),
+            (None, None) => Err(self.lacks("no column is called url; name one with --field")),
+        }
+    }
+
+    /// The only column that one of some fields, or none, means.
+    ///
+    /// # Errors
+    /// As of [`Table::find`], and when there are several: what is told of places is of one column.
+    pub(crate) fn find_all(&self, fields: &[Selector]) -> Result<usize, TableError> {
+        match fields {
+            [] => self.find(None),
+            [field] => self.find(Some(field)),
+            _ => Err(TableError::new(
+                TableErrorKind::Column,
+                "of a Parquet file one column is read at a time; name one with --field",
+            )),
+        }
+    }
+
+    /// The column of that name; where there is none, whatever the case of letters.
+    fn named(&self, path: &[&str]) -> Option<usize> {
+        let any = |_: &Column| true;
+        self.lying_in(path, |a, b| a == b, any)
+            .or_else(|| self.lying_in(path, str::eq_ignore_ascii_case, any))
+    }
+
+    /// The only one that lies there.
+    fn lying_in(
+        &self,
+        path: &[&str],
+        is_same: fn(&str, &str) -> bool,
+        is_meant: fn(&Column) -> bool,
+    ) -> Option<usize> {
+        let lying = |(_, column): &(usize, &Column)| column.lies_in(path, is_same) && is_meant(column);
+        let mut found = self.columns.iter().enumerate().filter(lying);
+        let (n, column) = found.next()?;
+        (column.path.len() == path.len() || found.next().is_none()).then_some(n)
+    }
+
+    fn lacks(&self, what: &str) -> TableError {
+        let names: Vec<_> = self.columns.iter().take(SHOWN).map(Column::to_string).collect();
+        let more = if self.columns.len() > SHOWN { ", ..." } else { "" };
+        TableError::new(TableErrorKind::Column, format!("{what}: its columns are {}{more}", names.join(", ")))
+    }
+
+    /// Calls `each` with each value of a column that is not null, in their order; how many rows were read, with a value or
+    /// without. A value of a list is one as any other.
+    ///
+    /// Its [`line`](Field::line) is the number of its row, and its [`offset`](Field::offset) that of a list of all values and
+    /// nulls, a line each. Memory: a page, packed and unpacked, and a dictionary, none of them larger than 128 MiB, and 4 MiB of values;
+    /// of lists 300 MiB.
+    ///
+    /// # Errors
+    /// When the file cannot be read on; with a [`TableError`] inside if its content is the cause. All values before have been
+    /// given.
+    ///
+    /// # Panics
+    /// When there is no column of that number.
+    pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
+        let (mut values, mut text) = (self.values(column, None), Vec::new());
+        let mut progress = values.progress();
+        while let Some(batch) = values.next(&mut text)? {
+            batch.fields(&batch.text, progress).for_each(&mut each);
+            (progress, text) = (values.progress(), batch.text);
+        }
+        Ok(progress.rows)
+    }
+
+    /// The values of a column.
+    pub(crate) fn values<'a>(&self, column: usize, helpers: Helpers<'a>) -> Values<'a> {
+        let chunks = footer::chunks(&self.footer, column);
+        Values::new(&self.source, &self.columns[column], chunks, self.rows, helpers)
+    }
+}

@@ -1,0 +1,97 @@
+//! How a user names a field.
+
+use std::error::Error;
+use std::fmt;
+use std::str::FromStr;
+
+use super::Format;
+use crate::grammar::escape::printable;
+
+/// Which field of a record is meant.
+///
+/// ```
+/// use urlsift::records::Selector;
+///
+/// assert_eq!("3".parse(), Ok(Selector::Number(3)));
+/// assert_eq!("/request/url".parse(), Ok(Selector::Pointer("/request/url".to_owned())));
+/// assert_eq!("referer".parse(), Ok(Selector::Name("referer".to_owned())));
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Selector {
+    /// By its name: a column, a key, a header, or what the format calls it.
+    Name(String),
+    /// By its place, from 1.
+    Number(usize),
+    /// By a JSON pointer (RFC 6901) that begins with "/".
+    Pointer(String),
+}
+
+impl FromStr for Selector {
+    type Err = std::convert::Infallible;
+
+    /// Digits are a number, what begins with "/" is a pointer, everything else is a name.
+    fn from_str(text: &str) -> Result<Self, Self::Err> {
+        Ok(match text.parse() {
+            Ok(number) if text.bytes().all(|byte| byte.is_ascii_digit()) => Self::Number(number),
+            _ if text.starts_with('/') => Self::Pointer(text.to_owned()),
+            _ => Self::Name(text.to_owned()),
+        })
+    }
+}
+
+impl fmt::Display for Selector {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Self::Name(text) | Self::Pointer(text) => out.write_str(&printable(text.as_bytes())),
+            Self::Number(number) => write!(out, "{number}"),
+        }
+    }
+}
+
+/// A field that no record of a format can have; or a format that cannot be read from its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    format: Format,
+    field: Option<Selector>,
+}
+
+impl FieldError {
+    pub(super) fn new(format: Format, field: Option<&Selector>) -> Self {
+        Self { format, field: field.cloned() }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let has = match self.format {
+            Format::Lines => "lines have no fields",
+            Format::Wat => "the fields of wat are always the links",
+            Format::Cdx => "a field of cdx is a letter of its header or a number from 1",
+            Format::Clf => "the fields of clf are request and referer",
+            Format::Alb => "the only field of alb is request",
+            Format::Warc => "a field of warc is the name of a header",
+            Format::Cdxj | Format::JsonLines => {
+                "a field of JSON is a key of the object or a pointer, which begins with \"/\""
+            }
+            Format::W3c => "a field of w3c is request, referer, a name in #Fields, or a number from 1",
+            Format::Csv | Format::Tsv => "a field of csv and tsv is the name of a column or a number from 1",
+            Format::Parquet if cfg!(feature = "parquet") => {
+                return out.write_str(
+                    "a Parquet file tells at its end where its columns are: only the report reads it (urlsift FILE.parquet), from a file itself, not from a pipe and not compressed once more",
+                );
+            }
+            Format::Parquet => {
+                return out.write_str(
+                    "it is a Parquet file, and this build of urlsift cannot read those (the feature \"parquet\": cargo install urlsift --features parquet)",
+                );
+            }
+        };
+        match &self.field {
+            Some(field) => write!(out, "no field \"{field}\": {has}"),
+            None => out.write_str(has),
+        }
+    }
+}
+
+impl Error for FieldError {}

@@ -1,0 +1,215 @@
+//! The extended log file format of the W3C (WD-logfile-960323), as IIS and CloudFront write it: `#Fields:` names the columns of the
+//! lines behind it, until the next one. IIS puts a blank between columns; CloudFront puts blanks into `#Fields` and tabs into
+//! records. Neither quotes, so a quote is a byte like any other; `-` is an empty column.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use memchr::{memchr, memmem};
+
+use super::separators::{Marks, Set};
+use super::{
+    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
+};
+use crate::lines::trim_terminator;
+
+/// The columns wanted, and what is known of where they are.
+#[derive(Clone, Debug)]
+#[allow(clippy::struct_field_names, reason = "these are columns")]
+pub(super) struct Columns {
+    wanted: Vec<Wanted>,
+    /// Whether nobody asked for them: then a header need not have them all.
+    by_default: bool,
+    has_header: bool,
+    /// How many columns there are up to the last that is wanted.
+    n_columns: usize,
+    /// Where they stand in the record that is being read.
+    columns: Vec<Range<usize>>,
+}
+
+/// Places are from 0, and `None` if the header names no such column.
+#[derive(Clone, Debug)]
+enum Wanted {
+    /// The path, and the query behind it.
+    Request {
+        stem: Option<usize>,
+        query: Option<usize>,
+    },
+    Referer(Option<usize>),
+    Name(Vec<u8>, Option<usize>),
+    Number(usize),
+}
+
+/// What is looked for to find columns.
+pub(super) const SEPARATORS: Set = [b'\t', b' ', b'\n'];
+
+const FIELDS: &[u8] = b"#Fields:";
+
+impl Columns {
+    pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
+        let column = |(n, field): (usize, &Selector)| match field {
+            Selector::Name(name) if name == "request" => Ok(Wanted::Request { stem: None, query: None }),
+            Selector::Name(name) if name == "referer" => Ok(Wanted::Referer(None)),
+            Selector::Name(name) => Ok(Wanted::Name(name.clone().into_bytes(), None)),
+            Selector::Number(number) => number.checked_sub(1).map(Wanted::Number).ok_or(n),
+            Selector::Pointer(_) => Err(n),
+        };
+        let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
+        if wanted.is_empty() {
+            wanted = vec![Wanted::Request { stem: None, query: None }, Wanted::Referer(None)];
+        }
+        let mut columns = Self {
+            wanted,
+            by_default: fields.is_empty(),
+            has_header: false,
+            n_columns: 0,
+            columns: Vec::new(),
+        };
+        columns.count();
+        Ok(columns)
+    }
+
+    /// Takes in the last header in `lines`.
+    pub(super) fn learn(&mut self, lines: &[u8]) {
+        let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
+        if let Some(at) = memmem::find_iter(lines, FIELDS).filter(begins_line).last() {
+            let line = &lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)];
+            self.take_header(without_end(line));
+        }
+    }
+
+    fn take_header(&mut self, line: &[u8]) {
+        let Some(names) = line.strip_prefix(FIELDS).filter(|_| line.len() <= MAX_RECORD_LEN) else { return };
+        self.has_header = true;
+        let names: Vec<_> = names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
+        let place = |wanted: &[u8]| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        for wanted in &mut self.wanted {
+            match wanted {
+                Wanted::Request { stem, query } => {
+                    (*stem, *query) = (place(b"cs-uri-stem"), place(b"cs-uri-query"));
+                    if stem.is_none() {
+                        (*stem, *query) = (place(b"cs-uri"), None);
+                    }
+                }
+                Wanted::Referer(index) => *index = place(b"cs(Referer)"),
+                Wanted::Name(name, index) => *index = place(name),
+                Wanted::Number(_) => {}
+            }
+        }
+        self.count();
+    }
+
+    fn count(&mut self) {
+        let last = |wanted: &Wanted| match wanted {
+            Wanted::Request { stem, query } => *stem.max(query),
+            Wanted::Referer(index) | Wanted::Name(_, index) => *index,
+            Wanted::Number(index) => Some(*index),
+        };
+        self.n_columns = self.wanted.iter().filter_map(last).max().map_or(0, |index| index + 1);
+    }
+
+    /// Finds the columns of the line that begins at `at`; how many bytes it has.
+    #[inline(always)]
+    fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
+        let bytes = marks.bytes();
+        let (mut place, mut start) = (marks.place(), at);
+        self.columns.clear();
+        // Where the line ends, and whether a tab stands in it.
+        let (end, has_tab) = 'line: {
+            // Several blanks are as one, unless a tab is to come: then blanks are nothing.
+            let first_tab = loop {
+                let mark = marks.next(&mut place);
+                match bytes.get(mark) {
+                    Some(b' ') if mark > start => self.note(at, start..mark),
+                    Some(b' ') => {}
+                    Some(b'\t') => break mark,
+                    end => break 'line (mark + usize::from(end.is_some()), false),
+                }
+                start = mark + 1;
+            };
+            self.columns.clear();
+            self.note(at, at..first_tab);
+            start = first_tab + 1;
+            // A tab ends a column that may be empty.
+            while self.columns.len() < self.n_columns {
+                let mark = marks.next(&mut place);
+                match bytes.get(mark) {
+                    Some(b' ') => continue,
+                    Some(b'\t') => self.note(at, start..mark),
+                    end => break 'line (mark + usize::from(end.is_some()), true),
+                }
+                start = mark + 1;
+            }
+            (marks.line_end(&mut place), true)
+        };
+        marks.go_to(place);
+        let line_end = at + trim_terminator(&bytes[at..end]).0.len();
+        if has_tab || start < line_end {
+            self.note(at, start..line_end);
+        }
+        end - at
+    }
+
+    /// Notes a column of the line that begins at `at`, if it is wanted or stands before one.
+    #[inline(always)]
+    fn note(&mut self, at: usize, column: Range<usize>) {
+        if self.columns.len() < self.n_columns {
+            self.columns.push(column.start - at..column.end - at);
+        }
+    }
+
+    /// Reads the line that begins at `at`.
+    #[inline(never)]
+    pub(super) fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let len = self.walk(marks, at);
+        Record::line(&marks.bytes()[at..at + len], more, |line, parts| self.take(line, parts))
+    }
+
+    #[inline(always)]
+    fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
+        if line[0] == b'#' {
+            self.take_header(line);
+            return Err(Miss::Skipped(Skip::Comment));
+        }
+        let column = |index: usize| {
+            let column = self.columns.get(index).ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
+            Ok((column.start, &line[column.clone()]))
+        };
+        let mut has_column = false;
+        for wanted in &self.wanted {
+            let (role, index, query) = match wanted {
+                Wanted::Request { stem, query } => (Role::Request, *stem, *query),
+                Wanted::Referer(index) => (Role::Referer, *index, None),
+                Wanted::Name(_, index) => (Role::Url, *index, None),
+                Wanted::Number(index) => (Role::Url, Some(*index), None),
+            };
+            let Some(index) = index else {
+                match (self.has_header, self.by_default) {
+                    (false, _) => return Err(Miss::Bad(BadCause::NoHeader, 0)),
+                    (true, false) => return Err(Miss::Bad(BadCause::NoColumn, 0)),
+                    (true, true) => continue,
+                }
+            };
+            has_column = true;
+            let (at, text) = column(index)?;
+            if text == b"-" {
+                continue;
+            }
+            let query = match query {
+                Some(query) => column(query)?.1,
+                None => b"-",
+            };
+            let bytes = match query {
+                b"-" | b"" => Cow::Borrowed(text),
+                query => Cow::Owned([text, b"?", query].concat()),
+            };
+            parts.push(Part { role, bytes, at });
+        }
+        if has_column { parts.or_skip() } else { Err(Miss::Bad(BadCause::NoColumn, 0)) }
+    }
+}

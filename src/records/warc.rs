@@ -1,0 +1,257 @@
+//! WARC (ISO 28500, versions 1.0 and 1.1) and what is written in it: WET, whose records have the same header, and WAT, whose bodies
+//! are JSON. A record is a head of lines, an empty line, and as many bytes as its `Content-Length` says; CRs and LFs between records
+//! are nobody's.
+//!
+//! Of a WARC record only the head is read, and the body is stepped over, however long it is. Where no record begins, the next
+//! line that begins with `WARC/` does.
+
+use std::borrow::Cow;
+use std::sync::LazyLock;
+
+use memchr::memmem::Finder;
+use memchr::{memchr, memchr_iter, memmem};
+
+use super::json;
+use super::separators::Marks;
+use super::{BadCause, MAX_RECORD_LEN, Miss, Part, Parts, Pending, Record, Role, Selector, Skip};
+use crate::lines::trim_terminator;
+
+/// The headers wanted, by their names.
+#[derive(Clone, Debug)]
+pub(super) struct Headers(Vec<Vec<u8>>);
+
+impl Headers {
+    pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
+        if fields.is_empty() {
+            return Ok(Self(vec![b"WARC-Target-URI".to_vec()]));
+        }
+        let name = |(n, field): (usize, &Selector)| match field {
+            Selector::Name(name) => Ok(name.clone().into_bytes()),
+            Selector::Number(_) | Selector::Pointer(_) => Err(n),
+        };
+        fields.iter().enumerate().map(name).collect::<Result<_, _>>().map(Self)
+    }
+}
+
+/// The longest head that is read, in bytes.
+const MAX_HEAD_LEN: usize = 1 << 20;
+
+/// What stands where a record begins.
+enum Head {
+    /// A head of so many bytes, and the length of the body.
+    Whole(usize, u64),
+    /// The beginning of one.
+    Open,
+    /// None, for what stands at a byte; so many bytes show it.
+    Bad(BadCause, usize, usize),
+}
+
+/// A header: its name, its value, and where that begins.
+type Header<'a> = (&'a [u8], Cow<'a, [u8]>, usize);
+
+/// Reads the head with which `bytes` begin, and tells of each header.
+fn head<'a>(bytes: &'a [u8], mut each: impl FnMut(&'a [u8], Cow<'a, [u8]>, usize)) -> Head {
+    let mut at = 0;
+    let mut length = None;
+    let mut last: Option<Header<'_>> = None;
+    loop {
+        let Some(lf) = memchr(b'\n', &bytes[at..bytes.len().min(MAX_HEAD_LEN)]) else {
+            return match bytes.len() {
+                MAX_HEAD_LEN.. => Head::Bad(BadCause::TooLong, MAX_HEAD_LEN, MAX_HEAD_LEN),
+                _ if at == 0 && !b"WARC/".starts_with(&bytes[..bytes.len().min(5)]) => {
+                    Head::Bad(BadCause::NotARecord, 0, bytes.len().min(5))
+                }
+                _ => Head::Open,
+            };
+        };
+        let line = trim_terminator(&bytes[at..=at + lf]).0;
+        if at == 0 {
+            if !is_version(line) {
+                return Head::Bad(BadCause::NotARecord, 0, lf + 1);
+            }
+        } else if let Some((b' ' | b'\t', more)) = line.split_first().map(|(&first, more)| (first, more)) {
+            // A value goes on in lines that begin with a blank (ISO 28500, section 4).
+            if let Some((_, value, _)) = &mut last {
+                let value = value.to_mut();
+                value.push(b' ');
+                value.extend_from_slice(more.trim_ascii());
+            }
+        } else {
+            if let Some((name, value, start)) = last.take() {
+                if name.eq_ignore_ascii_case(b"Content-Length") {
+                    length = std::str::from_utf8(&value).ok().and_then(|value| value.parse().ok());
+                }
+                each(name, value, start);
+            }
+            if line.is_empty() {
+                let len = at + lf + 1;
+                return length
+                    .map_or(Head::Bad(BadCause::NoLength, len, len), |length| Head::Whole(len, length));
+            }
+            let Some(colon) = memchr(b':', line) else {
+                return Head::Bad(BadCause::NotARecord, at, at + lf + 1);
+            };
+            let value = line[colon + 1..].trim_ascii_end();
+            let blanks = value.len() - value.trim_ascii_start().len();
+            let start = at + colon + 1 + blanks;
+            last = Some((line[..colon].trim_ascii_end(), Cow::Borrowed(&value[blanks..]), start));
+        }
+        at += lf + 1;
+    }
+}
+
+/// `WARC/1.0`, say.
+fn is_version(line: &[u8]) -> bool {
+    let number = line.strip_prefix(b"WARC/");
+    number.is_some_and(|number| {
+        !number.is_empty() && number.iter().all(|&byte| byte.is_ascii_digit() || byte == b'.')
+    })
+}
+
+/// How many bytes stand before the next line that begins like a record, from the second byte on.
+fn to_next_record(bytes: &[u8]) -> Option<usize> {
+    static NEXT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\nWARC/"));
+    NEXT.find(bytes).map(|lf| lf + 1)
+}
+
+/// How many bytes at the end of a text may be the beginning of what [`to_next_record`] looks for.
+const KEPT: usize = 5;
+
+/// How many CRs and LFs `bytes` begin with.
+pub(super) fn padding(bytes: &[u8]) -> usize {
+    bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len())
+}
+
+/// How much of `bytes` is garbage, of which the reader has told already; and whether that is all of it.
+pub(super) fn garbage(bytes: &[u8]) -> (usize, bool) {
+    match to_next_record(bytes) {
+        Some(len) => (len, false),
+        None => (bytes.len(), true),
+    }
+}
+
+/// How many of `bytes` are whole records, so far as they are needed, and what is to become of those behind. Where a body is needed
+/// (`with_bodies`), a record is whole with it.
+///
+/// What shows that no record begins somewhere may stand behind the place where the next one does: then nothing ends between.
+pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool) -> (usize, Pending) {
+    let mut last = (0, pending);
+    let (mut at, mut pending, mut seen) = (0, pending, 0);
+    loop {
+        let rest = &bytes[at..];
+        match pending {
+            Pending::Skip(n) => {
+                let some = usize::try_from(n).map_or(rest.len(), |n| n.min(rest.len()));
+                at += some;
+                pending = if n > some as u64 { Pending::Skip(n - some as u64) } else { Pending::Nothing };
+            }
+            Pending::Resync => match to_next_record(rest) {
+                Some(len) => (at, pending) = (at + len, Pending::Nothing),
+                None if ended => at = bytes.len(),
+                None => at += rest.len().saturating_sub(KEPT),
+            },
+            Pending::Nothing | Pending::Line => {}
+        }
+        if pending == Pending::Nothing {
+            at += padding(&bytes[at..]);
+        }
+        if at >= seen {
+            last = (at, pending);
+        }
+        let rest = &bytes[at..];
+        if rest.is_empty() || pending != Pending::Nothing {
+            return last;
+        }
+        match head(rest, |_, _, _| {}) {
+            Head::Open if ended => return (bytes.len(), Pending::Nothing),
+            Head::Open => return last,
+            Head::Bad(_, _, shows) => (seen, pending) = (seen.max(at + shows), Pending::Resync),
+            Head::Whole(len, length) => {
+                let body = usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN);
+                if with_bodies && !ended && body.is_some_and(|body| rest.len() - len < body) {
+                    return last;
+                }
+                (at, pending) = (at + len, Pending::Skip(length));
+            }
+        }
+    }
+}
+
+fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
+    // Behind the first byte, so that it is not found again.
+    let next = to_next_record(bytes);
+    let len = next.unwrap_or(bytes.len());
+    let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
+    let then = if next.is_some() { Pending::Nothing } else { Pending::Resync };
+    Record { len, lines, first: None, miss: Some(Miss::Bad(cause, at)), then }
+}
+
+/// Reads the first record of `bytes`, which begin with one.
+pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
+    let mut parts = Parts::new(more);
+    let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
+        if headers.0.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)) && !value.is_empty() {
+            let (bytes, inside) = without_brackets(value);
+            parts.push(Part { role: Role::Url, bytes, at: at + inside });
+        }
+    };
+    match head(bytes, each) {
+        Head::Whole(len, length) => {
+            let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
+            let outcome = parts.or_skip();
+            Record::new(len, lines, parts, outcome, Pending::Skip(length))
+        }
+        Head::Open => bad(bytes, BadCause::CutOff, bytes.len()),
+        Head::Bad(cause, at, _) => bad(bytes, cause, at),
+    }
+}
+
+/// A URI without the brackets around it that the grammar of WARC 1.0 has; and how many bytes stand before it then.
+fn without_brackets(value: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, usize) {
+    let has_brackets = value.len() >= 2 && value[0] == b'<' && value.ends_with(b">");
+    match value {
+        Cow::Borrowed(text) if has_brackets => (Cow::Borrowed(&text[1..text.len() - 1]), 1),
+        Cow::Owned(text) if has_brackets => (Cow::Owned(text[1..text.len() - 1].to_vec()), 1),
+        value => (value, 0),
+    }
+}
+
+static LINKS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"Links\""));
+
+/// Reads the links in the record that begins at `at` of the bytes of `marks`, which look for [`json::SEPARATORS`].
+pub(super) fn read_links<'a>(marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
+    let bytes = &marks.bytes()[at..];
+    let mut is_json = false;
+    let found = head(bytes, |name, value, _| {
+        is_json |= name.eq_ignore_ascii_case(b"Content-Type")
+            && value.get(..16).is_some_and(|kind| kind.eq_ignore_ascii_case(b"application/json"));
+    });
+    let (head_len, length) = match found {
+        Head::Whole(len, length) => (len, length),
+        Head::Open => return bad(bytes, BadCause::CutOff, bytes.len()),
+        Head::Bad(cause, at, _) => return bad(bytes, cause, at),
+    };
+    let stepped_over = |miss| {
+        let lines = memchr_iter(b'\n', &bytes[..head_len]).count() as u64;
+        Record { len: head_len, lines, first: None, miss: Some(miss), then: Pending::Skip(length) }
+    };
+    if !is_json {
+        return stepped_over(Miss::Skipped(Skip::NoField));
+    }
+    let Some(body_len) = usize::try_from(length).ok().filter(|&len| len <= MAX_RECORD_LEN) else {
+        return stepped_over(Miss::Bad(BadCause::TooLong, head_len));
+    };
+    let Some(record) = bytes.get(..head_len + body_len) else {
+        return stepped_over(Miss::Bad(BadCause::CutOff, bytes.len()));
+    };
+    let lines = memchr_iter(b'\n', record).count() as u64;
+    let mut parts = Parts::new(more);
+    let outcome = json::read_each_url(marks, at..at + record.len(), head_len, &LINKS, &mut parts);
+    Record::new(record.len(), lines, parts, outcome, Pending::Nothing)
+}
+
+/// Whether `head`, which begins like a WARC, is one whose bodies are what WAT has in them.
+pub(super) fn is_wat(head: &[u8]) -> bool {
+    memmem::find(head, b"\nContent-Type: application/json").is_some()
+        && memmem::find(head, b"\"WARC-Header-Metadata\"").is_some()
+}

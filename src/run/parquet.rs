@@ -1,0 +1,89 @@
+//! Tables of Parquet: the values of a column in pieces.
+
+use std::io;
+
+use crate::input::Bytes;
+use crate::input::workers::Helpers;
+use crate::place::Extent;
+use crate::records::parquet::{Batch, Progress, Table, TableError, Values};
+use crate::records::{Counts, Field, Format, Selector};
+use crate::run::chunk_cutter::Cut;
+use crate::scan::record_fields::Records;
+
+/// The values of a column, in pieces that can be counted anywhere.
+pub(super) struct TablePieces<'a> {
+    values: Values<'a>,
+    column: String,
+    rows: u64,
+}
+
+/// Some values that follow each other, whose text is elsewhere.
+pub(super) struct TablePiece {
+    values: Batch,
+    before: Progress,
+    behind: Progress,
+}
+
+impl<'a> TablePieces<'a> {
+    /// Those of the column of `table` that `fields` mean, decoded with the help of others.
+    ///
+    /// # Errors
+    /// When they mean none, or several.
+    pub(super) fn open(table: &Table, fields: &[Selector], helpers: Helpers<'a>) -> io::Result<Self> {
+        let column = table.find_all(fields)?;
+        Ok(Self {
+            values: table.values(column, helpers),
+            column: table.columns()[column].to_string(),
+            rows: table.rows(),
+        })
+    }
+
+    /// The column, and how many records have been given out.
+    pub(super) fn records(&self) -> Records {
+        let Progress { rows, rows_read, .. } = self.values.progress();
+        let mut records = Records::new(Format::Parquet);
+        records.column = Some(self.column.clone());
+        records.counts = Counts::of(rows_read, rows - rows_read);
+        records
+    }
+}
+
+impl Cut for TablePieces<'_> {
+    type Piece = (Bytes, Box<TablePiece>);
+
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Piece>> {
+        let before = self.values.progress();
+        let next = self.values.next(spare);
+        let behind = self.values.progress();
+        let next = next.map_err(|error| match error.downcast::<TableError>() {
+            Ok(error) => {
+                let done = format_args!("{} of its {} rows were read", behind.rows, self.rows);
+                error.behind(done).into()
+            }
+            Err(error) => error,
+        });
+        Ok(next?.map(|mut values| {
+            let text = std::mem::take(&mut values.text);
+            let len = text.len();
+            (Bytes::new(before.offset, text, len), Box::new(TablePiece { values, before, behind }))
+        }))
+    }
+}
+
+impl TablePiece {
+    /// The values, which are in `text`.
+    pub(super) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
+        self.values.fields(text, self.before)
+    }
+
+    /// Where they are in an input of that number.
+    pub(super) fn run(&self, input: u32) -> Extent {
+        let (start, end) = (self.before.offset, self.behind.offset);
+        Extent { input, start, end, lines: self.behind.rows - self.before.rows }
+    }
+
+    /// The number of the first row that begins here.
+    pub(super) fn first_row(&self) -> u64 {
+        self.before.rows + 1
+    }
+}

@@ -1,0 +1,279 @@
+//! Inputs one after the other, a piece at a time, through several threads, with the results in the order of the lines.
+//!
+//! Knows pieces and the memory they are read into, and not what is made of them.
+
+use std::io;
+use std::mem;
+use std::ops::{ControlFlow, Deref, DerefMut, Range};
+use std::sync::{Condvar, Mutex, PoisonError};
+
+use crossbeam_channel::{Sender, unbounded};
+use memchr::memchr_iter;
+
+use crate::input::workers::Helpers;
+use crate::input::{Bytes, Input, Piece, Sizes};
+use crate::progress::{Stopped, Watch};
+use crate::run::chunk_cutter::{AnyPieces, Cut};
+use crate::run::format_choice::{Reading, Source};
+use crate::run::ordered::in_order;
+
+/// An input that could not be read, or not to its end.
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct Failure {
+    /// The number of the input, in the order in which they were given.
+    pub input: u32,
+    /// What went wrong.
+    pub error: io::Error,
+}
+
+impl Failure {
+    /// Whether nothing did, but [`Watch::stop`] was called before the input had been read to its end.
+    #[must_use]
+    pub fn is_stop(&self) -> bool {
+        matches!(self.error.get_ref(), Some(error) if error.is::<Stopped>())
+    }
+}
+
+/// A piece on its way; when it is dropped, its memory serves another one.
+pub(crate) struct Lent {
+    bytes: Bytes,
+    home: Sender<Vec<u8>>,
+}
+
+impl Lent {
+    /// A piece whose memory goes to `home`.
+    pub(crate) fn new(bytes: Bytes, home: &Sender<Vec<u8>>) -> Self {
+        Self { bytes, home: home.clone() }
+    }
+}
+
+impl Deref for Lent {
+    type Target = Bytes;
+
+    fn deref(&self) -> &Bytes {
+        &self.bytes
+    }
+}
+
+impl DerefMut for Lent {
+    fn deref_mut(&mut self) -> &mut Bytes {
+        &mut self.bytes
+    }
+}
+
+impl Drop for Lent {
+    fn drop(&mut self) {
+        // Nobody takes it when all has been read.
+        let _ = self.home.send(mem::take(&mut self.bytes).into_buffer());
+    }
+}
+
+/// Reads `sources`, each with the number of its input, in pieces, has `threads` threads `work` on them, and hands the results
+/// to `sink` in order, which may end everything.
+///
+/// `look` sees each piece on the reading thread, in order, and tells what goes with its bytes to `work`; with `None` the piece is
+/// done with. Returns how `sink` ended it, and the inputs that could not be read to their end: of these, all that was whole
+/// before that has been handed on.
+pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
+    sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
+    threads: usize,
+    mut look: impl FnMut(u32, C::Piece) -> (Bytes, Option<N>),
+    work: impl Fn(Lent, N) -> R + Sync,
+    sink: impl FnMut(R) -> ControlFlow<B> + Send,
+) -> (ControlFlow<B>, Vec<Failure>) {
+    let (home, come_home) = unbounded();
+    let mut failures = Vec::new();
+    let mut sources = sources.into_iter();
+    let mut current: Option<(u32, C)> = None;
+    let next = || {
+        loop {
+            let Some((input, pieces)) = &mut current else {
+                match sources.next()? {
+                    (input, Ok(source)) => current = Some((input, source)),
+                    (input, Err(error)) => failures.push(Failure { input, error }),
+                }
+                continue;
+            };
+            let input = *input;
+            match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
+                Ok(Some(piece)) => {
+                    let (bytes, note) = look(input, piece);
+                    let lent = Lent::new(bytes, &home);
+                    if let Some(note) = note {
+                        return Some((lent, note));
+                    }
+                }
+                Ok(None) => current = None,
+                Err(error) => {
+                    failures.push(Failure { input, error });
+                    current = None;
+                }
+            }
+        }
+    };
+    let flow = in_order(threads, next, |(lent, note)| work(lent, note), sink);
+    (flow, failures)
+}
+
+/// `inputs` in pieces, decoded with the help of others, each opened when its turn comes, and their numbers; once `watch` is stopped,
+/// reading them fails.
+pub(crate) fn sources<'a>(
+    inputs: &'a [Input],
+    reading: &'a Reading,
+    sizes: Sizes,
+    helpers: Helpers<'static>,
+    watch: Option<&'a Watch>,
+) -> impl Iterator<Item = (u32, io::Result<AnyPieces<Source<'static>>>)> + 'a {
+    let open = move |input: &Input| {
+        AnyPieces::open(input.open(watch)?.bytes_by(helpers.clone(), watch)?, reading, sizes)
+    };
+    (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
+}
+
+/// Numbers lines, in the order in which pieces are read.
+#[derive(Default)]
+pub(crate) struct Numbers {
+    input: Option<u32>,
+    before: u64,
+}
+
+impl Numbers {
+    /// The numbers of the lines of `piece`, from 1; pieces have to come in order.
+    pub(crate) fn of(&mut self, input: u32, piece: &Piece) -> Range<u64> {
+        if self.input.replace(input) != Some(input) {
+            self.before = 0;
+        }
+        let first = self.before + 1;
+        let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
+        self.before += memchr_iter(b'\n', bytes.get()).count() as u64;
+        first..self.before + 1
+    }
+}
+
+/// Numbers lines of pieces that several threads work on, each of which knows how many lines its own has before it has to know
+/// their numbers: none is counted twice.
+#[derive(Default)]
+pub(crate) struct Turns {
+    turn: Mutex<Turn>,
+    passed: Condvar,
+}
+
+/// Whose turn it is, and the lines of which input have been numbered so far.
+#[derive(Default)]
+struct Turn {
+    next: u64,
+    input: Option<u32>,
+    lines: u64,
+}
+
+impl Turns {
+    /// The number of the first line, from 1, of the piece whose turn this is, from 0, which has so many lines; waits until all before
+    /// it have had theirs.
+    pub(crate) fn first_number(&self, turn: u64, input: u32, n_lines: u64) -> u64 {
+        let now = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let mut now =
+            self.passed.wait_while(now, |now| now.next < turn).unwrap_or_else(PoisonError::into_inner);
+        let before = if now.input == Some(input) { now.lines } else { 0 };
+        *now = Turn { next: turn + 1, input: Some(input), lines: before + n_lines };
+        self.passed.notify_all();
+        before + 1
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::io::Read;
+
+    use super::*;
+    use crate::input::Pieces;
+
+    /// Gives some bytes at a time, and at last an error if it is to.
+    struct Source(&'static [u8], usize, bool);
+
+    impl Read for Source {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let n = self.1.min(buffer.len()).min(self.0.len());
+            if n == 0 && self.2 {
+                return Err(io::Error::other("broken"));
+            }
+            buffer[..n].copy_from_slice(&self.0[..n]);
+            self.0 = &self.0[n..];
+            Ok(n)
+        }
+    }
+
+    /// What comes of inputs that fail midway, at once, and not at all: the bytes by input, and the inputs that failed.
+    fn pieces(threads: usize, step: usize, eager: bool) -> (Vec<(u32, Vec<u8>)>, Vec<u32>) {
+        let sources = [
+            (0, Ok(Source(b"a\nbb\n\nccc", step, true))),
+            (1, Err(io::Error::other("cannot be opened"))),
+            (2, Ok(Source(b"dddddddddd\n\ne", step, false))),
+            (3, Ok(Source(b"", step, true))),
+            (4, Ok(Source(b"f\n", step, false))),
+        ];
+        let mut numbers = Numbers::default();
+        let mut found: Vec<(u32, Vec<u8>)> = Vec::new();
+        let sink = |(bytes, input, first): (Vec<u8>, u32, u64)| {
+            if found.last().is_none_or(|&(last, _)| last != input) {
+                found.push((input, Vec::new()));
+            }
+            let (_, before) = found.last_mut().expect("there is one");
+            assert_eq!(first, 1 + memchr_iter(b'\n', before).count() as u64);
+            before.extend(bytes);
+            ControlFlow::<()>::Continue(())
+        };
+        let sizes = Sizes { piece: 4, line: usize::MAX, in_parts: true, eager };
+        let (flow, failures) = in_pieces(
+            sources.map(|(input, source)| (input, source.map(|source| Pieces::new(source, 0, sizes)))),
+            threads,
+            |input, piece| {
+                let note = (input, numbers.of(input, &piece).start);
+                (piece.into_bytes(), Some(note))
+            },
+            |bytes, (input, first)| (bytes.get().to_vec(), input, first),
+            sink,
+        );
+        assert!(flow.is_continue());
+        (found, failures.into_iter().map(|failure| failure.input).collect())
+    }
+
+    #[test]
+    fn inputs_come_in_order_up_to_their_last_whole_line() {
+        for threads in 1..4 {
+            for step in [1, 3, 100] {
+                for eager in [false, true] {
+                    let (found, failures) = pieces(threads, step, eager);
+                    let expected: [(u32, &[u8]); 3] =
+                        [(0, b"a\nbb\n\n"), (2, b"dddddddddd\n\ne"), (4, b"f\n")];
+                    assert_eq!(found, expected.map(|(input, bytes)| (input, bytes.to_vec())));
+                    assert_eq!(failures, [0, 1, 3]);
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn the_sink_can_end_it() {
+        let sizes = Sizes { piece: 16, line: 16, in_parts: true, eager: false };
+        let endless = (0..).map(|n| (n, Ok(Pieces::new(Source(b"a\nb\n", 4, false), 0, sizes))));
+        let mut n_looked = 0;
+        let mut n_poured = 0;
+        let (flow, failures) = in_pieces(
+            endless,
+            2,
+            |_, piece| {
+                n_looked += 1;
+                (piece.into_bytes(), (n_looked % 2 == 0).then_some(()))
+            },
+            |bytes, ()| bytes,
+            |bytes: Lent| {
+                assert_eq!(bytes.get(), b"a\nb\n");
+                n_poured += 1;
+                if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }
+            },
+        );
+        assert!(flow == ControlFlow::Break(10) && failures.is_empty());
+        assert!(n_looked < 100, "no more than a few pieces were under way");
+    }
+}

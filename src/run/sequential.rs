@@ -1,0 +1,246 @@
+//! Inputs that are read from their start to their end: compressed ones, those of which the parts cannot be read alone, tables, and
+//! streams.
+
+use std::io;
+use std::ops::ControlFlow;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
+use std::thread;
+
+use crossbeam_channel::unbounded;
+
+use super::count_chunk::{Content, Counter, Long};
+#[cfg(feature = "parquet")]
+use super::parquet::TablePieces;
+use super::{Compressed, Scanned, lock};
+use crate::input::workers::{Hands, Helpers, Job, Offered};
+use crate::input::{Bytes, Codec, Input, Meter, Opened, Unpacked};
+use crate::place::Place;
+use crate::progress::Watch;
+#[cfg(feature = "parquet")]
+use crate::records::parquet::Table;
+use crate::run::chunk_cutter::{AnyPieces, Cut};
+use crate::run::format_choice::{Reading, Source};
+use crate::run::pipeline::{Failure, Lent, in_pieces};
+#[cfg(feature = "parquet")]
+use crate::scan::record_fields::append;
+use crate::tally::Tally;
+
+/// A file that is read from its start; whether it is one of Parquet.
+pub(super) struct File<'a> {
+    pub(super) number: u32,
+    pub(super) input: &'a Input,
+    #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no reader reads it then"))]
+    pub(super) is_table: bool,
+}
+
+/// How an input is packed, and how far it has been decoded.
+pub(super) struct Packing(Codec, Meter);
+
+impl Packing {
+    /// The bytes of an input from its start on, decoded if it is packed.
+    ///
+    /// # Errors
+    /// When this build cannot read its codec.
+    pub(super) fn open<'a>(
+        opened: Opened,
+        helpers: Helpers<'a>,
+        watch: Option<&Watch>,
+    ) -> io::Result<(Source<'a>, Option<Self>)> {
+        let Opened::Packed(packed) = opened else { return Ok((opened.bytes(watch)?, None)) };
+        let Unpacked { bytes, codec, meter } = packed.unpack(watch, helpers)?;
+        Ok((bytes, Some(Self(codec, meter))))
+    }
+
+    /// What there is to say of it, now that as much has been decoded as can be.
+    pub(super) fn found(self, input: u32) -> Compressed {
+        Compressed { input, codec: self.0, bytes: self.1.bytes() }
+    }
+}
+
+/// Adds what `scan` makes of the pieces of an input to what has been scanned of others.
+fn scan_input<'a>(
+    mut scanned: Scanned,
+    input: &Input,
+    number: u32,
+    reading: &Reading,
+    (counter, helpers): (&Counter<'_>, Helpers<'a>),
+    scan: impl FnOnce(Scanned, AnyPieces<Source<'a>>) -> Scanned,
+) -> Scanned {
+    let watch = counter.effort.watch.as_ref();
+    let (bytes, packing) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
+        Ok(opened) => opened,
+        Err(error) => return scanned.merge(Scanned::failed(number, error)),
+    };
+    match AnyPieces::open(bytes, reading, counter.effort.sizes()) {
+        Ok(pieces) => scanned = scan(scanned, pieces),
+        Err(error) => scanned.failures.push(Failure { input: number, error }),
+    }
+    scanned.compressed.extend(packing.map(|packing| packing.found(number)));
+    scanned
+}
+
+/// Files, each read by one thread. Threads for which there is no file left take pieces over from the others, and count them while
+/// those read on.
+pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counter<'_>) -> Scanned {
+    let next = &AtomicUsize::new(0);
+    let (hands, offered) = Hands::new(counter.effort.n_threads() - 1);
+    thread::scope(|scope| {
+        let spawn = |_| {
+            let (hands, offered) = (hands.clone(), offered.clone());
+            let work = move || scan_some(files, next, reading, counter, hands, offered);
+            // Where the system refuses a thread, the others do its work.
+            thread::Builder::new().spawn_scoped(scope, work).ok()
+        };
+        let n_others = if files.is_empty() { 0 } else { counter.effort.n_threads() - 1 };
+        let others: Vec<_> = (0..n_others).filter_map(spawn).collect();
+        let own = scan_some(files, next, reading, counter, hands, offered);
+        others.into_iter().fold(own, |scanned, other| match other.join() {
+            Ok(more) => scanned.merge(more),
+            Err(panic) => std::panic::resume_unwind(panic),
+        })
+    })
+}
+
+/// Takes files as long as there are some, and then pieces of those of others.
+fn scan_some<'a>(
+    files: &[File<'_>],
+    next: &AtomicUsize,
+    reading: &Reading,
+    counter: &'a Counter<'a>,
+    hands: Hands<'a>,
+    offered: Offered<'a>,
+) -> Scanned {
+    let n_threads = counter.effort.n_threads();
+    // A file gets more help the fewer are read at once: what is decoded ahead takes memory, which is to grow with the threads alone.
+    let n_helpers = (2 * n_threads / files.len().clamp(1, n_threads)).min(n_threads - 1);
+    let mut scanned = Scanned::default();
+    while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
+        let &File { number, input, .. } = file;
+        let helpers = (n_helpers > 0).then(|| (hands.clone(), n_helpers));
+        #[cfg(feature = "parquet")]
+        if file.is_table {
+            scanned = scan_table(scanned, input, number, reading, (counter, helpers), (&hands, &offered));
+            continue;
+        }
+        scanned =
+            scan_input(scanned, input, number, reading, (counter, helpers), |mut scanned, mut pieces| {
+                scanned.note_format(number, pieces.format());
+                let look = |tally: &mut _, long: &mut _, piece| counter.look(tally, long, number, piece);
+                scan_pieces(scanned, &mut pieces, look, number, counter, (&hands, &offered))
+            });
+    }
+    // Somebody may offer work as long as there is one of these.
+    drop(hands);
+    offered.work_off();
+    scanned
+}
+
+/// Adds the values in a column of a Parquet file to what has been scanned of others.
+#[cfg(feature = "parquet")]
+fn scan_table<'a>(
+    mut scanned: Scanned,
+    input: &Input,
+    number: u32,
+    reading: &Reading,
+    (counter, helpers): (&'a Counter<'a>, Helpers<'a>),
+    hands: (&Hands<'a>, &Offered<'a>),
+) -> Scanned {
+    let watch = counter.effort.watch.as_ref();
+    let opened = input.open(watch).and_then(|opened| match opened {
+        Opened::File(file, len) => {
+            TablePieces::open(&Table::watched(file, len, watch)?, &reading.fields, helpers)
+        }
+        _ => Err(io::Error::other("the file was replaced while it was read")),
+    });
+    let mut pieces = match opened {
+        Ok(pieces) => pieces,
+        Err(error) => return scanned.merge(Scanned::failed(number, error)),
+    };
+    append(&mut scanned.records, number, pieces.records());
+    let look = |_: &mut _, _: &mut _, (bytes, piece)| (bytes, Some(Content::Table(piece)));
+    scanned = scan_pieces(scanned, &mut pieces, look, number, counter, hands);
+    append(&mut scanned.records, number, pieces.records());
+    scanned
+}
+
+/// The longest piece that is left to others.
+const MAX_LEFT: usize = 32 << 20;
+
+/// Adds the pieces of a file, which `look` looks at as [`Counter::look`] does, to what has been scanned of others.
+fn scan_pieces<'a, C: Cut>(
+    mut scanned: Scanned,
+    pieces: &mut C,
+    look: impl Fn(&mut Tally, &mut Long, C::Piece) -> (Bytes, Option<Content>),
+    input: u32,
+    counter: &'a Counter<'a>,
+    (hands, offered): (&Hands<'a>, &Offered<'a>),
+) -> Scanned {
+    let (home, come_home) = unbounded();
+    let mut long = Long::default();
+    let shared = Arc::new(Mutex::new(Scanned::default()));
+    loop {
+        match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
+            Ok(Some(piece)) => {
+                let (bytes, content) = look(&mut scanned.tally, &mut long, piece);
+                let bytes = Lent::new(bytes, &home);
+                let Some(content) = content else { continue };
+                let place = Place { input, offset: bytes.offset };
+                // Many files have but one piece, and are not worth a tally of their own.
+                if place.offset == 0 {
+                    counter.add(&mut scanned, bytes.get(), place, content);
+                    continue;
+                }
+                // A value of a table may be as long as a page: of these one is in memory at a time.
+                let is_large = bytes.get().len() > MAX_LEFT;
+                let shared = shared.clone();
+                let job = Box::new(move || counter.add_to(&shared, bytes.get(), place, content));
+                if let Err(job) = if is_large { Err(job as Job<'a>) } else { hands.leave(job) } {
+                    job();
+                }
+            }
+            Ok(None) => break,
+            Err(error) => {
+                scanned.failures.push(Failure { input, error });
+                break;
+            }
+        }
+    }
+    // What others have taken over comes home when it is done.
+    offered.catch_up();
+    drop(home);
+    while come_home.recv().is_ok() {}
+    let shared = std::mem::take(&mut *lock(&shared));
+    scanned.merge(shared).ended(input, counter.options, counter.effort)
+}
+
+/// An input that may keep its reader waiting, which does nothing else: others count its pieces.
+pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
+    scan_input(Scanned::default(), input, number, reading, (counter, None), |_, pieces| {
+        scan_on_the_way(pieces, number, counter)
+    })
+}
+
+/// Counts the pieces of an input on all threads, while this one reads on.
+pub(super) fn scan_on_the_way(
+    pieces: AnyPieces<impl io::Read>,
+    input: u32,
+    counter: &Counter<'_>,
+) -> Scanned {
+    let mut scanned = Scanned::default();
+    scanned.note_format(input, pieces.format());
+    let shared = Mutex::new(scanned);
+    let mut long = Long::default();
+    let mut aside = Tally::default();
+    let look = |_, piece| counter.look(&mut aside, &mut long, input, piece);
+    let work = |bytes: Lent, content: Content| {
+        let place = Place { input, offset: bytes.offset };
+        counter.add_to(&shared, bytes.get(), place, content);
+    };
+    let sink = |()| ControlFlow::<()>::Continue(());
+    let (_, failures) = in_pieces([(input, Ok(pieces))], counter.effort.n_threads(), look, work, sink);
+    let mut scanned = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
+    scanned.tally = scanned.tally.merge(aside);
+    scanned.failures = failures;
+    scanned.ended(input, counter.options, counter.effort)
+}

@@ -1,0 +1,177 @@
+//! Files of which each part can be read alone, lists or records that are lines: by shards, on all threads.
+
+use std::fs::File;
+use std::io::Read;
+use std::ops::Range;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Mutex, PoisonError};
+
+use rayon::prelude::*;
+
+use super::count_chunk::{Content, Counter, Long};
+use super::{Scanned, lock};
+use crate::input::{Mapped, ShardBytes, Window};
+use crate::place::{Extent, Place};
+use crate::progress::Stopped;
+use crate::records::{Format, Reader};
+use crate::run::chunk_cutter::{AnyPieces, Cut};
+use crate::run::pipeline::Failure;
+
+/// Adds a file that is no longer than a shard to what has been scanned of inputs before it; `source` is all of it. Its end is where
+/// reading it ends; the files of some file systems are shorter than they say.
+pub(super) fn scan_small(
+    mut scanned: Scanned,
+    source: impl Read,
+    input: u32,
+    reader: Reader,
+    counter: &Counter<'_>,
+) -> Scanned {
+    scanned.note_format(input, reader.format());
+    let effort = counter.effort;
+    let pieces = AnyPieces::new(effort.told(source), reader, effort.sizes());
+    count_pieces(&mut scanned, pieces, input, counter);
+    scanned.ended(input, counter.options, effort)
+}
+
+/// Adds what begins in a range of a file of some length, of a format that is cut at lines, to what has been scanned of inputs before
+/// it. `reader` stands at the start of the file.
+pub(super) fn scan_shards(
+    mut scanned: Scanned,
+    (file, len): (&File, u64),
+    range: Range<u64>,
+    input: u32,
+    reader: &Reader,
+    counter: &Counter<'_>,
+) -> Scanned {
+    let effort = counter.effort;
+    let shard_len = effort.shard_len.max(1) as u64;
+    let bytes_of = |shards: &Range<u64>| {
+        range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
+    };
+    let reader_at = |scanned: &Scanned, offset| {
+        // Lines are counted from where a stretch without a gap begins.
+        let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
+        reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
+    };
+    // One tally serves many shards: it is some kilobytes, and has its examples early.
+    let scan_one = |scanned: &mut Scanned, n: u64, window: &mut Option<Window>| {
+        let shard = bytes_of(&(n..n + 1));
+        let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
+        if let Some((offset, lines)) = lines {
+            effort.read(lines.len());
+            let content = match reader.format() {
+                Format::Lines => Content::Lines,
+                _ => Content::Records { reader: Box::new(reader_at(scanned, offset)), is_last: true },
+            };
+            counter.add(scanned, lines, Place { input, offset }, content);
+            return;
+        }
+        // A line without end may be read for hours.
+        *window = None;
+        match ShardBytes::new(file, shard.start, shard.end, len) {
+            Ok(None) => {}
+            Ok(Some(bytes)) => {
+                let reader = reader_at(scanned, bytes.offset());
+                let pieces = AnyPieces::new(effort.told(bytes), reader, effort.sizes());
+                count_pieces(scanned, pieces, input, counter);
+            }
+            Err(error) => scanned.failures.push(Failure { input, error }),
+        }
+    };
+    let shards = Shards {
+        next: AtomicU64::new(0),
+        n: (range.end - range.start).div_ceil(shard_len),
+        hands: effort.n_threads() as u64,
+    };
+    let mapped = effort.mmap.then(|| Mapped::of(file, len)).flatten();
+    scanned.note_format(input, reader.format());
+    // With the stretches that its records count their lines from.
+    let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();
+    (0..effort.n_threads()).into_par_iter().for_each(|_| {
+        while !effort.is_stopped()
+            && let Some(taken) = shards.take()
+        {
+            // Of what is in the tally so far, that counts which stands before these lines.
+            let range = bytes_of(&taken);
+            let tally = lock(&all).0.tally.behind(Place { input, offset: range.start });
+            let mut some = Scanned { tally, ..Scanned::default() };
+            {
+                let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
+                taken.for_each(|n| scan_one(&mut some, n, &mut window));
+            }
+            let mut all = lock(&all);
+            if reader.format() != Format::Lines {
+                all.1.extend(some.tally.runs());
+            }
+            all.0 = std::mem::take(&mut all.0).merge(some);
+        }
+    });
+    let (mut all, mut parts) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
+    parts.sort_unstable();
+    // They count them from where the stretches of single threads begin, and now from where those begin that these have become.
+    for (_, records) in &mut all.records {
+        records.move_lines(input, &parts, &parts, all.tally.runs());
+    }
+    if !shards.are_taken() {
+        all.failures.push(Failure { input, error: Stopped.into() });
+    }
+    scanned.merge(all.ended(input, counter.options, effort))
+}
+
+/// The shards of a file, to be taken from its start on: whenever no more are taken, those that were are its beginning.
+struct Shards {
+    next: AtomicU64,
+    n: u64,
+    /// How many threads take some.
+    hands: u64,
+}
+
+impl Shards {
+    /// The most that are taken at a time; a stop waits for them to be done.
+    const MOST: u64 = 16;
+
+    /// The next few; fewer towards the end, so that all threads end together.
+    fn take(&self) -> Option<Range<u64>> {
+        let share = |next: u64| ((self.n - next) / (4 * self.hands)).clamp(1, Self::MOST).min(self.n - next);
+        let take = |next| (next < self.n).then(|| next + share(next));
+        let start = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(start..start + share(start))
+    }
+
+    fn are_taken(&self) -> bool {
+        self.next.load(Ordering::Relaxed) >= self.n
+    }
+}
+
+thread_local! {
+    /// A thread reads all its shards into the same memory.
+    static BUFFER: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
+}
+
+/// Adds the pieces of a shard to what has been scanned.
+fn count_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: u32, counter: &Counter<'_>) {
+    let mut long = Long::default();
+    let mut spare = BUFFER.take();
+    loop {
+        match pieces.next(&mut spare) {
+            Ok(Some(piece)) => {
+                let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, piece);
+                if let Some(content) = content {
+                    let place = Place { input, offset: bytes.offset };
+                    counter.add(scanned, bytes.get(), place, content);
+                }
+                if long.is_open() && counter.effort.is_stopped() {
+                    scanned.failures.push(Failure { input, error: Stopped.into() });
+                    break;
+                }
+                spare = bytes.into_buffer();
+            }
+            Ok(None) => break,
+            Err(error) => {
+                scanned.failures.push(Failure { input, error });
+                break;
+            }
+        }
+    }
+    BUFFER.set(spare);
+}

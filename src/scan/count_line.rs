@@ -1,0 +1,159 @@
+//! Single lines into a tally: those of which there is more to count than their scheme and verdict.
+
+use crate::engine::line_table::{Fact, OUTCOMES, Outcome};
+use crate::example::Line;
+use crate::grammar::advisory::Advisories;
+use crate::grammar::automaton::Tracker;
+use crate::grammar::defect::{Defect, of_illegal_byte};
+use crate::grammar::scheme::{Scheme, Schemes};
+use crate::grammar::{Grammar, Verdict};
+use crate::scan::find_examples::Search;
+use crate::tally::optional::Wanted;
+use crate::tally::{ByVerdict, Tally};
+
+/// Counts lines one by one.
+pub(crate) struct Observer<'a> {
+    /// The grammar whose refusals are explained.
+    pub(crate) grammar: Grammar,
+    pub(crate) tally: &'a mut Tally,
+    schemes: Schemes,
+    /// Of the lines told of in bulk last, how many have which verdict and are no examples yet.
+    pub(crate) in_bulk: ByVerdict,
+    /// For the examples among these that are lacking, once one is looked for.
+    pub(crate) search: Option<Search>,
+    /// What has to be counted line by line.
+    pub(crate) wanted: Wanted,
+    /// Where the lines counted here begin that no grammar accepts, if that is wanted, in no order.
+    pub(crate) refused: Vec<u64>,
+}
+
+impl<'a> Observer<'a> {
+    pub(crate) fn new(grammar: Grammar, wanted: Wanted, tally: &'a mut Tally) -> Self {
+        let schemes = Schemes::default();
+        let in_bulk = ByVerdict::default();
+        Self { grammar, tally, schemes, in_bulk, search: None, wanted, refused: Vec::new() }
+    }
+
+    /// Takes the offsets of lines counted here that no grammar accepts, the first one last.
+    pub(crate) fn take_refused(&mut self) -> Vec<u64> {
+        let mut refused = std::mem::take(&mut self.refused);
+        if !refused.is_sorted_by(|a, b| a >= b) {
+            refused.sort_unstable_by(|a, b| b.cmp(a));
+        }
+        refused
+    }
+
+    /// Keeps a line as an example of its verdict, or for not being accepted, if that is wanted.
+    #[inline]
+    fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
+        self.tally.show(entry, verdict);
+        if verdict.is_empty() && self.wanted.authorities() {
+            self.refused.push(entry.place.offset);
+        }
+    }
+
+    /// Counts a line that is not blank, by the number of its outcome.
+    #[inline(never)]
+    pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
+        let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
+        self.keep(entry, verdict);
+        match fact {
+            Fact::Plain(known, advisories) => {
+                self.tally.count_many(known, verdict, 1);
+                self.tally.count_advisories(entry, advisories);
+            }
+            Fact::Look => {
+                let scheme = self.schemes.of(line);
+                self.count_scheme(&scheme, verdict);
+                if !verdict.is_empty() {
+                    self.tally.count_advisories(entry, Advisories::of(scheme.known, scheme.behind));
+                }
+            }
+        }
+        if !verdict.accepts(self.grammar) {
+            self.explain(entry, line);
+        }
+    }
+
+    /// Counts a line by its scheme, verdict and advisories.
+    #[inline]
+    pub(crate) fn observe_known(
+        &mut self,
+        entry: &Line<'_>,
+        line: &[u8],
+        scheme: &Scheme<'_>,
+        verdict: Verdict,
+        advisories: Advisories,
+    ) {
+        self.keep(entry, verdict);
+        self.count_scheme(scheme, verdict);
+        self.tally.count_advisories(entry, advisories);
+        if !verdict.accepts(self.grammar) {
+            self.explain(entry, line);
+        }
+    }
+
+    /// Counts a line that no grammar accepts; if it is known, for the byte at `at`, and RFC 2396 and RFC 3986 accept what comes
+    /// before.
+    pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
+        let scheme = self.schemes.of(line);
+        self.keep(entry, Verdict::default());
+        self.count_scheme(&scheme, Verdict::default());
+        // RFC 2396 and RFC 3986 want a letter first in a scheme.
+        let at = at.filter(|_| scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic()));
+        let defect = at.and_then(|at| Some((at as u64, of_illegal_byte(self.grammar, line, at)?)));
+        match defect {
+            Some((at, (component, cause))) => {
+                self.tally.count_defect(entry, component, cause, at, || Line::around(line, at));
+            }
+            None => self.explain(entry, line),
+        }
+    }
+
+    #[inline]
+    fn count_scheme(&mut self, scheme: &Scheme<'_>, verdict: Verdict) {
+        match (scheme.known, scheme.name) {
+            (None, Some(name)) => self.tally.count_other(name, verdict),
+            (known, _) => self.tally.count_many(known, verdict, 1),
+        }
+    }
+
+    /// Counts the defect of a line that the chosen grammar refuses.
+    #[inline(never)]
+    fn explain(&mut self, entry: &Line<'_>, line: &[u8]) {
+        let mut tracker = Tracker::new(self.grammar);
+        tracker.feed(line);
+        if let Some(defect) = Defect::of(self.grammar, &tracker, line) {
+            let Defect { component, cause, offset, .. } = defect;
+            self.tally.count_defect(entry, component, cause, offset, || Line::around(line, offset));
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::grammar::judge::judge;
+    use crate::place::Place;
+
+    /// A scheme that begins with no letter is none to RFC 3986, which refuses the line at its ":" and not further on.
+    #[test]
+    fn an_illegal_byte_behind_a_scheme_without_a_letter() {
+        for line in ["1x://h/ ", "-://h/\u{e9}", "+a://h/?\\", ".://h/#\0", "127.0.0.1://h/<", "x://h/ "] {
+            let at = line.find([' ', '\u{e9}', '\\', '\0', '<']).expect("an illegal byte");
+            let mut tally = Tally::default();
+            let place = Place { input: 0, offset: 0 };
+            let entry = Line::whole(place, &|| 1, line.as_bytes());
+            Observer::new(Grammar::Rfc3986, Wanted::default(), &mut tally).observe_bad(
+                &entry,
+                line.as_bytes(),
+                Some(at),
+            );
+            let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
+            let defects = tally.defects();
+            let [(component, cause, found)] = defects[..] else { panic!("one line, one defect") };
+            let counted = (component, cause, found.examples[0].at);
+            assert_eq!(counted, (defect.component, defect.cause, defect.offset), "{line:?}");
+        }
+    }
+}

@@ -1,0 +1,257 @@
+//! A line too long to be held, judged as it is read: the same tally as that of the whole line, in bounded memory.
+
+use crate::example::{Line, MAX_EXAMPLE_LEN};
+use crate::grammar::Grammar;
+use crate::grammar::advisory::AdvisoryScan;
+use crate::grammar::automaton::{State, Tracker};
+use crate::grammar::defect::Defect;
+use crate::grammar::scheme::{find_known, is_scheme_byte};
+use crate::grammar::uri_parts::BEGINNING;
+use crate::lines::skip_byte_order_mark;
+use crate::place::Extent;
+use crate::place::Place;
+use crate::scan::Options;
+use crate::tally::distinct::PartsHash;
+use crate::tally::optional::Wanted;
+use crate::tally::{Longest, Signs, Tally};
+
+/// A line that is judged piece by piece as it is read, because it is too long to be held.
+pub(crate) struct LongLine {
+    grammar: Grammar,
+    wanted: Wanted,
+    place: Place,
+    /// All bytes fed, the byte order mark and the terminator too.
+    fed: u64,
+    /// How many of them are the byte order mark.
+    mark_len: u64,
+    /// All bytes of the line so far, without the CRs that may belong to the terminator.
+    len: u64,
+    /// CRs that belong to the terminator if nothing but an LF follows.
+    crs: u64,
+    /// Whether the LF has come.
+    ended: bool,
+    state: State,
+    tracker: Tracker,
+    /// Of the line so far, if it is wanted.
+    hash: Option<PartsHash>,
+    scheme: LongScheme,
+    beginning: Vec<u8>,
+    /// The bytes before the defect, and some behind it.
+    window: Vec<u8>,
+    window_start: u64,
+}
+
+/// What is known of the scheme of a line that is still being read.
+enum LongScheme {
+    /// All so far may be one.
+    Open,
+    /// It ended here, or there is none; what is behind it is being looked at.
+    Known(Option<u64>, AdvisoryScan),
+}
+
+impl LongLine {
+    /// The line that begins at `place`.
+    pub(crate) fn new(place: Place, options: &Options) -> Self {
+        Self {
+            grammar: options.grammar,
+            wanted: options.wanted(),
+            place,
+            fed: 0,
+            mark_len: 0,
+            len: 0,
+            crs: 0,
+            ended: false,
+            state: State::START,
+            tracker: Tracker::new(options.grammar),
+            hash: options.distinct.lines.then(PartsHash::new),
+            scheme: LongScheme::Open,
+            beginning: Vec::new(),
+            window: Vec::new(),
+            window_start: 0,
+        }
+    }
+
+    /// All bytes of a line that is none of its input: it has no terminator, and may hold what is one elsewhere.
+    pub(crate) fn feed_field(&mut self, bytes: &[u8]) {
+        self.fed += bytes.len() as u64;
+        self.read(bytes);
+    }
+
+    /// The next bytes of the line; the last of all ends with its LF, unless the input ends before one. The first of all
+    /// holds a byte order mark whole or not at all.
+    pub(crate) fn feed(&mut self, bytes: &[u8]) {
+        let line = skip_byte_order_mark(bytes, self.place.offset + self.fed);
+        self.mark_len += (bytes.len() - line.len()) as u64;
+        self.fed += bytes.len() as u64;
+        self.ended |= line.ends_with(b"\n");
+        let line = line.strip_suffix(b"\n").unwrap_or(line);
+        let body = line.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
+        if body > 0 {
+            let mut crs = std::mem::take(&mut self.crs);
+            while crs > 0 {
+                let some = crs.min(4096);
+                self.read(&[b'\r'; 4096][..some as usize]);
+                crs -= some;
+            }
+            self.read(&line[..body]);
+        }
+        self.crs += (line.len() - body) as u64;
+    }
+
+    fn read(&mut self, bytes: &[u8]) {
+        self.state = self.state.run(bytes);
+        if let Some(hash) = &mut self.hash {
+            hash.feed(bytes);
+        }
+        let missing = BEGINNING - self.beginning.len();
+        self.beginning.extend(&bytes[..bytes.len().min(missing)]);
+        let was_broken = self.tracker.broke_at().is_some();
+        self.tracker.feed(bytes);
+        // All bytes up to the defect pass through the window; from there on it fills up.
+        let read = if was_broken {
+            0
+        } else {
+            usize::try_from(self.tracker.offset() - self.len).unwrap_or(bytes.len())
+        };
+        if !was_broken {
+            self.window.extend(&bytes[..read]);
+            let excess = self.window.len().saturating_sub(Line::BEFORE);
+            self.window.drain(..excess);
+            self.window_start = self.tracker.offset() - self.window.len() as u64;
+        }
+        if self.tracker.broke_at().is_some() {
+            let missing = MAX_EXAMPLE_LEN.saturating_sub(self.window.len());
+            self.window.extend(bytes[read..].iter().take(missing));
+        }
+        let mut behind = bytes;
+        if let LongScheme::Open = self.scheme {
+            let Some(end) = bytes.iter().position(|&byte| !is_scheme_byte(byte)) else {
+                self.len += bytes.len() as u64;
+                return;
+            };
+            let len = self.len + end as u64;
+            if len > 0 && bytes[end] == b':' {
+                let known =
+                    usize::try_from(len).ok().and_then(|len| self.beginning.get(..len)).and_then(find_known);
+                self.scheme = LongScheme::Known(Some(len), AdvisoryScan::new(known));
+                behind = &bytes[end + 1..];
+            } else {
+                let mut scan = AdvisoryScan::new(None);
+                scan.feed(&self.beginning[..usize::try_from(self.len).unwrap_or(BEGINNING).min(BEGINNING)]);
+                self.scheme = LongScheme::Known(None, scan);
+            }
+        }
+        if let LongScheme::Known(_, scan) = &mut self.scheme {
+            scan.feed(behind);
+        }
+        self.len += bytes.len() as u64;
+    }
+
+    /// The tally of the line, now that it has ended.
+    pub(crate) fn finish(self) -> Tally {
+        let mut tally = Tally::default();
+        tally.boms = u64::from(self.mark_len > 0);
+        tally.cr = u64::from(self.crs > 0);
+        let start = self.place.offset;
+        let place = Place { offset: start + self.mark_len, ..self.place };
+        let entry = Line { place, number: &|| 1, beginning: &self.beginning, len: self.len };
+        // A byte order mark with nothing behind it is no line.
+        let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
+        let signs = Signs {
+            byte_order_mark: self.mark_len > 0,
+            wide: start == 0 && self.mark_len == 0 && Signs::are_wide(&self.beginning),
+            unterminated: lines > 0 && !self.ended,
+        };
+        tally.note(self.place.input, signs);
+        if self.len == 0 {
+            tally.blank = lines;
+        } else {
+            let verdict = self.state.verdict();
+            let (scheme, scan) = match self.scheme {
+                LongScheme::Known(scheme, scan) => (scheme, Some(scan)),
+                LongScheme::Open => (None, None),
+            };
+            tally.show(&entry, verdict);
+            let wanted = self.wanted;
+            if wanted.any() {
+                let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
+                let longest = Longest { bytes: self.len, place, line: 1 };
+                tally.census.count_long(&wanted, longest, hash, &self.beginning, !verdict.is_empty());
+            }
+            tally.count_long(scheme, &self.beginning, verdict);
+            if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
+                tally.count_advisories(&entry, scan.finish());
+            }
+            if let Some(defect) = Defect::of(self.grammar, &self.tracker, &self.beginning) {
+                let Defect { component, cause, offset, .. } = defect;
+                tally.count_defect(&entry, component, cause, offset, || (self.window_start, &self.window));
+            }
+        }
+        tally.cover(Extent { input: self.place.input, start, end: start + self.fed, lines });
+        tally
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::scan;
+
+    /// The tally of `bytes` by the parts that `LongLine` is fed with.
+    fn by_parts(bytes: &[u8], step: usize, options: &Options) -> Tally {
+        let mut offset = 0;
+        let mut tally = Tally::default();
+        for line in bytes.split_inclusive(|&byte| byte == b'\n') {
+            let mut long = LongLine::new(Place { input: 0, offset }, options);
+            let (first, rest) = line.split_at(line.len().min(step.max(3)));
+            long.feed(first);
+            rest.chunks(step).for_each(|part| long.feed(part));
+            tally = tally.merge(long.finish());
+            offset += line.len() as u64;
+        }
+        tally
+    }
+
+    #[test]
+    fn long_lines_are_judged_as_others() {
+        let long = [b"http://a.example/".as_slice(), &[b'x'; 400], b" y", &[b'z'; 400]].concat();
+        let secret = b"ftp://fred:secret@h.example:2121/a%00b\n".repeat(3);
+        let texts: [&[u8]; 19] = [
+            b"\xff\xfeh\0/\0\n\0",
+            b"\0h\0t\0\n",
+            b"h\0t\0\r\0\n\0",
+            b"\0\r\n",
+            b"\xef\xbb\xbf\0a\0b",
+            b"",
+            b"\n",
+            b"\r\r\n",
+            b"\xef\xbb\xbf",
+            b"\xef\xbb\xbfhttp://a/\r\n",
+            b"a\r\rb\r\r\n",
+            b"\xef\xbb\xbf\n\nx y\n",
+            b"http://a/%2F%0\nhttp://a:8080/\n//a:b@c/\n?q\n",
+            b"url:foo:x\nabc\n:\n1:2\n",
+            b"http://a/\xff\xffx\n",
+            b"http://a/\r\xff\r",
+            &long,
+            &secret,
+            b"aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa:b%0dx#f\n",
+        ];
+        for text in texts {
+            for grammar in Grammar::ALL {
+                let mut options = Options { grammar, lengths: true, ..Options::default() };
+                (options.top.hosts, options.top.tlds, options.top.ports) = (1, 1, 1);
+                (options.distinct.hosts, options.distinct.lines) = (true, true);
+                let whole = scan(text, &options);
+                for step in [1, 2, 3, 5, 64, 161, 1000] {
+                    assert_eq!(
+                        by_parts(text, step, &options),
+                        whole,
+                        "{:?} {step}",
+                        String::from_utf8_lossy(text)
+                    );
+                }
+            }
+        }
+    }
+}

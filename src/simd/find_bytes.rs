@@ -1,0 +1,156 @@
+//! Which bytes are one of a few: a bit for each of 64 bytes, block by block. Not on lanes, so no part of [`super::Kernel`].
+
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
+
+use super::BLOCK;
+
+/// Says in `found` of each of `blocks` which of its bytes are in `set`; the lowest bit is the first byte.
+///
+/// # Panics
+///
+/// When `found` is shorter than `blocks`.
+pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
+    let found = &mut found[..blocks.len()];
+    #[cfg(target_arch = "x86_64")]
+    {
+        if let Some(avx512) = super::Avx512::detect() {
+            return avx512.find(set, blocks, found);
+        }
+        if let Some(avx2) = super::Avx2::detect() {
+            return avx2.find(set, blocks, found);
+        }
+    }
+    for (found, block) in found.iter_mut().zip(blocks) {
+        *found = bits(set, block);
+    }
+}
+
+/// The bits of one block, in a way of which compilers make vectors.
+#[allow(clippy::needless_bitwise_bool, reason = "without branches")]
+fn bits(set: [u8; 3], block: &[u8; BLOCK]) -> u64 {
+    let is_in = block.map(|byte| u8::from((byte == set[0]) | (byte == set[1]) | (byte == set[2])));
+    // Those of eight bytes come together in the top byte.
+    let gather = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+    is_in.as_chunks().0.iter().rev().fold(0, |bits, eight| bits << 8 | gather(eight))
+}
+
+/// Says of eight blocks which of their bytes are `byte`, by instructions that every machine of the target has.
+#[inline(never)]
+pub(crate) fn find_one(byte: u8, blocks: &[[u8; BLOCK]; 8]) -> [u64; 8] {
+    #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+    return blocks.each_ref().map(|block| by_sse2(byte, block));
+    #[cfg(not(all(target_arch = "x86_64", target_feature = "sse2")))]
+    return transposed(byte, blocks);
+}
+
+/// One block of them.
+#[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
+#[inline(always)]
+fn by_sse2(byte: u8, block: &[u8; BLOCK]) -> u64 {
+    block.as_chunks::<16>().0.iter().rev().fold(0, |bits, bytes| {
+        // SAFETY: it is compiled for machines that have SSE2; the array has the 16 bytes that are read, aligned or not.
+        let equal = unsafe {
+            let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
+            _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed())))
+        };
+        bits << 16 | u64::from(equal.cast_unsigned())
+    })
+}
+
+/// What [`find_one`] says, in a way of which compilers make vectors: its rows are long enough, and all bytes of a row have the same bit.
+#[cfg(any(not(all(target_arch = "x86_64", target_feature = "sse2")), test))]
+fn transposed(byte: u8, blocks: &[[u8; BLOCK]; 8]) -> [u64; 8] {
+    // Bit `block` of byte `n`.
+    let mut found = [0_u8; BLOCK];
+    for (block, bytes) in blocks.iter().enumerate() {
+        let bit = 1 << block;
+        for (found, &other) in found.iter_mut().zip(bytes) {
+            *found |= if other == byte { bit } else { 0 };
+        }
+    }
+    let mut masks = [[0; 8]; 8];
+    for (eighth, bits) in found.as_chunks().0.iter().enumerate() {
+        for (mask, byte) in masks.iter_mut().zip(transpose(u64::from_le_bytes(*bits)).to_le_bytes()) {
+            mask[eighth] = byte;
+        }
+    }
+    masks.map(u64::from_le_bytes)
+}
+
+/// Bit `a` of byte `b` for bit `b` of byte `a`: blocks of one bit, of two by two, and of four by four change places with
+/// those on the other side of the diagonal.
+#[cfg(any(not(all(target_arch = "x86_64", target_feature = "sse2")), test))]
+#[inline(always)]
+const fn transpose(mut bits: u64) -> u64 {
+    let swap = (bits ^ bits >> 7) & 0x00aa_00aa_00aa_00aa;
+    bits ^= swap ^ swap << 7;
+    let swap = (bits ^ bits >> 14) & 0x0000_cccc_0000_cccc;
+    bits ^= swap ^ swap << 14;
+    let swap = (bits ^ bits >> 28) & 0x0000_0000_f0f0_f0f0;
+    bits ^ swap ^ swap << 28
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Each byte value at each place, among bytes that are in the set or are not.
+    #[test]
+    fn all_bytes_in_all_places() {
+        let set = [b'"', b',', 0xff];
+        for around in [b'"', b'"' ^ 0x80, b'"' - 1, 0] {
+            for place in (0..BLOCK).step_by(if cfg!(miri) { 31 } else { 1 }) {
+                let blocks: Vec<_> = (0..=255)
+                    .map(|byte| {
+                        let mut block = [around; BLOCK];
+                        block[place] = byte;
+                        block
+                    })
+                    .collect();
+                let expected: Vec<_> = blocks
+                    .iter()
+                    .map(|block| {
+                        let is_in = |n: &usize| set.contains(&block[*n]);
+                        (0..BLOCK).filter(is_in).fold(0, |bits, n| bits | 1_u64 << n)
+                    })
+                    .collect();
+                let check = |find: &dyn Fn(&mut [u64])| {
+                    let mut found = vec![0; blocks.len()];
+                    find(&mut found);
+                    assert!(found == expected, "{around} {place}");
+                };
+                check(&|found| find(set, &blocks, found));
+                check(&|found| {
+                    found.iter_mut().zip(&blocks).for_each(|(bits, block)| *bits = self::bits(set, block));
+                });
+                #[cfg(target_arch = "x86_64")]
+                {
+                    if let Some(avx2) = crate::simd::Avx2::detect() {
+                        check(&|found| avx2.find(set, &blocks, found));
+                    }
+                    if let Some(avx512) = crate::simd::Avx512::detect() {
+                        check(&|found| avx512.find(set, &blocks, found));
+                    }
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn one_byte_in_eight_blocks() {
+        for around in [b'\n' ^ 0x80, b'\n' - 1, b'\n' + 1, b'\n', 0] {
+            for place in (0..8 * BLOCK).step_by(if cfg!(miri) { 61 } else { 1 }) {
+                for byte in [b'\n', b'\r', 0xff] {
+                    let mut blocks = [[around; BLOCK]; 8];
+                    blocks[place / BLOCK][place % BLOCK] = byte;
+                    let expected = blocks.map(|block| {
+                        (0..BLOCK).filter(|&n| block[n] == b'\n').fold(0, |bits, n| bits | 1_u64 << n)
+                    });
+                    assert!(find_one(b'\n', &blocks) == expected, "{around} {byte} {place}");
+                    assert!(transposed(b'\n', &blocks) == expected, "{around} {byte} {place}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,360 @@
+//! Every kernel against the portable one, operation by operation.
+
+use super::each::{Visit, each};
+use super::portable::{Portable, Words};
+use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
+use crate::simd::byte_class::{Classes, OfCodes};
+
+#[cfg(all(unix, not(miri)))]
+#[path = "../../tests/page/mod.rs"]
+mod page;
+
+/// How often a random case is drawn: Miri takes its time.
+const TIMES: usize = if cfg!(miri) { 3 } else { 3000 };
+
+/// What is in the places of lanes that a kernel does not have.
+const NOT_A_LANE: u64 = 0x0123_4567_89ab_cdef;
+
+/// A test that runs for one kernel at a time. What it asks of the kernel is a [`Job`], which runs in the kernel's shell as the scan does.
+trait Check: Copy {
+    fn check<K: Kernel>(self, kernel: K);
+}
+
+struct EachKernel<C> {
+    check: C,
+    covered: Vec<String>,
+}
+
+impl<C: Check> Visit for EachKernel<C> {
+    fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        self.covered.push(name.to_owned());
+        self.check.check(kernel);
+    }
+}
+
+/// Runs `check` with every kernel, and prints their names.
+fn with_each(name: &str, check: impl Check) {
+    let mut visit = EachKernel { check, covered: Vec::new() };
+    each(&mut visit);
+    println!("{name}: {}", visit.covered.join("; "));
+}
+
+/// Numbers that follow from a seed (splitmix64).
+struct Numbers(u64);
+
+impl Numbers {
+    fn next(&mut self) -> u64 {
+        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
+        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+        mixed ^ (mixed >> 31)
+    }
+
+    /// A word of bits as likely set as not, seldom set, or mostly set.
+    fn word(&mut self) -> u64 {
+        let (a, b) = (self.next(), self.next());
+        [a, a & b & self.next(), a | b | self.next()][usize::try_from(self.next() % 3).unwrap()]
+    }
+
+    fn words(&mut self) -> [u64; LANES] {
+        std::array::from_fn(|_| self.word())
+    }
+
+    fn block(&mut self) -> [u8; BLOCK] {
+        std::array::from_fn(|_| self.next().to_le_bytes()[0])
+    }
+}
+
+/// Words in which something may go wrong at the border of a byte, a field or the word.
+fn edges() -> Vec<u64> {
+    let mut edges = vec![0, u64::MAX, 0x5555_5555_5555_5555, 0xaaaa_aaaa_aaaa_aaaa, 0x00ff_00ff_00ff_00ff];
+    for bit in [0, 1, 7, 8, 15, 16, 31, 32, 47, 48, 62, 63] {
+        edges.extend([1 << bit, !(1 << bit), (1 << bit) - 1, u64::MAX << bit]);
+    }
+    edges
+}
+
+/// The lanes of a kernel's word: LFs where the bits are.
+#[inline(always)]
+fn loaded<K: Kernel>(kernel: K, words: [u64; LANES]) -> K::Word {
+    let blocks = words.map(|word| -> [u8; BLOCK] {
+        std::array::from_fn(|bit| if word >> bit & 1 == 1 { b'\n' } else { 0 })
+    });
+    let blocks = Blocks::new(&blocks.each_ref().map(|block| &block[..]), K::LANES);
+    K::Classes::from(kernel.planes(&blocks, 0)).newline()
+}
+
+#[inline(always)]
+fn stored(word: impl Word) -> [u64; LANES] {
+    let mut lanes = [NOT_A_LANE; LANES];
+    word.store(&mut lanes);
+    lanes
+}
+
+/// # Panics
+/// When the lanes that the kernel has are not those expected, or others have been written.
+#[inline(always)]
+fn expect<K: Kernel>(word: K::Word, expected: Words, what: &str) {
+    let Words(mut expected) = expected;
+    expected[K::LANES..].fill(NOT_A_LANE);
+    assert_eq!(stored(word), expected, "{what} of {} lanes", K::LANES);
+}
+
+/// All operations of a kernel on two words.
+struct OnTwoWords<K>(K, [u64; LANES], [u64; LANES]);
+
+impl<K: Kernel> Job for OnTwoWords<K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(kernel, one, two) = self;
+        let (a, b) = (loaded(kernel, one), loaded(kernel, two));
+        let (one, two) = (Words(one), Words(two));
+        expect::<K>(a, one, "load");
+        expect::<K>(a & b, one & two, "and");
+        expect::<K>(a | b, one | two, "or");
+        expect::<K>(a ^ b, one ^ two, "xor");
+        expect::<K>(!a, !one, "not");
+        expect::<K>(a.made(), one, "made");
+        expect::<K>(a.moved(b.going_on()), one.moved(two.going_on()), "moved");
+        expect::<K>(a.plus(b), one.plus(two), "plus");
+        expect::<K>(a.top(), one.top(), "top");
+        let own = (1 << K::LANES) - 1;
+        assert_eq!(a.lanes(), one.lanes() & own, "lanes");
+        assert_eq!(a.is_at_border(), one.0[..K::LANES].iter().any(|lane| lane & BORDER != 0), "border");
+        assert_eq!(a.any(), one.lanes() & own != 0, "any");
+    }
+}
+
+/// A word with the same bits in all lanes.
+struct OnSplat<K>(K, u64);
+
+impl<K: Kernel> Job for OnSplat<K> {
+    #[inline(always)]
+    fn run(self) {
+        expect::<K>(self.0.splat(self.1), Words([self.1; LANES]), "splat");
+    }
+}
+
+#[derive(Clone, Copy)]
+struct OnWords;
+
+impl Check for OnWords {
+    fn check<K: Kernel>(self, kernel: K) {
+        let edges = edges();
+        // A word and its neighbour differ, so that nothing can come from the wrong lane unseen.
+        for shift in (0..edges.len()).step_by(if cfg!(miri) { 9 } else { 1 }) {
+            for from in (0..edges.len()).step_by(if cfg!(miri) { 30 } else { 1 }) {
+                let one = std::array::from_fn(|lane| edges[(from + lane) % edges.len()]);
+                let two = std::array::from_fn(|lane| edges[(from + shift + 3 * lane) % edges.len()]);
+                kernel.run(OnTwoWords(kernel, one, two));
+            }
+        }
+        let mut numbers = Numbers(1);
+        for _ in 0..TIMES {
+            kernel.run(OnTwoWords(kernel, numbers.words(), numbers.words()));
+        }
+        for &edge in &edges {
+            kernel.run(OnSplat(kernel, edge));
+        }
+        // One bit alone in one lane alone.
+        for n in (0..64 * LANES).step_by(if cfg!(miri) { 71 } else { 1 }) {
+            let alone = std::array::from_fn(|lane| if lane == n / 64 { 1 << (n % 64) } else { 0 });
+            kernel.run(OnTwoWords(kernel, alone, [0; LANES]));
+        }
+    }
+}
+
+#[test]
+fn words() {
+    with_each("words", OnWords);
+}
+
+/// Counts of random words.
+struct OnRandomCounts<K>(K);
+
+impl<K: Kernel> Job for OnRandomCounts<K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(kernel) = self;
+        let mut numbers = Numbers(2);
+        for n in 0..TIMES.div_ceil(30) {
+            let (mut counts, mut expected) = (kernel.counts(), [0; 4]);
+            // As often as there is room for: all bits, at random, or at most one in each byte.
+            let mut room = K::Counts::ROOM.min(if cfg!(miri) { 40 } else { 300 });
+            while room >= K::Counts::CROWD {
+                let counted: [[u64; LANES]; 4] = std::array::from_fn(|_| match (n + room) % 5 {
+                    _ if n % 7 == 0 => [u64::MAX; LANES],
+                    _ if n % 7 == 1 => [0x8040_2010_0804_0201; LANES],
+                    0 | 1 => std::array::from_fn(|_| {
+                        u64::from_le_bytes(std::array::from_fn(|_| {
+                            [0, 0, 0, 1, 1 << 3, 1 << 4, 1 << 6, 1 << 7]
+                                [numbers.next().trailing_zeros() as usize % 8]
+                        }))
+                    }),
+                    _ => numbers.words(),
+                });
+                for (expected, lanes) in expected.iter_mut().zip(counted) {
+                    *expected +=
+                        lanes[..K::LANES].iter().map(|lane| u64::from(lane.count_ones())).sum::<u64>();
+                }
+                let words = counted.map(|words| loaded(kernel, words));
+                let all = words[0] | words[1] | words[2] | words[3];
+                if all.is_crowded() {
+                    counts.add::<true>(words);
+                    room -= K::Counts::CROWD;
+                } else {
+                    counts.add::<false>(words);
+                    room -= 1;
+                }
+            }
+            assert_eq!(counts.totals(), expected, "counts of {} lanes", K::LANES);
+        }
+    }
+}
+
+#[derive(Clone, Copy)]
+struct OnCounts;
+
+impl Check for OnCounts {
+    fn check<K: Kernel>(self, kernel: K) {
+        kernel.run(OnRandomCounts(kernel));
+    }
+}
+
+#[test]
+fn counts() {
+    with_each("counts", OnCounts);
+}
+
+/// All classes, in the order of [`Classes`].
+#[inline(always)]
+fn all_classes<W>(c: impl Classes<W>) -> [W; 35] {
+    [
+        c.newline(),
+        c.end(),
+        c.cr(),
+        c.slash(),
+        c.question(),
+        c.hash(),
+        c.colon(),
+        c.percent(),
+        c.tilde(),
+        c.slash_question(),
+        c.delimiter(),
+        c.semicolon(),
+        c.semicolon_equals(),
+        c.odd(),
+        c.illegal(),
+        c.host(),
+        c.scheme(),
+        c.digit(),
+        c.hex(),
+        c.alpha(),
+        c.hyphen_dot(),
+        c.dot(),
+        c.h(),
+        c.t(),
+        c.p(),
+        c.s(),
+        c.i(),
+        c.l(),
+        c.f(),
+        c.b(),
+        c.e(),
+        c.zero(),
+        c.zero_one(),
+        c.two_three(),
+        c.three(),
+    ]
+}
+
+/// The classes of all blocks of these lanes, which have to be those of the portable kernel. It has lanes behind the kernel's, which are empty.
+struct OnLanes<'a, K>(K, &'a [&'a [u8]; LANES]);
+
+impl<K: Kernel> Job for OnLanes<'_, K> {
+    #[inline(always)]
+    fn run(self) {
+        let Self(kernel, lanes) = self;
+        let (blocks, all) = (Blocks::new(lanes, K::LANES), Blocks::new(lanes, LANES));
+        assert!(blocks.len() >= all.len());
+        for at in 0..all.len() {
+            let classes = all_classes(K::Classes::from(kernel.planes(&blocks, at)));
+            for (n, (class, expected)) in classes.into_iter().zip(portable_classes(&all, at)).enumerate() {
+                expect::<K>(class, expected, &format!("class {n}"));
+            }
+        }
+    }
+}
+
+fn portable_classes(blocks: &Blocks, at: usize) -> [Words; 35] {
+    all_classes(OfCodes(Portable.planes(blocks, at)))
+}
+
+#[derive(Clone, Copy)]
+struct OnBlocks;
+
+impl Check for OnBlocks {
+    fn check<K: Kernel>(self, kernel: K) {
+        // Every byte in every place of every lane, beside others that differ from place to place and lane to lane.
+        for factor in if cfg!(miri) { 0..1 } else { 0..8 } {
+            for first in (0..=u8::MAX).step_by(if cfg!(miri) { 64 } else { 1 }) {
+                let blocks: [[u8; BLOCK]; LANES] = std::array::from_fn(|lane| {
+                    std::array::from_fn(|at| (first as usize + (2 * at + 7 * lane) * factor).to_le_bytes()[0])
+                });
+                kernel.run(OnLanes(kernel, &blocks.each_ref().map(|block| &block[..])));
+            }
+        }
+        let mut numbers = Numbers(3);
+        for n in 0..TIMES {
+            // Three blocks, at all distances from the borders that vectors like.
+            let bytes: [_; LANES] =
+                std::array::from_fn(|_| (0..4).flat_map(|_| numbers.block()).collect::<Vec<u8>>());
+            kernel.run(OnLanes(kernel, &std::array::from_fn(|lane| &bytes[lane][(n + lane) % BLOCK..])));
+        }
+    }
+}
+
+#[test]
+fn blocks() {
+    with_each("blocks", OnBlocks);
+}
+
+#[test]
+#[should_panic(expected = "no such block")]
+fn a_block_that_is_not_there() {
+    let bytes = [0; 2 * BLOCK];
+    let mut lanes = [&bytes[..]; LANES];
+    lanes[LANES - 1] = &bytes[..2 * BLOCK - 1];
+    let blocks = Blocks::new(&lanes, LANES);
+    assert_eq!(blocks.len(), 1);
+    let _ = Portable.planes(&blocks, 1);
+}
+
+#[cfg(all(unix, not(miri)))]
+#[derive(Clone, Copy)]
+struct AtTheEnd;
+
+#[cfg(all(unix, not(miri)))]
+impl Check for AtTheEnd {
+    fn check<K: Kernel>(self, kernel: K) {
+        let mut page = page::Page::new(1024);
+        let mut numbers = Numbers(4);
+        let inside: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
+        let end: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
+        for len in BLOCK..6 * BLOCK {
+            let end = page.end_with(&end[..len]);
+            kernel.run(OnLanes(kernel, &[end; LANES]));
+            for lane in 0..LANES {
+                let mut lanes = [&inside[..len]; LANES];
+                lanes[lane] = end;
+                kernel.run(OnLanes(kernel, &lanes));
+            }
+        }
+    }
+}
+
+#[cfg(all(unix, not(miri)))]
+#[test]
+fn blocks_at_the_end_of_memory() {
+    with_each("blocks at the end of memory", AtTheEnd);
+}

@@ -1,0 +1,401 @@
+//! Names and how many lines have each: exact while there are few, with a stated error when there are many, and the same
+//! however the lines were cut and in whatever order the parts were merged.
+//!
+//! What keeps the frequent ones of many names in bounded memory forgets the rare ones as it goes, and what it forgets depends on
+//! the order. So the order is fixed here, by place: each chunk of 8 MiB of an input is counted exactly, and only when it has been read
+//! whole are names forgotten. Chunks are then added up in pairs, pairs in pairs of pairs and so on, as in a tournament whose
+//! table is known beforehand, and inputs that have been read to their end likewise. Which parts were merged when decides when a
+//! sum is made, and never of what.
+//!
+//! Where a sum has more than [`MAX_NAMES`] names, the count of the most frequent one too many is taken off all, and those left with
+//! nothing are forgotten (Misra and Gries). So a count is too small by at most what has been taken off, which is at most one
+//! in [`MAX_NAMES`] of all lines; and with no more names than that, nothing is ever taken off.
+//!
+//! Own code, since the kept libraries' sketches of this kind depend on the order of their input, and have no equality.
+
+use std::cmp::Reverse;
+use std::collections::{BTreeMap, HashMap};
+use std::ops::Range;
+
+use foldhash::fast::RandomState;
+use serde::{Deserialize, Serialize};
+
+use crate::grammar::latin1;
+use crate::place::Place;
+
+/// How many bytes of an input are a chunk.
+pub(crate) const CHUNK_LEN: u64 = 8 << 20;
+
+/// How many names a sum keeps. Until there are more, all counts are exact.
+pub const MAX_NAMES: usize = 1 << 16;
+
+/// The longest name that is counted, in bytes; those of DNS are no longer.
+pub const MAX_NAME_LEN: usize = 255;
+
+/// Names, each with its lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "Written", try_from = "Written")]
+pub(crate) struct Counts {
+    /// Hashed with a key of this process: names are chosen by whoever made the list. Nothing depends on the order.
+    lines: HashMap<Box<[u8]>, u64, RandomState>,
+    /// How many lines of a name may be missing at most.
+    missing: u64,
+}
+
+/// Names in order, so that equal counts are written alike.
+#[derive(Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Written {
+    lines: BTreeMap<String, u64>,
+    missing: u64,
+}
+
+impl From<Counts> for Written {
+    fn from(counts: Counts) -> Self {
+        let lines = counts.lines.iter().map(|(name, &lines)| (latin1::text_of(name), lines)).collect();
+        Self { lines, missing: counts.missing }
+    }
+}
+
+impl TryFrom<Written> for Counts {
+    type Error = String;
+
+    fn try_from(written: Written) -> Result<Self, String> {
+        let name = |(name, lines): (String, u64)| {
+            let bytes = latin1::bytes_of(&name).filter(|bytes| bytes.len() <= MAX_NAME_LEN);
+            bytes.map(|bytes| (bytes, lines)).ok_or_else(|| format!("a name {name:?}"))
+        };
+        let lines = written.lines.into_iter().map(name).collect::<Result<_, _>>()?;
+        Ok(Self { lines, missing: written.missing })
+    }
+}
+
+impl Counts {
+    fn n_lines(&self) -> u128 {
+        self.lines.values().copied().map(u128::from).sum()
+    }
+
+    /// Counts one line.
+    #[inline]
+    pub(crate) fn count(&mut self, name: &[u8]) {
+        match self.lines.get_mut(name) {
+            Some(lines) => *lines += 1,
+            None => _ = self.lines.insert(name.into(), 1),
+        }
+    }
+
+    fn add(&mut self, mut other: Self) {
+        if other.lines.len() > self.lines.len() {
+            std::mem::swap(self, &mut other);
+        }
+        for (name, lines) in other.lines {
+            *self.lines.entry(name).or_default() += lines;
+        }
+        self.missing += other.missing;
+    }
+
+    /// Forgets names until there are at most `most`.
+    fn reduce(&mut self, most: usize) {
+        if self.lines.len() <= most {
+            return;
+        }
+        let mut all: Vec<u64> = self.lines.values().copied().collect();
+        let (_, &mut less, _) = all.select_nth_unstable_by_key(most, |&lines| Reverse(lines));
+        self.lines.retain(|_, lines| {
+            *lines = lines.saturating_sub(less);
+            *lines > 0
+        });
+        self.missing += less;
+    }
+}
+
+/// Counts of parts in a row, added up in pairs: the part at place `i` of level `l` is the sum of those at `2i` and `2i + 1` of the
+/// level below.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "Vec<(u32, u64, Counts)>", from = "Vec<(u32, u64, Counts)>")]
+struct Tree {
+    nodes: BTreeMap<(u32, u64), Counts>,
+}
+
+impl From<Tree> for Vec<(u32, u64, Counts)> {
+    fn from(tree: Tree) -> Self {
+        tree.nodes.into_iter().map(|((level, place), counts)| (level, place, counts)).collect()
+    }
+}
+
+impl From<Vec<(u32, u64, Counts)>> for Tree {
+    fn from(nodes: Vec<(u32, u64, Counts)>) -> Self {
+        Self { nodes: nodes.into_iter().map(|(level, place, counts)| ((level, place), counts)).collect() }
+    }
+}
+
+impl Tree {
+    /// Adds up what can be, now that no more comes to the parts in `complete`; those that have no node are empty.
+    fn settle(&mut self, complete: &Range<u64>, most: usize) {
+        for level in 0..u64::BITS - 1 {
+            let width = 2 << level;
+            let pairs = complete.start.div_ceil(width)..complete.end / width;
+            if pairs.is_empty() {
+                break;
+            }
+            let parts = (level, pairs.start * 2)..(level, pairs.end * 2);
+            let ready: Vec<_> = self.nodes.range(parts).map(|(&at, _)| at).collect();
+            for at in &ready {
+                if let Some(part) = self.nodes.remove(at) {
+                    self.nodes.entry((level + 1, at.1 / 2)).or_default().add(part);
+                }
+            }
+            // Both of a pair are there now.
+            for (_, place) in ready {
+                self.nodes.entry((level + 1, place / 2)).or_default().reduce(most);
+            }
+        }
+    }
+
+    /// The sum of all parts.
+    fn sum(self, most: usize) -> Counts {
+        let mut sum = Counts::default();
+        self.nodes.into_values().for_each(|part| sum.add(part));
+        sum.reduce(most);
+        sum
+    }
+
+    fn merge(&mut self, other: Self) {
+        for (at, counts) in other.nodes {
+            self.nodes.entry(at).or_default().add(counts);
+        }
+    }
+}
+
+/// The names of a corpus or of a part of it. The limits can be chosen for tests alone.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Frequent<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX_NAMES> {
+    /// By input, its chunks.
+    open: BTreeMap<u32, Tree>,
+    /// The inputs that have been read to their end.
+    ended: Tree,
+    /// Their numbers, sorted, adjoining ranges made one; those without a name too.
+    numbers: Vec<Range<u64>>,
+}
+
+impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
+    /// Takes out the counts of the chunk that `place` lies in, to be counted on and [put back](Self::put). Where the chunk ends.
+    pub(crate) fn take(&mut self, place: Place) -> (Counts, u64) {
+        let chunk = place.offset / CHUNK;
+        let chunks = self.open.get_mut(&place.input);
+        let counts = chunks.and_then(|chunks| chunks.nodes.remove(&(0, chunk))).unwrap_or_default();
+        (counts, (chunk + 1).saturating_mul(CHUNK))
+    }
+
+    /// Puts back the counts of the chunk that `place` lies in.
+    pub(crate) fn put(&mut self, place: Place, counts: Counts) {
+        if !counts.lines.is_empty() {
+            self.open.entry(place.input).or_default().nodes.insert((0, place.offset / CHUNK), counts);
+        }
+    }
+
+    /// Takes note that all lines of an input have been counted that begin in a range of its bytes.
+    pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
+        if let Some(chunks) = self.open.get_mut(&input) {
+            chunks.settle(&(bytes.start.div_ceil(CHUNK)..bytes.end / CHUNK), MOST);
+        }
+    }
+
+    /// The inputs that have not ended and have names.
+    pub(crate) fn open_inputs(&self) -> impl Iterator<Item = u32> {
+        self.open.keys().copied()
+    }
+
+    /// Takes note that all lines of an input have been counted.
+    pub(crate) fn end(&mut self, input: u32) {
+        let input_number = u64::from(input);
+        if let Some(chunks) = self.open.remove(&input) {
+            self.ended.nodes.entry((0, input_number)).or_default().add(chunks.sum(MOST));
+        }
+        self.end_all(vec![input_number..input_number + 1]);
+    }
+
+    fn end_all(&mut self, mut numbers: Vec<Range<u64>>) {
+        numbers.append(&mut self.numbers);
+        numbers.sort_unstable_by_key(|range| range.start);
+        for range in numbers {
+            match self.numbers.last_mut() {
+                Some(last) if last.end == range.start => last.end = range.end,
+                _ => self.numbers.push(range),
+            }
+        }
+        for range in &self.numbers {
+            self.ended.settle(range, MOST);
+        }
+    }
+
+    /// Adds the names of other lines.
+    pub(crate) fn merge(&mut self, other: Self) {
+        for (input, chunks) in other.open {
+            self.open.entry(input).or_default().merge(chunks);
+        }
+        self.ended.merge(other.ended);
+        if !other.numbers.is_empty() {
+            self.end_all(other.numbers);
+        }
+    }
+
+    /// Gives inputs that have not ended other numbers, no two the same.
+    pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
+        self.open = std::mem::take(&mut self.open)
+            .into_iter()
+            .map(|(input, chunks)| (number(input), chunks))
+            .collect();
+    }
+
+    /// That no more than `most` lines have been counted, all of inputs for which `is_input` holds.
+    pub(crate) fn check(&self, most: u64, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
+        let trees = self.open.values().chain([&self.ended]);
+        if self.open.keys().any(|&input| !is_input(input))
+            || trees.clone().flat_map(|tree| tree.nodes.keys()).any(|&(level, _)| level >= u64::BITS - 1)
+            || self
+                .numbers
+                .iter()
+                .any(|range| range.start >= range.end || range.end > u64::from(u32::MAX) + 1)
+        {
+            return Err("names of what is no input".to_owned());
+        }
+        let all = trees.flat_map(|tree| tree.nodes.values());
+        let (lines, missing) = all.fold((0, 0), |(lines, missing), counts| {
+            (lines + counts.n_lines(), missing + u128::from(counts.missing))
+        });
+        if lines > most.into() || missing > most.into() {
+            return Err("more lines by name than there are".to_owned());
+        }
+        Ok(())
+    }
+
+    fn sum(&self) -> Counts {
+        let mut all = self.ended.clone();
+        for (&input, chunks) in &self.open {
+            // No other has that place: it has not ended.
+            all.nodes.insert((0, input.into()), chunks.clone().sum(MOST));
+        }
+        all.sum(MOST)
+    }
+
+    /// The `n` most frequent names.
+    pub(crate) fn top(&self, n: usize) -> Top {
+        let Counts { lines, missing } = self.sum();
+        let mut entries: Vec<_> = lines.into_iter().collect();
+        entries.sort_unstable_by(|(name, lines), (other, others)| others.cmp(lines).then(name.cmp(other)));
+        entries.truncate(n);
+        let entry = |(name, lines): (Box<[u8]>, u64)| (String::from_utf8_lossy(&name).into_owned(), lines);
+        Top { entries: entries.into_iter().map(entry).collect(), max_error: missing }
+    }
+}
+
+/// Two are equal when they say the same, whether they know that an input has ended or not.
+impl<const CHUNK: u64, const MOST: usize> PartialEq for Frequent<CHUNK, MOST> {
+    fn eq(&self, other: &Self) -> bool {
+        self.sum() == other.sum()
+    }
+}
+
+impl<const CHUNK: u64, const MOST: usize> Eq for Frequent<CHUNK, MOST> {}
+
+/// The most frequent of some names.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Top {
+    /// The names with their lines, most lines first and by name among as many.
+    pub entries: Vec<(String, u64)>,
+    /// How many lines may be missing from each at most. A name that is not listed has no more than this and the last that is.
+    /// 0 if the counts are exact.
+    pub max_error: u64,
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    /// Chunks of 16 bytes, 4 names.
+    type Small = Frequent<16, 4>;
+
+    /// Lines of 5 bytes each, of which some are counted.
+    fn of(names: &[u8], from: usize, to: usize, input: u32) -> Small {
+        let mut counts = Small::default();
+        let offset = |n: usize| 5 * n as u64;
+        for n in from..to {
+            let place = Place { input, offset: offset(n) };
+            let (mut chunk, end) = counts.take(place);
+            assert!(end > place.offset && end - place.offset <= 16);
+            chunk.count(&names[n..=n]);
+            counts.put(place, chunk);
+        }
+        counts.settle(input, &(offset(from)..offset(to)));
+        counts
+    }
+
+    fn merged(parts: &[(usize, usize, u32)], inputs: &[Vec<u8>]) -> Small {
+        let mut all = Small::default();
+        let mut runs: Vec<(usize, usize, u32)> = Vec::new();
+        for &(from, to, input) in parts {
+            all.merge(of(&inputs[input as usize], from, to, input));
+            // What the tally does: adjoining runs become one.
+            runs.push((from, to, input));
+            runs.sort_unstable_by_key(|&(from, _, input)| (input, from));
+            runs.dedup_by(|next, last| {
+                let adjoin = (last.1, last.2) == (next.0, next.2);
+                if adjoin {
+                    last.1 = next.1;
+                }
+                adjoin
+            });
+            for &(from, to, input) in &runs {
+                all.settle(input, &(5 * from as u64..5 * to as u64));
+            }
+            if runs.iter().any(|&run| run == (0, inputs[input as usize].len(), input)) {
+                all.end(input);
+            }
+        }
+        all
+    }
+
+    proptest! {
+        #[test]
+        fn any_cut_and_order_forgets_the_same(
+            inputs in prop::collection::vec(prop::collection::vec(prop_oneof![3 => 0_u8..3, 1 => any::<u8>()], 0..80), 1..6),
+            cuts in prop::collection::vec(any::<prop::sample::Index>(), 10),
+            order in Just((0..100_usize).collect::<Vec<_>>()).prop_shuffle(),
+        ) {
+            let number = |n: usize| u32::try_from(n).unwrap();
+            let whole: Vec<_> = inputs.iter().enumerate().map(|(n, names)| (0, names.len(), number(n))).collect();
+            let mut parts = Vec::new();
+            for (n, names) in inputs.iter().enumerate() {
+                let mut ends: Vec<_> = cuts.iter().map(|cut| cut.index(names.len() + 1)).chain([0, names.len()]).collect();
+                ends.sort_unstable();
+                // An empty input is one empty part.
+                let pairs = ends.windows(2).filter(|pair| pair[0] < pair[1] || names.is_empty());
+                parts.extend(pairs.map(|pair| (pair[0], pair[1], number(n))).take(if names.is_empty() { 1 } else { 100 }));
+            }
+            let mut shuffled: Vec<_> = order.iter().filter_map(|&n| parts.get(n).copied()).collect();
+            shuffled.extend(parts.iter().skip(100));
+            let (one, other) = (merged(&whole, &inputs), merged(&shuffled, &inputs));
+            prop_assert_eq!(one.top(4), other.top(4));
+            // What is said of the error holds.
+            let top = one.top(usize::MAX);
+            let lines = |name: &str| inputs.iter().flatten().filter(|&&byte| String::from_utf8_lossy(&[byte]) == name).count() as u64;
+            prop_assert!(top.entries.len() <= 4);
+            for (name, counted) in top.entries.iter().filter(|(name, _)| name.is_ascii()) {
+                prop_assert!(*counted <= lines(name) && lines(name) <= counted + top.max_error, "{name:?}");
+            }
+            for name in (0..128_u8).map(|byte| char::from(byte).to_string()) {
+                prop_assert!(top.entries.iter().any(|(listed, _)| *listed == name) || lines(&name) <= top.max_error);
+            }
+            let total = inputs.iter().flatten().count() as u64;
+            prop_assert!(top.max_error <= total / 5);
+            let mut distinct: Vec<_> = inputs.iter().flatten().collect();
+            distinct.sort_unstable();
+            distinct.dedup();
+            prop_assert!(distinct.len() > 4 || top.max_error == 0);
+        }
+    }
+}

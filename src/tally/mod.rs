@@ -1,0 +1,412 @@
+//! The counts: a commutative monoid. [`Tally::default`] is its identity, [`Tally::merge`] its operation.
+//!
+//! Whatever the order and grouping in which the lines of a corpus are observed and merged, the tally is the same: counts
+//! are sums, examples are the first few by place, and of the schemes found the first few by a fixed order keep their name.
+
+pub(crate) mod by_verdict;
+pub(crate) mod length_histogram;
+pub(crate) mod distinct;
+pub(crate) mod heavy_hitters;
+pub(crate) mod optional;
+mod defects;
+mod wire;
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use self::defects::Defects;
+use crate::example::{Line, is_full, keep, merge};
+use crate::grammar::Verdict;
+use crate::grammar::advisory::{Advisories, Advisory};
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::grammar::scheme::{KNOWN, find_known};
+use crate::place::{Extent, Place};
+use crate::tally::by_verdict::OtherSchemes;
+use crate::tally::optional::Census;
+
+pub(crate) use wire::MAX_BYTES;
+
+pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
+pub use crate::input_signs::Signs;
+pub use crate::tally::by_verdict::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
+pub use crate::tally::distinct::ERROR_PPM;
+pub use crate::tally::heavy_hitters::{MAX_NAME_LEN, MAX_NAMES, Top};
+pub use crate::tally::length_histogram::{Lengths, Longest};
+
+/// All counts of a corpus or of a part of it.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(into = "wire::State", try_from = "wire::State")]
+pub struct Tally {
+    /// Lines without any byte; not judged.
+    pub blank: u64,
+    /// Lines that ended in one CR or more.
+    pub cr: u64,
+    /// Inputs that began with a UTF-8 byte order mark.
+    pub boms: u64,
+    /// Lines of each scheme of [`KNOWN`], in its order.
+    known: Box<[ByVerdict; KNOWN.len()]>,
+    /// Lines of other schemes.
+    others: OtherSchemes,
+    /// Lines without a scheme.
+    relative: ByVerdict,
+    /// The first lines of each verdict.
+    firsts: Box<[Vec<Example>; Verdict::COUNT]>,
+    /// What the chosen grammar refuses.
+    defects: Defects,
+    /// What is noteworthy.
+    advisories: [Found; Advisory::ALL.len()],
+    /// Of these, other tallies have all examples, at places before all that is counted here. Merging leaves it as it is.
+    exampled: Advisories,
+    /// The same for verdicts, a bit each.
+    verdicts_exampled: u32,
+    /// The same for defects: for each component a bit for each cause.
+    defects_exampled: [u32; Component::ALL.len()],
+    /// What is counted on demand.
+    pub(crate) census: Census,
+    /// What has been read, sorted, adjoining stretches made one.
+    runs: Vec<Extent>,
+    /// What is to be known of inputs; those of which there is nothing are left out.
+    signs: BTreeMap<u32, Signs>,
+}
+
+impl Tally {
+    /// Counts judged lines of one verdict, whose scheme has that place in [`KNOWN`], or which have none.
+    pub(crate) fn count_many(&mut self, known: Option<usize>, verdict: Verdict, lines: u64) {
+        known.map_or(&mut self.relative, |known| &mut self.known[known]).count(verdict, lines);
+    }
+
+    /// Counts one judged line of a scheme that is not in [`KNOWN`].
+    pub(crate) fn count_other(&mut self, scheme: &[u8], verdict: Verdict) {
+        self.others.count(scheme, verdict);
+    }
+
+    /// Counts one judged line of which only its `beginning` is at hand, by the length of its scheme.
+    pub(crate) fn count_long(&mut self, scheme_len: Option<u64>, beginning: &[u8], verdict: Verdict) {
+        match scheme_len.map(|len| usize::try_from(len).ok().and_then(|len| beginning.get(..len))) {
+            Some(None) => self.others.unnamed.count(verdict, 1),
+            Some(Some(scheme)) => match find_known(scheme) {
+                Some(known) => self.count_many(Some(known), verdict, 1),
+                None => self.count_other(scheme, verdict),
+            },
+            None => self.count_many(None, verdict, 1),
+        }
+    }
+
+    /// Counts the defect of a line that has been counted. `around` gives its bytes around the defect, and their offset.
+    pub(crate) fn count_defect<'a>(
+        &mut self,
+        line: &Line<'_>,
+        component: Component,
+        cause: Cause,
+        offset: u64,
+        around: impl FnOnce() -> (u64, &'a [u8]),
+    ) {
+        let found = self.defects.get_mut(component, cause);
+        if self.defects_exampled[component as usize] >> cause as u32 & 1 == 1 {
+            found.lines += 1;
+        } else {
+            found.count(line.place, || line.example(offset, around()));
+        }
+    }
+
+    /// Whether lines at or behind `place` with that advisory need only be counted.
+    pub(crate) fn has_examples(&self, advisory: Advisory, place: Place) -> bool {
+        self.exampled.has(advisory) || is_full(&self.advisories[advisory as usize].examples, place)
+    }
+
+    /// Whether no line of that verdict at or behind `place` can be an example.
+    #[inline]
+    pub(crate) fn has_first(&self, verdict: Verdict, place: Place) -> bool {
+        self.verdicts_exampled >> verdict.bits() & 1 == 1
+            || is_full(&self.firsts[usize::from(verdict.bits())], place)
+    }
+
+    /// The verdicts of which lines at or behind `place` can be examples, a bit each.
+    pub(crate) fn lacking(&self, place: Place) -> u32 {
+        let lacking = Verdict::all().filter(|&verdict| !self.has_first(verdict, place));
+        lacking.fold(0, |set, verdict| set | 1 << verdict.bits())
+    }
+
+    /// Keeps a line as an example of its verdict, if it is among the first and not one already; whether it was kept.
+    #[inline]
+    pub(crate) fn show(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
+        !self.has_first(verdict, line.place) && self.show_first(line, verdict)
+    }
+
+    /// Few lines come here.
+    #[cold]
+    fn show_first(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
+        keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
+    }
+
+    /// An empty tally for lines that come behind all those of an input that are counted here.
+    pub(crate) fn behind(&self, place: Place) -> Self {
+        let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
+        let mut defects_exampled = self.defects_exampled;
+        for (component, cause, _) in self.defects.iter().filter(|(.., found)| is_full(&found.examples, place))
+        {
+            defects_exampled[component as usize] |= 1 << cause as u32;
+        }
+        Self {
+            defects_exampled,
+            exampled: Advisory::ALL.iter().copied().filter(has_all).collect(),
+            verdicts_exampled: !self.lacking(place),
+            ..Self::default()
+        }
+    }
+
+    /// Counts lines with an advisory that have been counted, and none of which can be an example.
+    pub(crate) fn count_advised(&mut self, advisory: Advisory, lines: u64) {
+        self.advisories[advisory as usize].lines += lines;
+    }
+
+    /// Counts the advisories of a line that has been counted.
+    pub(crate) fn count_advisories(&mut self, line: &Line<'_>, advisories: Advisories) {
+        for advisory in advisories.iter() {
+            let found = &mut self.advisories[advisory as usize];
+            if self.exampled.has(advisory) {
+                found.lines += 1;
+            } else {
+                found.count(line.place, || line.beginning());
+            }
+        }
+    }
+
+    /// Takes note of what is to be known of an input.
+    pub(crate) fn note(&mut self, input: u32, signs: Signs) {
+        if signs != Signs::default() {
+            self.signs.entry(input).or_default().merge(signs);
+        }
+    }
+
+    /// Says of all that was counted here in bytes gathered elsewhere where it stands in its input: `place_of` gives for an offset
+    /// in those bytes that in the input, and the number of the line since the start of the run that will be covered.
+    pub(crate) fn relocate(&mut self, place_of: impl Fn(u64) -> (u64, u64)) {
+        self.runs.clear();
+        self.signs.clear();
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
+        let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten();
+        let examples = examples.map(|example| (&mut example.place, &mut example.line));
+        let longest =
+            self.census.lengths.longest_mut().map(|longest| (&mut longest.place, &mut longest.line));
+        for (place, line) in examples.chain(longest) {
+            (place.offset, *line) = place_of(place.offset);
+        }
+    }
+
+    /// Adds a stretch that has been read whole; the examples found in it carry line numbers since its start.
+    pub(crate) fn cover(&mut self, run: Extent) {
+        if run.end > run.start {
+            self.add_runs(vec![run]);
+        }
+    }
+
+    /// Adds stretches, which are sorted. Mostly they come behind all others, and cost nothing then.
+    fn add_runs(&mut self, mut runs: Vec<Extent>) {
+        if let (Some(last), Some(first)) = (self.runs.last(), runs.first())
+            && last > first
+        {
+            runs.append(&mut self.runs);
+            runs.sort_unstable();
+        }
+        for run in runs {
+            self.append(run);
+        }
+    }
+
+    /// Adds a stretch behind all others. If it adjoins the last, they become one, and the examples in it count their lines from the
+    /// start of that.
+    fn append(&mut self, run: Extent) {
+        match self.runs.last_mut() {
+            Some(last) if (last.input, last.end) == (run.input, run.start) => {
+                let founds = self.defects.founds_mut().chain(&mut self.advisories);
+                let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
+                let lines = examples.flatten().map(|example| (example.place, &mut example.line));
+                let longest =
+                    self.census.lengths.longest_mut().map(|longest| (longest.place, &mut longest.line));
+                for (place, line) in lines.chain(longest) {
+                    if place.input == run.input && (run.start..run.end).contains(&place.offset) {
+                        *line += last.lines;
+                    }
+                }
+                last.end = run.end;
+                last.lines += run.lines;
+            }
+            _ => self.runs.push(run),
+        }
+    }
+
+    /// Adds all counts of `other`, a tally of other lines counted with the same options.
+    ///
+    /// Associative and commutative; [`Tally::default`] changes nothing. The two must not have observed the same line.
+    #[must_use]
+    pub fn merge(mut self, other: Self) -> Self {
+        self.blank += other.blank;
+        self.cr += other.cr;
+        self.boms += other.boms;
+        for (own, other) in self.known.iter_mut().zip(other.known.iter()) {
+            own.merge(other);
+        }
+        self.others.merge(other.others);
+        self.relative.merge(&other.relative);
+        for (own, other) in self.firsts.iter_mut().zip(*other.firsts) {
+            merge(own, other);
+        }
+        self.defects.merge(other.defects);
+        for (own, other) in self.advisories.iter_mut().zip(other.advisories) {
+            own.merge(other);
+        }
+        self.census.merge(other.census);
+        self.add_runs(other.runs);
+        for (input, signs) in other.signs {
+            self.note(input, signs);
+        }
+        self.settle();
+        self
+    }
+
+    /// Takes note that an input has been counted to its end.
+    pub(crate) fn end(&mut self, input: u32) {
+        self.census.end(input);
+    }
+
+    /// Takes note that all lines have been counted of what has been read.
+    pub(crate) fn settle(&mut self) {
+        for input in self.census.open_inputs() {
+            let first = self.runs.partition_point(|run| run.input < input);
+            for run in self.runs[first..].iter().take_while(|run| run.input == input) {
+                self.census.settle(input, &(run.start..run.end));
+            }
+        }
+    }
+
+    /// All judged lines by verdict.
+    #[must_use]
+    pub fn judged(&self) -> ByVerdict {
+        let mut all = self.others.unnamed.clone();
+        all.merge(&self.relative);
+        for counts in self.known.iter().chain(self.others.names().map(|(_, counts)| counts)) {
+            all.merge(counts);
+        }
+        all
+    }
+
+    /// The first [`MAX_EXAMPLES`] lines of that verdict, by place.
+    #[must_use]
+    pub fn first(&self, verdict: Verdict) -> &[Example] {
+        &self.firsts[usize::from(verdict.bits())]
+    }
+
+    /// All lines, blank ones too.
+    #[must_use]
+    pub fn lines(&self) -> u64 {
+        self.runs.iter().map(|run| run.lines).sum()
+    }
+
+    /// All bytes read, terminators and byte order marks too.
+    #[must_use]
+    pub fn bytes(&self) -> u64 {
+        self.runs.iter().map(|run| run.end - run.start).sum()
+    }
+
+    /// What has been read, sorted; adjoining stretches are one.
+    #[must_use]
+    pub fn runs(&self) -> &[Extent] {
+        &self.runs
+    }
+
+    /// The inputs of which there is something to be known beside their lines, by number.
+    pub fn signs(&self) -> impl Iterator<Item = (u32, Signs)> {
+        self.signs.iter().map(|(&input, &signs)| (input, signs))
+    }
+
+    /// The schemes found, most lines first and by name among as many.
+    #[must_use]
+    pub fn schemes(&self) -> Vec<(&str, &ByVerdict)> {
+        let known = KNOWN.iter().zip(self.known.iter()).map(|(known, counts)| (known.name, counts));
+        let mut schemes: Vec<_> =
+            known.chain(self.others.names()).filter(|(_, counts)| counts.lines() > 0).collect();
+        schemes
+            .sort_by(|(a, a_counts), (b, b_counts)| b_counts.lines().cmp(&a_counts.lines()).then(a.cmp(b)));
+        schemes
+    }
+
+    /// Lines whose scheme keeps no name ([`MAX_SCHEMES`], [`MAX_SCHEME_LEN`]).
+    #[must_use]
+    pub fn unnamed_schemes(&self) -> &ByVerdict {
+        &self.others.unnamed
+    }
+
+    /// Lines without a scheme.
+    #[must_use]
+    pub fn relative(&self) -> &ByVerdict {
+        &self.relative
+    }
+
+    /// How long judged lines are, if that was counted (the scan's options say).
+    #[must_use]
+    pub fn lengths(&self) -> &Lengths {
+        &self.census.lengths
+    }
+
+    /// The `n` hosts that most lines have, if they were counted (the scan's options say): in lower case, of lines that some
+    /// grammar accepts. Empty ones are left out, and those longer than [`MAX_NAME_LEN`].
+    #[must_use]
+    pub fn top_hosts(&self, n: usize) -> Top {
+        self.census.top_hosts(n)
+    }
+
+    /// The `n` last labels of hosts that most lines have, if they were counted (the scan's options say): in lower case, of the
+    /// hosts that are counted and are no IP address.
+    #[must_use]
+    pub fn top_tlds(&self, n: usize) -> Top {
+        self.census.top_tlds(n)
+    }
+
+    /// The `n` schemes that most lines have. The error is that of schemes that keep no name.
+    #[must_use]
+    pub fn top_schemes(&self, n: usize) -> Top {
+        let entry = |(name, counts): (&str, &ByVerdict)| (name.to_owned(), counts.lines());
+        Top {
+            entries: self.schemes().into_iter().take(n).map(entry).collect(),
+            max_error: self.others.unnamed.lines(),
+        }
+    }
+
+    /// The `n` ports that most lines have, if they were counted (the scan's options say): those that stand in lines that some
+    /// grammar accepts. All that are too large for a port count as one, `above 65535`.
+    #[must_use]
+    pub fn top_ports(&self, n: usize) -> Top {
+        self.census.top_ports(n)
+    }
+
+    /// How many different hosts there are, about, if they were counted (the scan's options say), of those that
+    /// [`Tally::top_hosts`] tells of. The standard error is [`ERROR_PPM`].
+    #[must_use]
+    pub fn distinct_hosts(&self) -> u64 {
+        self.census.distinct_hosts.estimate()
+    }
+
+    /// How many different judged lines there are, about, if they were counted (the scan's options say). The standard
+    /// error is [`ERROR_PPM`].
+    #[must_use]
+    pub fn distinct_lines(&self) -> u64 {
+        self.census.distinct_lines.estimate()
+    }
+
+    /// What the chosen grammar refuses, most lines first and in the order of names among as many.
+    #[must_use]
+    pub fn defects(&self) -> Vec<(Component, Cause, &Found)> {
+        let mut defects: Vec<_> = self.defects.iter().collect();
+        defects.sort_by_key(|(.., found)| std::cmp::Reverse(found.lines));
+        defects
+    }
+
+    /// What is noteworthy, in the order of [`Advisory::ALL`].
+    pub fn advisories(&self) -> impl Iterator<Item = (Advisory, &Found)> {
+        let all = Advisory::ALL.iter().copied().zip(&self.advisories);
+        all.filter(|(_, found)| found.lines > 0)
+    }
+}

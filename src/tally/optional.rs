@@ -1,0 +1,375 @@
+//! What is counted on demand, and only of lines that have been looked at one by one: lengths, hosts and what belongs to them, and
+//! how many different ones there are. A commutative monoid, as the tally that has it.
+
+use std::cmp::Reverse;
+use std::collections::BTreeMap;
+use std::net::Ipv4Addr;
+use std::ops::Range;
+
+use serde::{Deserialize, Serialize};
+
+use crate::grammar::uri_parts::{Host, beginning, host};
+use crate::lines::trim_terminator;
+use crate::place::Place;
+use crate::tally::distinct::{Distinct, hash};
+use crate::tally::heavy_hitters::{Counts, Frequent, MAX_NAME_LEN, Top};
+use crate::tally::length_histogram::{Lengths, Longest};
+
+/// How many of the most frequent are wanted; of what is 0, nothing is counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct TopWanted {
+    /// Hosts, in lower case.
+    pub hosts: usize,
+    /// Schemes. They are counted anyway.
+    pub schemes: usize,
+    /// Ports that stand in the line.
+    pub ports: usize,
+    /// The last labels of hosts that are names.
+    pub tlds: usize,
+}
+
+/// Of what the different ones are counted.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct DistinctWanted {
+    /// Hosts, letter case ignored.
+    pub hosts: bool,
+    /// Judged lines, without their terminators.
+    pub lines: bool,
+}
+
+/// What is counted on demand.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Wanted {
+    pub(crate) lengths: bool,
+    pub(crate) top: TopWanted,
+    pub(crate) distinct: DistinctWanted,
+}
+
+impl Wanted {
+    /// Whether all lines have to be looked at again.
+    pub(crate) fn any(&self) -> bool {
+        self.lengths || self.distinct.lines || self.authorities()
+    }
+
+    /// Whether it has to be known which lines no grammar accepts.
+    pub(crate) fn authorities(&self) -> bool {
+        self.names() || self.top.ports > 0 || self.distinct.hosts
+    }
+
+    fn names(&self) -> bool {
+        self.top.hosts > 0 || self.top.tlds > 0
+    }
+
+    /// Whether an input has to be [ended](Census::end).
+    pub(crate) fn ends(&self) -> bool {
+        self.names()
+    }
+}
+
+/// Stands for all ports that are none.
+const NO_PORT: u32 = 1 << 16;
+
+/// What has been counted.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Census {
+    pub(crate) lengths: Lengths,
+    hosts: Frequent,
+    tlds: Frequent,
+    /// With [`NO_PORT`], there are few.
+    ports: BTreeMap<u32, u64>,
+    pub(crate) distinct_hosts: Distinct,
+    pub(crate) distinct_lines: Distinct,
+}
+
+/// The names of one chunk of an input, while they are counted.
+struct Chunk {
+    place: Place,
+    end: u64,
+    hosts: Counts,
+    tlds: Counts,
+}
+
+impl Census {
+    /// Counts a judged line of which only its beginning is at hand.
+    pub(crate) fn count_long(
+        &mut self,
+        wanted: &Wanted,
+        longest: Longest,
+        hash: u64,
+        beginning: &[u8],
+        accepted: bool,
+    ) {
+        if wanted.lengths {
+            self.lengths.count(longest.bytes);
+            self.lengths.note(longest);
+        }
+        if wanted.distinct.lines {
+            self.distinct_lines.count(hash);
+        }
+        if accepted && wanted.authorities() {
+            let mut chunk = self.open(longest.place);
+            self.count_authority(wanted, &mut chunk, beginning, longest.bytes);
+            self.close(chunk);
+        }
+    }
+
+    fn open(&mut self, place: Place) -> Chunk {
+        let ((hosts, end), (tlds, _)) = (self.hosts.take(place), self.tlds.take(place));
+        Chunk { place, end, hosts, tlds }
+    }
+
+    fn close(&mut self, chunk: Chunk) {
+        self.hosts.put(chunk.place, chunk.hosts);
+        self.tlds.put(chunk.place, chunk.tlds);
+    }
+
+    /// Counts what the authority of an accepted line has in it, if it has one that ends in the line's beginning.
+    fn count_authority(&mut self, wanted: &Wanted, chunk: &mut Chunk, line: &[u8], len: u64) {
+        let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
+        let Some(Host { name, port, .. }) = host(line).filter(ends) else { return };
+        if wanted.top.ports > 0
+            && let Some(port) = port.and_then(|port| number(&line[port]))
+        {
+            *self.ports.entry(port).or_default() += 1;
+        }
+        if !(wanted.names() || wanted.distinct.hosts) {
+            return;
+        }
+        let mut buffer = [0; MAX_NAME_LEN];
+        let Some(host) = lower_name(&line[name], &mut buffer) else { return };
+        if wanted.distinct.hosts {
+            self.distinct_hosts.count(hash(host));
+        }
+        if wanted.top.hosts > 0 {
+            chunk.hosts.count(host);
+        }
+        if wanted.top.tlds > 0
+            && let Some(label) = last_label(host)
+        {
+            chunk.tlds.count(label);
+        }
+    }
+
+    /// Takes note that all lines of an input have been counted that begin in a range of its bytes.
+    pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
+        self.hosts.settle(input, bytes);
+        self.tlds.settle(input, bytes);
+    }
+
+    /// The inputs that have not ended and have names.
+    pub(crate) fn open_inputs(&self) -> Vec<u32> {
+        let mut inputs: Vec<u32> = self.hosts.open_inputs().chain(self.tlds.open_inputs()).collect();
+        inputs.sort_unstable();
+        inputs.dedup();
+        inputs
+    }
+
+    /// Takes note that an input has been read to its end.
+    pub(crate) fn end(&mut self, input: u32) {
+        self.hosts.end(input);
+        self.tlds.end(input);
+    }
+
+    /// Gives inputs that have not ended other numbers, no two the same.
+    pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
+        self.hosts.renumber(number);
+        self.tlds.renumber(number);
+        if let Some(longest) = self.lengths.longest_mut() {
+            longest.place.input = number(longest.place.input);
+        }
+    }
+
+    /// That it can be of `judged` lines of so many bytes, all of inputs for which `is_input` holds.
+    pub(crate) fn check(
+        &self,
+        judged: u64,
+        bytes: u64,
+        is_input: impl Fn(u32) -> bool,
+    ) -> Result<(), String> {
+        self.lengths.check(judged, bytes, &is_input)?;
+        self.hosts.check(judged, &is_input)?;
+        self.tlds.check(judged, &is_input)?;
+        let ports: u128 = self.ports.values().copied().map(u128::from).sum();
+        if ports > judged.into() || self.ports.keys().any(|&port| port > NO_PORT) {
+            return Err("more ports than lines, or what is none".to_owned());
+        }
+        Ok(())
+    }
+
+    pub(crate) fn merge(&mut self, other: Self) {
+        self.lengths.merge(&other.lengths);
+        self.hosts.merge(other.hosts);
+        self.tlds.merge(other.tlds);
+        for (port, lines) in other.ports {
+            *self.ports.entry(port).or_default() += lines;
+        }
+        self.distinct_hosts.merge(&other.distinct_hosts);
+        self.distinct_lines.merge(&other.distinct_lines);
+    }
+
+    pub(crate) fn top_hosts(&self, n: usize) -> Top {
+        self.hosts.top(n)
+    }
+
+    pub(crate) fn top_tlds(&self, n: usize) -> Top {
+        self.tlds.top(n)
+    }
+
+    pub(crate) fn top_ports(&self, n: usize) -> Top {
+        let mut ports: Vec<_> = self.ports.iter().map(|(&port, &lines)| (port, lines)).collect();
+        // A stable sort: ports of as many lines stay in their order.
+        ports.sort_by_key(|&(_, lines)| Reverse(lines));
+        let name = |port: u32| if port == NO_PORT { "above 65535".to_owned() } else { port.to_string() };
+        let entries = ports.into_iter().take(n).map(|(port, lines)| (name(port), lines)).collect();
+        Top { entries, max_error: 0 }
+    }
+}
+
+/// Counts what is wanted of each line of some bytes, which have been scanned.
+pub(crate) struct SecondLook<'a> {
+    census: &'a mut Census,
+    wanted: &'a Wanted,
+    bytes: &'a [u8],
+    place: Place,
+    /// Offsets of the lines that no grammar accepts, the next one last.
+    refused: &'a mut Vec<u64>,
+    /// Where the next line begins.
+    start: usize,
+    /// How many lines stand before it in its run.
+    lines: u64,
+    longest: Option<Longest>,
+    chunk: Option<Chunk>,
+}
+
+impl<'a> SecondLook<'a> {
+    /// A look at `bytes`, whole lines that begin at `place` and have `before` lines before them in their run. Of `refused`, the
+    /// offsets of lines that no grammar accepts, descending, it takes those that lie there.
+    pub(crate) fn new(
+        census: &'a mut Census,
+        wanted: &'a Wanted,
+        bytes: &'a [u8],
+        place: Place,
+        before: u64,
+        refused: &'a mut Vec<u64>,
+    ) -> Self {
+        Self { census, wanted, bytes, place, refused, start: 0, lines: before, longest: None, chunk: None }
+    }
+
+    /// Counts the next line, whose LF stands at `end`, or which has none and ends there.
+    #[inline]
+    pub(crate) fn line_until(&mut self, end: usize) {
+        let (line, _) = trim_terminator(&self.bytes[self.start..end]);
+        let place = Place { offset: self.place.offset + self.start as u64, ..self.place };
+        self.start = end + 1;
+        self.lines += 1;
+        if line.is_empty() {
+            return;
+        }
+        let bytes = line.len() as u64;
+        if self.wanted.lengths {
+            self.census.lengths.count(bytes);
+            if self.longest.is_none_or(|longest| bytes > longest.bytes) {
+                self.longest = Some(Longest { bytes, place, line: self.lines });
+            }
+        }
+        if self.wanted.distinct.lines {
+            self.census.distinct_lines.count(hash(line));
+        }
+        if self.wanted.authorities() {
+            self.name(place, line);
+        }
+    }
+
+    #[inline(never)]
+    fn name(&mut self, place: Place, line: &[u8]) {
+        if self.refused.pop_if(|&mut offset| offset == place.offset).is_some() {
+            return;
+        }
+        if let Some(chunk) = self.chunk.take_if(|chunk| chunk.end <= place.offset) {
+            self.census.close(chunk);
+        }
+        let chunk = self.chunk.get_or_insert_with(|| self.census.open(place));
+        self.census.count_authority(self.wanted, chunk, beginning(line), line.len() as u64);
+    }
+
+    /// Counts the last line, if it has no LF, and all that was only noted.
+    pub(crate) fn finish(mut self) {
+        if self.start < self.bytes.len() {
+            self.line_until(self.bytes.len());
+        }
+        if let Some(chunk) = self.chunk {
+            self.census.close(chunk);
+        }
+        if let Some(longest) = self.longest {
+            self.census.lengths.note(longest);
+        }
+    }
+}
+
+/// A host in lower case, in `buffer` if it is not so already; `None` if it is empty or too long to be counted by name.
+fn lower_name<'a>(host: &'a [u8], buffer: &'a mut [u8; MAX_NAME_LEN]) -> Option<&'a [u8]> {
+    let lower = buffer.get_mut(..host.len()).filter(|lower| !lower.is_empty())?;
+    if !host.iter().any(u8::is_ascii_uppercase) {
+        return Some(host);
+    }
+    lower.copy_from_slice(host);
+    lower.make_ascii_lowercase();
+    Some(lower)
+}
+
+/// The port that some text stands for, or [`NO_PORT`] if that is too large; none if it is empty or no number.
+fn number(text: &[u8]) -> Option<u32> {
+    let digits = text.iter().all(u8::is_ascii_digit) && !text.is_empty();
+    let add = |port: u32, digit: &u8| (port * 10 + u32::from(digit - b'0')).min(NO_PORT);
+    digits.then(|| text.iter().fold(0, add))
+}
+
+/// What stands behind the last "." of a host, one at its very end not counted; none of an IP address.
+fn last_label(host: &[u8]) -> Option<&[u8]> {
+    let name = host.strip_suffix(b".").unwrap_or(host);
+    let label = &name[memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)..];
+    let is_address = label.first()?.is_ascii_digit()
+        && str::from_utf8(host).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok());
+    (!is_address && !host.starts_with(b"[")).then_some(label)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn labels() {
+        for (host, label) in [
+            ("example.org", Some("org")),
+            ("example.org.", Some("org")),
+            ("localhost", Some("localhost")),
+            ("1.2.3.4", None),
+            ("1.2.3.400", Some("400")),
+            ("1.2.3.x4", Some("x4")),
+            ("[::1]", None),
+            (".", None),
+            ("a..", None),
+        ] {
+            assert_eq!(last_label(host.as_bytes()), label.map(str::as_bytes), "{host}");
+        }
+    }
+
+    #[test]
+    fn ports() {
+        for (text, port) in [
+            ("80", Some(80)),
+            ("0080", Some(80)),
+            ("65535", Some(65_535)),
+            ("65536", Some(NO_PORT)),
+            ("99999999999999999999", Some(NO_PORT)),
+            ("", None),
+            ("8a", None),
+            ("+8", None),
+        ] {
+            assert_eq!(number(text.as_bytes()), port, "{text}");
+        }
+    }
+}

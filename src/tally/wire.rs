@@ -1,0 +1,186 @@
+//! A tally written down whole, so that it can be merged elsewhere, and taken back with no trust in what is written.
+
+use std::collections::BTreeMap;
+
+use serde::{Deserialize, Serialize};
+
+use super::Tally;
+use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
+use crate::grammar::advisory::Advisory;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::grammar::scheme::KNOWN;
+use crate::grammar::{Grammar, Verdict};
+use crate::input_signs::Signs;
+use crate::place::Extent;
+use crate::tally::by_verdict::ByVerdict;
+use crate::tally::optional::Census;
+
+/// How many bytes there are in all inputs at most: so no count of lines of them can overflow.
+pub(crate) const MAX_BYTES: u64 = 1 << 62;
+
+/// A tally field by field.
+#[derive(Clone, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(super) struct State {
+    blank: u64,
+    cr: u64,
+    byte_order_marks: u64,
+    /// Those with lines, by name.
+    schemes: BTreeMap<String, ByVerdict>,
+    unnamed_schemes: ByVerdict,
+    relative: ByVerdict,
+    /// Of the verdicts that have any, by their bits.
+    examples: Vec<(u8, Vec<Example>)>,
+    defects: Vec<(Component, Cause, Found)>,
+    advisories: Vec<(Advisory, Found)>,
+    census: Census,
+    runs: Vec<Extent>,
+    signs: BTreeMap<u32, Signs>,
+}
+
+impl From<Tally> for State {
+    fn from(tally: Tally) -> Self {
+        let schemes =
+            tally.schemes().into_iter().map(|(name, counts)| (name.to_owned(), counts.clone())).collect();
+        let examples = Verdict::all()
+            .map(|verdict| (verdict.bits(), tally.first(verdict).to_vec()))
+            .filter(|(_, all)| !all.is_empty());
+        let defects = tally.defects.iter().map(|(component, cause, found)| (component, cause, found.clone()));
+        Self {
+            blank: tally.blank,
+            cr: tally.cr,
+            byte_order_marks: tally.boms,
+            schemes,
+            unnamed_schemes: tally.unnamed_schemes().clone(),
+            relative: tally.relative.clone(),
+            examples: examples.collect(),
+            defects: defects.collect(),
+            advisories: tally.advisories().map(|(advisory, found)| (advisory, found.clone())).collect(),
+            runs: tally.runs,
+            signs: tally.signs,
+            census: tally.census,
+        }
+    }
+}
+
+impl TryFrom<State> for Tally {
+    type Error = String;
+
+    fn try_from(state: State) -> Result<Self, String> {
+        let mut tally =
+            Self { blank: state.blank, cr: state.cr, boms: state.byte_order_marks, ..Self::default() };
+        for (name, counts) in &state.schemes {
+            match KNOWN.iter().position(|known| known.name == name) {
+                Some(known) => tally.known[known] = counts.clone(),
+                None => tally.others.add(name, counts)?,
+            }
+        }
+        tally.others.unnamed = state.unnamed_schemes;
+        tally.relative = state.relative;
+        for (bits, examples) in state.examples {
+            let firsts = tally.firsts.get_mut(usize::from(bits));
+            *firsts.ok_or_else(|| format!("no verdict has the bits {bits}"))? = examples;
+        }
+        for (component, cause, found) in state.defects {
+            *tally.defects.get_mut(component, cause) = found;
+        }
+        for (advisory, found) in state.advisories {
+            tally.advisories[advisory as usize] = found;
+        }
+        tally.census = state.census;
+        tally.runs = state.runs;
+        tally.signs = state.signs;
+        Ok(tally)
+    }
+}
+
+impl Tally {
+    /// That it can be the tally of lines judged with `grammar`, all of inputs for which `is_input` holds: what is made of it cannot
+    /// overflow.
+    ///
+    /// # Errors
+    /// When it cannot; says why.
+    pub(crate) fn check(&self, grammar: Grammar, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
+        let are_runs = self
+            .runs
+            .iter()
+            .all(|run| is_input(run.input) && run.start < run.end && run.lines <= run.end - run.start);
+        let are_apart =
+            self.runs.windows(2).all(|pair| (pair[0].input, pair[0].end) < (pair[1].input, pair[1].start));
+        let bytes: u128 = self.runs.iter().map(|run| u128::from(run.end.saturating_sub(run.start))).sum();
+        if !are_runs
+            || !are_apart
+            || bytes > MAX_BYTES.into()
+            || self.signs.keys().any(|&input| !is_input(input))
+        {
+            return Err("stretches that cannot have been read".to_owned());
+        }
+        let bytes = u64::try_from(bytes).map_err(|_| "too many bytes".to_owned())?;
+        let all = self.known.iter().chain(self.others.names().map(|(_, counts)| counts));
+        let all = all.chain([&self.others.unnamed, &self.relative]);
+        let judged: u128 = all.flat_map(ByVerdict::sets).map(|(_, lines)| u128::from(lines)).sum();
+        // A field may be asked for any number of times, and is counted each time.
+        let judged = u64::try_from(judged).ok().filter(|&judged| judged.max(self.blank) <= MAX_BYTES);
+        let judged = judged.ok_or_else(|| "more lines than can be counted".to_owned())?;
+        if self.cr > judged + self.blank || self.boms > bytes {
+            return Err("more line ends than bytes".to_owned());
+        }
+        let refused = judged - self.judged().accepted(grammar);
+        let of_defects: u128 = self.defects.founds().map(|found| u128::from(found.lines)).sum();
+        if of_defects != refused.into() || self.advisories.iter().any(|found| found.lines > judged) {
+            return Err(format!("{of_defects} lines with defects, of {refused} that {grammar} refuses"));
+        }
+        let founds = self.defects.founds().chain(&self.advisories);
+        if founds.clone().any(|found| found.examples.len() as u64 > found.lines) {
+            return Err("more examples than lines".to_owned());
+        }
+        let lists = founds.map(|found| &found.examples).chain(self.firsts.iter());
+        lists.into_iter().try_for_each(|examples| are_examples(examples, &is_input))?;
+        self.census.check(judged, MAX_BYTES, is_input)
+    }
+
+    /// Gives inputs other numbers, no two the same. None of them has [ended](Self::end).
+    pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
+        let lists = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
+        for examples in lists {
+            for example in examples.iter_mut() {
+                example.place.input = number(example.place.input);
+            }
+            examples.sort_by_key(|example| example.place);
+        }
+        self.census.renumber(number);
+        self.runs.iter_mut().for_each(|run| run.input = number(run.input));
+        self.runs.sort_unstable();
+        self.signs = std::mem::take(&mut self.signs)
+            .into_iter()
+            .map(|(input, signs)| (number(input), signs))
+            .collect();
+    }
+
+    /// The examples in it, to be changed where they are not to be shown as they stand.
+    pub(crate) fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
+        founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten()
+    }
+}
+
+/// That examples can be the first of a kind.
+fn are_examples(examples: &[Example], is_input: impl Fn(u32) -> bool) -> Result<(), String> {
+    let is_one = |example: &Example| {
+        let len = example.text.len();
+        let are_secrets =
+            example.secrets.iter().all(|secret| secret.start <= secret.end && secret.end <= len)
+                && example.secrets.windows(2).all(|pair| pair[0].end <= pair[1].start);
+        let is_there = is_input(example.place.input) && example.place.offset < MAX_BYTES;
+        let is_placed = example.line > 0 && example.line <= MAX_BYTES && example.skipped <= example.at;
+        is_there && is_placed && are_secrets && len <= MAX_EXAMPLE_LEN
+    };
+    let ascending = examples.windows(2).all(|pair| pair[0].place <= pair[1].place);
+    if examples.len() <= MAX_EXAMPLES && ascending && examples.iter().all(is_one) {
+        Ok(())
+    } else {
+        Err("examples that cannot be".to_owned())
+    }
+}
