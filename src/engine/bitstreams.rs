@@ -1,43 +1,62 @@
-//! Lanes of class streams to verdicts of plain lines, for all lines of 64 bytes of every lane at once.
+//! Computes the verdicts of all lines in 64 bytes of every lane at once, from the streams of byte classes.
 //!
-//! Bit-parallel parsing (Cameron and others, "Bitwise data parallelism in regular expression matching", PACT 2014). A
-//! *stream* has one bit per byte. A *marker* is a bit at a place of interest; it moves to the next byte by a shift, and runs
-//! through a class by addition: `(marker + class) & !class` is the first byte after the run. What leaves the 64 bytes of a
-//! word at its end goes on in the next one ([`Flow`]). So the logic never stops at a line, nor looks at one:
+//! # Bit-parallel parsing
 //!
-//! - the line start runs through scheme characters; a ":" there makes the line absolute; "http", "https", "ftp" and "file" are
-//!   matched by moving markers over their letters;
-//! - behind "://" a marker runs through plain host characters, then maybe through the digits of a port;
-//! - what a grammar refuses sets a bit in a violation stream, and adding that stream to the stream of all bytes but LF carries
-//!   it to the LF that ends the line: one bit per line, in the same place for all facts of a line.
+//! The method is from Cameron and others, "Bitwise data parallelism in regular expression matching", PACT 2014. A
+//! *stream* has one bit per byte. A *marker* is a bit at a place of interest. A shift moves a marker to the next byte.
+//! An addition runs a marker through a class: `(marker + class) & !class` is the first byte after the run.
 //!
-//! What is true of an http line only is asked for by the *reach* of the marker behind "http": all bytes from there to the LF.
+//! ```text
+//! text                   h o s t 1 / a    the first byte is the lowest bit, so carries run to the right
+//! class                  1 1 1 1 1 0 1    letters and digits
+//! marker                 1 0 0 0 0 0 0
+//! marker + class         0 0 0 0 0 1 1    the marker ran over "host1"
+//! ... & !class           0 0 0 0 0 1 0    the first byte after the run
+//! ```
 //!
-//! Of each line the streams know the verdict exactly, or call it *hard*: then nothing else is said of it. All grammars
-//! here but the draft of 1993 and RFC 1738 come down to few facts, and on lines that are not hard they refuse in a fixed order:
-//! what RFC 1808 refuses (a "~"), RFC 1738 refuses too, and what that refuses, so does the draft. Lines of the four schemes
-//! and relative ones are counted here. *Listed* lines are handed on with their verdict or as hard: those that the chosen grammar
-//! refuses, those with something to attend to (an unusual port, an escape that may be noteworthy, a scheme without a name here), and
-//! the hard ones.
+//! A word describes 64 bytes. What leaves it at its end is carried into the next word ([`Flow`]). So the logic never
+//! stops at a line and never looks at a single one:
 //!
-//! Knows the grammars and no files, threads or tallies.
+//! - A marker at the line start runs through scheme characters. If it reaches a ":", the line is absolute. Markers that
+//!   move over the letters match "http", "https", "ftp" and "file".
+//! - A marker after "://" runs through plain host characters. If a port follows, a marker runs through its digits.
+//! - Each byte that a grammar refuses sets a bit in a violation stream. This stream is added to the stream of all bytes
+//!   except LF. The addition carries the bit to the LF that ends the line. So every fact about a line is one bit, at
+//!   its LF.
+//!
+//! Some rules hold for http lines only. They use the *reach* of the marker after "http": all bytes from there to the
+//! LF.
+//!
+//! # What the streams know
+//!
+//! The streams know the verdict of a line exactly, or they make it a table line and say nothing else about it.
+//! (`engine/mod.rs` defines table lines and listed lines.) Few facts decide for all grammars except the draft of 1993
+//! and RFC 1738. On lines that are not table lines, the grammars refuse in a fixed order. If RFC 1808 refuses a line
+//! (for a "~"), RFC 1738 refuses it too. If RFC 1738 refuses a line, the draft refuses it too.
+//!
+//! Lines of the four schemes and relative references are counted in bulk. A line is listed if the chosen grammar
+//! refuses it, if it is a table line, or if it needs a closer look. A closer look is needed for an unusual port, for an
+//! escape that may be noteworthy, and for a scheme other than the four.
+//!
+//! This file knows the grammars. It knows no files, threads or tallies.
 
 use crate::simd::Word;
 use crate::simd::byte_class::Classes;
 
-/// How many words go from each step to the next.
+/// How many words each step carries into the next, not counting rare features.
 const SLOTS: usize = 22;
-/// Those of them that are for how lines begin.
+/// How many of these are for line starts.
 const BEGINNING_SLOTS: usize = 2;
-/// How many more do for CRs, for lines of ftp and file and without a scheme, for ports and for percent escapes.
+/// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, ports, percent
+/// escapes.
 const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
 const PORT_SLOTS: usize = 13;
 const ESCAPE_SLOTS: usize = 5;
 
-/// What goes from one word of a lane to the next. Each operation that needs it has a slot, by the order of the calls, which
-/// is the same in every step.
+/// The words that one step carries into the next. Each operation that needs a carry has a slot. Slots are numbered in
+/// the order of the calls, which is the same in every step.
 struct Flow<'a, W> {
     slots: &'a mut [W],
     at: usize,
@@ -55,49 +74,49 @@ impl<'a, W: Word> Flow<'a, W> {
         &mut self.slots[self.at - 1]
     }
 
-    /// Every bit one byte on.
+    /// Moves every bit to the next byte.
     #[inline(always)]
     fn moved(&mut self, word: W) -> W {
         let before = std::mem::replace(self.slot(), word.going_on());
         word.moved(before)
     }
 
-    /// The sum of `markers` and `class`: a bit of the class that a marker ran over is clear in it, and the first byte after is
-    /// set. A byte may be run over by one marker at most.
+    /// Adds `markers` to `class`. In the sum, the class bytes that a marker ran over are clear, and the first byte
+    /// after each run is set. At most one marker may run over a byte.
     #[inline(always)]
     fn sum(&mut self, markers: W, class: W) -> W {
         let carry = self.slot();
         let sum = (markers | *carry).plus(class);
-        // What ran over the last byte goes on.
+        // A run over the last byte is carried.
         *carry = (class & !sum).top();
         sum
     }
 
-    /// For each marker, the first byte at or behind it that is not in `class`.
+    /// For each marker, the first byte at or after it that is not in `class`.
     #[inline(always)]
     fn behind(&mut self, markers: W, class: W) -> W {
         self.sum(markers, class) & !class
     }
 
-    /// The same from the byte behind each of `marks` on, with what a run leaves behind: its sum. Where a byte of `class` was run over, it
-    /// has no bit; the first byte not run over has one.
+    /// Runs through `class` from the byte after each of `marks`, and returns the sum. In the sum, the class bytes that
+    /// were run over are clear, and the first byte after each run is set.
     #[inline(always)]
     fn sum_behind(&mut self, marks: W, class: W) -> W {
         let before = self.slot();
         let sum = marks.moved(*before).plus(class);
-        // What stands or runs over the last byte goes on.
+        // A mark at the last byte and a run over it are both carried.
         *before = (marks | (class & !sum)).going_on();
         sum
     }
 
-    /// For each LF, whether `marks` has a bit in its line, the LF included. There may be many in a line: the first runs to the
-    /// LF, and the others add up to less than the line.
+    /// For each LF, whether its line has a bit in `marks`, the LF included. A line may have many marks. The first one
+    /// carries into the LF. The others add up to less than the bits of the line, so they do not carry again.
     #[inline(always)]
     fn line_end(&mut self, marks: W, newline: W) -> W {
         self.line_end_behind(marks & !newline, newline) | (marks & newline)
     }
 
-    /// The same of marks none of which is at an LF.
+    /// Like [`Self::line_end`], for marks that are never at an LF.
     #[inline(always)]
     fn line_end_behind(&mut self, marks: W, newline: W) -> W {
         let carry = self.slot();
@@ -107,8 +126,8 @@ impl<'a, W: Word> Flow<'a, W> {
         sum & newline
     }
 
-    /// For a stream with one marker a line at most, before the LF: for each LF, whether its line has one; and all bytes of such
-    /// lines from the marker to the LF.
+    /// Takes a stream with at most one marker per line, before the LF. Returns two streams: the LFs of lines with a
+    /// marker, and all bytes of these lines from the marker to the LF.
     #[inline(always)]
     fn line_end_and_reach(&mut self, marker: W, newline: W) -> (W, W) {
         let sum = self.sum(marker, !newline);
@@ -116,7 +135,7 @@ impl<'a, W: Word> Flow<'a, W> {
     }
 }
 
-/// All that goes from each step to the next.
+/// Everything that one step carries into the next.
 pub(crate) struct Carried<W> {
     slots: [W; SLOTS],
     cr: Rare<W, CR_SLOTS>,
@@ -128,7 +147,7 @@ pub(crate) struct Carried<W> {
 }
 
 impl<W: Word> Carried<W> {
-    /// What stands before the first step: each lane begins where a line begins, as behind an LF.
+    /// The carries before the first step. Each lane begins at a line start, as if an LF came before it.
     pub(crate) fn new(zero: W, last_bit: W) -> Self {
         let mut slots = [zero; SLOTS];
         slots[0] = last_bit.going_on();
@@ -143,25 +162,25 @@ impl<W: Word> Carried<W> {
         }
     }
 
-    /// Decides what the next stripe does without looking, behind one of `n_steps`.
+    /// Decides what the next stripe does without a check, after a stripe of `n_steps`.
     pub(crate) fn look_back(&mut self, n_steps: usize) {
-        // Those that do not look do not say either whether something goes on.
+        // Steps that skip the check do not update `alive`, so a carry may be pending.
         self.escape.alive |= self.escape_habit.is_on();
         self.escape_habit.look_back(n_steps);
     }
 }
 
-/// Whether steps do some work that many of them need without looking whether they do: a branch that is taken in half of the steps,
-/// now here and now there, costs more than the work.
+/// Whether steps do some common work without checking that they need it. A branch that half of the steps take without a
+/// pattern costs more than the work.
 #[derive(Default)]
 struct Habit {
-    /// How many steps have done the work since this was last decided.
+    /// How many steps have done the work since the last decision.
     times: usize,
-    /// For how many stripes more it is on.
+    /// For how many more stripes the work is done without a check.
     stripes: usize,
 }
 
-/// How many stripes a [`Habit`] lasts, before steps look again for one.
+/// How many stripes a [`Habit`] lasts before steps check again.
 pub(crate) const HABIT_LASTS: usize = 15;
 
 impl Habit {
@@ -170,7 +189,7 @@ impl Habit {
         self.stripes > 0
     }
 
-    /// Decides on the next stripe, behind one of `n_steps`.
+    /// Decides for the next stripe, after a stripe of `n_steps`.
     fn look_back(&mut self, n_steps: usize) {
         let is_common = self.times > n_steps / 3;
         self.stripes = match self.stripes {
@@ -181,8 +200,9 @@ impl Habit {
     }
 }
 
-/// Slots of what most lists do not have: when none of them has anything for the next word, and there is nothing new, the work is
-/// left out. What is in them then stays, and is nothing to the next word that does the work either.
+/// The carries of a feature that most lists do not have. A step skips the logic of the feature if it has none of its
+/// bytes and no carry is pending. The slots then keep their words. These have no bit at a border, so they carry nothing
+/// into a later step.
 struct Rare<W, const N: usize> {
     slots: [W; N],
     alive: bool,
@@ -193,62 +213,67 @@ impl<W: Word, const N: usize> Rare<W, N> {
         Self { slots: [zero; N], alive: false }
     }
 
-    /// Of words that move the last bit goes on, as their last or as their first, of sums the carry, which is the first.
+    /// Notes whether a carry is pending. A moved word carries its last bit, stored as the last or the first bit. A sum
+    /// stores its carry as the first bit.
     #[inline(always)]
     fn look(&mut self) {
         self.alive = self.slots[1..].iter().fold(self.slots[0], |all, &slot| all | slot).is_at_border();
     }
 }
 
-/// What one step says of the lines that end in it, by bits at their LFs; and three streams of bytes.
+/// What one step knows of the lines that end in it, as bits at their LFs. The last three streams have bits at other
+/// bytes.
 pub(crate) struct Ends<W> {
     pub(crate) newline: W,
-    /// The line ends in a CR.
+    /// The line ends in CR.
     pub(crate) cr: W,
-    /// The line has no byte.
+    /// The line is empty.
     pub(crate) blank: W,
+    /// The scheme is http, not https.
     pub(crate) http: W,
     pub(crate) ftp: W,
     pub(crate) file: W,
     /// The line has no scheme.
     pub(crate) relative: W,
-    /// RFC 1808 refuses it, RFC 1738 and the draft too.
+    /// RFC 1808 refuses the line. RFC 1738 and the draft refuse it too.
     pub(crate) tilde: W,
-    /// RFC 1738 refuses it (if it has a scheme), and the draft too.
+    /// RFC 1738 refuses the line if it has a scheme. The draft refuses it too.
     pub(crate) refused_1738: W,
-    /// The draft refuses it (if it is of http or ftp).
+    /// The draft refuses the line if its scheme is http or ftp.
     pub(crate) refused_draft: W,
-    /// The line is hard, has something to attend to, or is refused by all grammars.
+    /// The line is a table line, needs a closer look, or is refused by all grammars.
     pub(crate) listed: W,
-    /// It has an escaped delimiter of http and https.
+    /// The line has an escaped delimiter of http and https.
     pub(crate) delimiter: W,
-    /// It has a port that is not the default one of http or https: surely 2000 or more, or reserved.
+    /// The line has a port that is surely not the default of its scheme, http or https. The port is 2000 or more, or it
+    /// is reserved.
     pub(crate) port: W,
-    /// It has a reserved port: the default one of the other of the two.
+    /// The line has a reserved port: the default of the other one of http and https.
     pub(crate) reserved_port: W,
-    /// The bytes that may have an advisory.
+    /// Bytes that may have an advisory.
     pub(crate) noteworthy: W,
-    /// The bytes for which a line is hard.
+    /// Bytes that make their line a table line.
     pub(crate) hard: W,
-    /// The bytes for which all grammars refuse a line.
+    /// Bytes for which all grammars refuse the line.
     pub(crate) violation: W,
 }
 
-/// How the lines of a step begin.
+/// The line starts of a step.
 #[derive(Clone, Copy)]
 pub(crate) struct Beginnings<W> {
     newline: W,
-    /// Their first bytes.
+    /// The first byte of each line.
     start: W,
-    /// The first byte of each that is not of a scheme.
+    /// The first byte of each line that is not a scheme character.
     first_other: W,
-    /// Those of them that begin or end a line without a scheme, but for ":".
+    /// The bytes of `first_other` that make their line relative: neither a ":" nor the LF of an empty line.
     segment: W,
-    /// The "f" that may be of "ftp" or "file".
+    /// An "f" at a line start, which may begin "ftp" or "file".
     f: W,
 }
 
-/// The beginning of a step; and whether there is in it more than lines with a scheme that is not ftp or file.
+/// Finds the line starts of a step. Also returns whether the step needs the general logic, for CRs, ftp, file or
+/// relative references.
 #[inline(always)]
 pub(crate) fn begin<W: Word>(c: impl Classes<W>, carried: &mut Carried<W>) -> (Beginnings<W>, bool) {
     let mut flow = Flow::new(&mut carried.slots[..BEGINNING_SLOTS]);
@@ -262,7 +287,7 @@ pub(crate) fn begin<W: Word>(c: impl Classes<W>, carried: &mut Carried<W>) -> (B
     (Beginnings { newline, start, first_other, segment, f }, other | (segment | f | c.cr()).any())
 }
 
-/// The bytes of lines of some schemes, from behind the scheme on.
+/// The reach of each scheme: the bytes of its lines from the ":" after the scheme to the LF.
 #[derive(Clone, Copy)]
 struct Reaches<W> {
     http: W,
@@ -271,8 +296,14 @@ struct Reaches<W> {
 }
 
 impl<W: Word> Reaches<W> {
-    /// Of the bytes `at` which a host or port ends, those for which both RFC 1738 and the draft refuse a line, those for which the draft
-    /// does, and those for which it is hard: in ftp, a "?" there may belong to a login.
+    /// The lines of all three.
+    #[inline(always)]
+    fn own_rule(self) -> W {
+        self.http | self.ftp | self.file
+    }
+
+    /// Judges the bytes `at` which a host or port ends. Returns three streams: where RFC 1738 and the draft refuse the
+    /// line, where the draft refuses it, and where it is a table line. In ftp, a "?" there may belong to a login.
     #[inline(always)]
     fn behind_authority(self, at: W, c: impl Classes<W>) -> (W, W, W) {
         let question = at & c.question();
@@ -281,10 +312,213 @@ impl<W: Word> Reaches<W> {
     }
 }
 
-/// The rest of the step: 64 bytes of each lane. Unless `OTHER`, it is known that there is nothing other in it than lines with a
-/// scheme that is not ftp or file, and most of the work for those is left out.
+/// Bytes that decide what becomes of their line. Each part of a step adds to them.
+struct Marks<W> {
+    /// The line is a table line.
+    hard: W,
+    /// The line needs a closer look.
+    attend: W,
+    /// All grammars refuse the line.
+    violation: W,
+    /// RFC 1738 and the draft refuse the line if it has a scheme.
+    refused_both: W,
+    /// The draft refuses the line if its scheme is http or ftp.
+    refused_by_draft: W,
+}
+
+impl<W: Word> Marks<W> {
+    /// Adds what [`Reaches::behind_authority`] finds.
+    #[inline(always)]
+    fn add_behind_authority(&mut self, (refused_both, refused_by_draft, hard): (W, W, W)) {
+        self.refused_both = self.refused_both | refused_both;
+        self.refused_by_draft = self.refused_by_draft | refused_by_draft;
+        self.hard = self.hard | hard;
+    }
+}
+
+/// Finds the CRs that end lines. A CR is part of the terminator if only CRs and the LF follow it. Returns the bytes that
+/// follow a CR.
 #[inline(always)]
-#[allow(clippy::too_many_lines, reason = "one derivation, whose parts share most streams")]
+fn crs<W: Word>(
+    c: impl Classes<W>,
+    start: W,
+    end: W,
+    carried: &mut Rare<W, CR_SLOTS>,
+    marks: &mut Marks<W>,
+) -> W {
+    let mut flow = Flow::new(&mut carried.slots);
+    let behind_cr = flow.moved(c.cr());
+    marks.hard = marks.hard | (behind_cr & !end) | (start & c.cr());
+    debug_assert_eq!(flow.at, CR_SLOTS);
+    carried.look();
+    behind_cr
+}
+
+/// The ends of "http" and "https" at line starts: the ":" after each.
+#[inline(always)]
+fn http_ends<W: Word>(c: impl Classes<W>, start: W, flow: &mut Flow<'_, W>) -> (W, W) {
+    let h = flow.moved(start & c.h());
+    let ht = flow.moved(h & c.t());
+    let htt = flow.moved(ht & c.t());
+    let http = flow.moved(htt & c.p());
+    let https = flow.moved(http & c.s()) & c.colon();
+    (http & c.colon(), https)
+}
+
+/// The ends of "ftp" and "file": the ":" after each. `f` is an "f" at a line start.
+#[inline(always)]
+fn ftp_file_ends<W: Word>(c: impl Classes<W>, f: W, flow: &mut Flow<'_, W>) -> (W, W) {
+    let f = flow.moved(f);
+    let ft = flow.moved(f & c.t());
+    let ftp_end = flow.moved(ft & c.p()) & c.colon();
+    let fi = flow.moved(f & c.i());
+    let fil = flow.moved(fi & c.l());
+    let file_end = flow.moved(fil & c.e()) & c.colon();
+    (ftp_end, file_end)
+}
+
+/// Finds the lines without a scheme, as bits at their LFs. Table lines are those with a ":" in the first segment, with a
+/// query but no path, or with "//" at the start.
+#[inline(always)]
+fn relative<W: Word>(
+    c: impl Classes<W>,
+    Beginnings { newline, start, segment, .. }: Beginnings<W>,
+    carried: &mut Rare<W, RELATIVE_SLOTS>,
+    marks: &mut Marks<W>,
+) -> W {
+    let mut flow = Flow::new(&mut carried.slots);
+    let relative = flow.sum(segment, !newline) & newline;
+    let segment_end = flow.behind(segment, !(c.delimiter() | newline));
+    let second_slash = flow.moved(start & c.slash());
+    marks.hard = marks.hard | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
+    debug_assert_eq!(flow.at, RELATIVE_SLOTS);
+    carried.look();
+    relative
+}
+
+/// What a step knows of hosts.
+struct Hosts<W> {
+    /// The first byte of each authority.
+    authority: W,
+    /// The byte after each host.
+    host_end: W,
+    /// The ":" after each host.
+    port_colon: W,
+    /// Labels that RFC 1738 refuses.
+    bad_label: W,
+}
+
+/// Finds the hosts. "//" and a plain host must follow a scheme. With file, the host may be empty if a "/" follows. All
+/// other lines are table lines.
+#[inline(always)]
+fn hosts<W: Word>(
+    c: impl Classes<W>,
+    scheme_end: W,
+    end: W,
+    reaches: Reaches<W>,
+    flow: &mut Flow<'_, W>,
+    marks: &mut Marks<W>,
+) -> Hosts<W> {
+    let behind_scheme = flow.moved(scheme_end);
+    let second_slash = flow.moved(behind_scheme & c.slash());
+    let authority = flow.moved(second_slash & c.slash());
+    marks.hard = marks.hard | ((behind_scheme | second_slash) & !c.slash());
+    marks.hard = marks.hard | (authority & !c.host() & !(reaches.file & c.slash()));
+    let host_sum = flow.sum(authority, c.host());
+    let host_end = host_sum & !c.host();
+    let in_host = c.host() & !host_sum;
+    let port_colon = host_end & c.colon();
+    marks.hard = marks.hard | (host_end & !(c.delimiter() | end)) | (port_colon & reaches.file);
+
+    // RFC 1738 hosts: each label begins and ends with a letter or digit, and the last label begins with a letter. If it
+    // begins with a digit, the host is an address or wrong.
+    let label_marks = in_host & c.hyphen_dot();
+    let behind_mark = flow.moved(label_marks);
+    let dots = in_host & c.dot();
+    let behind_dot = flow.moved(dots);
+    let bad_label = (behind_mark & (dots | host_end)) | (label_marks & (authority | behind_dot));
+    let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
+    marks.hard = marks.hard | (digit_label_end & host_end & reaches.own_rule());
+    Hosts { authority, host_end, port_colon, bad_label }
+}
+
+/// The streams of the ports in a step.
+struct Ports<W> {
+    /// The byte after the ":" of each port.
+    port: W,
+    /// As [`Ends::port`].
+    other: W,
+    /// As [`Ends::reserved_port`].
+    reserved: W,
+}
+
+/// Judges ports.
+#[inline(always)]
+fn ports<W: Word>(
+    c: impl Classes<W>,
+    port_colon: W,
+    (newline, end): (W, W),
+    reaches: Reaches<W>,
+    carried: &mut Rare<W, PORT_SLOTS>,
+    marks: &mut Marks<W>,
+) -> Ports<W> {
+    let mut flow = Flow::new(&mut carried.slots);
+    let port = flow.moved(port_colon);
+    let empty_port = port & !c.digit();
+    let port_end = flow.behind(port, c.digit());
+    marks.refused_both = marks.refused_both | (empty_port & reaches.own_rule());
+    marks.refused_by_draft = marks.refused_by_draft | empty_port;
+    marks.hard = marks.hard | (port_end & !((c.delimiter() & !c.colon()) | end));
+    marks.add_behind_authority(reaches.behind_authority(port_end, c));
+    // Four digits or more, the first of them at least "2": not a default port of http or https, and not reserved.
+    let second = flow.moved(port & c.digit() & !c.zero_one());
+    let third = flow.moved(second & c.digit());
+    let fourth = flow.moved(third & c.digit());
+    let high_end = flow.behind(fourth & c.digit(), c.digit());
+    // "80" and "443" are each the default of one of http and https, and reserved for the other.
+    let eight = flow.moved(port & c.eight());
+    let default_end = port_end & !(reaches.ftp | reaches.file);
+    let end_80 = flow.moved(eight & c.zero()) & default_end;
+    let four = flow.moved(port & c.four());
+    let four_four = flow.moved(four & c.four());
+    let end_443 = flow.moved(four_four & c.three()) & default_end;
+    let reserved_end = (end_80 & !reaches.http) | (end_443 & reaches.http);
+    marks.attend = marks.attend | (port_end & !(high_end | end_80 | end_443));
+    let other = flow.line_end(high_end | reserved_end, newline);
+    let reserved = flow.line_end(reserved_end, newline);
+    debug_assert_eq!(flow.at, PORT_SLOTS);
+    carried.look();
+    Ports { port, other, reserved }
+}
+
+/// Judges percent escapes. In http and https, escapes of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy.
+/// In ftp, all are. Returns [`Ends::delimiter`] and the noteworthy bytes.
+#[inline(always)]
+fn escapes<W: Word>(
+    c: impl Classes<W>,
+    newline: W,
+    in_ftp: W,
+    carried: &mut Rare<W, ESCAPE_SLOTS>,
+    marks: &mut Marks<W>,
+) -> (W, W) {
+    let percent = c.percent();
+    let mut flow = Flow::new(&mut carried.slots);
+    let escape = flow.moved(percent);
+    let escape_second = flow.moved(escape & c.hex());
+    marks.violation = marks.violation | ((escape | escape_second) & !c.hex());
+    let two_three = flow.moved(escape & c.two_three());
+    let three = flow.moved(escape & c.three());
+    let of_delimiter = (two_three & c.f()) | (three & c.b());
+    let other = (escape & c.zero()) | (percent & in_ftp);
+    marks.attend = marks.attend | other;
+    let delimiter = flow.line_end_behind(of_delimiter, newline);
+    debug_assert_eq!(flow.at, ESCAPE_SLOTS);
+    (delimiter, of_delimiter | other)
+}
+
+/// The rest of a step: 64 bytes of each lane. Without `OTHER`, all lines of the step have a scheme other than ftp and
+/// file, and no CR. Most of the logic for other lines is then left out.
+#[inline(always)]
 pub(crate) fn finish<W: Word, const OTHER: bool>(
     c: impl Classes<W>,
     zero: W,
@@ -294,83 +528,40 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let mut flow = Flow::new(&mut carried.slots[BEGINNING_SLOTS..]);
     let Beginnings { newline, start, first_other, segment, f } = beginnings;
     let end = if OTHER { c.end() } else { newline };
-    let mut hard = c.odd();
-    // It is wanted last. If it were made there, the words that it is made of would be put aside until then.
-    let illegal = c.illegal().made();
+    // Illegal bytes are needed last. If they were computed there, their inputs would be spilled until then.
+    let (hard, violation) = (c.odd(), c.illegal().made());
+    let mut marks = Marks { hard, attend: zero, violation, refused_both: zero, refused_by_draft: zero };
 
-    // A CR is part of the terminator if only CRs and the LF follow it.
     let mut behind_cr = zero;
     if OTHER && carried.cr.alive | c.cr().any() {
-        let mut flow = Flow::new(&mut carried.cr.slots);
-        behind_cr = flow.moved(c.cr());
-        hard = hard | (behind_cr & !end) | (start & c.cr());
-        debug_assert_eq!(flow.at, CR_SLOTS);
-        carried.cr.look();
+        behind_cr = crs(c, start, end, &mut carried.cr, &mut marks);
     }
 
-    // The scheme.
     let scheme_end = first_other & c.colon() & !start;
-    let h = flow.moved(start & c.h());
-    let ht = flow.moved(h & c.t());
-    let htt = flow.moved(ht & c.t());
-    let http = flow.moved(htt & c.p());
-    let https = flow.moved(http & c.s()) & c.colon();
-    let http = http & c.colon();
+    let (http_end, https_end) = http_ends(c, start, &mut flow);
     let (mut ftp, mut in_ftp, mut file, mut in_file) = (zero, zero, zero, zero);
-    let mut known = http | https;
+    let mut known = http_end | https_end;
     if OTHER && carried.ftp_file.alive | f.any() {
         let mut flow = Flow::new(&mut carried.ftp_file.slots);
-        let f = flow.moved(f);
-        let ft = flow.moved(f & c.t());
-        let ftp_end = flow.moved(ft & c.p()) & c.colon();
-        let fi = flow.moved(f & c.i());
-        let fil = flow.moved(fi & c.l());
-        let file_end = flow.moved(fil & c.e()) & c.colon();
+        let (ftp_end, file_end) = ftp_file_ends(c, f, &mut flow);
         (ftp, in_ftp) = flow.line_end_and_reach(ftp_end, newline);
         (file, in_file) = flow.line_end_and_reach(file_end, newline);
         debug_assert_eq!(flow.at, FTP_FILE_SLOTS);
         known = known | ftp_end | file_end;
         carried.ftp_file.look();
     }
-    let mut attend = scheme_end & !known;
-    let (http, in_http) = flow.line_end_and_reach(http, newline);
-    let in_ftp_file = in_ftp | in_file;
-    let in_own_rule = in_http | in_ftp_file;
+    marks.attend = scheme_end & !known;
+    let (http, in_http) = flow.line_end_and_reach(http_end, newline);
+    let reaches = Reaches { http: in_http, ftp: in_ftp, file: in_file };
 
-    // No scheme: a ":" in the first segment is for the judge, as is a query without a path, and what begins with "//".
-    hard = hard | (start & c.colon());
-    let mut relative = zero;
+    marks.hard = marks.hard | (start & c.colon());
+    let mut no_scheme = zero;
     if OTHER && carried.relative.alive | segment.any() {
-        let mut flow = Flow::new(&mut carried.relative.slots);
-        relative = flow.sum(segment, !newline) & newline;
-        let segment_end = flow.behind(segment, !(c.delimiter() | newline));
-        let second_slash = flow.moved(start & c.slash());
-        hard = hard | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
-        debug_assert_eq!(flow.at, RELATIVE_SLOTS);
-        carried.relative.look();
+        no_scheme = relative(c, beginnings, &mut carried.relative, &mut marks);
     }
 
-    // A scheme must be followed by "//", and that by a plain host, or, of file, by nothing and a "/".
-    let behind_scheme = flow.moved(scheme_end);
-    let second_slash = flow.moved(behind_scheme & c.slash());
-    let authority = flow.moved(second_slash & c.slash());
-    hard = hard | ((behind_scheme | second_slash) & !c.slash());
-    hard = hard | (authority & !c.host() & !(in_file & c.slash()));
-    let host_sum = flow.sum(authority, c.host());
-    let host_end = host_sum & !c.host();
-    let in_host = c.host() & !host_sum;
-    let port_colon = host_end & c.colon();
-    hard = hard | (host_end & !(c.delimiter() | end)) | (port_colon & in_file);
-
-    // The host as RFC 1738 has it: labels that begin and end with a letter or digit, the last one with a letter. A last
-    // label that begins with a digit is an address or wrong.
-    let marks = in_host & c.hyphen_dot();
-    let behind_mark = flow.moved(marks);
-    let dots = in_host & c.dot();
-    let behind_dot = flow.moved(dots);
-    let bad_label = (behind_mark & (dots | host_end)) | (marks & (authority | behind_dot));
-    let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
-    hard = hard | (digit_label_end & host_end & in_own_rule);
+    let Hosts { authority, host_end, port_colon, bad_label } =
+        hosts(c, scheme_end, end, reaches, &mut flow, &mut marks);
 
     // Query and fragment.
     let behind_question = flow.moved(c.question());
@@ -378,84 +569,42 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let mark_in_search = search_end & c.slash_question() & in_http;
     let second_hash = flow.sum_behind(c.hash(), !(c.hash() | newline)) & c.hash();
 
-    // What each grammar refuses, but for ports and escapes.
-    let mut violation = illegal | second_hash;
-    let mut refused_both = c.hash() | mark_in_search | (bad_label & in_own_rule);
+    // What each grammar refuses, except in ports and escapes.
+    marks.violation = marks.violation | second_hash;
+    marks.refused_both = c.hash() | mark_in_search | (bad_label & reaches.own_rule());
     let draft_mark = c.semicolon_equals() | (c.colon() & !scheme_end & !port_colon);
-    let mut refused_by_draft = (draft_mark & (in_http | in_ftp))
+    marks.refused_by_draft = (draft_mark & (in_http | in_ftp))
         | (behind_question & end & in_http)
         | c.hash()
         | mark_in_search
         | (authority & !c.alpha())
         | (c.question() & in_ftp);
-    hard = hard | (c.semicolon() & in_ftp_file);
-    let reaches = Reaches { http: in_http, ftp: in_ftp, file: in_file };
-    let (refused_there, refused_by_draft_there, hard_there) =
-        reaches.behind_authority(host_end & !c.colon(), c);
-    refused_both = refused_both | refused_there;
-    refused_by_draft = refused_by_draft | refused_by_draft_there;
-    hard = hard | hard_there;
+    marks.hard = marks.hard | (c.semicolon() & (in_ftp | in_file));
+    marks.add_behind_authority(reaches.behind_authority(host_end & !c.colon(), c));
 
-    let (mut port, mut other_port, mut reserved_port) = (zero, zero, zero);
+    let mut port = Ports { port: zero, other: zero, reserved: zero };
     if carried.port.alive | port_colon.any() {
-        let mut flow = Flow::new(&mut carried.port.slots);
-        port = flow.moved(port_colon);
-        let empty_port = port & !c.digit();
-        let port_end = flow.behind(port, c.digit());
-        let (refused_there, refused_by_draft_there, hard_there) = reaches.behind_authority(port_end, c);
-        refused_both = refused_both | (empty_port & in_own_rule) | refused_there;
-        refused_by_draft = refused_by_draft | empty_port | refused_by_draft_there;
-        hard = hard | (port_end & !((c.delimiter() & !c.colon()) | end)) | hard_there;
-        // Four digits or more, the first of them from "2" on: no default of http or https, and not reserved.
-        let second = flow.moved(port & c.digit() & !c.zero_one());
-        let third = flow.moved(second & c.digit());
-        let fourth = flow.moved(third & c.digit());
-        let high_end = flow.behind(fourth & c.digit(), c.digit());
-        // "80" and "443" are the default of one of the two, and reserved for the other.
-        let eight = flow.moved(port & c.eight());
-        let default_end = port_end & !in_ftp_file;
-        let end_80 = flow.moved(eight & c.zero()) & default_end;
-        let four = flow.moved(port & c.four());
-        let four_four = flow.moved(four & c.four());
-        let end_443 = flow.moved(four_four & c.three()) & default_end;
-        let reserved_end = (end_80 & !in_http) | (end_443 & in_http);
-        attend = attend | (port_end & !(high_end | end_80 | end_443));
-        other_port = flow.line_end(high_end | reserved_end, newline);
-        reserved_port = flow.line_end(reserved_end, newline);
-        debug_assert_eq!(flow.at, PORT_SLOTS);
-        carried.port.look();
+        port = ports(c, port_colon, (newline, end), reaches, &mut carried.port, &mut marks);
     }
-
-    // Percent escapes. Of http and https, those of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy; of ftp, any.
-    let percent = c.percent();
-    let (mut delimiter, mut noteworthy) = (zero, port);
-    if carried.escape_habit.is_on() || carried.escape.alive | percent.any() {
+    let (mut delimiter, mut noteworthy) = (zero, port.port);
+    if carried.escape_habit.is_on() || carried.escape.alive | c.percent().any() {
         carried.escape_habit.times += 1;
-        let mut flow = Flow::new(&mut carried.escape.slots);
-        let escape = flow.moved(percent);
-        let escape_second = flow.moved(escape & c.hex());
-        violation = violation | ((escape | escape_second) & !c.hex());
-        let two_three = flow.moved(escape & c.two_three());
-        let three = flow.moved(escape & c.three());
-        let of_delimiter = (two_three & c.f()) | (three & c.b());
-        let other = (escape & c.zero()) | (percent & in_ftp);
-        attend = attend | other;
-        noteworthy = noteworthy | of_delimiter | other;
-        delimiter = flow.line_end_behind(of_delimiter, newline);
-        debug_assert_eq!(flow.at, ESCAPE_SLOTS);
+        let (delimiter_end, noteworthy_escape) = escapes(c, newline, in_ftp, &mut carried.escape, &mut marks);
+        delimiter = delimiter_end;
+        noteworthy = noteworthy | noteworthy_escape;
         if !carried.escape_habit.is_on() {
             carried.escape.look();
         }
     }
 
     let tilde = flow.line_end_behind(c.tilde(), newline);
-    let refused_1738 = flow.line_end(refused_both, newline);
-    let refused_draft = flow.line_end(refused_by_draft, newline);
-    // What RFC 1738 refuses and the draft does not is out of order.
-    hard = hard | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
-    let listed = flow.line_end(hard | attend | violation, newline);
-    // Of other schemes, and without one, they have to be looked at.
-    let listed = listed | ((delimiter | other_port) & (ftp | file | relative));
+    let refused_1738 = flow.line_end(marks.refused_both, newline);
+    let refused_draft = flow.line_end(marks.refused_by_draft, newline);
+    // The table judges lines that break the fixed order: RFC 1738 refuses them, but the draft does not.
+    marks.hard = marks.hard | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
+    let listed = flow.line_end(marks.hard | marks.attend | marks.violation, newline);
+    // In lines of ftp and file and in relative references, these need a closer look.
+    let listed = listed | ((delimiter | port.other) & (ftp | file | no_scheme));
     debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
     let refused_1738 = refused_1738 | tilde;
     Ends {
@@ -465,16 +614,16 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         http,
         ftp,
         file,
-        relative,
+        relative: no_scheme,
         tilde,
         refused_1738,
         refused_draft: refused_draft | refused_1738,
         listed,
         delimiter,
-        port: other_port,
-        reserved_port,
+        port: port.other,
+        reserved_port: port.reserved,
         noteworthy,
-        hard,
-        violation,
+        hard: marks.hard,
+        violation: marks.violation,
     }
 }

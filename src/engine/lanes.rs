@@ -1,8 +1,8 @@
-//! Lanes of whole lines through the streams: what to count in bulk, and which lines to list.
+//! Reads lanes of whole lines as bit streams, and decides which lines are counted in bulk and which are listed.
 //!
-//! The lanes are read a stripe at a time. Lines that are plain are counted by population count, a verdict and scheme at a time,
-//! and never looked at; of each step the streams are kept that are needed to find the start of a listed line, and what there
-//! is in it. Knows no tally.
+//! The lanes are read a stripe at a time. Lines counted in bulk are counted by population count for each scheme and
+//! verdict, and never looked at. Each step keeps only the masks that are needed to find the start of a listed line, and
+//! what is in it. This file knows no tally.
 
 use std::ops::RangeInclusive;
 
@@ -12,7 +12,8 @@ use crate::grammar::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
 use crate::grammar::{Grammar, Verdict};
 use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 
-/// What RFC 1808, RFC 1738 and the draft may say of a line that is plain otherwise, each in its turn.
+/// The verdicts that the streams tell apart. The draft refuses all that RFC 1738 refuses, and RFC 1738 all that RFC 1808
+/// refuses. The index of a verdict is how many of these three refuse the line.
 const LEVELS: [Verdict; 4] = [
     Verdict::from_bits(0b1_1111),
     Verdict::from_bits(0b1_1110),
@@ -20,33 +21,40 @@ const LEVELS: [Verdict; 4] = [
     Verdict::from_bits(0b1_1000),
 ];
 
-/// How many steps are done before the lines that are listed in them are asked for, while their bytes are at hand.
+/// How many steps are done before their listed lines are passed on. These bytes are then still in the cache.
 const STRIPE: usize = 64;
 
-/// How many bytes of each lane that is.
+/// How many bytes of each lane a stripe has.
 pub(crate) const STRIPE_LEN: usize = STRIPE * BLOCK;
 
-/// How many steps have their planes made at once.
+/// How many steps, at most, have their planes made at once.
 const AT_ONCE: usize = 16;
 
-/// How many counters there are: http, https, ftp, file, relative lines with the rest, and ports.
+/// How many counters there are: http, https, ftp, file, relative references with the rest, and ports. Each has four
+/// fields.
 const COUNTERS: usize = 6;
 const FIELDS: usize = COUNTERS * 4;
 
-/// The plain lines of a scheme, from which field on: first all of them, whose verdict is at that place in [`LEVELS`] at the
-/// best; then those whose verdict is the next at the best, and so on.
+/// The fields of each scheme: the number of its first field, the index in [`LEVELS`] of its best verdict, and the
+/// scheme.
+///
+/// The first field counts all lines of the scheme that are counted in bulk. The next field leaves out those with the
+/// best verdict, and so on.
 const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
     [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
-/// Plain lines with an escaped delimiter; blank ones; lines that end in CR; plain lines with a port that is not the default one, and
-/// with a reserved one.
+/// The field for lines counted in bulk with an escaped delimiter.
 const DELIMITER: usize = 7;
+/// The field for blank lines that are not listed.
 const BLANK: usize = 18;
+/// The field for all lines that end in CR.
 const CR: usize = 19;
+/// The field for lines counted in bulk with a port that is not the default.
 const PORT: usize = 20;
+/// The field for lines counted in bulk with a reserved port that is not the default.
 const RESERVED_PORT: usize = 21;
 
-/// What is kept of each step: the LFs; and the bytes that may have an advisory, for which a line is hard, or for which all
-/// grammars refuse it.
+/// What is kept of each step: the LFs, and the bytes that may have an advisory, that make a table line, or for which
+/// all grammars refuse the line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Step {
@@ -61,7 +69,7 @@ impl Step {
         Self { newline: [0; LANES], noteworthy: [0; LANES], hard: [0; LANES], violation: [0; LANES] };
 }
 
-/// A step in which a listed line ends.
+/// A step with the end of a listed line.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Listed {
@@ -85,13 +93,13 @@ impl Listed {
     };
 }
 
-/// A line that the streams hand on.
+/// A listed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct ListedLine {
     pub(crate) lane: usize,
-    /// Where in its lane it begins.
+    /// The offset of its first byte in its lane.
     pub(crate) start: usize,
-    /// Where in its lane its LF stands.
+    /// The offset of its LF in its lane.
     pub(crate) end: usize,
     /// What is known of its verdict.
     pub(crate) known: Known,
@@ -100,55 +108,57 @@ pub(crate) struct ListedLine {
 /// What the streams know of the verdict of a listed line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
-    /// Nothing.
+    /// Nothing: it is a table line.
     Hard,
-    /// It is this, if [`decides`] says so of its scheme. Without a scheme, RFC 1738 refuses it too.
+    /// The verdict, if [`decides`] holds for the scheme. If the line has no scheme, RFC 1738 and the draft refuse it
+    /// too.
     Verdict(Verdict),
-    /// No grammar accepts it, for the byte there in its lane; RFC 2396 and RFC 3986 accept what comes before.
+    /// No grammar accepts the line, because of the byte at this offset in its lane. RFC 2396 and RFC 3986 accept all
+    /// bytes before it.
     Bad(usize),
-    /// No grammar accepts it, for some byte or another.
+    /// No grammar accepts the line. The streams do not know which byte spoils it.
     Refused,
 }
 
-/// What the streams find in the lanes of a piece. Its memory serves the next piece too.
+/// What the streams find in the lanes of a chunk. The memory is reused for the next chunk.
 #[derive(Default)]
 pub(crate) struct Findings {
     fields: [u64; FIELDS],
     steps: Vec<Step>,
-    /// How many of them are of this piece.
+    /// How many of `steps` belong to this chunk.
     n_steps: usize,
-    /// Of the last stripe.
+    /// The steps of the last stripe that have the end of a listed line.
     listed: Vec<Listed>,
     n_listed: usize,
 }
 
 impl Findings {
-    /// How many lines that are not listed have an escaped delimiter.
+    /// How many lines counted in bulk have an escaped delimiter.
     pub(crate) fn delimiters(&self) -> u64 {
         self.fields[DELIMITER]
     }
 
-    /// How many lines that are not listed have a port that is not the default.
+    /// How many lines counted in bulk have a port that is not the default.
     pub(crate) fn ports(&self) -> u64 {
         self.fields[PORT]
     }
 
-    /// How many of them have one that is reserved.
+    /// How many lines counted in bulk have a reserved port that is not the default.
     pub(crate) fn reserved_ports(&self) -> u64 {
         self.fields[RESERVED_PORT]
     }
 
-    /// How many lines end in a CR.
+    /// How many lines end in CR.
     pub(crate) fn cr(&self) -> u64 {
         self.fields[CR]
     }
 
-    /// How many have no byte.
+    /// How many blank lines are not listed.
     pub(crate) fn blank(&self) -> u64 {
         self.fields[BLANK]
     }
 
-    /// How many lines of a lane end before that place.
+    /// How many lines of a lane end before byte `at`.
     pub(crate) fn lines_before(&self, lane: usize, at: usize) -> u64 {
         let (whole, part) = (at / BLOCK, at % BLOCK);
         let count = |word: u64| u64::from(word.count_ones());
@@ -156,18 +166,19 @@ impl Findings {
         self.steps[..whole].iter().map(|step| count(step.newline[lane])).sum::<u64>() + count(last)
     }
 
-    /// Where the lines of a lane end, once all of it has been read: their LFs.
+    /// The offsets of the LFs of a lane, once all of it has been read.
     pub(crate) fn line_ends(&self, lane: usize) -> impl Iterator<Item = usize> {
         let steps = self.steps[..self.n_steps].iter().enumerate();
         steps.flat_map(move |(at, step)| bits(step.newline[lane]).map(move |bit| at * BLOCK + bit))
     }
 
-    /// The verdicts that lines can have that are not listed, a bit each.
+    /// The verdicts that lines counted in bulk can have, one bit each.
     pub(crate) fn plain_verdicts() -> u32 {
         LEVELS.iter().fold(0, |set, verdict| set | 1 << verdict.bits())
     }
 
-    /// The lines that are not listed nor blank, by scheme (its place among the known ones, or none) and verdict.
+    /// The numbers of lines counted in bulk, by scheme and verdict, without blank lines. The scheme is its place among
+    /// the known schemes, or `None` for lines without a scheme.
     pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> {
         BY_SCHEME.into_iter().flat_map(move |(at, first, scheme)| {
             let from = move |level: usize| {
@@ -177,7 +188,7 @@ impl Findings {
         })
     }
 
-    /// Hands on the listed lines of the last stripe, in no order that means anything.
+    /// Passes the listed lines of the last stripe to `each`, in no particular order.
     #[inline(always)]
     pub(crate) fn each_listed(&self, mut each: impl FnMut(ListedLine)) {
         for listed in &self.listed[..self.n_listed] {
@@ -189,11 +200,12 @@ impl Findings {
         }
     }
 
-    // What is returned by memory is read back in other portions than it was written, and waited for.
+    // Inlined, so that the result stays in registers. In memory it would be read in other widths than it was written,
+    // and each such load would wait for the stores.
     #[inline(always)]
     fn line(&self, listed: &Listed, lane: usize, bit: usize) -> ListedLine {
         let end = listed.step * BLOCK + bit;
-        // Back to the LF before, or to the start of the lane.
+        // Back to the previous LF, or to the start of the lane.
         let mut at = listed.step;
         let mut part = u64::MAX >> (BLOCK - 1 - bit);
         let mut before = self.steps[at].newline[lane] & (part >> 1);
@@ -201,7 +213,7 @@ impl Findings {
         let start = loop {
             let step = &self.steps[at];
             let behind = before.leading_zeros();
-            // What stands behind the LF before.
+            // Only the bytes after the previous LF.
             part &= !u64::MAX.checked_shr(behind).unwrap_or(0);
             hard |= step.hard[lane] & part;
             violation |= step.violation[lane] & part;
@@ -228,7 +240,7 @@ impl Findings {
         ListedLine { lane, start, end, known }
     }
 
-    /// The first byte of a lane in a range that has its bit set.
+    /// The first byte in `range` of a lane whose bit is set in `words`.
     #[inline]
     fn first(
         &self,
@@ -249,8 +261,8 @@ impl Findings {
         None
     }
 
-    /// The places in a listed line that may have an advisory in them: behind the ":" of a port; behind the "%" of an escape, at
-    /// its last digit, or, in ftp, at the "%" itself.
+    /// Passes to `each` the offsets in a listed line that may have an advisory. These are the first byte of a port, the
+    /// first or last digit of an escape, and in ftp the "%" of an escape.
     #[inline]
     pub(crate) fn each_noteworthy(&self, line: &ListedLine, mut each: impl FnMut(usize)) {
         let (first, last) = (line.start / BLOCK, line.end / BLOCK);
@@ -269,7 +281,7 @@ impl Findings {
     }
 }
 
-/// The places of the bits set in a word, lowest first.
+/// The positions of the bits set in a word, lowest first.
 #[inline]
 fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     std::iter::from_fn(move || {
@@ -279,13 +291,14 @@ fn bits(mut word: u64) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Whether the streams' verdict of a line holds whose scheme has that place among the known ones and that name, or none: no
-/// grammar has a rule of its own for it, or the streams know it.
+/// Whether the verdict of the streams holds for lines with this scheme. It does if no grammar has its own rule for the
+/// scheme, or if the streams know that rule. `known` is its place among the known schemes. `name` is `None` for lines
+/// without a scheme.
 pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
     match known {
         Some(HTTP | HTTPS | FTP | FILE) => true,
         Some(known) => !has_own_rule(known),
-        // RFC 2396 and RFC 3986 want a letter first.
+        // RFC 2396 and RFC 3986 require a letter first.
         None => name.is_none_or(|name| name[0].is_ascii_alphabetic()),
     }
 }
@@ -293,25 +306,25 @@ pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
 /// The advisories of http and https that can be counted in bulk.
 const COUNTED: [Advisory; 3] = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
 
-/// Which lines are listed that need not be.
+/// Which lines are listed although they could be counted in bulk.
 #[derive(Clone, Copy)]
 pub(crate) struct List {
-    /// Those that this grammar refuses.
+    /// Lines that this grammar refuses.
     pub(crate) grammar: Grammar,
-    /// Blank ones, with whatever verdict; otherwise they are counted.
+    /// Blank lines, whatever the grammar says of them.
     pub(crate) blank: bool,
-    /// Those of http and https with one of these that is [`COUNTED`] otherwise: an escaped delimiter, a port that is surely not the
-    /// default, and one that is surely reserved.
+    /// Lines of http and https with one of these advisories. Only those of [`COUNTED`] matter here: an escaped
+    /// delimiter, a port that is surely not the default, and a port that is surely reserved.
     pub(crate) advisories: Advisories,
 }
 
 impl List {
-    /// RFC 2396 and RFC 3986 refuse no line that is not listed always.
+    /// Whether the grammar refuses lines that are not always listed. RFC 2396 and RFC 3986 refuse none of these.
     fn lists_refused(self) -> bool {
         !matches!(self.grammar, Grammar::Rfc2396 | Grammar::Rfc3986)
     }
 
-    /// Whether it lists other lines than those that are listed always.
+    /// Whether more lines are listed than those that are always listed.
     fn lists_more(self) -> bool {
         self.blank
             || self.lists_refused()
@@ -319,17 +332,18 @@ impl List {
     }
 }
 
-/// Reads the lines of some lanes, a stripe at a time.
+/// Reads the lines of several lanes, a stripe at a time.
 pub(crate) struct Reader<'a, K: Kernel> {
     kernel: K,
-    /// Each begins where a line begins and ends behind an LF, or is empty.
+    /// Each lane is empty, or begins at a line start and ends after an LF.
     lanes: &'a [&'a [u8]; LANES],
     list: List,
     carried: Carried<K::Word>,
-    /// Those of the steps at hand.
+    /// The planes of the current steps.
     planes: [[K::Word; 8]; AT_ONCE],
-    /// How many steps are done, and how many there are.
+    /// How many steps are done.
     at: usize,
+    /// How many steps there are.
     n_steps: usize,
 }
 
@@ -350,7 +364,8 @@ impl<'a, K: Kernel> Reader<'a, K> {
         Self { kernel, lanes, list, carried, planes, at: 0, n_steps }
     }
 
-    /// Reads a stripe; false if there was none left. The lines that ended in it and are listed have to be asked for then.
+    /// Reads a stripe. Returns false if none was left. The caller has to take its listed lines before it reads the next
+    /// stripe.
     pub(crate) fn stripe(&mut self, findings: &mut Findings) -> bool {
         let kernel = self.kernel;
         let from = self.at;
@@ -389,7 +404,8 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
         let end = until.min(whole.len()).max(from);
         let (of_whole, of_rest) = steps[from..until].split_at_mut(end - from);
         if K::AT_ONCE == 1 {
-            // The planes of the next step before the logic of this one: a step is longer than what a core looks ahead.
+            // The planes of the next step are made before the logic of this one, because a step is longer than the
+            // lookahead of a core.
             let mut next = if from < end { kernel.planes(&whole, from) } else { [kernel.splat(0); 8] };
             for (at, kept) in (from..).zip(of_whole) {
                 let planes = next;
@@ -422,16 +438,16 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
     }
 }
 
-/// What a stripe changes at each step.
+/// What each step of a stripe changes.
 struct Tracks<'a, K: Kernel> {
     kernel: K,
     list: List,
-    /// Whether that lists other lines than those that are listed always. Asked once a stripe, since it mostly does not, once there are
-    /// examples of what it would list them for.
+    /// Whether `list` lists more than is always listed, computed once per stripe. It is mostly false, once the consumer
+    /// has examples of the advisories.
     lists_more: bool,
     carried: &'a mut Carried<K::Word>,
     counters: [K::Counts; COUNTERS],
-    /// How much of their room is taken, at most.
+    /// An upper bound of how much of the counters' room is taken.
     room_taken: usize,
     fields: &'a mut [u64; FIELDS],
     listed: &'a mut [Listed],
@@ -439,13 +455,13 @@ struct Tracks<'a, K: Kernel> {
 }
 
 impl<K: Kernel> Tracks<'_, K> {
-    /// The logic of the step with that number, and what is kept of it.
+    /// Runs the logic of step `at` and writes to `kept` what is kept of it.
     #[inline(always)]
     fn step(&mut self, planes: [K::Word; 8], at: usize, kept: &mut Step) {
         let classes = K::Classes::from(planes);
         let (beginnings, other) = begin(classes, self.carried);
         let zero = self.kernel.splat(0);
-        // Twice, so that the half of it that web lists do not have costs them nothing.
+        // Compiled twice, so that web lists do not pay for logic that they do not need.
         if other {
             let ends = finish::<_, true>(classes, zero, beginnings, self.carried);
             self.record(&ends, at, kept);
@@ -455,7 +471,7 @@ impl<K: Kernel> Tracks<'_, K> {
         }
     }
 
-    /// Keeps what a step says of its lines.
+    /// Counts the lines that end in a step and are not listed, and keeps what is needed for the others.
     #[inline(always)]
     fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
         let entry = &mut self.listed[self.n_listed];
@@ -471,7 +487,8 @@ impl<K: Kernel> Tracks<'_, K> {
         self.n_listed += keep(ends, listed, kept, entry);
     }
 
-    /// After `n_steps` more, takes what has been counted if there may be no room for those made at once next.
+    /// Adds `n_steps` to the room taken. Empties the counters if the next steps that are made at once could overflow
+    /// them.
     #[inline(always)]
     fn keep_room(&mut self, n_steps: usize) {
         const { assert!(K::AT_ONCE * K::Counts::CROWD <= K::Counts::ROOM) }
@@ -483,7 +500,7 @@ impl<K: Kernel> Tracks<'_, K> {
         }
     }
 
-    /// Adds what has been counted to the fields, and counts from zero again.
+    /// Adds the counters to the fields and resets the counters.
     #[inline(always)]
     fn take(&mut self) {
         for (counter, fields) in self.counters.iter_mut().zip(self.fields.as_chunks_mut::<4>().0) {
@@ -496,7 +513,7 @@ impl<K: Kernel> Tracks<'_, K> {
     }
 }
 
-/// What is left of each lane from block `at` on, and zeros behind it, which belong to no class and end no line.
+/// Block `at` of each lane, padded with zeros. The padding follows the last LF and ends no line, so it has no effect.
 fn rest(lanes: &[&[u8]; LANES], at: usize) -> [[u8; BLOCK]; LANES] {
     let mut blocks = [[0; BLOCK]; LANES];
     for (block, lane) in blocks.iter_mut().zip(lanes) {
@@ -507,7 +524,7 @@ fn rest(lanes: &[&[u8]; LANES], at: usize) -> [[u8; BLOCK]; LANES] {
     blocks
 }
 
-/// The lines that ended in a step and are to be listed.
+/// The lines that end in a step and are listed.
 #[inline(always)]
 fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
     let mut listed = ends.listed;
@@ -535,7 +552,7 @@ fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
     listed
 }
 
-/// Keeps what listing needs of a step, and notes the lines to be listed; 1 if there are some, or 0.
+/// Keeps what listing needs of a step. Returns 1 if a listed line ends in it, and 0 otherwise.
 #[inline(always)]
 fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed) -> usize {
     let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
@@ -551,7 +568,7 @@ fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed)
     usize::from(entry.lanes != 0)
 }
 
-/// Counts the lines that ended in a step and are not listed.
+/// Counts the lines that end in a step and are not listed. Lines that end in CR are counted in any case.
 #[inline(always)]
 fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
     ends: &Ends<W>,

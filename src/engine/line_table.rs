@@ -1,7 +1,8 @@
-//! The machine of a line: all grammars together with the facts of `build/fact.rs`, by single bytes and by pairs of bytes.
+//! The automaton of a line, as tables over single bytes and over pairs of bytes.
 //!
-//! At the end of a line the state alone says its verdict, mostly also its scheme and its advisories. The table over pairs of bytes has
-//! 5.7 MB, so it is made at run time from the one over single bytes, and only when enough bytes are read to be worth it.
+//! It is the product of all grammars and of the facts of a line (`build/line_facts.rs`). The state at the end of a line
+//! gives its verdict, and mostly its scheme and advisories. The table over pairs has 5.7 MB. It is made at run time
+//! from the table over single bytes, and only if enough bytes are read to make it worth its cost.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -15,21 +16,22 @@ mod tables {
 
     include!(concat!(env!("OUT_DIR"), "/walk.rs"));
 
-    /// For each state and class of bytes the next state.
+    /// The next state for each state and class of bytes.
     pub(super) static NEXT: &[[u8; 2]; N_STATES * N_CLASSES] =
         include_bytes!(concat!(env!("OUT_DIR"), "/next.bin")).as_chunks().0.first_chunk().unwrap();
 }
 
-/// What the machine knows of a line beside its verdict.
+/// What the automaton knows of a line besides its verdict.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Fact {
-    /// The place of its scheme in [`KNOWN`](crate::grammar::scheme::KNOWN), `None` if it has no scheme; and its advisories.
+    /// Its advisories and its scheme: the place in [`KNOWN`](crate::grammar::scheme::KNOWN), or `None` if it has no
+    /// scheme.
     Plain(Option<usize>, Advisories),
-    /// Nothing.
+    /// Nothing. The line needs a closer look.
     Look,
 }
 
-/// All that the machine knows of a line.
+/// Everything that the automaton knows of a line.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Outcome {
     /// The grammars that accept it.
@@ -38,19 +40,19 @@ pub(crate) struct Outcome {
     pub(crate) fact: Fact,
 }
 
-/// All outcomes there are, by their numbers.
+/// All outcomes, indexed by their numbers.
 pub(crate) static OUTCOMES: &[Outcome] = &tables::OUTCOMES;
 
 const _: () = assert!(OUTCOMES.len() <= 256, "the number of an outcome is one byte");
 
-/// What a column of the table over pairs holds, for each state. Numbers are those of classes.
+/// What a column of the table over pairs holds for each state. The numbers are classes of bytes.
 #[derive(Clone, Copy)]
 enum Column {
     /// The state after bytes of two classes.
     Pair(u8, u8),
-    /// The number of the outcome of the line that ends with a byte of that class.
+    /// The outcome number of the line that ends with a byte of this class.
     Last(u8),
-    /// The number of the outcome of the line that ends here.
+    /// The outcome number of the line that ends here.
     End,
 }
 
@@ -60,17 +62,17 @@ fn next(state: usize, class: u8) -> usize {
     u16::from_le_bytes(tables::NEXT[state * tables::N_CLASSES + usize::from(class)]).into()
 }
 
-/// The number of the outcome of a line, byte by byte. What the table over pairs says is compared with this.
+/// The outcome number of a line, byte by byte. Tests compare the table over pairs with it.
 pub(crate) fn outcome_by_bytes(line: &[u8]) -> u8 {
     tables::ENDS[line.iter().fold(0, |state, &byte| next(state, tables::CLASS_OF[usize::from(byte)]))]
 }
 
-/// A state of the machine: the index of its row in the table over pairs.
+/// A state of the automaton: the index of its row in the table over pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State(u32);
 
 impl State {
-    /// Nothing of the line is read yet. Every LF leads here.
+    /// The state at the start of a line. Every LF leads here.
     pub(crate) const START: Self = Self(0);
 }
 
@@ -81,13 +83,14 @@ const N_CELLS: usize = tables::N_STATES * tables::N_COLUMNS;
 pub(crate) struct LineTable {
     /// The column of each pair of bytes.
     column_of: Box<[u16; 1 << 16]>,
-    /// The column of a line that ends here, and behind these the column of each byte with which a line ends.
+    /// First half: the column of a line that ends here. Second half: the column of each byte with which a line ends.
     last: [u16; 2 << 8],
-    /// For each state and column the state after it, or the number of an outcome.
+    /// For each state and column, the next state or an outcome number.
     rows: Box<[u32; N_CELLS]>,
 }
 
-/// How many bytes are read one by one before the table over pairs is made. Making it takes as long as it saves in some megabytes.
+/// How many bytes are read one by one before the table over pairs is made. Making it takes as long as it saves in a few
+/// megabytes.
 const WORTH: usize = 1 << 20;
 
 static TABLE: OnceLock<LineTable> = OnceLock::new();
@@ -96,7 +99,7 @@ static TABLE: OnceLock<LineTable> = OnceLock::new();
 static N_READ: AtomicUsize = AtomicUsize::new(0);
 
 impl LineTable {
-    /// The table, if it is worth its making now that `n_bytes` more are to be read; otherwise they are read one by one.
+    /// The table, if it is worth making now that `n_bytes` more are read. Otherwise these bytes are read one by one.
     #[inline]
     pub(crate) fn for_bytes(n_bytes: usize) -> Option<&'static Self> {
         TABLE.get().or_else(|| Self::if_worth(n_bytes))
@@ -108,13 +111,12 @@ impl LineTable {
         (before.saturating_add(n_bytes) >= WORTH).then(Self::get)
     }
 
-    /// The table.
+    /// The table, made on the first call.
     pub(crate) fn get() -> &'static Self {
         TABLE.get_or_init(Self::new)
     }
 
     fn new() -> Self {
-        // A state is the index of its row.
         let row_of =
             |state: usize| u32::try_from(state * tables::N_COLUMNS).expect("a table of some megabytes");
         let class = |byte: u8| usize::from(tables::CLASS_OF[usize::from(byte)]);
@@ -155,9 +157,10 @@ impl LineTable {
         State(self.cell(state, self.column_of[usize::from(u16::from_le_bytes(pair))]))
     }
 
-    /// The number of the outcome of the line that ends here, or, if `more`, behind one more byte, `last`.
+    /// The outcome number of the line that ends here or, if `more`, after one more byte `last`.
     ///
-    /// One look-up for both, since whether a line ends at an odd place is anyone's guess: a branch would often go wrong.
+    /// One look-up serves both cases. Whether a line ends at an odd offset is not predictable, so a branch would often
+    /// be mispredicted.
     #[inline(always)]
     pub(crate) fn outcome(&self, state: State, more: bool, last: u8) -> u8 {
         self.cell(state, self.last[usize::from(more) << 8 | usize::from(last)]).to_le_bytes()[0]

@@ -1,9 +1,18 @@
-//! Whole lines, by vectors or by the machine, to whoever has something to do with them: the only hot loop.
+//! Passes whole lines to a [`LineSink`], most of them counted in bulk. This is the only hot loop.
 //!
-//! Most lines of a list are like many others: all there is to know of them follows from their scheme and verdict, and they are
-//! told of in bulk. Where there are vectors, the streams decide them (`bitstreams.rs`), and elsewhere the machine does, at
-//! several places side by side (`table_scan.rs`). The others are handed on one by one. What becomes of a line is decided by the
-//! [`Consumer`]: the scan counts it, the splitter looks where it stands.
+//! With vector instructions, bit streams decide the verdicts of many lines at once (`bitstreams`, `lanes`). Without
+//! them, the table scan walks several lanes side by side (`table_scan`). It also takes the chunks that follow one with
+//! many table lines, because it is faster there.
+//!
+//! Terms of this folder:
+//!
+//! - Lines *counted in bulk* reach the sink only as a number. All that is counted of them follows from their
+//!   scheme, their verdict and a few counters ([`Bulk`]).
+//! - *Listed lines* are the lines that the bit streams pass on one by one, with the verdict if they know it.
+//! - *Table lines* are listed lines whose verdict the bit streams do not know. The table judges them ([`line_table`]).
+//!
+//! The sink decides what happens to a line: the scan counts it, and `urlsift split` records where it is. The engine
+//! knows no tally.
 
 pub(crate) mod line_table;
 pub(crate) mod table_scan;
@@ -11,6 +20,7 @@ pub(crate) mod bitstreams;
 pub(crate) mod lanes;
 
 use std::cell::Cell;
+use std::iter;
 
 use memchr::{memchr, memchr_iter};
 
@@ -28,89 +38,101 @@ use crate::place::Place;
 use crate::simd::{Avx2, Avx512, Gfni};
 use crate::simd::{Kernel, KernelId, LANES};
 
-/// What is done with lines. Each line is told of once, alone or in bulk.
-pub(crate) trait Consumer {
-    /// Which lines the streams hand on one by one though they know all about them, from `place` on.
-    fn list(&self, place: Place) -> List;
+/// A receiver of lines. Each line reaches it once: alone or counted in bulk.
+pub(crate) trait LineSink {
+    /// What the sink needs of the lines from `place` on.
+    fn needs(&self, place: Place) -> Needs;
 
-    /// Whether the machine tells of lines with this outcome in bulk that begin at `place` or behind it.
-    fn in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
+    /// Takes the lines of a chunk that are counted in bulk: the counters, and the number of lines by scheme and verdict.
+    /// The scheme is its place among the known schemes, or `None` for lines without a scheme.
+    fn bulk(&mut self, bulk: &Bulk, plain: impl Iterator<Item = (Option<usize>, Verdict, u64)>);
 
-    /// What there is to say of lines that are not handed on one by one; first of all.
-    fn bulk(&mut self, bulk: &Bulk);
+    /// Takes a line that is not counted in bulk.
+    fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>);
 
-    /// So many lines of a scheme (its place among the known ones, or none) that are not handed on one by one.
-    fn plain(&mut self, scheme: Option<usize>, verdict: Verdict, n_lines: u64);
-
-    /// A blank line.
-    fn blank(&mut self, entry: &Line<'_>);
-
-    /// A line by its scheme and verdict.
-    fn known(
-        &mut self,
-        entry: &Line<'_>,
-        line: &[u8],
-        scheme: &Scheme<'_>,
-        verdict: Verdict,
-        advisories: impl FnOnce() -> Advisories,
-    );
-
-    /// A line that no grammar accepts; if it is known, for the byte at `at`, and RFC 2396 and RFC 3986 accept what comes before.
-    fn bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>);
-
-    /// A line that is not blank, by the number of its outcome.
-    fn judged(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8);
-
-    /// The verdicts, a bit each, of which it has to be shown lines from `place` on, though they are told of in bulk.
-    fn lacking(&self, _place: Place) -> u32 {
-        0
-    }
-
-    /// Whole lines of which nothing has been told yet, to be looked at for what is lacking.
-    fn beginning(&mut self, _lines: &[u8], _place: Place) {}
-
-    /// Whole lines, all of which have been told of, and among which may be some told of in bulk whose verdict is lacking. They come
-    /// in order, and so many stand `before` them in their run. Whether anything is still lacking.
-    fn lacked(&mut self, _lines: &[u8], _place: Place, _before: &dyn Fn() -> u64) -> bool {
+    /// Searches whole lines for the examples of [`Needs::examples`]. Returns whether any are still missing.
+    ///
+    /// All of these lines have reached the sink, some of them counted in bulk, and `before` lines precede them in their
+    /// run. Calls for the same chunk come in the order of the lines. Without `before`, the lines are the first of a
+    /// chunk, and none of them has reached the sink.
+    fn search(&mut self, _lines: &[u8], _place: Place, _before: Option<&dyn Fn() -> u64>) -> bool {
         false
     }
 
-    /// Whether it has to see all lines again.
-    fn looks_again(&self) -> bool {
-        false
-    }
-
-    /// Lines, all of which have been told of, with the places of their LFs; so many stand `before` them in their run.
+    /// Takes lines for a second look, after all of them have reached the sink. `ends` are the offsets of their LFs in
+    /// `lines`, and `before` lines precede them in their run.
     fn again(&mut self, _lines: &[u8], _place: Place, _before: u64, _ends: impl Iterator<Item = usize>) {}
 
-    /// A stretch of lines, all of which have been told of.
+    /// Takes a run: a contiguous range of lines that have all reached the sink. Lines are numbered from the start of
+    /// their run.
     fn cover(&mut self, run: Extent);
 }
 
-/// Numbers of lines.
+/// What a sink needs of lines, besides their number by scheme and verdict.
+pub(crate) struct Needs {
+    /// The lines that are listed although the bit streams could count them in bulk.
+    pub(crate) list: List,
+    /// The table scan counts a line in bulk only if all these grammars accept it.
+    pub(crate) accepted_by: Verdict,
+    /// Whether schemes and advisories are counted. Then the table scan counts a line in bulk only if it has no advisory,
+    /// its scheme is a known one or none, and its verdict needs no example.
+    pub(crate) details: bool,
+    /// The verdicts, one bit each, that still need example lines. Their lines may be counted in bulk nevertheless.
+    pub(crate) examples: u32,
+    /// Whether [`LineSink::again`] has to see all lines.
+    pub(crate) again: bool,
+}
+
+impl Needs {
+    /// Whether the table scan counts lines with this outcome in bulk.
+    fn in_bulk(&self, outcome: &Outcome) -> bool {
+        let is_plain = || match outcome.fact {
+            Fact::Plain(_, advisories) => {
+                advisories.is_empty() && self.examples >> outcome.verdict.bits() & 1 == 0
+            }
+            Fact::Look => false,
+        };
+        outcome.verdict.includes(self.accepted_by) && (!self.details || is_plain())
+    }
+}
+
+/// What the engine knows of a line that is not counted in bulk.
+pub(crate) enum Judged<'a> {
+    /// The line is blank.
+    Blank,
+    /// Its scheme, verdict and advisories.
+    Known(&'a Scheme<'a>, Verdict, &'a dyn Fn() -> Advisories),
+    /// No grammar accepts it. The byte that spoils it, if that byte is known; RFC 2396 and RFC 3986 accept all bytes
+    /// before it.
+    Bad(Option<usize>),
+    /// The number of its outcome in [`OUTCOMES`].
+    Outcome(u8),
+}
+
+/// Counters of a chunk. Except for `cr`, they leave out lines that are passed on one by one.
 #[derive(Default)]
 pub(crate) struct Bulk {
-    /// Those that are blank and are not handed on.
+    /// Blank lines.
     pub(crate) blank: u64,
-    /// Those that end in CR, handed on or not.
+    /// Lines that end in CR, including those that are passed on one by one.
     pub(crate) cr: u64,
-    /// Those with an escaped delimiter that are not handed on.
+    /// Lines with an escaped delimiter.
     pub(crate) delimiters: u64,
-    /// Those with a port that is not the default that are not handed on.
+    /// Lines with a port that is not the default.
     pub(crate) ports: u64,
-    /// Those of them with one that is reserved.
+    /// Lines with a port that is not the default and is reserved. [`Self::ports`] includes them.
     pub(crate) reserved_ports: u64,
 }
 
-/// How many judged lines took which way through the scan. It depends on the kernel, and is no part of a tally.
+/// How many judged lines took which way through the engine. It depends on the kernel and is not part of a tally.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Ways {
-    /// Counted in bulk, never looked at one by one.
+    /// Lines counted in bulk.
     pub plain: u64,
-    /// Verdict known, and looked at for its scheme, its advisories or its defect.
+    /// Lines with a known verdict that were looked at one by one, for their scheme, advisories or defect.
     pub attended: u64,
-    /// Judged one by one by the machine.
+    /// Lines that the table judged one by one.
     pub hard: u64,
 }
 
@@ -126,39 +148,43 @@ impl Ways {
     }
 }
 
-/// How many sub-pieces the machine walks side by side. One walk waits for its table entry most of the time; several hide that.
+/// How many lanes the table scan walks side by side. A walk mostly waits for its table entry, and the other walks hide
+/// that latency.
 const WALKS: usize = 6;
 
-/// After a piece of which more than a third is hard, so many pieces are left to the machine, which is faster then.
+/// How many chunks the table scan takes after a chunk with more than a third table lines. It is faster on such chunks.
 pub(crate) const WALKS_INSTEAD: usize = 7;
 
-/// How many bytes are shown before the machine walks over the lines.
+/// How many bytes at the start of a chunk are searched for missing examples before the table scan.
 const BEGINNING: usize = 2048;
 
-/// How many hard lines are walked side by side, since a walk mostly waits for its table entry; and how many of them there have to
-/// be before it is begun, so that few are walked alone, and their bytes are at hand.
+/// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
+/// latency.
 const HARD_AT_ONCE: usize = 4;
+/// How many table lines are collected before they are walked. With fewer, more of them are walked alone. With many
+/// more, their bytes have left the cache.
 const MANY_HARD: usize = 32;
 
-/// How many bytes the streams read at a time, about: so many that the starts and ends of the lanes cost little, so few that
-/// what is kept of each step is some hundred kilobytes.
+/// The length of a chunk for the bit streams in bytes, about. Larger chunks spend less time on the starts and ends of
+/// lanes. Smaller chunks need less memory for the masks of their steps: at this size, a few hundred kilobytes.
 pub(crate) const PIECE: usize = 512 << 10;
 
 thread_local! {
-    /// A thread uses the same memory for all its pieces.
+    /// The memory that a thread reuses for all its chunks.
     static FINDINGS: Cell<Findings> = Cell::default();
-    /// How many pieces more a thread leaves to the machine.
+    /// How many more chunks this thread passes to the table scan.
     static WALKS_LEFT: Cell<usize> = const { Cell::new(0) };
 }
 
-/// Hands all lines of `body`, which begins at `place` and without a byte order mark, to `consumer`, in no order that means
-/// anything. Tells which way they took.
+/// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
+///
+/// `body` begins at `place` and has no byte order mark.
 ///
 /// # Panics
 ///
-/// When the machine does not have the kernel.
-pub(crate) fn sweep(consumer: &mut impl Consumer, kernel: KernelId, body: &[u8], place: Place) -> Ways {
-    let mut sweeper = Sweeper { consumer, schemes: Schemes::default(), ways: Ways::default() };
+/// If this machine does not have the kernel.
+pub(crate) fn sweep(sink: &mut impl LineSink, kernel: KernelId, body: &[u8], place: Place) -> Ways {
+    let mut sweeper = Sweeper { sink, schemes: Schemes::default(), ways: Ways::default() };
     let missing = "the kernel is available";
     match kernel {
         KernelId::Portable => sweeper.walk_all(body, place),
@@ -174,17 +200,17 @@ pub(crate) fn sweep(consumer: &mut impl Consumer, kernel: KernelId, body: &[u8],
     sweeper.ways
 }
 
-struct Sweeper<'a, C> {
-    consumer: &'a mut C,
+struct Sweeper<'a, S> {
+    sink: &'a mut S,
     schemes: Schemes,
     ways: Ways,
 }
 
-impl<C: Consumer> Sweeper<'_, C> {
-    /// Tells of all lines of `body`, which begins at `place`, by the streams.
+impl<S: LineSink> Sweeper<'_, S> {
+    /// Passes on all lines of `body`, which begins at `place`, by the bit streams.
     fn stream_all<K: Kernel>(&mut self, kernel: K, body: &[u8], place: Place) {
         let mut findings = FINDINGS.take();
-        // The lines of a run, which begins at `from`.
+        // The start of the current run, and the number of lines in it.
         let (mut from, mut lines) = (place.offset, 0);
         let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
         while !rest.is_empty() {
@@ -195,19 +221,20 @@ impl<C: Consumer> Sweeper<'_, C> {
             let (piece, behind) =
                 rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
             if end.is_none() {
-                // What is kept of each step would be four times as long as the line.
+                // The line does not fit a chunk. With bit streams, the masks of its steps would take four times its
+                // length.
                 lines += 1;
                 self.one(piece, at, lines);
             } else if WALKS_LEFT.get() > 0 {
                 WALKS_LEFT.set(WALKS_LEFT.get() - 1);
-                self.consumer.cover(Extent { input: place.input, start: from, end: offset, lines });
+                self.sink.cover(Extent { input: place.input, start: from, end: offset, lines });
                 self.walk_all(piece, at);
                 (from, lines) = (offset + piece.len() as u64, 0);
             } else {
                 let hard_before = self.ways.hard;
                 let more = self.stream(kernel, &mut findings, &Piece::new(piece, K::LANES, at, lines));
                 lines += more;
-                // A few lines say little of those to come.
+                // A short chunk predicts little about the next ones.
                 if piece.len() > PIECE / 4 && self.ways.hard - hard_before > more / 3 {
                     WALKS_LEFT.set(WALKS_INSTEAD);
                 }
@@ -221,17 +248,17 @@ impl<C: Consumer> Sweeper<'_, C> {
             self.one(unended, Place { offset, ..place }, lines);
         }
         let end = place.offset + body.len() as u64;
-        self.consumer.cover(Extent { input: place.input, start: from, end, lines });
+        self.sink.cover(Extent { input: place.input, start: from, end, lines });
     }
 
-    /// Tells of all lines of a piece; how many it has.
+    /// Passes on all lines of a chunk. Returns how many lines it has.
     fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, piece: &Piece<'_>) -> u64 {
-        let list = self.consumer.list(piece.place);
-        let mut reader = Reader::new(kernel, &piece.lanes, list, findings);
+        let needs = self.sink.needs(piece.place);
+        let mut reader = Reader::new(kernel, &piece.lanes, needs.list, findings);
         let mut lines_of_all = 0;
         let mut hard = Vec::new();
-        // The stripes in which lines end that are told of in bulk and whose verdict is lacking.
-        let lacking = self.consumer.lacking(piece.place) & Findings::plain_verdicts();
+        // The stripes with lines that were counted in bulk and have a verdict without examples.
+        let lacking = needs.examples & Findings::plain_verdicts();
         let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
         while reader.stripe(findings) {
             findings.each_listed(|listed| {
@@ -257,39 +284,37 @@ impl<C: Consumer> Sweeper<'_, C> {
             n_stripes += 1;
         }
         self.walk_hard(findings, piece, hard.drain(..));
-        self.consumer.bulk(&Bulk {
+        let bulk = Bulk {
             blank: findings.blank(),
             cr: findings.cr(),
             delimiters: findings.delimiters(),
             ports: findings.ports(),
             reserved_ports: findings.reserved_ports(),
-        });
-        lines_of_all += findings.blank();
-        for (scheme, verdict, lines) in findings.plain() {
-            self.ways.plain += lines;
-            lines_of_all += lines;
-            self.consumer.plain(scheme, verdict, lines);
-        }
+        };
+        self.sink.bulk(&bulk, findings.plain());
+        let plain = findings.plain().map(|(.., lines)| lines).sum::<u64>();
+        self.ways.plain += plain;
+        lines_of_all += bulk.blank + plain;
         if !stripes.is_empty() {
             self.look_for_lacked(findings, piece, K::LANES, &stripes);
         }
-        if self.consumer.looks_again() {
+        if needs.again {
             let lanes = piece.starts.iter().enumerate().take(K::LANES);
             let ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
-            self.consumer.again(piece.bytes, piece.place, piece.before, ends);
+            self.sink.again(piece.bytes, piece.place, piece.before, ends);
         }
         lines_of_all
     }
 
-    /// Tells of a listed line that no grammar accepts.
+    /// Passes on a listed line that no grammar accepts.
     #[inline]
     fn bad(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, at: Option<usize>) {
         let number = || piece.number(findings, listed);
         self.ways.attended += 1;
-        self.consumer.bad(&piece.entry(listed, &number), piece.line(listed), at);
+        self.sink.line(&piece.entry(listed, &number), piece.line(listed), Judged::Bad(at));
     }
 
-    /// Tells of hard lines of a piece.
+    /// Judges table lines of a chunk by the table, and passes them on.
     fn walk_hard(
         &mut self,
         findings: &Findings,
@@ -303,31 +328,33 @@ impl<C: Consumer> Sweeper<'_, C> {
         });
     }
 
-    /// Shows the lines that end in some stripes, among which are those told of in bulk whose verdict is lacking.
+    /// Has the sink search some stripes for missing examples. These stripes have lines of the missing verdicts that
+    /// were counted in bulk.
     #[cold]
     fn look_for_lacked(&mut self, findings: &Findings, piece: &Piece<'_>, n_lanes: usize, stripes: &[usize]) {
         for lane in 0..n_lanes {
             let bytes = piece.lanes[lane];
-            // Where the last line ends that ends before a stripe.
+            // The end of the last line that ends before `stripe`.
             let end_before =
                 |stripe: usize| last_end(&bytes[..bytes.len().min(stripe * STRIPE_LEN)]).unwrap_or(0);
             for &stripe in stripes {
                 let (start, end) = (end_before(stripe), end_before(stripe + 1));
                 let before = || piece.lines_before(findings, lane, start);
-                if !self.consumer.lacked(&bytes[start..end], piece.place_of(lane, start), &before) {
+                if !self.sink.search(&bytes[start..end], piece.place_of(lane, start), Some(&before)) {
                     return;
                 }
             }
         }
     }
 
-    /// Hands on a listed line whose verdict the streams say, if its scheme lets them.
+    /// Passes on a listed line with its verdict from the bit streams. If that verdict does not hold for its scheme, the
+    /// table judges it.
     #[inline]
     fn known(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, verdict: Verdict) {
         let number = || piece.number(findings, listed);
         let (entry, line) = (piece.entry(listed, &number), piece.line(listed));
         if line.is_empty() {
-            return self.consumer.blank(&entry);
+            return self.sink.line(&entry, line, Judged::Blank);
         }
         let scheme = self.schemes.of(line);
         if !decides(scheme.known, scheme.name) {
@@ -335,7 +362,7 @@ impl<C: Consumer> Sweeper<'_, C> {
             return self.hard(&entry, line, outcome);
         }
         self.ways.attended += 1;
-        // Without a scheme, RFC 1738 has no say.
+        // RFC 1738 and the draft have no lines without a scheme.
         let verdict =
             if scheme.name.is_some() { verdict } else { Verdict::from_bits(verdict.bits() & 0b1_1100) };
         let advisories = || {
@@ -343,10 +370,10 @@ impl<C: Consumer> Sweeper<'_, C> {
             findings.each_noteworthy(listed, |at| advisories.add_at(scheme.known, line, at - listed.start));
             advisories
         };
-        self.consumer.known(&entry, line, &scheme, verdict, advisories);
+        self.sink.line(&entry, line, Judged::Known(&scheme, verdict, &advisories));
     }
 
-    /// Tells of all lines of `body`, which begins at `place`, by the machine.
+    /// Passes on all lines of `body`, which begins at `place`, by the table scan.
     fn walk_all(&mut self, body: &[u8], place: Place) {
         let mut offset = place.offset;
         let pieces = cut::<WALKS>(body, WALKS);
@@ -355,17 +382,18 @@ impl<C: Consumer> Sweeper<'_, C> {
             offset += piece.len() as u64;
             at
         });
-        // What is frequent is seen there, and can be told of in bulk behind it.
+        // Frequent verdicts get their examples at the start, so that the lines after it can be counted in bulk.
         let beginning = &pieces[0][..last_end(&pieces[0][..pieces[0].len().min(BEGINNING)]).unwrap_or(0)];
-        if self.consumer.lacking(place) != 0 {
-            self.consumer.beginning(beginning, place);
+        if self.sink.needs(place).examples != 0 {
+            self.sink.search(beginning, place, None);
         }
         let behind = Place { offset: place.offset + beginning.len() as u64, ..place };
-        // By the number of the outcome, which is a byte.
+        // Indexed by the number of the outcome, which is one byte.
         let mut in_bulk = [false; 256];
         let mut counts = [0; 256];
+        let needs = self.sink.needs(behind);
         for (in_bulk, outcome) in in_bulk.iter_mut().zip(OUTCOMES) {
-            *in_bulk = self.consumer.in_bulk(outcome, behind);
+            *in_bulk = needs.in_bulk(outcome);
         }
         let mut cr = 0;
         let lines = walk(pieces, |lane, Ended { number, start, end, cr: ends_in_cr, outcome }| {
@@ -378,73 +406,73 @@ impl<C: Consumer> Sweeper<'_, C> {
             let place = Place { offset: places[lane].offset + start as u64, ..place };
             self.walked(&pieces[lane][start..end], place, number, outcome);
         });
-        self.consumer.bulk(&Bulk { cr, ..Bulk::default() });
-        for (outcome, lines) in OUTCOMES.iter().zip(counts) {
-            if let Fact::Plain(known, _) = outcome.fact {
-                self.ways.plain += lines;
-                self.consumer.plain(known, outcome.verdict, lines);
-            }
-        }
-        // Each lane counted its lines from 1: each is a run of its own, and the tally joins them.
+        let plain = OUTCOMES.iter().zip(counts).filter_map(|(outcome, lines)| match outcome.fact {
+            Fact::Plain(known, _) => Some((known, outcome.verdict, lines)),
+            Fact::Look => None,
+        });
+        self.ways.plain += plain.clone().map(|(.., lines)| lines).sum::<u64>();
+        self.sink.bulk(&Bulk { cr, ..Bulk::default() }, plain);
+        // Each lane numbers its lines from 1, so each is a run. The tally joins them.
         for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
-            if self.consumer.looks_again() {
-                self.consumer.again(piece, at, 0, memchr_iter(b'\n', piece));
+            if needs.again {
+                self.sink.again(piece, at, 0, memchr_iter(b'\n', piece));
             }
             let end = at.offset + piece.len() as u64;
-            self.consumer.cover(Extent { input: place.input, start: at.offset, end, lines });
+            self.sink.cover(Extent { input: place.input, start: at.offset, end, lines });
         }
     }
 
-    /// Passes on one line of the walk that is not counted in bulk. Not inlined, so that the code for each line end stays small enough to be.
+    /// Passes on a line of the table scan that is not counted in bulk. It is not inlined, so that the code for each
+    /// line end stays small enough to be inlined.
     #[inline(never)]
     fn walked(&mut self, line: &[u8], place: Place, number: u64, outcome: u8) {
         let number = || number;
         let entry = Line::whole(place, &number, line);
         if line.is_empty() {
-            self.consumer.blank(&entry);
+            self.sink.line(&entry, line, Judged::Blank);
         } else {
             self.ways.attended += 1;
-            self.consumer.judged(&entry, line, outcome);
+            self.sink.line(&entry, line, Judged::Outcome(outcome));
         }
     }
 
-    /// Hands on a line of which nothing is known, not even whether it has a terminator.
+    /// Passes on a line about which nothing is known, not even whether it has a terminator.
     fn one(&mut self, bytes: &[u8], place: Place, number: u64) {
         let (line, cr) = trim_terminator(bytes);
-        self.consumer.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() });
+        self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() }, iter::empty());
         let [outcome] = outcomes([line]);
         self.hard(&Line::whole(place, &|| number, line), line, outcome);
-        if self.consumer.looks_again() {
-            self.consumer.again(bytes, place, number - 1, memchr_iter(b'\n', bytes));
+        if self.sink.needs(place).again {
+            self.sink.again(bytes, place, number - 1, memchr_iter(b'\n', bytes));
         }
     }
 
-    /// Hands on a line that was judged alone, by the number of its outcome.
+    /// Passes on a line that was judged alone, with the number of its outcome.
     fn hard(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         if line.is_empty() {
-            self.consumer.blank(entry);
+            self.sink.line(entry, line, Judged::Blank);
         } else {
             self.ways.hard += 1;
-            self.consumer.judged(entry, line, outcome);
+            self.sink.line(entry, line, Judged::Outcome(outcome));
         }
     }
 }
 
-/// Whole lines that the streams read at once.
+/// A chunk of whole lines for the bit streams.
 struct Piece<'a> {
     bytes: &'a [u8],
     place: Place,
-    /// How many lines stand before it.
+    /// How many lines of the run precede the chunk.
     before: u64,
     lanes: [&'a [u8]; LANES],
-    /// Where in it each lane begins.
+    /// The offset in the chunk at which each lane begins.
     starts: [usize; LANES],
-    /// How many lanes have been counted, and how many lines stand before each of those and the next.
+    /// How many lanes have been counted, and how many lines of the chunk precede each of these and the next.
     counted: Cell<(usize, [u64; LANES])>,
 }
 
 impl<'a> Piece<'a> {
-    /// `n_lanes` lanes of whole lines, of which there are `before` before them.
+    /// Cuts a chunk into `n_lanes` lanes of whole lines. `before` lines precede it in its run.
     fn new(bytes: &'a [u8], n_lanes: usize, place: Place, before: u64) -> Self {
         let lanes: [&[u8]; LANES] = cut(bytes, n_lanes);
         let mut starts = [0; LANES];
@@ -472,13 +500,13 @@ impl<'a> Piece<'a> {
         Place { offset: self.place.offset + (self.starts[lane] + at) as u64, ..self.place }
     }
 
-    /// The number of a line.
+    /// The number of a line in its run.
     fn number(&self, findings: &Findings, listed: &ListedLine) -> u64 {
         self.lines_before(findings, listed.lane, listed.start) + 1
     }
 
-    /// How many lines of the run stand before that place of a lane. Linear in the length of the lane, and of the lanes before it
-    /// that have not been counted.
+    /// How many lines of the run precede byte `at` of a lane. Linear in the length of the lane and of the lanes before
+    /// it that have not been counted yet.
     fn lines_before(&self, findings: &Findings, lane: usize, at: usize) -> u64 {
         let (mut n_counted, mut lines) = self.counted.get();
         while n_counted < lane {

@@ -1,33 +1,34 @@
-//! Lanes of whole lines to what the machine knows of each line at its end: several lanes side by side, two bytes a step.
+//! Walks several lanes of whole lines through the table side by side, two bytes per step, and passes on each line with
+//! its outcome.
 //!
-//! The machine is that of all grammars together with that of the facts (`build/fact.rs`), so that where a line ends, the state
-//! alone says its verdict, mostly also its scheme and its advisories. What is counted, and which lines are looked at again,
-//! is not decided here.
+//! The table is the product of the automata of all grammars and of the facts of a line (`build/line_facts.rs`).
+//! The state at the end of a line gives its verdict, and mostly its scheme and advisories. This file does not decide
+//! what is counted and which lines get a second look.
 //!
-//! A first pass over a stripe of each lane stores the state before each pair of bytes and does nothing else; a second finds
-//! the line ends in the stripe, and looks up the states there. No branch depends on where lines end: each such branch would
-//! go wrong about once a line, and a wrong guess costs as much as walking over some twenty bytes.
+//! Each stripe takes two passes. The first pass stores the state before each pair of bytes and does nothing else. The
+//! second pass finds the line ends and looks up their states. No branch depends on where lines end. Such a branch would
+//! be mispredicted about once per line, and a misprediction costs as much as walking over some twenty bytes.
 
 use crate::engine::line_table::{LineTable, State, outcome_by_bytes};
 use crate::lines::trim_terminator;
 use crate::simd::{BLOCK, find_one};
 
-/// A line at its end.
+/// A line that has ended.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Ended {
     /// Its number in its lane, from 1.
     pub(crate) number: u64,
-    /// Where it begins, in bytes from the start of the lane.
+    /// The offset of its first byte in the lane.
     pub(crate) start: usize,
-    /// Where its terminator begins.
+    /// The offset of its terminator in the lane.
     pub(crate) end: usize,
     /// Whether the terminator begins with a CR.
     pub(crate) cr: bool,
-    /// The number of its outcome, that of the empty reference if the line is blank.
+    /// The number of its outcome. A blank line has the outcome of the empty reference.
     pub(crate) outcome: u8,
 }
 
-/// The numbers of the outcomes of some lines.
+/// The outcome numbers of some lines.
 pub(crate) fn outcomes<const N: usize>(lines: [&[u8]; N]) -> [u8; N] {
     match LineTable::for_bytes(lines.iter().map(|line| line.len()).sum()) {
         Some(table) => outcomes_by_pairs(table, lines),
@@ -35,7 +36,7 @@ pub(crate) fn outcomes<const N: usize>(lines: [&[u8]; N]) -> [u8; N] {
     }
 }
 
-/// The same by the table, side by side as far as all of them go.
+/// The outcome numbers of some lines, by the table. The lines are walked side by side up to the length of the shortest.
 #[inline(always)]
 fn outcomes_by_pairs<const N: usize>(table: &LineTable, lines: [&[u8]; N]) -> [u8; N] {
     let halves: [(&[[u8; 2]], &[u8]); N] = lines.map(<[u8]>::as_chunks);
@@ -53,7 +54,7 @@ fn outcomes_by_pairs<const N: usize>(table: &LineTable, lines: [&[u8]; N]) -> [u
     })
 }
 
-/// A line on its way, with what is left of it.
+/// A line that is being walked, and its remaining bytes.
 struct Walked<'a, L> {
     line: L,
     state: State,
@@ -67,14 +68,14 @@ impl<'a, L> Walked<'a, L> {
         Self { line, state: State::START, pairs, last }
     }
 
-    /// The number of the outcome, once there are no more pairs.
+    /// The number of the outcome, once no pairs are left.
     fn outcome(&self, table: &LineTable) -> u8 {
         table.outcome(self.state, !self.last.is_empty(), self.last.first().copied().unwrap_or(0))
     }
 }
 
-/// Tells the number of the outcome of each of `lines`, in no order that means anything. `N` of them are walked side by side;
-/// where one has ended the next begins.
+/// Calls `each` with the outcome number of each of `lines`, in no particular order. `N` lines are walked side by side.
+/// When one ends, the next begins.
 pub(crate) fn each_outcome<'a, const N: usize, L>(
     lines: impl Iterator<Item = (L, &'a [u8])>,
     mut each: impl FnMut(L, u8),
@@ -85,7 +86,7 @@ pub(crate) fn each_outcome<'a, const N: usize, L>(
             n_bytes += bytes.len();
             each(line, outcome_by_bytes(bytes));
         }
-        // The next lines may be worth it.
+        // Count these bytes, because with more lines the table becomes worth making.
         LineTable::for_bytes(n_bytes);
         return;
     };
@@ -122,22 +123,22 @@ pub(crate) fn each_outcome<'a, const N: usize, L>(
     }
 }
 
-/// How many bytes of each lane are walked before the lines that ended in them are given out: as many blocks as [`find_one`] looks
-/// at.
+/// How many bytes of each lane are walked before the lines that end in them are passed on. One call of [`find_one`]
+/// searches as many.
 const STRIPE: usize = 8 * BLOCK;
 
 type Stripe = [u8; STRIPE];
 
-/// The state before each pair of bytes of a stripe, and that at its end.
+/// The state before each pair of bytes of a stripe, and the state at its end.
 type Trace = [State; STRIPE / 2 + 1];
 
-/// How many pairs of each lane one turn of the loop takes.
+/// How many pairs of each lane one iteration of the loop takes.
 const UNROLL: usize = 4;
 
-/// Reads all lanes, each of whole lines, and gives `line` each line with the number of its lane; those of one lane in their
-/// order. Returns how many lines each lane has.
+/// Walks lanes of whole lines, and calls `line` with each line and the number of its lane. The lines of one lane come
+/// in order. Returns how many lines each lane has.
 ///
-/// Lines end as everywhere: in LF with all CRs directly before it, the last one also without.
+/// A line ends in LF with all CRs directly before it. The last line may lack the LF.
 #[inline(always)]
 pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], line: impl FnMut(usize, Ended)) -> [u64; N] {
     match LineTable::for_bytes(lanes.iter().map(|lane| lane.len()).sum()) {
@@ -146,7 +147,7 @@ pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], line: impl FnMut(usize, En
     }
 }
 
-/// The same byte by byte, lane after lane.
+/// Does what [`walk`] does, byte by byte and lane after lane.
 fn walk_by_bytes<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, Ended)) -> [u64; N] {
     let mut n = 0;
     lanes.map(|lane| {
@@ -162,7 +163,7 @@ fn walk_by_bytes<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, 
     })
 }
 
-/// The same by the table.
+/// Does what [`walk`] does, by the table.
 #[inline(always)]
 fn walk_by_pairs<const N: usize>(
     table: &LineTable,
@@ -173,7 +174,7 @@ fn walk_by_pairs<const N: usize>(
     let mut traces = [[State::START; STRIPE / 2 + 1]; N];
     let mut ends = [0; STRIPE + AT_ONCE];
     let mut readers = lanes.map(|lane| Reader::new(table, lane));
-    // The last bytes of each lane are left over: its last line may lack the LF.
+    // The last bytes of each lane are left for later, because its last line may lack the LF.
     let together = lanes.iter().map(|lane| lane.len().saturating_sub(1) / STRIPE * STRIPE).min().unwrap_or(0);
     for from in (0..together).step_by(STRIPE) {
         let stripes = lanes.map(|lane| lane[from..].first_chunk().expect("a stripe of each lane"));
@@ -186,7 +187,7 @@ fn walk_by_pairs<const N: usize>(
         let lane = lanes[n];
         for from in (together..lane.len()).step_by(STRIPE) {
             let rest = &lane[from..lane.len().min(from + STRIPE)];
-            // No LF is added: what is behind the lane ends no line.
+            // The padding has no LF, so it ends no line.
             let mut stripe = [0; STRIPE];
             stripe[..rest.len()].copy_from_slice(rest);
             walk_stripe(
@@ -204,7 +205,7 @@ fn walk_by_pairs<const N: usize>(
     readers.map(|reader| reader.lines)
 }
 
-/// Walks all lanes through one stripe, side by side. A function of its own, so that the states stay in registers.
+/// Walks all lanes through one stripe, side by side. It is a separate function, so that the states stay in registers.
 #[inline(never)]
 fn walk_stripe<const N: usize>(
     table: &LineTable,
@@ -230,18 +231,18 @@ fn walk_stripe<const N: usize>(
     *states = now;
 }
 
-/// How many line ends are noted at once, whether there are as many or not: that saves a branch that would often go wrong.
+/// How many line ends are noted at once, even if there are fewer. This saves a branch that would often be mispredicted.
 const AT_ONCE: usize = 4;
 
-/// Where lines end in a stripe.
+/// The offsets of line ends in a stripe.
 type Ends = [u32; STRIPE + AT_ONCE];
 
-/// How far the lines of a lane have been given out.
+/// How far the lines of a lane have been passed on.
 struct Reader<'a> {
     table: &'a LineTable,
     lane: &'a [u8],
     lines: u64,
-    /// Where the next line begins.
+    /// The offset of the next line.
     start: usize,
 }
 
@@ -250,7 +251,7 @@ impl<'a> Reader<'a> {
         Self { table, lane, lines: 0, start: 0 }
     }
 
-    /// Gives `line` the lines that end in the stripe that begins at `from`, which has been walked.
+    /// Calls `line` with each line that ends in a stripe. The stripe begins at `from` and has been walked.
     #[inline(always)]
     fn end_lines(
         &mut self,
@@ -282,7 +283,6 @@ impl<'a> Reader<'a> {
         for &end in &ends[..n_ends] {
             let end = end as usize;
             line(self.end_line(from, stripe, trace, end));
-            // Behind the LF.
             self.start = from + end + 1;
         }
     }
@@ -305,11 +305,12 @@ impl<'a> Reader<'a> {
             let last = stripe[(end & !1) % STRIPE];
             self.table.outcome(trace[end / 2], end % 2 == 1, last)
         };
-        // Made in one place, for what two branches make is handed on by memory, and read back in other portions than it was written.
+        // Built in one place. If two branches built it, it would be written to memory and read back in other widths,
+        // which stalls.
         Ended { number, start, end: line_end, cr: crs > 0, outcome }
     }
 
-    /// The outcome of the line that ends at `end`, in an earlier stripe, with CRs up to this one.
+    /// The outcome of a line that ends at `end`, in an earlier stripe. Only CRs follow, up to this stripe.
     #[cold]
     #[inline(never)]
     fn outcome_far_back(&self, end: usize) -> u8 {
@@ -326,7 +327,7 @@ mod tests {
     use crate::lines::cut;
     use std::{fs, path::Path};
 
-    /// Numbers that follow from a seed.
+    /// Pseudo-random numbers from a seed.
     struct Random(u64);
 
     impl Random {
@@ -355,7 +356,7 @@ mod tests {
         lines
     }
 
-    /// Whether all that the machine says of `line` is so; whether it says more than the verdict.
+    /// Checks everything that the table knows of `line`. Returns whether that is more than the verdict.
     fn check(line: &[u8]) -> bool {
         let [outcome] = outcomes_by_pairs(LineTable::get(), [line]);
         assert_eq!(outcome, outcome_by_bytes(line), "{}", line.escape_ascii());
@@ -416,7 +417,7 @@ mod tests {
 
     type Lines = Vec<(usize, u64, usize, usize, bool, u8)>;
 
-    /// What a walk tells of each line, lane by lane.
+    /// What a walk passes on of each line, lane by lane.
     fn told<const N: usize>(walk: impl FnOnce(&mut dyn FnMut(usize, Ended)) -> [u64; N]) -> Lines {
         let mut given = Vec::new();
         let lines = walk(&mut |lane, ended| {
@@ -438,7 +439,7 @@ mod tests {
     fn lines_end_where_they_end() {
         let mut random = Random(2);
         for turn in 0..3000 {
-            // Few line ends, many, CRs, and lengths about those of a stripe.
+            // Few line ends, many line ends, or long runs of CRs. The lengths are close to multiples of a stripe.
             let alphabet: &[u8] = match turn % 4 {
                 0 => b"\n\r/a",
                 1 => b"\n:a//a%2Fhttp:.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",

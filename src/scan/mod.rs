@@ -1,7 +1,7 @@
-//! Whole lines into a tally.
+//! Counts whole lines into a tally. The scan decides what is counted of a line, not what its verdict is.
 //!
-//! The engine (`engine/mod.rs`) tells of most lines in bulk: all there is to count of them follows from their scheme and verdict. The
-//! others are counted one by one (`count_line.rs`).
+//! The engine counts most lines in bulk: their scheme and verdict determine all that is to be counted. It passes the
+//! other lines to `count_line.rs` one by one. `Observer` is the engine's consumer.
 
 pub(crate) mod find_examples;
 pub(crate) mod count_line;
@@ -10,11 +10,10 @@ pub(crate) mod record_fields;
 
 pub use crate::engine::Ways;
 use crate::engine::lanes::List;
-use crate::engine::line_table::{Fact, Outcome};
-use crate::engine::{Bulk, Consumer, sweep};
+
+use crate::engine::{Bulk, Judged, LineSink, Needs, sweep};
 use crate::example::Line;
-use crate::grammar::advisory::{Advisories, Advisory};
-use crate::grammar::scheme::Scheme;
+use crate::grammar::advisory::Advisory;
 use crate::grammar::{Grammar, Verdict};
 use crate::lines::skip_byte_order_mark;
 use crate::place::{Extent, Place};
@@ -26,17 +25,19 @@ use crate::tally::{ByVerdict, Signs, Tally};
 
 pub use crate::tally::optional::{DistinctWanted, TopWanted};
 
-/// What changes a count.
+/// The options that change a count.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Options {
-    /// The grammar whose refusals are explained: counted by component and cause, with examples.
+    /// The grammar whose refusals are explained, that is, counted by component and cause, with examples.
     pub grammar: Grammar,
-    /// Whether it is counted how long judged lines are ([`Tally::lengths`]). Takes some nanoseconds a line.
+    /// Whether lengths of judged lines are counted ([`Tally::lengths`]). Costs some nanoseconds per line.
     pub lengths: bool,
-    /// Of what the most frequent are counted ([`Tally::top_hosts`] and others). Takes some dozen nanoseconds a line.
+    /// Which items are counted to find the most frequent ([`Tally::top_hosts`] and others). Costs some dozen
+    /// nanoseconds per line.
     pub top: TopWanted,
-    /// Of what the different ones are counted ([`Tally::distinct_hosts`] and others). Takes some dozen nanoseconds a line.
+    /// Which distinct items are counted ([`Tally::distinct_hosts`] and others). Costs some dozen nanoseconds per
+    /// line.
     pub distinct: DistinctWanted,
 }
 
@@ -52,7 +53,7 @@ impl Default for Options {
 }
 
 impl Options {
-    /// What has to be counted line by line.
+    /// The counts that need a second look at each line.
     pub(crate) fn wanted(&self) -> Wanted {
         Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct }
     }
@@ -60,8 +61,8 @@ impl Options {
 
 /// Judges all lines of `bytes`, a whole corpus in memory, and counts them as input 0.
 ///
-/// Lines end as everywhere: in LF with all CRs directly before it; a byte order mark at the start is skipped. Linear in the
-/// number of bytes; allocates a few megabytes at most, whatever the input.
+/// A line ends in LF with all CRs directly before it. A byte order mark at the start is skipped. The time is linear
+/// in the number of bytes. At most a few megabytes are allocated for any input.
 ///
 /// ```
 /// use urlsift::{Grammar, scan};
@@ -78,8 +79,8 @@ pub fn scan(bytes: &[u8], options: &Options) -> Tally {
 
 /// Judges all lines of `bytes`, a part of an input that begins at `place`, and counts them.
 ///
-/// The part must begin where a line of the input begins and end where one or the input ends. The tallies of all parts of
-/// an input, merged in any order, are the tally of the input. Costs what [`scan`] costs.
+/// The part must begin at the start of a line, and end at the end of a line or of the input. The tallies of all parts
+/// of an input, merged in any order, equal the tally of the input. It costs as much as [`scan`].
 #[must_use]
 pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     let mut tally = Tally::default();
@@ -87,15 +88,15 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     tally
 }
 
-/// Does what [`scan_part`] does, by a kernel of choice, and adds it to `tally`, which has not seen these bytes yet. Tells
-/// which way the lines took.
+/// Judges lines like [`scan_part`], but with the given kernel, and adds them to `tally`. Returns which way the lines
+/// took.
 ///
-/// The kernel changes the time it takes, and nothing else. Many small inputs are best counted into one tally, each under its own
-/// number: a tally of its own costs some 20 microseconds, until it has its examples.
+/// The tally must not contain these bytes yet. The kernel changes the time, and nothing else. For many small inputs
+/// use one tally, with a number for each input: a new tally costs some 20 microseconds until it has its examples.
 ///
 /// # Panics
 ///
-/// When the machine does not have the kernel ([`KernelId::is_available`]).
+/// If the machine does not have the kernel ([`KernelId::is_available`]).
 pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place, options: &Options) -> Ways {
     let body = skip_byte_order_mark(bytes, place.offset);
     let mark_len = (bytes.len() - body.len()) as u64;
@@ -103,32 +104,26 @@ pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place
     tally.note(place.input, Signs::of(bytes, place.offset));
     let at = Place { offset: place.offset + mark_len, ..place };
     let ways = sweep(&mut Observer::new(options.grammar, options.wanted(), tally), kernel, body, at);
-    // The mark has no line and belongs to the first one's run.
+    // The mark belongs to no line, but to the run of the first line.
     tally.cover(Extent { input: place.input, start: place.offset, end: at.offset, lines: 0 });
     tally.settle();
     ways
 }
 
-impl Consumer for Observer<'_> {
-    fn list(&self, place: Place) -> List {
+impl LineSink for Observer<'_> {
+    fn needs(&self, place: Place) -> Needs {
         let wanted = |&advisory: &Advisory| !self.tally.has_examples(advisory, place);
         let advisories = Advisory::ALL.iter().copied().filter(wanted).collect();
-        List { grammar: self.grammar, blank: false, advisories }
+        Needs {
+            list: List { grammar: self.grammar, blank: false, advisories },
+            accepted_by: [self.grammar].into_iter().collect(),
+            details: true,
+            examples: self.tally.lacking(place),
+            again: self.wanted.any(),
+        }
     }
 
-    /// Whether a line has nothing to advise, nothing to explain and nothing to show, and its scheme is known.
-    fn in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
-        let Fact::Plain(_, advisories) = outcome.fact else { return false };
-        let shown = self.tally.has_first(outcome.verdict, place);
-        advisories.is_empty() && outcome.verdict.accepts(self.grammar) && shown
-    }
-
-    fn plain(&mut self, scheme: Option<usize>, verdict: Verdict, n_lines: u64) {
-        self.tally.count_many(scheme, verdict, n_lines);
-        self.in_bulk.count(verdict, n_lines);
-    }
-
-    fn bulk(&mut self, bulk: &Bulk) {
+    fn bulk(&mut self, bulk: &Bulk, plain: impl Iterator<Item = (Option<usize>, Verdict, u64)>) {
         self.in_bulk = ByVerdict::default();
         self.search = None;
         self.tally.cr += bulk.cr;
@@ -136,58 +131,41 @@ impl Consumer for Observer<'_> {
         self.tally.count_advised(Advisory::EncodedDelimiter, bulk.delimiters);
         self.tally.count_advised(Advisory::PortNondefault, bulk.ports);
         self.tally.count_advised(Advisory::PortReserved, bulk.reserved_ports);
-    }
-
-    #[inline]
-    fn blank(&mut self, _: &Line<'_>) {
-        self.tally.blank += 1;
-    }
-
-    #[inline]
-    fn known(
-        &mut self,
-        entry: &Line<'_>,
-        line: &[u8],
-        scheme: &Scheme<'_>,
-        verdict: Verdict,
-        advisories: impl FnOnce() -> Advisories,
-    ) {
-        self.observe_known(entry, line, scheme, verdict, advisories());
-    }
-
-    fn bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
-        self.observe_bad(entry, line, at);
-    }
-
-    fn judged(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
-        self.observe_outcome(entry, line, outcome);
-    }
-
-    fn lacking(&self, place: Place) -> u32 {
-        self.tally.lacking(place)
-    }
-
-    #[cold]
-    fn beginning(&mut self, lines: &[u8], place: Place) {
-        // How many of each there are is not known, but that there are no more.
-        let mut all = ByVerdict::default();
-        for verdict in Verdict::all() {
-            all.count(verdict, lines.len() as u64);
+        for (scheme, verdict, n_lines) in plain {
+            self.tally.count_many(scheme, verdict, n_lines);
+            self.in_bulk.count(verdict, n_lines);
         }
-        Search::new(self.tally, place, all).look_in(self.tally, lines, place, &|| 0);
+    }
+
+    #[inline]
+    fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>) {
+        match judged {
+            Judged::Blank => self.tally.blank += 1,
+            Judged::Known(scheme, verdict, advisories) => {
+                self.observe_known(entry, line, scheme, verdict, advisories());
+            }
+            Judged::Bad(at) => self.observe_bad(entry, line, at),
+            Judged::Outcome(outcome) => self.observe_outcome(entry, line, outcome),
+        }
     }
 
     #[cold]
-    fn lacked(&mut self, lines: &[u8], place: Place, before: &dyn Fn() -> u64) -> bool {
+    fn search(&mut self, lines: &[u8], place: Place, before: Option<&dyn Fn() -> u64>) -> bool {
+        let Some(before) = before else {
+            // The number of lines per verdict is not known here. The number of bytes is an upper bound.
+            let mut all = ByVerdict::default();
+            for verdict in Verdict::all() {
+                all.count(verdict, lines.len() as u64);
+            }
+            let mut search = Search::new(self.tally, place, all);
+            search.look_in(self.tally, lines, place, &|| 0);
+            return !search.is_done();
+        };
         let search = self
             .search
             .get_or_insert_with(|| Search::new(self.tally, place, std::mem::take(&mut self.in_bulk)));
         search.look_in(self.tally, lines, place, before);
         !search.is_done()
-    }
-
-    fn looks_again(&self) -> bool {
-        self.wanted.any()
     }
 
     fn again(&mut self, lines: &[u8], place: Place, before: u64, ends: impl Iterator<Item = usize>) {
@@ -196,7 +174,7 @@ impl Consumer for Observer<'_> {
             SecondLook::new(&mut self.tally.census, &self.wanted, lines, place, before, &mut refused);
         ends.for_each(|end| look.line_until(end));
         look.finish();
-        // Those of lines still to come.
+        // What is left are the offsets of later lines.
         self.refused = refused;
     }
 
@@ -234,7 +212,7 @@ mod tests {
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
             let (tally, ways) = scan_by(kernel);
             assert!(tally == expected, "{kernel}");
-            // Two in three lines are hard, and all but a few pieces of them walked instead.
+            // Two in three lines are table lines. The table scan takes all but a few chunks of them.
             assert!(ways.attended > 4 * ways.hard && ways.plain > 0, "{kernel} {ways:?}");
             assert_eq!(ways.plain + ways.attended + ways.hard, expected.judged().lines(), "{kernel}");
         }
@@ -242,7 +220,7 @@ mod tests {
 
     #[test]
     fn a_run_of_crs_is_looked_at_once() {
-        // Looked at once for each CR, this would take minutes.
+        // Scanning the run once per CR would take minutes.
         let mut text = vec![b'\r'; 32 << 20];
         assert_eq!(scan(&text, &Options::default()).blank, 1);
         text.push(b'\n');

@@ -1,8 +1,9 @@
-//! Lines in two: those that all chosen grammars accept, byte for byte, and the others with what is wrong with them; and records
-//! by the URLs in them.
+//! Splits lines into accepted and refused ones, and records by the URLs in them (`urlsift split`).
 //!
-//! Of most lines only where they end is ever known: the sweep tells which lines are refused, and all that stands between two
-//! of them is moved as it is. Writing is the limit, not judging.
+//! A line is accepted if all chosen grammars accept it. Accepted lines are copied byte for byte; refused lines are
+//! written with their defects. Of most lines only the end is ever found: the engine lists the refused lines, and
+//! everything between two of them is moved as a block. Writing limits the throughput, not judging. This folder counts
+//! no defects.
 
 mod outputs;
 mod records;
@@ -15,14 +16,13 @@ use memchr::{memchr, memchr_iter};
 
 use self::outputs::{Outputs, Parts};
 use crate::engine::lanes::List;
-use crate::engine::line_table::{OUTCOMES, Outcome};
-use crate::engine::{Bulk, Consumer, sweep};
+use crate::engine::line_table::OUTCOMES;
+use crate::engine::{Bulk, Judged, LineSink, Needs, sweep};
 use crate::example::Line;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::automaton::Tracker;
 use crate::grammar::defect::Defect;
 use crate::grammar::escape;
-use crate::grammar::scheme::Scheme;
 use crate::grammar::{Grammar, Verdict};
 use crate::input::workers::with_helpers;
 use crate::input::{Input, Sizes};
@@ -37,38 +37,41 @@ use crate::run::{Effort, Failure};
 use crate::scan::record_fields;
 use crate::simd::KernelId;
 
-/// Where blank lines go, which are not judged.
+/// Where blank lines go. They are not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Blank {
-    /// To the accepted lines, as they are.
+    /// They are written unchanged to the accepted output.
     Accepted,
-    /// To the refused ones.
+    /// They are written to the refused output.
     Refused,
-    /// Nowhere; they are counted.
+    /// They are counted and not written.
     Dropped,
 }
 
 /// How refused lines are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Form {
-    /// Tab-separated fields: the name of the input, the number of the line in it from 1, where the line begins in bytes from the
-    /// start of the input; of each grammar chosen, in the order of [`Grammar::ALL`], why it refuses the line, as
-    /// component:cause@offset, or `-` if it does not; and last the line without its terminator, as [`escape::push`] writes it,
-    /// from which it can be read back. Of a blank line each grammar says `blank`.
+    /// Tab-separated fields: input, line, offset, a defect per grammar, and text.
     ///
-    /// Of a record, number, offset and text are its own, line ends in it escaped too, and before the component stands the field:
-    /// role@place:component:cause@offset, where the place counts bytes from the start of the record. What cannot be read, or has no
-    /// URL, has `record` for a component: record:cause@offset, with a [`BadCause`](crate::records::BadCause), `no-field` or `blank`.
+    /// The line number counts from 1. The offset of the line is in bytes from the start of the input. Each chosen
+    /// grammar has a field, in the order of [`Grammar::ALL`]. It says why the grammar refuses the line, as
+    /// component:cause@offset, or `-` if it accepts the line. For a blank line each grammar has `blank`. The text is
+    /// the line without its terminator, escaped by [`escape::push`], and can be restored from that.
+    ///
+    /// For a record, number, offset and text are those of the record, and line ends in it are escaped too. The field
+    /// precedes the component: role@place:component:cause@offset. The place is in bytes from the start of the record.
+    /// A record that cannot be read, or has no URL, has `record` as its component: record:cause@offset. The cause is
+    /// a [`BadCause`](crate::records::BadCause), `no-field` or `blank`.
     Tsv,
-    /// The lines or records as they are, with their own line ends.
+    /// The lines or records unchanged, with their own line ends.
     Lines,
 }
 
-/// By what lines are split, and how they are written.
+/// How lines are split and written.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
-    /// A line is accepted if all grammars of this set accept it, and refused otherwise.
+    /// The grammars that must all accept a line. Otherwise it is refused.
     pub by: Verdict,
     /// Where blank lines go.
     pub blank: Blank,
@@ -76,10 +79,10 @@ pub struct Options {
     pub form: Form,
     /// Whether the first row names the fields ([`Form::Tsv`]).
     pub header: bool,
-    /// Where in the inputs the URLs stand.
+    /// Where the URLs are in the inputs.
     pub reading: Reading,
-    /// Whether inputs that are no lists are failures. Accepted lines are printable, and accepted records may hold any bytes,
-    /// which a terminal, say, must not get.
+    /// Whether inputs other than lists are failures. Accepted lines are printable, but accepted records may contain
+    /// any bytes, which must not reach a terminal.
     pub lists_only: bool,
 }
 
@@ -96,43 +99,45 @@ impl Default for Options {
     }
 }
 
-/// How many lines went where.
+/// How many lines and records went to each side.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Split {
-    /// Lines that all chosen grammars accept, and records of whose URLs that holds.
+    /// Lines that all chosen grammars accept, and records whose URLs they all accept.
     pub accepted: u64,
-    /// Lines that one of them refuses, records with such a URL, and those without any.
+    /// Lines that a chosen grammar refuses, records with such a URL, and records that have none or cannot be read.
     pub refused: u64,
-    /// Blank lines, which are neither.
+    /// Blank lines. They count as neither accepted nor refused.
     pub blank: u64,
-    /// Comments and headers of records, which go to both sides.
+    /// Comments and headers of records. They go to both sides.
     pub remarks: u64,
-    /// Byte order marks at the start of inputs; they belong to no line, and are left out.
+    /// Byte order marks at the start of inputs. They belong to no line and are left out.
     pub boms: u64,
-    /// The inputs that could not be read to their end: of these, only what was whole before that is written. And those that cannot
-    /// stand in one file with others.
+    /// Inputs that could not be read to their end, and inputs that cannot share an output with others.
+    ///
+    /// Everything that was complete before an error is written.
     pub failures: Vec<Failure>,
-    /// What was found in inputs that are no lists, by number.
+    /// The records found in inputs other than lists, by number of the input.
     pub records: Vec<(u32, record_fields::Records)>,
 }
 
-/// Writes the lines of `inputs` that all chosen grammars accept to `accepted`, and the others to `refused`, both in the order
-/// of the inputs.
+/// Writes the lines that all chosen grammars accept to `accepted`, and the others to `refused`, in the order of
+/// `inputs`.
 ///
-/// Accepted lines are written byte for byte, with their own line ends. The last line of an input may lack its LF; it gets one
-/// if another line is written behind it. So an accepted line that is split again is accepted again. Passwords are not
-/// masked: these are the lines, not a report on them.
+/// Accepted lines are written byte for byte, with their own line ends. The last line of an input may lack its LF. It
+/// gets one if another line follows in the output. So an accepted line is accepted again if it is split again.
+/// Passwords are not masked, because the output is the data itself, not a report about it.
 ///
-/// The result does not depend on `effort`. A line is held in memory whole; otherwise memory is bounded by the number of
-/// threads.
+/// The result does not depend on `effort`. A line is held in memory whole. Apart from that, the number of threads
+/// bounds the memory.
 ///
-/// A record is written to one side whole: to the accepted ones if it has a URL and all its URLs are accepted, else to the refused
-/// ones. Headers and comments go to both sides as they are, but to no rows, so that each can be read as what the input is; of several tables
-/// the first has its header there, and those with other columns are failures, as inputs of another format are. [`Format::Warc`]
-/// and [`Format::Wat`] are not split. A record that is too long to be read is passed on all the same, piece by piece.
+/// A record is written whole to one side. It is accepted if it has a URL and all its URLs are accepted. Headers and
+/// comments go to both sides unchanged, so that each output has the format of the input, but they are not written as
+/// rows. Of several tables, the first one determines the header. Tables with other columns are failures, and so are
+/// inputs of another format. [`Format::Warc`] and [`Format::Wat`] cannot be split. A record that is too long to be
+/// read is passed on in parts.
 ///
-/// What has no output is counted and not written. Where an output says that nobody reads it any more
+/// Without an output, lines are counted and not written. If an output has no reader any more
 /// ([`io::ErrorKind::BrokenPipe`]), the other one is still written.
 ///
 /// ```
@@ -161,10 +166,11 @@ pub struct Split {
 /// ```
 ///
 /// # Errors
-/// When an output cannot be written to, or nobody reads any of them; or when the format of all inputs is one that is not split.
+/// If an output cannot be written, if no output has a reader any more, or if `options` choose a format that cannot be
+/// split.
 ///
 /// # Panics
-/// When the machine does not have the kernel.
+/// If the machine does not have the kernel.
 pub fn split_inputs<'a>(
     inputs: &[Input],
     options: &Options,
@@ -224,15 +230,15 @@ pub fn split_inputs<'a>(
     Ok(split)
 }
 
-/// What a piece is.
+/// The content of a chunk.
 enum Whole {
-    /// Lines, the pieces of which have turns.
+    /// Lines. The number is the turn of the chunk: its position in reading order.
     Lines(u64),
-    /// Records, what reads them, and whether the last one goes on.
+    /// Records, their reader, and whether the last one continues in the next chunk.
     Records(Box<Reader>, bool),
 }
 
-/// The names of the fields.
+/// Returns the row of field names.
 fn header(by: Verdict) -> String {
     let mut names = "input\tline\toffset".to_owned();
     for grammar in by.iter() {
@@ -241,31 +247,31 @@ fn header(by: Verdict) -> String {
     names + "\ttext\n"
 }
 
-/// Splits pieces of lines.
+/// Splits chunks of lines.
 struct Splitter<'a> {
     options: &'a Options,
     kernel: KernelId,
-    /// Which of the two is wanted.
+    /// Whether each output is wanted.
     accepted: bool,
     refused: bool,
 }
 
 impl Splitter<'_> {
-    /// Splits whole lines of `input`, its number and its name. `first_of` says the number of the first of them when it is told how
-    /// many they are.
+    /// Splits whole lines of `input`, given by number and name. `first_of` returns the number of the first line,
+    /// given how many lines there are.
     fn split(&self, mut bytes: Lent, input: (u32, &str), first_of: impl FnOnce(u64) -> u64) -> Parts {
         let (base, whole) = (bytes.offset, bytes.get());
         let body = skip_byte_order_mark(whole, base);
         let mark_len = whole.len() - body.len();
         let mut finder = Finder::new(self.options, base);
         sweep(&mut finder, self.kernel, body, Place { input: 0, offset: base + mark_len as u64 });
-        // The sweep is at several places at once.
+        // The engine reads several lanes side by side, so lines come out of order.
         finder.found.sort_unstable_by_key(|found| found.start);
         let number = first_of(finder.n_lines);
         let mut rows =
             Rows { options: self.options, input: input.1, base, text: String::new(), number, at: mark_len };
         let mut lines = Vec::new();
-        // What is accepted stands before `kept`; what stands from `from` on has not been looked at.
+        // Accepted lines are moved to the front, up to `kept`. Bytes from `from` on are still to be split.
         let (mut kept, mut from) = (0, mark_len);
         for found in &finder.found {
             let whole = bytes.get();
@@ -299,20 +305,20 @@ impl Splitter<'_> {
     }
 }
 
-/// A line that is not to be kept: refused, or blank.
+/// A line that is not kept, because it is refused or blank.
 struct Found {
-    /// Where it begins in the piece.
+    /// Where it begins in the chunk.
     start: usize,
-    /// How many bytes it has, without its terminator.
+    /// Its length in bytes, without its terminator.
     len: usize,
 }
 
-/// Finds the lines of a piece that are not to be kept.
+/// Finds the lines of a chunk that are not kept.
 struct Finder {
     by: Verdict,
-    /// Whether blank lines are found too.
+    /// Whether blank lines are to be found too.
     blank: bool,
-    /// Where the piece begins.
+    /// Where the chunk begins in the input.
     base: u64,
     found: Vec<Found>,
     n_lines: u64,
@@ -339,48 +345,36 @@ impl Finder {
     }
 }
 
-impl Consumer for Finder {
-    fn list(&self, _: Place) -> List {
-        // Of lines that the streams know, a later grammar refuses none that an earlier one accepts.
+impl LineSink for Finder {
+    fn needs(&self, _: Place) -> Needs {
+        // If the bit streams know the verdict of a line, no later grammar refuses what an earlier one accepts.
         let grammar = self.by.iter().next().unwrap_or(Grammar::Rfc3986);
-        List { grammar, blank: self.blank, advisories: Advisories::default() }
-    }
-
-    fn in_bulk(&self, outcome: &Outcome, _: Place) -> bool {
-        outcome.verdict.includes(self.by)
-    }
-
-    fn plain(&mut self, _: Option<usize>, _: Verdict, _: u64) {}
-
-    fn bulk(&mut self, bulk: &Bulk) {
-        self.n_blank += bulk.blank;
-    }
-
-    fn blank(&mut self, entry: &Line<'_>) {
-        self.n_blank += 1;
-        if self.blank {
-            self.find(entry);
+        Needs {
+            list: List { grammar, blank: self.blank, advisories: Advisories::default() },
+            accepted_by: self.by,
+            details: false,
+            examples: 0,
+            again: false,
         }
     }
 
+    fn bulk(&mut self, bulk: &Bulk, _: impl Iterator<Item = (Option<usize>, Verdict, u64)>) {
+        self.n_blank += bulk.blank;
+    }
+
     #[inline]
-    fn known(
-        &mut self,
-        entry: &Line<'_>,
-        _: &[u8],
-        _: &Scheme<'_>,
-        verdict: Verdict,
-        _: impl FnOnce() -> Advisories,
-    ) {
-        self.judge(entry, verdict);
-    }
-
-    fn bad(&mut self, entry: &Line<'_>, _: &[u8], _: Option<usize>) {
-        self.judge(entry, Verdict::default());
-    }
-
-    fn judged(&mut self, entry: &Line<'_>, _: &[u8], outcome: u8) {
-        self.judge(entry, OUTCOMES[usize::from(outcome)].verdict);
+    fn line(&mut self, entry: &Line<'_>, _: &[u8], judged: Judged<'_>) {
+        match judged {
+            Judged::Blank => {
+                self.n_blank += 1;
+                if self.blank {
+                    self.find(entry);
+                }
+            }
+            Judged::Known(_, verdict, _) => self.judge(entry, verdict),
+            Judged::Bad(_) => self.judge(entry, Verdict::default()),
+            Judged::Outcome(outcome) => self.judge(entry, OUTCOMES[usize::from(outcome)].verdict),
+        }
     }
 
     fn cover(&mut self, run: Extent) {
@@ -388,26 +382,26 @@ impl Consumer for Finder {
     }
 }
 
-/// The rows of refused lines.
+/// Formats the rows of refused lines.
 struct Rows<'a> {
     options: &'a Options,
     input: &'a str,
-    /// Where the piece begins in the input.
+    /// Where the chunk begins in the input.
     base: u64,
     text: String,
-    /// The number of the line that begins at `at` in the piece.
+    /// The number of the line that begins at `at` in the chunk.
     number: u64,
     at: usize,
 }
 
 impl Rows<'_> {
-    /// Goes on to the line that begins at `start` in `piece`, from which the lines before the last place may be gone.
+    /// Advances to the line that begins at `start`. Bytes before the previous position may be overwritten already.
     fn go_to(&mut self, piece: &[u8], start: usize) {
         self.number += memchr_iter(b'\n', &piece[self.at..start]).count() as u64;
         self.at = start;
     }
 
-    /// Appends the row of the line that begins here.
+    /// Appends the row of the line at the current position.
     fn push(&mut self, line: &[u8]) {
         let text = &mut self.text;
         push_place(text, self.input, self.number, self.base + self.at as u64);
@@ -424,7 +418,7 @@ impl Rows<'_> {
     }
 }
 
-/// Appends where a line or record begins.
+/// Appends the place where a line or record begins.
 fn push_place(row: &mut String, input: &str, line: u64, offset: u64) {
     let mut digits = itoa::Buffer::new();
     row.push_str(input);
@@ -435,14 +429,14 @@ fn push_place(row: &mut String, input: &str, line: u64, offset: u64) {
     row.push('\t');
 }
 
-/// Why a grammar refuses a line, if it does.
+/// Returns why a grammar refuses a line, or `None` if it accepts the line.
 fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
     let mut tracker = Tracker::new(grammar);
     tracker.feed(line);
     Defect::of(grammar, &tracker, line)
 }
 
-/// What `{defect}` writes, without the detour over padding.
+/// Appends the same text as `{defect}`, without the cost of a formatter that supports padding.
 fn push_defect(row: &mut String, defect: &Defect) {
     let mut digits = itoa::Buffer::new();
     row.extend([defect.component.name(), ":", defect.cause.name(), "@", digits.format(defect.offset)]);

@@ -1,4 +1,4 @@
-//! The streams over the portable kernel, which is the definition, and over all others: the same findings.
+//! Checks that the bit streams find the same with every kernel. The portable kernel is the definition.
 
 use std::collections::BTreeMap;
 
@@ -13,7 +13,7 @@ use crate::simd::each::{Visit, each};
 use crate::simd::portable::Portable;
 use crate::simd::{BLOCK, Kernel, LANES};
 
-/// All that the streams find, by places in the buffer instead of in lanes.
+/// Everything that the streams find, with offsets in the buffer instead of in lanes.
 #[derive(Debug, Default, PartialEq, Eq)]
 struct Found {
     lines: u64,
@@ -31,8 +31,9 @@ struct Found {
 struct Listed {
     start: usize,
     end: usize,
-    /// Its verdict, or the byte for which no grammar accepts it, or neither.
+    /// Its verdict, if it is known.
     verdict: Option<u8>,
+    /// The byte for which no grammar accepts it, if it is known.
     bad: Option<usize>,
     noteworthy: Vec<usize>,
     /// How many lines of the buffer end before it.
@@ -45,7 +46,7 @@ fn newlines(bytes: &[u8]) -> u64 {
 
 fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings) -> Found {
     let lanes: [&[u8]; LANES] = cut(bytes, K::LANES);
-    // How many bytes and lines stand before each lane.
+    // How many bytes and lines precede each lane.
     let mut before = [(0, 0); LANES];
     for lane in 1..LANES {
         let (bytes, lines) = before[lane - 1];
@@ -79,8 +80,11 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
     found
 }
 
+/// Compares what was found with the verdicts of `judge`.
+///
 /// # Panics
-/// When what is found is not true.
+///
+/// If they differ.
 fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     assert_eq!(found.lines, newlines(bytes));
     let (mut at, mut before) = (0, 0);
@@ -99,7 +103,7 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
         } else if let Some(verdict) = listed.verdict
             && super::decides(scheme.and_then(find_known), scheme)
         {
-            // Without a scheme, RFC 1738 has no say.
+            // RFC 1738 and the draft have no lines without a scheme.
             let verdict = if scheme.is_some() { verdict } else { verdict & 0b1_1100 };
             assert_eq!(judgement.verdict().bits(), verdict, "\"{}\" {listed:?}", line.escape_ascii());
         }
@@ -108,11 +112,11 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
         let (line, cr) = trim_terminator(&bytes[listed.start..=listed.end]);
         line.is_empty() && !cr
     });
-    // Blank lines with a CR are listed, those without only if they are to be.
+    // Blank lines with a CR are always listed. Those without a CR are listed only on request.
     let n_blank = bytes.split(|&byte| byte == b'\n').filter(|line| line.is_empty()).count() as u64 - 1;
     let expected = if list.blank { (n_blank, 0) } else { (0, n_blank) };
     assert_eq!((listed_blank.count() as u64, found.blank), expected);
-    // What is counted is on the lines that are not listed.
+    // Lines counted in bulk are those that are not listed.
     let mut listed = found.listed.iter().map(|listed| listed.start).peekable();
     let mut start = 0;
     let mut plain = BTreeMap::new();
@@ -137,7 +141,7 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     assert_eq!([found.delimiters, found.ports, found.reserved_ports], advised);
 }
 
-/// Some lines, the last of which has an LF, and what the portable kernel finds in them.
+/// Lines that all end in LF, and what the portable kernel finds in them.
 struct Comparison<'a> {
     bytes: &'a [u8],
     list: List,
@@ -153,14 +157,14 @@ impl Visit for Comparison<'_> {
     }
 }
 
-/// Compares what each kernel finds in `bytes`.
+/// Checks that each kernel finds the same in `bytes`, and that it agrees with `judge`.
 fn check(bytes: &[u8], list: List, findings: &mut Findings) {
     let expected = find(Portable, bytes, list, findings);
     check_against_judge(&expected, bytes, list);
     each(&mut Comparison { bytes, list, findings, expected });
 }
 
-/// What buffers are made of: pieces that make a line of some scheme now and then.
+/// Buffers are made of these fragments. Now and then they make a line with a scheme.
 const PIECES: [&str; 69] = [
     "http://",
     "http://h:8080",
@@ -233,13 +237,13 @@ const PIECES: [&str; 69] = [
     "\n\nhttp://h/\n",
 ];
 
-/// Numbers below `n` that follow from a seed.
+/// The next pseudo-random number below `n`.
 fn below(state: &mut u64, n: usize) -> usize {
     *state = state.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
     usize::try_from(*state >> 33).expect("31 bits") % n
 }
 
-/// Adds so many pieces: few kinds and many of each, or all kinds.
+/// Adds `n_pieces` fragments, of few kinds or of many.
 fn add_pieces(bytes: &mut Vec<u8>, n_pieces: usize, state: &mut u64) {
     let n_kinds = [4, 12, 64][below(state, 3)];
     let kinds: Vec<_> = (0..n_kinds).map(|_| PIECES[below(state, PIECES.len())]).collect();
@@ -269,8 +273,8 @@ fn portable_is_what_the_others_are() {
     }
 }
 
-/// Counts have room for many lines that are not crowded, or for few that are: both in turn, in all lanes and where one lane is
-/// longer than the others.
+/// Counters have room for many words that are not crowded, or for few that are. Both come in turn, in all lanes and
+/// with one lane longer than the others.
 #[test]
 fn crowds_come_and_go() {
     let mut findings = Findings::default();
@@ -290,14 +294,14 @@ fn crowds_come_and_go() {
     }
 }
 
-/// Escapes in all steps of many stripes, and then in none of many: what crosses the border where steps begin to look again whether they
-/// have any is not lost.
+/// Escapes in all steps of many stripes, and then in none of many. A carry must not be lost where steps begin again to
+/// check for escapes.
 #[test]
 #[cfg_attr(miri, ignore = "a megabyte")]
 fn escapes_come_and_go() {
     let mut findings = Findings::default();
     let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
-    // A stripe that looks, and those that do not.
+    // One stripe that checks for escapes, and the stripes that do not.
     let border = (1 + HABIT_LASTS) * STRIPE_LEN;
     let long = [b"%2F".to_vec(), vec![b'a'; 3 * STRIPE_LEN]].concat();
     let across: [(&[u8], usize, bool); 6] = [
@@ -327,7 +331,8 @@ fn escapes_come_and_go() {
     }
 }
 
-/// Lanes of the same lines, some dozens of stripes of them: few kinds of pieces for some stripes, then others, with "%" or without.
+/// Equal lanes of some dozens of stripes. Some stripes have few kinds of fragments, the next ones others, with "%" or
+/// without.
 #[test]
 #[cfg_attr(miri, ignore = "megabytes")]
 fn what_is_common_changes() {
@@ -354,7 +359,7 @@ fn what_is_common_changes() {
     }
 }
 
-/// A stripe is 64 blocks of each lane: buffers of several, with a line across the border of two, and with lanes without one.
+/// Buffers of several stripes of 64 blocks. In some, a line crosses the border of two stripes, or lanes are empty.
 #[test]
 fn several_stripes() {
     let mut findings = Findings::default();
