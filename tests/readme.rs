@@ -1,9 +1,10 @@
-//! The README's commands print what the README shows: every `$ ` line of a `console` block is run by the shell in the root
-//! of the repository, and what follows it is its output, byte for byte. `URLSIFT_UPDATE=1` writes the outputs anew.
+//! The commands of README and of the pages in `docs/` print what these show. The shell runs every `$ ` line of a `console` block in the
+//! root of the repository. What follows it is its output, byte for byte. `URLSIFT_UPDATE=1` writes the outputs anew.
 //!
 //! Not trycmd: it takes backslashes for path separators and brackets for patterns, and a report has both.
 
 use std::fmt::Write;
+use std::fs;
 use std::path::Path;
 use std::process::Command;
 
@@ -47,16 +48,22 @@ fn renewed(text: &str) -> (String, usize) {
 
 #[test]
 fn console_blocks_are_true() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
-    let text = std::fs::read_to_string(&path).unwrap();
-    let (expected, n_commands) = renewed(&text);
-    assert!(n_commands >= 4);
-    if std::env::var_os("URLSIFT_UPDATE").is_some() {
-        std::fs::write(&path, &expected).unwrap();
-    } else {
-        for (is, should) in text.lines().zip(expected.lines()) {
-            assert_eq!(is, should);
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let pages = fs::read_dir(root.join("docs")).unwrap().map(|entry| entry.unwrap().path());
+    let pages = pages.filter(|path| path.extension().is_some_and(|extension| extension == "md"));
+    let mut n_commands_of_all = 0;
+    for path in pages.chain([root.join("README.md")]) {
+        let text = fs::read_to_string(&path).unwrap();
+        let (expected, n_commands) = renewed(&text);
+        n_commands_of_all += n_commands;
+        if std::env::var_os("URLSIFT_UPDATE").is_some() {
+            fs::write(&path, &expected).unwrap();
+        } else {
+            for (is, should) in text.lines().zip(expected.lines()) {
+                assert_eq!(is, should, "{}", path.display());
+            }
+            assert_eq!(text, expected, "{}", path.display());
         }
-        assert_eq!(text, expected);
     }
+    assert!(n_commands_of_all >= 20);
 }
