@@ -1,7 +1,7 @@
-//! Compressed files: the scan against the decoder alone, on one thread and on two.
+//! Compares the scan of compressed files with the decoder alone, on one and two threads.
 //!
-//! `cargo bench -p urlsift-benches --bench codec`. Throughput is of what comes of decoding. The files are in the page cache. A file of one member
-//! is decoded by one thread, whatever there is; of one of many, members are decoded in advance.
+//! Run it by `cargo bench -p urlsift-benches --bench codec`. Throughput counts decoded bytes. The files are in the page
+//! cache. One thread decodes a file of one member; other threads decode members ahead in a file of many.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
@@ -22,7 +22,7 @@ fn gzip(bytes: &[u8]) -> Vec<u8> {
     encoder.write_all(bytes).and_then(|()| encoder.finish()).unwrap()
 }
 
-/// Reads all, in pieces as large as the scan has them; how much that is.
+/// Decodes everything, in chunks as large as those of the scan. Returns the number of decoded bytes.
 fn drain(mut decoder: impl Read, buffer: &mut [u8]) -> usize {
     let mut len = 0;
     loop {
@@ -48,7 +48,7 @@ fn codecs(c: &mut Criterion) {
         let bytes = corpora::grown(name);
         let expected = scan(&bytes, &scan::Options::default());
         let mut buffer = vec![0; 1 << 20];
-        // Members as large as those of an index of Common Crawl; and as bgzip makes them.
+        // Members as large as in an index of Common Crawl, and as large as bgzip makes them.
         let members = |len: usize| bytes.chunks(len).flat_map(gzip).collect::<Vec<u8>>();
         let kinds = [
             ("one member", gzip(&bytes)),

@@ -1,4 +1,4 @@
-//! What the benches run on: sample corpora grown to a size that no cache holds, and ugly ones.
+//! Inputs of the benches: sample corpora repeated until they exceed every cache, and pathological inputs.
 
 #![allow(clippy::missing_panics_doc, clippy::must_use_candidate, reason = "a bench ends at the first error")]
 
@@ -6,20 +6,21 @@ use std::fs::{self, File};
 use std::io::{Seek, copy, sink};
 use std::path::Path;
 
-/// How many bytes a grown corpus has, about.
+/// The approximate size of a repeated corpus, in bytes.
 pub const SIZE: usize = 32 << 20;
 
-/// A sample of `corpora/samples`, as it is.
+/// A file of `corpora/samples`, unchanged.
 pub fn sample(name: &str) -> Vec<u8> {
     fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/samples").join(name)).unwrap()
 }
 
-/// A sample repeated until it has [`SIZE`] bytes, each time its lines in another order, so that no branch is learnt.
+/// A sample repeated up to [`SIZE`] bytes. Its lines are in another order each time, so that the branch predictor cannot
+/// learn them.
 pub fn grown(name: &str) -> Vec<u8> {
     mixed(&[name])
 }
 
-/// Several samples, all of which end in LF, grown as if they were one.
+/// Several samples, repeated as if they were one. Their lines must all end in LF.
 pub fn mixed(names: &[&str]) -> Vec<u8> {
     let sample: Vec<u8> = names.iter().flat_map(|name| sample(name)).collect();
     let lines: Vec<_> =
@@ -33,7 +34,7 @@ pub fn mixed(names: &[&str]) -> Vec<u8> {
     out
 }
 
-/// Inputs that are nothing like a list of URLs, by name.
+/// Inputs unlike any list of URLs, with names.
 pub fn ugly() -> Vec<(&'static str, Vec<u8>)> {
     let repeated = |text: &[u8]| text.repeat(SIZE / 4 / text.len());
     vec![
@@ -47,14 +48,14 @@ pub fn ugly() -> Vec<(&'static str, Vec<u8>)> {
     ]
 }
 
-/// Fills the page cache with a file the way a reader does, from its start to its end: with another filling, a warm file is
-/// read at half or twice the speed.
+/// Fills the page cache with a file by reading it from start to end. A file that is cached in another way is read at half
+/// or twice the speed.
 pub fn read_ahead(file: &mut File) {
     file.sync_all().unwrap();
     #[cfg(target_os = "linux")]
     {
         use std::os::fd::AsRawFd;
-        // SAFETY: the descriptor is open as long as `file` lives, and the call touches no memory of ours.
+        // SAFETY: the descriptor is open as long as `file` lives, and the call accesses no memory of this process.
         let status = unsafe { libc::posix_fadvise(file.as_raw_fd(), 0, 0, libc::POSIX_FADV_DONTNEED) };
         assert_eq!(status, 0);
     }

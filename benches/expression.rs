@@ -1,11 +1,10 @@
-//! RFC 3986 as one regular expression, for peers that can be told a language: no look-around, no captures, ASCII alone.
+//! RFC 3986 as one regular expression without look-around, captures and Unicode, for peers that run regular expressions.
 
-/// `URI-reference`, with nothing around it: whoever uses it anchors it.
+/// The rule `URI-reference`, not anchored.
 ///
-/// Each part has the name of its rule in RFC 3986, appendix A, and stands under the rule's text; since a part has to be
-/// there before it is used, the order is the appendix's from its end to its start. A rule that is only a choice of
-/// characters is what stands between the brackets of a class. `IPv4address` as a `host` is left to `reg-name`, of which
-/// it is a part.
+/// Each part is named after its rule in RFC 3986, appendix A, and follows the rule's text. A part must be defined before it
+/// is used, so the order is the reverse of the appendix. A rule that is a choice of characters is the content of a
+/// character class. There is no separate `IPv4address` in `host`, because `reg-name` includes it.
 pub fn uri_reference() -> String {
     // ALPHA, DIGIT and HEXDIG are those of RFC 5234: HEXDIG has capitals, and literals of ABNF ignore letter case.
     let alpha = "A-Za-z";

@@ -1,24 +1,26 @@
-//! Hyperscan counting the lines that an expression matches, if the system has it (`libhyperscan5`, or `libvectorscan5`,
-//! which answers to the same name). It is opened at run time, so that the bench builds and runs without it.
+//! Calls Hyperscan to count the lines that match an expression.
 //!
-//! It has to report one match a line, and none of blank lines. Of the arrangements that do, `^(?:expression)\n` with the
-//! flag for many lines, over the whole text in one call, was the fastest: `$` in place of the line end was no faster, one
-//! call a line took twice as long, and two expressions for hosts with and without brackets took nearly twice as long.
+//! It needs the system's library (`libhyperscan5`, or `libvectorscan5`, which has the same interface). The library is
+//! loaded at run time, so that the bench builds and runs without it.
+//!
+//! Hyperscan must report one match per line, and none for blank lines. The fastest way is `^(?:expression)\n` with the
+//! multi-line flag, and one call for the whole text. `$` instead of the line end was no faster. One call per line took
+//! twice as long. Two expressions, for hosts with and without brackets, took nearly twice as long.
 
 use std::ffi::{CStr, CString, c_char, c_int, c_uint, c_ulonglong, c_void};
 use std::ptr::{null, null_mut};
 
 use libloading::Library;
 
-/// The library's names where it is looked for; version 5 has this interface.
+/// File names of the library. Version 5 has this interface.
 const NAMES: [&str; 3] = ["libhs.so.5", "libhs.5.dylib", "hs.dll"];
 
-/// `HS_FLAG_MULTILINE`: "^" stands behind every line end too.
+/// `HS_FLAG_MULTILINE`: "^" also matches after every line end.
 const MULTILINE: c_uint = 4;
-/// `HS_MODE_BLOCK`: all of the text in one call.
+/// `HS_MODE_BLOCK`: the whole text in one call.
 const BLOCK: c_uint = 1;
 
-/// `match_event_handler`: number of the expression, start (not asked for), end, flags, context; 0 to go on.
+/// `match_event_handler`: number of the expression, start (not requested), end, flags, context. Returns 0 to continue.
 type OnMatch = unsafe extern "C" fn(c_uint, c_ulonglong, c_ulonglong, c_uint, *mut c_void) -> c_int;
 /// `hs_compile_error_t`.
 #[repr(C)]
@@ -47,32 +49,32 @@ type Scan = unsafe extern "C" fn(
     *mut c_void,
 ) -> c_int;
 
-/// An expression, compiled for this processor. What it points to is given back with the process.
+/// An expression compiled for this processor. Its database and scratch space are freed when the process ends.
 pub struct Hyperscan {
     database: *const c_void,
     scratch: *mut c_void,
     scan: Scan,
-    /// What the library says its version is.
+    /// The library's version, as it reports it.
     pub version: String,
-    /// `scan` is in it.
+    /// Keeps the library loaded, which contains `scan`.
     _library: Library,
 }
 
 impl Hyperscan {
-    /// Has the system's library compile `expression`.
+    /// Compiles `expression` with the system's library.
     ///
     /// # Errors
     ///
-    /// Why that could not be done, in words: above all that there is no such library.
+    /// If that fails, most often because there is no such library. The error is a sentence.
     pub fn open(expression: &str) -> Result<Self, String> {
-        // SAFETY: what runs when the library is loaded is its own choice of code for this processor.
+        // SAFETY: loading the library only runs its own selection of code for this processor.
         let library = NAMES
             .into_iter()
             .find_map(|name| unsafe { Library::new(name) }.ok())
             .ok_or("there is no libhs of version 5")?;
         let missing = |error: libloading::Error| error.to_string();
-        // SAFETY: the types are those of hs_common.h, hs_compile.h and hs_runtime.h, version 5. The functions are called
-        // while `library` is open: below, and through `self`, which holds it.
+        // SAFETY: the types are those of hs_common.h, hs_compile.h and hs_runtime.h, version 5. The functions are only
+        // called while `library` is open: below, and through `self`, which owns it.
         let (version, compile, alloc_scratch, scan) = unsafe {
             (
                 *library.get::<Version>("hs_version").map_err(missing)?,
@@ -81,21 +83,21 @@ impl Hyperscan {
                 *library.get::<Scan>("hs_scan").map_err(missing)?,
             )
         };
-        // SAFETY: it gives a string that is part of the library.
+        // SAFETY: the function returns a static string of the library.
         let version = unsafe { CStr::from_ptr(version()) }.to_string_lossy().trim().to_owned();
 
         let expression = CString::new(format!(r"^{expression}\n")).map_err(|error| error.to_string())?;
         let (mut database, mut error, mut scratch) = (null_mut(), null_mut::<CompileError>(), null_mut());
-        // SAFETY: the expression ends in NUL, the two places for answers are ours, and no platform means this one.
+        // SAFETY: the expression ends in NUL, both output pointers are valid, and a null platform means this machine.
         let status = unsafe {
             compile(expression.as_ptr(), MULTILINE, BLOCK, null(), &raw mut database, &raw mut error)
         };
         if status != 0 {
-            // SAFETY: where compiling fails, the error is there and its message ends in NUL.
+            // SAFETY: if compiling fails, `error` is set and its message ends in NUL.
             let message = unsafe { CStr::from_ptr((*error).message) };
             return Err(format!("Hyperscan {version}: {}", message.to_string_lossy()));
         }
-        // SAFETY: the database was just compiled, and a null scratch is made anew.
+        // SAFETY: the database was just compiled, and for a null scratch pointer the library allocates a new one.
         let status = unsafe { alloc_scratch(database, &raw mut scratch) };
         if status != 0 {
             return Err(format!("Hyperscan {version}: no scratch, status {status}"));
@@ -103,12 +105,12 @@ impl Hyperscan {
         Ok(Self { database, scratch, scan, version, _library: library })
     }
 
-    /// How many lines of `text` match; the last one has to end in LF too. Blank lines do not count.
+    /// Counts the lines of `text` that match. The last line must end in LF too. Blank lines do not count.
     pub fn count(&self, text: &[u8]) -> u64 {
         let mut count = Count { text, lines: 0 };
         let len = c_uint::try_from(text.len()).expect("one call takes less than 4 GiB");
-        // SAFETY: database and scratch belong together, and nobody else uses the scratch, since `self` holds raw pointers
-        // and is not `Sync`. The text has `len` bytes, and `count` outlives the call that hands it to `on_match`.
+        // SAFETY: the scratch space belongs to the database. Nobody else uses it, because `self` holds raw pointers and is
+        // not `Sync`. The text has `len` bytes, and `count` outlives the call that passes it to `on_match`.
         let status = unsafe {
             (self.scan)(
                 self.database,
@@ -125,13 +127,13 @@ impl Hyperscan {
     }
 }
 
-/// What one call has counted.
+/// The state of one call.
 struct Count<'a> {
     text: &'a [u8],
     lines: u64,
 }
 
-/// Counts the line whose LF is the last byte before `end`, if it is not blank.
+/// Counts the line whose LF is the last byte before `end`, unless it is blank.
 unsafe extern "C" fn on_match(
     _: c_uint,
     _: c_ulonglong,
@@ -139,7 +141,7 @@ unsafe extern "C" fn on_match(
     _: c_uint,
     count: *mut c_void,
 ) -> c_int {
-    // SAFETY: `Hyperscan::count` gave this pointer, to a `Count` that nobody else touches during the call.
+    // SAFETY: the pointer comes from `Hyperscan::count`, and nobody else uses its `Count` during the call.
     let count = unsafe { &mut *count.cast::<Count>() };
     let last = usize::try_from(end).ok().and_then(|end| count.text.get(end.checked_sub(2)?));
     count.lines += u64::from(last.is_some_and(|&byte| byte != b'\n'));

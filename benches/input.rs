@@ -1,7 +1,8 @@
-//! Reading a file against mapping it, in the two states that the page cache comes in.
+//! Compares reading a file with memory-mapping it, in two states of the page cache.
 //!
-//! `cargo bench -p urlsift-benches --bench input`; one core, the file in the cache, counting its lines so that every byte is touched.
-//! "written": the file was just written in small pieces. "read ahead": the cache was emptied of it and the kernel read it.
+//! Run it by `cargo bench -p urlsift-benches --bench input`. It uses one core and counts lines, so that every byte is read.
+//! The file is in the page cache: "written" after many small writes, "read ahead" after the kernel read it into an empty
+//! cache.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
@@ -38,7 +39,7 @@ mod unix {
     }
 
     fn map(file: &File) -> usize {
-        // SAFETY: the file is this bench's own temporary one; nobody else changes it while it is mapped.
+        // SAFETY: this bench owns the temporary file, and nobody changes it while it is mapped.
         let map = unsafe { memmap2::Mmap::map(file) }.unwrap();
         lines(&map)
     }

@@ -1,6 +1,7 @@
-//! `judge`, one line at a time, against `memchr` finding the lines, on the same bytes in one run.
+//! Compares `judge`, called line by line, with `memchr` finding the lines, on the same bytes.
 //!
-//! `cargo bench -p urlsift-benches --bench judge`; one core. The peer rows say what the lines alone cost.
+//! Run it by `cargo bench -p urlsift-benches --bench judge`. It uses one core. The `memchr` rows show the cost of finding
+//! lines alone.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
@@ -10,7 +11,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
 use urlsift::{Grammar, judge, scan};
 
-/// Calls `f` with each line; the corpora here end with LF and have no CR.
+/// Calls `f` with each line. The corpora of this bench end in LF and have no CR.
 fn for_each_line(bytes: &[u8], mut f: impl FnMut(&[u8])) {
     let mut start = 0;
     for lf in memchr_iter(b'\n', bytes) {
@@ -19,7 +20,7 @@ fn for_each_line(bytes: &[u8], mut f: impl FnMut(&[u8])) {
     }
 }
 
-/// By grammar, how many lines it accepts.
+/// For each grammar, how many lines it accepts.
 fn judge_all(bytes: &[u8]) -> [u64; 5] {
     let mut counts = [0; 32];
     for_each_line(bytes, |line| {

@@ -1,37 +1,36 @@
-//! Other people's URL checkers on the same bytes, beside the scan and beside `memchr` finding the lines.
+//! Compares urlsift's speed with other URL checkers, and with `memchr` finding the lines, on the same bytes.
 //!
-//! `cargo bench -p urlsift-benches --bench peers`; one core. Every peer goes through the whole text, finding the lines included, and says how
-//! many lines it accepts; blank lines are not asked about. What it checks, and what a scan does beside that, is not the
-//! same, so a row says little without these lines:
+//! Run it by `cargo bench -p urlsift-benches --bench peers`. It uses one core. Every peer goes through the whole text,
+//! finds its lines, and counts those that it accepts; blank lines are skipped. The peers do different work:
 //!
-//! | peer | what it decides of a line | what it does not |
+//! | peer | what it decides about a line | what it does not decide |
 //! |---|---|---|
-//! | `memchr` split | nothing: it finds the lines | all else |
+//! | `memchr` split | nothing: it finds the lines | anything else |
 //! | urlsift scan | RFC 3986 and four more grammars; counts schemes, defects and advisories | |
-//! | fluent-uri | RFC 3986, and where the components are | other grammars, defects |
+//! | fluent-uri | RFC 3986, and the places of the components | other grammars, defects |
 //! | iri-string, regex, dense automaton, Hyperscan | RFC 3986, yes or no | components, other grammars, defects |
-//! | ada-url `can_parse` | whether a browser would take it for a URL, yes or no | RFC 3986, relative references |
-//! | ada-url, url | the same, and the URL written anew as a browser would | RFC 3986, relative references |
+//! | ada-url `can_parse` | whether a browser accepts it as a URL, yes or no | RFC 3986, relative references |
+//! | ada-url, url | the same, and the URL as a browser rewrites it | RFC 3986, relative references |
 //!
-//! "A browser" is the WHATWG URL Standard: it accepts spaces, non-ASCII bytes and much else that RFC 3986 refuses, and
-//! refuses relative references, which are given up where the scheme is missing, and hosts and ports that cannot be.
-//! What those peers accept is therefore printed and compared with nothing. All others have to accept exactly what
-//! urlsift accepts under RFC 3986: each line of all samples, asked one at a time, and as many lines of each corpus.
+//! "A browser" means the WHATWG URL Standard. It accepts spaces, non-ASCII bytes and much else that RFC 3986 refuses. It
+//! refuses relative references at their missing scheme, and also impossible hosts and ports. The counts of these peers are
+//! therefore printed and not compared. All other peers must accept exactly what urlsift accepts under RFC 3986. They are
+//! compared line by line on all samples, and by count on each corpus.
 //!
-//! What is as good for the peers as it gets:
+//! Each peer runs under its best conditions:
 //!
-//! - Those that take text take it from a text already known to be UTF-8, and none pays for looking.
-//! - regex and the dense automaton read the expression of `benches/expression.rs` anchored at both ends, without
-//!   Unicode. The automaton is minimal and built beforehand, and is walked by hand: its own search, which stops where a
-//!   line is lost, takes a tenth longer on lists like these, and a table without byte classes is no faster.
-//! - ada-url compiles its C++ as cargo asks it to. `CXXFLAGS=-march=native cargo bench -p urlsift-benches --bench peers` lets it use all
-//!   vectors of the machine, and was as fast.
-//! - Hyperscan is the system's (`benches/hyperscan.rs` says how it is asked); where there is none, the bench says that
-//!   it is not here and goes on. `LD_LIBRARY_PATH` can point to another build of it.
+//! - Peers that take text get text that is known to be UTF-8. None spends time on that check.
+//! - regex and the dense automaton use the expression of `benches/expression.rs`, anchored at both ends, without Unicode. The automaton is
+//!   minimal, built in advance, and walked by hand. Its own search stops at the first dead state, but takes a tenth longer on such lists. A
+//!   table without byte classes is no faster.
+//! - ada-url compiles its C++ with cargo's defaults. `CXXFLAGS=-march=native cargo bench -p urlsift-benches --bench peers` lets it use all vector
+//!   instructions of the machine, and was not faster.
+//! - Hyperscan is the system's library; `benches/hyperscan.rs` describes how it is called. Without it, the bench says so and continues.
+//!   `LD_LIBRARY_PATH` can choose another build of it.
 //!
-//! Criterion measures one row after the other; where the machine has other work as well, ratios of its rows are worth
-//! little. Ratios are therefore printed before, from rounds in which every peer takes its turn. They are left out when
-//! the bench is called with any argument, as for a single row or as a test.
+//! Criterion measures one row after another, so ratios of its rows are unreliable on a busy machine. The bench therefore
+//! first prints ratios from rounds in which the peers take turns. It skips them if it gets any argument, as for a single
+//! row or as a test.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
@@ -55,7 +54,7 @@ use urlsift::{Grammar, judge, scan};
 
 use crate::hyperscan::Hyperscan;
 
-/// The lists of web addresses that are not `top100.txt`.
+/// The lists of web addresses other than `top100.txt`.
 const WEB: [&str; 6] = [
     "apache_referers.txt",
     "debian_homepages.txt",
@@ -65,24 +64,24 @@ const WEB: [&str; 6] = [
     "osm_community.txt",
 ];
 
-/// What it means that a peer accepts a line.
+/// What a peer's acceptance means.
 #[derive(Clone, Copy, PartialEq)]
 enum Means {
-    /// RFC 3986 does, the blank line apart.
+    /// RFC 3986 accepts the line, and it is not blank.
     Rfc3986,
-    /// Something else.
+    /// Anything else.
     Other,
 }
 
-/// Somebody's program, as it goes through a text.
+/// A program that counts the lines that it accepts.
 struct Peer {
     name: &'static str,
     means: Means,
-    /// What it decides of a line.
+    /// What it decides about a line.
     checks: &'static str,
-    /// What a scan does and it does not.
+    /// What a scan decides and this peer does not.
     leaves_out: &'static str,
-    /// How many lines of a text it accepts; each line of the text ends in LF.
+    /// Counts the lines of a text that it accepts. Each line of the text ends in LF.
     accepted: Box<dyn Fn(&str) -> u64>,
 }
 
@@ -108,7 +107,7 @@ impl Peer {
     }
 }
 
-/// How many lines are not blank and have it that `accepts`; inlined, so that each peer has a loop of its own.
+/// Counts the non-blank lines for which `accepts` is true. Inlined, so that each peer gets its own compiled loop.
 #[inline(always)]
 fn count(text: &str, accepts: impl Fn(&str) -> bool) -> u64 {
     let mut start = 0;
@@ -125,14 +124,14 @@ fn of_urlsift(text: &str) -> u64 {
     scan(text.as_bytes(), &scan::Options::default()).judged().accepted(Grammar::Rfc3986)
 }
 
-/// The expression as the `regex` crate runs it.
+/// The expression in the `regex` crate.
 fn of_regex() -> impl Fn(&str) -> u64 {
     let anchored = format!(r"\A{}\z", expression::uri_reference());
     let regex = RegexBuilder::new(&anchored).unicode(false).build().unwrap();
     move |text| count(text, |line| regex.is_match(line.as_bytes()))
 }
 
-/// The expression as one minimal automaton.
+/// The expression as a minimal automaton.
 fn of_automaton() -> impl Fn(&str) -> u64 {
     let automaton = dense::Builder::new()
         .configure(dense::Config::new().start_kind(StartKind::Anchored).minimize(true))
@@ -143,7 +142,7 @@ fn of_automaton() -> impl Fn(&str) -> u64 {
     move |text| {
         count(text, |line| {
             let last = line.bytes().fold(first, |state, byte| {
-                // SAFETY: `first` is a state of this automaton, and from a state of it every byte leads to one.
+                // SAFETY: `first` is a state of this automaton, and each byte leads from a state to another state of it.
                 unsafe { automaton.next_state_unchecked(state, byte) }
             });
             automaton.is_match_state(automaton.next_eoi_state(last))
@@ -151,7 +150,7 @@ fn of_automaton() -> impl Fn(&str) -> u64 {
     }
 }
 
-/// All that are here, the yardsticks first.
+/// All available peers. The first two are the baselines.
 fn peers() -> Vec<Peer> {
     let mut peers = vec![
         Peer {
@@ -196,18 +195,18 @@ fn peers() -> Vec<Peer> {
     peers
 }
 
-/// Asks the peers that decide RFC 3986 about each line of all samples.
+/// Compares the peers that decide RFC 3986 with urlsift on each line of all samples.
 ///
 /// # Panics
 ///
-/// One of them says something else than urlsift.
+/// If one of them disagrees with urlsift.
 fn compare_on_samples(peers: &[Peer]) {
     let strict: Vec<_> = peers.iter().filter(|peer| peer.means == Means::Rfc3986).collect();
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/samples");
     let mut lines = 0;
     for file in fs::read_dir(folder).unwrap() {
         let text = fs::read_to_string(file.unwrap().path()).expect("the samples are UTF-8");
-        // The scan takes a byte order mark at the start of a text for none of its bytes, and here each line is a text.
+        // Each line is a text of its own here, and the scan would skip a byte order mark at its start.
         for line in text.trim_start_matches('\u{feff}').split('\n') {
             let line = line.trim_end_matches('\r');
             let expected = !line.is_empty() && judge(line.as_bytes()).verdict().accepts(Grammar::Rfc3986);
@@ -228,11 +227,11 @@ fn compare_on_samples(peers: &[Peer]) {
     println!("{} peers say of {lines} lines of samples what urlsift says", strict.len() - 1);
 }
 
-/// How many lines of a corpus each peer accepts.
+/// Returns how many lines of a corpus each peer accepts.
 ///
 /// # Panics
 ///
-/// One that decides RFC 3986 accepts more or fewer than urlsift.
+/// If a peer that decides RFC 3986 accepts more or fewer lines than urlsift.
 fn accepted_by_each(peers: &[Peer], text: &str) -> Vec<u64> {
     assert!(text.ends_with('\n') && !text.contains('\r'), "what all peers take for a line is the same");
     let expected = of_urlsift(text);
@@ -244,7 +243,7 @@ fn accepted_by_each(peers: &[Peer], text: &str) -> Vec<u64> {
     peers.iter().map(ask).collect()
 }
 
-/// Prints the speed of each peer as the median of some rounds, and what that is of the first two, the yardsticks.
+/// Prints each peer's speed as the median of several rounds, and its ratios to the first two peers, the baselines.
 fn print_ratios(peers: &[Peer], name: &str, text: &str) {
     const ROUNDS: usize = 15;
     let mut seconds = vec![Vec::with_capacity(ROUNDS); peers.len()];
@@ -285,7 +284,7 @@ fn bench(c: &mut Criterion) {
         println!("{name:<20}{:>12}{:>12}  {checks} ({leaves_out})", accepted[0][n], accepted[1][n]);
     }
     println!();
-    // What cargo adds by itself is all there is.
+    // Only the argument that cargo itself adds.
     if env::args().skip(1).eq(["--bench"]) {
         for (name, text) in &corpora {
             print_ratios(&peers, name, text);

@@ -1,8 +1,9 @@
-//! Fields out of records, in memory on one core, against `memchr` finding the lines and other readers on the same bytes.
+//! Compares the extraction of fields from records with `memchr` finding the lines, and with other readers, on the same
+//! bytes.
 //!
-//! `cargo bench -p urlsift-benches --bench records`. Throughput is in bytes of the records and seconds of processor time of the thread, so that other
-//! work on the machine counts little. The records are about the URLs of a web list, in the shape
-//! that the format has in the wild; the logs are a real one.
+//! Run it by `cargo bench -p urlsift-benches --bench records`. It works in memory on one core. Time is the thread's
+//! processor time, so that other work on the machine matters little. Throughput counts bytes of records. The records
+//! contain the URLs of a web list, in each format's usual shape; the logs are real.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
@@ -15,13 +16,13 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
 use urlsift::records::{Format, Reader};
 
-/// Processor time of this thread.
+/// The processor time of this thread.
 struct ThreadTime;
 
 impl ThreadTime {
     fn now() -> Duration {
         let mut time = libc::timespec { tv_sec: 0, tv_nsec: 0 };
-        // SAFETY: the clock exists on every Unix, and `time` is there to be written to.
+        // SAFETY: the clock exists on every Unix, and `time` is valid for writing.
         let failed = unsafe { libc::clock_gettime(libc::CLOCK_THREAD_CPUTIME_ID, &raw mut time) };
         assert_eq!(failed, 0);
         Duration::new(time.tv_sec.unsigned_abs(), u32::try_from(time.tv_nsec).unwrap())
@@ -61,7 +62,7 @@ const CLOUDFRONT: &str = "#Version: 1.0\n#Fields: date time x-edge-location sc-b
 
 const LEN: usize = 32 << 20;
 
-/// Records of all URLs of the list, as often as it takes.
+/// Repeats records with all URLs of the list until there are enough.
 fn records(header: &str, record: impl Fn(&mut Vec<u8>, &str)) -> Vec<u8> {
     let urls =
         std::fs::read(Path::new(env!("CARGO_MANIFEST_DIR")).join("../corpora/samples/top100.txt")).unwrap();
@@ -136,7 +137,7 @@ fn fields(format: Format, bytes: &[u8]) -> (usize, usize) {
     fields.fold((0, 0), |(n, len), field| (n + 1, len + black_box(&*field.bytes).len()))
 }
 
-/// Cut into pieces of a megabyte, as files are read; nothing is made of the pieces.
+/// Cuts records into chunks of a mebibyte, as for files, without parsing them.
 fn cut(format: Format, bytes: &[u8]) -> usize {
     let mut reader = Reader::new(format);
     let (mut at, mut n) = (0, 0);

@@ -1,7 +1,8 @@
-//! The scan against `memchr` finding the lines: in memory on one core, and a whole file with one and two threads.
+//! Compares the scan with `memchr` finding the lines: in memory on one core, and of a whole file on one and two threads.
 //!
-//! `cargo bench -p urlsift-benches --bench scan`: in memory each kernel that the machine has, and what is counted on demand. The file is in the page cache, filled by reading it
-//! through; `benches/input.rs` says what else the cache can look like.
+//! Run it by `cargo bench -p urlsift-benches --bench scan`. In memory, it measures each kernel of the machine and the
+//! optional counts. The file is in the page cache after one complete read; `benches/input.rs` describes other states of the
+//! cache.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
@@ -26,7 +27,7 @@ fn split(bytes: &[u8]) -> usize {
     lines
 }
 
-/// The least that a program does that finds the lines of a file.
+/// The minimum work of a program that finds the lines of a file.
 fn read_and_split(path: &std::path::Path, buffer: &mut [u8]) -> usize {
     let mut file = std::fs::File::open(path).unwrap();
     let mut lines = 0;
@@ -38,7 +39,7 @@ fn read_and_split(path: &std::path::Path, buffer: &mut [u8]) -> usize {
     }
 }
 
-/// In pieces of a megabyte, as files are read.
+/// Scans in chunks of a mebibyte, as for files.
 fn scan_pieces(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally {
     let mut tally = Tally::default();
     let mut rest = bytes;
@@ -85,7 +86,7 @@ fn in_memory(c: &mut Criterion) {
     }
 }
 
-/// What is counted on demand, by the kernel that is taken by itself; in lines a second.
+/// Measures the optional counts with the default kernel, in lines per second.
 fn on_demand(c: &mut Criterion) {
     let of = |change: fn(&mut scan::Options)| {
         let mut options = scan::Options::default();

@@ -1,24 +1,24 @@
-//! Rules to machines: one nondeterministic automaton per grammar, its subset machine, minimal machines, and the product
-//! of five of them.
+//! From rules to automata: one nondeterministic automaton per grammar, made deterministic and minimal, and the product of all five.
 //!
-//! All sizes here are small (some hundred states a grammar), so the textbook algorithms serve.
+//! Each grammar has only a few hundred states, so the textbook algorithms are fast enough. This file does not know what the rules
+//! mean.
 
 use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::rule::{ByteSet, Name, Rule};
 
-/// A node of the nondeterministic automaton.
+/// A node of a nondeterministic automaton.
 enum Node {
     /// Reads one byte of the set inside the rule instance `path`.
     Byte { set: ByteSet, next: usize, path: usize },
-    /// Goes on at all of these without reading.
+    /// Continues at all of these nodes without reading a byte.
     Split(Vec<usize>),
-    /// The whole line is read.
+    /// Accepts the line, if it ends here.
     Accept,
 }
 
-/// One rule as reached through certain others: a node of the tree of rule instances. Node 0 is outside all rules.
+/// A rule instance: one rule, reached through certain enclosing rules. The instances form a tree; instance 0 is outside all rules.
 struct Path {
     parent: usize,
     name: Option<&'static Name>,
@@ -44,8 +44,8 @@ impl Nfa {
         self.nodes.len() - 1
     }
 
-    /// The node from which `rule` is read before going on at `next`. `around` holds the recursive rules being built:
-    /// their mark, their first node and what follows them.
+    /// Builds the nodes that read `rule` and continue at `next`, and returns the first. `around` lists the enclosing recursive
+    /// rules: their mark, their first node and the node after them.
     fn build(
         &mut self,
         rule: &Rule,
@@ -90,7 +90,7 @@ impl Nfa {
         }
     }
 
-    /// One node per beginning of a word, and one for all that is no such beginning.
+    /// Builds one node per prefix of a word, and one for all texts that are no such prefix.
     fn build_other_than(&mut self, set: ByteSet, words: &[&str], next: usize, path: usize) -> usize {
         let mut beginnings: Vec<&str> =
             words.iter().flat_map(|word| (0..=word.len()).map(|n| &word[..n])).collect();
@@ -133,7 +133,7 @@ impl Nfa {
         })
     }
 
-    /// All nodes reached from `nodes` without reading that read or accept, sorted.
+    /// Returns the reading and accepting nodes that are reached from `nodes` without reading a byte, sorted.
     fn closure(&self, nodes: &[usize]) -> Vec<usize> {
         let mut seen = vec![false; self.nodes.len()];
         let mut todo = nodes.to_vec();
@@ -151,12 +151,12 @@ impl Nfa {
         reached
     }
 
-    /// The rule instances around `path`, itself first.
+    /// The rule instances that contain `path`, innermost first, beginning with `path`.
     fn around(&self, path: usize) -> impl Iterator<Item = usize> {
         std::iter::successors(Some(path), |&path| Some(self.paths[path].parent)).take_while(|&path| path != 0)
     }
 
-    /// Whether `path` lies in some instance of the rule of `rule`.
+    /// Returns whether `path` lies in an instance of the same rule as `rule`.
     fn is_inside(&self, path: usize, rule: usize) -> bool {
         self.around(path).any(|around| self.same_rule(around, rule))
     }
@@ -168,8 +168,8 @@ impl Nfa {
         }
     }
 
-    /// The innermost rule that all of `paths` lie in, as an instance around the first of them. Two instances of a rule are
-    /// one here: `database` is `database`, in `waisindex` and in `waisdoc`.
+    /// Returns the innermost rule that contains all of `paths`, as the instance around the first of them. Instances of one rule
+    /// count as the same here: `database` in `waisindex` equals `database` in `waisdoc`.
     fn common(&self, paths: &[usize]) -> Option<usize> {
         let (&first, others) = paths.split_first()?;
         Some(
@@ -183,14 +183,14 @@ impl Nfa {
         self.paths[path].name.is_some_and(|name| name.escape)
     }
 
-    /// What a refusal in the state that reads `nodes`, reached by reading in the rule instances `read`, is said to break.
+    /// Returns the label of a state: the rule that a refusal in this state breaks.
     ///
-    /// The rule is the inner one of two: the one in which all bytes that were just read lie, and the one in which all bytes
-    /// that could be read next lie.
+    /// The state reads `nodes` next. `read` are the rule instances in which the last byte may have been read. The label names the
+    /// inner one of two rules: the innermost one around all of `read`, and the innermost one around all of `nodes`.
     fn label(&self, read: &[usize], nodes: &[usize]) -> Label {
         let ahead: Vec<_> = nodes.iter().filter_map(|&node| self.path_of(node)).collect();
         let escape = !ahead.is_empty() && ahead.iter().all(|&path| self.is_escape(path));
-        // An escape is a character of the rule around it.
+        // An escape counts as a character of the rule around it.
         let outside = |&path: &usize| if self.is_escape(path) { self.paths[path].parent } else { path };
         let read: Vec<_> = read.iter().map(outside).collect();
         let behind = self.common(&read);
@@ -208,23 +208,23 @@ impl Nfa {
         if let Node::Byte { path, .. } = self.nodes[node] { Some(path) } else { None }
     }
 
-    /// The rule to show for a path, and the component a defect in it lies in.
+    /// Returns the rule to show for a rule instance, and the component of a defect in it.
     pub fn rule_at(&self, path: usize) -> (&'static Name, &'static str) {
         let names = || self.around(path).filter_map(|path| self.paths[path].name);
-        // A literal scheme name has no text of its own: it is shown with the rule around it.
+        // The literal name of a scheme has no text, so the rule around it is shown.
         let shown = names().find(|name| !name.text.is_empty()).expect("the top rule of a grammar has a text");
         let component =
             names().find_map(|name| name.component).expect("the top rule of a grammar names a component");
         (shown, component)
     }
 
-    /// The rule of a percent escape.
+    /// The rule of the percent escape.
     pub fn escape(&self) -> &'static Name {
         let mut names = self.paths.iter().filter_map(|path| path.name);
         names.find(|name| name.escape).expect("every grammar has escapes")
     }
 
-    /// The components in which a defect can lie by the rules' word, one each.
+    /// The components that the rules name for their defects, without duplicates.
     pub fn components(&self) -> Vec<&'static str> {
         let names = self.paths.iter().filter_map(|path| path.name);
         let mut all: Vec<_> =
@@ -234,8 +234,10 @@ impl Nfa {
         all
     }
 
-    /// The outermost rules whose defects lie in a component. Rules that spell the name of a scheme count only where there are
-    /// no others: what they say of the component is in the rules inside them.
+    /// Returns the outermost rules whose defects lie in `component`.
+    ///
+    /// Rules that contain the literal name of a scheme count only if there are no others. The rules inside them define the
+    /// component.
     pub fn rules_of(&self, component: &str) -> Vec<&'static Name> {
         let spells = |rule: usize| {
             let is_scheme = |&path: &usize| self.paths[path].name.is_some_and(|name| name.text.is_empty());
@@ -247,7 +249,7 @@ impl Nfa {
         let candidates = if others.is_empty() { spelling } else { others };
         let outermost = |path: &usize| !self.around(*path).skip(1).any(|around| candidates.contains(&around));
         let mut names: Vec<&'static Name> = Vec::new();
-        // Rules are built from their ends: what the document has first was entered last.
+        // Rules are built from their ends, so the first rule of the document was entered last.
         for name in
             candidates.iter().rev().filter(|path| outermost(path)).filter_map(|&path| self.paths[path].name)
         {
@@ -272,7 +274,7 @@ impl Nfa {
     }
 }
 
-/// What is said of a refusal in a state of a labelled machine.
+/// What is known about a refusal in a state of a labelled automaton.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]
 pub struct Label {
     /// The rule instance being read.
@@ -283,7 +285,7 @@ pub struct Label {
     pub fresh: bool,
 }
 
-/// The bytes that no automaton tells apart: a class for each byte, and one byte of each class.
+/// The byte classes: bytes in one class are equal to all automata. Holds the class of each byte, and one byte of each class.
 pub struct Classes {
     pub of: [u8; 256],
     pub samples: Vec<u8>,
@@ -311,17 +313,18 @@ impl Classes {
     }
 }
 
-/// A complete deterministic machine over byte classes; state 0 is its start.
+/// A complete deterministic automaton over byte classes. State 0 is the start.
 pub struct Dfa<T> {
     pub next: Vec<Vec<usize>>,
-    /// What is known of each state.
+    /// The fact of each state.
     pub facts: Vec<T>,
 }
 
-/// What is known of a state of one grammar's machine; `None`: nothing can be accepted any more.
+/// The fact of a state of one grammar: whether it accepts, and its label. `None` if no line can be accepted any more.
 pub type State = Option<(bool, Label)>;
 
-/// Subset construction. With `labelled`, states that differ in their label alone stay apart.
+/// Makes the automaton deterministic by the subset construction. If `labelled`, states that differ only in their label stay
+/// separate.
 pub fn determinise(nfa: &Nfa, classes: &Classes, labelled: bool) -> Dfa<State> {
     let blank = Label { path: 0, escape: false, fresh: false };
     let mut states: Vec<(Vec<usize>, Label)> = Vec::new();
@@ -354,7 +357,7 @@ pub fn determinise(nfa: &Nfa, classes: &Classes, labelled: bool) -> Dfa<State> {
     Dfa { facts: facts.collect(), next }
 }
 
-/// The minimal machine: states are one when their facts are and every byte leads them to states that are one (Moore).
+/// Minimises an automaton (Moore). States are merged if their facts are equal, and every byte leads them to merged states.
 pub fn minimise<T: Copy + Eq + std::hash::Hash>(dfa: &Dfa<T>) -> Dfa<T> {
     fn number<K: Eq + std::hash::Hash>(keys: impl Iterator<Item = K>) -> (Vec<usize>, usize) {
         let mut known = HashMap::new();
@@ -383,8 +386,8 @@ pub fn minimise<T: Copy + Eq + std::hash::Hash>(dfa: &Dfa<T>) -> Dfa<T> {
     }
 }
 
-/// All machines run at once: the fact of a state is the set of those that accept. Minimal when the machines are, since
-/// two states then differ in one machine at least.
+/// Returns the product of automata, which runs them all at once. The fact of a state is the set of automata that accept. The
+/// product of minimal automata is minimal, because two of its states differ in at least one of them.
 pub fn product(machines: &[Dfa<State>]) -> Dfa<u8> {
     let start: Vec<usize> = vec![0; machines.len()];
     let mut states = vec![start.clone()];
@@ -413,7 +416,7 @@ pub fn product(machines: &[Dfa<State>]) -> Dfa<u8> {
     Dfa { facts: states.iter().map(accepts).collect(), next }
 }
 
-/// The byte classes that `dfa` tells apart, and the machine over them.
+/// Merges the byte classes that `dfa` does not distinguish. Returns the new classes, and the automaton over them.
 pub fn merge_classes<T: Copy>(dfa: &Dfa<T>, classes: &Classes) -> (Classes, Dfa<T>) {
     let column = |byte: u8| {
         let class = usize::from(classes.of[usize::from(byte)]);

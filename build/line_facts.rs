@@ -1,36 +1,37 @@
-//! What the scan has to know of a line beside its verdict, as a machine of its own: under what scheme the line is counted,
-//! and whether a closer look at it could find anything.
+//! The facts of a line, as an automaton: its scheme, and whether its percent escapes are noteworthy.
 //!
-//! Names and delimiters are those of `src/grammar/scheme.rs`. Where `src/grammar/advisory.rs` counts and compares numbers, this machine only
-//! says that it may have something to say: it need not be right about a line that is looked at.
+//! The table scan needs these facts besides the verdict, to count a line without examining it again. `src/grammar/scheme.rs` defines
+//! the names and delimiters. `src/grammar/advisory.rs` compares port numbers; this automaton does not. A line that may have a port or
+//! a password gets [`Fact::Look`]: it has to be examined.
 
 use std::collections::HashMap;
 
 use crate::automaton::Dfa;
 use crate::scheme::{KNOWN, is_scheme_byte};
 
-/// How many of the schemes of [`KNOWN`] have a bucket of their own. Lines of all others have to be looked at.
+/// The number of schemes, from the start of [`KNOWN`], whose lines this automaton decides. Lines of other schemes are
+/// [`Fact::Look`].
 pub const N_BUCKETS: usize = 4;
 
-/// What is known of a line that ends in a state.
+/// What a state says about a line that ends in it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Fact {
-    /// Its scheme is at that place in [`KNOWN`], or it has none, and these are its advisories.
+    /// The index of its scheme in [`KNOWN`], `None` if it has no scheme; and its noteworthy escapes. It has no other advisories.
     Plain(Option<usize>, Escapes),
-    /// It has to be looked at.
+    /// The automaton does not decide. The line has to be examined.
     Look,
 }
 
-/// Whether there are noteworthy escapes.
+/// Whether a line has noteworthy percent escapes.
 #[derive(Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Escapes {
-    /// Of a control byte.
+    /// An escape of a control byte.
     pub control: bool,
-    /// Of a delimiter of the scheme.
+    /// An escape of a delimiter of the scheme.
     pub delimiter: bool,
 }
 
-/// Where the next byte stands, as far as ports and passwords go.
+/// The part of the line that the next byte belongs to. Only the authority can have a port or a password.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Place {
     Start,
@@ -39,7 +40,7 @@ enum Place {
     Rest,
 }
 
-/// What of a percent escape has been read.
+/// The part of a percent escape that has been read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Escape {
     None,
@@ -47,17 +48,17 @@ enum Escape {
     High(u8),
 }
 
-/// What has been read.
+/// The state of the automaton: what has been read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum State {
-    /// Nothing.
+    /// Nothing has been read.
     Start,
-    /// Bytes that may all be of a scheme: as many, and they begin the name at that place in [`KNOWN`], the first of all that
-    /// begin so; `None` if there is none.
+    /// Only bytes that a scheme may contain. If they begin the name of a decided scheme: the index of the first such scheme in
+    /// [`KNOWN`], and the number of bytes read.
     Scheme(Option<(usize, usize)>),
-    /// The scheme and its ":", or that there is none; and what followed.
+    /// Bytes after the scheme and its ":", or bytes of a line without scheme.
     Behind { scheme: Option<usize>, place: Place, escape: Escape, found: Escapes },
-    /// Something that this machine does not judge.
+    /// Bytes that this automaton does not judge.
     Look,
 }
 
@@ -85,7 +86,7 @@ impl State {
                 let place = match (place, byte) {
                     (Place::Start, b'/') => Place::SecondSlash,
                     (Place::SecondSlash, b'/') => Place::Authority,
-                    // Both a port and a password stand behind one.
+                    // A ":" may begin a port or a password.
                     (Place::Authority, b':') => return Self::Look,
                     (Place::Authority, byte) if !matches!(byte, b'/' | b'?' | b'#') => Place::Authority,
                     _ => Place::Rest,
@@ -123,7 +124,7 @@ impl State {
 }
 
 impl Escapes {
-    /// These and what is to say of an escape of `byte`.
+    /// Adds an escape of `byte`, if it is noteworthy.
     fn with(self, scheme: Option<usize>, byte: u8) -> Self {
         let delimiters = scheme.map_or(b"".as_slice(), |scheme| KNOWN[scheme].delimiters);
         Self {
@@ -133,14 +134,14 @@ impl Escapes {
     }
 }
 
-/// The first name with a bucket that begins with `read` and `byte`, and how many bytes those are.
+/// Returns the index of the first decided scheme whose name begins with `read` and `byte`, and the length of these bytes.
 fn longer_name(read: &[u8], byte: u8) -> Option<(usize, usize)> {
     let longer = [read, &[byte.to_ascii_lowercase()]].concat();
     let name = KNOWN[..N_BUCKETS].iter().position(|known| known.name.as_bytes().starts_with(&longer))?;
     Some((name, longer.len()))
 }
 
-/// The machine that finds the facts, with a class for each byte.
+/// Makes the automaton that finds the facts. Each byte has a class of its own.
 pub fn machine() -> Dfa<Fact> {
     let mut states = vec![State::Start];
     let mut known = HashMap::from([(State::Start, 0)]);

@@ -1,54 +1,56 @@
-//! The machine that the scan walks: the verdict and the facts of a line, two bytes a step.
+//! The automaton of the table scan: the verdict and the facts of a line, two bytes per step.
+//!
+//! This file combines the automaton of all grammars with that of the facts, and packs pairs of bytes into columns. It knows no rules.
 
 use std::collections::HashMap;
 
 use crate::automaton::{Classes, Dfa};
 use crate::line_facts::{Escapes, Fact};
 
-/// What is known of a line that ends in a state.
+/// What a state says about a line that ends in it.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Outcome {
-    /// The set of the grammars that accept it.
+    /// The set of grammars that accept the line, as bits.
     pub accepting: u8,
-    /// What else is known of it.
+    /// The fact of the line.
     pub fact: Fact,
 }
 
-/// The machine over single bytes, and how to make of it the table over pairs of bytes, whose rows are states.
+/// The automaton over single bytes, and the columns of the table over pairs of bytes. The rows of that table are states.
 pub struct Walk {
     /// The class of each byte.
     pub classes: Classes,
-    /// For each state the state after a byte of each class.
+    /// For each state, the next state for each byte class.
     pub next: Vec<Vec<usize>>,
-    /// For each state the number of the outcome of the line that ends there.
+    /// For each state, the number of the outcome of a line that ends in it.
     pub ends: Vec<usize>,
-    /// What can be known of a line.
+    /// All outcomes, each different from the others.
     pub outcomes: Vec<Outcome>,
     /// All columns of the table, each different from the others.
     pub columns: Vec<Column>,
-    /// The column of each pair of classes.
+    /// For each pair of byte classes, its column.
     pub pairs: Vec<Vec<usize>>,
-    /// The column of a byte of each class with which the line ends.
+    /// For each byte class, the column of a line that ends with a byte of that class.
     pub last: Vec<usize>,
-    /// The column of a line that ends here.
+    /// The column of a line that ends without another byte.
     pub end: usize,
 }
 
-/// What a column of the table holds, for each state.
+/// The contents of a column of the table, for each state.
 #[derive(Clone, Copy)]
 pub enum Column {
-    /// The state after bytes of two classes.
+    /// The state after a byte of the first class and a byte of the second.
     Pair(usize, usize),
-    /// The number of the outcome of the line that ends with a byte of that class.
+    /// The number of the outcome of a line that ends with a byte of that class.
     Last(usize),
-    /// The number of the outcome of the line that ends here.
+    /// The number of the outcome of a line that ends in the state.
     End,
 }
 
-/// The machine of all grammars, given by class, together with that of the facts, given by byte.
+/// Returns the product of two automata: that of all grammars, over the byte classes `of`, and that of the facts, over bytes.
 ///
-/// An LF leads to the start. Once no grammar can accept a line any more it has to be looked at, whatever its facts: then the
-/// states behind are one.
+/// An LF leads to the start state. Once no grammar can accept a line any more, its fact is [`Fact::Look`], so that all such
+/// states are one.
 pub fn with_facts(machine: &Dfa<u8>, of: &[u8; 256], facts: &Dfa<Fact>) -> (Classes, Dfa<Outcome>) {
     let column = |byte: u8| {
         let facts: Vec<_> = facts.next.iter().map(|row| row[usize::from(byte)]).collect();
@@ -79,7 +81,7 @@ pub fn with_facts(machine: &Dfa<u8>, of: &[u8; 256], facts: &Dfa<Fact>) -> (Clas
     let outcome = |&(state, fact): &(usize, usize)| {
         let accepting = machine.facts[state];
         let fact = match facts.facts[fact] {
-            // What no grammar accepts has no advisories.
+            // A line that no grammar accepts has no advisories.
             Fact::Plain(scheme, _) if accepting == 0 => Fact::Plain(scheme, Escapes::default()),
             fact => fact,
         };
@@ -88,7 +90,7 @@ pub fn with_facts(machine: &Dfa<u8>, of: &[u8; 256], facts: &Dfa<Fact>) -> (Clas
     (classes, Dfa { next, facts: states.iter().map(outcome).collect() })
 }
 
-/// `machine` over pairs of bytes. Columns that hold the same are one.
+/// Makes the columns of the table over pairs of bytes. Columns with equal contents are merged.
 pub fn by_pairs(classes: Classes, machine: &Dfa<Outcome>) -> Walk {
     let mut outcomes = Vec::new();
     let ends = machine.facts.iter().map(|outcome| {
@@ -101,7 +103,7 @@ pub fn by_pairs(classes: Classes, machine: &Dfa<Outcome>) -> Walk {
     let mut columns = Vec::new();
     let mut known = HashMap::new();
     let mut number = |column: Column, values: Vec<usize>| {
-        // Numbers of states and of outcomes are different things.
+        // A column of states and a column of outcomes differ, even if their numbers are equal.
         let key = (matches!(column, Column::Pair(..)), values);
         *known.entry(key).or_insert_with(|| {
             columns.push(column);

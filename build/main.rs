@@ -1,8 +1,8 @@
-//! Derives the machine that judges lines from the five grammar files, when the crate is compiled.
+//! Derives the automata that judge lines from the five grammar files, when the crate is compiled.
 //!
-//! Written to `$OUT_DIR/tables.rs`, which `src/grammar/automaton.rs` includes: the machine that runs all five grammars at once, and
-//! for each grammar the machine whose states also know which rule is being read; and to `$OUT_DIR/walk.rs` and
-//! `$OUT_DIR/next.bin`, which `src/engine/line_table.rs` includes: the machine of the scan.
+//! This script writes three files to `$OUT_DIR`. `src/grammar/automaton.rs` includes `tables.rs`: the automaton that runs all five
+//! grammars at once, and one automaton per grammar whose states know which rule is being read. `src/engine/line_table.rs` includes
+//! `walk.rs` and `next.bin`: the automaton of the table scan.
 
 #![recursion_limit = "512"]
 #![allow(clippy::precedence, reason = "a rule reads as in its document: sequence binds closer than choice")]
@@ -73,13 +73,13 @@ fn main() {
     write_walk(&line_table::by_pairs(classes, &machine));
 }
 
-/// The compiler and its version: a measured time names it. Cargo runs this again when it changes.
+/// The compiler and its version, which benchmark results name. Cargo runs this script again when the compiler changes.
 fn compiler() -> Option<String> {
     let output = Command::new(env::var_os("RUSTC")?).arg("-V").output().ok()?;
     String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
 }
 
-/// A number that tells one set of tables from another: FNV-1a.
+/// A hash that distinguishes different tables (FNV-1a).
 fn fingerprint(bytes: &[u8]) -> u64 {
     let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, add)
@@ -103,14 +103,15 @@ fn table<T: Display>(out: &mut String, name: &str, kind: &str, values: impl Into
     out.push_str("];\n");
 }
 
-/// The machine of all grammars: a row of next states by class for each state.
+/// Writes the automaton of all grammars: for each state, a row of next states by byte class.
 fn write_machine(out: &mut String, classes: &Classes, machine: &Dfa<u8>) {
     table(out, "CLASS_OF", "u8", classes.of);
     table(out, "NEXT", "u16", machine.next.iter().flatten());
     table(out, "ACCEPTING", "u8", &machine.facts);
 }
 
-/// The machine of the scan over single bytes, and the columns of the table over pairs of bytes, which is made at run time.
+/// Writes the automaton of the table scan over single bytes, and the columns of its table over pairs of bytes. The library makes
+/// that table at run time.
 fn write_walk(walk: &Walk) {
     let Walk { classes, next, ends, outcomes, columns, pairs, last, end } = walk;
     let mut out = String::new();
@@ -139,12 +140,12 @@ fn write_walk(walk: &Walk) {
     table(&mut out, "COLUMN_OF_LAST", "u16", last);
     constant(&mut out, "COLUMN_OF_END", "u16", end);
     write("walk.rs", out);
-    // Nothing has to be compiled of a file of little-endian numbers.
+    // A binary file of little-endian numbers needs no compilation.
     let number = |state: &usize| u16::try_from(*state).expect("some thousand states").to_le_bytes();
     write("next.bin", next.iter().flatten().flat_map(number).collect::<Vec<_>>());
 }
 
-/// The labelled machines, and the rules that their labels name.
+/// Writes the labelled automata, and the rules that their labels name.
 fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
     let mut rules: Vec<(&str, &str)> = Vec::new();
     let mut number = |name: &Name| {
@@ -162,7 +163,7 @@ fn write_labelled(out: &mut String, automata: &[Nfa], labelled: &[Dfa<State>]) {
         let row = |state: &usize| state * dfa.next[0].len();
         let mut labels = Vec::new();
         for state in &dfa.facts {
-            // Nobody asks in which rule the dead state is.
+            // The rule of the dead state is never read.
             let (accepting, rule, component, escape, fresh) =
                 state.map_or((false, 0, "None".into(), false, false), |(accepting, label)| {
                     let (name, component) = nfa.rule_at(label.path);

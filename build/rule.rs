@@ -1,9 +1,8 @@
-//! The notation in which the five grammar files are written: regular expressions over bytes whose parts have names.
+//! The notation of the five grammar files: regular expressions over bytes, whose parts have names.
 //!
-//! A grammar file (`src/grammar/rules/*.rs`) is one [`rules!`] block. Each entry carries the document's own text as its doc
-//! comment and says the same thing once more in Rust: `a + b` is a sequence, `a | b` a choice, a string is a literal,
-//! [`opt`], [`many`] and [`some`] are `[ ]`, `*` and `1*`. The text is not only a comment: it is kept, and shown to a
-//! user whose line broke that rule.
+//! A grammar file (`src/grammar/rules/*.rs`) is one [`rules!`] block. Each rule has the document's own text as its doc comment, and
+//! repeats it in Rust: `a + b` is a sequence, `a | b` a choice, and a string is a literal. [`opt`], [`many`] and [`some`] are `[ ]`, `*`
+//! and `1*`. The library contains the text too, and shows it to a user whose line breaks the rule.
 
 use std::ops::{Add, BitOr};
 use std::rc::Rc;
@@ -23,7 +22,7 @@ impl ByteSet {
         set
     }
 
-    /// Whether `byte` is in the set.
+    /// Returns whether `byte` is in the set.
     pub const fn has(&self, byte: u8) -> bool {
         self.0[byte as usize / 64] >> (byte % 64) & 1 == 1
     }
@@ -33,16 +32,16 @@ impl ByteSet {
     }
 }
 
-/// What is known of a rule beside its expression.
+/// Everything about a rule except its expression.
 pub struct Name {
     /// The rule as its document prints it, one line per line of the comment.
     pub text: &'static str,
-    /// Where the document has it, such as `3.2.2`.
+    /// The section of the document that contains the rule, such as `3.2.2`.
     pub section: &'static str,
-    /// The variant of `Component` in which a defect inside this rule lies, or `Parts`: whichever part its delimiters say;
-    /// `None`: that of the rule around it.
+    /// The variant of `Component` for a defect inside this rule. With `Parts`, the delimiters of the line decide. With `None`, the
+    /// enclosing rule decides.
     pub component: Option<&'static str>,
-    /// Whether this is a percent escape.
+    /// Whether the rule is the percent escape.
     pub escape: bool,
 }
 
@@ -54,11 +53,11 @@ pub enum Rule {
     Either(Vec<Rule>),
     Many(Box<Rule>),
     Named(&'static Name, Box<Rule>),
-    /// A rule that mentions itself at its end; the number tells it from others around it.
+    /// A recursive rule, which refers to itself at its end. The `Rc` identifies it among the enclosing recursive rules.
     Recur(Rc<()>, Box<Rule>),
-    /// The mention.
+    /// The reference of a recursive rule to itself.
     Again(Rc<()>),
-    /// One or more bytes of the set that do not spell one of the words, letter case ignored.
+    /// One or more bytes of the set that do not spell one of the words, ignoring letter case.
     OtherThan(ByteSet, &'static [&'static str]),
 }
 
@@ -82,7 +81,7 @@ fn either(first: Rule, second: Rule) -> Rule {
     match (first, second) {
         (Rule::One(a), Rule::One(b)) => Rule::One(a.union(b)),
         (Rule::Either(mut all), Rule::One(b)) => {
-            // Byte sets of one choice are one set: fewer positions, the same language.
+            // Merge the byte sets of a choice: the language is the same, and the automaton has fewer nodes.
             match all.iter_mut().find_map(|rule| if let Rule::One(a) = rule { Some(a) } else { None }) {
                 Some(a) => *a = a.union(b),
                 None => all.push(Rule::One(b)),
@@ -134,17 +133,17 @@ impl BitOr<Rule> for &str {
     }
 }
 
-/// Nothing: the empty text.
+/// The empty text.
 pub fn void() -> Rule {
     Rule::Sequence(Vec::new())
 }
 
-/// The literal as it stands; for a choice that begins with two literals.
+/// A literal, compared byte for byte. Needed for a choice that begins with two literals.
 pub fn lit(literal: &str) -> Rule {
     literal.into()
 }
 
-/// One byte out of those in `bytes`.
+/// Any one byte of `bytes`.
 pub fn any(bytes: &str) -> Rule {
     Rule::One(ByteSet::of(bytes.bytes()))
 }
@@ -177,7 +176,7 @@ pub fn times(least: usize, most: usize, rule: impl Into<Rule>) -> Rule {
     (0..least).fold(void(), |sequence, _| sequence + rule.clone()) + optional
 }
 
-/// A rule that mentions itself; the mention must be the last thing in it (a regular language, then).
+/// A recursive rule. It may refer to itself only at its end, so that the language is regular.
 pub fn recur(rule: impl FnOnce(Rule) -> Rule) -> Rule {
     let id = Rc::new(());
     Rule::Recur(id.clone(), Box::new(rule(Rule::Again(id))))
@@ -185,7 +184,7 @@ pub fn recur(rule: impl FnOnce(Rule) -> Rule) -> Rule {
 
 static SCHEME_NAME: Name = Name { text: "", section: "", component: Some("Scheme"), escape: false };
 
-/// The literal name of a scheme, letter case ignored (SPEC A5), and the ":" behind it.
+/// The literal name of a scheme, ignoring letter case (SPEC A5), and the ":" after it.
 ///
 /// # Panics
 /// When `name` does not end in ":".
@@ -196,7 +195,7 @@ pub fn scheme_name(name: &str) -> Rule {
     Rule::Named(&SCHEME_NAME, Box::new(Rule::Sequence(folded.collect()))) + ":"
 }
 
-/// One or more bytes of `set` that do not spell one of `words`, letter case ignored.
+/// One or more bytes of `set` that do not spell one of `words`, ignoring letter case.
 ///
 /// # Panics
 /// When `set` is more than a set of bytes.
@@ -206,17 +205,19 @@ pub fn other_than(words: &'static [&'static str], set: Rule) -> Rule {
     Rule::OtherThan(set, words)
 }
 
-/// Gives the expression its name.
+/// Gives an expression its name.
 pub fn named(name: &'static Name, rule: Rule) -> Rule {
     Rule::Named(name, Box::new(rule))
 }
 
 /// Declares the rules of a document in its order.
 ///
-/// `section "…";` says where the rules after it stand. `rule NAME = …;` is a rule worth telling a user of,
-/// `rule NAME in COMPONENT = …;` one that also says what component a defect in it lies in; `in Parts` is for a rule that
-/// holds several components. `token NAME = …;` is a set
-/// of characters and the like, of which a user need not hear; `escape NAME = …;` is the percent escape.
+/// - `section "…";` names the section of the rules that follow.
+/// - `rule NAME = …;` is a rule that is shown to users.
+/// - `rule NAME in COMPONENT = …;` also names the component of a defect in the rule. `in Parts` is for a rule that contains
+///   several components.
+/// - `token NAME = …;` is a detail that users do not see, such as a set of characters.
+/// - `escape NAME = …;` is the percent escape.
 macro_rules! rules {
     (@ $section:literal;) => {};
     (@ $old:literal; section $section:literal; $($rest:tt)*) => { rules! { @ $section; $($rest)* } };

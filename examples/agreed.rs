@@ -1,7 +1,6 @@
-//! Passes on the lines of standard input that all five grammars accept, as they stand, and says how many it kept back.
+//! Copies the lines that all five grammars accept from standard input to standard output, and reports how many it left out.
 //!
-//! Lines come from wherever a program has them; `judge` wants them without their terminator, which is LF and all CRs directly
-//! before it.
+//! `judge` takes a line without its terminator, which is LF and all CRs directly before it.
 //!
 //!     cargo run --example agreed --no-default-features < urls.txt
 
@@ -14,7 +13,7 @@ fn main() -> io::Result<()> {
     let mut out = BufWriter::new(io::stdout().lock());
     let mut bytes = Vec::new();
     let mut kept_back = 0_u64;
-    // Bytes, not text: a line of a list may hold anything.
+    // Read bytes, not text, because a line may contain anything.
     while input.read_until(b'\n', &mut bytes)? > 0 {
         let body = bytes.strip_suffix(b"\n").unwrap_or(&bytes);
         let n_cr = body.iter().rev().take_while(|&&byte| byte == b'\r').count();

@@ -1,18 +1,17 @@
-//! Grows lists of URLs to any size, and writes the hostile inputs.
+//! Generates test data: lists of URLs of any size, and hostile inputs.
 //!
-//! `mkcorpus LIST... --size 1G --seed 7` draws lines from the lists in the proportions of their schemes,
-//! changes most of them a little, damages a chosen share, and writes as many bytes as asked. Repeating a list
-//! would flatter a scanner: its branches would be learnt and its hosts would sit in cache. Growing keeps the
-//! schemes, lengths and parts of real lines and makes nearly every line new.
+//! `mkcorpus LIST... --size 1G --seed 7` draws lines from the lists in the proportions of their schemes. It changes most of
+//! them a little, damages a chosen share, and writes as many bytes as asked. Repeating a list would flatter a scanner: its
+//! branches would be predictable, and its hosts would stay in the cache. A generated list keeps the schemes, lengths and
+//! components of real lines, but nearly every line is new.
 //!
-//! `mkcorpus --hostile DIR` writes small inputs of our own, each made to break one assumption.
+//! `mkcorpus --hostile DIR` writes small handmade inputs. Each one tests a single assumption.
 //!
-//! Everything drawn comes from one seeded generator ([`Rng`]); shares are whole parts per million and pools
-//! are kept in sorted order. The same lists, options and seed give the same bytes on every machine.
+//! All random numbers come from one seeded generator ([`Rng`]). Shares are whole parts per million, and pools are sorted.
+//! The same lists, options and seed therefore give the same bytes on every machine.
 //!
-//! The file goes from the command line inwards: arguments, the writing loop, [`Grower`] with its changes,
-//! damages, the cutting of lines, [`Rng`], and last the hostile inputs, which hardly share more than [`Rng`]
-//! with the rest.
+//! The file has this order: command line, writing loop, [`Grower`] with its changes, damages, the cutting of lines,
+//! [`Rng`], and the hostile inputs. The hostile inputs share little but [`Rng`] with the rest.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -81,7 +80,7 @@ fn main() -> ExitCode {
     }
 }
 
-/// Does what the command line asks; the error is a sentence for standard error.
+/// Runs the command line. The error is a sentence for standard error.
 fn run(words: impl Iterator<Item = String>) -> Result<(), String> {
     let options = Options::parse(words)?;
     if options.help {
@@ -104,10 +103,10 @@ fn run(words: impl Iterator<Item = String>) -> Result<(), String> {
 
 // ---- command line -----------------------------------------------------------------------------------------
 
-/// One whole in the unit of every share: parts per million.
+/// The whole, in the unit of all shares: parts per million.
 const WHOLE: u64 = 1_000_000;
 
-/// The command line. Shares are parts per million.
+/// The parsed command line. Shares are parts per million.
 struct Options {
     lists: Vec<String>,
     size: u64,
@@ -127,7 +126,7 @@ struct Options {
     clean: bool,
 }
 
-/// Switches of the writing loop.
+/// Options of the writing loop.
 #[derive(Default)]
 struct Flags {
     bom: bool,
@@ -141,7 +140,7 @@ enum Eol {
     Lf,
     CrLf,
     CrCrLf,
-    /// LF and CR LF, drawn evenly.
+    /// LF and CR LF with equal probability.
     Mixed,
 }
 
@@ -179,7 +178,7 @@ impl Options {
         Ok(options)
     }
 
-    /// Takes one flag and, where it has one, its value (`--size 1G` or `--size=1G`).
+    /// Parses one flag and its value, if it takes one (`--size 1G` or `--size=1G`).
     fn set(&mut self, word: String, words: &mut impl Iterator<Item = String>) -> Result<(), String> {
         let (flag, mut inline) = match word.split_once('=') {
             Some((flag, value)) => (flag.to_owned(), Some(value.to_owned())),
@@ -237,7 +236,7 @@ fn parse_number<N: std::str::FromStr>(flag: &str, text: &str) -> Result<N, Strin
     text.parse().map_err(|_| format!("{flag}: {text:?} is no whole number, or too large"))
 }
 
-/// A decimal share, read digit by digit so that no rounding depends on the machine.
+/// Parses a decimal share digit by digit, so that no rounding depends on the machine.
 fn parse_share(flag: &str, text: &str) -> Result<u64, String> {
     let wrong = || format!("{flag}: {text:?} is no share from 0 to 1 with at most six decimals");
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
@@ -302,7 +301,7 @@ fn load(path: &str) -> Result<Vec<u8>, String> {
     }
 }
 
-/// The lines of a list without byte order mark, terminators (CRs before an LF too) and blank lines.
+/// The lines of a list, without byte order mark, terminators (LF with all CRs before it) and blank lines.
 fn lines_of(text: &[u8]) -> impl Iterator<Item = &[u8]> {
     let text = text.strip_prefix(BOM).unwrap_or(text);
     text.split(|&byte| byte == b'\n').map(trim_crs).filter(|line| !line.is_empty())
@@ -313,7 +312,7 @@ fn trim_crs(line: &[u8]) -> &[u8] {
     &line[..end]
 }
 
-/// The writing loop: lines until the size is reached. A reader that goes away ends it quietly.
+/// Writes lines until the size is reached. Ends without an error if the reader closes the pipe.
 fn grow(mut grower: Grower, options: &Options) -> Result<(), String> {
     let mut counts = [0; 128];
     let written = match emit(&mut grower, options, &mut counts) {
@@ -344,7 +343,7 @@ impl Failure {
     }
 }
 
-/// A buffered file or standard output, with the path for messages.
+/// A buffered file or standard output, and its path for messages.
 struct Sink<'a> {
     path: &'a str,
     to: BufWriter<Box<dyn Write>>,
@@ -402,7 +401,7 @@ fn emit(grower: &mut Grower, options: &Options, counts: &mut [u64; 128]) -> Resu
     Ok(written)
 }
 
-/// What was made, for standard error.
+/// A summary of what was generated, for standard error.
 fn summary(grower: &Grower, written: u64, counts: &[u64; 128]) -> String {
     let mut text = format!("{written} bytes, {} lines", counts.iter().sum::<u64>());
     _ = writeln!(text, " from {} lines in {} pools", grower.lines.len(), grower.pools.len());
@@ -417,9 +416,9 @@ fn summary(grower: &Grower, written: u64, counts: &[u64; 128]) -> String {
     text
 }
 
-// ---- growing ----------------------------------------------------------------------------------------------
+// ---- generating -------------------------------------------------------------------------------------------
 
-/// What is done to a line that stays intact; the value is the label.
+/// A change that keeps a line intact. Its value is the line's label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Change {
@@ -446,7 +445,7 @@ const CHANGES: [(Change, &str); 9] = [
     (Change::Utf8, "utf8"),
 ];
 
-/// How often each change is drawn where `--verbatim` leaves room; the weights are relative.
+/// The relative weights of the changes, for lines that `--verbatim` does not keep.
 const WEIGHTS: [(Change, u64); 6] = [
     (Change::Recombine, 30),
     (Change::Query, 26),
@@ -456,17 +455,17 @@ const WEIGHTS: [(Change, u64); 6] = [
     (Change::Case, 2),
 ];
 
-/// Raw UTF-8 of one to four bytes a character, left to right and right to left.
+/// Non-ASCII words in UTF-8, with one to four bytes per character, written from left to right and from right to left.
 const WORDS_UTF8: [&str; 12] =
     ["é", "ß", "ñ", "Ω", "ж", "\u{641}", "語", "한", "🙂", "日本", "привет", "münchen"];
 
-/// Keys used beside those found in the lists.
+/// Query keys in addition to those found in the lists.
 const KEYS: [&[u8]; 8] = [b"id", b"q", b"page", b"ref", b"utm_source", b"lang", b"v", b"s"];
 
-/// Source lines that can lend each other their parts, and what may be added to them without changing what
-/// they are (a telnet URL has no path, a mailto no port).
+/// Source lines that can exchange their tails. The flags say what can be added to them without changing their kind: a
+/// telnet URL has no path, and a mailto URL no port.
 struct Pool {
-    /// Range of the pool in `Grower::lines`.
+    /// The start of the pool in `Grower::lines`.
     from: usize,
     len: usize,
     query: bool,
@@ -474,14 +473,14 @@ struct Pool {
     fragment: bool,
 }
 
-/// Draws, changes and damages lines.
+/// Draws source lines, changes them and damages some.
 struct Grower<'a> {
     rng: Rng,
     lines: Vec<Line<'a>>,
     pools: Vec<Pool>,
-    /// Ready `key=value&key=value` texts.
+    /// Prepared query strings, such as `key=value&key=value`.
     pairs: Vec<Vec<u8>>,
-    /// Running number that keeps changed lines distinct.
+    /// A counter that makes changed lines distinct.
     serial: u64,
     damage: u64,
     kinds: Vec<Damage>,
@@ -530,7 +529,7 @@ impl<'a> Grower<'a> {
         }
     }
 
-    /// Appends the next line to `out`, without terminator, and returns its label.
+    /// Appends the next line to `out` without a terminator. Returns its label.
     fn next_line(&mut self, out: &mut Vec<u8>) -> u8 {
         let change = self.draw_change();
         let line = self.rng.pick(&self.lines);
@@ -570,8 +569,8 @@ impl<'a> Grower<'a> {
         Change::Recombine
     }
 
-    /// Appends the changed line; returns what was done, which is `Recombine` where the change does not fit.
-    /// The line keeps its head, so schemes keep their shares; the tail is drawn from the whole pool.
+    /// Appends the changed line to `out`. Returns the change, which is `Recombine` if the requested one does not fit the
+    /// line. The head of the line stays, so that schemes keep their shares. Its tail comes from any line of the pool.
     fn apply(&mut self, change: Change, line: Line, out: &mut Vec<u8>) -> Change {
         let pool = &self.pools[line.pool];
         let fits = match change {
@@ -648,7 +647,7 @@ impl<'a> Grower<'a> {
         self.serial += 1;
     }
 
-    /// Pairs up to exactly `long_bytes` bytes, with no escape cut at the end.
+    /// Appends query pairs of exactly `long_bytes` bytes. No escape is cut at the end.
     fn push_long_query(&mut self, out: &mut Vec<u8>) {
         let from = out.len();
         let end = from + self.long_bytes;
@@ -666,14 +665,14 @@ impl<'a> Grower<'a> {
     }
 }
 
-/// Schemes whose URLs end with the authority, or whose path is no hierarchy.
+/// Schemes whose URLs end after the authority, or have no hierarchical path.
 fn is_pathless(scheme: &[u8]) -> bool {
     const PATHLESS: [&[u8]; 8] =
         [b"telnet:", b"nntp:", b"wais:", b"udp:", b"irc:", b"ldap:", b"rlogin:", b"tn3270:"];
     PATHLESS.contains(&scheme)
 }
 
-/// Appends a tail, with a slash before it where it has none, so that what went before ends a segment.
+/// Appends a tail, preceded by a slash if it does not begin with one.
 fn push_path(out: &mut Vec<u8>, tail: &[u8]) {
     if tail.first() != Some(&b'/') {
         out.push(b'/');
@@ -681,7 +680,7 @@ fn push_path(out: &mut Vec<u8>, tail: &[u8]) {
     out.extend_from_slice(tail);
 }
 
-/// Appends a tail without its fragment, and the `?` or `&` after which a pair may follow.
+/// Appends a tail without its fragment, then `?` or `&`, so that a query pair can follow.
 fn push_before_query(out: &mut Vec<u8>, tail: &[u8]) {
     let tail = without_fragment(tail);
     if tail.is_empty() {
@@ -695,7 +694,7 @@ fn without_fragment(tail: &[u8]) -> &[u8] {
     tail.split(|&byte| byte == b'#').next().unwrap_or(tail)
 }
 
-/// Flips the first letter, every letter, or every second one; a scheme always changes.
+/// Flips the letter case of the first letter, of all letters, or of every second one. The scheme always changes.
 fn flip_case(rng: &mut Rng, scheme: &mut [u8]) {
     let (step, count) = rng.pick(&[(1, 1), (1, scheme.len()), (2, scheme.len())]);
     for byte in scheme.iter_mut().step_by(step).take(count).filter(|byte| byte.is_ascii_alphabetic()) {
@@ -703,7 +702,7 @@ fn flip_case(rng: &mut Rng, scheme: &mut [u8]) {
     }
 }
 
-/// Texts for queries: keys found in the lists, values with some escapes and some nested URLs.
+/// Generates query strings, with keys from the lists, and values with some escapes and some nested URLs.
 fn make_pairs(rng: &mut Rng, lines: &[Line]) -> Vec<Vec<u8>> {
     let keys = find_keys(lines);
     (0..8192)
@@ -722,7 +721,7 @@ fn make_pairs(rng: &mut Rng, lines: &[Line]) -> Vec<Vec<u8>> {
         .collect()
 }
 
-/// At most 300 query keys in the order they are first met, then our own.
+/// At most 300 query keys from the lists, in order of occurrence, followed by those of [`KEYS`].
 fn find_keys<'a>(lines: &[Line<'a>]) -> Vec<&'a [u8]> {
     let mut keys: Vec<&[u8]> = Vec::new();
     for line in lines.iter().step_by(lines.len().div_ceil(20_000).max(1)) {
@@ -764,7 +763,7 @@ fn push_word(rng: &mut Rng, text: &mut Vec<u8>) {
 
 // ---- damaging ---------------------------------------------------------------------------------------------
 
-/// What is broken in a line; the value is the label.
+/// A kind of damage to a line. Its value is the line's label.
 #[derive(Clone, Copy, PartialEq, Eq)]
 #[repr(u8)]
 enum Damage {
@@ -818,7 +817,7 @@ const BAD_LITERALS: [&[u8]; 9] = [
 ];
 
 impl Damage {
-    /// Damages the line; returns what was done, which is `Illegal` where the damage does not fit.
+    /// Damages the line. Returns the damage, which is `Illegal` if the requested one does not fit the line.
     fn apply(self, rng: &mut Rng, line: &mut Vec<u8>) -> Self {
         let scheme_len = scheme_len(line);
         let authority = authority_len(&line[scheme_len..]);
@@ -858,8 +857,7 @@ fn splice(line: &mut Vec<u8>, at: std::ops::Range<usize>, bytes: &[u8]) {
     line.splice(at, bytes.iter().copied());
 }
 
-/// Inserts one of the items behind the scheme, and never inside an escape, so that the damage stays what it
-/// is called.
+/// Inserts one of the items after the scheme, but not inside an escape, which would be another kind of damage.
 fn insert_one<T: AsRef<[u8]> + Copy>(rng: &mut Rng, line: &mut Vec<u8>, items: &[T]) {
     let at = place(rng, line);
     splice(line, at..at, rng.pick(items).as_ref());
@@ -882,7 +880,7 @@ fn replace_authority(line: &mut Vec<u8>, at: std::ops::Range<usize>, with: &[u8]
     }
 }
 
-/// A blank at the start, at the end, or (as often as both) inside.
+/// Inserts white space at the start, at the end, or (in half of all cases) inside.
 fn put_blank(rng: &mut Rng, line: &mut Vec<u8>) {
     let blank = rng.pick(&[" ", " ", "\t", "  "]);
     let at = match rng.below(4) {
@@ -893,7 +891,7 @@ fn put_blank(rng: &mut Rng, line: &mut Vec<u8>) {
     splice(line, at..at, blank.as_bytes());
 }
 
-/// Something with a colon that RFC 3986 takes neither for a scheme nor for a relative path.
+/// A prefix with a colon that RFC 3986 accepts neither as a scheme nor in a relative path.
 fn bad_scheme(rng: &mut Rng, name: &[u8]) -> Vec<u8> {
     let (first, rest) = name.split_at(1);
     match rng.below(8) {
@@ -910,12 +908,12 @@ fn bad_scheme(rng: &mut Rng, name: &[u8]) -> Vec<u8> {
 
 // ---- cutting lines ----------------------------------------------------------------------------------------
 
-/// Which lines may lend each other their tails: heads and tails of one shape fit together in any pairing.
+/// The shape of a line. Lines of one shape can exchange their tails.
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Shape {
     /// `scheme://authority` + the rest.
     Authority,
-    /// `mailto:name@` + `host`, `file:/a/` + `b`: cut behind the last "@" or "/".
+    /// `mailto:name@` + `host`, or `file:/a/` + `b`: cut after the last "@" or "/".
     Opaque,
     /// `//authority` + the rest.
     Net,
@@ -923,17 +921,17 @@ enum Shape {
     Abs,
     /// `segment` + the rest.
     Rel,
-    /// Not cut, as parts of it could not be put together again.
+    /// Not cut, because its parts could not be recombined.
     Whole,
 }
 
-/// A source line and where it is cut.
+/// A source line and the place at which it is cut.
 #[derive(Clone, Copy)]
 struct Line<'a> {
     text: &'a [u8],
-    /// Bytes of the scheme with its colon, 0 without one.
+    /// The length of the scheme with its colon, or 0.
     scheme_len: usize,
-    /// End of the head.
+    /// The end of the head.
     cut: usize,
     shape: Shape,
     takes_port: bool,
@@ -987,12 +985,12 @@ fn cut_relative(rest: &[u8]) -> (Shape, usize) {
     }
 }
 
-/// Number of bytes before the first one that is in `stops`.
+/// The number of bytes before the first byte in `stops`.
 fn until(text: &[u8], stops: &[u8]) -> usize {
     text.iter().position(|byte| stops.contains(byte)).unwrap_or(text.len())
 }
 
-/// Length of an RFC 3986 scheme with its colon, 0 without one.
+/// The length of an RFC 3986 scheme with its colon, or 0.
 fn scheme_len(text: &[u8]) -> usize {
     let name = text.iter().position(|byte| !(byte.is_ascii_alphanumeric() || b"+-.".contains(byte)));
     match name {
@@ -1001,12 +999,12 @@ fn scheme_len(text: &[u8]) -> usize {
     }
 }
 
-/// Length of `//authority` at the start, 0 without one.
+/// The length of `//authority` at the start, or 0.
 fn authority_len(text: &[u8]) -> usize {
     if text.starts_with(b"//") { 2 + until(&text[2..], b"/?#") } else { 0 }
 }
 
-/// A `//authority` without the last colon of its host and what follows it.
+/// An authority without its port, that is, without the last colon of its host and what follows.
 fn without_port(authority: &[u8]) -> &[u8] {
     let host = authority.iter().rposition(|&byte| byte == b'@' || byte == b']').unwrap_or(0);
     match authority[host..].iter().rposition(|&byte| byte == b':') {
@@ -1015,7 +1013,7 @@ fn without_port(authority: &[u8]) -> &[u8] {
     }
 }
 
-/// Whether a line is an RFC 3986 URI-reference. `IPvFuture` is left out: plain lines can do without.
+/// Whether a line is a URI-reference of RFC 3986. `IPvFuture` is not supported, because source lines have none.
 fn is_plain(line: &[u8]) -> bool {
     let scheme_len = scheme_len(line);
     let (rest, fragment) = split_at_first(&line[scheme_len..], b'#');
@@ -1048,7 +1046,7 @@ fn is_plain_authority(authority: &[u8]) -> bool {
         }
 }
 
-/// Whether a text is of unreserved bytes, sub-delims, whole escapes, and the bytes in `more`.
+/// Whether a text consists of unreserved bytes, sub-delims, complete escapes, and the bytes in `more`.
 fn is_plain_text(mut text: &[u8], more: &[u8]) -> bool {
     while let [byte, rest @ ..] = text {
         text = match rest {
@@ -1068,7 +1066,7 @@ fn is_plain_text(mut text: &[u8], more: &[u8]) -> bool {
 
 // ---- randomness -------------------------------------------------------------------------------------------
 
-/// xoshiro256** (Blackman and Vigna), its state filled by splitmix64.
+/// The generator xoshiro256** (Blackman and Vigna), seeded by splitmix64.
 struct Rng([u64; 4]);
 
 impl Rng {
@@ -1095,7 +1093,7 @@ impl Rng {
         word
     }
 
-    /// A number below `end`; the bias of the multiplication is below 2^-32 for all our ranges.
+    /// A random number below `end`. The multiplication's bias is below 2^-32 for all ranges used here.
     fn below_u64(&mut self, end: u64) -> u64 {
         ((u128::from(self.next()) * u128::from(end)) >> 64) as u64
     }
@@ -1105,12 +1103,12 @@ impl Rng {
         self.below_u64(end as u64) as usize
     }
 
-    /// A number of parts per million, below [`WHOLE`].
+    /// A random share in parts per million, below [`WHOLE`].
     fn share(&mut self) -> u64 {
         self.below_u64(WHOLE)
     }
 
-    /// True in `share` of [`WHOLE`] cases.
+    /// Returns true with the probability `share` / [`WHOLE`].
     fn chance(&mut self, share: u64) -> bool {
         self.share() < share
     }
@@ -1124,7 +1122,7 @@ impl Rng {
 
 const BOM: &[u8] = b"\xef\xbb\xbf";
 
-/// A file for `--hostile`: its name, what it is and tries to break, and its bytes.
+/// A file of `--hostile`: its name, its description for the README, and its bytes.
 type Hostile = (&'static str, &'static str, fn() -> Vec<u8>);
 
 const HOSTILE: &[Hostile] = &[
@@ -1200,7 +1198,7 @@ const HOSTILE: &[Hostile] = &[
     ("page.html", "a snippet of HTML: not a list either", || HTML.into()),
 ];
 
-/// Writes the hostile inputs and a README that says what each is.
+/// Writes the hostile inputs and a README that describes each.
 fn write_hostile(dir: &Path) -> Result<(), String> {
     let failed = |path: &Path, error: &io::Error| format!("{}: {error}", path.display());
     fs::create_dir_all(dir).map_err(|error| failed(dir, &error))?;
@@ -1225,7 +1223,7 @@ with the same bytes on every machine; change the generator, not the files.
 |---|---|---|
 ";
 
-/// Lines, each ended by LF.
+/// Lines that all end in LF.
 fn lines<T: AsRef<[u8]>>(lines: impl IntoIterator<Item = T>) -> Vec<u8> {
     let mut out = Vec::new();
     for line in lines {
@@ -1329,7 +1327,7 @@ fn endless(last: u8) -> Vec<u8> {
     let mut line = b"http://www.example.com/".to_vec();
     let segment = b"abcdefgh/ij.kl-mn/0123456789/%41%7e/";
     line.extend(segment.iter().cycle().take(59_990 - line.len()));
-    // Hex digits: whatever the cycle stopped in, they complete an escape.
+    // Hex digits complete any escape that the cycle may have cut.
     line.extend_from_slice(b"aaaaaaaaa");
     line.push(last);
     line
@@ -1428,7 +1426,7 @@ fn ports() -> Vec<u8> {
     }))
 }
 
-/// Each word of a text as a host, alone and with login, port and path.
+/// Uses each word of a text as a host: alone, and with userinfo, port and path.
 fn around(open: &str, hosts: &str, close: &str) -> Vec<u8> {
     lines(hosts.split_whitespace().flat_map(|host| {
         let host = format!("{open}{host}{close}");
@@ -1637,7 +1635,7 @@ fn utf16le() -> Vec<u8> {
     "\u{feff}http://a.example/\r\nhttp://b.example/é\n".encode_utf16().flat_map(u16::to_le_bytes).collect()
 }
 
-/// Member header with no flags, no time, unknown system.
+/// A gzip member header with no flags, no time and an unknown system.
 const GZIP_HEADER: &[u8] = b"\x1f\x8b\x08\x00\x00\x00\x00\x00\x00\xff";
 
 fn noise(header: &[u8]) -> Vec<u8> {
@@ -1691,7 +1689,7 @@ mod tests {
         assert_ne!(corpus("--seed 7").0, corpus("--seed 8").0);
     }
 
-    /// The first words of the published generator for the state that splitmix64 makes of 0.
+    /// The first words of the published generator for the state that splitmix64 makes from 0.
     #[test]
     fn rng_is_pinned() {
         let mut rng = Rng::new(0);

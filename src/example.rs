@@ -1,5 +1,7 @@
-//! What is kept of a line to be shown, and which lines are: the first few of their kind by place, whatever the order in which
-//! they come.
+//! Examples: the lines that a report shows.
+//!
+//! Of each kind of line, the first few by place are kept, in whatever order the lines arrive. An example holds only some bytes of
+//! its line, and marks possible passwords in them. The callers decide what a kind of line is.
 
 use std::ops::Range;
 
@@ -10,36 +12,37 @@ use crate::grammar::password::{secrets, secrets_inside};
 use crate::grammar::uri_parts::beginning;
 use crate::place::Place;
 
-/// How many examples are kept of each kind.
+/// The largest number of examples that are kept of each kind of line.
 pub const MAX_EXAMPLES: usize = 3;
 
-/// How many bytes of a line an example shows at most.
+/// The largest number of bytes of a line that an example shows.
 pub const MAX_EXAMPLE_LEN: usize = 160;
 
-/// A line kept to be shown.
+/// A line that is kept in order to show it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Example {
     /// Where the line begins.
     pub place: Place,
-    /// Its number: 1 for the first line of its input. While parts of the input are missing from the tally, it is the
-    /// number since the nearest missing part.
+    /// The number of the line, 1 for the first line of its input. While the tally lacks parts of the input before the
+    /// line, line 1 is the first one after the nearest missing part.
     pub line: u64,
-    /// Bytes from the start of the line to what the example is about; 0 when it is about the whole line.
+    /// The offset in the line, in bytes, of what the example is about; 0 when it is about the whole line.
     pub at: u64,
-    /// Some bytes of the line around `at`, at most [`MAX_EXAMPLE_LEN`], as they stand.
+    /// Some bytes of the line around `at`, unchanged; at most [`MAX_EXAMPLE_LEN`].
     #[serde(with = "latin1")]
     pub text: Box<[u8]>,
-    /// Where in `text` passwords may stand, ascending.
+    /// The ranges of `text` that may be passwords, ascending.
     pub secrets: Vec<Range<usize>>,
-    /// How many bytes of the line stand before `text`.
+    /// The number of bytes of the line before `text`.
     pub skipped: u64,
-    /// Whether the line goes on behind `text`.
+    /// Whether the line continues after `text`.
     pub cut: bool,
 }
 
 impl Example {
-    /// Makes passwords in it unreadable, so that nothing else changes: a letter or digit becomes another one of its kind.
+    /// Makes passwords unreadable. Each letter, digit or byte above 7F becomes a fixed one of its kind; delimiters and
+    /// lengths stay the same.
     pub(crate) fn forget_secrets(&mut self) {
         for secret in self.secrets.clone() {
             for byte in self.text.get_mut(secret).into_iter().flatten() {
@@ -57,13 +60,13 @@ impl Example {
     }
 }
 
-/// Whether nothing that comes at or behind `place` can be among the first, if `first` are those so far.
+/// Returns whether no line at or after `place` can be among the first lines. `first` holds the first lines so far.
 pub(crate) fn is_full(first: &[Example], place: Place) -> bool {
     first.len() >= MAX_EXAMPLES && first.last().is_some_and(|last| last.place < place)
 }
 
-/// Keeps a line if it is among the first of its kind, and not one of `first` already; whether it was kept. Only then its
-/// example is made.
+/// Keeps a line if it is among the first of its kind and not yet in `first`. Returns whether the line was kept. `example`
+/// is called only for a line that is kept.
 #[inline]
 pub(crate) fn keep(first: &mut Vec<Example>, place: Place, example: impl FnOnce() -> Example) -> bool {
     if is_full(first, place) {
@@ -78,25 +81,25 @@ pub(crate) fn keep(first: &mut Vec<Example>, place: Place, example: impl FnOnce(
     true
 }
 
-/// Makes `first` the first of both.
+/// Merges `others` into `first` and keeps the first [`MAX_EXAMPLES`] of both.
 pub(crate) fn merge(first: &mut Vec<Example>, others: Vec<Example>) {
     first.extend(others);
     first.sort_by_key(|example| example.place);
     first.truncate(MAX_EXAMPLES);
 }
 
-/// Lines of one kind, and the first few of them.
+/// The number of lines of one kind, and the first few of them as examples.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Found {
-    /// How many.
+    /// The number of lines.
     pub lines: u64,
-    /// The first [`MAX_EXAMPLES`], by place.
+    /// The first [`MAX_EXAMPLES`] lines, by place.
     pub examples: Vec<Example>,
 }
 
 impl Found {
-    /// Counts one line; its example is only made if it is among the first.
+    /// Counts one line. `example` is called only if the line is among the first.
     pub(crate) fn count(&mut self, place: Place, example: impl FnOnce() -> Example) {
         self.lines += 1;
         keep(&mut self.examples, place, example);
@@ -108,40 +111,42 @@ impl Found {
     }
 }
 
-/// A line of which something is kept.
+/// A line from which examples can be made.
 #[derive(Clone, Copy)]
 pub(crate) struct Line<'a> {
-    /// Where it begins.
+    /// Where the line begins.
     pub(crate) place: Place,
-    /// Its number since the start of the run being read, from 1; asked for only when the line is kept.
+    /// Returns the number of the line, counted from 1 at the start of the run of lines being read. Called only when the line
+    /// is kept.
     pub(crate) number: &'a dyn Fn() -> u64,
-    /// Its first bytes, as many as `beginning` gives.
+    /// The first bytes of the line, as many as [`beginning`] returns.
     pub(crate) beginning: &'a [u8],
-    /// How many bytes it has, without its terminator.
+    /// The number of bytes of the line, without its terminator.
     pub(crate) len: u64,
 }
 
 impl<'a> Line<'a> {
-    /// How many bytes an example shows before what it is about, at most.
+    /// The largest number of bytes that an example shows before what it is about.
     pub(crate) const BEFORE: usize = MAX_EXAMPLE_LEN * 3 / 4;
 
-    /// A line that is at hand.
+    /// A line that is held in memory whole.
     pub(crate) fn whole(place: Place, number: &'a dyn Fn() -> u64, line: &'a [u8]) -> Self {
         Self { place, number, beginning: beginning(line), len: line.len() as u64 }
     }
 
-    /// The bytes of `line` around `at` that an example may show, and where they begin.
+    /// Returns the offset where an example about `at` may begin, and the bytes of `line` from there on.
     pub(crate) fn around(line: &[u8], at: u64) -> (u64, &[u8]) {
         let from = usize::try_from(at).unwrap_or(line.len()).saturating_sub(Self::BEFORE);
         (from as u64, &line[from.min(line.len())..])
     }
 
-    /// The line as an example that is about all of it.
+    /// An example about the whole line.
     pub(crate) fn beginning(&self) -> Example {
         self.example(0, (0, self.beginning))
     }
 
-    /// `text` begins at `from`, and has all that an example may show of the line from there on.
+    /// An example about the byte at `at`. `text` begins at offset `from` of the line and includes all bytes that the example
+    /// can show.
     pub(crate) fn example(&self, at: u64, (from, text): (u64, &[u8])) -> Example {
         let (from, text) =
             if self.len <= MAX_EXAMPLE_LEN as u64 { (0, self.beginning) } else { (from, text) };
@@ -157,19 +162,20 @@ impl<'a> Line<'a> {
         }
     }
 
-    /// Where in `text`, which begins at `from`, passwords may stand: by what the line begins with, and by what is shown.
+    /// Returns the ranges of `text` that may be passwords. `text` begins at offset `from` of the line. The search covers both
+    /// the beginning of the line and `text`.
     fn secrets(&self, from: u64, text: &[u8]) -> Vec<Range<usize>> {
         let cut = self.len > self.beginning.len() as u64;
         let inside = |offset: u64| {
             usize::try_from(offset.saturating_sub(from)).map_or(text.len(), |n| n.min(text.len()))
         };
         let by_beginning = secrets(self.beginning, cut).into_iter().map(|range| {
-            // What has not ended in the beginning has not ended in what is shown.
+            // A password that is still open at the end of a cut beginning is still open at the end of `text`.
             let open = cut && range.end == self.beginning.len();
             inside(range.start as u64)..if open { text.len() } else { inside(range.end as u64) }
         });
         let end = from + text.len() as u64;
-        // Of what the beginning has, it knows more.
+        // If the beginning includes `text`, its ranges are more exact, because they know what precedes `text`.
         let is_known = end <= self.beginning.len() as u64;
         let by_text = if is_known { Vec::new() } else { secrets_inside(text, end < self.len) };
         let mut all: Vec<_> = by_beginning.chain(by_text).collect();

@@ -1,25 +1,26 @@
-//! How an input is written: what is to be known of it beside its lines, by its first two bytes and its last.
+//! How an input is encoded and terminated: byte order mark, signs of UTF-16, and a missing LF at the end.
 //!
-//! The first two bytes of the first line are in one piece however an input is cut, so that no cut changes what is seen.
+//! No cut of an input separates the first two bytes of its first line. So the signs do not depend on how the input is cut.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lines::skip_byte_order_mark;
 
-/// What is to be known of how an input is written, beside its lines.
+/// Properties of an input that its lines do not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Signs {
-    /// It begins with a UTF-8 byte order mark, which is skipped.
+    /// The input begins with a UTF-8 byte order mark, which is skipped.
     pub byte_order_mark: bool,
-    /// It looks like UTF-16 (or 32): one of the first two bytes of its first line is zero, or both are the byte order mark of that.
+    /// The input looks like UTF-16 or UTF-32. Exactly one of the first two bytes of its first line is zero, or both are a
+    /// UTF-16 byte order mark.
     pub wide: bool,
-    /// Its last line does not end in LF.
+    /// The last line of the input does not end in LF.
     pub unterminated: bool,
 }
 
 impl Signs {
-    /// Those of a part of an input that begins at `offset`, and ends where a line or the input ends.
+    /// The signs of `bytes`, a part of an input. It begins at `offset`, and ends at the end of a line or of the input.
     pub(crate) fn of(bytes: &[u8], offset: u64) -> Self {
         let body = skip_byte_order_mark(bytes, offset);
         Self {
@@ -29,7 +30,7 @@ impl Signs {
         }
     }
 
-    /// Whether a line looks like UTF-16, by what an input begins with; its terminator may stand behind it.
+    /// Returns whether an input looks like UTF-16. `line` is its first line; the terminator and later lines may follow.
     pub(crate) fn are_wide(line: &[u8]) -> bool {
         let Some(first) = line.first_chunk::<2>() else { return false };
         let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
@@ -37,7 +38,7 @@ impl Signs {
             || (!first.iter().any(ends) && (first[0] == 0) != (first[1] == 0))
     }
 
-    /// Those of both of two parts.
+    /// Adds the signs of another part of the same input.
     pub(crate) fn merge(&mut self, other: Self) {
         self.byte_order_mark |= other.byte_order_mark;
         self.wide |= other.wide;

@@ -1,12 +1,12 @@
 //! urlsift judges URLs in bulk: every line of a corpus, under five grammars at once.
 //!
-//! The grammars are `draft1993` (the URL draft of November 1993), `rfc1738`, `rfc1808`, `rfc2396` and `rfc3986`. A line's
-//! *verdict* is the set of those that accept it. Where one refuses, its *defect* says at what byte, in which component,
-//! for what cause and by which rule of the document.
+//! The grammars are `draft1993` (the URL draft of November 1993), `rfc1738`, `rfc1808`, `rfc2396` and `rfc3986`. The
+//! *verdict* of a line is the set of grammars that accept it. For each grammar that refuses the line, a *defect* names the byte,
+//! the component, the cause, and the rule of the document.
 //!
 //! # Judge one line
 //!
-//! [`judge()`] takes the bytes of a line without its terminator. It allocates nothing and never fails: any bytes are judged.
+//! [`judge()`] takes the bytes of a line without its terminator. It judges any bytes, allocates nothing and never fails.
 //!
 //! ```
 //! use urlsift::{Cause, Component, Grammar, judge};
@@ -23,7 +23,7 @@
 //!
 //! # Scan a buffer
 //!
-//! [`scan()`] counts all lines of a corpus in memory into a [`Tally`]; [`run::scan_memory`] does it on several threads.
+//! [`scan()`] counts all lines of a corpus in memory into a [`Tally`]. [`run::scan_memory`] does the same on several threads.
 //!
 //! ```
 //! use urlsift::{Grammar, scan};
@@ -42,9 +42,9 @@
 //!
 //! # Scan a file
 //!
-//! [`input::list`] makes inputs of paths, and [`run::scan_inputs`] reads them on all cores; memory does not grow with them.
-//! What cannot be read is told beside the tally, and stops nothing else. [`report::Report`] makes a document of the result, the
-//! same that the command writes.
+//! [`input::list`] turns paths into inputs, and [`run::scan_inputs`] reads them on all cores. Memory use does not depend on the
+//! size of the inputs. An input that cannot be read is reported in `failures` and does not stop the others. [`report::Report`]
+//! turns the result into the document that the command writes.
 //!
 //! ```
 //! use urlsift::run::{Effort, scan_inputs};
@@ -68,9 +68,9 @@
 //!
 //! # Merge tallies
 //!
-//! A tally is a commutative monoid: [`Tally::merge`] adds the counts of other lines in any order, and [`Tally::default`] is
-//! nothing. So a corpus may be cut anywhere between lines, and its parts judged wherever there is time; [`scan::scan_part`] is
-//! told where its part begins, so that examples have the numbers of their lines in the end.
+//! A tally is a commutative monoid: [`Tally::merge`] adds the counts of other lines in any order, and [`Tally::default`] is the
+//! empty tally. So a corpus can be cut between any two lines, and its parts can be judged anywhere, in any order.
+//! [`scan::scan_part`] takes the place where its part begins, so that the merged examples have the right line numbers.
 //!
 //! ```
 //! use urlsift::scan::{Options, scan, scan_part};
@@ -89,47 +89,53 @@
 //!
 //! # Glossary
 //!
-//! - *Line*: the bytes between line terminators; a terminator is LF with all CRs directly before it. A *blank* line has no
-//!   bytes; it is counted and not judged.
-//! - *Grammar*: one of the five ([`Grammar`]); it accepts a line or refuses it. "Valid" alone means nothing here.
+//! - *Line*: the bytes between two line terminators. A terminator is LF with all CRs directly before it. A *blank* line has no
+//!   bytes; it is counted, but not judged.
+//! - *Grammar*: one of the five ([`Grammar`]). It accepts a line or refuses it. "Valid" without a grammar has no meaning here.
 //! - *Verdict*: the set of grammars that accept a line ([`Verdict`]).
-//! - *Defect*: why one grammar refuses a line ([`Defect`]): the [`Component`] it lies in, its [`Cause`], the [`Rule`] that was
-//!   being read, and the *offset*, how many bytes of the line stand before the first that no accepted line could have there.
-//! - *Advisory*: something worth knowing of a line that some grammar accepts ([`Advisory`]). It changes no verdict.
+//! - *Defect*: the reason why one grammar refuses a line ([`Defect`]). It consists of a [`Component`], a [`Cause`], the [`Rule`]
+//!   that was being read, and an *offset*.
+//! - *Offset* of a defect: the number of bytes before the first byte that no accepted line could have there.
+//! - *Advisory*: a noteworthy property of a line that some grammar accepts ([`Advisory`]). It changes no verdict.
 //! - *Base*: a URI that relative references are resolved against ([`grammar::resolve::Base`]). No verdict and no tally depends on it.
 //! - *Tally*: the counts of a corpus or of a part of it ([`Tally`]).
-//! - *Corpus*: all that is judged in one go. *Input*: one file or stream of it ([`input::Input`]). *Place*: an input's number and
-//!   an offset in bytes ([`place::Place`]). *Extent*: a range of an input that has been read without a gap ([`place::Extent`]).
-//! - *Part*: the lines of an input that begin in a range of its bytes ([`run::Part`]). *Split*: a part as others are told of it
-//!   ([`partial_report::plan::Split`]). *Partial report*: the counts of parts, to be merged ([`partial_report::Partial`]).
-//! - *Shard*: a run of whole lines that is one piece of work. *Lane*: one of several sub-pieces that are walked side by side.
-//!   *Kernel*: what does that, by the vectors of the machine or without ([`simd::KernelId`]). None of them changes a count.
+//! - *Corpus*: all inputs that one report covers. *Input*: one of its files or streams ([`input::Input`]).
+//! - *Place*: the number of an input and an offset in bytes ([`place::Place`]). *Extent*: a range of an input that has been read
+//!   without a gap ([`place::Extent`]).
+//! - *Part*: the lines of an input that begin in a range of its bytes ([`run::Part`]). *Split*: the description of a part, for the
+//!   machine that scans it ([`partial_report::plan::Split`]).
+//! - *Partial report*: the counts of some parts, to be merged with others ([`partial_report::Partial`]).
+//! - *Shard*: a run of whole lines that one thread scans at a time. *Lane*: one of several slices of these lines that are scanned
+//!   side by side.
+//! - *Kernel*: an implementation of that scan, with vector instructions or without ([`simd::KernelId`]). Shards, lanes and kernels
+//!   change no count.
 //!
 //! # Stability
 //!
-//! The names that `name()` gives are public and stay. Structs and enums that may grow are `#[non_exhaustive]`: options are made
-//! by `default()`, and their fields assigned. [`Grammar`], [`Kind`] and [`place::Place`] will not grow within a major version.
+//! The names that `name()` returns are part of the public API and do not change. Structs and enums that may grow are
+//! `#[non_exhaustive]`: create options with `default()` and assign their fields. [`Grammar`], [`Kind`] and [`place::Place`] do
+//! not grow within a major version.
 //!
 //! # Features
 //!
-//! The default features make the command. A library turns them off and chooses:
+//! The default features build the command. A crate that uses the library turns them off and chooses among these:
 //!
 //! | feature | adds |
 //! |---|---|
-//! | none | [`judge()`], [`grammar::uri_parts`], [`grammar::resolve`] and what they return; depends on memchr alone |
+//! | none | [`judge()`], [`grammar::uri_parts`], [`grammar::resolve`] and the types they return; the only dependency is memchr |
 //! | `scan` | corpora in memory and in files, records, tallies, reports, partial reports |
 //! | `gzip`, `zstd`, `bzip2`, `xz` | compressed inputs |
-//! | `parquet` | files of that format, and the module of that name |
+//! | `parquet` | Parquet files, and the module `records::parquet` |
 //! | `walk` | directories as inputs |
 //! | `mmap` | memory-mapped files, on Linux |
-//! | `html` | reports as a page for a browser |
-//! | `schema` | `schemars::JsonSchema` of the report's types |
+//! | `html` | reports as HTML pages |
+//! | `schema` | `schemars::JsonSchema` for the types of the report |
 //!
-//! Each of those below `scan` includes it.
+//! Each feature listed below `scan` includes `scan`.
 //!
 //! # Modules
 //!
-//! They stand in the order in which data flows, and each uses only those above it.
+//! `lib.rs` lists the modules in the order of the data flow. Each module uses only those listed above it.
 
 #![deny(unsafe_code)]
 #![cfg_attr(

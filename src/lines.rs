@@ -1,11 +1,13 @@
-//! What a line is, and where bytes in memory can be cut between lines.
+//! What a line and its terminator are, and where bytes in memory can be cut between lines. This file knows no URL and no input.
 
 use std::ops::Range;
 
 use memchr::{memchr, memrchr};
 
-/// Cuts `bytes` into `count` pieces of nearly equal length, each beginning where a line begins; some may be empty, as are
-/// those behind the first `count`, which is 1 to `N`. A line begins at the start, and behind each LF.
+/// Cuts `bytes` at the starts of lines into `count` slices of nearly equal length.
+///
+/// A line begins at the start of `bytes` and after each LF. `count` is 1 to `N`. Slices may be empty; those after the first
+/// `count` always are.
 pub(crate) fn cut<const N: usize>(bytes: &[u8], count: usize) -> [&[u8]; N] {
     let mut rest = bytes;
     std::array::from_fn(|n| {
@@ -22,10 +24,10 @@ pub(crate) fn cut<const N: usize>(bytes: &[u8], count: usize) -> [&[u8]; N] {
     })
 }
 
-/// Where in `bytes` the lines stand whose first byte lies from `start` up to `end`: adjoining ranges give each line once.
-/// `start` is less than `end`, and `end` at most the length.
+/// Returns the range of the lines of `bytes` that begin in `start..end`.
 ///
-/// A range in which no line begins is looked at no further, so that all ranges together cost what one of everything costs.
+/// Adjacent ranges return each line once. `start` is less than `end`, and `end` is at most the length. If no line begins in
+/// `start..end`, no byte at or after `end` is read. So the cost of all adjacent ranges together is linear in the length.
 pub(crate) fn beginning_in(bytes: &[u8], start: usize, end: usize) -> Range<usize> {
     let first = match start {
         0 => Some(0),
@@ -35,14 +37,15 @@ pub(crate) fn beginning_in(bytes: &[u8], start: usize, end: usize) -> Range<usiz
     first..memchr(b'\n', &bytes[end - 1..]).map_or(bytes.len(), |lf| end + lf)
 }
 
-/// Where the last line of `bytes` that is whole ends: behind its LF; `None` if there is none.
+/// Returns the offset after the last LF of `bytes`, where its last complete line ends; `None` without an LF.
 pub(crate) fn last_end(bytes: &[u8]) -> Option<usize> {
     memrchr(b'\n', bytes).map(|lf| lf + 1)
 }
 
-/// The line in `bytes`, which hold it with its terminator or without: the line itself, and whether it ended in CR.
+/// Removes the terminator of a line. Returns the line, and whether its terminator has a CR.
 ///
-/// The terminator is LF with all CRs that stand directly before it; the last line of an input may lack the LF (SPEC A2).
+/// `bytes` hold one line, with or without its terminator. The terminator is LF with all CRs directly before it. The last line
+/// of an input may lack the LF (SPEC A2).
 #[inline(always)]
 pub(crate) fn trim_terminator(bytes: &[u8]) -> (&[u8], bool) {
     let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
@@ -53,7 +56,7 @@ pub(crate) fn trim_terminator(bytes: &[u8]) -> (&[u8], bool) {
     (&line[..end], true)
 }
 
-/// `bytes`, which begin at `offset`, without the UTF-8 byte order mark at the very start of an input (SPEC A3).
+/// Removes the UTF-8 byte order mark at the very start of an input (SPEC A3). `bytes` begin at `offset` of the input.
 pub(crate) fn skip_byte_order_mark(bytes: &[u8], offset: u64) -> &[u8] {
     if offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes }
 }

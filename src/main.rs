@@ -1,8 +1,9 @@
-//! The command `urlsift`: everything but the allocator and the exit status is in the library and in `cli`.
+//! The command `urlsift`. The library and `cli` do the work; this file only sets the allocator and returns the exit status.
 
 mod cli;
 
-/// Workers take and release large buffers and small maps on several threads; this allocator keeps them apart.
+/// Worker threads allocate and free large buffers and small maps concurrently. `docs/decisions/0034-allocator.md` compares
+/// this allocator with glibc's.
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 

@@ -1,11 +1,11 @@
-//! Where lines are: the input, and the offset of their bytes in it. Knows no line and no count.
+//! Positions in a corpus: the number of an input, and byte offsets in it. This file does not know what is at a position.
 
 use serde::{Deserialize, Serialize};
 
 /// Where a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
-    /// The number of the input, in the order in which they were given.
+    /// The number of the input, in the order in which the inputs were given.
     pub input: u32,
     /// Bytes from the start of the input.
     pub offset: u64,
@@ -17,10 +17,10 @@ pub struct Place {
 pub struct Extent {
     /// The number of the input.
     pub input: u32,
-    /// Offset of its first byte.
+    /// Offset of the first byte of the range.
     pub start: u64,
-    /// Offset behind its last byte.
+    /// Offset after the last byte of the range.
     pub end: u64,
-    /// The lines in it.
+    /// The number of lines in the range.
     pub lines: u64,
 }

@@ -1,4 +1,4 @@
-//! A look at work from outside: how far it has come, and a word to stop it. Knows no terminal and no signal.
+//! The progress of a scan, and the means to stop it from outside. This file knows no terminal and no signal.
 
 use std::error::Error;
 use std::fmt;
@@ -6,10 +6,10 @@ use std::io::{self, PipeReader, PipeWriter};
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::sync::{Arc, Mutex, PoisonError};
 
-/// Tells how far a scan has come, and stops it. A clone is the same watch; it may be used from any thread.
+/// Reports the progress of a scan, and stops it. Clones share one state, and any thread may use them.
 ///
-/// A scan that has one (in its `run::Effort`) asks it before each piece of work. Once it is stopped, all lines that have been
-/// read are still counted; the inputs that were not read to their end fail with [`Stopped`].
+/// A scan checks the watch in its `run::Effort` before each chunk. After a stop, the scan still counts all lines that have been
+/// read. Inputs that were not read to their end fail with [`Stopped`].
 ///
 /// ```
 /// use urlsift::progress::Watch;
@@ -32,9 +32,10 @@ struct State {
     bytes: AtomicU64,
     lines: AtomicU64,
     is_stopped: Arc<AtomicBool>,
-    /// The ends of a pipe through which nothing ever comes: what waits sees that the first has gone. Where the system has no
-    /// pipe to give, what waits goes on waiting.
+    /// The write end of a pipe that never carries data. A stop closes it, which wakes all threads that poll the read end.
+    /// If the system provides no pipe, a stop does not interrupt waiting.
     bell: Mutex<Option<PipeWriter>>,
+    /// The read end of the same pipe.
     rung: Option<PipeReader>,
 }
 
@@ -52,50 +53,51 @@ impl Default for State {
 }
 
 impl Watch {
-    /// Lets the work end early, at its next piece, and on Unix ends all waiting for input. Cannot be taken back.
+    /// Stops the scan before its next chunk. On Unix, this also interrupts all waiting for input. A stop cannot be undone.
     pub fn stop(&self) {
         self.0.is_stopped.store(true, Ordering::Relaxed);
         self.0.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
     }
 
-    /// What [`stop`](Self::stop) sets, for a signal handler, which may do no more. It ends the work too, but no waiting.
+    /// The flag that [`stop`](Self::stop) sets. It is meant for a signal handler, which may only set a flag. Setting it stops the
+    /// scan, but does not interrupt waiting for input.
     #[must_use]
     pub fn flag(&self) -> Arc<AtomicBool> {
         Arc::clone(&self.0.is_stopped)
     }
 
-    /// Whether it has been told to stop.
+    /// Returns whether the scan has been stopped.
     #[must_use]
     pub fn is_stopped(&self) -> bool {
         self.0.is_stopped.load(Ordering::Relaxed)
     }
 
-    /// How many bytes of all inputs have been read.
+    /// The number of bytes read so far, of all inputs.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.0.bytes.load(Ordering::Relaxed)
     }
 
-    /// How many lines have been judged; somewhat fewer than are in the bytes read.
+    /// The number of lines judged so far. It lags a little behind the bytes read.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.0.lines.load(Ordering::Relaxed)
     }
 
-    /// So many bytes more have been read.
+    /// Adds to the number of bytes read.
     pub(crate) fn read(&self, bytes: usize) {
         self.0.bytes.fetch_add(bytes as u64, Ordering::Relaxed);
     }
 
-    /// So many lines more have been judged.
+    /// Adds to the number of lines judged.
     pub(crate) fn judged(&self, lines: u64) {
         self.0.lines.fetch_add(lines, Ordering::Relaxed);
     }
 
-    /// Waits until there is something to read from `source`, its end or an error too.
+    /// Waits until `source` has data, has ended or has failed.
     ///
     /// # Errors
-    /// When the watch is stopped before, or nothing can be waited for.
+    /// When the watch is stopped first, or the system cannot wait for `source`.
     #[cfg(unix)]
     pub(crate) fn wait_for(&self, source: &impl std::os::fd::AsFd) -> io::Result<()> {
         use rustix::event::{PollFd, PollFlags, poll};
@@ -113,14 +115,17 @@ impl Watch {
         }
     }
 
-    /// Here a read waits for as long as it does.
+    /// Only checks for a stop: on this system, a stop cannot interrupt a read that waits.
+    ///
+    /// # Errors
+    /// When the watch is stopped.
     #[cfg(not(unix))]
     pub(crate) fn wait_for<S>(&self, _: &S) -> io::Result<()> {
         if self.is_stopped() { Err(Stopped.into()) } else { Ok(()) }
     }
 }
 
-/// The error of an input that was not read to its end because a [`Watch`] was stopped; inside an [`io::Error`].
+/// The error of an input that was not read to its end because a [`Watch`] was stopped. It is wrapped in an [`io::Error`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Stopped;

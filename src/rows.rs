@@ -1,4 +1,6 @@
-//! One row for each line of a list, or for each field of records, in the order of the input: what `urlsift lines` prints.
+//! Writes one row for each line of a list, or for each field of records, in the order of the input (`urlsift lines`).
+//!
+//! This file decides what the columns contain and how they are written. It does not know how records are read.
 
 use std::fmt::Write as _;
 use std::io::{self, Write};
@@ -25,15 +27,15 @@ use crate::run::{Effort, Failure};
 use crate::scan::record_fields;
 
 named! {
-    /// A column of a record.
+    /// A column of a row.
     Column {
         /// The name of the input.
         Input = "input",
-        /// The number of the line in its input, from 1; of a field, that of the line in which its record begins.
+        /// The line number, from 1. For a field of a record, the line in which the record begins.
         Line = "line",
-        /// Where the line or the field begins, in bytes from the start of its input.
+        /// The offset of the line or field in its input, in bytes.
         Offset = "offset",
-        /// How many bytes the line has, without its terminator, or the field, its escapes undone.
+        /// The length of the line without its terminator, or of the field after undoing its escapes, in bytes.
         Length = "length",
         /// The accepting grammars joined by commas, or [`NONE`].
         Verdict = "verdict",
@@ -45,54 +47,54 @@ named! {
         Defect = "defect",
         /// The advisories joined by commas, or [`NONE`].
         Advisories = "advisories",
-        /// The line itself, bytes that are not printable ASCII escaped.
+        /// The line itself, with bytes that are not printable ASCII escaped.
         Text = "text",
-        /// What a field of a record is: url, request, referer or link; a line of a list has none.
+        /// The role of a field of a record: url, request, referer or link. Lines of lists have none.
         Field = "field",
-        /// The URI that the line refers to, its scheme its own or the base's, written as [`Column::Text`] is; nothing if RFC 3986
-        /// refuses the line.
+        /// The URI that the line refers to, written like [`Column::Text`]. Empty if RFC 3986 refuses the line.
         Resolved = "resolved",
     }
 }
 
 impl Column {
-    /// The columns when none are chosen.
+    /// The columns if none are chosen.
     pub const DEFAULT: [Self; 5] = [Self::Line, Self::Offset, Self::Verdict, Self::Kind, Self::Scheme];
 }
 
-/// The verdict of a line that no grammar accepts, and the advisories of one that has none, as a field. A blank line, which is not
-/// judged, has neither: `-`.
+/// The text of an empty list: no grammar accepts the line, or the line has no advisories.
+///
+/// A blank line is not judged and has `-` instead.
 pub const NONE: &str = "none";
 
-/// How records are written.
+/// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// Tab-separated fields; what is not there is `-`, and a list of nothing [`NONE`].
+    /// Tab-separated fields. A missing value is `-`, and an empty list is [`NONE`].
     Tsv,
-    /// One JSON object a record; what is not there is null, and a list of nothing an empty one.
+    /// One JSON object per row. A missing value is null, and an empty list is `[]`.
     Jsonl,
 }
 
-/// Which records are written, and what is in them.
+/// Which rows are written, and what they contain.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Records {
-    /// The fields, in this order.
+    /// The columns, in this order.
     pub columns: Vec<Column>,
-    /// How they are written.
+    /// How rows are written.
     pub form: Form,
     /// The grammar of [`Column::Defect`] and of `only`.
     pub grammar: Grammar,
-    /// Only lines that the grammar accepts (`true`) or refuses (`false`); blank lines are neither.
+    /// Selects the lines that the grammar accepts (`true`) or refuses (`false`). Blank lines are neither.
     pub only: Option<bool>,
-    /// Whether the first record names the columns (TSV).
+    /// Whether the first row names the columns (TSV).
     pub header: bool,
-    /// Whether passwords are written as they are.
+    /// Whether passwords are written unmasked.
     pub show_secrets: bool,
-    /// Where in the inputs the URLs stand.
+    /// Where the URLs are in the inputs.
     pub reading: Reading,
-    /// What lines are resolved against; without it, they have no [`Column::Resolved`].
+    /// The base that lines are resolved against. Without it, [`Column::Resolved`] has no value.
     pub base: Option<Base>,
 }
 
@@ -111,33 +113,35 @@ impl Default for Records {
     }
 }
 
-/// What came of the inputs.
+/// The outcome of writing rows.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Written {
-    /// The inputs that could not be read to their end, by number, one failure each.
+    /// The inputs that could not be read to their end, by number, with one failure each.
     pub failures: Vec<Failure>,
-    /// What was found in inputs that are no lists, by number. There is no row for a record that was refused or skipped.
+    /// The records found in inputs other than lists, by number of the input. Records that were refused or skipped
+    /// have no row.
     pub found: Vec<(u32, record_fields::Records)>,
 }
 
-/// A line or field of which a record is written.
+/// A line or field for which a row is written.
 struct Row<'a> {
     input: &'a str,
     number: u64,
     offset: u64,
-    /// What the field is; `None` for a line of a list.
+    /// The role of a field; `None` for a line of a list.
     role: Option<Role>,
     line: &'a [u8],
     /// `None` for a blank line.
     judgement: Option<Judgement<'a>>,
 }
 
-/// Writes a record for each line of `inputs` to `out`, or for each field of their records, in their order. A line is held in memory
-/// whole; one of more than 64 MiB is a failure of its input.
+/// Writes a row to `out` for each line of `inputs`, or for each field of their records, in order.
+///
+/// A line is held in memory whole. A line of more than 64 MiB is a failure of its input.
 ///
 /// # Errors
-/// When `out` cannot be written to.
+/// If `out` cannot be written.
 pub fn write_records(
     inputs: &[Input],
     records: &Records,
@@ -148,7 +152,7 @@ pub fn write_records(
         let names: Vec<_> = records.columns.iter().map(|column| column.name()).collect();
         writeln!(out, "{}", names.join("\t"))?;
     }
-    // Small: a record can be a hundred times as long as its line, and several pieces are under way.
+    // Chunks are small, because a row can be a hundred times as long as its line, and several chunks are in memory.
     let sizes = Sizes::of_whole_lines(effort.shard_len.clamp(16, 1 << 15));
     let mut numbers = Numbers::default();
     let look = |input, piece| match piece {
@@ -191,11 +195,11 @@ pub fn write_records(
     Ok(Written { failures, found })
 }
 
-/// What is known of what stands before a piece.
+/// What is known of everything that precedes a chunk.
 enum Before {
-    /// The number of its first line.
+    /// The number of the first line of the chunk.
     Lines(u64),
-    /// What reads its records.
+    /// The reader of the records in the chunk.
     Records(Box<Reader>),
 }
 
@@ -238,7 +242,7 @@ fn format_fields(
 }
 
 impl Records {
-    /// Appends the record of one line, if it is wanted.
+    /// Appends the row of one line, if it is wanted.
     fn write(&self, out: &mut String, row: &Row<'_>) {
         if let Some(accepted) = self.only
             && row.judgement.is_none_or(|judgement| judgement.verdict().accepts(self.grammar) != accepted)
@@ -268,7 +272,7 @@ impl Records {
         out.push_str(if self.form == Form::Jsonl { "}\n" } else { "\n" });
     }
 
-    /// One field as a JSON value; null when the line has none. The verdict of no grammar is a list too, an empty one.
+    /// Returns one field as a JSON value, or null if the line has no such field. An empty verdict is an empty list.
     fn value(&self, column: Column, row: &Row<'_>) -> Value {
         let mut text = String::new();
         match (column, &row.judgement) {
@@ -284,7 +288,7 @@ impl Records {
         }
     }
 
-    /// Appends one field; `false`, and nothing, when the line has none.
+    /// Appends one field. Returns `false`, and appends nothing, if the line has no such field.
     fn field(&self, out: &mut String, column: Column, row: &Row<'_>) -> bool {
         let before = out.len();
         match (column, &row.judgement) {
@@ -325,7 +329,7 @@ impl Records {
         out.len() > before
     }
 
-    /// Appends what an accepted line refers to.
+    /// Appends the URI that an accepted line refers to.
     fn resolved(&self, out: &mut String, base: &Base, line: &[u8]) {
         let mut target = Vec::new();
         base.resolve(line, &mut target);
@@ -334,7 +338,8 @@ impl Records {
         }
         let of_line = secrets(line, false).len();
         let of_target = secrets(&target, false);
-        // What looks like a password in the line may not look like one behind the base, or without its dot-segments.
+        // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the
+        // whole target is masked.
         let takes_authority = split(line).scheme.is_none() && !line.starts_with(b"//");
         let of_base = || if takes_authority { secrets(base.as_bytes(), false).len() } else { 0 };
         if of_line > 0 && of_target.len() < of_line + of_base() {

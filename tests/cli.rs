@@ -1,4 +1,4 @@
-//! The command as a user meets it: pipes, errors, exit statuses, records, and nothing raw on a terminal.
+//! Tests of the command as users run it: pipes, errors, exit statuses, rows, and no raw bytes on a terminal.
 
 mod base;
 mod gate;
@@ -36,7 +36,7 @@ fn feed(args: &[&str], input: &[u8]) -> Output {
         .unwrap();
     let mut stdin = child.stdin.take().unwrap();
     std::thread::scope(|scope| {
-        // The command may end before it has read all; that is not this test's matter.
+        // The command may end before it reads everything, which is no failure here.
         scope.spawn(move || drop(stdin.write_all(input)));
         child.wait_with_output().unwrap()
     })
@@ -50,7 +50,7 @@ fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
 }
 
-/// A report without what depends on the run.
+/// A report without the field `run`.
 fn lasting(report: &[u8]) -> Report {
     let mut report = Report::from_json(report).unwrap();
     assert!(report.run.take().is_some());
@@ -140,7 +140,7 @@ fn lines_only() {
 }
 
 #[test]
-fn records_are_in_order_whatever_the_threads() {
+fn rows_are_in_order_for_any_number_of_threads() {
     let list = format!("{}/corpora/samples/ldp_urls.txt", env!("CARGO_MANIFEST_DIR"));
     let run = |args: &[&str]| urlsift().arg("lines").args(args).arg(&list).output().unwrap().stdout;
     let one = run(&["-j1"]);
@@ -218,7 +218,7 @@ fn output_files_appear_whole() {
     assert!(output.status.success() && output.stdout.is_empty());
     let report = fs::read(&target).unwrap();
     assert_eq!(lasting(&report), lasting(&feed(&["--format", "json"], LIST).stdout));
-    // A failure leaves what was there, and nothing else.
+    // A failure keeps the existing file and leaves no other.
     let output = feed(&["-o", folder.path().join("no/such/place").to_str().unwrap()], LIST);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("no/such/place"));
@@ -250,7 +250,7 @@ fn a_full_disk_is_an_error() {
 }
 
 #[test]
-fn a_closed_pipe_is_a_quiet_end() {
+fn a_closed_pipe_ends_without_an_error() {
     let list = format!("{}/corpora/samples/top100.txt", env!("CARGO_MANIFEST_DIR"));
     let mut child =
         urlsift().args(["lines", &list]).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
@@ -263,7 +263,7 @@ fn a_closed_pipe_is_a_quiet_end() {
 }
 
 #[test]
-fn records_come_as_lines_come() {
+fn rows_are_written_as_lines_arrive() {
     let mut child = urlsift().arg("lines").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = child.stdout.take().unwrap();
@@ -283,7 +283,7 @@ fn records_come_as_lines_come() {
 }
 
 #[test]
-fn nothing_raw_reaches_a_terminal() {
+fn no_raw_byte_reaches_a_terminal() {
     let hostile = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/hostile");
     let all = "input,line,offset,length,verdict,kind,scheme,defect,advisories,text,field,resolved";
     for args in [
@@ -322,7 +322,7 @@ fn nothing_raw_reaches_a_terminal() {
             );
         }
     }
-    // No grammar takes these for a URL with a password, and somebody did.
+    // No grammar finds a password in these lines, but people write passwords like this.
     for form in [
         "http://u:hunter2/x@h",
         "http://u:x/hunter2@h",
@@ -351,7 +351,7 @@ fn nothing_raw_reaches_a_terminal() {
     assert!(!output.stdout.contains(&0x1b) && !text(&output.stdout).contains("hunter2"));
     let output = urlsift().args(["explain", "http://u:hunter2@h/", "--show-secrets"]).output().unwrap();
     assert!(text(&output.stdout).contains("hunter2"));
-    // A file's name is data too.
+    // The name of a file is data too.
     let output = urlsift().arg("no\x1b[31m").output().unwrap();
     assert!(!output.stderr.contains(&0x1b));
 }
@@ -385,8 +385,8 @@ fn explain_shows_what_is_wrong() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn memory_is_bounded_whatever_comes() {
-    // Ordinary lines, then one without end: nothing of it may be kept.
+fn memory_is_bounded_for_any_input() {
+    // Ordinary lines, followed by an endless one. Nothing of it may be kept.
     let mut child = urlsift()
         .args(["--format", "json", "-j2"])
         .stdin(Stdio::piped())
@@ -414,7 +414,7 @@ fn memory_is_bounded_whatever_comes() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn a_few_files_are_open_at_a_time() {
+fn few_files_are_open_at_once() {
     let folder = tempfile::tempdir().unwrap();
     for n in 0..100 {
         fs::write(folder.path().join(format!("empty{n}")), "").unwrap();
@@ -427,7 +427,7 @@ fn a_few_files_are_open_at_a_time() {
 }
 
 #[test]
-fn wrong_places_for_output_fail_before_the_work() {
+fn unwritable_outputs_fail_before_the_scan() {
     let output = feed(&["-o", "/no/such/place/report"], b"");
     assert_eq!(
         text(&output.stderr),
@@ -438,7 +438,7 @@ fn wrong_places_for_output_fail_before_the_work() {
 }
 
 #[test]
-fn a_command_behind_options_is_named() {
+fn a_command_after_options_gets_a_hint() {
     let output = feed(&["-g", "rfc1738", "explain", "http://h/"], b"");
     assert!(text(&output.stderr).contains("a command stands before all options: urlsift explain ..."));
 }
@@ -512,7 +512,7 @@ fn pipes_are_opened_in_turn() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn names_of_files_are_harmless_and_told_apart() {
+fn file_names_are_escaped_and_stay_distinct() {
     use std::os::unix::ffi::OsStrExt;
     let folder = tempfile::tempdir().unwrap();
     let names: [&[u8]; 4] = [b"a\x1b[31m", b"\xff", b"\xfe", "b\u{202e}\u{e9}".as_bytes()];
@@ -529,7 +529,7 @@ fn names_of_files_are_harmless_and_told_apart() {
 
 #[cfg(unix)]
 #[test]
-fn output_follows_links_and_keeps_rights() {
+fn output_follows_links_and_keeps_permissions() {
     use std::os::unix::fs::{PermissionsExt, symlink};
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
@@ -565,7 +565,7 @@ fn the_report_is_the_same_for_any_kernel() {
 }
 
 #[test]
-fn a_kernel_that_is_not_there_is_an_error() {
+fn an_unavailable_kernel_is_an_error() {
     let output = feed(&["--kernel", "mmx"], LIST);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
     for kernel in KernelId::available() {
@@ -637,7 +637,7 @@ fn bench_has_a_sample_and_a_table() {
 }
 
 #[test]
-fn bench_takes_what_fits_and_names_what_fails() {
+fn bench_cuts_large_inputs_and_names_errors() {
     let output = feed(&["bench", "--rounds", "1", "-j1", "--size", "40", "-"], LIST);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(text(&output.stderr), "urlsift: measuring on the first 20 bytes of -; --size takes more\n");
@@ -658,7 +658,7 @@ fn bench_takes_what_fits_and_names_what_fails() {
 }
 
 #[test]
-fn what_is_asked_for_is_counted() {
+fn optional_counts_are_reported() {
     let args =
         ["--format", "json", "--lengths", "--top", "hosts=1", "--top", "ports=9", "--top", "schemes=2"];
     let report = json(&feed(&[&args[..], &["--distinct", "lines", "--distinct", "hosts"]].concat(), LIST));

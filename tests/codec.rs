@@ -1,5 +1,5 @@
-//! Compressed inputs: whatever packed a list, it counts like the list; whatever has become of it, all before that is counted,
-//! and it is said where it ends.
+//! Compressed inputs: a compressed list counts like the list. In a damaged one, all lines before the damage count, and the
+//! error names the place.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -19,12 +19,12 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec")
 }
 
-/// The list that all fixtures pack.
+/// The list in all fixtures.
 fn list() -> Vec<u8> {
     fs::read(folder().join("list.txt")).unwrap()
 }
 
-/// The fixtures, with the codecs that they are packed by.
+/// The fixtures with their codecs.
 fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
     const NAMES: [(&str, Codec); 13] = [
         ("gzip.gz", Codec::Gzip),
@@ -50,7 +50,7 @@ fn scan_with(path: &Path, threads: usize, piece: usize) -> Scanned {
     scan_inputs(&input::list(&[path.to_owned()]), &scan::Options::default(), &effort)
 }
 
-/// What was wrong with the only input.
+/// The decoding error of the only input.
 fn error(scanned: &Scanned) -> Option<&DecodeError> {
     let failure = scanned.failures.first()?;
     Some(failure.error.get_ref().and_then(|error| error.downcast_ref()).expect("it is one of decoding"))
@@ -65,7 +65,7 @@ fn json(output: &Output) -> Value {
 }
 
 #[test]
-fn what_is_packed_counts_like_what_it_was() {
+fn compressed_lists_count_like_the_original() {
     let plain = folder().join("list.txt");
     let plain = plain.to_str().unwrap();
     let digest = json(&urlsift(&["--format", "json", plain], Stdio::null()))["digest"].clone();
@@ -97,7 +97,7 @@ fn what_is_packed_counts_like_what_it_was() {
     }
 }
 
-/// Many lines, all different.
+/// A long list without duplicate lines.
 fn long_list() -> Vec<u8> {
     (0..100_000u32)
         .flat_map(|n| {
@@ -107,7 +107,7 @@ fn long_list() -> Vec<u8> {
 }
 
 #[test]
-fn whatever_program_packed_it() {
+fn files_of_other_programs_are_decoded() {
     let bytes = long_list();
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list");
@@ -143,7 +143,7 @@ fn whatever_program_packed_it() {
     }
 }
 
-/// The tally of the first so many bytes, whole lines of them.
+/// The tally of the whole lines within the first `len` bytes.
 fn beginning(list: &[u8], len: u64) -> urlsift::Tally {
     let bytes = &list[..usize::try_from(len).unwrap()];
     let whole = bytes.iter().rposition(|&byte| byte == b'\n').map_or(0, |lf| lf + 1);
@@ -151,18 +151,18 @@ fn beginning(list: &[u8], len: u64) -> urlsift::Tally {
 }
 
 #[test]
-fn what_is_cut_off_anywhere_counts_up_to_there() {
+fn truncated_files_count_up_to_the_cut() {
     let list = list();
     let step = usize::try_from(amount(7, 1)).unwrap();
     for (path, codec) in fixtures() {
         let packed = fs::read(&path).unwrap();
-        // Where one stream ends and another begins, or its padding, all is well.
+        // A cut between two streams, or in the padding after one, is no error.
         let n_whole = AtomicUsize::new(0);
         on_all_cores((packed.len() / step) as u64, |n| {
             let len = usize::try_from(n).unwrap() * step;
             let mut file = tempfile::NamedTempFile::new().unwrap();
             file.write_all(&packed[..len]).unwrap();
-            // Some beginnings are text.
+            // The first bytes alone look like text.
             if len <= if matches!(packed[0], b'B' | b'P'..=b'_') { 3 } else { 1 } {
                 return 0;
             }
@@ -187,13 +187,13 @@ fn what_is_cut_off_anywhere_counts_up_to_there() {
 }
 
 #[test]
-fn what_is_spoiled_anywhere_is_named() {
+fn damage_anywhere_is_reported() {
     let list = list();
     let step = usize::try_from(amount(7, 1)).unwrap();
     let whole = scan(&list, &scan::Options::default());
     for (path, _) in fixtures() {
         let packed = fs::read(&path).unwrap();
-        // What a decoder does not look at: names, times, what made it.
+        // Decoders ignore some bytes: names, times, and the program that wrote the file.
         let n_unseen = AtomicUsize::new(0);
         on_all_cores((packed.len() / step) as u64, |n| {
             let at = usize::try_from(n).unwrap() * step;
@@ -203,7 +203,7 @@ fn what_is_spoiled_anywhere_is_named() {
             file.write_all(&spoiled).unwrap();
             let scanned = scan_with(file.path(), 1, 1 << 20);
             if scanned.compressed.is_empty() {
-                // It has become a list that is not packed.
+                // The file now looks like an uncompressed list.
                 assert!(at < 10, "{path:?} {at}");
             } else if let Some(error) = error(&scanned) {
                 assert!(error.at() <= packed.len() as u64 && error.decoded() >= scanned.tally.bytes());
@@ -218,7 +218,7 @@ fn what_is_spoiled_anywhere_is_named() {
 }
 
 #[test]
-fn what_stands_behind_the_end() {
+fn bytes_after_the_end() {
     let list = list();
     let whole = scan(&list, &scan::Options::default());
     let twice = scan(&[&*list, &list].concat(), &scan::Options::default());
@@ -231,7 +231,7 @@ fn what_stands_behind_the_end() {
             file.write_all(&[&packed, more].concat()).unwrap();
             scan_with(file.path(), 2, 1000)
         };
-        // Tapes and devices are filled up with zeros.
+        // Tapes and devices pad files with zeros.
         for zeros in [1, 511, 700_000] {
             let scanned = with(&vec![0; zeros]);
             assert!(scanned.failures.is_empty() && scanned.tally == whole, "{path:?} {scanned:?}");
@@ -268,7 +268,7 @@ fn headers_of_all_kinds() {
     ] {
         file.write_all(&packed(builder, line.as_bytes())).unwrap();
     }
-    // FHCRC: the header's own checksum, right and wrong (RFC 1952, section 2.3.1).
+    // FHCRC: the header's own checksum, once right and once wrong (RFC 1952, section 2.3.1).
     let header = [0x1f, 0x8b, 8, 2, 0, 0, 0, 0, 0, 3];
     let mut crc = flate2::Crc::new();
     crc.update(&header);
@@ -285,11 +285,11 @@ fn headers_of_all_kinds() {
 }
 
 #[test]
-fn a_checksum_that_is_wrong() {
+fn wrong_checksums_are_reported() {
     let list = list();
     for name in ["gzip.gz", "zstd.zst", "xz.xz", "bzip2.bz2"] {
         let mut packed = fs::read(folder().join(name)).unwrap();
-        // The checksum of what is packed: in the last eight, four, or, before the index, some bytes.
+        // The checksum is in the last eight bytes of gzip, in the last four of zstd and bzip2, and before the index of xz.
         let back = if name == "xz.xz" { 30 } else { 4 } + if name == "gzip.gz" { 4 } else { 0 };
         let at = packed.len() - back;
         packed[at] ^= 1;
@@ -301,7 +301,7 @@ fn a_checksum_that_is_wrong() {
         let said = report["inputs"][0]["error"].as_str().unwrap();
         assert!(said.contains("is damaged at or before byte "), "{said}");
         assert!(String::from_utf8(output.stderr).unwrap().contains(said));
-        // It was read before anybody could know.
+        // Except in bzip2, all bytes are decoded before the checksum is checked.
         if name != "bzip2.bz2" {
             assert_eq!(report["totals"]["bytes"], list.len(), "{name}");
         }
@@ -309,7 +309,7 @@ fn a_checksum_that_is_wrong() {
 }
 
 #[test]
-fn options_say_what_content_does_not() {
+fn the_codec_option_overrides_the_content() {
     let gzip = folder().join("gzip.gz");
     let gzip = gzip.to_str().unwrap();
     let plain = json(&urlsift(&["--format", "json", "--codec", "none", gzip], Stdio::null()));
@@ -329,7 +329,7 @@ fn options_say_what_content_does_not() {
     assert!(said.contains("its gzip data ends too early, at byte 0"), "{said}");
     let output = urlsift(&["--codec", "gz", gzip], Stdio::null());
     assert!(String::from_utf8(output.stderr).unwrap().contains("no such codec; did you mean gzip?"));
-    // An empty list is one, packed or not; a list that is called so is none.
+    // An empty list is valid, compressed or not. The ending of a name does not make a file compressed.
     let empty = tempfile::Builder::new().suffix(".gz").tempfile().unwrap();
     let name = empty.path().to_str().unwrap();
     assert_eq!(urlsift(&[name], Stdio::null()).status.code(), Some(0));
@@ -338,7 +338,7 @@ fn options_say_what_content_does_not() {
 }
 
 #[test]
-fn what_takes_too_much_memory_is_refused() {
+fn windows_that_need_too_much_memory_are_refused() {
     for (name, codec, command) in
         [("window.zst", Codec::Zstd, "zstd -dc --long=31"), ("dictionary.xz", Codec::Xz, "xz -dc")]
     {
@@ -349,9 +349,9 @@ fn what_takes_too_much_memory_is_refused() {
     }
 }
 
-/// Frames of web archives that may hold a dictionary.
+/// Skippable zstd frames, as in web archives, which may hold a dictionary.
 #[test]
-fn dictionaries_that_are_none_or_too_long() {
+fn invalid_and_too_long_dictionaries() {
     let frame = |content: &[u8], len: u32| [b"\x5d\x2a\x4d\x18", &len.to_le_bytes()[..], content].concat();
     let held = |content: &[u8]| frame(content, u32::try_from(content.len()).unwrap());
     let packed = zstd::encode_all(&*list(), 3).unwrap();
@@ -360,13 +360,13 @@ fn dictionaries_that_are_none_or_too_long() {
         file.write_all(bytes).unwrap();
         scan_with(file.path(), 1, 1000)
     };
-    // Whatever else stands there is stepped over.
+    // Frames with other content are skipped.
     for content in [&b""[..], b"\x37\xa4", b"\x28\xb5\x2f", b"\x28\xb5\x2f\xfc?", b"some text"] {
         let scanned = scan_bytes(&[&*held(content), &packed, &held(content), &packed].concat());
         assert!(scanned.failures.is_empty(), "{scanned:?}");
         assert_eq!(scanned.tally.bytes(), 2 * list().len() as u64, "{content:?}");
     }
-    // So is a dictionary that cannot be read, as long as nothing needs it.
+    // An invalid dictionary is skipped too, as long as no frame needs it.
     let bomb = zstd::encode_all(&*vec![0; 40 << 20], 3).unwrap();
     let long = [b"\x37\xa4\x30\xec", &vec![1; (8 << 20) - 3][..]].concat();
     let other = fs::read(folder().join("dictionary.zst")).unwrap();
@@ -394,12 +394,12 @@ fn dictionaries_that_are_none_or_too_long() {
     assert!(scanned.failures.is_empty() && scanned.tally.bytes() == 2 * list().len() as u64);
 }
 
-/// The most memory that a child of this process has had, in bytes.
+/// The maximum memory of any child of this process, in bytes.
 #[cfg(target_os = "linux")]
 #[allow(unsafe_code, reason = "only the system knows")]
 fn most_memory() -> u64 {
     let mut usage = std::mem::MaybeUninit::<libc::rusage>::zeroed();
-    // SAFETY: all bits zero are a value, and the call only writes another one.
+    // SAFETY: all zero bits are a valid value, and the call only writes another one.
     let usage = unsafe {
         assert_eq!(libc::getrusage(libc::RUSAGE_CHILDREN, usage.as_mut_ptr()), 0);
         usage.assume_init()
@@ -409,7 +409,7 @@ fn most_memory() -> u64 {
 
 const CODECS: [Codec; 4] = [Codec::Gzip, Codec::Zstd, Codec::Xz, Codec::Bzip2];
 
-/// One stream of the codec.
+/// Compresses bytes to one stream of the codec.
 fn pack(bytes: &[u8], codec: Codec) -> Vec<u8> {
     match codec {
         Codec::Gzip => {
@@ -429,9 +429,9 @@ fn pack(bytes: &[u8], codec: Codec) -> Vec<u8> {
     .unwrap()
 }
 
-/// By path and by pipe; one record is longer than what is decoded at a time, and some are none.
+/// Reads by path and by pipe. One record is longer than a decoded chunk, and some are invalid.
 #[test]
-fn records_are_those_of_the_file_unpacked() {
+fn compressed_records_equal_those_of_the_original() {
     let folder = tempfile::tempdir().unwrap();
     let record = |n: usize| {
         let filler = "x".repeat(if n == 777 { 3 << 20 } else { n % 97 });
@@ -480,7 +480,7 @@ fn bombs_take_no_memory() {
     let lines = b"http://h/\n".repeat(100_000);
     let zeros = vec![0; 16 << 20];
     for codec in CODECS {
-        // A line of 320 MiB, of nothing; and short ones.
+        // A line of 320 MiB of zeros, followed by short lines.
         let times = 20;
         let bomb = [pack(&zeros, codec).repeat(times), pack(&lines, codec).repeat(10)].concat();
         assert!(bomb.len() < 2 << 20, "{codec}: {}", bomb.len());
@@ -490,9 +490,9 @@ fn bombs_take_no_memory() {
         let report = json(&output);
         assert_eq!(report["totals"]["lines"], 1_000_000, "{codec}");
         assert_eq!(report["totals"]["bytes"], times * zeros.len() + 10 * lines.len());
-        // Who needs lines whole ends at this one.
+        // Commands that need whole lines end at this one.
         let commands = [&["lines"][..], &["split", "-q", "-r", "-"], &["split", "-q", "--accepted", "-"]];
-        // By default that is tried with one codec; it has nothing to do with decoding.
+        // The short mode tests this with one codec, because it does not depend on decoding.
         let is_tried = amount(0, 1) == 1 || codec == CODECS[0];
         for command in commands.iter().filter(|_| is_tried) {
             let output = urlsift(&[*command, &["-j2", path.to_str().unwrap()]].concat(), Stdio::null());

@@ -1,15 +1,16 @@
-//! The labelled cases: a line, and what each grammar says of it. Cases are data; a new one needs no Rust.
+//! The labelled test cases: lines with their expected results. Cases are data, so a new one needs no Rust.
 //!
-//! `grammar-cases.tsv`, by decision of the specification, and `rule-cases.tsv`, by rule of the grammar files: line, five
-//! digits (draft1993 first), kind, scheme, note. `advisory-cases.tsv` and `advisory-more.tsv`: line, advisories.
-//! `defect-cases.tsv`: line, grammar, `component:cause@offset`, note. Bytes that a text file cannot hold are `\xHH`.
+//! `grammar-cases.tsv` has cases by decision of the specification, `rule-cases.tsv` by rule of the grammar files. Their
+//! columns are line, five digits (draft1993 first), kind, scheme, note. `advisory-cases.tsv` and `advisory-more.tsv` have
+//! line, advisories. `defect-cases.tsv` has line, grammar, `component:cause@offset`, note. Bytes that a text file cannot
+//! hold are written as `\xHH`.
 
 use std::collections::BTreeMap;
 use std::path::Path;
 
 use urlsift::{Cause, Component, Grammar, judge};
 
-/// The rows of a case file, with the line's escapes undone.
+/// The rows of a case file, with the escapes of the line decoded.
 fn rows(file: &str) -> Vec<(Vec<u8>, Vec<String>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance").join(file);
     let text = std::fs::read_to_string(&path).unwrap();
@@ -69,13 +70,13 @@ fn advisories() {
     }
 }
 
-/// The rules of a grammar file by name, each with the names of the rules that it mentions.
+/// The rules of a grammar file by name, each with the names of the rules that it uses.
 fn rules(grammar: Grammar) -> BTreeMap<String, Vec<String>> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/grammar/rules/{grammar}.rs"));
     let text = std::fs::read_to_string(path).unwrap();
     let mut rules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut name = None;
-    // Comments and what stands before the rules mention no rule.
+    // Comments and the text before the rules use no rule.
     for line in text.lines().map(str::trim).filter(|line| !line.starts_with("//")) {
         let mut words = line.split_whitespace();
         if let Some("rule" | "token" | "escape") = words.next() {
@@ -94,10 +95,10 @@ fn rules(grammar: Grammar) -> BTreeMap<String, Vec<String>> {
     rules
 }
 
-/// Every rule that a line can reach from the top of its grammar has a line that it takes and a line that breaks it.
+/// Every rule that is reachable from the start rule has an accepted line that uses it and a refused line that breaks it.
 #[test]
 fn every_rule_has_cases() {
-    // The claims of the notes: grammar, rule, sign.
+    // The notes name a grammar, rules and a sign.
     let mut claims = Vec::new();
     for (line, fields) in rows("rule-cases.tsv") {
         let mut words = fields[3].split(' ');

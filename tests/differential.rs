@@ -1,11 +1,12 @@
-//! The library against the reference (`tests/reference`), which was written from the documents alone and shares no code with
-//! it: on a million lines (in the short mode on 50,000), verdict, all five defect offsets, scheme and advisories are the same.
+//! Compares the library with the reference (`tests/reference`), which was written from the documents alone and shares no
+//! code with it.
 //!
-//! The lines are drawn from the rules of all five grammars, mutated by a byte or two, and read from the corpora. On a
-//! difference the run prints the seed, the line, both answers, and the shortest line in which the difference remains.
+//! Verdict, all five defect offsets, scheme and advisories must be equal on a million lines, or 50,000 in the short mode.
+//! The lines are generated from the rules of all five grammars, mutated by a byte or two, and read from the corpora. On a
+//! difference, the test prints the seed, the line, both answers, and the shortest line that still shows the difference.
 //!
-//! A longer run, with other lines:
-//! `URLSIFT_DIFFERENTIAL_SEED=7 URLSIFT_DIFFERENTIAL_LINES=50000000 cargo test differential:: -- --ignored --nocapture`
+//! A longer run with other lines: `URLSIFT_DIFFERENTIAL_SEED=7 URLSIFT_DIFFERENTIAL_LINES=50000000 cargo test
+//! differential:: -- --ignored --nocapture`
 
 use std::env;
 
@@ -13,18 +14,18 @@ use crate::reference::Rng;
 use crate::support::{amount, corpus_lines, drawn, family, minimised, mutated, on_all_cores};
 use urlsift::{Grammar, Verdict, judge};
 
-/// The least number of lines that a run compares, the corpora included.
+/// The minimum number of lines that a run compares, including the corpora.
 fn n_lines() -> u64 {
     amount(50_000, 1_000_000)
 }
 
-/// The sets of grammars that can accept a line (SPEC part 1), as printed: the leftmost digit is draft1993.
+/// The sets of grammars that can accept a line (SPEC, part 1), as printed. The leftmost digit is draft1993.
 const VERDICTS: [&str; 16] = [
     "00000", "00001", "00010", "00011", "00100", "00101", "00110", "00111", "01100", "01101", "01110",
     "01111", "10000", "10110", "10111", "11111",
 ];
 
-/// All that the two sides are compared in, in words.
+/// Everything that is compared, in a form that can be printed.
 #[derive(Debug, PartialEq, Eq)]
 struct Answer {
     verdict: u8,
@@ -47,7 +48,7 @@ fn of_reference(line: &[u8]) -> Answer {
     let defects = crate::reference::judge_all(line);
     let verdict =
         (0..5).filter(|&grammar| defects[grammar].is_none()).fold(0, |set, grammar| set | 1 << grammar);
-    // It would judge the line once more to find that nobody accepts it.
+    // `advisories` would judge the line again to find that no grammar accepts it.
     let advisories = if verdict == 0 { Vec::new() } else { crate::reference::advisories(line) };
     Answer {
         verdict,
@@ -57,10 +58,10 @@ fn of_reference(line: &[u8]) -> Answer {
     }
 }
 
-/// Compares one line.
+/// Compares the two answers about one line.
 ///
 /// # Panics
-/// On a difference.
+/// If they differ.
 fn compare(line: &[u8], origin: &dyn Fn() -> String) {
     if of_library(line) == of_reference(line) {
         return;
@@ -78,9 +79,10 @@ fn compare(line: &[u8], origin: &dyn Fn() -> String) {
     );
 }
 
-/// Compares lines drawn and mutated from seeds from `seed` on, a few more than `n_lines`, and says how many.
+/// Compares lines that are generated and mutated from successive seeds. There are slightly more than `n_lines`; returns
+/// their number.
 fn compare_drawn(seed: u64, n_lines: u64) -> u64 {
-    // Families have up to five lines, and 4.9 on average.
+    // A family has up to five lines, and 4.9 on average.
     on_all_cores(n_lines.div_ceil(100) * 21, |n| {
         let seed = seed.wrapping_add(n);
         let lines = family(seed);
@@ -91,7 +93,7 @@ fn compare_drawn(seed: u64, n_lines: u64) -> u64 {
     })
 }
 
-/// Compares every line of the corpora and one mutation of it; in the short mode every fourth line.
+/// Compares every line of the corpora and one mutation of it; in the short mode, every fourth line.
 fn compare_corpora(seed: u64) -> u64 {
     let lines = corpus_lines();
     let step = amount(4, 1);
@@ -129,7 +131,7 @@ fn bits(set: &str) -> u8 {
 
 #[test]
 fn inclusions_hold() {
-    // What the sixteen sets imply: wherever the one grammar accepts, the other does.
+    // What the sixteen sets imply for pairs: any line that the one grammar accepts, the other accepts too.
     let sets = VERDICTS.map(|set| Verdict::from_bits(bits(set)));
     let mut implied = Vec::new();
     for one in Grammar::ALL {
@@ -140,8 +142,8 @@ fn inclusions_hold() {
         }
     }
     assert_eq!(implied, [(Grammar::Rfc1738, Grammar::Rfc1808)]);
-    // What two grammars together imply: draft1993 has URLs of its own only where the double quote is, and elsewhere no
-    // URL that RFC 1808 and RFC 2396 refuse.
+    // What they imply for triples: RFC 1808 and RFC 2396 accept any line that draft1993 and one more grammar accept. Only
+    // lines with a double quote are accepted by draft1993 alone.
     let both = |one: Grammar, other: Grammar, third: Grammar| {
         sets.iter().all(|set| !(set.accepts(one) && set.accepts(other)) || set.accepts(third))
     };
@@ -174,7 +176,7 @@ fn a_drawn_line_is_accepted() {
     }
 }
 
-/// `could_follow` names those bytes with which the reference gets further, and no others.
+/// `could_follow` returns exactly the bytes after which the reference gets further.
 #[test]
 fn could_follow_agrees() {
     let n_compared = on_all_cores(600, |n| {

@@ -1,8 +1,8 @@
-//! The expected report of every corpus: `corpora/expected/FOLDER/FILE.json` beside `corpora/FOLDER/FILE`.
+//! The expected report of every corpus: `corpora/expected/FOLDER/FILE.json` for `corpora/FOLDER/FILE`.
 //!
-//! A change of a count shows up here as a difference in a file. `URLSIFT_UPDATE=1 cargo test golden::` writes the
-//! reports anew, to be read before they are committed. They have all that a report has but `run`. The text of each
-//! is the same whether it comes of a scan or of the JSON.
+//! A changed count shows as a difference in a file. `URLSIFT_UPDATE=1 cargo test golden::` regenerates the reports; review
+//! them before committing. They have all fields of a report except `run`. The text report must be the same from a scan and
+//! from the JSON.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -16,7 +16,7 @@ fn corpora() -> PathBuf {
 
 fn run(args: &[&str]) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
-    // A table among the hostile lists would be read as one.
+    // One of the hostile lists is a table, and would otherwise be read as one.
     command.args(["--input-format", "lines"]);
     let output = command.args(args).current_dir(corpora()).env_remove("CLICOLOR_FORCE").output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{args:?}: {output:?}");
@@ -37,7 +37,7 @@ fn reports_are_as_expected() {
     let mut expected: Vec<_> = Vec::new();
     for file in ["samples", "hostile"].into_iter().flat_map(files).filter(|file| file != "hostile/README.md")
     {
-        // One of them only begins like gzip.
+        // One of the files only begins like gzip.
         let json = run(&["--codec", "none", "--format", "json", &file]);
         let mut report = Report::from_json(&json).unwrap_or_else(|error| panic!("{file}: {error}"));
         assert!(

@@ -1,4 +1,4 @@
-//! Scans of records: the same counts as of their fields one by one, at the places where they stand, however the work is done.
+//! Scans of records: the counts and places must equal those of the fields one by one, for any effort.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -20,7 +20,8 @@ fn scanned(bytes: &[u8], format: Format, options: &Options, effort: &Effort) -> 
     scan_records(&input::list(&[path]), &Reading::of(format), options, effort)
 }
 
-/// What a loop over the fields finds: judged and blank by role, and the first refused by one grammar: offset and line.
+/// Compares a scan with a loop over the fields: judged and blank fields by role, and the refused fields with offset and
+/// line.
 fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
     let tally = &scanned.tally;
     let mut reader = Reader::new(format);
@@ -121,9 +122,10 @@ fn records_are_counted_as_their_fields_one_by_one() {
     }
 }
 
-/// Names are counted by stretches of the input: a record that gives much more or less than it has must not shift them.
+/// Names are counted per section of the input. Records whose fields are much longer or shorter than the record must not
+/// shift the sections.
 #[test]
-fn names_are_counted_alike_however_long_records_are() {
+fn frequent_names_do_not_depend_on_record_lengths() {
     let mut bytes = Vec::new();
     for n in 0..60_000 {
         let host = n % 997;
@@ -147,7 +149,7 @@ fn names_are_counted_alike_however_long_records_are() {
     assert_eq!(tallies[0], tallies[1]);
 }
 
-/// What cannot be read stands where it stands in the file, whatever was read of it where.
+/// An unreadable record is reported with its line in the file, wherever the file was cut.
 #[test]
 fn refused_records_have_the_lines_of_the_file() {
     let mut bytes = Vec::new();
@@ -170,9 +172,9 @@ fn refused_records_have_the_lines_of_the_file() {
     }
 }
 
-/// Whether a line is too long does not depend on how much of it is seen at once, CRs at the end of that or not.
+/// Whether a record is too long must not depend on where the input is cut, nor on CRs at the end of the record.
 #[test]
-fn long_lines_are_too_long_wherever_they_are_cut() {
+fn record_length_limit_does_not_depend_on_cuts() {
     let log = "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 1";
     let cases = [
         (Format::JsonLines, "", "{\"url\": \"http://h/\"}"),
@@ -188,7 +190,7 @@ fn long_lines_are_too_long_wherever_they_are_cut() {
     for (format, head, record) in cases.into_iter().step_by(usize::try_from(amount(4, 1)).unwrap()) {
         let records = format!("{record}\n").repeat(3000);
         let room = MAX_RECORD_LEN - record.len();
-        // What is just short enough, and what is not, is alike for all of them.
+        // A record of the maximum length, and one that is a byte longer.
         let all = [(9 << 20, "x\n"), (room, "\n"), (room + 1, "\n")];
         for &(crs, end) in &all[..if format == Format::JsonLines { 3 } else { 1 }] {
             let bytes = [head, &records, record, &"\r".repeat(crs), end, &records, record].concat();
@@ -206,7 +208,7 @@ fn long_lines_are_too_long_wherever_they_are_cut() {
     }
 }
 
-/// Many inputs at once, whatever they are, are counted as each alone.
+/// Several inputs of any kind count like each of them alone.
 #[test]
 fn several_inputs_are_counted_as_each_alone() {
     let directory = tempfile::tempdir().unwrap();
@@ -265,7 +267,7 @@ fn several_inputs_are_counted_as_each_alone() {
 }
 
 #[test]
-fn a_field_that_nobody_has_is_an_error_of_the_input() {
+fn a_missing_field_is_an_error_of_the_input() {
     let directory = tempfile::tempdir().unwrap();
     let (list, log) = (directory.path().join("list"), directory.path().join("log"));
     fs::write(&list, "http://example.org/\n").unwrap();
@@ -282,7 +284,7 @@ fn a_field_that_nobody_has_is_an_error_of_the_input() {
     assert_eq!(scanned.records[0].1.counts.records(), 1);
 }
 
-/// Crawls and logs are mostly compressed: what was packed by gzip, in several members or cut off, has the same records.
+/// Crawls and logs are mostly compressed. Records compressed by gzip, in several members or truncated, are the same.
 #[test]
 #[cfg(feature = "gzip")]
 fn compressed_records_are_the_same() {
@@ -304,7 +306,7 @@ fn compressed_records_are_the_same() {
         fs::write(&path, &packed).unwrap();
         let inputs = input::list(&[path]);
         let plain = scanned(&bytes, format, &Options::default(), &effort);
-        // Some cannot be told by their beginning.
+        // Some formats cannot be detected by the first records.
         let told = (Format::detect(&bytes) == format).then(Reading::default);
         for reading in [Reading::of(format)].into_iter().chain(told) {
             let found = scan_records(&inputs, &reading, &Options::default(), &effort);

@@ -1,5 +1,7 @@
-//! The help as it is read: every `-h` and `--help`, and what `grammars`, `schemes` and `causes` list, stand in `tests/help/` as
-//! printed on 80 columns. `URLSIFT_UPDATE=1 cargo test help::` writes them anew, to be read before they are committed.
+//! The help pages: `tests/help/` has every `-h` and `--help`, and the output of `grammars`, `schemes` and `causes`, at 80
+//! columns.
+//!
+//! `URLSIFT_UPDATE=1 cargo test help::` regenerates the files; review them before committing.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,7 +9,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-/// How many lines a short help may have: one screen.
+/// The maximum number of lines of a short help: one screen.
 const SCREEN: usize = 40;
 
 fn urlsift(args: &[&str]) -> Output {
@@ -15,7 +17,7 @@ fn urlsift(args: &[&str]) -> Output {
     command.args(args).env("COLUMNS", "80").env_remove("CLICOLOR_FORCE").output().unwrap()
 }
 
-/// What the command prints, without spaces at the ends of lines, of which help has many.
+/// The output of the command without spaces at line ends, which clap prints.
 fn printed(args: &[&str]) -> String {
     let output = urlsift(args);
     assert!(output.status.success() && output.stderr.is_empty(), "{args:?}: {output:?}");
@@ -33,7 +35,7 @@ fn commands() -> Vec<String> {
     names
 }
 
-/// All pages, by the name of the file in which they stand.
+/// All pages by file name.
 fn pages() -> BTreeMap<String, String> {
     let mut pages = BTreeMap::new();
     for name in commands().iter().map(String::as_str).chain([""]) {
@@ -51,7 +53,7 @@ fn pages() -> BTreeMap<String, String> {
 }
 
 #[test]
-fn pages_are_as_they_stand_in_files() {
+fn pages_equal_the_files() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/help");
     let pages = pages();
     if std::env::var_os("URLSIFT_UPDATE").is_some() {
@@ -93,13 +95,13 @@ fn lists_are_json_too() {
     }
 }
 
-/// Whether the system has that program.
+/// Whether the system has this program.
 fn has(program: &str) -> bool {
     let found = Command::new(program).arg("--version").stdout(Stdio::null()).stderr(Stdio::null()).status();
     found.is_ok_and(|status| status.success())
 }
 
-/// Runs a program on a text.
+/// Runs a program with `input` on its standard input.
 fn filtered(program: &str, args: &[&str], input: &[u8]) -> Output {
     let mut child = Command::new(program)
         .args(args)
@@ -153,10 +155,10 @@ fn completions_are_taken_by_the_shell() {
     }
 }
 
-/// On a terminal, a command that reads lists and is asked for nothing says what it can do.
+/// On a terminal, a command that reads lists shows its short help if it gets no arguments.
 #[test]
 #[cfg(target_os = "linux")]
-fn nothing_asked_on_a_terminal_is_the_short_help() {
+fn no_arguments_on_a_terminal_show_the_short_help() {
     if !has("script") {
         eprintln!("not tested: there is no `script` to make a terminal");
         return;

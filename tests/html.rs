@@ -1,4 +1,4 @@
-//! The report as a page: how large it can be, and what a browser makes of it.
+//! The HTML report: its size, and how a browser shows it.
 //!
 //! The browser is Chromium, driven by chromedriver. Tests that need it are ignored by default; `scripts/check` runs them.
 
@@ -11,7 +11,7 @@ use urlsift::report::{MAX_PAGE, grouped};
 
 use crate::webdriver::Browser;
 
-/// The page of a scan, in a file of that name.
+/// Writes the page of a scan to a file. Returns its path.
 fn page(directory: &Path, name: &str, args: &[&str]) -> PathBuf {
     let path = directory.join(name);
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
@@ -46,7 +46,7 @@ fn pages_are_small() {
 
 #[test]
 #[ignore = "needs chromedriver"]
-fn a_browser_has_nothing_to_complain_of() {
+fn a_browser_reports_no_errors() {
     let browser = Browser::start();
     let directory = tempfile::tempdir().unwrap();
     let pages = [
@@ -150,7 +150,7 @@ fn records_are_those_of_the_report() {
             format!("return [...document.querySelectorAll('#records {selector}')].map(e => e.textContent)");
         names(&browser.run(&script)).into_iter().map(str::to_owned).collect()
     };
-    // That in which something could not be read comes first.
+    // Inputs with refused records come first.
     assert_eq!(texts(".records bdi"), ["tests/records/objects.jsonl", "tests/records/alb.log"]);
     assert_eq!(texts(".records small"), ["jsonl", "alb"]);
     assert_eq!(texts(".records td"), ["30", "3", "3", "5", "1", "0"]);
@@ -177,7 +177,7 @@ fn records_are_those_of_the_report() {
 
 #[test]
 #[ignore = "needs chromedriver"]
-fn a_press_shows_where_two_grammars_differ() {
+fn a_click_shows_where_two_grammars_differ() {
     let browser = Browser::start();
     let directory = tempfile::tempdir().unwrap();
     browser.open(&page(directory.path(), "mosaic.html", &["corpora/samples/mosaic_1990s.txt"]));
@@ -260,7 +260,7 @@ fn hostile_data_stays_text() {
 #[test]
 fn the_whole_report_is_inside() {
     let directory = tempfile::tempdir().unwrap();
-    // Its lines have tags and scripts.
+    // The lines of this list contain tags and scripts.
     let list = "corpora/hostile/page.html";
     let path = page(directory.path(), "report.html", &[list]);
     let report = |args: &[&str]| -> Value {

@@ -1,7 +1,8 @@
-//! Every kernel of this machine tells the same of every buffer: what the portable one tells, and the judge line by line.
+//! Every kernel of this machine must give the same result on every buffer as the portable kernel, and as the judge line by
+//! line.
 //!
-//! More of it: `URLSIFT_KERNELS=50 cargo test kernels:: -- --nocapture` draws fifty times as many buffers, and
-//! `URLSIFT_KERNELS_SEED=7` others.
+//! `URLSIFT_KERNELS=50 cargo test kernels:: -- --nocapture` generates fifty times as many buffers, and
+//! `URLSIFT_KERNELS_SEED=7` other ones.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -15,7 +16,7 @@ use urlsift::scan::{Options, Ways, scan_into};
 use urlsift::simd::KernelId;
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
-/// As [`Options`] are outside of their crate.
+/// [`Options`] is non-exhaustive, so a function builds it.
 fn options(grammar: Grammar) -> Options {
     let mut options = Options::default();
     options.grammar = grammar;
@@ -28,7 +29,7 @@ fn scan(kernel: KernelId, bytes: &[u8], grammar: Grammar) -> (Tally, Ways) {
     (tally, ways)
 }
 
-/// What is wrong with a scan of `bytes`, or nothing.
+/// The difference between the scans of `bytes`, if there is one.
 fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
     let counts = crate::twin::count(bytes, grammar);
     let (portable, _) = scan(KernelId::Portable, bytes, grammar);
@@ -52,15 +53,17 @@ fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
     None
 }
 
+/// Compares all kernels on `bytes`.
+///
 /// # Panics
-/// When a kernel tells something else of `bytes`; with the shortest buffer found in some seconds of which it does.
+/// If a kernel differs, with the shortest buffer that still shows the difference and is found within ten seconds.
 fn check(bytes: &[u8], grammar: Grammar, origin: &dyn Fn() -> String) {
     if fault(bytes, grammar).is_none() {
         return;
     }
     let mut bytes = bytes.to_vec();
     let mut len = bytes.len().next_power_of_two();
-    // A buffer of several pieces would take hours.
+    // Shortening a buffer of several chunks would take hours.
     let until = Instant::now() + Duration::from_secs(10);
     while len > 0 {
         let mut at = 0;
@@ -90,7 +93,7 @@ fn seed() -> u64 {
     number("URLSIFT_KERNELS_SEED", 1)
 }
 
-/// `n` in the long mode of the tests and an eighth by default, multiplied by `URLSIFT_KERNELS`.
+/// How often to repeat a test: `n` times in the long mode, an eighth of that by default, multiplied by `URLSIFT_KERNELS`.
 fn times(n: u64) -> u64 {
     amount(n / 8, n) * number("URLSIFT_KERNELS", 1)
 }
@@ -99,7 +102,7 @@ fn times(n: u64) -> u64 {
 fn every_kernel_that_the_processor_can_run_is_covered() {
     let names: Vec<_> = KernelId::available().map(KernelId::name).collect();
     println!("kernels covered: {}", names.join(", "));
-    // What the standard library detects, feature by feature.
+    // The features that the standard library detects.
     #[cfg(target_arch = "x86_64")]
     let (avx2, gfni, avx512) = (
         is_x86_feature_detected!("avx2"),
@@ -144,7 +147,7 @@ fn schemes_are_bounded() {
     }
 }
 
-/// What lines of a buffer are made of; a buffer has few kinds, as a list has.
+/// Parts of lines. A buffer uses only a few kinds, like a real list.
 const SCHEMES: [&str; 40] = [
     "http", "http", "http", "https", "https", "ftp", "ftp", "file", "file", "", "", "HTTP", "hTTps", "Ftp",
     "fIlE", "httpss", "htt", "ftps", "ft", "fil", "files", "f", "h", "gopher", "telnet", "mailto", "news",
@@ -229,7 +232,7 @@ fn pick<'a>(rng: &mut Rng, from: &[&'a str]) -> &'a str {
     from[rng.below(from.len())]
 }
 
-/// A line of a scheme, mostly one that some grammar accepts.
+/// A random line with a scheme. Some grammar accepts most of these lines.
 fn line(rng: &mut Rng, scheme: &str, odd: usize) -> Vec<u8> {
     let mut line = scheme.to_owned();
     if !scheme.is_empty() {
@@ -243,7 +246,7 @@ fn line(rng: &mut Rng, scheme: &str, odd: usize) -> Vec<u8> {
             line += pick(rng, &PORTS);
         }
     }
-    // Few long ones: what matters is where in a block things stand.
+    // Few lines are long, because only positions within a block matter.
     let long = if rng.below(8) == 0 { 40 } else { 6 };
     for mark in ["/", "?", "#"] {
         if mark == "/" || rng.below(4) == 0 {
@@ -264,14 +267,14 @@ fn line(rng: &mut Rng, scheme: &str, odd: usize) -> Vec<u8> {
     line
 }
 
-/// Some lines of a few kinds, with ends of all kinds.
+/// Random lines of a few kinds, with all kinds of line ends.
 fn buffer(rng: &mut Rng) -> Vec<u8> {
     let mut bytes = Vec::new();
     if rng.below(16) == 0 {
         bytes.extend_from_slice(b"\xef\xbb\xbf");
     }
     let schemes: Vec<_> = (0..=rng.below(4)).map(|_| pick(rng, &SCHEMES)).collect();
-    // How seldom lines are odd, and ends are.
+    // How rarely lines and line ends are unusual.
     let odd = [1, 4, 16, 100][rng.below(4)];
     let odd_ends = [1, 8, 1000][rng.below(3)];
     let most = [4, 20, 60][rng.below(3)];
@@ -312,7 +315,7 @@ fn random_buffers() {
     });
 }
 
-/// Nothing behind the last byte is read: buffers of all lengths, which end where the memory does.
+/// No kernel reads past the end of its buffer. Buffers of all lengths end directly before a protected page.
 #[cfg(unix)]
 #[test]
 fn buffers_at_the_end_of_memory() {
@@ -340,7 +343,7 @@ fn buffers_at_the_end_of_memory() {
     }
 }
 
-/// Lines in which every byte means something.
+/// Templates of lines. Every byte in them matters to some rule.
 const TEMPLATES: [&str; 25] = [
     "http://a.b/c?d#e",
     "https://a-b.c:80/d",
@@ -369,10 +372,10 @@ const TEMPLATES: [&str; 25] = [
     "url:http://a/b",
 ];
 
-/// Every byte in every place of a template, and in between, in front and behind.
+/// Replaces or inserts every byte at every position of a template, and adds it before and after.
 #[test]
 fn every_byte_in_every_place() {
-    // The lines all begin at different places of a block; those of each round begin `step` bytes later.
+    // The lines of a round begin at different positions of a block. Each round shifts them by `step` bytes.
     let step = amount(13, 1);
     let n_rounds = 64_u64.div_ceil(step);
     on_all_cores(TEMPLATES.len() as u64 * n_rounds, |n| {
@@ -396,7 +399,7 @@ fn every_byte_in_every_place() {
     });
 }
 
-/// Every template alone, at every place of the first two blocks, with every end.
+/// Tests every template alone, at every position of the first two blocks, with every line end.
 #[test]
 fn every_place_of_a_block() {
     for template in TEMPLATES {
@@ -413,7 +416,7 @@ fn every_place_of_a_block() {
     }
 }
 
-/// `n` bytes that come of repeating `text`.
+/// The first `n` bytes of `text` repeated.
 fn repeated(text: &[u8], n: usize) -> Vec<u8> {
     text.iter().copied().cycle().take(n).collect()
 }
@@ -448,9 +451,9 @@ fn buffers_of_one_kind() {
     }
 }
 
-/// Lines longer than all lanes together, and so long that in some lanes no line begins.
+/// Lines longer than all lanes together, or so long that no line begins in some lanes.
 #[test]
-fn lines_without_end() {
+fn lines_longer_than_lanes() {
     let bodies = [
         "http://h/",
         "ftp://h/%2F",
@@ -481,9 +484,9 @@ fn lines_without_end() {
     });
 }
 
-/// Buffers of several pieces, with a line across the border between two, or longer than one.
+/// Buffers of several chunks, with a line across a chunk boundary, or longer than a chunk.
 #[test]
-fn several_pieces() {
+fn buffers_of_several_chunks() {
     let mut rng = Rng::new(seed());
     let mut text = Vec::new();
     while text.len() < 1 << 20 {
@@ -507,9 +510,9 @@ fn several_pieces() {
     });
 }
 
-/// What is scanned before leaves nothing behind: other kernels, lengths and grammars on the same thread, into one tally.
+/// An earlier scan must not affect a later one on the same thread, with another kernel, length or grammar.
 #[test]
-fn memory_is_used_again() {
+fn an_earlier_scan_does_not_affect_a_later_one() {
     let mut rng = Rng::new(seed());
     let kernels: Vec<_> = KernelId::available().collect();
     let mut order = Vec::new();
@@ -530,7 +533,8 @@ fn memory_is_used_again() {
     }
 }
 
-/// One input in parts, added to one tally by kernels in turn: the tally of the whole, line numbers in examples included.
+/// Scans the parts of an input into one tally with alternating kernels. The tally must equal that of the whole, with line
+/// numbers.
 #[test]
 fn parts_by_different_kernels() {
     let kernels: Vec<_> = KernelId::available().collect();
@@ -559,7 +563,7 @@ fn parts_by_different_kernels() {
     });
 }
 
-/// Of one line, what a scan by `kernel` says that RFC 3986 has against it.
+/// The defects that a scan by `kernel` finds in one line by RFC 3986.
 fn explained(kernel: KernelId, line: &[u8]) -> Vec<(Component, Cause, u64)> {
     let bytes = [line, b"\n"].concat();
     let (tally, _) = scan(kernel, &bytes, Grammar::Rfc3986);
@@ -567,8 +571,10 @@ fn explained(kernel: KernelId, line: &[u8]) -> Vec<(Component, Cause, u64)> {
     defects.iter().map(|(component, cause, found)| (*component, *cause, found.examples[0].at)).collect()
 }
 
+/// Compares the explanations of one line.
+///
 /// # Panics
-/// When a kernel explains a line otherwise than the judge.
+/// If a kernel explains the line differently than the judge.
 fn check_explained(line: &[u8]) {
     let defect = judge(line).defect(Grammar::Rfc3986);
     let expected: Vec<_> =
@@ -578,7 +584,7 @@ fn check_explained(line: &[u8]) {
     }
 }
 
-/// The short cut for bytes that no grammar has, which need no walk to be explained, tells what the judge tells.
+/// Bytes that no grammar allows have a shortcut without the automaton. It must give the judge's explanation.
 #[test]
 fn bytes_that_no_grammar_has() {
     let seed = seed();
@@ -636,7 +642,7 @@ fn bytes_that_no_grammar_has() {
         if rng.below(8) == 0 {
             line = mutated(&line, &mut rng);
         }
-        // A CR at the end is part of the terminator, and an LF is one.
+        // A CR at the end and an LF are line terminators.
         line.retain(|&byte| !matches!(byte, b'\n' | b'\r'));
         if !line.is_empty() {
             check_explained(&line);

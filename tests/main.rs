@@ -1,6 +1,7 @@
-//! All tests that use the library and the command as their users do, in one program: it is linked once, and its tests share the cores.
+//! All tests that use the library and the command as users do. They are one program, so that it is linked once and its
+//! tests share the cores.
 //!
-//! `cargo test golden::` runs one file.
+//! `cargo test golden::` runs the tests of one file.
 
 #[cfg(unix)]
 mod page;

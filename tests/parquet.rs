@@ -1,7 +1,7 @@
-//! Parquet: samples of several writers against what pyarrow reads in them, scans against the values one by one, and files that
-//! were cut, changed or made to do harm.
+//! Parquet: samples of several writers compared with pyarrow, scans compared with the values one by one, and truncated,
+//! changed and malicious files.
 //!
-//! `records/README.md` says how the samples were made.
+//! `records/README.md` describes how the samples were made.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -21,7 +21,7 @@ fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/parquet")
 }
 
-/// Each sample with the column to read, where that has to be named.
+/// Each sample, with its column if that must be named.
 fn samples() -> Vec<(PathBuf, Option<Selector>)> {
     let column = |path: &Path| {
         let name = match path.file_stem()?.to_str()? {
@@ -49,7 +49,7 @@ fn expected(path: &Path) -> String {
     own.or_else(|_| fs::read_to_string(path.with_file_name("urls.expected"))).unwrap()
 }
 
-/// All values of a column, and how many rows it has; and why it ends before, if it does.
+/// All values of a column, and its number of rows or the error that ended reading.
 struct Found {
     values: Vec<(u64, u64, Vec<u8>)>,
     rows: io::Result<u64>,
@@ -105,7 +105,7 @@ fn options() -> Options {
     options
 }
 
-/// What a scan has counted, against the values one by one.
+/// Compares the counts of a scan with the values one by one.
 fn check(name: &str, scanned: &Scanned, found: &Found, rows: u64) {
     let tally = &scanned.tally;
     let values = found.values.iter().filter(|(.., bytes)| !bytes.is_empty());
@@ -135,7 +135,7 @@ fn check(name: &str, scanned: &Scanned, found: &Found, rows: u64) {
 }
 
 #[test]
-fn scans_count_values_one_by_one_whatever_the_effort() {
+fn scans_count_each_value_for_any_effort() {
     for (path, column) in samples() {
         let name = path.display().to_string();
         let (table, number) = open(&path, column.as_ref()).unwrap();
@@ -187,13 +187,13 @@ fn columns_are_found_by_usual_names_names_pointers_and_numbers() {
         error.starts_with("no column is called url; name one with --field: its columns are page"),
         "{error}"
     );
-    // A list is named by its name alone.
+    // A list can be selected by its own name.
     let table = Table::open(File::open(folder().join("list-v1.parquet")).unwrap()).unwrap();
     assert_eq!(table.find(Some(&"links".parse().unwrap())).unwrap(), 1);
     assert!(table.columns()[1].is_list() && !table.columns()[0].is_list());
 }
 
-/// What has been read of the sample, and why no more.
+/// Reads a file with these bytes. Returns what was read, and the number of rows in the footer.
 fn read_bytes(bytes: &[u8], column: Option<&Selector>) -> (Found, Option<u64>) {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("table");
@@ -216,7 +216,7 @@ fn kind(error: &io::Error) -> TableErrorKind {
 }
 
 #[test]
-fn what_is_cut_off_is_no_parquet_file() {
+fn truncated_files_are_refused() {
     let bytes = fs::read(folder().join("snappy-v1.parquet")).unwrap();
     for len in (0..bytes.len()).rev().step_by(7).skip(1) {
         let (found, _) = read_bytes(&bytes[..len], None);
@@ -224,9 +224,9 @@ fn what_is_cut_off_is_no_parquet_file() {
     }
 }
 
-/// A file whose pages are not where the footer says, and all after them.
+/// One page is damaged. All values before it count.
 #[test]
-fn what_stands_before_damage_is_counted() {
+fn values_before_damage_are_counted() {
     let path = folder().join("zstd-v2.parquet");
     let bytes = fs::read(&path).unwrap();
     let (whole, rows) = read_bytes(&bytes, None);
@@ -234,7 +234,7 @@ fn what_stands_before_damage_is_counted() {
     let changed_path = directory.path().join("changed.parquet");
     let (mut seen, mut effort) = (0, Effort::default());
     effort.threads = 2;
-    // Pages of zstd begin with these.
+    // The magic number of zstd, which begins each page.
     for at in memchr::memmem::find_iter(&bytes, b"\x28\xb5\x2f\xfd") {
         let mut changed = bytes.clone();
         changed[at] = 0;
@@ -262,7 +262,7 @@ fn what_stands_before_damage_is_counted() {
 fn checksums_are_compared() {
     let bytes = fs::read(folder().join("checksum.parquet")).unwrap();
     let mut changed = bytes.clone();
-    // In a value of the first dictionary, where nothing else would tell.
+    // The change is in a value of the first dictionary, where only the checksum can reveal it.
     let at = memchr::memmem::find(&bytes, b"www.example.com/page/").unwrap();
     changed[at] = b'x';
     let error = read_bytes(&changed, None).0.rows.unwrap_err();
@@ -270,7 +270,7 @@ fn checksums_are_compared() {
     assert!(error.to_string().ends_with("its checksum is another"), "{error}");
 }
 
-/// The footer, and all before it.
+/// Splits a file into its pages and its footer.
 fn split(bytes: &[u8]) -> (&[u8], &[u8]) {
     let (rest, tail) = bytes.split_last_chunk::<8>().unwrap();
     let len = u32::from_le_bytes(tail[..4].try_into().unwrap()) as usize;
@@ -293,8 +293,8 @@ fn varint(mut n: u64) -> Vec<u8> {
 }
 
 #[test]
-fn footers_that_ask_for_too_much_get_nothing() {
-    // A schema of so many elements, each in the one before: groups with a child.
+fn footers_with_excessive_sizes_are_refused() {
+    // A schema of `n` nested groups.
     let deep = |n: u64| {
         let group = b"\x35\x00\x18\x00\x15\x02\x00".repeat(usize::try_from(n).unwrap() - 1);
         [
@@ -306,7 +306,7 @@ fn footers_that_ask_for_too_much_get_nothing() {
         ]
         .concat()
     };
-    // A root that says it has so many children, and has none.
+    // A root that claims many children and has none.
     let wide =
         |n: u64| [&b"\x15\x02\x19\x1c\x48\x00\x15"[..], &varint(n * 2), b"\x00\x16\x00\x19\x0c\x00"].concat();
     let many = |n: u64| [&b"\x15\x02\x19\xfc"[..], &varint(n), &[0; 50]].concat();
@@ -330,8 +330,8 @@ fn zigzag(n: i64) -> Vec<u8> {
     varint((n << 1 ^ n >> 63).cast_unsigned())
 }
 
-/// A file whose only column, url, has these pages, each behind its header: of so many values and nulls in so many rows. It is required,
-/// optional or repeated (0, 1, 2).
+/// A file with these pages, each preceded by its header. The only column, url, has `n_values` values and nulls in `n_rows`
+/// rows. It is required (0), optional (1) or repeated (2).
 fn one_column(repetition: i64, pages: &[u8], n_values: i64, n_rows: i64) -> Vec<u8> {
     let footer = [
         &b"\x15\x02\x19\x2c\x48\x01r\x15\x02\x00\x15\x0c\x25"[..],
@@ -347,7 +347,7 @@ fn one_column(repetition: i64, pages: &[u8], n_values: i64, n_rows: i64) -> Vec<
     with_footer(&[b"PAR1", pages].concat(), &footer.concat())
 }
 
-/// A page of the first version that is not packed, in an encoding that the format numbers so.
+/// An uncompressed page of version 1; `encoding` is the format's number of the encoding.
 fn page(n_values: i64, encoding: i64, bytes: &[u8]) -> Vec<u8> {
     let len = zigzag(i64::try_from(bytes.len()).unwrap());
     let header = [b"\x15\x00\x15", &len[..], b"\x15", &len, b"\x2c\x15", &zigzag(n_values), b"\x15"].concat();
@@ -360,7 +360,7 @@ fn dictionary(n_values: i64, bytes: &[u8]) -> Vec<u8> {
     [&header[..], b"\x15\x00\x00\x00", bytes].concat()
 }
 
-/// So many levels of one value, as pages of the first version have them.
+/// `n` equal levels, as pages of version 1 encode them.
 fn levels(n: i64, level: u8) -> Vec<u8> {
     let run = [varint((n << 1).cast_unsigned()), vec![level]].concat();
     [&u32::try_from(run.len()).unwrap().to_le_bytes()[..], &run].concat()
@@ -369,7 +369,7 @@ fn levels(n: i64, level: u8) -> Vec<u8> {
 const MANY: i64 = 0x7fff_ffff;
 
 #[test]
-fn pages_that_ask_for_too_much_get_nothing() {
+fn pages_with_excessive_sizes_are_refused() {
     let lengths = [&[128, 1, 4][..], &varint(MANY.cast_unsigned()), &[0, 0, 0, 0, 0, 0]].concat();
     let two = [&lengths[..], &lengths].concat();
     let lists = [levels(MANY, 0), levels(MANY, 1)].concat();
@@ -389,11 +389,11 @@ fn pages_that_ask_for_too_much_get_nothing() {
         let error = read_bytes(&file, None).0.rows.unwrap_err();
         assert_eq!(self::kind(&error), kind, "{what}: {error}");
     }
-    // However many nulls a page has, they take no memory.
+    // Nulls take no memory, however many a page has.
     let n = 1 << 24;
     let (found, rows) = read_bytes(&one_column(1, &page(n, 0, &levels(n, 0)), n, n), None);
     assert_eq!((found.values.len(), found.rows.unwrap(), rows), (0, 1 << 24, Some(1 << 24)));
-    // A row of lists may go on in any number of pages.
+    // A row of lists may continue over any number of pages.
     let part = |first| {
         let runs = [varint(2), vec![first], varint(((1 << 20) - 1) << 1), vec![1]].concat();
         let repetition = [&u32::try_from(runs.len()).unwrap().to_le_bytes()[..], &runs].concat();
@@ -404,7 +404,7 @@ fn pages_that_ask_for_too_much_get_nothing() {
     assert_eq!((found.values.len(), found.rows.unwrap(), rows), (0, 2, Some(2)));
 }
 
-/// The crate that decodes values panics there.
+/// The crate that decodes values panics on this page.
 #[test]
 #[cfg(feature = "cli")]
 fn a_damaged_page_is_one_line_on_standard_error() {
@@ -421,7 +421,7 @@ fn a_damaged_page_is_one_line_on_standard_error() {
     assert_eq!(error, "row group 1, page at byte 57: it is damaged; 3 of its 6 rows were read\n");
 }
 
-/// However a file was changed: whatever is read of it, nothing panics, and the numbers add up.
+/// Reads a changed file. Nothing may panic, and the numbers must add up.
 fn check_changed(bytes: &[u8], column: Option<&Selector>) {
     let (found, rows) = read_bytes(bytes, column);
     let mut last = 0;
@@ -465,7 +465,7 @@ proptest! {
     }
 
     #[test]
-    fn any_bytes_are_no_harm(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
+    fn arbitrary_bytes_never_panic(bytes in prop::collection::vec(any::<u8>(), 0..200)) {
         check_changed(&bytes, None);
         check_changed(&with_footer(b"PAR1", &bytes), Some(&Selector::Number(1)));
     }

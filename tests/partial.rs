@@ -1,5 +1,5 @@
-//! Parts of a corpus, scanned anywhere and merged: one report whatever the cut, the order and the grouping, and nothing counted
-//! twice or lost unseen.
+//! Parts of a corpus, scanned separately and merged. The report must be the same for any cut, order and grouping. No line
+//! may be counted twice, and no loss may go unnoticed.
 
 use std::fs;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use urlsift::report::Report;
 use urlsift::run::{Effort, Part, Reading, scan_parts, scan_records};
 use urlsift::{Grammar, scan};
 
-/// All that can be counted on demand.
+/// Options with all optional counts.
 fn everything() -> scan::Options {
     let mut options = scan::Options::default();
     options.grammar = Grammar::Rfc1738;
@@ -32,7 +32,7 @@ fn effort() -> Effort {
     effort
 }
 
-/// How a corpus is scanned, in parts and whole.
+/// A corpus and how it is scanned.
 struct Corpus {
     inputs: Vec<Input>,
     reading: Reading,
@@ -54,7 +54,7 @@ impl Corpus {
         Settings::new(&self.options, &self.reading, None, false)
     }
 
-    /// The partial report of some parts, written down and read back.
+    /// The partial report of some parts, after a round trip through JSON.
     fn partial(&self, parts: &[Part]) -> Partial {
         let found = scan_parts(&self.inputs, parts, &self.reading, &self.options, &effort());
         assert!(found.scanned.failures.is_empty(), "{:?}", found.scanned.failures);
@@ -66,13 +66,13 @@ impl Corpus {
         written(&Partial::new(&found, parts, &identities, None, self.settings()).unwrap())
     }
 
-    /// The partial report of the lines that begin in a range of the first input.
+    /// The partial report of the lines of the first input that begin in a range.
     fn range(&self, range: Range<u64>) -> Partial {
         self.partial(&[Part { range, ..Part::whole(0) }])
     }
 }
 
-/// What comes back when it is read again.
+/// Writes a partial report to JSON and reads it back.
 fn written(partial: &Partial) -> Partial {
     let mut json = Vec::new();
     partial.write_json(&mut json).unwrap();
@@ -107,8 +107,8 @@ fn assert_same(merged: Partial, whole: &Report, what: &str) {
     }
 }
 
-/// Lines that can be cut in bad places: in a terminator, in a character of several bytes, in a byte order mark, before the last LF or
-/// without one, and lines with an example each that has a number.
+/// Inputs with difficult places for a cut: in a terminator, in a multi-byte character, in a byte order mark, before or
+/// without the last LF. Some have an example with a line number in each line.
 const NASTY: [&[u8]; 12] = [
     b"",
     b"\n",
@@ -134,7 +134,7 @@ fn every_pair_of_cuts_gives_one_report() {
         let len = text.len() as u64;
         assert_same(corpus.partial(&[Part::whole(0)]), &whole, "whole");
         for first in 0..=len + 1 {
-            // What begins before the first cut is the same for all second ones.
+            // The part before the first cut does not depend on the second cut.
             let head = (first > 0).then(|| corpus.range(0..first));
             for second in first..=len + 1 {
                 let ranges = [first..second, second..u64::MAX];
@@ -147,7 +147,7 @@ fn every_pair_of_cuts_gives_one_report() {
     }
 }
 
-/// Ranges from 0 on, up to the end, with `n` random cuts between them.
+/// Ranges that cover the input, with `n` random cuts between them.
 fn random_ranges(len: u64, n: usize, rng: &mut Rng) -> Vec<Range<u64>> {
     let mut cuts: Vec<u64> = (0..n).map(|_| 1 + rng.below(usize::try_from(len).unwrap()) as u64).collect();
     cuts.extend([0, u64::MAX]);
@@ -174,7 +174,7 @@ fn corpora_cut_anywhere_give_one_report() {
 }
 
 #[test]
-fn inputs_without_numbers_stand_in_the_order_of_their_names() {
+fn unnumbered_inputs_are_sorted_by_name() {
     let directory = tempfile::tempdir().unwrap();
     fs::create_dir(directory.path().join("a")).unwrap();
     let texts = [("b", "http://b b/\n"), ("a/c", "ftp://a/c c\n//x\n"), ("a-", "x\n"), ("z", "")];
@@ -210,7 +210,7 @@ fn records_cut_anywhere_give_one_report() {
             assert_same(merged(partials, &mut rng), &whole, name);
         }
     }
-    // What depends on a header, or goes over several lines, is not cut.
+    // Formats with a header or with records of several lines are not cut.
     for name in ["unix.csv", "cloudfront.log", "crawl.cdx", "crawl.wat"] {
         let path = folder.join(name);
         let corpus = Corpus { reading: Reading::default(), ..Corpus::of(vec![Input::file(path)]) };
@@ -224,7 +224,7 @@ fn records_cut_anywhere_give_one_report() {
     }
 }
 
-/// A table is told at its end where its values are: it is a split by itself, in builds that cannot read it too.
+/// A Parquet file is described by its end, so it is a single split, even in builds that cannot read it.
 #[test]
 fn a_table_is_planned_whole() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/parquet");
@@ -238,7 +238,8 @@ fn a_table_is_planned_whole() {
     }
 }
 
-/// Splits of plain files end at multiples of the split size, and their reports add up. Any compressed file is one split.
+/// Splits of uncompressed files end at multiples of the split size, and their reports add up. A compressed file is a single
+/// split.
 #[test]
 fn plain_files_are_cut_and_compressed_files_are_planned_whole() {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/codec");
@@ -267,7 +268,7 @@ fn plain_files_are_cut_and_compressed_files_are_planned_whole() {
 }
 
 #[test]
-fn what_does_not_belong_together_is_refused() {
+fn incompatible_partial_reports_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
     let (head, tail) = (corpus.range(0..10), corpus.range(10..u64::MAX));
@@ -277,7 +278,7 @@ fn what_does_not_belong_together_is_refused() {
     assert!(matches!(refused(&head, &corpus.partial(&[Part::whole(0)])), MergeError::Overlap(..)));
     let all = head.clone().merge(tail.clone()).unwrap();
     assert!(matches!(refused(&all, &tail), MergeError::Overlap(_, range) if range == (10..20)));
-    // A range in which no line begins is counted once too.
+    // A range in which no line begins must not be counted twice either.
     assert!(matches!(refused(&all, &corpus.range(3..4)), MergeError::Overlap(..)));
     let empty = Corpus::of(vec![file_of(&directory, "empty", b"")]);
     assert!(matches!(
@@ -313,14 +314,14 @@ fn what_does_not_belong_together_is_refused() {
 }
 
 #[test]
-fn what_is_missing_is_told() {
+fn missing_parts_are_named() {
     let directory = tempfile::tempdir().unwrap();
     let inputs = ["x", "y", "z"].map(|name| file_of(&directory, name, b"http://a/\n/b c\n/d e\n"));
     let corpus = Corpus { is_numbered: true, ..Corpus::of(Vec::from(inputs)) };
     let part = |number, range| corpus.partial(&[Part { range, ..Part::whole(number) }]);
     let all = part(0, 10..15).merge(part(2, 0..u64::MAX)).unwrap();
     let name = corpus.inputs[0].name();
-    // What has ended and what has not are counted, whatever their numbers were.
+    // Inputs that were read to their end and others are both counted, for any input numbers.
     let some = part(1, 0..u64::MAX).merge(part(2, 0..15)).unwrap().report();
     assert_eq!((some.top[0].entries[0].lines, some.top[0].entries.len(), some.complete), (2, 1, false));
     assert_eq!(
@@ -333,7 +334,7 @@ fn what_is_missing_is_told() {
     let report = all.clone().report();
     assert!(!report.complete && report.inputs.len() == 3);
     assert_eq!(report.totals.lines, 4);
-    // A line's number is that since what is missing.
+    // After a gap, line numbers count from its end.
     let hosts: u64 = report.top[0].entries.iter().map(|entry| entry.lines).sum();
     assert_eq!(hosts, 1, "the one URL that was read");
     let lines: Vec<_> =
@@ -350,7 +351,7 @@ fn what_is_missing_is_told() {
 }
 
 #[test]
-fn an_input_that_is_not_what_was_planned_is_named() {
+fn an_input_that_differs_from_the_plan_is_named() {
     let directory = tempfile::tempdir().unwrap();
     let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a/\nhttp://b/\n")]);
     for (len, text) in [(20, &b"http://a/\n"[..]), (20, b"http://a/\nhttp://b/\nhttp://c/\n")] {
@@ -365,7 +366,7 @@ fn an_input_that_is_not_what_was_planned_is_named() {
 }
 
 #[test]
-fn what_was_changed_is_refused() {
+fn changed_partial_reports_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let corpus = Corpus::of(vec![file_of(&directory, "x", b"http://a:hunter2@b/\n")]);
     let mut json = Vec::new();

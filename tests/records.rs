@@ -1,6 +1,7 @@
-//! The readers of record formats: samples against what other programs read in them, laws on arbitrary bytes, and plain twins.
+//! The readers of record formats: samples compared with other programs, invariants on arbitrary bytes, and naive second
+//! implementations.
 //!
-//! `records/README.md` says how the samples were made and who says what is in them.
+//! `records/README.md` describes how the samples were made and which programs read them.
 
 #[path = "naive/records.rs"]
 mod naive;
@@ -15,7 +16,7 @@ use urlsift::records::{BadCause, BadRecord, Counts, Field, Format, Reader, Role,
 
 type Found<'a> = Vec<Result<Field<'a>, BadRecord>>;
 
-/// All samples that have an expected listing, with their formats.
+/// All samples with an expected listing, and their formats.
 fn samples() -> Vec<(PathBuf, Format)> {
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
     let sample = |path: PathBuf| path.with_file_name(path.file_stem().unwrap());
@@ -56,7 +57,7 @@ fn read(mut reader: Reader, bytes: &[u8]) -> (Found<'_>, Counts) {
     (found, reader.counts().clone())
 }
 
-/// The same by pieces, as they are cut when so many bytes come at a time.
+/// Reads records in chunks, as the reader cuts them if `step` bytes arrive at a time.
 fn read_by_pieces(mut reader: Reader, bytes: &[u8], step: usize) -> (Found<'_>, Counts) {
     let (mut found, mut counts) = (Vec::new(), Counts::default());
     let (mut start, mut end) = (0, 0);
@@ -83,12 +84,12 @@ fn read_by_pieces(mut reader: Reader, bytes: &[u8], step: usize) -> (Found<'_>, 
     (found, counts)
 }
 
-/// The number of the line in which a byte stands.
+/// The number of the line that contains a byte.
 fn line_at(bytes: &[u8], offset: u64) -> u64 {
     1 + memchr::memchr_iter(b'\n', &bytes[..usize::try_from(offset).unwrap()]).count() as u64
 }
 
-/// What holds for any bytes.
+/// Checks invariants that hold for any bytes.
 fn check_laws(format: Format, bytes: &[u8]) {
     let (found, counts) = read(Reader::new(format), bytes);
     let refused = found.iter().filter(|field| field.is_err()).count() as u64;
@@ -98,7 +99,7 @@ fn check_laws(format: Format, bytes: &[u8]) {
     assert_eq!(counts.records(), counts.read() + refused + skipped);
     let mut lines: Vec<_> = found.iter().flatten().map(|field| field.line).collect();
     lines.dedup();
-    // Some records may begin in one line: that of a reader whose records end at its end.
+    // Several records may begin in one line, so there may be fewer lines than records.
     assert!(lines.len() as u64 <= counts.read());
     if let Some(records) = naive::count_records(format, bytes) {
         assert_eq!(counts.records(), records, "{format}");
@@ -133,7 +134,7 @@ fn check_laws(format: Format, bytes: &[u8]) {
     check_by_twin(format, bytes, &found, &counts);
 }
 
-/// Fields to choose; few formats can have all.
+/// Choices of fields. Few formats support all of them.
 const FIELDS: [&[&str]; 6] =
     [&["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];
 
@@ -166,7 +167,7 @@ fn check_by_twin(format: Format, bytes: &[u8], found: &Found<'_>, counts: &Count
 }
 
 #[test]
-fn samples_are_read_as_others_read_them() {
+fn samples_are_read_as_other_programs_read_them() {
     for (path, format) in samples() {
         let bytes = fs::read(&path).unwrap();
         let expected = fs::read_to_string(
@@ -179,7 +180,7 @@ fn samples_are_read_as_others_read_them() {
     }
 }
 
-/// The first difference says more than two long texts.
+/// Compares line by line, because the first difference is more readable than two long texts.
 fn pretty(found: &str, expected: &str, path: &Path) {
     for (found, expected) in found.lines().zip(expected.lines()) {
         assert_eq!(found, expected, "{}", path.display());
@@ -188,10 +189,10 @@ fn pretty(found: &str, expected: &str, path: &Path) {
 }
 
 #[test]
-fn samples_tell_their_format() {
+fn formats_of_samples_are_detected() {
     for (path, format) in samples() {
         let bytes = fs::read(&path).unwrap();
-        // Its header is not what it begins with.
+        // Its header is not at the start of the file.
         if !path.ends_with("iis.log") {
             assert_eq!(Format::detect(&bytes[..bytes.len().min(16 << 10)]), format, "{}", path.display());
         }
@@ -213,7 +214,7 @@ fn lists_are_lines() {
     }
 }
 
-/// Bytes of a format that were changed here and there, or drawn from what it is made of.
+/// Random records: changed samples, or random sequences of typical parts of the format.
 fn records(format: Format) -> impl Strategy<Value = Vec<u8>> {
     let texts: Vec<Vec<u8>> = samples()
         .into_iter()
@@ -307,13 +308,13 @@ fn records(format: Format) -> impl Strategy<Value = Vec<u8>> {
     (prop::bool::weighted(0.1), bytes).prop_map(|(marked, bytes)| [mark(marked), &bytes].concat())
 }
 
-/// A byte order mark, if it is wanted.
+/// A byte order mark, or nothing.
 fn mark(wanted: bool) -> &'static [u8] {
     if wanted { b"\xef\xbb\xbf" } else { b"" }
 }
 
 #[test]
-fn a_mark_alone_is_an_input_of_any_format() {
+fn a_byte_order_mark_alone_is_an_input_of_any_format() {
     let formats = Format::ALL.iter().copied().filter(|&format| format != Format::Parquet);
     formats.for_each(|format| check_laws(format, mark(true)));
 }

@@ -1,4 +1,5 @@
-//! The report as a document: the same for any way of making it, read back as it was written, and refused if it was not.
+//! The report as a document: it does not depend on how it was made, survives a round trip, and is refused if it was
+//! changed.
 
 use std::fs;
 use std::io::Write;
@@ -68,7 +69,7 @@ fn one_digest_for_the_same_input() {
 }
 
 #[test]
-fn equal_lists_have_one_digest_whatever_they_are_called() {
+fn the_digest_does_not_depend_on_names() {
     let folder = tempfile::tempdir().unwrap();
     let digest = |names: &[&str]| {
         let output = urlsift().args(["--format", "json"]).args(names).current_dir(&folder).output().unwrap();
@@ -83,7 +84,7 @@ fn equal_lists_have_one_digest_whatever_they_are_called() {
 }
 
 #[test]
-fn what_was_changed_is_refused() {
+fn changed_reports_are_refused() {
     let json = written("ldp_urls.txt");
     assert!(Report::from_json(json.as_bytes()).is_ok());
     let report = Report::from_json(json.as_bytes()).unwrap();
@@ -102,7 +103,7 @@ fn what_was_changed_is_refused() {
     ] {
         assert_eq!(kind(&wrong), expected, "{}", &wrong[..wrong.len().min(200)]);
     }
-    // Whoever computes the digest anew still has to count right.
+    // A report with a recomputed digest must still have consistent counts.
     let mut wrong = report.clone();
     wrong.totals.accepted_by_any += 1;
     let mut json = Vec::new();
@@ -116,21 +117,21 @@ fn what_was_changed_is_refused() {
 }
 
 #[test]
-fn what_does_not_count_may_change() {
+fn fields_outside_the_digest_may_change() {
     let json = written("mosaic_1990s.txt");
     let report = Report::from_json(json.as_bytes()).unwrap();
     let named = json.replace("\"seconds\": ", "\"seconds\": 1").replace("mosaic_1990s", "other");
     let other = Report::from_json(named.as_bytes()).unwrap();
     assert_eq!((&other.digest, &other.totals), (&report.digest, &report.totals));
     assert!(other.inputs[0].name.ends_with("other.txt"));
-    // A field that a later version may have is part of its digest, and is not known here.
+    // A later version may add fields, which this version ignores.
     let mut value: Value = serde_json::from_str(&json).unwrap();
     value["run"]["later"] = 1.into();
     assert_eq!(Report::from_json(value.to_string().as_bytes()).unwrap(), report);
 }
 
 #[test]
-fn a_report_is_rendered_as_it_would_have_been() {
+fn a_rendered_report_equals_the_original() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name).to_str().unwrap().to_owned();
     let samples = sample("");
@@ -142,7 +143,7 @@ fn a_report_is_rendered_as_it_would_have_been() {
     }
     let json = render(&["--format", "json"]).stdout;
     assert!(json == fs::read(at("report")).unwrap(), "run is kept");
-    // The ending of the name decides, unless --format does.
+    // The ending of the file name decides, unless --format is given.
     for (name, expected) in
         [("a.json", &json), ("a.txt", &scan(&[])), ("a.TEXT", &scan(&[])), ("a", &scan(&[]))]
     {
@@ -156,7 +157,7 @@ fn a_report_is_rendered_as_it_would_have_been() {
         Report::from_json(&fs::read(at("b.json")).unwrap()).unwrap().digest,
         Report::from_json(&json).unwrap().digest
     );
-    // A pipe, and a report in the place of itself.
+    // From a pipe, and into the file that is read.
     let piped = urlsift().arg("render").stdin(fs::File::open(at("report")).unwrap()).output().unwrap().stdout;
     assert!(piped == scan(&[]));
     assert!(render(&["-o", &at("report")]).status.success());
@@ -181,7 +182,7 @@ fn a_byte_order_mark_before_a_report_is_skipped() {
 }
 
 #[test]
-fn a_list_that_was_cut_back_says_why_it_is_short() {
+fn an_inexact_top_list_says_so() {
     let folder = tempfile::tempdir().unwrap();
     let list = folder.path().join("list");
     let hosts: Vec<String> = (0..70_000).map(|n| format!("http://h{n}/\n")).collect();
@@ -225,7 +226,7 @@ fn a_page_without_its_json_says_so() {
 }
 
 #[test]
-fn what_is_no_report_is_not_rendered() {
+fn invalid_reports_are_not_rendered() {
     let folder = tempfile::tempdir().unwrap();
     let render = |content: Option<&str>| {
         let path = folder.path().join("report.json");
@@ -251,7 +252,7 @@ fn what_is_no_report_is_not_rendered() {
 }
 
 #[test]
-fn colours_are_asked_for() {
+fn colours_follow_options_and_environment() {
     let coloured = |args: &[&str], variables: &[(&str, &str)]| {
         let mut command = urlsift();
         for name in ["NO_COLOR", "CLICOLOR", "CLICOLOR_FORCE"] {

@@ -1,5 +1,6 @@
-//! Targets of references: the examples of RFC 3986 and RFC 1808, and the pseudo code of RFC 3986. `benches/tests/resolve.rs` compares
-//! them with other crates.
+//! Resolved references compared with the examples of RFC 3986 and RFC 1808, and with the pseudo code of RFC 3986.
+//!
+//! `benches/tests/resolve.rs` compares them with other crates.
 
 use proptest::prelude::*;
 use urlsift::grammar::resolve::Base;
@@ -9,7 +10,7 @@ use crate::reference::Rng;
 use crate::support::references::{components, some_base, some_reference, target as target_of};
 use crate::support::{amount, corpus_lines, family, on_all_cores};
 
-/// How many references are drawn.
+/// The number of generated references.
 fn n_drawn() -> u64 {
     amount(20_000, 200_000)
 }
@@ -24,7 +25,8 @@ fn resolved(base: &str, reference: &str) -> String {
     String::from_utf8(target).unwrap()
 }
 
-/// RFC 3986, section 5.4, with the base `http://a/b/c/d;p?q`. Of `http:g` the document says two things; this is the strict one.
+/// RFC 3986, section 5.4, with the base `http://a/b/c/d;p?q`. For `http:g` the document has two results; this is the strict
+/// one.
 const OF_RFC3986: &[(&str, &str)] = &[
     // 5.4.1, normal examples
     ("g:h", "g:h"),
@@ -124,7 +126,7 @@ const OF_RFC1808: &[(&str, &str)] = &[
     ("http:", "http:"),
 ];
 
-/// Where RFC 3986 has changed what RFC 1808 says: the reference, the target now, and why.
+/// The results that RFC 3986 changed since RFC 1808: reference, new target, reason.
 const CHANGED_SINCE: [(&str, &str, &str); 6] = [
     (
         ";x",
@@ -138,8 +140,8 @@ const CHANGED_SINCE: [(&str, &str, &str); 6] = [
     ("/../g", "http://a/g", "dot-segments are removed from absolute paths too (5.2.2)"),
 ];
 
-/// "?y" and "http:g" are none of the changes: RFC 2396 made `http://a/b/c/?y` of the one, which RFC 3986 took back, and the other
-/// both documents leave as it is.
+/// "?y" and "http:g" did not change. RFC 2396 resolved "?y" to `http://a/b/c/?y`, which RFC 3986 took back. Both documents
+/// leave "http:g" as it is.
 #[test]
 fn the_examples_of_rfc_1808() {
     for &(reference, target) in OF_RFC1808 {
@@ -150,11 +152,11 @@ fn the_examples_of_rfc_1808() {
     }
 }
 
-/// What the documents leave open, and what is done.
+/// Results where the documents are ambiguous.
 #[test]
-fn what_is_ambiguous() {
+fn ambiguous_references() {
     for (base, reference, target) in [
-        // A path that begins with "//" and no authority before it.
+        // A path that begins with "//" without an authority before it.
         ("a:/", ".//b", "a:/.//b"),
         ("a:/", "/.//b:c", "a:/.//b:c"),
         ("a:", ".///b", "a:/.//b"),
@@ -163,33 +165,33 @@ fn what_is_ambiguous() {
         ("x:", "a:/..//b?c#d", "a:/.//b?c#d"),
         ("x:", "a:/.//b", "a:/.//b"),
         ("a://b", ".//c", "a://b//c"),
-        // A path that begins with no "/", and gets one.
+        // A path without a leading "/" that gets one.
         ("mailto:a/b", "../../c", "mailto:/c"),
         ("x:", "mailto:a/../b", "mailto:/b"),
         ("urn:a:b", "c", "urn:c"),
         ("urn:a:b", "#c", "urn:a:b#c"),
-        // No "/" at the end of the base's path.
+        // The base's path has no "/" at its end.
         ("http://a", "b", "http://a/b"),
         ("http://a", "..", "http://a/"),
         ("http://a?b", "", "http://a?b"),
         ("http://a?b/c", "d", "http://a/d"),
         ("http://a/b/..", "c", "http://a/b/c"),
-        // Dot-segments of the base stay where its whole path does.
+        // Dot-segments of the base remain if its whole path is kept.
         ("http://a/b/../c", "?d", "http://a/b/../c?d"),
         ("http://a/b/../c", "d", "http://a/d"),
-        // What is empty is not what is not there.
+        // An empty component differs from an absent one.
         ("http://a/b?c", "?", "http://a/b?"),
         ("http://a/b?c", "#", "http://a/b?c#"),
         ("http://a/b?c", "//", "http://"),
         ("file:///a", "//b", "file://b"),
-        // Nothing is normalized.
+        // Nothing is normalised.
         ("HTTP://A:80/%2e%2E/", "%7e/%2E%2E/B", "HTTP://A:80/%2e%2E/%7e/%2E%2E/B"),
     ] {
         assert_eq!(resolved(base, reference), target, "{base} {reference}");
     }
 }
 
-/// Checks all that is to be said of one reference, if RFC 3986 accepts it and the base. Whether it does.
+/// Checks one reference, if RFC 3986 accepts it and the base. Returns whether it does.
 fn check(base: &[u8], reference: &[u8]) -> bool {
     let Ok(parsed) = Base::new(base) else { return false };
     let mut target = Vec::new();
@@ -201,7 +203,7 @@ fn check(base: &[u8], reference: &[u8]) -> bool {
     let text = format!("{} {}", base.escape_ascii(), reference.escape_ascii());
     assert_eq!(target.escape_ascii().to_string(), expected.escape_ascii().to_string(), "{text}");
     assert!(accepts(&target), "{text}: RFC 3986 refuses {}", target.escape_ascii());
-    // What is resolved has a scheme, and resolves to itself, unless dot-segments of the base were kept.
+    // The target has a scheme and resolves to itself, unless it keeps dot-segments of the base.
     let mut again = Vec::new();
     parsed.resolve(&target, &mut again);
     let resolves_to_itself = again == target || components(reference).path.is_empty();
@@ -210,14 +212,14 @@ fn check(base: &[u8], reference: &[u8]) -> bool {
 }
 
 #[test]
-fn targets_are_those_of_the_pseudo_code() {
+fn targets_equal_those_of_the_pseudo_code() {
     let n = on_all_cores(n_drawn(), |seed| {
         let mut rng = Rng::new(seed);
         let base = some_base(&mut rng);
         u64::from(check(&base, &some_reference(&mut rng)))
     });
     assert!(n > n_drawn() / 2, "{n}");
-    // Bases and references by the rules of grammars, mutated.
+    // Bases and references generated from the rules of the grammars, and mutated.
     let n = on_all_cores(n_drawn() / 20, |seed| {
         let references = family(2 * seed);
         let bases = family(2 * seed + 1);
@@ -234,7 +236,7 @@ fn targets_are_those_of_the_pseudo_code() {
 proptest! {
     #![proptest_config(ProptestConfig { failure_persistence: None, ..ProptestConfig::default() })]
 
-    /// Whatever the bytes, nothing panics, and what is accepted stays so.
+    /// Nothing panics on arbitrary bytes, and accepted references have accepted targets.
     #[test]
     fn any_bytes(base: Vec<u8>, reference: Vec<u8>, path in "(x:|//h)?[./ab:?#%]{0,30}") {
         for base in [&base[..], b"http://a/b/c", b"x:", b"x:/", b"x:y/z"] {

@@ -1,5 +1,5 @@
-//! What is written of records: a row for each field, and the records themselves in two, as loops over the reader's fields and over
-//! the lines of the input do it; in the order of the input, with nothing lost, whatever the pieces and threads.
+//! `lines` and `split` on records: compared with simple loops over the fields and over the records. Rows and records must
+//! be in the order of the input, without losses, for any chunk size and number of threads.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -23,7 +23,7 @@ fn effort(threads: usize, shard_len: usize) -> Effort {
     effort
 }
 
-/// Files in a directory, and inputs of them.
+/// A directory with input files.
 struct Desk {
     directory: tempfile::TempDir,
 }
@@ -63,7 +63,7 @@ fn rows(inputs: &[Input], reading: &Reading, effort: &Effort) -> (String, Writte
     (String::from_utf8(out).unwrap(), written)
 }
 
-/// The same by a loop.
+/// The same rows by a simple loop.
 fn naive_rows(name: &str, bytes: &[u8], format: Format) -> String {
     let mut rows = String::new();
     for field in Reader::new(format).fields(bytes).flatten() {
@@ -137,7 +137,7 @@ fn lists_and_records_come_in_their_order() {
     }
 }
 
-/// What `lines` prints of a list: a row for a blank line, and no field.
+/// The rows that `lines` prints for a list: one row per line, also if blank, without a field.
 fn lines_as_rows(name: &str, bytes: &[u8]) -> String {
     let mut rows = String::new();
     let mut offset = 0;
@@ -171,11 +171,11 @@ fn rows_can_be_objects() {
     );
 }
 
-/// Where records stand, headers, comments and blank lines too.
+/// The ranges of all records, including headers, comments and blank lines.
 fn records_of(format: Format, bytes: &[u8]) -> Vec<Range<usize>> {
     let mut ranges = Vec::new();
     let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
-    // A quote that nobody closes: no field goes on behind the end of its line.
+    // After an unclosed quote, every line is a record.
     let mut by_lines = !matches!(format, Format::Csv | Format::Tsv);
     let delimiter = if format == Format::Tsv { b'\t' } else { b',' };
     while at < bytes.len() {
@@ -230,7 +230,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line
 }
 
-/// Whether it is a comment or header; `is_first` of those that are neither blank nor comments.
+/// Whether a line is a comment or a header; `is_first` means that no record precedes it.
 fn is_remark(format: Format, line: &[u8], is_first: bool) -> bool {
     match format {
         Format::Cdxj => matches!(line[0], b'!' | b'@'),
@@ -241,7 +241,7 @@ fn is_remark(format: Format, line: &[u8], is_first: bool) -> bool {
     }
 }
 
-/// Both sides, and how many records are accepted, refused, blank, and headers or comments.
+/// Both outputs, and the numbers of accepted, refused and blank records, and of headers and comments.
 #[derive(Debug, PartialEq, Eq)]
 struct Parted {
     accepted: Vec<u8>,
@@ -286,7 +286,7 @@ fn naive_split(name: &str, bytes: &[u8], options: &Options) -> Parted {
             options.by.iter().map(cause).collect()
         };
         let is_fine = !fields.is_empty() && causes.iter().all(|cause| cause == "-");
-        // Accepted side, refused side.
+        // Whether the record goes to the accepted output, and to the refused one.
         let (kind, sides) = if text.is_empty() {
             let sides = match options.blank {
                 Blank::Accepted => [true, false],
@@ -334,8 +334,10 @@ fn options(format: Format, form: Form, blank: Blank, by: &[Grammar]) -> Options 
     options
 }
 
+/// Compares two texts.
+///
 /// # Panics
-/// With what stands where two texts first differ.
+/// If they differ, with the text around the first difference.
 fn assert_same(found: &[u8], expected: &[u8], context: &str) {
     let at = found.iter().zip(expected).take_while(|(a, b)| a == b).count();
     let near =
@@ -361,7 +363,8 @@ fn check_split(desk: &Desk, name: &str, bytes: &[u8], options: &Options, efforts
     }
 }
 
-/// The input can be put together again from the outputs: each record is what comes next on one side, or, a remark, on both.
+/// Checks that the input can be rebuilt from the outputs. Each record is the next one in one output; headers and comments
+/// are in both.
 fn check_together(format: Format, bytes: &[u8], parted: &Parted) {
     let (mut accepted, mut refused) = (&parted.accepted[..], &parted.refused[..]);
     let mut n_remarks = 0;
@@ -369,7 +372,7 @@ fn check_together(format: Format, bytes: &[u8], parted: &Parted) {
         let record = &bytes[range];
         match (accepted.strip_prefix(record), refused.strip_prefix(record)) {
             (Some(more), Some(other)) if n_remarks < parted.counts[3] && !trimmed(record).is_empty() => {
-                // The same record may be the next accepted one and a remark: then the counts tell.
+                // A header or comment may equal the next accepted record. The counts tell which one it is.
                 (accepted, refused) = (more, other);
                 n_remarks += 1;
             }
@@ -401,7 +404,7 @@ fn records_are_split_as_a_loop_does_it() {
     }
 }
 
-/// Bytes of which records are made, in any order.
+/// Random sequences of bytes that records consist of.
 fn soup(format: Format) -> impl Strategy<Value = Vec<u8>> {
     let (record, more): (&[u8], &[&[u8]]) = match format {
         Format::Cdxj => (
@@ -465,9 +468,9 @@ proptest! {
     }
 }
 
-/// A record that is too long to be read is passed on in pieces, and its row is one row.
+/// A record that is too long is copied in chunks and yields a single row.
 #[test]
-fn what_is_too_long_to_be_read_is_refused_whole() {
+fn too_long_records_are_refused_whole() {
     let desk = Desk::new();
     let long = |ends: &str| {
         [b"{\"url\": \"", &vec![b'a'; MAX_RECORD_LEN * 2 + 77][..], b"\\\r", ends.as_bytes()].concat()
@@ -539,7 +542,7 @@ fn tables_have_one_header() {
 }
 
 #[test]
-fn only_lists_are_split_where_records_must_not_go() {
+fn records_are_not_split_to_a_terminal() {
     let desk = Desk::new();
     let inputs = desk.inputs(&[("list", b"http://a/\n"), ("table", b"id,url\n\x1b[2J,http://a/\n")]);
     let why = "records of csv may hold bytes that control a terminal: name a file, or pipe them on";
@@ -569,7 +572,7 @@ fn archives_are_not_split() {
     assert_eq!((split.failures[0].input, split.failures[0].error.to_string()), (1, why.to_owned()));
 }
 
-/// What was packed gives the same, and where it is cut off, all records that were whole before.
+/// Compressed records give the same result. A truncated file gives all complete records before the cut.
 #[test]
 #[cfg(feature = "gzip")]
 fn compressed_records_are_the_same() {

@@ -1,4 +1,4 @@
-//! One report whatever the cut: the scan against the naive twin, merging as a monoid, files and pipes, threads, sizes.
+//! Scans compared with the naive one, merging as a monoid, and equal reports for files, pipes, threads, cuts and sizes.
 
 #[path = "naive/mod.rs"]
 mod naive;
@@ -22,7 +22,7 @@ fn options(grammar: Grammar) -> scan::Options {
     options
 }
 
-/// All that can be counted on demand.
+/// Options with all optional counts.
 fn everything(grammar: Grammar) -> scan::Options {
     let mut options = options(grammar);
     options.lengths = true;
@@ -31,7 +31,7 @@ fn everything(grammar: Grammar) -> scan::Options {
     options
 }
 
-/// Lines of all kinds, glued with terminators of all kinds.
+/// Lines of all kinds with all kinds of terminators.
 fn corpus() -> impl Strategy<Value = Vec<u8>> {
     let line = prop_oneof![
         Just(b"http://example.org/".to_vec()),
@@ -62,7 +62,7 @@ fn effort(threads: usize, shard_len: usize, line_len: usize) -> Effort {
     effort
 }
 
-/// The inputs, whatever their first bytes look like.
+/// The inputs, without detection of compression.
 fn plain(paths: &[PathBuf]) -> Vec<Input> {
     input::list(paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect()
 }
@@ -80,7 +80,7 @@ fn the_scan_counts_as_the_naive_twin() {
             continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
         }
         let bytes = fs::read(&path).unwrap();
-        // The reference is slow: of a long list, the first lines; of lines without end, their beginning.
+        // The reference is slow, so only the beginning of a long list is compared.
         let bytes = &bytes[..bytes.len().min(usize::try_from(amount(25_000, 150_000)).unwrap())];
         for grammar in [Grammar::Rfc3986, Grammar::Rfc1738] {
             let (fast, slow) = (naive::of(&scan(bytes, &options(grammar))), naive::count(bytes, grammar));
@@ -90,7 +90,7 @@ fn the_scan_counts_as_the_naive_twin() {
 }
 
 #[test]
-fn what_is_counted_on_demand_is_right() {
+fn optional_counts_are_right() {
     for path in corpus_files() {
         let bytes = fs::read(&path).unwrap();
         let expected = crate::twin::count_on_demand(&bytes);
@@ -100,7 +100,7 @@ fn what_is_counted_on_demand_is_right() {
             scan_into(&mut tally, kernel, &bytes, place, &everything(Grammar::Rfc3986));
             let counted = crate::twin::on_demand(&tally);
             assert!(counted == expected, "{} {kernel}\n{counted:?}\n{expected:?}", path.display());
-            // It changes nothing else.
+            // Optional counts change no other count.
             let plain = scan(&bytes, &options(Grammar::Rfc3986));
             assert!(
                 crate::twin::of(&tally) == crate::twin::of(&plain)
@@ -142,7 +142,7 @@ fn counts_add_up() {
 }
 
 #[test]
-fn any_cut_any_threads_any_way_of_reading() {
+fn counts_do_not_depend_on_cuts_threads_and_reading() {
     for path in corpus_files() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc2396);
@@ -185,7 +185,7 @@ fn many_small_inputs_count_alike() {
     }
 }
 
-/// Gives the bytes through a named pipe, which can be read once and in small portions.
+/// A named pipe can be read only once and delivers small portions.
 #[cfg(unix)]
 #[test]
 fn a_pipe_counts_as_a_file() {
@@ -207,7 +207,7 @@ fn a_pipe_counts_as_a_file() {
 }
 
 #[test]
-fn a_file_that_is_cut_meanwhile_is_incomplete_whatever_way_it_is_read() {
+fn a_file_truncated_during_the_scan_is_incomplete() {
     let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
     let line = b"http://h/some/path?and=a&query\n";
     let n_lines = 200_000;
@@ -226,7 +226,7 @@ fn a_file_that_is_cut_meanwhile_is_incomplete_whatever_way_it_is_read() {
         });
         let n_found = scanned.tally.lines();
         assert!(n_found <= n_lines as u64 && scanned.tally.judged().accepted(Grammar::Rfc3986) == n_found);
-        // It may have been cut before it was opened.
+        // The file may have been truncated before it was opened.
         assert!(!scanned.failures.is_empty() || n_found == n_lines as u64 || n_found == 4, "{n_found}");
     }
 }
@@ -239,13 +239,13 @@ fn schemes_are_bounded() {
     let whole = scan(text.as_bytes(), &options(Grammar::Rfc3986));
     assert_eq!(whole.schemes().len(), MAX_SCHEMES);
     assert_eq!(whole.unnamed_schemes().lines(), 2 * MAX_SCHEMES as u64);
-    // The shortest names are kept, and of those as long the first.
+    // The report keeps the shortest names, and among equally long ones the first in alphabetical order.
     let mut names: Vec<_> = (0..3 * MAX_SCHEMES).map(|n| number_name(n * 7919 % 20_000)).collect();
     names.sort_by_key(|name| (name.len(), name.clone()));
     let mut kept: Vec<_> = whole.schemes().iter().map(|(name, _)| (*name).to_owned()).collect();
     kept.sort_by_key(|name| (name.len(), name.clone()));
     assert_eq!(kept, names[..MAX_SCHEMES]);
-    // In any order and grouping.
+    // The order and grouping of merging do not matter.
     let parts = lines.chunks(100).map(|chunk| scan(chunk.concat().as_bytes(), &options(Grammar::Rfc3986)));
     let mut parts: Vec<_> = parts.collect();
     parts.reverse();
@@ -258,7 +258,7 @@ fn number_name(n: usize) -> String {
     format!("x{n}")
 }
 
-/// Scans `bytes`, one input, in the three parts that two cuts at line starts make.
+/// Scans `bytes` as one input in three parts, cut at line starts.
 fn three(bytes: &[u8], first: usize, second: usize, options: &scan::Options) -> [Tally; 3] {
     let next_line =
         |at: usize| bytes[at..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |lf| at + lf + 1);
@@ -286,7 +286,7 @@ proptest! {
 
     #[test]
     fn random_cuts_of_files(bytes in corpus(), shard_len in 1usize..60, line_len in 3usize..60, threads in 1usize..4) {
-        // Not open to write any more: such files are not mapped.
+        // The file is closed, because files that are open for writing are not memory-mapped.
         let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         fs::write(&file, &bytes).unwrap();
         let options = everything(Grammar::Rfc3986);

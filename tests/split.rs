@@ -1,7 +1,7 @@
-//! Nothing is lost: each line comes out once, in order, on the side that the judge says, whatever cuts and kernels there are.
-//! And the command: pipes, errors, exit statuses, files that appear together.
+//! `split` loses nothing: each line appears once, in order, in the output that the judge's verdict requires, for any cuts
+//! and kernels. Also the command: pipes, errors, exit statuses, and files that appear together.
 //!
-//! More of it: `URLSIFT_SPLIT=50 cargo test split::` draws fifty times as many buffers.
+//! `URLSIFT_SPLIT=50 cargo test split::` generates fifty times as many buffers.
 
 use std::fmt::Write as _;
 use std::fs::{self, File};
@@ -19,7 +19,7 @@ use urlsift::simd::KernelId;
 use urlsift::split::{Blank, Form, Options, split_inputs};
 use urlsift::{Grammar, Verdict, input, judge};
 
-/// What a split gives: the two outputs, and how many lines are accepted, refused and blank.
+/// The two outputs, and the numbers of accepted, refused and blank lines.
 struct Parted {
     accepted: Vec<u8>,
     refused: Vec<u8>,
@@ -27,7 +27,7 @@ struct Parted {
 }
 
 impl Parted {
-    /// Where the two first differ, or nothing.
+    /// The first difference, if there is one.
     fn difference(&self, expected: &Self) -> Option<String> {
         let both =
             [("accepted", &self.accepted, &expected.accepted), ("refused", &self.refused, &expected.refused)];
@@ -44,7 +44,7 @@ impl Parted {
     }
 }
 
-/// Writes a line behind others, the last of which may lack its LF.
+/// Appends a line. If the text before it lacks its final LF, adds one.
 fn put(line: &[u8], to: &mut Vec<u8>) {
     if to.last().is_some_and(|&last| last != b'\n') {
         to.push(b'\n');
@@ -61,7 +61,7 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line
 }
 
-/// The naive twin: line by line, by the judge.
+/// A naive split: line by line, with the judge.
 fn naive(inputs: &[(&str, &[u8])], options: &Options) -> Parted {
     let mut parted = Parted { accepted: Vec::new(), refused: Vec::new(), counts: [0; 3] };
     if options.header {
@@ -110,7 +110,7 @@ fn naive(inputs: &[(&str, &[u8])], options: &Options) -> Parted {
 fn split(paths: &[&Path], options: &Options, effort: &Effort) -> Parted {
     let paths: Vec<_> = paths.iter().map(|&path| path.to_owned()).collect();
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
-    // Whatever their first bytes look like.
+    // Do not detect compression by the first bytes.
     let inputs: Vec<_> =
         input::list(&paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect();
     let split = split_inputs(&inputs, options, effort, Some(&mut accepted), Some(&mut refused)).unwrap();
@@ -137,7 +137,7 @@ fn effort(threads: usize, shard_len: usize, kernel: KernelId) -> Effort {
 const BLANKS: [Blank; 3] = [Blank::Accepted, Blank::Refused, Blank::Dropped];
 const FORMS: [Form; 2] = [Form::Tsv, Form::Lines];
 
-/// A set of grammars for each number below 32.
+/// The set of grammars with these bits.
 fn set(bits: usize) -> Vec<Grammar> {
     Verdict::from_bits(u8::try_from(bits).unwrap()).iter().collect()
 }
@@ -152,7 +152,7 @@ fn corpora_are_split_as_the_naive_twin_does() {
         let bytes = fs::read(path).unwrap();
         let name = escape::printable(path.as_os_str().as_encoded_bytes());
         let sets = [set(16), set(8), set(4), set(2), set(1), set(0), set(31), set(n % 32)];
-        // By default each file is split by three of the sets.
+        // The short mode splits each file by three of the sets.
         let share = usize::try_from(amount(3, 1)).unwrap();
         for (m, by) in (n..).zip(sets).filter(|(m, _)| m % share == 0) {
             let options = options(&by, BLANKS[m % 3], FORMS[m % 2]);
@@ -171,7 +171,7 @@ fn corpora_are_split_as_the_naive_twin_does() {
     });
 }
 
-/// Some lines, most of which some grammar accepts, with ends of all kinds.
+/// Random lines, most of which some grammar accepts, with all kinds of line ends.
 fn buffer(rng: &mut Rng) -> Vec<u8> {
     let mut bytes = Vec::new();
     if rng.below(8) == 0 {
@@ -222,7 +222,7 @@ fn random_inputs_are_split_as_the_naive_twin_does() {
     });
 }
 
-/// The bytes that `escape::push` wrote.
+/// Decodes the escapes of `escape::push`.
 fn unescaped(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text.as_bytes();
@@ -240,7 +240,7 @@ fn unescaped(text: &str) -> Vec<u8> {
     bytes
 }
 
-/// Without the judge: the input can be put together again from the outputs.
+/// Checks without the judge that the input can be rebuilt from the outputs.
 #[test]
 fn the_input_is_in_the_outputs() {
     let directory = tempfile::tempdir().unwrap();
@@ -262,7 +262,7 @@ fn the_input_is_in_the_outputs() {
         assert!(accepted.is_empty() && refused.is_empty());
         assert_eq!(parted.counts.iter().sum::<u64>(), lines.clone().count() as u64);
 
-        // What was accepted is accepted again, and the rows say where the others stand.
+        // Accepted lines are accepted again, and rows give the places of the refused ones.
         fs::write(&path, &parted.accepted).unwrap();
         let again = split(&[&path], &options(&by, Blank::Accepted, Form::Lines), &effort);
         assert_eq!(again.accepted, parted.accepted);
@@ -281,7 +281,7 @@ fn the_input_is_in_the_outputs() {
 }
 
 #[test]
-fn lines_longer_than_anything_pass_through() {
+fn very_long_lines_pass_through() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("list");
     let long = |byte: u8, ends: &str| [b"http://h/", &vec![byte; 5 << 20][..], ends.as_bytes()].concat();
@@ -304,7 +304,7 @@ fn lines_longer_than_anything_pass_through() {
 }
 
 #[test]
-fn what_is_not_wanted_is_counted_only() {
+fn omitted_outputs_are_counted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("list");
     fs::write(&path, "\u{feff}http://h/\n\nx y\nz").unwrap();
@@ -321,7 +321,7 @@ fn what_is_not_wanted_is_counted_only() {
 const LIST: &[u8] =
     b"http://example.org/\nftp://fred:secret@example.org/a;b\n\n/a b\r\nHTTPS://example.org:8443/~x";
 
-/// A directory with a list in it, in which the command runs.
+/// A directory with a list, in which the command runs.
 struct Desk(TempDir);
 
 impl Desk {
@@ -341,7 +341,7 @@ impl Desk {
         self.command(args).stdin(Stdio::null()).output().unwrap()
     }
 
-    /// What a file holds; nothing if it is not there.
+    /// The contents of a file; `None` if it does not exist.
     fn read(&self, name: &str) -> Option<String> {
         Some(String::from_utf8(fs::read(self.0.path().join(name)).ok()?).unwrap())
     }
@@ -422,7 +422,7 @@ fn an_input_that_fails_does_not_stop_the_others() {
 }
 
 #[test]
-fn wrong_outputs_are_errors_before_the_work() {
+fn wrong_outputs_fail_before_the_scan() {
     let desk = Desk::new(LIST);
     let case = |args: &[&str], message: &str| {
         let output = desk.run(args);
@@ -448,7 +448,7 @@ fn wrong_outputs_are_errors_before_the_work() {
 
 #[cfg(unix)]
 #[test]
-fn an_output_that_is_an_input_by_another_way_is_an_error() {
+fn an_output_that_is_an_input_by_another_path_is_an_error() {
     let desk = Desk::new(LIST);
     let path = desk.0.path().join("list");
     std::os::unix::fs::symlink("list", desk.0.path().join("link")).unwrap();
@@ -468,7 +468,7 @@ fn an_output_that_is_an_input_by_another_way_is_an_error() {
 }
 
 #[test]
-fn files_are_packed_by_their_names() {
+fn outputs_are_compressed_by_their_names() {
     let list = b"http://example.org/\na b\nc d\r\n".repeat(50_000);
     let desk = Desk::new(&list);
     for (ending, codec) in [("gz", "gzip"), ("zst", "zstd"), ("bz2", "bzip2"), ("xz", "xz")] {
@@ -476,7 +476,7 @@ fn files_are_packed_by_their_names() {
         let output = desk.run(&["list", "-a", &good, "-r", &bad, "-q"]);
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
         assert!(fs::metadata(desk.0.path().join(&good)).unwrap().len() < 20_000);
-        // What is packed can be split again, with nothing left over.
+        // The compressed outputs can be split again, and nothing is left over.
         let output = desk.run(&["--codec", codec, &good, "-a", "good", "-r", "nothing.txt", "-q"]);
         assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
         assert!(desk.read("good").unwrap() == "http://example.org/\n".repeat(50_000), "{codec}");
@@ -484,7 +484,7 @@ fn files_are_packed_by_their_names() {
         desk.run(&["--codec", codec, &bad, "-r", "bad.txt", "-q"]);
         assert!(desk.read("bad.txt").unwrap() == "a b\nc d\r\n".repeat(50_000), "{codec}");
     }
-    // Nothing is packed too.
+    // An empty output is compressed too.
     fs::write(desk.0.path().join("list"), "").unwrap();
     desk.run(&["list", "-a", "none.gz", "-q"]);
     assert_eq!(desk.run(&["--codec", "gzip", "none.gz", "-a", "-", "-q"]).status.code(), Some(0));
@@ -535,7 +535,7 @@ fn a_closed_pipe_ends_its_side_only() {
 }
 
 #[test]
-fn lines_come_as_they_are_read() {
+fn lines_are_written_as_they_arrive() {
     let desk = Desk::new(b"");
     let mut child =
         desk.command(&["-a", "-", "-q"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();

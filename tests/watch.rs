@@ -1,4 +1,4 @@
-//! A watch: what it tells, and that a stop leaves the beginning of an input, counted like any other lines.
+//! A watch: its counts, and stopped scans, which must count the beginning of each input correctly.
 
 use std::fs;
 use std::io::Write;
@@ -24,7 +24,7 @@ fn list() -> Vec<u8> {
         .collect()
 }
 
-/// What `scan` finds, stopped as soon as the watch says that so many bytes have been read.
+/// The result of `scan`, stopped when the watch has counted `n_bytes`.
 fn stopped_at(n_bytes: u64, watch: &Watch, scan: impl FnOnce() -> Scanned) -> Scanned {
     thread::scope(|scope| {
         scope.spawn(|| {
@@ -68,7 +68,7 @@ fn a_stop_leaves_the_beginning_of_a_file() {
     assert!(n_partial >= 4, "a stop before the start leaves nothing, at the least");
 }
 
-/// By shards, or from its start.
+/// Reads by shards or sequentially.
 #[test]
 fn a_stop_leaves_the_beginning_of_records() {
     let mut n_partial = 0;
@@ -105,7 +105,7 @@ fn a_stop_leaves_the_beginning_of_records() {
     assert!(n_partial >= 3);
 }
 
-/// A record that nobody will read is stepped over, and that ends too.
+/// A record that is too long is skipped, and skipping it can be stopped.
 #[test]
 fn a_stop_inside_a_record_that_is_too_long() {
     let file = tempfile::NamedTempFile::new().unwrap();
@@ -124,7 +124,7 @@ fn a_stop_inside_a_record_that_is_too_long() {
     }
 }
 
-/// One member, and many.
+/// The bytes as compressed files of one member and of many.
 #[cfg(all(feature = "gzip", feature = "zstd"))]
 fn packed(bytes: &[u8]) -> [Vec<u8>; 3] {
     let gzip = |bytes: &[u8]| {
@@ -136,7 +136,7 @@ fn packed(bytes: &[u8]) -> [Vec<u8>; 3] {
 
 #[cfg(all(feature = "gzip", feature = "zstd"))]
 #[test]
-fn a_stop_leaves_the_beginning_of_what_is_packed() {
+fn a_stop_leaves_the_beginning_of_compressed_input() {
     let bytes = list();
     let folder = tempfile::tempdir().unwrap();
     let mut n_partial = 0;
@@ -159,7 +159,7 @@ fn a_stop_leaves_the_beginning_of_what_is_packed() {
                 assert_eq!(scanned.tally, scan(&bytes[..len], &options));
                 assert!(scanned.failures.iter().all(run::Failure::is_stop));
                 assert_eq!(scanned.failures.is_empty(), len == bytes.len());
-                // What is read is told as it lies in the file.
+                // The watch counts compressed bytes.
                 assert!(watch.bytes() <= packed.len() as u64 && watch.lines() == scanned.tally.lines());
                 if part == 4 {
                     assert_eq!((watch.bytes(), len), (packed.len() as u64, bytes.len()));
@@ -172,7 +172,7 @@ fn a_stop_leaves_the_beginning_of_what_is_packed() {
 }
 
 #[test]
-fn whoever_only_watches_changes_nothing() {
+fn watching_changes_nothing() {
     let bytes = list();
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), &bytes).unwrap();

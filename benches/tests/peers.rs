@@ -1,8 +1,8 @@
-//! RFC 3986 against other people's readings of it: the crates fluent-uri and iri-string.
+//! Compares RFC 3986 verdicts and components with the crates fluent-uri and iri-string.
 //!
-//! On every line of the corpora, and on lines drawn from the rules and mutated, all three accept the same, and where they
-//! accept, fluent-uri and the library cut the line into the same components. Both crates take text: of a line that is not
-//! UTF-8 all there is to ask is that the library refuses it.
+//! All three accept the same lines of the corpora, and of lines that are generated from the rules and mutated. fluent-uri
+//! and urlsift find the same components in accepted lines. Both crates take text only; lines that are not UTF-8 must be
+//! refused by urlsift.
 
 #[path = "../../tests/reference/mod.rs"]
 #[allow(unreachable_pub, clippy::pedantic)]
@@ -21,23 +21,23 @@ use support::{corpus_lines, family, minimised, on_all_cores};
 use urlsift::grammar::uri_parts::split;
 use urlsift::{Grammar, judge};
 
-/// How many lines are drawn or mutated.
+/// The number of generated and mutated lines.
 const N_DRAWN: u64 = 400_000;
 
-/// Lines on which a peer is known to say something else, and why: peer, line, reason. There are none: with the versions that
-/// Cargo.lock names, some 34 million lines brought up no difference.
+/// Known differences: peer, line, reason. There are none: with the versions in Cargo.lock, some 34 million lines showed no
+/// difference.
 const KNOWN_DIFFERENCES: &[(&str, &str, &str)] = &[];
 
 fn accepts(line: &[u8]) -> bool {
     judge(line).verdict().accepts(Grammar::Rfc3986)
 }
 
-/// What the peers say: the name of each and whether it accepts.
+/// The names of the peers, and whether each accepts a text.
 fn peers(text: &str) -> [(&'static str, bool); 2] {
     [("fluent-uri", UriRef::parse(text).is_ok()), ("iri-string", UriReferenceStr::new(text).is_ok())]
 }
 
-/// Whether some peer says other than we do, and that is not known.
+/// Whether a peer disagrees with urlsift, except for known differences.
 fn differs(line: &[u8]) -> bool {
     let ours = accepts(line);
     let Ok(text) = str::from_utf8(line) else { return ours };
@@ -90,7 +90,7 @@ fn known_differences_are_still_there() {
     }
 }
 
-/// The components of a line as text, in the order in which they stand.
+/// The components of a line, in their order in the line.
 type Components<'a> = [Option<&'a str>; 8];
 
 fn components_of_peer(text: &str) -> Components<'_> {

@@ -1,6 +1,6 @@
-//! Targets of references against other crates: iri-string and fluent-uri.
+//! Compares resolved references with the crates iri-string and fluent-uri.
 //!
-//! Bases and references are those of `tests/resolve.rs`, which compares the targets with the pseudo code of RFC 3986.
+//! The bases and references are those of `tests/resolve.rs`, which compares the results with the pseudo code of RFC 3986.
 
 #[path = "../../tests/reference/mod.rs"]
 #[allow(unreachable_pub, clippy::pedantic)]
@@ -19,12 +19,12 @@ use support::{amount, corpus_lines, family, on_all_cores};
 use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
 
-/// How many references are drawn.
+/// The number of generated references.
 fn n_drawn() -> u64 {
     amount(20_000, 200_000)
 }
 
-/// What a peer makes of a reference; `None` if it refuses to resolve it.
+/// Resolves a reference against a base; `None` if the peer refuses to.
 type Peer = fn(&str, &str) -> Option<String>;
 
 const PEERS: [(&str, Peer); 2] = [
@@ -38,8 +38,8 @@ const PEERS: [(&str, Peer); 2] = [
     }),
 ];
 
-/// Where a peer is known to say something else than the pseudo code: who, why, on which bases and references that can be, and one of
-/// them with what the peer makes of it.
+/// A known difference between a peer and the pseudo code: the reason, the bases and references that it concerns, and an
+/// example with the peer's result.
 struct Difference {
     peer: &'static str,
     why: &'static str,
@@ -117,7 +117,7 @@ fn known_differences_are_still_there() {
     }
 }
 
-/// Compares the target of one reference, if RFC 3986 accepts the reference and the base. Whether it does.
+/// Compares the target of one reference, if RFC 3986 accepts base and reference. Returns whether it did.
 fn check(base: &[u8], reference: &[u8]) -> bool {
     let Ok(base) = Base::new(base) else { return false };
     if !judge(reference).verdict().accepts(Grammar::Rfc3986) {
@@ -137,7 +137,7 @@ fn targets_agree() {
         u64::from(check(&base, &some_reference(&mut rng)))
     });
     assert!(n > n_drawn() / 2, "{n}");
-    // Bases and references by the rules of grammars, mutated.
+    // Bases and references generated from the rules of the grammars, and mutated.
     let n = on_all_cores(n_drawn() / 20, |seed| {
         let (references, bases) = (family(2 * seed), family(2 * seed + 1));
         bases.iter().flat_map(|base| references.iter().map(|it| u64::from(check(base, it)))).sum()

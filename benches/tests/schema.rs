@@ -1,7 +1,7 @@
-//! The written form of the report, `schema/report.v1.json`: it follows from the types of the report, and reports match it.
+//! Checks that `schema/report.v1.json` is the schema of the report's types, and that reports match it.
 //!
-//! `URLSIFT_UPDATE=1 cargo test -p urlsift-benches --test schema` writes it anew, to be read before it is committed. A new field is the
-//! only change that keeps the number of the form.
+//! `URLSIFT_UPDATE=1 cargo test -p urlsift-benches --test schema` regenerates the file; review it before committing. Only
+//! the addition of a field keeps the version number.
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -23,7 +23,7 @@ fn the_written_schema_is_that_of_the_types() {
     let generator = SchemaSettings::draft2020_12().for_serialize().into_generator();
     let mut schema = generator.into_root_schema_for::<Report>();
     schema.insert("title".to_owned(), SCHEMA.into());
-    // What Rust calls `None` is `null` there.
+    // Rust's `None` is `null` in JSON.
     let schema = serde_json::to_string_pretty(&schema).unwrap().replace("`None`", "`null`") + "\n";
     let path = repository().join("schema/report.v1.json");
     if std::env::var_os("URLSIFT_UPDATE").is_some() {
@@ -36,7 +36,7 @@ fn the_written_schema_is_that_of_the_types() {
     );
 }
 
-/// What checks reports against the written schema.
+/// A validator for the schema file.
 fn validator() -> Validator {
     let schema: Value =
         serde_json::from_slice(&fs::read(repository().join("schema/report.v1.json")).unwrap()).unwrap();
@@ -49,7 +49,7 @@ fn errors(validator: &Validator, report: &str) -> Vec<String> {
     validator.iter_errors(&report).map(|error| format!("{}: {error}", error.instance_path())).collect()
 }
 
-/// The report on an input, with all that can be asked for.
+/// The report on a file, with all optional counts.
 fn report(path: PathBuf) -> String {
     let mut options = scan::Options::default();
     options.lengths = true;
@@ -98,6 +98,6 @@ fn the_schema_tells_reports_from_others() {
         let wrong = json.replace(from, to);
         assert!(wrong != json && !errors(&validator, &wrong).is_empty(), "{from} {to}");
     }
-    // A new field keeps the number.
+    // A new field is valid under the same version.
     assert_eq!(errors(&validator, &json.replace("\"judged\": ", "\"later\": 1, \"judged\": ")), [""; 0]);
 }

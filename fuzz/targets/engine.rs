@@ -1,7 +1,8 @@
-//! Each kernel of this machine against the portable one, in all that a tally holds, and that against the judge line by line.
+//! Compares each kernel of this machine with the portable one in the whole tally, and the portable one with the judge line
+//! by line.
 //!
-//! The first byte chooses the grammar that is explained, the second how many times the rest is repeated, the third how far all
-//! is moved, so that a short input reaches every place of a block, and every lane.
+//! The first byte chooses the grammar whose refusals are explained. The second byte is how often the rest is repeated, and
+//! the third how far it is shifted. A short input thereby reaches every position of a block and every lane.
 #![no_main]
 
 #[path = "../../tests/twin/mod.rs"]
@@ -21,7 +22,7 @@ fuzz_target!(|input: &[u8]| {
     for _ in 0..=times % 24 {
         bytes.extend_from_slice(body);
     }
-    // Nothing behind the last byte: a sanitizer sees what is read there.
+    // A boxed slice has no spare capacity, so that a sanitizer notices reads past its end.
     let bytes = bytes.into_boxed_slice();
     let scan = |kernel| {
         let mut tally = Tally::default();

@@ -1,5 +1,8 @@
-//! The judge against the reference, which shares no code with it: verdict, defect offsets, scheme and advisories of a line. And what
-//! the line refers to, given a base: any line has a target, which RFC 3986 accepts if it accepts the line.
+//! Compares the judge with the reference implementation, which shares no code with it: verdicts, defect offsets, scheme and
+//! advisories.
+//!
+//! Also resolves the line against several bases. Every line must have a target, and RFC 3986 must accept that target if it
+//! accepts the line.
 #![no_main]
 
 #[allow(unreachable_pub)]
@@ -11,7 +14,7 @@ use urlsift::grammar::resolve::Base;
 use urlsift::{Grammar, judge};
 
 fuzz_target!(|line: &[u8]| {
-    // The reference is slow, and states repeat after a few bytes.
+    // The reference implementation is slow, and states repeat after a few bytes.
     if line.len() > 400 {
         return;
     }
@@ -29,7 +32,7 @@ fuzz_target!(|line: &[u8]| {
     let advisories: Vec<_> = judgement.advisories().iter().map(|advisory| advisory.name()).collect();
     assert_eq!(advisories, reference::advisories(line));
     let accepts = |line: &[u8]| judge(line).verdict().accepts(Grammar::Rfc3986);
-    // The line is a base too, if it can be one, for its own second half.
+    // The line also serves as a base for its own second half, if it can be a base.
     let (_, half) = line.split_at(line.len() / 2);
     let bases = [&b"http://a/b/c?d"[..], b"x:", b"x:/.//", b"x:y/z", line];
     for base in bases.into_iter().filter_map(|base| Base::new(base).ok()) {

@@ -1,12 +1,13 @@
-//! Any bytes as records of any format: what is true of all of them, and the same whole and in pieces.
+//! Reads arbitrary bytes as records of any format. Checks invariants of all formats, and that whole input and chunks give
+//! the same result.
 //!
-//! The first byte chooses the format and the fields, the second how many bytes come at a time.
+//! The first byte chooses the format and the fields, the second how many bytes arrive at a time.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use urlsift::records::{BadCause, Counts, Format, Reader, Skip};
 
-/// Fields to choose from; few formats can have all.
+/// Choices of fields. Few formats support all of them.
 const FIELDS: [&[&str]; 7] = [&[], &["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];
 
 fuzz_target!(|input: &[u8]| {
@@ -15,7 +16,7 @@ fuzz_target!(|input: &[u8]| {
     let fields: Vec<_> = FIELDS[fields % FIELDS.len()].iter().map(|field| field.parse().unwrap()).collect();
     let format = Format::ALL[format];
     let _ = Format::detect(bytes);
-    // Parquet has a reader of its own.
+    // Parquet has a separate reader.
     let Ok(mut reader) = Reader::with_fields(format, &fields) else { return };
     let reader_of_pieces = reader.clone();
     let whole: Vec<_> = reader.fields(bytes).collect();

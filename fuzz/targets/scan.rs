@@ -1,7 +1,7 @@
-//! A whole scan, cut at line starts into parts that are scanned by kernels in turn and merged in a random order, against
-//! a loop over its lines.
+//! Compares a complete scan with a loop over its lines. The scan is cut at line starts into parts, which alternating
+//! kernels scan and which are merged in a random order.
 //!
-//! The first byte chooses the grammar that is explained, the next four where to cut.
+//! The first byte chooses the grammar whose refusals are explained, the next four where to cut.
 #![no_main]
 
 #[path = "../../tests/twin/mod.rs"]
@@ -29,7 +29,7 @@ fuzz_target!(|input: &[u8]| {
     if order >= 128 {
         parts.reverse();
     }
-    // Half of the parts are added to one tally, the others merged.
+    // Half of the parts are counted into one tally, and the others are merged into another.
     let (mut whole, mut others) = (Tally::default(), Tally::default());
     for (range, n) in parts {
         let part = bytes[range[0]..range[1]].to_vec().into_boxed_slice();

@@ -1,4 +1,4 @@
-//! Outputs that are compressed, by the endings of their names.
+//! Compresses outputs whose names end like those of compressed files.
 
 use std::ffi::OsStr;
 use std::io::{self, Write};
@@ -8,7 +8,7 @@ use urlsift::input::Codec;
 
 use crate::cli::output_file::Writer;
 
-/// Endings of compressed files, and what packs them; `None` is what nothing here does.
+/// Endings of compressed files with their codecs; `None` for codecs that urlsift cannot write.
 const ENDINGS: [(&str, Option<Codec>); 11] = [
     ("gz", Some(Codec::Gzip)),
     ("zst", Some(Codec::Zstd)),
@@ -23,10 +23,10 @@ const ENDINGS: [(&str, Option<Codec>); 11] = [
     ("lz", None),
 ];
 
-/// How a file of that name is packed.
+/// The codec for a file name.
 ///
 /// # Errors
-/// When nothing here packs such a file.
+/// If urlsift cannot write such files.
 pub(crate) fn codec_of(path: &Path) -> io::Result<Codec> {
     let ending = path.extension().and_then(OsStr::to_str).unwrap_or_default().to_ascii_lowercase();
     match ENDINGS.iter().find(|(known, _)| *known == ending) {
@@ -53,7 +53,7 @@ fn is_built_in(codec: Codec) -> bool {
     }
 }
 
-/// A writer whose bytes are packed on the way, as the codecs' own commands do without options.
+/// A writer that compresses with the default options of the codecs' own commands.
 pub(crate) enum Packer {
     Plain(Writer),
     #[cfg(feature = "gzip")]
@@ -67,10 +67,10 @@ pub(crate) enum Packer {
 }
 
 impl Packer {
-    /// Packs by a codec that [`codec_of`] has given.
+    /// Compresses with a codec from [`codec_of`].
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// If there is not enough memory.
     pub(crate) fn new(writer: Writer, codec: Codec) -> io::Result<Self> {
         Ok(match codec {
             #[cfg(feature = "gzip")]
@@ -89,10 +89,10 @@ impl Packer {
         })
     }
 
-    /// Writes what is left; the writer is still to be finished.
+    /// Writes the end of the compressed data. The caller still has to finish the returned writer.
     ///
     /// # Errors
-    /// When that fails.
+    /// If writing fails.
     pub(crate) fn end(self) -> io::Result<Writer> {
         let mut writer = match self {
             Self::Plain(writer) => writer,
@@ -125,7 +125,7 @@ impl Write for Packer {
         }
     }
 
-    /// What is packed is not written out before its time: it would be packed less well.
+    /// Does not flush the encoder: that would make the compression worse.
     fn flush(&mut self) -> io::Result<()> {
         match self {
             Self::Plain(writer) => writer.flush(),

@@ -1,4 +1,4 @@
-//! Conditions of `--fail-on`: one that holds makes the exit status 1. All arithmetic is exact, in integers.
+//! Conditions of `--fail-on`. The exit status is 1 if one holds. All arithmetic is exact, in integers.
 //!
 //! ```text
 //! condition  = measure [ comparison number [ "%" ] ]       without a comparison: more than 0
@@ -29,14 +29,14 @@ pub(crate) struct Gate {
     text: String,
     /// The measure up to the colon, and what follows the colon.
     measure: (String, Option<String>),
-    /// Whether the condition holds, by how the measure compares to the limit.
+    /// Whether the condition holds, given how the measure compares with the limit.
     holds: fn(Ordering) -> bool,
-    /// A number of lines, or parts of [`WHOLE`].
+    /// A number of lines, or a share in units of 1/[`WHOLE`].
     limit: u64,
     is_share: bool,
 }
 
-/// 100 %, in the unit of shares: 0.0000001 %.
+/// A share of 100 %. The unit of shares is 0.0000001 %.
 const WHOLE: u64 = 1_000_000_000;
 
 const MEASURES: [&str; 9] =
@@ -44,7 +44,7 @@ const MEASURES: [&str; 9] =
 
 type Comparison = (&'static str, fn(Ordering) -> bool);
 
-/// Longer comparisons precede those that they begin with.
+/// The comparisons. Longer ones precede their own prefixes.
 const COMPARISONS: [Comparison; 6] = [
     (">=", Ordering::is_ge),
     ("<=", Ordering::is_le),
@@ -64,7 +64,7 @@ impl FromStr for Gate {
         let (name, of) =
             measure.split_once(':').map_or((measure, None), |(name, of)| (name, Some(of.trim())));
         let measure = (name.trim().to_owned(), of.map(str::to_owned));
-        // An empty report has all measures.
+        // Any report has all measures, so an empty one suffices to check the name.
         lines(&measure, &Report::new(&Scanned::default(), &[], &Options::default(), false))?;
         let found = COMPARISONS.iter().find_map(|&(sign, holds)| {
             let (limit, is_share) = limit(comparison.strip_prefix(sign)?.trim())?;
@@ -80,7 +80,7 @@ impl FromStr for Gate {
     }
 }
 
-/// A count, or a share with "%"; and whether it is a share.
+/// Parses a count, or a share with "%". Returns whether it is a share.
 fn limit(text: &str) -> Option<(u64, bool)> {
     let Some(percent) = text.strip_suffix('%') else { return Some((text.parse().ok()?, false)) };
     let (whole, decimals) = percent.trim_end().split_once('.').unwrap_or((percent.trim_end(), ""));
@@ -89,10 +89,10 @@ fn limit(text: &str) -> Option<(u64, bool)> {
     is_share.then_some((share, true))
 }
 
-/// The number of lines that a report has of a measure; `None` if the report does not tell.
+/// The number of lines of a measure; `None` if the report cannot tell.
 ///
 /// # Errors
-/// If there is no such measure. The error says which there are.
+/// If the measure does not exist. The error lists the existing ones.
 fn lines((name, of): &(String, Option<String>), report: &Report) -> Result<Option<u64>, String> {
     let totals = &report.totals;
     let accepted = |by: Option<&str>| match by {
@@ -115,7 +115,7 @@ fn lines((name, of): &(String, Option<String>), report: &Report) -> Result<Optio
         ("judged", None) => totals.judged,
         ("relative", None) => report.relative.lines,
         ("accepted", by) => accepted(by)?,
-        // Any refuses what not all accept; all refuse what none accepts.
+        // "Refused by any" is the opposite of "accepted by all", and "refused by all" of "accepted by any".
         ("refused", Some("any")) => totals.judged - accepted(Some("all"))?,
         ("refused", Some("all")) => totals.judged - accepted(Some("any"))?,
         ("refused", by) => totals.judged - accepted(by)?,
@@ -133,19 +133,19 @@ fn lines((name, of): &(String, Option<String>), report: &Report) -> Result<Optio
     }))
 }
 
-/// The error that `name` is none of `names`.
+/// The error message for a `name` that is not among `names`.
 fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
     let hint = did_you_mean(name, names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
     format!("no such {kind}; {hint}")
 }
 
-/// The lines of the scheme `name`; `None` if the report may have counted them among those of other schemes.
+/// The number of lines with the scheme `name`; `None` if the report may have counted them among other schemes.
 fn lines_of_scheme(report: &Report, name: &str) -> Option<u64> {
     if let Some(scheme) = report.schemes.iter().find(|scheme| scheme.name == name) {
         return Some(scheme.count.lines);
     }
     let is_known = |name: &str| KNOWN.iter().any(|known| known.name == name);
-    // The names that are kept precede all others in this order (`MAX_SCHEMES`).
+    // Names that are kept precede all others in this order; see `MAX_SCHEMES`.
     let kept = report.schemes.iter().map(|scheme| (scheme.name.len(), &*scheme.name));
     let kept: Vec<_> = kept.filter(|(_, name)| !is_known(name)).collect();
     let would_be_kept = is_known(name)
@@ -155,14 +155,15 @@ fn lines_of_scheme(report: &Report, name: &str) -> Option<u64> {
     would_be_kept.then_some(0)
 }
 
-/// A share in per cent, with the two or more decimals that show on which side of 0 %, `limit` and 100 % it is.
+/// A share as a percentage with at least two decimals. It has enough decimals to show on which side of 0 %, `limit` and 100
+/// % it lies.
 fn percent(part: u64, whole: u64, limit: u64) -> String {
     let [part, whole, all] = [part, whole, WHOLE].map(u128::from);
     let mut unit = 100;
     loop {
         let rounded = (part * 100 * unit + whole / 2) / whole;
         let agrees = |share| (rounded * all / 100).cmp(&(share * unit)) == (part * all).cmp(&(share * whole));
-        // With 17 decimals no product overflows.
+        // With 17 decimals, no product overflows.
         let decimals = unit.ilog10() as usize;
         if decimals == 17 || [0, limit.into(), all].into_iter().all(agrees) {
             return format!("{}.{:0decimals$}", rounded / unit, rounded % unit);
@@ -172,17 +173,17 @@ fn percent(part: u64, whole: u64, limit: u64) -> String {
 }
 
 impl Gate {
-    /// Whether `part` of `whole` crosses the limit. No share of nothing does.
+    /// Whether `part` of `whole` crosses the limit. If `whole` is 0, it never does.
     fn is_crossed(&self, part: u64, whole: u64) -> bool {
         let units = if self.is_share { [WHOLE, whole] } else { [1, 1] };
         let [unit, whole, part, limit] = [units[0], units[1], part, self.limit].map(u128::from);
         whole > 0 && (self.holds)((part * unit).cmp(&(whole * limit)))
     }
 
-    /// What to say if the condition holds.
+    /// Returns the message if the condition holds.
     ///
     /// # Errors
-    /// If the report does not tell whether it holds. The error is what to say of that.
+    /// If the report cannot tell whether it holds. The error is the message about that.
     pub(crate) fn check(&self, report: &Report) -> Result<Option<String>, String> {
         let text = &self.text;
         let part = lines(&self.measure, report)?.ok_or_else(|| {

@@ -1,5 +1,4 @@
-//! What the help says beside the options: examples, exit statuses and the environment, told alike by `--help` and by the
-//! manual pages.
+//! Help beyond the options: examples, exit statuses and the environment. `--help` and the manual pages share it.
 
 use std::fmt::Write;
 
@@ -9,11 +8,11 @@ use clap::{Arg, ArgAction, Command, CommandFactory};
 use crate::cli::Typed;
 use crate::cli::commands::listing::push_paragraph;
 
-/// Examples first, then the options.
+/// Shows examples before the options.
 const TEMPLATE: &str = "{about-with-newline}\n{usage-heading} {usage}\n\n{before-help}{all-args}{after-help}";
 
-/// The groups in which options are shown, in this order, and what stands in each, by its identifier in the code. What stands
-/// in none goes to [`OTHERWISE`].
+/// The groups of options in their order on the page, with the identifiers of their options. All other options go
+/// to [`OTHERWISE`].
 const GROUPS: [(&str, &[&str]); 4] = [
     (
         "Input",
@@ -40,15 +39,15 @@ const GROUPS: [(&str, &[&str]); 4] = [
     ("Performance", &["threads", "kernel", "size", "rounds", "no_progress"]),
 ];
 
-/// The group of most options.
+/// The group of all options that [`GROUPS`] does not list.
 const OTHERWISE: &str = "Output";
 
-/// The group of what every command has.
+/// The group of `--help` and `--version`.
 const OTHER: &str = "Other";
 const HELP: &str = "Print help: -h in short, --help in full, with examples";
 const VERSION: &str = "Print the version, and the kernels of this machine";
 
-/// For each command, by its name, a few that are worth typing, and what they do.
+/// Examples for each command, and what they do.
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     (
         "urlsift",
@@ -145,7 +144,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
     ),
 ];
 
-/// What the exit status says.
+/// The exit statuses and their meanings.
 pub(crate) const EXIT_STATUSES: [(&str, &str); 4] = [
     ("0", "done; or whoever read the output has seen enough"),
     ("1", "done, and a --fail-on condition held"),
@@ -157,7 +156,7 @@ pub(crate) const EXIT_STATUSES: [(&str, &str); 4] = [
     ("130, 143", "stopped by Ctrl-C or SIGTERM; what had been read is reported on standard error"),
 ];
 
-/// What the environment changes.
+/// The environment variables and their effects.
 pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("NO_COLOR", "not empty: no colours, unless --color always"),
     ("CLICOLOR_FORCE", "not 0: colours into files and pipes too"),
@@ -165,8 +164,8 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
     ("TERM", "\"dumb\": no colours, unless --color always, and no progress"),
 ];
 
-/// The command line as it is parsed, with all that its help says. With `needs_input` a command that reads lists shows its help
-/// when nothing at all is asked of it, and exits with 2.
+/// The command line parser with all help texts. With `needs_input`, a command that reads lists shows its help and exits
+/// with 2 if it gets no arguments.
 pub(crate) fn command(needs_input: bool) -> Command {
     let root = with_pages(Typed::command()).arg_required_else_help(needs_input);
     root.mut_subcommands(|command| {
@@ -175,12 +174,12 @@ pub(crate) fn command(needs_input: bool) -> Command {
     })
 }
 
-/// The examples of the command of that name.
+/// The examples of a command.
 pub(crate) fn examples(name: &str) -> &'static [(&'static str, &'static str)] {
     EXAMPLES.iter().find(|(of, _)| *of == name).map_or(&[], |(_, examples)| examples)
 }
 
-/// Whether the page of the command of that name tells of exit statuses and the environment.
+/// Whether the help of a command includes exit statuses and the environment.
 pub(crate) fn tells_of_exit(name: &str) -> bool {
     matches!(name, "urlsift" | "scan")
 }
@@ -203,8 +202,8 @@ fn with_pages(command: Command) -> Command {
     command
 }
 
-/// Puts every option into its group. Groups are shown in the order in which options are first seen, and one that is changed
-/// moves to the end.
+/// Puts every option into its group. clap shows groups in the order of their first options, and `mut_arg` moves an option
+/// to the end.
 fn in_groups(command: Command) -> Command {
     let group_of = |arg: &Arg| {
         let found = GROUPS.iter().find(|(_, ids)| ids.contains(&arg.get_id().as_str()));
@@ -218,7 +217,7 @@ fn in_groups(command: Command) -> Command {
     })
 }
 
-/// A heading and its terms, what there is to say of each beside it, or below it where the line would be too wide.
+/// A section with a heading and one row per term. Long texts wrap in their column.
 fn section(title: &str, rows: &[(&str, &str)]) -> String {
     let header = Styles::styled().get_header().to_owned();
     let mut out = format!("{header}{title}:{header:#}\n");

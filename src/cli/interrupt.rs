@@ -1,18 +1,19 @@
-//! Ctrl-C and SIGTERM: the first one stops the work at its next piece, the second ends the command at once.
+//! Handles Ctrl-C and SIGTERM: the first signal stops the work after the current chunk, the second ends the process at
+//! once.
 //!
-//! On systems without signals Ctrl-C ends the command as it ends any other.
+//! On systems without signals, Ctrl-C ends the process immediately.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
 use urlsift::progress::Watch;
 
-/// The number of the last signal that has come, if one has.
+/// The number of the last signal, or 0.
 #[derive(Clone, Default)]
 pub(crate) struct Interrupt(Arc<AtomicUsize>);
 
 impl Interrupt {
-    /// From now on a signal stops `watch`.
+    /// From now on, a signal stops `watch`.
     #[cfg(unix)]
     pub(crate) fn stops(watch: &Watch) -> Self {
         use signal_hook::consts::{SIGINT, SIGTERM};
@@ -25,8 +26,8 @@ impl Interrupt {
         let (listens, told) = channel::<()>();
         let listen = move || {
             let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
-            // By the handler itself: the signal may end those who write to a pipe too, and then its end comes before this thread
-            // does.
+            // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
+            // must not take that end for a normal one before this thread runs.
             for signal in [SIGINT, SIGTERM] {
                 let number = usize::try_from(signal).unwrap_or_default();
                 let _ = flag::register_usize(signal, Arc::clone(&came.0), number);
@@ -41,9 +42,9 @@ impl Interrupt {
                 watch.stop();
             }
         };
-        // Without the thread, signals do what they do by themselves.
+        // Without this thread, signals keep their default effect.
         drop(std::thread::Builder::new().name("signals".to_owned()).spawn(listen));
-        // Nothing is begun before that a signal would leave behind.
+        // Wait for the handlers, so that no temporary file exists that a signal would leave behind.
         let _ = told.recv();
         interrupt
     }
@@ -53,7 +54,7 @@ impl Interrupt {
         Self::default()
     }
 
-    /// Its number.
+    /// The number of the signal, if one came.
     pub(crate) fn signal(&self) -> Option<u8> {
         u8::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|&signal| signal > 0)
     }

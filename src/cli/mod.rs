@@ -1,4 +1,4 @@
-//! The command line: options as typed, what they come to, and the exit status.
+//! The command line: parses options, runs the command, and chooses the exit status.
 
 mod args;
 mod commands;
@@ -30,11 +30,11 @@ use args::paths::PathArgs;
 
 /// Judge every line of URL lists under five grammars at once
 ///
-/// Reads lists of URLs, one a line, and judges each line under draft1993, rfc1738, rfc1808, rfc2396 and rfc3986. Reports how
-/// many lines each grammar accepts, which schemes there are, and why lines are refused, down to the byte and the rule.
+/// Reads lists of URLs, one per line, and judges each line under draft1993, rfc1738, rfc1808, rfc2396 and rfc3986. Reports
+/// how many lines each grammar accepts, which schemes occur, and why lines are refused, down to the byte and the rule.
 ///
-/// A command in front of all options does something else: "urlsift COMMAND --help" tells what. A list whose name is that of
-/// a command is read as ./NAME.
+/// A command precedes all options; "urlsift COMMAND --help" explains it. To read a file that has the name of a command,
+/// write ./NAME.
 #[derive(Parser)]
 #[command(name = "urlsift", version, long_version = VERSION.as_str(), args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct Typed {
@@ -48,50 +48,50 @@ struct Typed {
 enum Command {
     /// Report on lists (what urlsift does without a command)
     Scan(commands::scan::ScanArgs),
-    /// Print one record per line, in the order of the input
+    /// Print one row per line, in the order of the input
     ///
-    /// A record says what one line is: its place, its verdict, its scheme, why it is refused. Which of that, and in which
-    /// order, --columns says. Of logs, indexes, tables and archives (--input-format) there is one for each URL in them.
+    /// A row describes one line: its place, its verdict, its scheme, and why it is refused. --columns chooses the columns
+    /// and their order. For logs, indexes, tables and archives (--input-format), there is one row per URL in them.
     Lines(commands::lines::LinesArgs),
     /// Write accepted lines to one file, refused ones to another
     ///
-    /// Of logs, indexes and tables (--input-format) it is whole records.
+    /// For logs, indexes and tables (--input-format), whole records are written.
     Split(commands::split::SplitArgs),
     /// Show a URL part by part, and why a grammar refuses it
     ///
-    /// For each URL: its components, each grammar's verdict, and of a refusal the byte, the rule and what could have stood
-    /// there instead.
+    /// Shows for each URL its components and the verdict of each grammar. For a refusal, it shows the byte, the rule, and
+    /// which bytes could follow there instead.
     Explain(commands::explain::ExplainArgs),
-    /// Write a report in another form, without scanning
+    /// Write a report in another format, without scanning
     Render(commands::render::RenderArgs),
     /// Merge partial reports into the report of all
     ///
-    /// Those that --format partial has written, of parts of a corpus, on this machine or others, in any order. What is counted
-    /// twice is refused, and what is missing is named.
+    /// Merges reports that --format partial wrote about parts of a corpus, on any machine and in any order. Refuses parts
+    /// that overlap, and names parts that are missing.
     Merge(commands::merge::MergeArgs),
     /// Cut inputs into splits that can be scanned elsewhere
     ///
-    /// Prints a line of JSON for each, the largest first. "urlsift scan --splits FILE --format partial" scans some of them, and
-    /// "urlsift merge" makes one report of all.
+    /// Prints one line of JSON per split, the largest split first. "urlsift scan --splits FILE --format partial" scans some
+    /// of them, and "urlsift merge" makes one report of all.
     Plan(commands::plan::PlanArgs),
     /// Measure how fast this machine judges lines
     ///
-    /// Each kernel, on 1, 2, 4 and so on up to all threads, against finding the lines with memchr. All answers are checked
-    /// before anything is timed.
+    /// Measures each kernel on 1, 2, 4 and so on up to all threads, and compares it with finding the lines by memchr.
+    /// Checks all answers before it measures.
     Bench(commands::bench::BenchArgs),
     /// List the five grammars: documents, and how they differ
     Grammars(commands::grammars::GrammarsArgs),
-    /// List the schemes known by name: ports, and what judges them
+    /// List the known schemes, with their ports and rules
     Schemes(commands::schemes::SchemesArgs),
     /// List the causes and components of refusals, with their rules
     Causes(commands::causes::CausesArgs),
     /// Print a manual page
     Man(commands::man::ManArgs),
-    /// Print what a shell needs to complete this command
+    /// Print a completion script for a shell
     Completions(commands::completions::CompletionsArgs),
 }
 
-/// What `--version` says: which kernel judges lines here, and which there are.
+/// The text of `--version`: the kernel that judges lines on this machine, and all that are available.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let version = env!("CARGO_PKG_VERSION");
     format!(
@@ -101,7 +101,7 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
     )
 });
 
-/// What to read, and how.
+/// The inputs and how to read them.
 #[derive(Args)]
 struct InputArgs {
     #[command(flatten)]
@@ -109,33 +109,33 @@ struct InputArgs {
 
     /// How many threads judge lines [default: all]
     ///
-    /// The result is the same for any number [default: as many as the machine runs at once].
+    /// The result is the same for any number [default: as many as the machine can run at once].
     #[arg(short = 'j', long, value_name = "N", value_parser = threads)]
     threads: Option<u32>,
 
     /// Show no progress on a terminal
     ///
-    /// Without this, work that takes longer than a second shows how far it is where standard error is a terminal.
+    /// Without this option, work of more than a second shows its progress if standard error is a terminal.
     #[arg(long, hide_short_help = true)]
     no_progress: bool,
 
-    /// How many bytes of a file are one piece of work; the report is the same for any
+    /// How many bytes of a file one work item has; the report does not depend on it
     #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(1..=(1 << 30)))]
     shard_size: Option<u32>,
 
-    /// The longest line that is held in memory whole; the report is the same for any
+    /// The longest line that is kept whole in memory; the report does not depend on it
     #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(3..=(1 << 30)))]
     line_size: Option<u32>,
 }
 
-/// What to judge by.
+/// The grammar that explains refusals.
 #[derive(Args)]
 struct GrammarArgs {
-    /// Whose refusals are explained
+    /// Grammar whose refusals to explain
     ///
-    /// All five grammars judge every line, whichever is chosen. This one's refusals are told by component and cause, and it
-    /// decides where lines are selected. One of draft1993, rfc1738, rfc1808, rfc2396 and rfc3986; "urlsift grammars" tells how
-    /// they differ.
+    /// All five grammars judge every line. The chosen grammar's refusals are reported by component and cause. It also
+    /// decides which lines are selected. One of draft1993, rfc1738, rfc1808, rfc2396 and rfc3986; "urlsift grammars"
+    /// describes how they differ.
     #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986",
           value_parser = PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>()),
           hide_possible_values = true)]
@@ -146,29 +146,29 @@ struct GrammarArgs {
     show_secrets: bool,
 }
 
-/// The path of something to read.
+/// Parses the path of an input.
 fn input_path() -> impl TypedValueParser<Value = PathBuf> {
     path("an empty path names no file; standard input is -")
 }
 
-/// The path of something to write.
+/// Parses the path of an output.
 fn output_path() -> impl TypedValueParser<Value = PathBuf> {
     path("an empty path names no file; standard output is -")
 }
 
-/// A path that is not empty; `why` says what to do about one that is.
+/// Parses a path, and refuses an empty one with the message `why`.
 fn path(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
     let path = move |path: OsString| if path.is_empty() { Err(why) } else { Ok(PathBuf::from(path)) };
     OsStringValueParser::new().try_map(path)
 }
 
-/// A number of threads.
+/// Parses a number of threads.
 fn threads(text: &str) -> Result<u32, String> {
     let number = text.parse().ok().filter(|n| (1..=1024).contains(n));
     number.ok_or_else(|| "expected a number of threads from 1 to 1024".to_owned())
 }
 
-/// The kernel of that name, if this machine has it.
+/// Parses the name of a kernel that this machine has.
 fn kernel(name: &str) -> Result<KernelId, String> {
     kernel_of(name, &KernelId::available().collect::<Vec<_>>())
 }
@@ -186,10 +186,10 @@ fn names(kernels: &[KernelId]) -> String {
 }
 
 impl InputArgs {
-    /// The inputs; none named is standard input, unless that is a terminal.
+    /// The inputs. Without any, it is standard input, or `None` if that is a terminal.
     ///
     /// # Errors
-    /// When a glob is none, or a list of names cannot be read.
+    /// If a glob is invalid, or a list of names cannot be read.
     fn inputs(&self) -> io::Result<Option<Vec<Input>>> {
         self.paths.inputs()
     }
@@ -203,8 +203,8 @@ impl InputArgs {
         effort
     }
 
-    /// Does work on the inputs that can be watched and stopped: shows its progress, unless `mixed` says that the output may
-    /// be seen in the same place; and lets the first Ctrl-C or SIGTERM stop it. Returns the signal too, if one came.
+    /// Runs work that shows its progress and can be stopped. Shows no progress if `mixed`, which means that output may
+    /// appear on the same terminal. The first Ctrl-C or SIGTERM stops the work. Returns that signal too, if one came.
     fn attend<R>(
         &self,
         mut effort: Effort,
@@ -224,26 +224,26 @@ impl InputArgs {
     }
 }
 
-/// The number of the signal that asks a program to end, on every system that has it.
+/// The number of SIGTERM on every system that has it.
 const SIGTERM: u8 = 15;
 
 /// How a run of the command ended.
 enum End {
     Done,
-    /// A limit that the user asked for was crossed.
+    /// A condition of `--fail-on` held.
     Crossed,
-    /// An input could not be read to its end; it has been named.
+    /// An input could not be read to its end. It has been named on standard error.
     Incomplete,
-    /// The report does not say whether a limit was crossed.
+    /// The report cannot tell whether a condition of `--fail-on` holds.
     Untold,
-    /// This signal stopped it.
+    /// This signal stopped the work.
     Stopped(u8),
-    /// Nothing was asked for.
+    /// No input was named.
     NoInput,
 }
 
 impl End {
-    /// The end of work that a signal stopped: says so, and what has become of it.
+    /// Reports that a signal stopped the work, with `sentence` on what became of the output.
     fn stopped(signal: Option<u8>, sentence: &str) -> Self {
         let signal = signal.unwrap_or_default();
         complain(&format!("{}: {sentence}", if signal == SIGTERM { "terminated" } else { "interrupted" }));
@@ -282,13 +282,13 @@ pub(crate) fn run() -> ExitCode {
         Ok(End::Done) => ExitCode::SUCCESS,
         Ok(End::Crossed) => ExitCode::from(1),
         Ok(End::Incomplete | End::Untold) => ExitCode::from(2),
-        // What a shell says of a program that the signal has ended.
+        // The status that shells use for programs ended by a signal.
         Ok(End::Stopped(signal)) => ExitCode::from(128 + signal),
         Ok(End::NoInput) => {
             complain("no input: name a file or a directory, or pipe a list in; see urlsift --help");
             ExitCode::from(2)
         }
-        // Whoever read the output has seen enough.
+        // The reader of the output closed it early, which is no error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
             complain(&error.to_string());
@@ -297,19 +297,20 @@ pub(crate) fn run() -> ExitCode {
     }
 }
 
-/// A sentence for the user on standard error. What controls a terminal in it (from a file's
-/// name, say) is escaped.
+/// Prints a sentence for the user on standard error. Escapes bytes that control a terminal, which may come from a file
+/// name.
 fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "urlsift: {}", printable(sentence.as_bytes()));
 }
 
-/// Whether no byte of any input could be read. What stands in the place of an output is then worth more than what would be written.
+/// Whether no byte of any input could be read. An existing output file is then kept rather than replaced by an empty
+/// result.
 fn is_void(inputs: &[Input], failures: &[Failure], effort: &Effort) -> bool {
     let n_bytes = effort.watch.as_ref().map_or(0, Watch::bytes);
     !failures.is_empty() && failures.len() == inputs.len() && n_bytes == 0
 }
 
-/// Names the inputs that could not be read to their end; those that were stopped by a signal are not worth a line each.
+/// Names the inputs that could not be read to their end, except those that a signal stopped.
 fn complain_of(failures: &[Failure], inputs: &[Input]) {
     for failure in failures.iter().filter(|failure| !failure.is_stop()) {
         let input = inputs.get(failure.input as usize);

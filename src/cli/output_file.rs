@@ -1,4 +1,4 @@
-//! Where results go: standard output, or a file that appears whole or not at all.
+//! Outputs of commands: standard output, a device or pipe, or a file that appears complete or not at all.
 
 use std::fs::{self, File};
 use std::io::{self, BufWriter, Stdout, Write};
@@ -9,37 +9,37 @@ use same_file::Handle;
 use tempfile::NamedTempFile;
 use urlsift::input::Input;
 
-/// Where files have been begun. Whoever ends the command without leaving its functions has to remove them.
+/// Temporary files that are not yet in their places. Code that ends the process directly must remove them.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
 
-/// Removes all files that have been begun and are not in their places yet.
+/// Removes all temporary files that are not yet in their places.
 pub(crate) fn abandon() {
     for path in BEGUN.lock().unwrap_or_else(PoisonError::into_inner).drain(..) {
         let _ = fs::remove_file(path);
     }
 }
 
-/// A place to write to, opened before the work is done: what cannot be written to should fail at once.
+/// An output, opened before the work starts so that errors show at once.
 pub(crate) enum Output {
     Standard(Stdout),
-    /// A device or a pipe: it is written to, not replaced.
+    /// A device or a pipe, which is written to and not replaced.
     Stream(File, PathBuf),
-    /// A file that is put in the place of the one named when all is written.
+    /// A temporary file that replaces the named file when everything is written.
     File(NamedTempFile, PathBuf),
 }
 
 impl Output {
-    /// Standard output, or the file at `path`.
+    /// Opens standard output, or the file at `path`.
     ///
     /// # Errors
-    /// When the file cannot be made; the error names it.
+    /// If the file cannot be created. The error names it.
     pub(crate) fn open(path: Option<&Path>) -> io::Result<Self> {
-        // Replacing what standard output leads to would lose what others have written there.
+        // If standard output is redirected to a file, replacing that file would lose what others wrote there.
         let is_standard = |path: &&Path| *path == Path::new("-") || *path == Path::new("/dev/stdout");
         let Some(path) = path.filter(|path| !is_standard(path)) else {
             return Ok(Self::Standard(io::stdout()));
         };
-        // The error of a temporary file names a path that the user has never heard of.
+        // The original error names the temporary file, which the user does not know.
         Self::open_file(path).map_err(|error| match error.kind() {
             io::ErrorKind::Other => named(path, &error),
             kind @ io::ErrorKind::NotFound => {
@@ -52,12 +52,12 @@ impl Output {
         })
     }
 
-    /// Whether it is standard output.
+    /// Whether this is standard output.
     pub(crate) fn is_standard(&self) -> bool {
         matches!(self, Self::Standard(_))
     }
 
-    /// Whether all appears at the end, or nothing.
+    /// Whether the output appears complete or not at all.
     pub(crate) fn appears_whole(&self) -> bool {
         matches!(self, Self::File(..))
     }
@@ -66,14 +66,14 @@ impl Output {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(Self::Stream(File::options().write(true).open(path)?, path.to_owned()));
         }
-        // A link is followed: what it leads to is replaced, or made, not the link.
+        // Follow a symbolic link: replace or create its target, not the link.
         let target = fs::canonicalize(path).or_else(|_| {
             let link = fs::read_link(path)?;
             Ok::<_, io::Error>(path.parent().unwrap_or(Path::new("")).join(link))
         });
         let path = target.unwrap_or_else(|_| path.to_owned());
         let mut builder = tempfile::Builder::new();
-        // The rights that any new file gets, or those that the file has.
+        // Use the permissions of any new file, or those of the file that is replaced.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let file = builder.prefix(".urlsift-").tempfile_in(directory_of(&path))?;
@@ -84,7 +84,7 @@ impl Output {
         Ok(Self::File(file, path))
     }
 
-    /// What it is to be called in a sentence.
+    /// The output's name in messages.
     pub(crate) fn name(&self) -> &Path {
         match self {
             Self::Standard(_) => Path::new("standard output"),
@@ -92,7 +92,7 @@ impl Output {
         }
     }
 
-    /// The file that is written to or will be replaced; `None` if there is none yet, or it is a device or a pipe.
+    /// The file that is written to or will be replaced; `None` for a device, a pipe, or a file that does not exist yet.
     pub(crate) fn file(&self) -> Option<Handle> {
         match self {
             Self::Standard(_) => plain(Handle::stdout().ok()?),
@@ -101,8 +101,10 @@ impl Output {
         }
     }
 
+    /// Checks that the output is not an input.
+    ///
     /// # Errors
-    /// When it is also one of `inputs`: what is read would be replaced, or never end.
+    /// If it is one of `inputs`: that input would be replaced, or never end.
     pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
         let Some(file) = self.file() else { return Ok(()) };
         let is_it = |input: &&Input| {
@@ -119,9 +121,9 @@ impl Output {
         })
     }
 
-    /// Whether what is written to one is written to the other.
+    /// Whether both outputs are the same file.
     pub(crate) fn is_same(&self, other: &Self) -> bool {
-        // Neither may be there yet.
+        // Compare names too, because the files may not exist yet.
         let resolved = |path: &Path| {
             let directory = fs::canonicalize(directory_of(path)).unwrap_or_default();
             directory.join(path.file_name().unwrap_or_default())
@@ -130,7 +132,7 @@ impl Output {
             || self.file().is_some_and(|file| other.file() == Some(file))
     }
 
-    /// Whether it goes to a file: then nobody sees it while it is written.
+    /// Whether the output is a file, so that nobody sees it while it is written.
     pub(crate) fn is_file(&self) -> bool {
         match self {
             Self::Standard(_) => standard_is_file(),
@@ -139,10 +141,10 @@ impl Output {
         }
     }
 
-    /// Writes all that `write` writes.
+    /// Writes everything that `write` writes.
     ///
     /// # Errors
-    /// When the output cannot be written; the error names it. A file that stood in its place is then as it was.
+    /// If the output cannot be written. The error names it, and an existing file is left unchanged.
     pub(crate) fn write(
         self,
         write: impl FnOnce(&mut (dyn Write + Send)) -> io::Result<()>,
@@ -152,7 +154,7 @@ impl Output {
         writer.finish()
     }
 
-    /// A writer, whose errors name the output.
+    /// Starts writing. Errors of the writer name the output.
     pub(crate) fn begin(self) -> Writer {
         Writer { out: BufWriter::with_capacity(1 << 16, self) }
     }
@@ -166,7 +168,7 @@ impl Output {
     }
 }
 
-/// Writes without a buffer.
+/// Unbuffered writing.
 impl Write for Output {
     fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
         self.to().write(bytes)
@@ -177,7 +179,7 @@ impl Write for Output {
     }
 }
 
-/// An output that is being written to. A file appears when it is finished, and not at all if it never is.
+/// An output that is being written. A file appears when [`finish`](Self::finish) is called, and never otherwise.
 pub(crate) struct Writer {
     out: BufWriter<Output>,
 }
@@ -197,13 +199,13 @@ impl Write for Writer {
 }
 
 impl Writer {
-    /// Writes what is left and puts a file in its place.
+    /// Writes the rest of the buffer and moves a file into its place.
     ///
     /// # Errors
-    /// When that fails; the error names the output.
+    /// If that fails. The error names the output.
     pub(crate) fn finish(mut self) -> io::Result<()> {
         self.flush()?;
-        // The buffer is empty; what else there is in it is not written when it is dropped.
+        // The buffer was flushed and is empty.
         let (output, _) = self.out.into_parts();
         if let Output::File(file, path) = output {
             file.persist(&path).map_err(|failed| named(&path, &failed.error))?;
@@ -212,17 +214,17 @@ impl Writer {
     }
 }
 
-/// The directory in which `path` lies.
+/// The directory that contains `path`.
 fn directory_of(path: &Path) -> &Path {
     path.parent().filter(|parent| !parent.as_os_str().is_empty()).unwrap_or(Path::new("."))
 }
 
-/// The regular file at `path`. What is not one is not opened: that alone can do something to it.
+/// The regular file at `path`. Anything else is not opened, because opening a device or a pipe can have side effects.
 fn file_at(path: &Path) -> Option<Handle> {
     fs::metadata(path).is_ok_and(|metadata| metadata.is_file()).then(|| Handle::from_path(path).ok())?
 }
 
-/// The regular file on standard input.
+/// The regular file on standard input, if it is one.
 fn file_on_standard_input() -> Option<Handle> {
     plain(Handle::stdin().ok()?)
 }

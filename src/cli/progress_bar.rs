@@ -1,6 +1,6 @@
-//! How far the work has come: one line on standard error, for somebody who is waiting there, and gone at the end.
+//! A progress bar on standard error, which disappears at the end.
 //!
-//! The library only counts (`Watch`); here that is looked at ten times a second, and drawn.
+//! The library only counts (`Watch`). This file reads the counts ten times per second and draws them.
 
 use std::io::{self, IsTerminal};
 use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
@@ -12,30 +12,30 @@ use urlsift::input::Input;
 use urlsift::progress::Watch;
 use urlsift::report::grouped;
 
-/// Work that is done sooner shows nothing.
+/// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// The time between two looks.
+/// The time between two updates.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// What is drawn where it is known how much there is.
+/// The template if the total size is known.
 const WITH_TOTAL: &str = "[{bar:24}] {percent:>3}%  {decimal_bytes} of {decimal_total_bytes}  {msg}{decimal_bytes_per_sec}  {eta} left";
 
-/// What is drawn of pipes.
+/// The template if the total size is unknown, as for pipes.
 const WITHOUT_TOTAL: &str = "{decimal_bytes}  {msg}{decimal_bytes_per_sec}  {elapsed}";
 
-/// Whether somebody may be waiting: standard error is a terminal, and nothing is typed in there.
+/// Whether somebody may want to see progress: standard error is a terminal, and no input is typed on one.
 pub(crate) fn is_wanted(inputs: &[Input]) -> bool {
     let typed_in = io::stdin().is_terminal() && inputs.iter().any(|input| input.name() == "-");
     let dumb = std::env::var_os("TERM").is_some_and(|term| term == "dumb");
     io::stderr().is_terminal() && !typed_in && !dumb
 }
 
-/// Does `work`, and shows meanwhile how far `watch` says that it has come through `inputs`.
+/// Runs `work`, and shows the progress of `watch` through `inputs` in another thread.
 pub(crate) fn during<R>(watch: &Watch, inputs: &[Input], work: impl FnOnce() -> R) -> R {
     let (done, end) = channel::<()>();
     thread::scope(|scope| {
-        // Without a thread there is nothing to see.
+        // If the system refuses a thread, there is no progress bar.
         let _ = thread::Builder::new().spawn_scoped(scope, move || show(watch, inputs, &end));
         let result = work();
         drop(done);
@@ -43,20 +43,20 @@ pub(crate) fn during<R>(watch: &Watch, inputs: &[Input], work: impl FnOnce() -> 
     })
 }
 
-/// Whether that time has passed before the end.
+/// Waits for `pause`. Returns whether the work is still running.
 fn passes(pause: Duration, end: &Receiver<()>) -> bool {
     end.recv_timeout(pause) == Err(RecvTimeoutError::Timeout)
 }
 
 fn show(watch: &Watch, inputs: &[Input], end: &Receiver<()>) {
-    // Its rate counts from now on; what it is told is drawn as soon as it is complete.
+    // Created now, so that its rate counts from now on. Hidden until its style and length are set.
     let bar = ProgressBar::with_draw_target(None, ProgressDrawTarget::hidden());
     if !passes(PATIENCE, end) {
         return;
     }
     let tell = || {
         bar.set_position(watch.bytes());
-        // Of what comes slowly, some is read before the first line is judged.
+        // A slow input may have bytes read before any line is judged.
         let lines = watch.lines();
         bar.set_message(if lines > 0 { format!("{} lines  ", grouped(lines)) } else { String::new() });
     };

@@ -1,4 +1,4 @@
-//! What somebody may have meant who typed what there is not.
+//! "Did you mean" suggestions.
 
 use std::ffi::OsString;
 
@@ -6,10 +6,10 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
-/// How alike two names have to be, of 1: as alike as clap asks of options.
+/// The minimum similarity of two names, from 0 to 1. clap uses the same value for options.
 const ALIKE: f64 = 0.7;
 
-/// A question for the name that is most like `typed`, if one is like it at all.
+/// A "did you mean" question with the name most similar to `typed`, if any is similar enough.
 pub(crate) fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {
     nearest(typed, names).map(|name| format!("did you mean {name}?"))
 }
@@ -21,7 +21,7 @@ fn nearest<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
     (likeness(nearest) > ALIKE).then_some(nearest)
 }
 
-/// What to do about an input of that name that is not there; `command` is the whole command.
+/// A hint for an input that does not exist; `command` is the root command.
 pub(crate) fn on_missing_input(name: &str, command: &Command) -> Option<String> {
     let names: Vec<_> = command.get_subcommands().map(Command::get_name).collect();
     if names.contains(&name) {
@@ -32,13 +32,13 @@ pub(crate) fn on_missing_input(name: &str, command: &Command) -> Option<String> 
             "inputs are files with URLs in them; for a URL itself: urlsift explain 'URL'".to_owned(),
         );
     }
-    // No command has a name like that of a file.
+    // A name with a slash or a dot is a file, not a misspelt command.
     let near = if name.contains(['/', '.']) { None } else { nearest(name, &names) };
     near.map(|near| format!("if a command was meant: urlsift {near} ..."))
 }
 
-/// Of what is wrong in the words of the command line, what comes first: before a word that is not expected, the value of another one
-/// may be wrong, which clap looks at later. `parse` gives the error of some words.
+/// Returns the first error on the command line. clap reports an unexpected word before it checks the values of earlier
+/// words. `parse` returns the error of the given words.
 pub(crate) fn first_of(
     error: Error,
     words: &[OsString],
@@ -54,7 +54,7 @@ pub(crate) fn first_of(
     parse(&words[..place]).filter(is_first).unwrap_or(error)
 }
 
-/// The error of the command line, with a word on where an option belongs that stands in the wrong place.
+/// Adds a hint to the error if an unknown option belongs to a command.
 pub(crate) fn with_tip(mut error: Error, command: &Command) -> Error {
     if error.kind() != ErrorKind::UnknownArgument {
         return error;

@@ -1,7 +1,7 @@
-//! Accepted but noteworthy: RFC 1738 section 6 (SPEC part 3).
+//! Advisories: noteworthy properties of accepted lines, from RFC 1738, section 6 (SPEC part 3).
 //!
-//! The scan reads a line in as many pieces as it comes in, so that a line of any length needs no more memory than a short
-//! one.
+//! The scan takes a line in any number of parts. So its memory use does not depend on the length of the line. This file does not
+//! decide whether a line is accepted.
 
 use std::fmt;
 
@@ -9,7 +9,7 @@ use crate::grammar::named_enum::{named, write_list};
 use crate::grammar::scheme::{GOPHER, KNOWN};
 
 named! {
-    /// Something worth knowing of a line that at least one grammar accepts. It never changes a verdict.
+    /// Something worth knowing about a line that at least one grammar accepts. It never changes a verdict.
     Advisory {
         /// The userinfo has a password.
         Password = "password",
@@ -21,7 +21,7 @@ named! {
         EncodedControl = "encoded-control",
         /// A percent-encoded delimiter of the scheme's own syntax.
         EncodedDelimiter = "encoded-delimiter",
-        /// A gopher URL that talks to a mail server.
+        /// A gopher URL that connects to a mail server.
         GopherSmtp = "gopher-smtp",
     }
 }
@@ -31,19 +31,19 @@ named! {
 pub struct Advisories(u8);
 
 impl Advisories {
-    /// Whether there are none.
+    /// Returns whether the set is empty.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether `advisory` is among them.
+    /// Returns whether the set contains `advisory`.
     #[must_use]
     pub const fn has(self, advisory: Advisory) -> bool {
         self.0 >> advisory as u8 & 1 == 1
     }
 
-    /// Those there are, in the order of [`Advisory::ALL`].
+    /// The advisories of the set, in the order of [`Advisory::ALL`].
     pub fn iter(self) -> impl Iterator<Item = Advisory> {
         let mut bits = self.0;
         std::iter::from_fn(move || {
@@ -53,7 +53,7 @@ impl Advisories {
         })
     }
 
-    /// Those on percent escapes.
+    /// The advisories on percent escapes: of a control byte, and of a delimiter.
     pub(crate) const fn on_escapes(control: bool, delimiter: bool) -> Self {
         Self(
             (control as u8) << Advisory::EncodedControl as u8
@@ -65,7 +65,7 @@ impl Advisories {
         self.0 |= 1 << advisory as u8;
     }
 
-    /// Adds what is to say of a percent-encoded `byte`. `scheme` is a place in [`KNOWN`].
+    /// Adds the advisories of a percent-encoded `byte`. `scheme` is an index in [`KNOWN`].
     fn add_escaped(&mut self, scheme: Option<usize>, byte: u8) {
         let tab_of_gopher = byte == b'\t' && scheme == Some(GOPHER);
         if matches!(byte, 0 | b'\t' | b'\n' | b'\r') && !tab_of_gopher {
@@ -76,11 +76,12 @@ impl Advisories {
         }
     }
 
-    /// The advisories of a line that is at hand: of the text behind its scheme, which is at that place in [`KNOWN`].
+    /// Returns the advisories of a line that is held in memory whole. `behind` is the text after its scheme, and `scheme` the index
+    /// of the scheme in [`KNOWN`].
     pub(crate) fn of(scheme: Option<usize>, behind: &[u8]) -> Self {
         if let Some(authority) = behind.strip_prefix(b"//") {
             let end = authority.iter().position(|byte| b"/?#@[]".contains(byte)).unwrap_or(authority.len());
-            // With userinfo or an IP literal there is more to know.
+            // Userinfo and IP literals need the full scan.
             if matches!(authority.get(end), Some(b'@' | b'[' | b']')) {
                 let mut scan = AdvisoryScan::new(scheme);
                 scan.feed(behind);
@@ -98,13 +99,15 @@ impl Advisories {
         Self::of_escapes(scheme, behind)
     }
 
-    /// Adds what is to say of the bytes at `at`, if they are one of: the first byte of a port, with the ":" before it; the first
-    /// or second digit of a percent escape, or its "%". The line has no userinfo and no IP literal.
+    /// Adds the advisories of the port or percent escape at `at`.
+    ///
+    /// `at` is the first digit of a port, after its ":", or the "%", the first or the second digit of a percent escape. At any other
+    /// byte, nothing is added. The line has no userinfo and no IP literal.
     #[inline]
     pub(crate) fn add_at(&mut self, scheme: Option<usize>, line: &[u8], at: usize) {
         let byte = |back: usize| line[at.saturating_sub(back).min(line.len() - 1)];
         let percent = match (byte(2), byte(1), byte(0)) {
-            // One more delimiter changes nothing.
+            // Callers pass the second digit only for an escaped delimiter. Another one adds nothing.
             (b'%', ..) if self.has(Advisory::EncodedDelimiter) && at >= 2 => return,
             (b'%', ..) if at >= 2 => at - 2,
             (_, b'%', _) if at >= 1 => at - 1,
@@ -135,13 +138,13 @@ impl Advisories {
         }
     }
 
-    /// The advisories on percent escapes in `text`, whose scheme is at that place in [`KNOWN`].
+    /// Returns the advisories on percent escapes in `text`. `scheme` is an index in [`KNOWN`].
     pub(crate) fn of_escapes(scheme: Option<usize>, text: &[u8]) -> Self {
         let mut found = Self::default();
         let mut rest = text;
         while let Some(at) = memchr::memchr(b'%', rest) {
             rest = &rest[at + 1..];
-            // Escapes mostly stand one behind the other.
+            // Another escape mostly follows directly.
             while let Some(&[high, low]) = rest.get(..2)
                 && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
             {
@@ -157,7 +160,7 @@ impl Advisories {
     }
 }
 
-/// The names joined by commas, or `-` when there are none.
+/// Writes the names, joined by commas, or `-` if there are none.
 impl fmt::Display for Advisories {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_list(out, self.iter().map(Advisory::name))
@@ -172,39 +175,39 @@ impl FromIterator<Advisory> for Advisories {
     }
 }
 
-/// What is being read.
+/// The part of the line that the next byte belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Place {
-    /// The first byte behind the scheme.
+    /// The first byte after the scheme.
     Start,
-    /// The second, behind a "/".
+    /// The second byte, after a "/".
     SecondSlash,
     /// The authority.
     Authority,
-    /// All behind it.
+    /// Everything after the authority.
     Rest,
 }
 
-/// Where a port stops growing: no port, either way.
+/// The limit of the value of a port while its digits are read. No port is this large.
 const NO_PORT: u32 = 1_000_000;
 
-/// The number that some digits stand for.
+/// Returns the value of decimal digits, at most [`NO_PORT`].
 fn number<'a>(digits: impl Iterator<Item = &'a u8>) -> u32 {
     digits.fold(0, |value: u32, digit| (value * 10 + u32::from(digit - b'0')).min(NO_PORT))
 }
 
-/// The text behind the last ":" of what may be the port, outside brackets.
+/// The text after the last ":" so far, outside brackets, which may be the port.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Port {
-    /// No ":" yet.
+    /// There is no ":" yet.
     None,
-    /// Digits so far.
+    /// All bytes so far are digits.
     Number { value: u32, empty: bool },
-    /// Not digits.
+    /// Some byte is not a digit.
     Other,
 }
 
-/// What of a percent escape has been read.
+/// The part of a percent escape that has been read.
 #[derive(Clone, Copy, PartialEq, Eq)]
 enum Escape {
     /// Nothing.
@@ -215,22 +218,22 @@ enum Escape {
     High(u8),
 }
 
-/// Reads a line behind its scheme and finds the advisories in it.
+/// Reads the text after the scheme of a line, and finds its advisories.
 #[derive(Clone)]
 pub(crate) struct AdvisoryScan {
-    /// Place in [`KNOWN`].
+    /// The index of the scheme in [`KNOWN`].
     scheme: Option<usize>,
     place: Place,
     found: Advisories,
-    /// How many bytes of userinfo stand behind its first ":"; `None` before it.
+    /// Whether bytes follow the first ":" of the authority; `None` before that ":".
     behind_colon: Option<bool>,
     port: Port,
-    /// What of a percent escape has been read.
+    /// The part of a percent escape that has been read.
     escape: Escape,
 }
 
 impl AdvisoryScan {
-    /// `scheme` is the place of the line's scheme in [`KNOWN`].
+    /// Starts to scan a line. `scheme` is the index of its scheme in [`KNOWN`].
     pub(crate) fn new(scheme: Option<usize>) -> Self {
         let found = Advisories::default();
         Self {
@@ -243,7 +246,7 @@ impl AdvisoryScan {
         }
     }
 
-    /// Reads on. The first byte of all is the one behind the scheme and its ":", or that of a line without scheme.
+    /// Reads the next bytes. The first byte of the first call follows the scheme and its ":", or begins a line without scheme.
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
             if self.place == Place::Rest && self.escape == Escape::None && byte != b'%' {
@@ -287,7 +290,7 @@ impl AdvisoryScan {
 
     fn authority_byte(&mut self, byte: u8) {
         if byte == b'@' {
-            // All before the last "@" is userinfo, other "@" included.
+            // All bytes before the last "@" are userinfo, including any other "@".
             if self.behind_colon == Some(true) {
                 self.found.add(Advisory::Password);
             }
@@ -316,7 +319,7 @@ impl AdvisoryScan {
         self.found.add_escaped(self.scheme, byte);
     }
 
-    /// The advisories, now that the line has ended.
+    /// Ends the line, and returns its advisories.
     pub(crate) fn finish(mut self) -> Advisories {
         if self.place == Place::Authority {
             self.end_authority();

@@ -1,15 +1,15 @@
-//! The machine that runs all five grammars at once, and for each grammar the one that knows which rule is being read.
+//! The automaton that runs all five grammars at once, and one automaton per grammar that knows which rule is being read.
 //!
-//! All tables are derived from the grammar files by the build script (`build/main.rs`). This module only walks them. It
-//! knows bytes and states; what a line is, or a scheme, it does not know.
+//! The build script (`build/main.rs`) derives all tables from the grammar files. This module only walks them. It knows bytes and
+//! states, but no lines and no schemes.
 
 use crate::grammar::component::Component;
 use crate::grammar::{Grammar, Verdict};
 
-/// What is said of a refusal in a state of a labelled machine.
+/// What is known about a refusal in a state of a labelled automaton.
 pub(crate) struct Label {
     rule: u16,
-    /// Where a defect in this state lies; `None`: in whichever part of the line the delimiters say.
+    /// The component of a defect in this state. If it is `None`, the delimiters of the line decide.
     pub(crate) component: Option<Component>,
     /// Whether a percent escape is open.
     pub(crate) escape: bool,
@@ -18,21 +18,21 @@ pub(crate) struct Label {
     accepting: bool,
 }
 
-/// The machine of one grammar whose states know which rule is being read.
+/// The automaton of one grammar whose states know which rule is being read.
 pub(crate) struct Labelled {
-    /// For each state and class the state after it. A state is the index of its row.
+    /// For each state and byte class, the next state. A state is the index of its row.
     next: &'static [u32],
     labels: &'static [Label],
     dead: u32,
     top: u16,
     escape: u16,
-    /// The rules in which a defect of each component lies.
+    /// For each component, the rules in which its defects lie.
     rules_of: &'static [(Component, &'static [u16])],
     alphabet: [u64; 4],
 }
 
 impl Labelled {
-    /// The state after one more byte, `None` if none can follow.
+    /// Returns the state after one more byte; `None` if no accepted line has this byte here.
     #[inline]
     fn after(&self, state: u32, byte: u8) -> Option<u32> {
         let class = usize::from(tables::CLASS_OF[usize::from(byte)]);
@@ -49,8 +49,8 @@ pub struct Rule {
 }
 
 impl Rule {
-    /// The rules of `grammar` that say what `component` looks like, the outermost ones; none when no refusal of that grammar
-    /// lies there.
+    /// Returns the outermost rules of `grammar` that define `component`. Returns none if no refusal of that grammar lies in
+    /// `component`.
     ///
     /// ```
     /// use urlsift::{Component, Grammar, Rule};
@@ -62,7 +62,7 @@ impl Rule {
     /// ```
     pub fn of(grammar: Grammar, component: Component) -> impl Iterator<Item = Self> {
         let machine = &tables::LABELLED[grammar as usize];
-        // What no rule knows as a scheme is told by the rule that lists them all.
+        // An unknown scheme is reported by the rule that lists all schemes.
         let top: &[u16] =
             if component == Component::Scheme { std::slice::from_ref(&machine.top) } else { &[] };
         let of = machine.rules_of.iter().filter(move |(of, _)| *of == component && top.is_empty());
@@ -77,19 +77,19 @@ impl Rule {
         self.text[..end].trim()
     }
 
-    /// The lines of the rule as printed, without the indentation that all share.
+    /// The lines of the rule as printed, without their common indentation.
     pub fn lines(&self) -> impl Iterator<Item = &'static str> {
         self.text.lines().map(|line| line.strip_prefix(' ').unwrap_or(line).trim_end())
     }
 
-    /// Where the document has it, such as `3.2.2`.
+    /// The section of the document that contains the rule, such as `3.2.2`.
     #[must_use]
     pub fn section(&self) -> &'static str {
         self.section
     }
 }
 
-/// Tells these tables from those of other grammars.
+/// A hash that distinguishes these tables from tables of other rules.
 #[cfg(feature = "scan")]
 pub(crate) use tables::TABLES;
 
@@ -100,18 +100,18 @@ mod tables {
     include!(concat!(env!("OUT_DIR"), "/tables.rs"));
 }
 
-// The sizes that the specification gives for the minimal machines: the grammar files say what it means, or the crate
-// does not compile.
+// The specification proves the sizes of the minimal automata. If a rule in the grammar files is wrong, the sizes differ and the
+// crate does not compile.
 const _: () = {
     let [draft1993, rfc1738, rfc1808, rfc2396, rfc3986] = tables::MINIMAL_SIZES;
     assert!(draft1993 == 208 && rfc1738 == 290 && rfc1808 == 13 && rfc2396 == 13 && rfc3986 == 183);
     assert!(tables::N_STATES == 1279 && tables::N_CLASSES == 51);
 };
 
-/// For each state and each byte below 80, the state after that byte. A state is the index of its row.
+/// For each state and each byte below hexadecimal 80, the next state. A state is the index of its row.
 ///
-/// A row per byte instead of per class costs memory (640 KiB, of which real lists touch some 20) and saves a look-up
-/// and two operations a byte.
+/// Columns for bytes instead of byte classes save a look-up and two operations per byte. They cost 640 KiB of memory, of which
+/// real lists touch about 20 KiB.
 static STEP: [u32; tables::N_STATES * 128] = {
     let mut step = [0; tables::N_STATES * 128];
     let mut at = 0;
@@ -123,18 +123,18 @@ static STEP: [u32; tables::N_STATES * 128] = {
     step
 };
 
-/// A state of the machine that runs all five grammars.
+/// A state of the automaton that runs all five grammars.
 #[derive(Clone, Copy, PartialEq, Eq)]
 pub(crate) struct State(u32);
 
 impl State {
-    /// Nothing is read yet.
+    /// The state before the first byte.
     pub(crate) const START: Self = Self(0);
 
-    /// No grammar can accept any more.
+    /// The state in which no grammar can accept any more.
     pub(crate) const DEAD: Self = Self(tables::NEXT[tables::CLASS_OF[0] as usize] as u32 * 128);
 
-    /// The state after one more byte, which is below 80.
+    /// The state after one more byte, which is below hexadecimal 80.
     #[inline(always)]
     pub(crate) fn step_ascii(self, byte: u8) -> Self {
         Self(STEP[self.0 as usize + usize::from(byte)])
@@ -153,14 +153,14 @@ impl State {
         state
     }
 
-    /// The grammars that accept what has been read.
+    /// The grammars that accept the bytes read so far.
     #[inline(always)]
     pub(crate) fn verdict(self) -> Verdict {
         Verdict::from_bits(tables::ACCEPTING[self.0 as usize / 128])
     }
 }
 
-/// Follows one grammar through a line, in pieces if need be, until it can no longer accept.
+/// Runs one grammar over a line until it can no longer accept. The line may come in several parts.
 #[derive(Clone)]
 pub(crate) struct Tracker {
     grammar: Grammar,
@@ -178,7 +178,7 @@ impl Tracker {
         &tables::LABELLED[self.grammar as usize]
     }
 
-    /// Reads on; does nothing once the grammar refuses.
+    /// Reads the next bytes. Does nothing once the grammar has refused.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         if self.broke_at.is_some() {
             return;
@@ -197,22 +197,22 @@ impl Tracker {
         self.broke_at = n_read.map(|at| bytes[at]);
     }
 
-    /// How many bytes could be read: the offset of the defect, once the line has ended.
+    /// The number of bytes read before the refusal. At the end of the line, this is the offset of the defect.
     pub(crate) fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The byte that no accepted line could have here; `None` if all bytes could be read.
+    /// The byte that caused the refusal, because no accepted line has it here; `None` if all bytes could be read.
     pub(crate) fn broke_at(&self) -> Option<u8> {
         self.broke_at
     }
 
-    /// Whether the line is accepted if it ends here.
+    /// Returns whether the grammar accepts the line if it ends here.
     pub(crate) fn accepts(&self) -> bool {
         self.broke_at.is_none() && self.label().accepting
     }
 
-    /// What is known of the state before the refusal.
+    /// The label of the last state before a refusal.
     pub(crate) fn label(&self) -> &'static Label {
         &self.machine().labels[self.state as usize / tables::N_CLASSES]
     }
@@ -223,18 +223,18 @@ impl Tracker {
         tables::RULES[usize::from(if label.escape { self.machine().escape } else { label.rule })]
     }
 
-    /// Whether an accepted line could have gone on with `byte`.
+    /// Returns whether some accepted line continues with `byte`.
     pub(crate) fn could_follow(&self, byte: u8) -> bool {
         self.machine().after(self.state, byte).is_some()
     }
 }
 
-/// The rule of `grammar` that holds all others.
+/// The rule of `grammar` that contains all others.
 pub(crate) fn top_rule(grammar: Grammar) -> Rule {
     tables::RULES[usize::from(tables::LABELLED[grammar as usize].top)]
 }
 
-/// Whether some rule of `grammar` reads `byte`.
+/// Returns whether some rule of `grammar` contains `byte`.
 pub(crate) fn has_character(grammar: Grammar, byte: u8) -> bool {
     tables::LABELLED[grammar as usize].alphabet[usize::from(byte) / 64] >> (byte % 64) & 1 == 1
 }
@@ -249,7 +249,7 @@ mod tests {
         seen.extend(tables::ACCEPTING);
         seen.sort_unstable();
         seen.dedup();
-        // As printed in the specification: the leftmost digit is draft1993.
+        // As in the specification, where the leftmost digit is draft1993.
         let named = [
             "00000", "00001", "00010", "00011", "00100", "00101", "00110", "00111", "01100", "01101",
             "01110", "01111", "10000", "10110", "10111", "11111",
@@ -262,7 +262,8 @@ mod tests {
         assert_eq!(seen, expected);
     }
 
-    /// Wherever they stand: a byte that no grammar has, a "%" without two hexadecimal digits, and a second "#".
+    /// The violations are a byte that no grammar has, a "%" without two hexadecimal digits, and a second "#". Their position
+    /// does not matter.
     #[test]
     fn no_grammar_accepts_a_line_with_what_the_streams_call_a_violation() {
         let states = || (0..STEP.len()).step_by(128).map(|row| State(u32::try_from(row).unwrap()));
@@ -284,7 +285,7 @@ mod tests {
             assert!(escape.verdict().is_empty());
             assert!(bytes().filter(|byte| !byte.is_ascii_hexdigit()).all(|byte| refuses(escape, byte)));
         }
-        // All that can be reached behind a "#".
+        // All states that can be reached after a "#".
         let mut behind: Vec<State> = states().map(|state| state.step_ascii(b'#')).collect();
         let mut at = 0;
         while at < behind.len() {

@@ -1,14 +1,14 @@
-//! The parts of a line in which a defect can lie.
+//! The parts of a line in which a defect can lie. The doc comment of a variant is also a text for users.
 
 use crate::grammar::named_enum::named;
 
 named! {
-    /// The part of a line in which a defect lies: a component of RFC 3986, or the scheme-specific part by the name of its
-    /// rule. Where two readings are still open at the defect, it is the part that holds both.
+    /// The part of a line that has the defect: a component of RFC 3986, or the scheme-specific part by the name of its rule.
+    /// If two readings are still possible at the defect, it is the part that contains both.
     Component {
         /// The scheme, up to its ":".
         Scheme = "scheme",
-        /// The authority, where its parts cannot be told apart yet.
+        /// The authority, if the defect comes before its parts can be told apart.
         Authority = "authority",
         /// User name and password before the "@".
         Userinfo = "userinfo",
@@ -22,13 +22,13 @@ named! {
         Query = "query",
         /// The fragment.
         Fragment = "fragment",
-        /// All behind the ":" where the grammar has no rule for the scheme (RFC 1738 `schemepart`).
+        /// Everything after the ":" of a scheme that has no rule of its own (RFC 1738 `schemepart`).
         Schemepart = "schemepart",
-        /// The part behind ";" of a relative URL (RFC 1808 `params`).
+        /// The part after ";" in a relative URL (RFC 1808 `params`).
         Params = "params",
-        /// All behind the ":" of a URI that does not go on with "/" (RFC 2396 `opaque_part`).
+        /// Everything after the ":" of a URI if no "/" follows the ":" (RFC 2396 `opaque_part`).
         OpaquePart = "opaque-part",
-        /// ftp: the letter behind ";type=" (RFC 1738 `ftptype`).
+        /// ftp: the letter after ";type=" (RFC 1738 `ftptype`).
         Ftptype = "ftptype",
         /// mailto: the address (RFC 1738 `encoded822addr`).
         Encoded822addr = "encoded822addr",
@@ -52,7 +52,7 @@ named! {
         Wtype = "wtype",
         /// wais: the document (`wpath`).
         Wpath = "wpath",
-        /// prospero: a field behind ";" (RFC 1738 `fieldspec`).
+        /// prospero: a field after ";" (RFC 1738 `fieldspec`).
         Fieldspec = "fieldspec",
     }
 }

@@ -1,4 +1,7 @@
-//! Why a grammar refuses a line: where, in which component, for what cause (SPEC part 4).
+//! Defects: why a grammar refuses a line (SPEC part 4).
+//!
+//! A defect has an offset, a component and a cause. This file derives them from the state of the automaton and the byte at which it
+//! stops. It knows no files and counts nothing.
 
 use std::fmt;
 use std::ops::Range;
@@ -13,7 +16,7 @@ use crate::grammar::scheme::scheme_len;
 use crate::grammar::uri_parts::{beginning, split};
 
 named! {
-    /// Why no accepted line goes on as this one does.
+    /// Why a grammar refuses a line at its defect.
     Cause {
         /// A space.
         Space = "space",
@@ -21,15 +24,15 @@ named! {
         ControlByte = "control-byte",
         /// A byte above 7F.
         NonAscii = "non-ascii",
-        /// A character that no rule of the grammar has anywhere.
+        /// A character that no rule of the grammar contains.
         IllegalCharacter = "illegal-character",
-        /// A character that the grammar has, but not in this place.
+        /// A character that the grammar allows elsewhere, but not here.
         CharacterNotAllowed = "character-not-allowed",
-        /// A "%" that two hexadecimal digits do not follow.
+        /// A "%" without two hexadecimal digits after it.
         BadEscape = "bad-escape",
-        /// A component that must not be empty is empty, or missing.
+        /// A component that must not be empty is empty or missing.
         MissingComponent = "missing-component",
-        /// The line stops before an accepted one could.
+        /// The line ends too early.
         EndsEarly = "ends-early",
         /// The grammar knows a fixed set of schemes, and this is not one of them.
         UnknownScheme = "unknown-scheme",
@@ -42,10 +45,10 @@ named! {
 pub struct Defect {
     /// The grammar that refuses.
     pub grammar: Grammar,
-    /// The smallest offset `i`, in bytes from the start of the line, such that no line the grammar accepts begins with
-    /// the line's first `i + 1` bytes; the length of the line if it is itself the beginning of an accepted line.
+    /// The offset of the first wrong byte, in bytes from the start of the line: the smallest `i` such that no accepted line
+    /// begins with the first `i + 1` bytes. If the line is itself the beginning of an accepted line, the offset is its length.
     pub offset: u64,
-    /// Where in the line the offset lies.
+    /// The part of the line in which the offset lies.
     pub component: Component,
     /// What is wrong there.
     pub cause: Cause,
@@ -54,10 +57,10 @@ pub struct Defect {
 }
 
 impl Defect {
-    /// The defect of a line that `tracker` has read to its end, or `None` if the grammar accepts it.
+    /// Returns the defect of a line that `tracker` has read to its end, or `None` if the grammar accepts the line.
     ///
-    /// `line` is the line or its beginning; no more of it than [`beginning`] gives is looked at, so that a line that is too
-    /// long to be held has the same defect.
+    /// `line` is the line or its beginning. Only the bytes that [`beginning`] returns are examined. So a line that is too long to
+    /// be held in memory has the same defect.
     pub(crate) fn of(grammar: Grammar, tracker: &Tracker, line: &[u8]) -> Option<Self> {
         if tracker.accepts() {
             return None;
@@ -71,7 +74,7 @@ impl Defect {
         if (offset, byte) == (0, Some(b':')) {
             component = Component::Scheme;
         } else if component == Component::Userinfo && matches!(byte, None | Some(b'/' | b'?' | b'#')) {
-            // What could have become userinfo has no "@" behind it: it is host and port.
+            // The bytes read as possible userinfo are host and port, because no "@" follows.
             let authority = split(beginning).authority.unwrap_or_default();
             component = if beginning[authority].contains(&b':') { Component::Port } else { Component::Host };
         } else if component == Component::Path && wants_slashes(tracker, beginning) {
@@ -95,9 +98,9 @@ impl Defect {
             Some(_) => Cause::CharacterNotAllowed,
         };
         let rule = match component {
-            // A scheme that is not known is not half of a known one: the rule is the one that lists them all.
+            // An unknown scheme can begin like a known one. Report the rule that lists all schemes, not that of the known one.
             Component::Scheme => top_rule(grammar),
-            // What was read as userinfo and is not: the rule is that of what it is.
+            // The bytes were read as userinfo, but are host or port. Report the rule of that component.
             Component::Host | Component::Port if label.component == Some(Component::Userinfo) => {
                 Rule::of(grammar, component).next().unwrap_or_else(|| top_rule(grammar))
             }
@@ -106,7 +109,7 @@ impl Defect {
         Some(Self { grammar, offset, component, cause, rule })
     }
 
-    /// Where the rule stands, as one writes it in a sentence, such as `RFC 1738, section 5`.
+    /// The document and section of the rule, as named in a sentence, such as `RFC 1738, section 5`.
     #[must_use]
     pub fn source(&self) -> String {
         let section = self.rule.section();
@@ -115,8 +118,10 @@ impl Defect {
     }
 }
 
-/// The component and the cause of the defect at `at`, of a line that RFC 3986 could accept up to there, and that is behind its
-/// authority there, if it has one, and behind its scheme; `None` when more has to be looked at than the bytes there.
+/// Returns the component and the cause of the defect at `at`, without an automaton.
+///
+/// RFC 3986 must accept some line that begins with the bytes before `at`. These bytes must include the scheme and the authority
+/// of the line, if it has them. Returns `None` for other grammars, and if the bytes around `at` do not decide.
 pub(crate) fn of_illegal_byte(grammar: Grammar, line: &[u8], at: usize) -> Option<(Component, Cause)> {
     let before = line.get(..at)?;
     if grammar != Grammar::Rfc3986 || beginning(line).len() <= at {
@@ -138,14 +143,14 @@ pub(crate) fn of_illegal_byte(grammar: Grammar, line: &[u8], at: usize) -> Optio
     Some((component, cause))
 }
 
-/// Whether one of the two slashes before an authority is all with which the line could have gone on.
+/// Returns whether the line lacks a slash of the "//" before an authority: only "/" could follow there.
 fn wants_slashes(tracker: &Tracker, beginning: &[u8]) -> bool {
     let behind = |scheme: usize| (scheme as u64 + 1..=scheme as u64 + 2).contains(&tracker.offset());
     scheme_len(beginning).is_some_and(behind)
         && (0..=u8::MAX).filter(|&byte| tracker.could_follow(byte)).eq([b'/'])
 }
 
-/// The component in which an offset lies by the delimiters of the line; a delimiter belongs to what it ends.
+/// Returns the component that an offset lies in, by the delimiters of the line. A delimiter belongs to the component it ends.
 fn part_at(line: &[u8], offset: u64) -> Component {
     let parts = split(line);
     let behind = |range: Option<Range<usize>>| range.is_some_and(|range| offset >= range.start as u64);
@@ -160,7 +165,7 @@ fn part_at(line: &[u8], offset: u64) -> Component {
     }
 }
 
-/// The line without the "url:" that draft1993 allows in front (SPEC A62).
+/// Returns the line without the prefix "url:" that draft1993 allows (SPEC A62).
 fn behind_prefix(grammar: Grammar, line: &[u8]) -> &[u8] {
     match line.split_at_checked(4) {
         Some((prefix, rest)) if grammar == Grammar::Draft1993 && prefix.eq_ignore_ascii_case(b"url:") => rest,
@@ -168,7 +173,7 @@ fn behind_prefix(grammar: Grammar, line: &[u8]) -> &[u8] {
     }
 }
 
-/// `component:cause@offset`.
+/// Writes `component:cause@offset`.
 impl fmt::Display for Defect {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(out, "{}:{}@{}", self.component, self.cause, self.offset)

@@ -1,13 +1,13 @@
-//! Bytes of the data as text that a terminal, a table and a JSON string can hold.
+//! Converts bytes of the data to text that is safe in a terminal, a table and a JSON string. This file knows no URL.
 
 use std::fmt::Write;
 use std::ops::Range;
 
-/// Appends `bytes` to `out`: printable ASCII as it is, a backslash doubled, every other byte as `\xHH`.
+/// Appends `bytes` to `out`: printable ASCII unchanged, a backslash doubled, every other byte as `\xHH`.
 ///
-/// The bytes can be read back from it, and nothing in it moves a cursor, changes a colour or turns the direction of text.
+/// The text can be converted back to the bytes. Nothing in it moves a cursor or changes the colour or direction of text.
 pub fn push(out: &mut String, bytes: &[u8]) {
-    // Most lines are printable. Of a chunk all bytes are asked at once, without a branch for each.
+    // Most lines are printable, so 16 bytes are tested at once, without a branch for each byte.
     const CHUNK: usize = 16;
     let is_plain = |byte: u8| matches!(byte, b' '..=b'[' | b']'..=b'~');
     let all_plain = |chunk: &&[u8]| chunk.iter().fold(true, |all, &byte| all & is_plain(byte));
@@ -34,8 +34,10 @@ fn push_byte(out: &mut String, byte: u8) {
     }
 }
 
-/// The name of a file, or a sentence with one in it, as text: what is printable stays, in any script; bytes that are not UTF-8,
-/// control characters and those that turn the direction of text are `\xHH`.
+/// Makes the name of a file, or a sentence that contains one, safe to print.
+///
+/// Printable characters of any script stay. Control characters, characters that change the direction of text, and bytes that are
+/// not UTF-8 become `\xHH`.
 #[must_use]
 pub fn printable(bytes: &[u8]) -> String {
     let mut out = String::new();
@@ -50,17 +52,18 @@ pub fn printable(bytes: &[u8]) -> String {
     out
 }
 
-/// What stands for a password.
+/// The text that replaces a password.
 pub const MASK: &str = "***";
 
-/// `bytes` as [`push`] writes them, each range of `secrets` (ascending, apart) replaced by [`MASK`].
+/// Escapes `bytes` like [`push`], and replaces each range of `secrets` by [`MASK`]. The ranges ascend and do not overlap.
 #[must_use]
 pub fn masked(bytes: &[u8], secrets: &[Range<usize>]) -> String {
     marked(bytes, usize::MAX, secrets).0
 }
 
-/// What [`masked`] gives, and where in it the byte at `at` stands: start and end, the end excluded. Both are the length when
-/// there is no such byte; a masked byte is its mask.
+/// Returns the text of [`masked`], and the start and end of the byte at `at` in it. The end is exclusive.
+///
+/// If there is no such byte, start and end are the length of the text. If the byte is masked, they are those of its mask.
 #[must_use]
 pub fn marked(bytes: &[u8], at: usize, secrets: &[Range<usize>]) -> (String, [usize; 2]) {
     let mut out = String::with_capacity(bytes.len());
@@ -92,8 +95,8 @@ pub fn marked(bytes: &[u8], at: usize, secrets: &[Range<usize>]) -> (String, [us
     (out, mark.unwrap_or([end, end]))
 }
 
-/// The part of an escaped `text` to show where it has to fit into `width` characters: around `mark`, and not through an
-/// escape.
+/// Returns the part of an escaped `text` to show in `width` characters. It includes `mark` and cuts through no escape. To include
+/// `mark`, it can be longer than `width`.
 #[must_use]
 pub fn window(text: &str, mark: [usize; 2], width: usize) -> Range<usize> {
     if text.len() <= width {

@@ -1,4 +1,7 @@
-//! One line under all five grammars: the verdict at once, the reasons on demand.
+//! Judges one line under all five grammars.
+//!
+//! [`judge()`] computes the verdict at once. Defects and advisories are computed only when they are asked for. This file knows no
+//! files and counts nothing.
 
 use std::ops::Range;
 
@@ -8,12 +11,12 @@ use crate::grammar::defect::Defect;
 use crate::grammar::scheme::{find_known, scheme_len};
 use crate::grammar::{Grammar, Verdict};
 
-/// Whether a line has a scheme. Depends on no grammar (SPEC A7).
+/// Whether a line has a scheme. This does not depend on a grammar (SPEC A7).
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 pub enum Kind {
-    /// It has one.
+    /// The line has a scheme.
     Absolute,
-    /// It has none.
+    /// The line has no scheme.
     Relative,
 }
 
@@ -28,7 +31,7 @@ impl Kind {
     }
 }
 
-/// What there is to say of one line.
+/// The judgement of one line: its verdict, and on demand its defects and advisories.
 #[derive(Clone, Copy, Debug)]
 pub struct Judgement<'a> {
     line: &'a [u8],
@@ -38,8 +41,8 @@ pub struct Judgement<'a> {
 
 /// Judges `line` under all five grammars at once.
 ///
-/// `line` is judged as it stands, without its terminator; nothing is trimmed, and any bytes will do. The empty line is the
-/// empty reference. Linear in the length of the line, without allocation: one table look-up a byte.
+/// `line` is judged unchanged: pass it without its terminator, because nothing is trimmed. Any bytes are allowed. The empty line
+/// is the empty reference. The cost is one table look-up per byte, without allocation.
 ///
 /// ```
 /// use urlsift::{Grammar, judge};
@@ -65,25 +68,25 @@ impl<'a> Judgement<'a> {
         self.verdict
     }
 
-    /// Whether the line has a scheme.
+    /// Returns whether the line has a scheme.
     #[must_use]
     pub fn kind(&self) -> Kind {
         if self.scheme_len.is_some() { Kind::Absolute } else { Kind::Relative }
     }
 
-    /// Where the scheme lies, in bytes from the start of the line; its ":" is left out.
+    /// The range of bytes of the scheme, without its ":".
     #[must_use]
     pub fn scheme_span(&self) -> Option<Range<usize>> {
         self.scheme_len.map(|len| 0..len)
     }
 
-    /// The scheme as it stands in the line.
+    /// The scheme, in the letter case of the line.
     #[must_use]
     pub fn scheme(&self) -> Option<&'a [u8]> {
         self.scheme_len.map(|len| &self.line[..len])
     }
 
-    /// Why `grammar` refuses the line; `None` if it accepts it. Linear in the offset of the defect.
+    /// Returns why `grammar` refuses the line; `None` if it accepts the line. The cost is linear in the offset of the defect.
     #[must_use]
     pub fn defect(&self, grammar: Grammar) -> Option<Defect> {
         if self.verdict.accepts(grammar) {
@@ -92,8 +95,8 @@ impl<'a> Judgement<'a> {
         Defect::of(grammar, &self.track(grammar), self.line)
     }
 
-    /// All bytes with which a line that `grammar` accepts could have gone on at the offset of the defect, ascending;
-    /// empty if it accepts the line.
+    /// Returns the bytes that an accepted line could have at the offset of the defect, ascending. Empty if `grammar` accepts the
+    /// line.
     pub fn could_follow(&self, grammar: Grammar) -> impl Iterator<Item = u8> {
         let tracker = (!self.verdict.accepts(grammar)).then(|| self.track(grammar));
         (0..=u8::MAX).filter(move |&byte| tracker.as_ref().is_some_and(|tracker| tracker.could_follow(byte)))
@@ -105,7 +108,7 @@ impl<'a> Judgement<'a> {
         tracker
     }
 
-    /// What is noteworthy; nothing if no grammar accepts the line. Linear in the length of the line.
+    /// Returns the advisories of the line; none if no grammar accepts it. The cost is linear in the length of the line.
     #[must_use]
     pub fn advisories(&self) -> Advisories {
         if self.verdict.is_empty() {

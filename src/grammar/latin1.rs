@@ -1,4 +1,4 @@
-//! Bytes as text that can be taken back: each byte is the character of its number, U+0000 to U+00FF. What is ASCII looks as it is.
+//! Bytes as text that can be converted back. Each byte becomes the character with its number, U+0000 to U+00FF; ASCII is unchanged.
 
 use serde::de::Error;
 use serde::{Deserialize, Deserializer, Serializer};
@@ -7,17 +7,17 @@ pub(crate) fn text_of(bytes: &[u8]) -> String {
     bytes.iter().copied().map(char::from).collect()
 }
 
-/// The bytes that a text stands for; `None` if it stands for none.
+/// Converts text back to bytes; `None` if it has a character above U+00FF.
 pub(crate) fn bytes_of(text: &str) -> Option<Box<[u8]>> {
     text.chars().map(|character| u8::try_from(character).ok()).collect()
 }
 
-/// For serde's `with`.
+/// Serialises bytes as text; used by serde's `with`.
 pub(crate) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
     to.serialize_str(&text_of(bytes))
 }
 
-/// For serde's `with`.
+/// Deserialises bytes from text; used by serde's `with`.
 pub(crate) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Box<[u8]>, D::Error> {
     let text = String::deserialize(from)?;
     bytes_of(&text).ok_or_else(|| D::Error::custom("a character above U+00FF stands for no byte"))

@@ -1,8 +1,8 @@
-//! The five grammars by name, and the set of them that accept a line.
+//! The five grammars by name, and the set of grammars that accept a line.
 //!
-//! What each grammar accepts stands in its own file in `rules/` (`draft1993.rs`, `rfc1738.rs`, `rfc1808.rs`,
-//! `rfc2396.rs`, `rfc3986.rs`): the rules of the document in its order. Those files are read by the build script, which
-//! derives the machine of `automaton.rs` from them; nothing of them is compiled into the library but the rules' texts.
+//! Each grammar has a file in `rules/` (`draft1993.rs`, `rfc1738.rs`, `rfc1808.rs`, `rfc2396.rs`, `rfc3986.rs`), with the rules of its
+//! document in their order. Only the build script compiles these files: it derives the automata of `automaton.rs` from them. The
+//! library contains only the texts of the rules. This folder judges one line; it knows no files and counts nothing.
 
 pub(crate) mod named_enum;
 #[cfg(feature = "scan")]
@@ -44,7 +44,7 @@ pub enum Grammar {
 }
 
 impl Grammar {
-    /// All five, in the order in which they are always listed.
+    /// All five grammars. Every list of grammars has this order.
     pub const ALL: [Self; 5] = [Self::Draft1993, Self::Rfc1738, Self::Rfc1808, Self::Rfc2396, Self::Rfc3986];
 
     /// The name in commands and reports, such as `rfc3986`.
@@ -59,7 +59,7 @@ impl Grammar {
         }
     }
 
-    /// The document as one writes it in a sentence, such as `RFC 3986`.
+    /// The document as it is named in a sentence, such as `RFC 3986`.
     #[must_use]
     pub const fn document(self) -> &'static str {
         match self {
@@ -95,7 +95,7 @@ impl Grammar {
         }
     }
 
-    /// Where in the document the grammar stands as a whole, such as `appendix A`.
+    /// The section of the document that contains the whole grammar, such as `appendix A`.
     #[must_use]
     pub const fn section(self) -> &'static str {
         match self {
@@ -106,7 +106,7 @@ impl Grammar {
         }
     }
 
-    /// What sets it apart from the others, in a sentence.
+    /// The difference from the other grammars, in a sentence.
     #[must_use]
     pub const fn difference(self) -> &'static str {
         match self {
@@ -139,7 +139,7 @@ impl fmt::Display for Grammar {
     }
 }
 
-/// The error of reading a grammar's name: it is none of the five.
+/// The error of parsing a name that is none of the five grammars.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct UnknownGrammar;
@@ -174,39 +174,39 @@ impl FromStr for Grammar {
 pub struct Verdict(u8);
 
 impl Verdict {
-    /// How many sets of five grammars there are; 16 of them can be a line's verdict.
+    /// The number of sets of five grammars. 16 of them occur as the verdict of a line.
     pub const COUNT: usize = 32;
 
-    /// The set whose bit `g` says whether grammar number `g` of [`Grammar::ALL`] is in it; higher bits are dropped.
+    /// The set with these bits: bit `g` says whether it contains grammar number `g` of [`Grammar::ALL`]. Higher bits are ignored.
     #[must_use]
     pub const fn from_bits(bits: u8) -> Self {
         Self(bits & 0b1_1111)
     }
 
-    /// All sets there are, in the order of their bits.
+    /// All sets of grammars, in the order of their bits.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..1 << Grammar::ALL.len()).map(Self::from_bits)
     }
 
-    /// Bit `g` says whether grammar number `g` of [`Grammar::ALL`] is in the set; below [`Verdict::COUNT`].
+    /// The set as bits: bit `g` says whether it contains grammar number `g` of [`Grammar::ALL`]. Less than [`Verdict::COUNT`].
     #[must_use]
     pub const fn bits(self) -> u8 {
         self.0
     }
 
-    /// Whether `grammar` accepts the line.
+    /// Returns whether `grammar` accepts the line.
     #[must_use]
     pub const fn accepts(self, grammar: Grammar) -> bool {
         self.0 >> grammar as u8 & 1 == 1
     }
 
-    /// Whether no grammar accepts the line.
+    /// Returns whether no grammar accepts the line.
     #[must_use]
     pub const fn is_empty(self) -> bool {
         self.0 == 0
     }
 
-    /// Whether all grammars of `other` are in the set.
+    /// Returns whether the set contains all grammars of `other`.
     #[must_use]
     pub const fn includes(self, other: Self) -> bool {
         self.0 & other.0 == other.0
@@ -218,14 +218,14 @@ impl Verdict {
     }
 }
 
-/// The set of some grammars.
+/// Collects grammars into a set.
 impl FromIterator<Grammar> for Verdict {
     fn from_iter<I: IntoIterator<Item = Grammar>>(grammars: I) -> Self {
         Self(grammars.into_iter().fold(0, |bits, grammar| bits | 1 << grammar as u8))
     }
 }
 
-/// The names of the accepting grammars joined by commas, or `-` when there are none.
+/// Writes the names of the accepting grammars, joined by commas, or `-` if there are none.
 impl fmt::Display for Verdict {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         write_list(out, self.iter().map(Grammar::name))

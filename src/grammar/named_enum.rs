@@ -1,8 +1,9 @@
-//! How enums get their public names, and how sets of them are written.
+//! A macro for enums whose variants have public names, and the form in which sets of names are written.
 
 use std::fmt;
 
-/// Declares an enum whose variants have public names: stable, lower-case, hyphenated. Serialised it is its name.
+/// Declares an enum whose variants have public names: stable, lower-case, hyphenated. A variant is serialised as its name.
+/// Its doc comment is also its `meaning()`, which users read.
 macro_rules! named {
     ($(#[$meta:meta])* $kind:ident { $($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+ }) => {
         $(#[$meta])*
@@ -14,7 +15,7 @@ macro_rules! named {
         pub enum $kind { $($(#[doc = $doc])+ #[cfg_attr(feature = "scan", serde(rename = $name))] $variant,)+ }
 
         impl $kind {
-            /// All of them, in the order in which they are listed.
+            /// All variants, in the order in which they are listed.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The public name: stable, lower-case, hyphenated.
@@ -23,7 +24,7 @@ macro_rules! named {
                 match self { $(Self::$variant => $name,)+ }
             }
 
-            /// What it means, in a sentence.
+            /// The meaning, in a sentence.
             #[must_use]
             pub const fn meaning(self) -> &'static str {
                 match self { $(Self::$variant => concat!($($doc),+).trim_ascii(),)+ }

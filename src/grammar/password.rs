@@ -1,8 +1,9 @@
-//! Where a line may hold a password: what is not shown of it, whatever a grammar says of the line.
+//! Finds possible passwords in a line, so that output can mask them. This file knows no grammar.
 //!
-//! Lists have URLs that are misspelt, stand in other URLs or lack their scheme, and a password that is shown once is known. So
-//! delimiters are looked for, and no structure: "/", ":" and "@" count percent-encoded as well, "\" as a slash, and where it is not
-//! clear how far a password goes, it goes as far as it can. What is masked too much is read no worse.
+//! Many lists contain URLs that are misspelt, are part of another URL, or lack their scheme. A password is disclosed once it is
+//! shown. So the search looks for delimiters, and needs no valid structure. "/", ":" and "@" count also when they are
+//! percent-encoded, and "\" counts as a slash. If the end of a password is unclear, the longest possible range is masked. Masking
+//! too much does little harm.
 
 use std::ops::Range;
 
@@ -10,15 +11,19 @@ use memchr::{memchr, memchr2, memrchr, memrchr_iter};
 
 use crate::grammar::scheme::find_known;
 
-/// Where passwords may stand in a line, ascending and apart. `line` is a whole line, or the beginning of one where `cut` says so:
-/// then what has not ended may be a password too, the empty rest behind `line` included.
+/// Returns the ranges of `line` that may be passwords, ascending and without overlap.
 ///
-/// - Behind two slashes, or a ":" and one, anywhere in the line: between the first ":" and the last "@" before the next "/". A ":"
-///   that no port follows, in what then has no "@", begins a password that ends at the last "@" of the line.
-/// - At the beginning of the line: between the first ":" and the last "@", unless the ":" stands behind a scheme that is known, or
-///   before a port.
+/// `line` is a whole line, or the beginning of one if `cut` is true. Then a password may be open at the end of `line`. It counts
+/// even if none of its bytes are in `line`; its range is empty then.
 ///
-/// Linear in the length.
+/// - Two slashes, or a ":" and one slash, begin an authority anywhere in the line. It ends before the next "/". A password lies
+///   between its first ":" and its last "@".
+/// - If an authority has no ":" before its last "@", a later ":" begins a password, unless a port follows. It ends at the last "@"
+///   of the line.
+/// - At the beginning of the line, a password lies between the first ":" and the last "@". A ":" after a known scheme does not
+///   count. If a port follows the ":", there is no password.
+///
+/// The cost is linear in the length.
 ///
 /// ```
 /// use urlsift::grammar::password::secrets;
@@ -36,7 +41,7 @@ pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
     secrets
 }
 
-/// The same for text from the middle of a line.
+/// Returns the ranges of `text` that may be passwords, where `text` is from the middle of a line.
 pub(crate) fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     let mut secrets = Vec::new();
     if let Some(text) = Text::new(text, cut) {
@@ -45,10 +50,10 @@ pub(crate) fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     secrets
 }
 
-/// Schemes beside the known ones in which an "@" belongs to an address.
+/// Schemes in which an "@" belongs to an address, in addition to the known schemes.
 const OF_ADDRESSES: [&[u8]; 7] = [b"acct", b"im", b"pres", b"sip", b"sips", b"tag", b"xmpp"];
 
-/// A delimiter, as it is or percent-encoded.
+/// A delimiter, literal or percent-encoded.
 #[derive(Clone, Copy, PartialEq)]
 enum Kind {
     Slash,
@@ -57,6 +62,7 @@ enum Kind {
     At,
 }
 
+/// A delimiter and its range of bytes.
 struct Mark {
     kind: Kind,
     start: usize,
@@ -64,7 +70,7 @@ struct Mark {
 }
 
 impl Mark {
-    /// The delimiter at `start`. One that is encoded may be so more than once: its "%" is "%25" then, and so on.
+    /// Returns the delimiter at `start`. It may be encoded more than once: then its "%" is written "%25", and so on.
     fn at(text: &[u8], start: usize) -> Option<Self> {
         let kind = |byte| match byte {
             b'/' => Some(Kind::Slash),
@@ -95,7 +101,7 @@ impl Mark {
     }
 }
 
-/// The delimiters in a part of `text`, in their order.
+/// The delimiters in the range `part` of `text`, in order.
 fn marks(text: &[u8], part: Range<usize>) -> impl Iterator<Item = Mark> {
     let mut at = part.start;
     std::iter::from_fn(move || {
@@ -113,32 +119,33 @@ fn marks(text: &[u8], part: Range<usize>) -> impl Iterator<Item = Mark> {
     })
 }
 
-/// The last "@" of a part of `text`; one that is encoded only if there is no other.
+/// Returns the last "@" in the range `part` of `text`. An encoded one counts only if there is no literal one.
 fn last_at(text: &[u8], part: Range<usize>) -> Option<Mark> {
     let at = |n: usize| Mark::at(text, part.start + n).filter(|mark| mark.kind == Kind::At);
     let bytes = &text[part.clone()];
     memrchr(b'@', bytes).and_then(at).or_else(|| memrchr_iter(b'%', bytes).find_map(at))
 }
 
-/// Whether what stands behind a ":" is a port, and not a password of digits.
+/// Returns whether the text after a ":" begins with a port: at most five digits, perhaps none, and then a delimiter or the end.
 fn is_port(behind: &[u8]) -> bool {
     let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
     let ends = behind.get(digits).is_none_or(|byte| b"/?#%&<>\"' ".contains(byte));
     digits <= 5 && ends
 }
 
+/// The text to search.
 struct Text<'a> {
     bytes: &'a [u8],
-    /// Whether it goes on behind them.
+    /// Whether the line continues after `bytes`.
     cut: bool,
-    /// Where the last "@" begins; the end if there is none and it goes on.
+    /// The offset of the last "@"; the length of `bytes` if the line continues.
     last_at: usize,
 }
 
 impl<'a> Text<'a> {
-    /// `None` if nothing in it can be a password.
+    /// Returns `None` if no part of `bytes` can be a password.
     fn new(bytes: &'a [u8], cut: bool) -> Option<Self> {
-        // One that is encoded counts only behind the others.
+        // An encoded "@" counts only after the last literal one.
         let raw = memrchr(b'@', bytes);
         let behind = raw.map_or(0, |at| at + 1);
         let last = last_at(bytes, behind..bytes.len()).map(|mark| mark.start).or(raw);
@@ -146,15 +153,15 @@ impl<'a> Text<'a> {
         last_at.map(|last_at| Self { bytes, cut, last_at })
     }
 
-    /// A password that begins here and ends nobody knows where.
+    /// Returns the password that begins at `start`, if its end is unclear: it extends to the last "@" of the text.
     fn to_the_last_at(&self, start: usize) -> Option<Range<usize>> {
         (start < self.last_at).then_some(start..self.last_at)
     }
 
-    /// What may be a password before any slash: `fred:secret@example.org`.
+    /// Returns the possible password at the beginning of a line, as in `fred:secret@example.org`.
     fn at_the_beginning(&self) -> Option<Range<usize>> {
         let text = self.bytes;
-        // A slash right behind a ":" begins an authority.
+        // A slash directly after a ":" begins an authority.
         let mut behind_colon = None;
         let authority = marks(text, 0..text.len()).find(|mark| {
             let found = mark.is_slash() && behind_colon == Some(mark.start);
@@ -186,10 +193,10 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Adds what may be a password in an authority, behind those in `secrets`.
+    /// Adds the possible passwords in authorities. The search starts after the last range of `secrets`.
     fn behind_slashes(&self, secrets: &mut Vec<Range<usize>>) {
         let mut start = secrets.last().map_or(0, |secret| secret.end);
-        // Where a slash would have to stand to begin an authority, and whether encoded.
+        // The offset at which a slash would begin an authority, and whether that slash has to be encoded.
         let mut delimited = None;
         while let Some(mark) = marks(self.bytes, start..self.bytes.len()).next() {
             start = mark.end;
@@ -206,10 +213,10 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// What may be a password in the authority behind a slash, and where to look on.
+    /// Returns the possible password in the authority after `slash`, and the offset at which the search continues.
     fn in_authority(&self, slash: &Mark) -> (Option<Range<usize>>, usize) {
         let (text, start) = (self.bytes, slash.end);
-        // An authority whose slashes are encoded ends at such a one too.
+        // An authority after encoded slashes also ends at an encoded slash.
         let ends = |mark: &Mark| mark.kind == Kind::Slash && (slash.is_encoded() || !mark.is_encoded());
         let ending = marks(text, start..text.len()).find(ends);
         let end = ending.as_ref().map_or(text.len(), |mark| mark.start);
@@ -223,7 +230,7 @@ impl<'a> Text<'a> {
             Some(colon) if colon <= userinfo => (colon < userinfo).then_some(colon..userinfo),
             _ => {
                 let host = at.map_or(start, |at| at.end);
-                // In an IP literal, ":" begins no password.
+                // A ":" inside an IP literal does not begin a password.
                 let literal = text[host..end].strip_prefix(b"[").and_then(|rest| memchr(b']', rest));
                 let host = literal.map_or(host, |len| host + len + 2);
                 let doubtful = colon(host).filter(|&colon| !is_port(&text[colon..]));

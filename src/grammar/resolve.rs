@@ -1,20 +1,19 @@
-//! What a reference refers to, given a base: RFC 3986, section 5, strict.
+//! Resolves references against a base: RFC 3986, section 5, strict.
 //!
-//! Bytes in, bytes out: components are told apart by their delimiters alone ([`split`]), so that any reference resolves to
-//! something, and those that RFC 3986 accepts to a URI that it accepts. Nothing is normalized but dot-segments: letter case,
-//! escapes ("%2E" is no dot) and default ports stay.
+//! Delimiters alone separate the components ([`split`]). So any reference resolves to some target, and RFC 3986 accepts the target if
+//! it accepts the reference. Only dot-segments are normalized. Letter case, escapes ("%2E" is not a dot) and default ports stay.
 //!
-//! Where the document can be read in several ways:
+//! The document leaves some cases open. This file decides them as follows:
 //!
-//! - Section 5.2.2 lets a parser that is not strict take a scheme that is also the base's for none. This one is strict: `http:g`
-//!   is `http:g` under any base.
-//! - Surplus ".." are dropped (5.2.4, and the examples of 5.4.2). RFC 1808 kept them, and so does erratum 4547, which is
-//!   reported and not verified.
-//! - A base whose path ends in "/.." is merged as any other (5.2.3). Erratum 4789, reported too, would not cut the "..".
-//! - A target without authority whose path begins with "//" would be recomposed (5.3) to something else: `a:/` and `.//b` to
-//!   `a://b`, where "b" is an authority; section 3.3 forbids such a path and says nothing of what to do. Here "/." is put before it,
-//!   `a:/.//b`, which refers to that path and resolves to itself again. The WHATWG URL standard writes it so too.
-//! - Of a path that begins with no "/", 5.2.4 can make one that does: `/c` of `b/../c`, so that `x:b/../c` is `x:/c`. So it is here.
+//! - Section 5.2.2 lets a parser that is not strict ignore a scheme that equals the base's. This one is strict: `http:g` is
+//!   `http:g` under any base.
+//! - Surplus ".." segments are dropped (5.2.4, and the examples of 5.4.2). RFC 1808 kept them. So does erratum 4547, which is
+//!   reported, but not verified.
+//! - A base whose path ends in "/.." is merged like any other (5.2.3). Erratum 4789, also only reported, would keep the "..".
+//! - A target without authority can have a path that begins with "//", which section 3.3 forbids. Recomposing it (5.3) changes its
+//!   meaning: `a:/` and `.//b` give `a://b`, where "b" is an authority. The RFC does not say what to do. Here "/." precedes such a
+//!   path: `a:/.//b` refers to the intended path, and resolves to itself. The WHATWG URL standard does the same.
+//! - Section 5.2.4 can turn a path without leading "/" into one with it: `b/../c` becomes `/c`. So `x:b/../c` resolves to `x:/c`.
 
 use std::fmt;
 
@@ -47,17 +46,17 @@ use crate::grammar::uri_parts::{Parts, split};
 /// ```
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Base {
-    /// Without its fragment.
+    /// The base without its fragment.
     text: Vec<u8>,
     parts: Parts,
     had_fragment: bool,
 }
 
 impl Base {
-    /// The base `url`, without its fragment if it has one.
+    /// Makes a base of `url`, without its fragment.
     ///
     /// # Errors
-    /// When RFC 3986 refuses it, or it has no scheme.
+    /// When RFC 3986 refuses `url`, or it has no scheme.
     pub fn new(url: &[u8]) -> Result<Self, BaseError> {
         let judgement = judge(url);
         if let Some(defect) = judgement.defect(Grammar::Rfc3986) {
@@ -77,27 +76,28 @@ impl Base {
         &self.text
     }
 
-    /// Its scheme as it stands: that of all targets of references that have none.
+    /// The scheme, in the letter case of the base. It is also the scheme of each target whose reference has none.
     #[must_use]
     pub fn scheme(&self) -> &[u8] {
         self.parts.scheme.clone().map_or(&[], |scheme| &self.text[scheme])
     }
 
-    /// Whether it had a fragment, which is no part of a base (RFC 3986, section 5.1).
+    /// Returns whether the URL had a fragment, which is not part of a base (RFC 3986, section 5.1).
     #[must_use]
     pub fn had_fragment(&self) -> bool {
         self.had_fragment
     }
 
-    /// Replaces what `target` holds by the target URI of `reference`: RFC 3986, section 5.2.2.
+    /// Replaces the contents of `target` by the target URI of `reference` (RFC 3986, section 5.2.2).
     ///
-    /// Any bytes have one; RFC 3986 accepts it if it accepts the reference. The empty reference is the base. Linear in the lengths
-    /// of base and reference, whatever segments they have; allocates only what `target` lacks.
+    /// Any bytes have a target. RFC 3986 accepts the target if it accepts the reference. The target of the empty reference is the
+    /// base. The cost is linear in the lengths of base and reference, even with many segments. Allocates only if `target` is too
+    /// small.
     pub fn resolve(&self, reference: &[u8], target: &mut Vec<u8>) {
         target.clear();
         let base = &self.text;
         let Parts { scheme, authority, path, query, .. } = split(reference);
-        // Components with their delimiters lie side by side, so that recomposing them (5.3) is copying them as they are.
+        // Components and their delimiters are adjacent, so recomposing them (5.3) means copying them unchanged.
         let (before, behind) = (&reference[..path.start], &reference[path.end..]);
         let path = &reference[path];
         if scheme.is_some() {
@@ -118,7 +118,7 @@ impl Base {
         target.extend(behind);
     }
 
-    /// What a path that begins with no "/" is merged with: RFC 3986, section 5.2.3.
+    /// The part of the base's path that precedes a path without leading "/" (RFC 3986, section 5.2.3).
     fn directory(&self) -> &[u8] {
         let path = &self.text[self.parts.path.clone()];
         if path.is_empty() && self.parts.authority.is_some() {
@@ -128,7 +128,7 @@ impl Base {
     }
 }
 
-/// Appends a path, which comes in pieces, without its dot-segments.
+/// Appends a path, given as several slices, without its dot-segments.
 fn push_path(target: &mut Vec<u8>, pieces: &[&[u8]], has_authority: bool) {
     let start = target.len();
     for piece in pieces {
@@ -140,27 +140,26 @@ fn push_path(target: &mut Vec<u8>, pieces: &[&[u8]], has_authority: bool) {
     }
 }
 
-/// Removes the dot-segments of the path that begins at `start`: RFC 3986, section 5.2.4, step by step, the output buffer in
-/// front of the input buffer in the same bytes.
+/// Removes the dot-segments of the path that begins at `start`, by the steps of RFC 3986, section 5.2.4.
 ///
-/// The output is never longer than what has been read, and each of its bytes is written once and looked at once more at most, when
-/// it is taken back.
+/// The output buffer and the input buffer share the same bytes, with the output in front. The output is never longer than the
+/// input read so far. Each byte is written once, and read again at most once, when its segment is removed.
 fn remove_dot_segments(path: &mut Vec<u8>, start: usize) {
     let (mut read, mut written) = (start, start);
-    // Where the output ends without its last segment and the "/" before it.
+    // The end of the output after removing its last segment and the "/" before it.
     let cut = |path: &[u8], written| start + memrchr(b'/', &path[start..written]).unwrap_or(0);
     loop {
         match &path[read..] {
             [] => break,
-            // A, and B where something follows. What has no "/" before it stands at the very beginning.
+            // Step A, and step B if something follows. A segment without "/" before it is the first of the path.
             [b'.', b'.', b'/', ..] => read += 3,
             [b'.', b'/', ..] | [b'/', b'.', b'/', ..] => read += 2,
-            // C where something follows.
+            // Step C if something follows.
             [b'/', b'.', b'.', b'/', ..] => {
                 written = cut(path, written);
                 read += 3;
             }
-            // B and C at the end: what is left of them is a "/", which E moves.
+            // Steps B and C at the end of the path. They leave a "/", which step E moves to the output.
             end @ ([b'/', b'.'] | [b'/', b'.', b'.']) => {
                 if end.len() == 3 {
                     written = cut(path, written);
@@ -169,9 +168,9 @@ fn remove_dot_segments(path: &mut Vec<u8>, start: usize) {
                 path[written] = b'/';
                 written += 1;
             }
-            // D
+            // Step D.
             [b'.'] | [b'.', b'.'] => read = path.len(),
-            // E
+            // Step E.
             [_, rest @ ..] => {
                 let len = 1 + memchr(b'/', rest).unwrap_or(rest.len());
                 path.copy_within(read..read + len, written);
@@ -183,28 +182,28 @@ fn remove_dot_segments(path: &mut Vec<u8>, start: usize) {
     path.truncate(written);
 }
 
-/// Why something is no base.
+/// The error of a URL that cannot be a base.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct BaseError {
     kind: BaseErrorKind,
     message: String,
 }
 
-/// What kind of error it is.
+/// The reason why a URL cannot be a base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum BaseErrorKind {
-    /// RFC 3986 refuses it.
+    /// RFC 3986 refuses the URL.
     Refused {
-        /// The defect's offset in bytes: the first byte with which nothing that it accepts goes on, or the length.
+        /// The offset of the defect in bytes: the first byte that no accepted line could have there, or the length.
         offset: u64,
     },
-    /// It is a relative reference.
+    /// The URL is a relative reference.
     NoScheme,
 }
 
 impl BaseError {
-    /// What kind of error it is.
+    /// The reason of the error.
     #[must_use]
     pub fn kind(&self) -> BaseErrorKind {
         self.kind
@@ -249,7 +248,7 @@ mod tests {
         String::from_utf8(path.split_off(6)).unwrap()
     }
 
-    /// The two of RFC 3986, section 5.2.4, and what its steps make of shorter ones.
+    /// The two examples of RFC 3986, section 5.2.4, and shorter paths that follow from its steps.
     #[test]
     fn dot_segments() {
         for (path, without) in [
@@ -283,7 +282,7 @@ mod tests {
         }
     }
 
-    /// Looked through from the start for each "..", this would take hours.
+    /// This would take hours if each ".." searched the output from its start.
     #[test]
     fn many_segments() {
         let n = 1 << 19;

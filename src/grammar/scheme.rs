@@ -1,18 +1,18 @@
-//! The scheme of a line: where it ends, what is known of it by name.
+//! The scheme of a line: where it ends, and what is known about its name.
 //!
-//! Kind and scheme of a line depend on no grammar: the widest scheme rule (RFC 1738, RFC 1808) decides, so that
-//! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7).
+//! Kind and scheme of a line do not depend on a grammar. The widest scheme rule (RFC 1738, RFC 1808) decides, so that
+//! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7). The build script compiles this file too.
 
-/// How many bytes the scheme of `line` has, its ":" not counted; `None` when the line has no scheme.
+/// Returns the length of the scheme of `line` in bytes, without its ":"; `None` if the line has no scheme.
 ///
-/// The scheme is the longest beginning made of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
+/// The scheme is the longest prefix of letters, digits, `+`, `-` and `.`, if it is not empty and a ":" follows.
 #[must_use]
 pub fn scheme_len(line: &[u8]) -> Option<usize> {
     let len = line.iter().position(|&byte| !SCHEME_BYTES[usize::from(byte)])?;
     (len > 0 && line[len] == b':').then_some(len)
 }
 
-/// What [`is_scheme_byte`] says of each byte.
+/// The result of [`is_scheme_byte`] for each byte.
 static SCHEME_BYTES: [bool; 256] = {
     let mut scheme_bytes = [false; 256];
     let mut byte = 0;
@@ -23,28 +23,28 @@ static SCHEME_BYTES: [bool; 256] = {
     scheme_bytes
 };
 
-/// Whether a scheme may have `byte` in it (RFC 1738 and RFC 1808, letters of both cases).
+/// Returns whether a scheme may contain `byte` (RFC 1738 and RFC 1808, letters of both cases).
 #[inline]
 pub(crate) const fn is_scheme_byte(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
 }
 
-/// What a scheme's name stands for.
+/// How the name of a scheme is known.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Standing {
-    /// RFC 1738 has a production of its own for it.
+    /// RFC 1738 has a production for the scheme.
     Defined,
-    /// RFC 1738 section 4 keeps the name for it.
+    /// RFC 1738, section 4, reserves the name.
     Reserved,
-    /// Neither, but common in lists.
+    /// No document here names it, but it is common in lists.
     Common,
-    /// It begins with "x-", which RFC 1738 section 4 leaves to experiments.
+    /// The name begins with "x-", which RFC 1738, section 4, reserves for experiments.
     Experimental,
 }
 
 impl Standing {
-    /// All of them, in the order in which they are listed.
+    /// All variants, in the order in which they are listed.
     pub const ALL: &'static [Self] = &[Self::Defined, Self::Reserved, Self::Common, Self::Experimental];
 
     /// The public name: stable and lower-case.
@@ -58,7 +58,7 @@ impl Standing {
         }
     }
 
-    /// What it means, in a sentence.
+    /// The meaning, in a sentence.
     #[must_use]
     pub const fn meaning(self) -> &'static str {
         match self {
@@ -69,7 +69,7 @@ impl Standing {
         }
     }
 
-    /// What the scheme `name` stands for, letter case ignored; `None` when nothing is known of it.
+    /// Returns how the scheme `name` is known, ignoring letter case; `None` if it is unknown.
     ///
     /// ```
     /// use urlsift::grammar::scheme::Standing;
@@ -91,13 +91,13 @@ impl Standing {
 /// A scheme known by name.
 #[derive(Clone, Copy, Debug)]
 pub struct KnownScheme {
-    /// Its name in lower case.
+    /// The name in lower case.
     pub name: &'static str,
-    /// Why it is known.
+    /// How the name is known.
     pub standing: Standing,
-    /// The port when a URL gives none; `None` when the documents give none.
+    /// The port if a URL names none; `None` if the documents name no default.
     pub default_port: Option<u16>,
-    /// The delimiters of its own syntax that should not stand percent-encoded (SPEC A85).
+    /// The delimiters of the scheme's own syntax, which are noteworthy when they are percent-encoded (SPEC A85).
     pub(crate) delimiters: &'static [u8],
 }
 
@@ -147,18 +147,18 @@ pub static KNOWN: [KnownScheme; 30] = {
     ]
 };
 
-/// The place of `http` in [`KNOWN`].
+/// The index of `http` in [`KNOWN`].
 pub(crate) const HTTP: usize = 0;
-/// The place of `https` in [`KNOWN`].
+/// The index of `https` in [`KNOWN`].
 pub(crate) const HTTPS: usize = 1;
-/// The place of `ftp` in [`KNOWN`].
+/// The index of `ftp` in [`KNOWN`].
 pub(crate) const FTP: usize = 2;
-/// The place of `file` in [`KNOWN`].
+/// The index of `file` in [`KNOWN`].
 pub(crate) const FILE: usize = 3;
-/// The place of `gopher` in [`KNOWN`].
+/// The index of `gopher` in [`KNOWN`].
 pub(crate) const GOPHER: usize = 5;
 
-/// By the length of a name, with which letters the names of that length in [`KNOWN`] begin, a bit each.
+/// For each length, the first letters of all names of that length in [`KNOWN`], one bit per letter.
 const BEGINNINGS: [u32; 16] = {
     let mut beginnings = [0; 16];
     let mut place = 0;
@@ -170,9 +170,9 @@ const BEGINNINGS: [u32; 16] = {
     beginnings
 };
 
-/// The place in [`KNOWN`] of the scheme `name`, letter case ignored.
+/// Returns the index in [`KNOWN`] of the scheme `name`, ignoring letter case.
 pub(crate) fn find_known(name: &[u8]) -> Option<usize> {
-    // Names of hosts with a port look like schemes, and many lists are full of them.
+    // Many lists have host names with a port, which look like schemes. Length and first letter rule out most of them.
     let beginnings = *BEGINNINGS.get(name.len())?;
     let first = name.first()?.to_ascii_lowercase().wrapping_sub(b'a');
     if first >= 26 || beginnings >> first & 1 == 0 {
@@ -181,25 +181,25 @@ pub(crate) fn find_known(name: &[u8]) -> Option<usize> {
     KNOWN.iter().position(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// Whether some grammar has a rule of its own for that scheme of [`KNOWN`]: the ten of RFC 1738, two more of draft1993, and
-/// the "url:" that it allows in front.
+/// Returns whether some grammar has its own rule for the scheme at index `known` of [`KNOWN`]. These are the ten schemes of RFC
+/// 1738, two more of draft1993, and the prefix "url:" that draft1993 allows.
 pub(crate) fn has_own_rule(known: usize) -> bool {
     KNOWN[known].standing == Standing::Defined || matches!(KNOWN[known].name, "mid" | "cid" | "url")
 }
 
 /// The scheme of a line.
 pub(crate) struct Scheme<'a> {
-    /// Its place in [`KNOWN`].
+    /// The index in [`KNOWN`]; `None` if the scheme is unknown or missing.
     pub(crate) known: Option<usize>,
-    /// None if the line has no scheme.
+    /// The name; `None` if the line has no scheme.
     pub(crate) name: Option<&'a [u8]>,
-    /// What stands behind its ":", or the line if it has none.
+    /// The rest of the line after the ":", or the whole line if it has no scheme.
     pub(crate) behind: &'a [u8],
 }
 
-/// Finds the schemes of lines, one after the other.
+/// Finds the schemes of successive lines. Remembers the last known scheme, because the next line mostly has the same.
 pub(crate) struct Schemes {
-    /// The place in [`KNOWN`] of the last scheme that is there.
+    /// The index in [`KNOWN`] of the last known scheme.
     last_known: usize,
 }
 
@@ -210,7 +210,7 @@ impl Default for Schemes {
 }
 
 impl Schemes {
-    /// The scheme of a line.
+    /// Returns the scheme of a line.
     #[inline]
     pub(crate) fn of<'a>(&mut self, line: &'a [u8]) -> Scheme<'a> {
         if let Some((known, behind)) = web_scheme(line) {
@@ -218,7 +218,6 @@ impl Schemes {
         }
         let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
         let (name, behind) = (&line[..len], &line[len + 1..]);
-        // Mostly the scheme of the line before.
         let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
         let known = if same { Some(self.last_known) } else { find_known(name) };
         self.last_known = known.unwrap_or(self.last_known);
@@ -226,7 +225,7 @@ impl Schemes {
     }
 }
 
-/// The place of http or https among the known schemes, if one of them begins `line`, and what stands behind the ":".
+/// Returns the index of http or https in [`KNOWN`], and the rest of the line after the ":". `None` if `line` begins with neither.
 #[inline(always)]
 fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
     match line {

@@ -1,34 +1,34 @@
-//! The components of a line by their delimiters, whatever a grammar says of them (RFC 3986, appendix B).
+//! The components of a line, found by their delimiters alone (RFC 3986, appendix B). This file knows no grammar.
 
 use std::ops::Range;
 
 use crate::grammar::scheme::scheme_len;
 
-/// Where the components of a line lie: offsets in bytes, delimiters left out.
+/// The components of a line, as ranges of bytes without delimiters. A component is `None` if its delimiter is missing.
 ///
-/// Every line has these parts, an ill-formed one too. The scheme is that of [`scheme_len`].
+/// Any line can be split, even a malformed one. [`scheme_len`] finds the scheme.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parts {
-    /// Before the first ":".
+    /// The bytes before the first ":".
     pub scheme: Option<Range<usize>>,
-    /// Behind "//", up to the next "/", "?" or "#".
+    /// The bytes after "//", up to the next "/", "?" or "#".
     pub authority: Option<Range<usize>>,
     /// The part of the authority before its last "@".
     pub userinfo: Option<Range<usize>>,
-    /// The part of the authority behind the userinfo and before the port.
+    /// The part of the authority after the userinfo and before the port.
     pub host: Option<Range<usize>>,
-    /// Behind the last ":" of the rest of the authority, outside brackets.
+    /// The bytes after the last ":" of the rest of the authority, outside brackets.
     pub port: Option<Range<usize>>,
-    /// Up to the first "?" or "#"; may be empty.
+    /// The bytes after scheme and authority, up to the first "?" or "#"; may be empty.
     pub path: Range<usize>,
-    /// Behind the first "?", up to the first "#".
+    /// The bytes after the first "?", up to the first "#".
     pub query: Option<Range<usize>>,
-    /// Behind the first "#".
+    /// The bytes after the first "#".
     pub fragment: Option<Range<usize>>,
 }
 
-/// Splits a line into its components. Linear in the length of the line.
+/// Splits a line into its components. The cost is linear in the length of the line.
 #[must_use]
 pub fn split(line: &[u8]) -> Parts {
     let scheme = scheme_len(line).map(|len| 0..len);
@@ -63,8 +63,8 @@ pub fn split(line: &[u8]) -> Parts {
     parts
 }
 
-/// The host of a line and its port, as [`split`] finds them, and where the authority ends, by one look at each of its bytes and
-/// none at what is behind it. None without an authority.
+/// Finds the host and the port of a line, with the same result as [`split`], and the end of the authority. `None` without an
+/// authority. Reads each byte of the authority once, and no byte after it.
 pub(crate) fn host(line: &[u8]) -> Option<Host> {
     let start = match line {
         [b'h', b't', b't', b'p', b':', ..] => 5,
@@ -83,7 +83,7 @@ pub(crate) fn host(line: &[u8]) -> Option<Host> {
                 break;
             }
             b'@' => (host, colon) = (at + 1, None),
-            // A ":" in an IP literal is no port's.
+            // A ":" inside an IP literal begins no port.
             b']' => colon = None,
             b':' => colon = Some(at),
             _ => {}
@@ -92,23 +92,25 @@ pub(crate) fn host(line: &[u8]) -> Option<Host> {
     Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
 }
 
-/// What [`host`] finds.
+/// The result of [`host`], as offsets in the line.
 #[derive(Debug, PartialEq, Eq)]
 pub(crate) struct Host {
-    /// Without the port.
+    /// The host, without the port.
     pub(crate) name: Range<usize>,
     pub(crate) port: Option<Range<usize>>,
-    /// Where the authority ends.
+    /// The end of the authority.
     pub(crate) end: usize,
 }
 
-/// As much of a line as is looked at to find out what its scheme is, where its
-/// parts lie and where a password may stand: a longer one is not held.
+/// Returns the beginning of a line, at most [`BEGINNING`] bytes.
+///
+/// Scheme, components and passwords are searched only in the beginning. So no more is kept of a line that is too long to be held
+/// in memory.
 pub(crate) fn beginning(line: &[u8]) -> &[u8] {
     &line[..line.len().min(BEGINNING)]
 }
 
-/// How many bytes [`beginning`] is.
+/// The largest number of bytes that [`beginning`] returns.
 pub(crate) const BEGINNING: usize = 1 << 16;
 
 #[cfg(test)]

@@ -1,4 +1,6 @@
-//! The lines of a stream that begin in a range of its bytes, for what cannot be read at any place.
+//! Reads the lines of a stream that begin in a range of its bytes, for sources that cannot be read at any offset.
+//!
+//! This module knows offsets and line ends, and not what a line contains.
 
 use std::io::{self, Read};
 use std::ops::Range;
@@ -7,7 +9,7 @@ use std::sync::atomic::{AtomicU64, Ordering};
 
 use memchr::memchr;
 
-/// Where a stream has ended, if that was seen: told while it is read.
+/// The offset at which a stream ends, once that has been seen. It can be queried while the stream is read.
 #[derive(Clone, Debug)]
 pub(crate) struct StreamEnd(Arc<AtomicU64>);
 
@@ -19,40 +21,39 @@ impl StreamEnd {
     }
 }
 
-/// The bytes of all lines of a stream whose first byte lies in a range: adjoining ranges give each line once.
+/// The lines of a stream whose first byte is in a range. Adjoining ranges give each line once.
 ///
-/// What stands before the range is read and forgotten. Of what comes behind, no more is read than a buffer behind the end of the
-/// last line.
+/// Bytes before the range are read and dropped. After the end of the last line, at most one buffer more is read.
 pub(crate) struct Span<R> {
     source: R,
-    /// Read from the source and not given out; the first of it stands at `at`.
+    /// Bytes that were read. The first byte that was not given out is at offset `at` of the source.
     buffer: Vec<u8>,
     used: usize,
     at: u64,
-    /// Where the range ends.
+    /// End of the range.
     end: u64,
     last: u8,
     source_end: StreamEnd,
 }
 
-/// How much is read at once.
+/// Bytes read at a time.
 const BUFFER: usize = 64 << 10;
 
 impl<R: Read> Span<R> {
     /// The lines of `source` that begin in `range`.
     ///
     /// # Errors
-    /// When the source cannot be read up to the first of them.
+    /// When the source cannot be read up to the first of these lines.
     pub(crate) fn new(source: R, range: &Range<u64>) -> io::Result<Self> {
         let source_end = StreamEnd(Arc::new(AtomicU64::new(StreamEnd::UNSEEN)));
         let mut span =
             Self { source, buffer: Vec::new(), used: 0, at: 0, end: range.end, last: b'\n', source_end };
         if range.start == 0 || range.is_empty() {
-            // There may be nothing that is wanted, and then nothing is given.
+            // An empty range has no lines.
             span.end = if range.is_empty() { 0 } else { span.end };
             return Ok(span);
         }
-        // A line begins behind an LF; the first one that counts here may stand just before the range.
+        // A line begins after an LF. The first LF that matters may be the last byte before the range.
         while span.at + 1 < range.start && span.fill()? {
             let n = (range.start - 1 - span.at).min(span.rest().len() as u64);
             span.use_up(usize::try_from(n).expect("no more than is in memory"));
@@ -70,12 +71,12 @@ impl<R: Read> Span<R> {
         Ok(span)
     }
 
-    /// Where the next byte that is given out stands.
+    /// Offset of the next byte that is given out.
     pub(crate) fn offset(&self) -> u64 {
         self.at
     }
 
-    /// Where the source ends; told once that has been seen.
+    /// The end of the source, which is known once it has been seen.
     pub(crate) fn source_end(&self) -> StreamEnd {
         self.source_end.clone()
     }
@@ -89,7 +90,7 @@ impl<R: Read> Span<R> {
         self.at += n as u64;
     }
 
-    /// Reads some more if there is nothing left; whether there is something.
+    /// Reads more bytes if none are left. Returns whether there are any.
     fn fill(&mut self) -> io::Result<bool> {
         if self.rest().is_empty() {
             self.buffer.resize(BUFFER, 0);
@@ -100,7 +101,7 @@ impl<R: Read> Span<R> {
         Ok(!self.buffer.is_empty())
     }
 
-    /// Reads into `buffer`, or its own.
+    /// Reads into `buffer`, or into its own buffer if that is `None`.
     fn read_source(&mut self, buffer: Option<&mut [u8]>) -> io::Result<usize> {
         let buffer = buffer.unwrap_or(&mut self.buffer);
         loop {

@@ -1,7 +1,7 @@
-//! Bytes to pieces of whole lines, whatever the reads return.
+//! Cuts a source at line ends into chunks, whatever its reads return.
 //!
-//! A line longer than a piece makes the piece grow, up to a limit; beyond that the line comes in parts, or is an error, so that no
-//! input needs unbounded memory.
+//! A line that is longer than a chunk makes the chunk grow, up to a limit. A line beyond the limit comes in parts, or is
+//! an error, so that no input needs unbounded memory. This module knows line ends, and not what a line contains.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -11,10 +11,10 @@ use memchr::memchr;
 
 use crate::lines::last_end;
 
-/// A run of bytes read from an input.
+/// Consecutive bytes of an input, in a buffer that can be reused.
 #[derive(Default)]
 pub(crate) struct Bytes {
-    /// Where it begins in the input.
+    /// Offset of the first byte in the input.
     pub(crate) offset: u64,
     buffer: Vec<u8>,
     len: usize,
@@ -26,12 +26,11 @@ impl Bytes {
         Self { offset, buffer, len }
     }
 
-    /// The bytes.
     pub(crate) fn get(&self) -> &[u8] {
         &self.buffer[..self.len]
     }
 
-    /// Copies `range` to where `to` says, which is not behind it; where the copy ends.
+    /// Copies `range` to `to`, which is not after the start of `range`. Returns the end of the copy.
     pub(crate) fn pull(&mut self, range: Range<usize>, to: usize) -> usize {
         let end = to + range.len();
         if range.start != to {
@@ -40,24 +39,24 @@ impl Bytes {
         end
     }
 
-    /// Keeps the first `len` bytes.
+    /// Keeps only the first `len` bytes.
     pub(crate) fn truncate(&mut self, len: usize) {
         self.len = self.len.min(len);
     }
 
-    /// The memory, to be used for another piece.
+    /// The buffer, for reuse by another chunk.
     pub(crate) fn into_buffer(self) -> Vec<u8> {
         self.buffer
     }
 }
 
-/// What comes next of an input.
+/// A chunk of an input.
 pub(crate) enum Piece {
-    /// Whole lines; only the last of the input may lack its LF.
+    /// Whole lines. Only the last line of the input may lack its LF.
     Lines(Bytes),
-    /// A part of a line that is too long to be held.
+    /// A part of a line that is too long to be held in memory.
     Long {
-        /// The next bytes of the line; its LF is the last.
+        /// The next bytes of the line. An LF can only be the last of them.
         bytes: Bytes,
         /// Whether this is the last part.
         end: bool,
@@ -65,37 +64,38 @@ pub(crate) enum Piece {
 }
 
 impl Piece {
-    /// Its bytes, whatever they are.
+    /// The bytes of the chunk, of either kind.
     pub(crate) fn into_bytes(self) -> Bytes {
         let (Self::Lines(bytes) | Self::Long { bytes, .. }) = self;
         bytes
     }
 }
 
-/// Sizes of what is read. Any sizes give the same report.
+/// Sizes of chunks and lines. Any sizes give the same report.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
-    /// How many bytes a piece has while its lines are no longer.
+    /// Bytes of a chunk, unless a line is longer.
     pub(crate) piece: usize,
-    /// The longest line that is held, in bytes; at least 3, the length of a byte order mark.
+    /// Longest line that is held in memory, in bytes. It is at least 3, the length of a byte order mark.
     pub(crate) line: usize,
-    /// Whether a longer line comes in parts, instead of being an error.
+    /// Whether a longer line comes in parts. Otherwise it is an error.
     pub(crate) in_parts: bool,
-    /// Whether whole lines are given out as soon as a read has brought some, instead of when the piece is full.
+    /// Whether whole lines are given out as soon as a read returns some. Otherwise the chunk is filled first.
     pub(crate) eager: bool,
 }
 
-/// The longest line of whoever needs lines whole, in bytes.
+/// Longest line for callers that need whole lines, in bytes.
 const WHOLE_LINE: usize = 64 << 20;
 
 impl Sizes {
-    /// For whoever needs lines whole, and soon: what is longer than 64 MiB is an error, so that no input takes all memory.
+    /// The sizes for callers that need whole lines early. A line longer than 64 MiB is an error, so that no input takes
+    /// all memory.
     pub(crate) fn of_whole_lines(piece: usize) -> Self {
         Self { piece, line: WHOLE_LINE, in_parts: false, eager: true }
     }
 }
 
-/// A source, and what reading it has come to.
+/// A source, and whether it has ended or failed.
 pub(crate) struct Supply<R> {
     source: R,
     pub(crate) ended: bool,
@@ -107,8 +107,8 @@ impl<R: Read> Supply<R> {
         Self { source, ended: false, failed: None }
     }
 
-    /// Reads behind the first `len` bytes of `buffer` until it is full, the source has ended or failed, or what a read has brought
-    /// is `enough`.
+    /// Reads into `buffer` after its first `len` bytes. Stops when the buffer is full, when the source ends or fails, or
+    /// when the bytes of one read are `enough`.
     pub(crate) fn fill(&mut self, buffer: &mut [u8], len: &mut usize, enough: impl Fn(&[u8]) -> bool) {
         while *len < buffer.len() && !self.ended && self.failed.is_none() {
             match self.source.read(&mut buffer[*len..]) {
@@ -126,32 +126,32 @@ impl<R: Read> Supply<R> {
     }
 }
 
-/// Reads a source in pieces.
+/// Cuts a source into chunks.
 pub(crate) struct Pieces<R> {
     supply: Supply<R>,
     sizes: Sizes,
-    /// Where the first byte that has not been given out stands.
+    /// Offset of the first byte that has not been given out.
     offset: u64,
-    /// Bytes read and not given out: the beginning of a line.
+    /// Bytes that were read and not given out: the beginning of a line.
     rest: Vec<u8>,
     in_long_line: bool,
 }
 
 impl<R: Read> Pieces<R> {
-    /// The pieces of `source`, whose first byte stands at `offset` and begins a line.
+    /// The chunks of `source`. Its first byte is at `offset` of the input, and begins a line.
     pub(crate) fn new(source: R, offset: u64, sizes: Sizes) -> Self {
         Self { supply: Supply::new(source), sizes, offset, rest: Vec::new(), in_long_line: false }
     }
 
-    /// The next piece, in the memory of `spare`, which is left empty; `None` at the end.
+    /// The next chunk, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
     ///
     /// # Errors
-    /// When the source cannot be read on, or has a line that is too long. All whole lines before that have been given out; a line that
-    /// was not read to its end has not.
+    /// When the source cannot be read further, or a line is too long. All whole lines before that have been given out. A
+    /// line whose end was not read has not.
     pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Piece>> {
         let buffer = spare;
         let mut len = self.rest.len();
-        // A line that is just not too long, and its LF.
+        // The longest allowed line and its LF.
         let most = if self.sizes.in_parts { usize::MAX } else { self.sizes.line + 1 };
         let mut wanted = self.sizes.piece.max(len * 2).min(most);
         if buffer.len() < wanted {
@@ -205,7 +205,7 @@ impl<R: Read> Pieces<R> {
         io::Error::new(io::ErrorKind::InvalidData, sentence)
     }
 
-    /// Gives out the first `end` of `len` bytes, and keeps the others.
+    /// Gives out the first `end` of `len` bytes, and keeps the rest.
     fn give(&mut self, buffer: Vec<u8>, len: usize, end: usize) -> Bytes {
         self.rest.extend(&buffer[end..len]);
         let offset = self.offset;
@@ -214,7 +214,7 @@ impl<R: Read> Pieces<R> {
     }
 }
 
-/// The bytes of all lines of a file whose first byte lies in a range: adjoining ranges give each line once.
+/// The lines of a file whose first byte is in a range. Adjoining ranges give each line once.
 pub(crate) struct ShardBytes<'a> {
     file: &'a File,
     file_len: u64,
@@ -223,12 +223,12 @@ pub(crate) struct ShardBytes<'a> {
     last: u8,
 }
 
-/// How much is read at once where the end of a line is looked for outside the range.
+/// Bytes read at a time when only a line end is searched for.
 const LOOK: usize = 4096;
 
 impl<'a> ShardBytes<'a> {
-    /// The lines whose first byte lies from `start` up to `end`, in a file that was `file_len` bytes long when the scan
-    /// began; `None` if there is none.
+    /// The lines whose first byte is from `start` up to `end`, or `None` if there are none. `file_len` is the length of
+    /// the file when the scan began.
     ///
     /// # Errors
     /// When the file cannot be read, or has become shorter.
@@ -237,7 +237,7 @@ impl<'a> ShardBytes<'a> {
         if start == 0 {
             return Ok(Some(bytes));
         }
-        // A line begins behind an LF; the first one that counts here may stand just before the range.
+        // A line begins after an LF. The first LF that matters may be the last byte before the range.
         let mut look = [0; LOOK];
         while bytes.at + 1 < end {
             let wanted = look.len().min(usize::try_from(end - 1 - bytes.at).unwrap_or(LOOK));
@@ -251,7 +251,7 @@ impl<'a> ShardBytes<'a> {
         Ok(None)
     }
 
-    /// Where the next byte stands.
+    /// Offset of the next byte.
     pub(crate) fn offset(&self) -> u64 {
         self.at
     }
@@ -283,7 +283,7 @@ impl Read for ShardBytes<'_> {
         } else if self.last == b'\n' {
             return Ok(0);
         } else {
-            // Most lines end soon; one that does not may be very long.
+            // Most lines end soon after the range. A line that does not may be very long, and is read in larger steps.
             let wanted = if self.at < self.end + LOOK as u64 { buffer.len().min(LOOK) } else { buffer.len() };
             n = self.read_some(&mut buffer[..wanted])?;
             n = memchr(b'\n', &buffer[..n]).map_or(n, |lf| lf + 1);
@@ -294,7 +294,7 @@ impl Read for ShardBytes<'_> {
     }
 }
 
-/// Reads what a file has at `offset`, as much as it gives at a time.
+/// Reads from a file at `offset`, as many bytes as one call returns.
 #[cfg(unix)]
 pub(crate) fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
     std::os::unix::fs::FileExt::read_at(file, buffer, offset)
@@ -312,7 +312,7 @@ mod tests {
     use super::*;
     use crate::input::slow::Slow;
 
-    /// The lines that come out, long ones put together again.
+    /// The lines of all chunks, with the parts of long lines joined.
     fn lines(mut pieces: Pieces<impl Read>) -> Vec<Vec<u8>> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut long = Vec::new();
@@ -399,7 +399,7 @@ mod tests {
         }
     }
 
-    /// How many bytes come before the end or an error, and which.
+    /// How many bytes come before the end or an error, and the error.
     fn read_on(mut pieces: Pieces<impl Read>) -> (usize, Option<String>) {
         let mut read = 0;
         loop {

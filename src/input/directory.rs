@@ -1,6 +1,7 @@
-//! Paths to inputs: directories stand for the files in them and below them, in a fixed order.
+//! Turns paths into inputs. A directory stands for the files in it and below it, in a fixed order.
 //!
-//! What is walked, and in which order, is decided here; how, by ripgrep's library.
+//! This module decides which files are inputs, and in which order. The crate `ignore`, ripgrep's library, walks the
+//! directories.
 
 use std::io;
 use std::path::{Path, PathBuf};
@@ -11,8 +12,9 @@ use super::source::Input;
 
 /// Which files of directories are inputs.
 ///
-/// All but those whose names begin with ".", or that lie in directories whose names do, and symbolic links. What is named itself is
-/// always an input, whatever its name, and a link too.
+/// By default, these are all files except hidden files and symbolic links. A file is hidden if its name begins with ".",
+/// or if it is in a directory whose name does. A path that is given itself is always an input, even if it is hidden or a
+/// link.
 ///
 /// ```
 /// use urlsift::input::Walk;
@@ -41,12 +43,12 @@ pub struct Walk {
 }
 
 impl Walk {
-    /// Takes only files that match one of `globs`, or, where they begin with "!", that match none. The last that matches decides.
-    /// A glob without a slash is of a name at any depth; with one it is of a path from the working directory on. A hidden file that
-    /// a glob matches is taken.
+    /// Takes only files that match one of `globs`. A glob that begins with "!" leaves out the files that match it. The
+    /// last glob that matches decides. A glob without a slash matches names at any depth. A glob with a slash matches
+    /// paths relative to the working directory. A hidden file that a glob matches is taken.
     ///
     /// # Errors
-    /// When one is no glob; the error shows it.
+    /// When a glob is invalid. The error shows it.
     #[cfg(feature = "walk")]
     pub fn globs(self, globs: &[impl AsRef<str>]) -> io::Result<Self> {
         let wrong = |error: ignore::Error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
@@ -57,28 +59,28 @@ impl Walk {
         Ok(Self { globs: Some(builder.build().map_err(wrong)?), ..self })
     }
 
-    /// Takes hidden files and directories too.
+    /// Also takes hidden files and directories.
     #[must_use]
     pub fn hidden(self, hidden: bool) -> Self {
         Self { hidden, ..self }
     }
 
-    /// Follows symbolic links. One that leads back to where it lies in, or nowhere, is an input that cannot be read.
+    /// Follows symbolic links. A link to a directory that contains it, or to nothing, is an input that cannot be read.
     #[must_use]
     pub fn follow(self, follow: bool) -> Self {
         Self { follow, ..self }
     }
 
-    /// Leaves out what `.gitignore`, `.ignore` and other files that git knows name.
+    /// Leaves out the files that `.gitignore`, `.ignore` and other ignore files of git name.
     #[must_use]
     pub fn ignore_files(self, ignore_files: bool) -> Self {
         Self { ignore_files, ..self }
     }
 
-    /// All inputs that `paths` name, in their order: `-` is standard input, a directory stands for all files in it and below
-    /// it, sorted by name.
+    /// All inputs that `paths` name, in their order. `-` is standard input. A directory stands for all files in it and
+    /// below it, sorted by name.
     ///
-    /// A path that cannot be looked at is an input too; it fails when it is read.
+    /// A path that cannot be accessed is an input too. Reading it fails.
     #[must_use]
     pub fn list(&self, paths: &[PathBuf]) -> Vec<Input> {
         let mut inputs = Vec::new();
@@ -88,14 +90,14 @@ impl Walk {
         inputs
     }
 
-    /// All inputs that the lines of `list` name, in their order, as [`list`](Self::list) understands them. They know where they
-    /// are named ([`Input::listed_at`]).
+    /// All inputs that the entries of `list` name, in their order. Each entry is treated as a path in
+    /// [`list`](Self::list). The inputs know where they are named ([`Input::listed_at`]).
     ///
-    /// Blank lines are passed over, and CRs before an LF belong to no name. A list may be compressed.
+    /// Blank lines are skipped, and CRs before an LF do not belong to a name. A list may be compressed.
     ///
     /// # Errors
-    /// When the list cannot be read, is of more than 2^24 names, or has one that can be none: empty where names end in NUL,
-    /// longer than 32 KiB, or standard input where the list comes from there.
+    /// When the list cannot be read, has more than 2^24 entries, or has an invalid name. These names are invalid: names
+    /// longer than 32 KiB, empty names where names end in NUL, and `-` in a list that is read from standard input.
     pub fn list_named(&self, list: &Input, separator: Separator) -> io::Result<Vec<Input>> {
         let mut inputs = Vec::new();
         let name = Arc::from(list.name());
@@ -136,7 +138,7 @@ impl Walk {
                     continue;
                 }
             };
-            // Sockets and pipes in a directory are not lists.
+            // Sockets and pipes in a directory are not inputs.
             if entry.file_type().is_some_and(|kind| kind.is_file()) {
                 inputs.push(Input::file(entry.into_path()));
             }
@@ -151,7 +153,7 @@ impl Walk {
     }
 }
 
-/// An error of the walk, and what it is about.
+/// The error of the walk as an [`io::Error`], and the path that it is about.
 #[cfg(feature = "walk")]
 fn placed(error: ignore::Error) -> (Option<PathBuf>, io::Error) {
     use ignore::Error::{Io, Loop, WithDepth, WithLineNumber, WithPath};

@@ -1,29 +1,31 @@
-//! Lists of names of inputs.
+//! Reads lists of input names.
+//!
+//! This module decides what a valid name is, and says where a list is wrong. It does not access the named inputs.
 
 use std::io::{self, BufRead, BufReader, Read};
 use std::path::PathBuf;
 
 use super::source::Input;
 
-/// What ends a name in a list of them.
+/// The byte that ends a name in a list.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Separator {
-    /// LF, as in a list of lines.
+    /// LF: each name is a line.
     Newline,
-    /// NUL, which no name has in it, as `find -print0` writes them.
+    /// NUL, which no name contains. `find -print0` writes such lists.
     Nul,
 }
 
-/// No path is longer, in bytes, on any system.
+/// Longest name, in bytes. No system has longer paths.
 const MAX_LEN: usize = 32 << 10;
 
-/// A list is not of more names.
+/// Most entries of a list.
 const MAX_NAMES: u64 = 1 << 24;
 
-/// The paths that `list` names, with the numbers of their lines, from 1.
+/// The paths that `list` names, each with its line number, from 1.
 ///
 /// # Errors
-/// When it cannot be read, or something in it is no name; the error says where.
+/// When the list cannot be read, or an entry is not a valid name. The error says which entry.
 pub(super) fn read_names(list: &Input, separator: Separator) -> io::Result<Vec<(u64, PathBuf)>> {
     let (reader, _) = list.reader()?;
     let mut reader = BufReader::new(reader);
@@ -31,7 +33,7 @@ pub(super) fn read_names(list: &Input, separator: Separator) -> io::Result<Vec<(
     let end = if separator == Separator::Nul { 0 } else { b'\n' };
     for number in 1.. {
         let mut name = Vec::new();
-        // One byte more than a name and its terminator have.
+        // One byte more than the longest name and its terminator, so that a longer name is noticed.
         let len = reader.by_ref().take(MAX_LEN as u64 + 2).read_until(end, &mut name)?;
         if len == 0 {
             break;

@@ -1,14 +1,17 @@
-//! Files as they lie in the system's memory, without a copy: those that nobody can change meanwhile, where they lie there whole.
+//! Memory-mapped files: reads the page cache without a copy, while no other process can change the file.
 //!
-//! Three things are dangerous about a mapped file: that it is cut shorter, which ends the process; that its bytes change while they
-//! are judged; and that a disk fails, which ends the process too. Against the first two there is the *lease* (`fcntl_locking(2)`, file
-//! leases): the system gives one for a file that is nobody's to write at the moment, and has whoever opens it to write or cuts it
-//! wait until the lease is given back. It is held as long as there are windows, each of which is looked at for some milliseconds,
-//! and once somebody waits, there are no new ones. Against the third, only such windows are given out as have all their pages in
-//! memory. For everything else there is `read`.
+//! A memory-mapped file has three dangers. If it is truncated, the process is killed. If its bytes change, they change
+//! while they are judged. If a disk fails, the process is killed too.
 //!
-//! What is left: the system waits no longer than `/proc/sys/fs/lease-break-time`, 45 seconds. A scan that was stopped (Ctrl-Z) in the
-//! middle of a window, continued later than that, and had its file cut shorter in between, ends by a signal.
+//! A *lease* (`fcntl_locking(2)`, file leases) excludes the first two. The system grants one if no process has the file
+//! open for writing. A process that then opens the file for writing, or truncates it, waits until the lease is
+//! returned. The lease is held while there are windows, and each window lasts some milliseconds. Once a process waits, no
+//! new window is opened. To exclude the third danger, a window is given out only if all its pages are in memory.
+//! Everything else is read with `read`.
+//!
+//! One risk remains. The system waits no longer than `/proc/sys/fs/lease-break-time`, 45 seconds. Suppose that a scan is
+//! suspended (Ctrl-Z) inside a window, that its file is truncated, and that the scan continues after that time. Then a
+//! signal ends the process.
 
 #![allow(
     unsafe_code,
@@ -25,50 +28,50 @@ use memmap2::{Mmap, MmapOptions};
 
 use crate::lines::beginning_in;
 
-/// A file of which windows can be looked at.
+/// A file whose parts can be memory-mapped.
 pub(crate) struct Mapped<'a> {
     file: &'a File,
     len: u64,
-    /// How many windows there are.
+    /// Number of open windows.
     n_windows: Mutex<usize>,
 }
 
-/// Part of a file. Who has one keeps writers waiting.
+/// A memory-mapped part of a file. While it exists, processes that want to write to the file wait.
 pub(crate) struct Window<'a> {
-    // Unmapped before the lease is given back: fields are dropped in this order.
+    // Fields are dropped in this order, so the file is unmapped before the lease is returned.
     map: Mmap,
-    /// Where in the file it begins.
+    /// Offset of the window in the file.
     start: u64,
-    /// Whether the file ends with it.
+    /// Whether the window ends where the file does.
     is_last: bool,
     _lease: Lease<'a>,
 }
 
-/// The system's promise, which all windows share.
+/// The lease of the file, which all its windows share.
 struct Lease<'a>(&'a Mapped<'a>);
 
-/// Windows begin at multiples of that: those of the pages of any system.
+/// Windows begin at multiples of this, which is a multiple of the page size of any system.
 const ALIGNMENT: u64 = 64 << 10;
 
-/// A window of more would be looked at for too long.
+/// Longest range of a window, in bytes. A longer window would last too long.
 const MOST: u64 = 64 << 20;
 
-/// Which signal says that somebody wants to write (`fcntl(2)`).
+/// The command that chooses the signal for a waiting writer (`fcntl(2)`).
 const F_SETSIG: i32 = 10;
 
-/// How far a window goes beyond its range: lines end there.
+/// How far a window extends after its range, so that the last line ends in it.
 const REACH: u64 = 64 << 10;
 
 impl<'a> Mapped<'a> {
-    /// `file`, which was opened to be read alone and is `len` bytes long.
+    /// A file to be memory-mapped. It was opened for reading only, and is `len` bytes long.
     #[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
     pub(crate) fn of(file: &'a File, len: u64) -> Option<Self> {
         Some(Self { file, len, n_windows: Mutex::new(0) })
     }
 
-    /// A window in which the lines stand that begin in `range` of the file; `None` where not all of it is in memory, or where the
-    /// system promises nothing: somebody has the file open to write or wants to, it is somebody else's, its file system knows no
-    /// leases.
+    /// A window with the lines that begin in `range` of the file. `None` if `range` is too long, if not all of it is in
+    /// memory, or if the system grants no lease. It grants none while another process has the file open for writing, or
+    /// waits to open it. It also grants none for files of other users, and on file systems without leases.
     pub(crate) fn window(&'a self, range: Range<u64>) -> Option<Window<'a>> {
         if range.end - range.start > MOST {
             return None;
@@ -77,7 +80,8 @@ impl<'a> Mapped<'a> {
         let start = range.start.saturating_sub(1) / ALIGNMENT * ALIGNMENT;
         let end = self.len.min(range.end.saturating_add(REACH));
         let len = usize::try_from(end - start).ok()?;
-        // SAFETY: nobody writes to the file or makes it shorter as long as the lease is held, and it is dropped after the map.
+        // SAFETY: while the lease is held, no process writes to the file or makes it shorter. The lease is dropped after
+        // the map.
         let map = unsafe { MmapOptions::new().offset(start).len(len).map(self.file) }.ok()?;
         is_in_memory(&map).then_some(Window { map, start, is_last: end == self.len, _lease: lease })
     }
@@ -85,14 +89,15 @@ impl<'a> Mapped<'a> {
     fn lease(&'a self) -> Option<Lease<'a>> {
         let mut n_windows = self.n_windows();
         if *n_windows > 0 {
-            // Somebody may want to write.
+            // If a process waits to write, the lease is no longer a read lease.
             (fcntl(self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK).then_some(())?;
         } else {
-            // Whoever wants to write is not announced by SIGIO, which ends a process that does not expect it, but by what is passed
-            // over; he is asked for before each window. With the lease that is forgotten too.
+            // The default signal for a waiting writer is SIGIO, which ends a process that does not handle it. SIGURG is
+            // ignored. Waiting writers are noticed by the query above, before each window. Returning the lease also
+            // resets the signal.
             (fcntl(self.file, F_SETSIG, libc::SIGURG) == 0).then_some(())?;
             (fcntl(self.file, libc::F_SETLEASE, libc::F_RDLCK) == 0).then_some(())?;
-            // It may have been cut before.
+            // The file may have become shorter before the lease was granted.
             if self.file.metadata().map_or(0, |metadata| metadata.len()) < self.len {
                 fcntl(self.file, libc::F_SETLEASE, libc::F_UNLCK);
                 return None;
@@ -118,8 +123,8 @@ impl Drop for Lease<'_> {
 }
 
 impl Window<'_> {
-    /// The lines that begin in `range` of the file, which is part of the window's, and where the first of them begins; `None` where
-    /// the last of them may go on behind the window.
+    /// The lines that begin in `range` of the file, and the offset of the first one. `range` is part of the window's
+    /// range. `None` if the last line may continue after the window.
     pub(crate) fn lines(&self, range: Range<u64>) -> Option<(u64, &[u8])> {
         let at = |offset: u64| usize::try_from(offset - self.start).expect("a window is in memory");
         let end = at(range.end);
@@ -132,17 +137,17 @@ impl Window<'_> {
 
 /// Whether all pages of the map are in memory.
 fn is_in_memory(map: &Mmap) -> bool {
-    // SAFETY: the call reads nothing of ours.
+    // SAFETY: the call takes a number and accesses no memory of ours.
     let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
     let Some(page) = usize::try_from(page).ok().filter(|&page| page > 0) else { return false };
     let mut states = vec![0; map.len().div_ceil(page)];
-    // SAFETY: the map begins at a page, since its offset in the file does, and there is a byte for each of its pages.
+    // SAFETY: the map begins at a page boundary, because its offset in the file does. `states` has a byte for each page.
     let failed = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), states.as_mut_ptr()) };
     failed == 0 && states.iter().all(|state| state & 1 == 1)
 }
 
 fn fcntl(file: &File, command: i32, argument: i32) -> i32 {
-    // SAFETY: these commands take a number and touch no memory; the file is open.
+    // SAFETY: these commands take a number and access no memory. The file is open.
     unsafe { libc::fcntl(file.as_raw_fd(), command, argument) }
 }
 
@@ -161,7 +166,7 @@ mod tests {
         fs::write(&file, &bytes).unwrap();
         let len = bytes.len() as u64;
         let opened = File::open(&file).unwrap();
-        // Where the tests run there may be no leases.
+        // The system that runs the tests may grant no leases.
         let Some(mapped) = Mapped::of(&opened, len) else { return };
         for step in [1, 7000, 65_536, 65_537, 300_000, len] {
             let starts = (0..len).step_by(usize::try_from(step).unwrap()).take(20);
@@ -203,7 +208,7 @@ mod tests {
         thread::scope(|scope| {
             let writer =
                 scope.spawn(|| OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap());
-            // He may not have come as far as to ask.
+            // The writer may not have tried to open the file yet.
             while mapped.window(0..100_000).is_some() {
                 thread::yield_now();
             }

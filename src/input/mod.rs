@@ -1,4 +1,5 @@
-//! Paths, directories and standard input as named inputs, their bytes decoded, and in pieces of whole lines.
+//! Turns paths, directories and standard input into named inputs, decodes them, and cuts them into chunks of whole lines.
+//! This folder knows no URL.
 
 pub(crate) mod workers;
 mod codec;
@@ -31,10 +32,10 @@ pub(crate) use source::Opened;
 
 use std::path::PathBuf;
 
-/// All inputs that `paths` name, in their order: `-` is standard input, a directory stands for all files in it and below
-/// it that are not hidden, sorted by name. [`Walk`] has more to say on which.
+/// All inputs that `paths` name, in their order. `-` is standard input. A directory stands for all files in it and below
+/// it that are not hidden, sorted by name. [`Walk`] has options for that.
 ///
-/// A path that cannot be looked at is an input too; it fails when it is read.
+/// A path that cannot be accessed is an input too. Reading it fails.
 #[must_use]
 pub fn list(paths: &[PathBuf]) -> Vec<Input> {
     Walk::default().list(paths)

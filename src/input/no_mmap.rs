@@ -1,13 +1,13 @@
-//! Where no file is mapped.
+//! Replaces `mmap` in builds that do not memory-map files.
 
 use std::convert::Infallible;
 use std::fs::File;
 use std::ops::Range;
 
-/// None.
+/// A type without values, because no file is memory-mapped.
 pub(crate) struct Mapped(Infallible);
 
-/// None.
+/// A type without values, because no file is memory-mapped.
 pub(crate) struct Window(Infallible);
 
 impl Mapped {

@@ -1,4 +1,6 @@
-//! Sources that tell a [`Watch`] what is read of them, and that it can stop.
+//! Sources that report to a [`Watch`] how much is read, and that it can stop.
+//!
+//! This module decides how a stop ends a read that waits. It knows no codecs and no lines.
 
 use std::fs::File;
 use std::io::{self, Read};
@@ -9,7 +11,7 @@ use crate::progress::{Stopped, Watch};
 /// The bytes of an open source.
 pub(super) type Bytes = Box<dyn Read + Send>;
 
-/// A source whose reads never wait for long, such as a file: once `watch` is stopped, reading it fails.
+/// A source whose reads never block for long, such as a file. After `watch` is stopped, reading it fails.
 pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch>) -> Bytes {
     match watch {
         Some(watch) => Box::new(Stoppable { source, watch: watch.clone() }),
@@ -17,16 +19,16 @@ pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch
     }
 }
 
-/// Standard input: once `watch` is stopped, reading it fails, also where that waits for more to come.
+/// Standard input. After `watch` is stopped, reading it fails, even a read that waits for more input.
 ///
 /// # Errors
-/// When there is none.
+/// When there is no standard input.
 pub(super) fn standard(watch: Option<&Watch>) -> io::Result<Bytes> {
     match watch {
         #[cfg(unix)]
         Some(watch) => {
             use std::os::fd::AsFd;
-            // Not what `stdin` reads from: nobody knows what that has read ahead.
+            // `io::stdin` is not used, because it reads ahead: its buffer may hold input when the descriptor has none.
             let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
             Ok(Box::new(Waiting { source, watch: watch.clone() }))
         }
@@ -36,15 +38,16 @@ pub(super) fn standard(watch: Option<&Watch>) -> io::Result<Bytes> {
     }
 }
 
-/// A pipe or a device: once `watch` is stopped, reading it fails, also where that waits for more to come.
+/// A pipe or a device. After `watch` is stopped, reading it fails, even a read that waits for more input.
 ///
 /// # Errors
 /// When it cannot be opened.
 pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<Bytes> {
     let mut options = File::options();
     options.read(true);
-    // Opening a pipe waits until somebody writes to it, and only this ends that. Other systems may then take one that nobody
-    // has opened for one that all have left.
+    // Opening a pipe blocks until a process opens it for writing. Only this flag prevents that. It is set
+    // on Linux alone: other systems may then take a pipe that no process has opened yet for one that all writers have
+    // closed.
     #[cfg(target_os = "linux")]
     std::os::unix::fs::OpenOptionsExt::custom_flags(
         &mut options,
@@ -67,7 +70,7 @@ impl<R: Read> Read for Stoppable<R> {
     }
 }
 
-/// A source of which the watch is told what is read, and which it does not stop.
+/// A source whose reads are reported to a watch, but which the watch does not stop.
 pub(crate) struct Told<'a, R> {
     pub(crate) source: R,
     pub(crate) watch: Option<&'a Watch>,
@@ -83,9 +86,9 @@ impl<R: Read> Read for Told<'_, R> {
     }
 }
 
-/// A source that may keep its reader waiting, as pipes and terminals do. A signal does not end a read that waits, so there is
-/// none: it is only read when there is something. Nor is its end its end once `watch` is stopped: what stops a reader stops those
-/// who write to it.
+/// A source whose reads may block, such as a pipe or a terminal. A signal does not end a read that waits, so the source
+/// is read only when it has data. After `watch` is stopped, the end of the source counts as a stop. The reason is that
+/// what stops a reader, such as Ctrl-C, also stops the processes that write to it.
 struct Waiting<R> {
     source: R,
     watch: Watch,
@@ -104,7 +107,7 @@ impl<R: Read + std::os::fd::AsFd> Read for Waiting<R> {
         loop {
             self.watch.wait_for(&self.source)?;
             match self.read_now(buffer) {
-                // Somebody else reads there too, and was faster.
+                // Another process also reads from this source, and was faster.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
                 result => return result,
             }

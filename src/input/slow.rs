@@ -1,8 +1,8 @@
-//! For tests: a source whose reads give little.
+//! A source for tests whose reads return few bytes.
 
 use std::io::{self, Read};
 
-/// Gives as few bytes a read as it is told.
+/// Returns at most the given number of bytes per read.
 pub(super) struct Slow<'a>(pub(super) &'a [u8], pub(super) usize);
 
 impl Read for Slow<'_> {

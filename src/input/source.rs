@@ -1,4 +1,7 @@
-//! An input: what it is called, and how it is opened.
+//! An input: its name, and how it is opened.
+//!
+//! This module decides whether an input is a file that can be read at any offset, a stream, or compressed. It knows no
+//! lines.
 
 use std::fs::{self, File};
 use std::io::{self, Cursor, Read, Seek};
@@ -16,9 +19,9 @@ use crate::progress::{Stopped, Watch};
 pub struct Input {
     name: String,
     source: Source,
-    /// `None` is by its content.
+    /// The codec, or `None` to recognise it by the content.
     codec: Option<Codec>,
-    /// The list that names it, and the line.
+    /// The list that names this input, and the line in it.
     listed: Option<(Arc<str>, u64)>,
 }
 
@@ -26,22 +29,22 @@ pub struct Input {
 enum Source {
     Standard,
     Path(PathBuf),
-    /// What was named cannot be read: nothing is lost, the report says so.
+    /// A path that cannot be read. It stays an input so that the report names it.
     Broken(io::Error),
 }
 
-/// Where the bytes of an input come from, once it is open.
+/// An open input, by how its bytes can be read.
 pub(crate) enum Opened {
     /// A file of known length, which can be read at any offset.
     File(File, u64),
-    /// Anything else: it can be read once, from its start.
+    /// Any other uncompressed source, which can be read once, from its start.
     Stream(Bytes),
-    /// Compressed: what comes of it can be read once, from its start.
+    /// A compressed source, whose decoded bytes can be read once, from their start.
     Packed(Packed),
 }
 
 impl Opened {
-    /// Its bytes from the start, decoded, whatever it is; once `watch` is stopped, reading them fails.
+    /// The decoded bytes from their start. After `watch` is stopped, reading them fails.
     ///
     /// # Errors
     /// When this build cannot read its codec.
@@ -49,7 +52,7 @@ impl Opened {
         self.bytes_by(None, watch)
     }
 
-    /// The same, decoded with the help of others if it is a file.
+    /// The same as [`bytes`](Self::bytes), but `helpers` may help to decode a file.
     ///
     /// # Errors
     /// When this build cannot read its codec.
@@ -62,20 +65,20 @@ impl Opened {
     }
 }
 
-/// A compressed input, open.
+/// An open compressed input.
 pub(crate) struct Packed {
     codec: Codec,
     bytes: Bytes,
-    /// How long it is, if it is a file.
+    /// Length of the input, if it is a file.
     file_len: Option<u64>,
 }
 
-/// A file that is no larger is decoded by one thread.
+/// Length from which several threads decode a file, in bytes.
 const LARGE: u64 = 1 << 20;
 
 impl Packed {
-    /// Begins to decode it; once `watch` is stopped, reading what comes of it fails. A file may be decoded with the help of
-    /// `helpers`.
+    /// Starts to decode the input. After `watch` is stopped, reading the decoded bytes fails. `helpers` may help to
+    /// decode a file.
     ///
     /// # Errors
     /// When this build cannot read its codec.
@@ -90,14 +93,14 @@ impl Packed {
 }
 
 impl Input {
-    /// The name in reports: the path as given or as found, `-` for standard input. Bytes of it that are not UTF-8 and
-    /// characters that are not printable are `\xHH`.
+    /// The name in reports: the path as given or as found, or `-` for standard input. Bytes that are not UTF-8 and
+    /// characters that are not printable are written as `\xHH`.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
     }
 
-    /// A file, or whatever else there is at `path`; not the files in it.
+    /// The file, pipe or device at `path`. A directory is not searched for files.
     #[must_use]
     pub fn file(path: PathBuf) -> Self {
         Self { name: name_of(&path), source: Source::Path(path), codec: None, listed: None }
@@ -109,13 +112,13 @@ impl Input {
         Self { name: "-".to_owned(), source: Source::Standard, codec: None, listed: None }
     }
 
-    /// Whether it is standard input.
+    /// Whether this is standard input.
     #[must_use]
     pub fn is_standard(&self) -> bool {
         matches!(self.source, Source::Standard)
     }
 
-    /// Where it lies; `None` for standard input, and for a directory that could not be listed.
+    /// The path. It is `None` for standard input, and for a directory that could not be listed.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.source {
@@ -124,7 +127,7 @@ impl Input {
         }
     }
 
-    /// Where it is named: the name of a list, and the line in it from 1; `None` if it comes from no list.
+    /// The name of the list that names this input, and the line in it, from 1. `None` if no list does.
     #[must_use]
     pub fn listed_at(&self) -> Option<(&str, u64)> {
         self.listed.as_ref().map(|(list, line)| (&**list, *line))
@@ -138,23 +141,23 @@ impl Input {
         Self { name: name_of(path), source: Source::Broken(error), codec: None, listed: None }
     }
 
-    /// The same input, packed by `codec`, or as its content says; an input is made with `None`. [`Codec::Plain`] takes its bytes
-    /// as they are, compressed or not.
+    /// The same input, decoded with `codec`. `None`, the default, recognises the codec by the content. [`Codec::Plain`]
+    /// takes the bytes as they are, compressed or not.
     #[must_use]
     pub fn with_codec(self, codec: Option<Codec>) -> Self {
         Self { codec, ..self }
     }
 
-    /// The same input under another name, which is shown as it is.
+    /// The same input under another name, which is shown unchanged.
     #[must_use]
     pub fn with_name(self, name: String) -> Self {
         Self { name, ..self }
     }
 
-    /// Its bytes, decoded, from the start, and how many it has, if it is a file that tells and is not compressed.
+    /// The decoded bytes from their start, and their number if this is an uncompressed file of known length.
     ///
     /// # Errors
-    /// When the file cannot be opened, its directory could not be listed, or this build cannot read how it is compressed.
+    /// When the file cannot be opened, its directory could not be listed, or this build cannot read its codec.
     pub fn reader(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         Ok(match self.open(None)? {
             Opened::File(file, len) => (Box::new(file), Some(len)),
@@ -162,7 +165,7 @@ impl Input {
         })
     }
 
-    /// How many bytes there are to read, compressed as they are, if that can be known beforehand. Looks at the file, and does not open it.
+    /// How many bytes there are to read, before decoding, if that is known in advance. Does not open the file.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
         let metadata = match &self.source {
@@ -173,18 +176,18 @@ impl Input {
         metadata.is_file().then_some(metadata.len())
     }
 
-    /// Whether reading it may keep its reader waiting: standard input, pipes and devices. Looks at the file, and does not open it.
+    /// Whether a read may block: standard input, pipes and devices. Does not open the file.
     pub(crate) fn may_wait(&self) -> bool {
         self.is_standard_or(|metadata| !metadata.is_file())
     }
 
-    /// Whether it can only be read from its start: standard input, pipes, devices, and files that say nothing of their length,
-    /// as those under /proc. Looks at the file, and does not open it.
+    /// Whether the input can only be read from its start. This holds for standard input, pipes, devices, and files that
+    /// do not state their length, as those under /proc. Does not open the file.
     pub(crate) fn is_stream(&self) -> bool {
         self.is_standard_or(|metadata| !metadata.is_file() || metadata.len() == 0)
     }
 
-    /// Whether it is standard input, or lies where `is` holds.
+    /// Whether this is standard input, or a path whose metadata satisfies `is`.
     fn is_standard_or(&self, is: impl Fn(&fs::Metadata) -> bool) -> bool {
         match &self.source {
             Source::Standard => true,
@@ -193,11 +196,12 @@ impl Input {
         }
     }
 
-    /// Opens it, and looks at its beginning. Once `watch` is stopped, reading a stream fails, a read that is waiting too; reading
-    /// a file goes on.
+    /// Opens the input and reads its beginning. After `watch` is stopped, reading a stream fails, even a read that is
+    /// already waiting. Reading an uncompressed file does not fail.
     ///
     /// # Errors
-    /// When the file cannot be opened, its directory could not be listed, its beginning not be read, or `watch` is stopped.
+    /// When the file cannot be opened, its directory could not be listed, its beginning cannot be read, or `watch` is
+    /// stopped.
     pub(crate) fn open(&self, watch: Option<&Watch>) -> io::Result<Opened> {
         if watch.is_some_and(Watch::is_stopped) {
             return Err(Stopped.into());
@@ -243,8 +247,8 @@ impl Input {
     }
 }
 
-/// Reads as much of `source` as it takes to tell how it is packed. Of lines that is a byte or two, so that nobody waits for
-/// more.
+/// Reads as much of `source` as is needed to recognise its codec. For text, a byte or two are enough, so that the caller
+/// does not wait for more.
 fn peek(source: &mut impl Read) -> io::Result<(Vec<u8>, Codec)> {
     let mut head = Vec::with_capacity(MAGIC_LEN);
     loop {
@@ -261,12 +265,12 @@ fn peek(source: &mut impl Read) -> io::Result<(Vec<u8>, Codec)> {
     }
 }
 
-/// How a path is called.
+/// The name of a path in reports.
 fn name_of(path: &Path) -> String {
     escape::printable(path.as_os_str().as_encoded_bytes())
 }
 
-/// What there is to know of standard input, where it is something that the system knows of.
+/// The metadata of standard input, if the system has any.
 #[cfg(unix)]
 fn standard_metadata() -> Option<fs::Metadata> {
     use std::os::fd::AsFd;

@@ -1,13 +1,15 @@
-//! Threads that have nothing to do, and work that is handed to them. Knows nothing of lines or files.
+//! A pool of idle worker threads and the queues that feed them.
+//!
+//! The thread that has a job does it itself if no worker thread takes it. This module knows no lines and no files.
 
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
-/// A piece of work.
+/// A unit of work.
 pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// Where work can be offered.
+/// The sending end of the pool, where jobs are offered.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has what nobody needs to do"))]
 pub(crate) struct Hands<'a> {
@@ -15,7 +17,7 @@ pub(crate) struct Hands<'a> {
     soon: Sender<Job<'a>>,
 }
 
-/// Where it comes out.
+/// The receiving end of the pool, from which worker threads take jobs.
 #[derive(Clone)]
 pub(crate) struct Offered<'a> {
     now: Receiver<Job<'a>>,
@@ -23,38 +25,39 @@ pub(crate) struct Offered<'a> {
 }
 
 impl<'a> Hands<'a> {
-    /// Those that work off what comes out of the other end; up to `n` jobs may wait for them.
+    /// The two ends of a pool. Up to `n` jobs may wait in its queue.
     pub(crate) fn new(n: usize) -> (Self, Offered<'a>) {
         let ((now, offered), (soon, left)) = (bounded(0), bounded(n));
         (Self { now, soon }, Offered { now: offered, soon: left })
     }
 
-    /// Gives `job` to a thread that waits for work: what nobody begins at once is better done here.
+    /// Gives `job` to a worker thread that is waiting for work. A job that no thread begins at once is better done by the
+    /// caller.
     ///
     /// # Errors
-    /// When none does; the error is the job.
+    /// When no thread is waiting. The error is the job.
     #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has what nobody needs to do"))]
     pub(crate) fn offer(&self, job: Job<'a>) -> Result<(), Job<'a>> {
         self.now.try_send(job).map_err(TrySendError::into_inner)
     }
 
-    /// Leaves `job` to whoever has time next, so that nobody waits for this thread while it does something itself. What it comes to
-    /// depend on, it has to do in the end ([`Offered::catch_up`]): there may be nobody who has time.
+    /// Queues `job` for the next free worker thread, so that no thread idles while the caller is busy. Perhaps no
+    /// thread ever becomes free. A caller that needs the result must therefore call [`Offered::catch_up`] in the end.
     ///
     /// # Errors
-    /// When as many wait as may; the error is the job.
+    /// When the queue is full. The error is the job.
     pub(crate) fn leave(&self, job: Job<'a>) -> Result<(), Job<'a>> {
         self.soon.try_send(job).map_err(TrySendError::into_inner)
     }
 }
 
 impl Offered<'_> {
-    /// Does what has been left and nobody has begun.
+    /// Does the queued jobs that no thread has begun.
     pub(crate) fn catch_up(&self) {
         self.soon.try_iter().for_each(|job| job());
     }
 
-    /// Does what is offered until nobody is left who could offer something.
+    /// Does jobs until the last sending end is dropped.
     pub(crate) fn work_off(self) {
         let Self { now, soon } = self;
         let next = || select! { recv(now) -> job => job, recv(soon) -> job => job };
@@ -65,10 +68,10 @@ impl Offered<'_> {
     }
 }
 
-/// Who may help with something, and how many of them there are at most; nobody, if there is `None`.
+/// The worker threads that may help, and their greatest number. `None` means that none do.
 pub(crate) type Helpers<'a> = Option<(Hands<'a>, usize)>;
 
-/// Has `n` threads wait for work while `work` is done, which may hand them some. Where the system refuses threads there are fewer.
+/// Calls `work` with a pool of `n` worker threads. There are fewer if the system refuses threads.
 pub(crate) fn with_helpers<R>(n: usize, work: impl FnOnce(Helpers<'static>) -> R) -> R {
     if n == 0 {
         return work(None);

@@ -1,9 +1,9 @@
-//! The report of a part of a corpus, which can be merged with those of all others: in any order and grouping, on any machine, without
-//! losing or counting a line twice unseen.
+//! Partial reports: each has the counts of a part of a corpus, and all of them can be merged into one report.
 //!
-//! A partial report has all that was counted, and says what of which inputs it was counted in: merging refuses what is there already,
-//! and knows what is missing. `ranges` knows ranges, `settings` what has to be the same, `wire` the document, `urlsift.partial/1`,
-//! which is a line of JSON.
+//! Merging works in any order and grouping, on any machine. It refuses lines that are counted already, and names what
+//! is missing, so no line is lost or counted twice unnoticed. `ranges` knows which bytes of an input are counted,
+//! `settings` what must be equal to merge. `wire` is the document `urlsift.partial/1`, a line of JSON. `plan` cuts
+//! inputs into splits.
 
 pub mod plan;
 mod ranges;
@@ -27,17 +27,17 @@ use crate::run::{Compressed, Failure, Part, Records, Scanned, ScannedParts};
 use crate::tally::{MAX_BYTES, Tally};
 use ranges::Cover;
 
-/// An input as all partial reports of a corpus know it.
+/// The identity of an input, the same in all partial reports of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Identity {
-    /// Its number among all inputs of the corpus, if these are numbered; otherwise inputs stand in the order of their names.
+    /// Its number among all inputs of the corpus, if these are numbered. Otherwise inputs are sorted by name.
     pub number: Option<u32>,
-    /// Its name in the report. Where inputs are not numbered, no two have the same.
+    /// Its name in the report. Names are unique unless inputs are numbered.
     pub name: String,
 }
 
 impl Identity {
-    /// Which of two inputs stands first in a report, and is to be scanned first.
+    /// Compares two inputs by their order in a report. Inputs must be scanned in this order.
     #[must_use]
     pub fn place(&self, other: &Self) -> Ordering {
         (self.number, order(&self.name)).cmp(&(other.number, order(&other.name)))
@@ -50,7 +50,7 @@ pub struct Partial {
     settings: Settings,
     /// Whether inputs have numbers of their own. Otherwise they are numbered here, by name.
     is_numbered: bool,
-    /// How many inputs the corpus has, if somebody has said so.
+    /// The number of inputs of the corpus, if it is known.
     n_inputs: Option<u32>,
     inputs: BTreeMap<u32, Known>,
     tally: Tally,
@@ -63,17 +63,17 @@ pub struct Partial {
 #[serde(deny_unknown_fields)]
 struct Known {
     name: String,
-    /// How many bytes it has, decoded, once that has been seen.
+    /// Its size in bytes after decoding, once the scan has seen it.
     size: Option<u64>,
     ranges: Cover,
-    /// Why it could not be read, wholly or in part.
+    /// Why it could not be read, or not completely.
     errors: BTreeSet<String>,
 }
 
-/// How many inputs a corpus has at most.
+/// The largest number of inputs of a corpus.
 pub(crate) const MAX_INPUTS: u32 = 1 << 31;
 
-/// How many errors of an input are kept: the first in the order of their text.
+/// How many errors of an input are kept: the first ones in the order of their text.
 const MAX_ERRORS: usize = 3;
 
 impl Known {
@@ -104,19 +104,19 @@ impl Known {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum MergeError {
-    /// Both have these bytes of that input.
+    /// Both reports count these bytes of this input.
     Overlap(String, Range<u64>),
-    /// They were made with other settings.
+    /// The reports were made with different settings.
     Settings(Vec<String>),
     /// Two inputs have the same number.
     Names(String, String),
-    /// An input had so many bytes, and then so many.
+    /// An input had different sizes, in bytes, in two scans.
     Sizes(String, u64, u64),
-    /// The inputs of one are numbered, and those of the other are not; or they are not as many.
+    /// Inputs are numbered in only one of the reports, or the reports differ in the number of inputs.
     Numbers,
-    /// The inputs of a scan do not stand in their order ([`Identity::place`]): what it has kept of them is not what it should be.
+    /// The inputs were not scanned in their order ([`Identity::place`]), so the scan has kept the wrong examples.
     Order,
-    /// An input was taken for something else each time.
+    /// The reports read an input in different formats.
     Format(String),
     /// There are more bytes or lines than can be counted.
     TooMuch,
@@ -160,7 +160,7 @@ impl std::fmt::Display for MergeError {
 
 impl std::error::Error for MergeError {}
 
-/// A range in words.
+/// Describes a range in words.
 fn bytes(range: &Range<u64>) -> String {
     match *range {
         Range { start: 0, end: 0 | u64::MAX } => "all of it".to_owned(),
@@ -170,14 +170,16 @@ fn bytes(range: &Range<u64>) -> String {
 }
 
 impl Partial {
-    /// The partial report of `parts` of some inputs, of which `found` is what a scan found. `inputs` are those that the parts
-    /// number, and `n_inputs` is how many the corpus has, if that is known.
+    /// Makes the partial report of `parts`, whose scan returned `found`.
+    ///
+    /// Each part refers to one of `inputs` by index. `n_inputs` is the number of inputs of the corpus, if it is
+    /// known.
     ///
     /// # Errors
-    /// When two parts overlap, some inputs are numbered and others are not, or they do not stand in their order.
+    /// If two parts overlap, if only some inputs are numbered, or if the inputs are not in their order.
     ///
     /// # Panics
-    /// When a part is of an input that is not among `inputs`.
+    /// If a part is of an input that is not among `inputs`.
     pub fn new(
         found: &ScannedParts,
         parts: &[Part],
@@ -218,7 +220,8 @@ impl Partial {
                 known.errors.insert(printable(error.to_string().as_bytes()));
             }
         }
-        // What was read of an input that is no list is one stretch, or the parts were merged as they came.
+        // Line numbers need no rebasing here. An input with records was read as one run, or its parts were merged as
+        // they came.
         for (input, records) in &scanned.records {
             add_records(&mut all.records, number_of[*input as usize], records.clone());
         }
@@ -241,10 +244,10 @@ impl Partial {
         Ok(())
     }
 
-    /// Adds the counts of another part of the corpus. Associative and commutative.
+    /// Adds the counts of another part of the corpus. The operation is associative and commutative.
     ///
     /// # Errors
-    /// When the two have something in common, or do not belong together.
+    /// If the two reports count the same bytes, or do not belong together.
     pub fn merge(mut self, mut other: Self) -> Result<Self, MergeError> {
         if self.settings != other.settings {
             return Err(MergeError::Settings(self.settings.differences(&other.settings)));
@@ -306,7 +309,7 @@ impl Partial {
         Ok(self)
     }
 
-    /// Gives inputs other numbers, no two the same.
+    /// Gives new numbers to inputs. The new numbers must be distinct.
     fn renumber(&mut self, number: &dyn Fn(u32, &str) -> u32) {
         let new: BTreeMap<u32, u32> =
             self.inputs.iter().map(|(&old, known)| (old, number(old, &known.name))).collect();
@@ -323,7 +326,7 @@ impl Partial {
         self.tally.renumber(&|old| new[&old]);
     }
 
-    /// Takes note of the inputs of which there is all.
+    /// Marks the inputs that have been counted completely as ended.
     fn end_inputs(&mut self) {
         let open = self.tally.census.open_inputs();
         for input in open {
@@ -334,7 +337,8 @@ impl Partial {
         }
     }
 
-    /// What is missing, in sentences: inputs in order, each with the bytes that nobody has counted.
+    /// Describes what is missing: first the inputs without a report, then for each input the bytes that are not
+    /// counted.
     #[must_use]
     pub fn gaps(&self) -> Vec<String> {
         let mut gaps: Vec<_> = self.missing_inputs().into_iter().collect();
@@ -344,7 +348,7 @@ impl Partial {
         gaps
     }
 
-    /// The numbers of inputs that nobody has read.
+    /// Lists the numbers of the inputs without a report, in a sentence.
     fn missing_inputs(&self) -> Option<String> {
         let end = self
             .is_numbered
@@ -365,17 +369,18 @@ impl Partial {
         })
     }
 
-    /// The report of all that has been merged. It is complete if nothing is missing.
+    /// Makes the report of everything merged so far. It is complete if nothing is missing.
     #[must_use]
     pub fn report(mut self) -> Report {
         let missing = self.missing_inputs();
         let dense: BTreeMap<u32, u32> = self.inputs.keys().copied().zip(0..).collect();
         if self.is_numbered && dense.iter().any(|(old, new)| old != new) {
-            // What has ended stands at its own number: nothing else may get that.
+            // End all inputs before renumbering. Ended inputs keep their number in the name counts, so no open input
+            // may get it.
             self.tally.census.open_inputs().into_iter().for_each(|input| self.tally.end(input));
         }
         self.renumber(&|old, _| dense[&old]);
-        // Now that all numbers are known.
+        // Inputs numbered by name can only end now that their numbers are final.
         self.end_inputs();
         let mut failures = Vec::new();
         for (&input, known) in &self.inputs {
@@ -401,7 +406,7 @@ impl Partial {
 }
 
 impl Known {
-    /// What of it nobody has counted.
+    /// Describes the bytes of the input that are not counted.
     fn gap(&self) -> Option<String> {
         let gaps = self.ranges.gaps(self.size);
         let gaps: Vec<_> = gaps.iter().map(bytes).collect();
@@ -409,7 +414,7 @@ impl Known {
     }
 }
 
-/// The first few of some things, and how many more there are.
+/// Joins the first few items, and says how many more there are.
 fn few(all: &[String]) -> String {
     const FEW: usize = 5;
     let mut text = all[..all.len().min(FEW)].join(", ");
@@ -419,12 +424,12 @@ fn few(all: &[String]) -> String {
     text
 }
 
-/// What an input is ordered by: its name, directory by directory.
+/// The sort key of an input: its name, compared directory by directory.
 fn order(name: &str) -> (Vec<&str>, &str) {
     (name.split('/').collect(), name)
 }
 
-/// The number of each input: its own, or its place by name.
+/// Returns the number of each input: its own, or its rank by name.
 fn numbers(inputs: &[Identity]) -> Result<Vec<u32>, MergeError> {
     let own: Vec<_> = inputs.iter().filter_map(|input| input.number).collect();
     if own.len() == inputs.len() {
@@ -442,7 +447,7 @@ fn numbers(inputs: &[Identity]) -> Result<Vec<u32>, MergeError> {
     Ok(inputs.iter().map(|input| u32::try_from(number(input)).expect("fewer inputs than 2^32")).collect())
 }
 
-/// Adds the records of another stretch of an input, before or behind those that are there.
+/// Adds the records of another range of an input, before or after the ranges already added.
 fn add_records(all: &mut BTreeMap<u32, Records>, input: u32, records: Records) {
     match all.get_mut(&input) {
         Some(own) => own.merge(records),

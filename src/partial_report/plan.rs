@@ -1,4 +1,5 @@
-//! Inputs cut into splits, so that each can be scanned somewhere else. Nothing is decoded: a compressed input is one split.
+//! Cuts inputs into splits that can be scanned on different machines. Nothing is decoded, so a compressed input is
+//! one split. This file knows nothing of counts.
 
 use std::fs;
 use std::io;
@@ -13,7 +14,7 @@ use crate::records::Format;
 use crate::run::{Part, Reading};
 use crate::tally::MAX_BYTES;
 
-/// A part of an input, as whoever scans it has to know it. Written as JSON, a line each.
+/// A part of an input, with everything needed to scan it. Serialized as one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 #[non_exhaustive]
@@ -23,23 +24,23 @@ pub struct Split {
     /// How many inputs the corpus has, if that is known.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub inputs: Option<u32>,
-    /// What the report calls the input.
+    /// The name of the input in the report.
     pub name: String,
-    /// What is opened; `-` is standard input.
+    /// The path that is opened; `-` is standard input.
     pub path: PathBuf,
-    /// Where its range of the input's bytes starts, decoded where it is compressed.
+    /// Where the range of bytes starts. Bytes of a compressed input are counted after decoding.
     pub start: u64,
     /// Where the range ends; `None` is the end of the input.
     pub end: Option<u64>,
-    /// How many bytes the input has; `None` where that is not known.
+    /// The size of the input in bytes; `None` if it is not known.
     pub size: Option<u64>,
 }
 
 impl Split {
-    /// That it can be one of a plan, whoever has made that.
+    /// Checks that the split is possible, because anybody can write a plan.
     ///
     /// # Errors
-    /// What is wrong with it.
+    /// What is wrong with the split.
     pub fn check(&self) -> Result<(), String> {
         let Self { start, end, size, .. } = *self;
         let is_empty_input = (start, end, size) == (0, Some(0), Some(0));
@@ -58,20 +59,20 @@ impl Split {
         Ok(())
     }
 
-    /// It as a part of the input that has that number among those that are opened.
+    /// Converts the split to a part. `input` is the number of its input among those that are opened.
     #[must_use]
     pub fn part(&self, input: u32) -> Part {
         Part { input, range: self.start..self.end.unwrap_or(u64::MAX), size: self.size }
     }
 }
 
-/// Cuts inputs into splits of about `split_size` bytes (at least 1), the largest first. One split each are compressed inputs, and
-/// those of formats whose records depend on what comes before them.
+/// Cuts inputs into splits of about `split_size` bytes (at least 1), the largest first.
 ///
-/// Costs a look at the beginning of each file.
+/// A compressed input is one split. So is an input in a format whose records depend on what precedes them. Only the
+/// beginning of each file is read.
 ///
 /// # Errors
-/// The first input that is no file, cannot be read, or whose path is no text.
+/// The error of the first input that is not a file, cannot be read, or has a path that is not UTF-8.
 pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<Vec<Split>> {
     let n_inputs = u32::try_from(inputs.len()).map_err(io::Error::other)?;
     let mut splits = Vec::new();
@@ -101,15 +102,16 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
             (end - start, Split { start, end: Some(end), ..whole.clone() })
         }));
     }
-    // A stable sort: splits of one size stay in the order of the inputs.
+    // The sort is stable: splits of equal size stay in the order of the inputs.
     splits.sort_by_key(|(len, _)| std::cmp::Reverse(*len));
     Ok(splits.into_iter().map(|(_, split)| split).collect())
 }
 
-/// How often larger than it is what comes of a compressed file, about.
+/// The assumed ratio of decoded to compressed size.
 const EXPANSION: u64 = 5;
 
-/// How many bytes an input has, if it can be cut, and how many there are to read, for the order alone.
+/// Returns the size of an input if it can be cut, and the estimated bytes to read. The estimate only orders the
+/// splits.
 fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<u64>, u64)> {
     let (len, is_packed) = match input.open(None)? {
         Opened::File(_, len) => (len, false),
@@ -118,7 +120,7 @@ fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<
         Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
     };
     let format = reading.format_of(input)?;
-    // Of a table its footer says what fields it has; whoever scans it looks there.
+    // The fields of a Parquet file are listed in its footer, which only the scan reads.
     if format != Format::Parquet {
         reading.reader(format)?;
     }

@@ -1,17 +1,20 @@
-//! Which bytes of an input have been asked for: ranges that may adjoin, and must not overlap.
+//! Keeps the ranges of an input's bytes that a scan was asked for. Ranges may adjoin and must not overlap. This file
+//! knows neither inputs nor counts.
 
 use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-/// Ranges of an input's bytes, sorted, adjoining ones made one. One that ends at [`u64::MAX`] goes to the end of the input, wherever
-/// that is. All of an empty input is one empty range, so that it is not taken twice.
+/// Sorted ranges of an input's bytes; adjoining ranges are joined.
+///
+/// A range that ends at [`u64::MAX`] extends to the end of the input, wherever that is. An empty input is one empty
+/// range, so that it cannot be added twice.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(super) struct Cover {
     ranges: Vec<Range<u64>>,
 }
 
-/// Written as pairs of start and end, with no end where it is the input's.
+/// Serializes each range as a pair of start and end. The end is null if it is the end of the input.
 impl Serialize for Cover {
     fn serialize<S: serde::Serializer>(&self, to: S) -> Result<S::Ok, S::Error> {
         let end = |end: u64| (end != u64::MAX).then_some(end);
@@ -37,7 +40,7 @@ impl Cover {
     /// Adds a range.
     ///
     /// # Errors
-    /// The part of it that is there already.
+    /// The part of the range that is covered already.
     pub(super) fn add(&mut self, range: Range<u64>) -> Result<(), Range<u64>> {
         let at = self.ranges.partition_point(|known| known.end <= range.start && *known != range);
         if let Some(known) = self.ranges.get(at)
@@ -59,21 +62,21 @@ impl Cover {
         Ok(())
     }
 
-    /// Adds all ranges of another one.
+    /// Adds all ranges of another cover.
     ///
     /// # Errors
-    /// The first part of them that is there already.
+    /// The first part of these ranges that is covered already.
     pub(super) fn merge(&mut self, other: &Self) -> Result<(), Range<u64>> {
         other.ranges.iter().try_for_each(|range| self.add(range.clone()))
     }
 
-    /// Whether that byte was asked for.
+    /// Whether a range contains this byte.
     pub(super) fn has(&self, at: u64) -> bool {
         let next = self.ranges.partition_point(|range| range.end <= at);
         self.ranges.get(next).is_some_and(|range| range.start <= at)
     }
 
-    /// Takes note that the input has so many bytes.
+    /// Cuts the ranges at `size`, the number of bytes of the input.
     pub(super) fn end_at(&mut self, size: u64) {
         self.ranges.retain_mut(|range| {
             range.end = range.end.min(size);
@@ -81,7 +84,8 @@ impl Cover {
         });
     }
 
-    /// What is missing of an input of so many bytes; of one that nobody knows the end of, what is missing of all there can be.
+    /// Returns the ranges missing from an input of `size` bytes. If the size is not known, the input is taken as
+    /// endless.
     pub(super) fn gaps(&self, size: Option<u64>) -> Vec<Range<u64>> {
         let end = size.unwrap_or(u64::MAX);
         let mut at = 0;

@@ -1,4 +1,5 @@
-//! All that changes a count or how it is shown, so that only parts are merged that belong together.
+//! The settings that change a count or how it is shown. Only parts with equal settings are merged. This file does not
+//! know what was counted.
 
 use serde::{Deserialize, Serialize};
 
@@ -9,13 +10,13 @@ use crate::report::digest;
 use crate::run::Reading;
 use crate::scan::{DistinctWanted, Options, TopWanted};
 
-/// With what a part was scanned. Merged are only parts for which all of it is the same.
+/// The settings of the scan of a part. Parts are only merged if all of these are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub struct Settings {
     /// The version of urlsift.
     version: String,
-    /// What the grammars' machine was when that was built.
+    /// A hash of the grammar tables in this build.
     tables: String,
     grammar: Grammar,
     lengths: bool,
@@ -28,7 +29,9 @@ pub struct Settings {
 }
 
 impl Settings {
-    /// Those of a scan. `codec` is how all inputs are packed, if that was said; with `show_secrets`, passwords in example lines are
+    /// Collects the settings of a scan.
+    ///
+    /// `codec` is the compression of all inputs, if it was chosen. With `show_secrets`, passwords in examples are
     /// kept.
     #[must_use]
     pub fn new(options: &Options, reading: &Reading, codec: Option<Codec>, show_secrets: bool) -> Self {
@@ -61,7 +64,7 @@ impl Settings {
         Options { grammar, lengths, top, distinct }
     }
 
-    /// What is not the same, each as it is here and there.
+    /// Describes the settings that differ, each with both values.
     pub(super) fn differences(&self, other: &Self) -> Vec<String> {
         let fields = |settings: &Self| match digest::to_value(settings) {
             serde_json::Value::Object(fields) => fields,

@@ -1,4 +1,7 @@
-//! A partial report as a line of JSON, and back. What is read is checked: that it is what was written, and that its counts can be.
+//! Writes a partial report as a line of JSON, and reads it back.
+//!
+//! What is read is not trusted. The digest must be right, and the counts must be possible, so that merging and
+//! reporting cannot overflow.
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
@@ -12,34 +15,34 @@ use crate::report::digest;
 use crate::run::{Compressed, Records};
 use crate::tally::{MAX_BYTES, MAX_EXAMPLES, Tally};
 
-/// The name and version of the form. Only what has the very same is merged.
+/// The name and version of the format. Only documents with the same name and version are merged.
 pub const SCHEMA: &str = "urlsift.partial/1";
 
-/// No partial report is longer, in bytes: with all that can be counted it is some megabytes an input.
+/// The longest partial report that is read, in bytes. With all optional counts it has some megabytes per input.
 const MAX_LEN: u64 = 256 << 20;
 
-/// The document. No field may be missing, and none may be there that is not known here.
+/// The document. Missing fields and unknown fields are errors.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
     schema: String,
-    /// SHA-256 of the line without this field, as it is written.
+    /// The SHA-256 of the written line without this field.
     digest: String,
-    /// SHA-256 of the settings, so that others can tell what belongs together.
+    /// The SHA-256 of the settings. Other programs can tell by it which partial reports belong together.
     fingerprint: String,
     settings: Settings,
-    /// How many inputs there are in all, if that is known.
+    /// The number of inputs of the corpus, if it is known.
     n_inputs: Option<u32>,
-    /// Whether inputs are numbered all over the corpus, and not by name here.
+    /// Whether the numbers of inputs are those of the corpus. Otherwise inputs are numbered in this report, by name.
     is_numbered: bool,
-    /// By number: what is known of each, and the ranges of its bytes whose lines are counted here.
+    /// What is known of each input, by number, with the ranges whose lines are counted here.
     inputs: Vec<(u32, Known)>,
     records: Vec<(u32, Records)>,
     compressed: Vec<Compressed>,
     tally: Tally,
 }
 
-/// Why something is not taken for a partial report.
+/// Why a document is not accepted as a partial report.
 #[derive(Debug)]
 pub struct PartialError(String);
 
@@ -63,18 +66,18 @@ impl From<PartialError> for io::Error {
     }
 }
 
-/// As much of a document as says what it is.
+/// The part of a document that identifies its format.
 #[derive(Deserialize)]
 struct Named {
     schema: Option<String>,
 }
 
-/// The field that holds a digest, as it is written.
+/// Formats the field that holds a digest, as in the document.
 fn field(digest: &str) -> String {
     format!("\"digest\":\"{digest}\"")
 }
 
-/// Where in a document that field stands, and how long it is. What stands before it are numbers and names of codecs.
+/// Finds the digest field and returns its position and length. Only numbers and names of codecs precede it.
 fn digest_field(document: &str) -> Option<(usize, usize)> {
     let start = field("");
     let (start, end) = (start.trim_end_matches('"'), '"');
@@ -84,16 +87,17 @@ fn digest_field(document: &str) -> Option<(usize, usize)> {
     Some((at, value + len + 1 - at))
 }
 
-/// SHA-256 of a document without `len` bytes at `at`.
+/// The SHA-256 of a document without the `len` bytes at `at`.
 fn digest_without(document: &str, at: usize, len: usize) -> String {
     digest::of_parts([&document.as_bytes()[..at], &document.as_bytes()[at + len..]])
 }
 
 impl Partial {
-    /// Writes it as a line of JSON, of the schema [`SCHEMA`]: some kilobytes, and more where hosts or different ones are counted.
+    /// Writes the report as a line of JSON in the schema [`SCHEMA`]. It has some kilobytes, and more if hosts or
+    /// distinct items are counted.
     ///
     /// # Errors
-    /// When `out` cannot be written.
+    /// If `out` cannot be written.
     pub fn write_json(&self, mut out: impl Write) -> io::Result<()> {
         let all = self.clone();
         let written = Written {
@@ -114,10 +118,11 @@ impl Partial {
         writeln!(out, "{document}")
     }
 
-    /// The partial report that [`write_json`](Self::write_json) has written as `json`.
+    /// Reads a partial report from `json`, which [`write_json`](Self::write_json) has written.
     ///
     /// # Errors
-    /// When it is none, is of another version, was changed since it was written, or has counts that cannot be.
+    /// If it is not a partial report, has another version, was changed after it was written, or has impossible
+    /// counts.
     pub fn from_json(json: &[u8]) -> Result<Self, PartialError> {
         let not_json = |error| {
             PartialError(format!("not JSON: {error}; expected a line written by urlsift --format partial"))
@@ -161,7 +166,8 @@ impl Partial {
         })
     }
 
-    /// The partial reports in `lines`, one a line, blank lines passed over. One is in memory at a time.
+    /// Reads the partial reports in `lines`, one per line, and skips blank lines. Only one report is in memory at a
+    /// time.
     pub fn read_lines(lines: impl BufRead) -> impl Iterator<Item = io::Result<Self>> {
         let mut lines = lines;
         std::iter::from_fn(move || {
@@ -184,7 +190,7 @@ impl Partial {
 }
 
 impl Written {
-    /// That its parts fit together, so that whatever is done with it neither fails nor overflows.
+    /// Checks that the fields are consistent, so that no later operation fails or overflows.
     fn check(&self) -> Result<(), String> {
         let known: BTreeMap<u32, &Known> =
             self.inputs.iter().map(|(number, known)| (*number, known)).collect();
@@ -240,7 +246,7 @@ impl Written {
 }
 
 impl Records {
-    /// How many fields it tells of, if that can be in so many bytes.
+    /// Returns the number of fields, or an error if `bytes` bytes cannot contain these records.
     fn check(&self, bytes: u64) -> Result<u128, String> {
         let is_bad = |bad: &&crate::records::BadRecord| {
             bad.line == 0 || bad.line.max(bad.offset).max(bad.at) > MAX_BYTES
@@ -272,7 +278,7 @@ mod tests {
     use crate::run::{Effort, Part, Reading, scan_parts};
     use crate::scan::Options;
 
-    /// All numbers in a document, by the way to them.
+    /// Collects the JSON pointers of all numbers in a document.
     fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
         match value {
             Value::Number(_) => found.push(at.to_owned()),
@@ -290,7 +296,7 @@ mod tests {
         }
     }
 
-    /// Whatever numbers somebody puts in, with the right digest: it is refused, or can be merged and reported.
+    /// A document with any changed number and a correct digest is refused, or can be merged and reported.
     #[test]
     fn no_number_is_believed() {
         let directory = tempfile::tempdir().unwrap();

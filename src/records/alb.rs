@@ -1,11 +1,11 @@
-//! The access log of AWS application load balancers: columns between blanks, of which the first that is quoted is the request,
-//! `"GET https://example.org:443/path HTTP/1.1"`. A request that could not be read is `"- http://example.org:80- "`.
+//! Reads the access log of AWS application load balancers: columns separated by blanks. The first quoted column is the request,
+//! `"GET https://example.org:443/path HTTP/1.1"`. A request that the balancer could not read is `"- http://example.org:80- "`.
 
 use super::quoted::{Strings, target};
 use super::separators::Marks;
 use super::{BadCause, Miss, Outcome, Part, Parts, Record, Role, Selector};
 
-/// Which of `fields` there is not.
+/// Checks `fields`. The error is the index of a field that the log does not have.
 pub(super) fn check(fields: &[Selector]) -> Result<(), usize> {
     let is_other = |field: &Selector| !matches!(field, Selector::Name(name) if name == "request");
     fields.iter().position(is_other).map_or(Ok(()), Err)

@@ -1,5 +1,7 @@
-//! CDX: columns between blanks. A line that begins with the delimiter and "CDX" names them, a letter each; it holds until the
-//! next one. Without it the URL is the third column, as in all layouts in use (` CDX N b a m s k r M S V g`).
+//! Reads CDX: lines of columns, separated by blanks.
+//!
+//! A header is a line that begins with the delimiter and "CDX". It names each column by a letter, and is valid until the next
+//! header. Without a header the URL is the third column, as in all layouts in use (` CDX N b a m s k r M S V g`).
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -11,27 +13,27 @@ use super::{
     BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
 };
 
-/// The columns wanted, and what is known of where they are.
+/// The wanted columns, and what is known about their positions.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_field_names, reason = "these are columns")]
 pub(super) struct Columns {
     wanted: Vec<Wanted>,
     delimiter: u8,
-    /// How many columns there are up to the last that is wanted.
+    /// The number of columns up to the last wanted one.
     n_columns: usize,
-    /// Where they stand in the record that is being read.
+    /// The positions of these columns in the record that is being read.
     columns: Vec<Range<usize>>,
 }
 
 #[derive(Clone, Debug)]
 struct Wanted {
-    /// The letter in the header, or none if it is wanted by its number.
+    /// Its letter in the header; `None` if it is wanted by number.
     letter: Option<u8>,
-    /// Its place from 0; `None` if the header does not name it.
+    /// Its index, from 0; `None` if the header does not name it.
     index: Option<usize>,
 }
 
-/// The place of the column "a" where no header says so.
+/// The index of column "a" if there is no header.
 const DEFAULT_INDEX: usize = 2;
 
 impl Columns {
@@ -56,9 +58,9 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Takes in the last header in `lines`.
+    /// Learns the columns from the headers in `lines`. The last one is valid.
     pub(super) fn learn(&mut self, lines: &[u8]) {
-        // The delimiter stands before it, and is nearly always a blank.
+        // The delimiter precedes "CDX", and is nearly always a blank.
         for found in memmem::find_iter(lines, b"CDX") {
             if found > 0 && (found == 1 || lines[found - 2] == b'\n') {
                 let line = lines[found - 1..].split(|&byte| byte == b'\n').next().unwrap_or_default();
@@ -67,7 +69,7 @@ impl Columns {
         }
     }
 
-    /// Takes in `line`, if it is a header; whether it was one.
+    /// Learns the columns from `line` if it is a header. Returns whether it is one.
     fn take_header(&mut self, line: &[u8]) -> bool {
         let &[delimiter, b'C', b'D', b'X', ref rest @ ..] = line else { return false };
         let is_header = rest.first() == Some(&delimiter) && !delimiter.is_ascii_alphanumeric();
@@ -89,12 +91,12 @@ impl Columns {
             self.wanted.iter().filter_map(|wanted| wanted.index).max().map_or(0, |index| index + 1);
     }
 
-    /// What is looked for to find them.
+    /// The bytes that separate columns and records.
     pub(super) fn separators(&self) -> Set {
         [self.delimiter, b'\n', b'\n']
     }
 
-    /// Finds the columns of the line that begins at `at`; how many bytes it has.
+    /// Finds the columns of the line at `at`. Returns the length of the line in bytes.
     #[inline(always)]
     fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
         marks.look_for(self.separators(), at);
@@ -135,7 +137,7 @@ impl Columns {
         }
         for wanted in &self.wanted {
             let index = wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
-            // CRs before the LF are no column, and may have been taken for one.
+            // The CRs before the LF are no column, but may have been taken for one.
             let column = self.columns.get(index).filter(|column| column.start <= line.len());
             let column = column.ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
             let (at, bytes) = (column.start, &line[column.start..column.end.min(line.len())]);

@@ -1,5 +1,5 @@
-//! CDXJ: a key (a URL turned around), a time of 14 digits and a JSON object, with blanks between. Lines that begin with "!" or
-//! "@" say something of the file, and are no records.
+//! Reads CDXJ: lines of a key (a URL with its host reversed), a time of 14 digits and a JSON object, separated by blanks. Lines
+//! that begin with "!" or "@" describe the file, and are no records.
 
 use std::ops::Range;
 
@@ -8,7 +8,7 @@ use super::near_bytes::find;
 use super::separators::Marks;
 use super::{BadCause, Miss, Outcome, Parts, Skip};
 
-/// Reads the line that is `record` in the bytes of `marks`, which look for [`json::SEPARATORS`].
+/// Reads the line at `record`, a range of the bytes of `marks`, which search for [`json::SEPARATORS`].
 #[inline]
 pub(super) fn read<'a>(
     marks: &mut Marks<'a>,

@@ -1,5 +1,5 @@
-//! The common log format (`%h %l %u %t "%r" %>s %b`) and the combined one, which adds `"%{Referer}i" "%{User-agent}i"`, as Apache
-//! and nginx write them: the first quoted string is the request, the second the Referer.
+//! Reads the common log format (`%h %l %u %t "%r" %>s %b`) and the combined one, which adds `"%{Referer}i" "%{User-agent}i"`.
+//! Apache and nginx write them. The first quoted string is the request, and the second is the Referer.
 
 use super::quoted::{Strings, target};
 use super::separators::Marks;

@@ -1,11 +1,12 @@
-//! Comma-separated values (RFC 4180) and their like with tabs. A field that begins with a quote goes on to the next one that is not
-//! doubled, over line ends too; a quote anywhere else is a byte like any other, and what stands behind a closing quote belongs to
-//! the field: so the csv crate and Python's csv read it. Records end in LF with all CRs directly before it. A record that begins
-//! with "#" is a comment.
+//! Reads comma-separated values (RFC 4180), and the same with tabs.
 //!
-//! A quote that nobody closes would take all that follows for one field. So a record of more than one line has to end within
-//! [`MAX_RECORD_LEN`] bytes; where it does not, that line is refused alone, and up to where the end was looked for no field goes on
-//! behind the end of its line.
+//! A field that begins with a quote ends at the next quote that is not doubled, even if that is on a later line. A quote anywhere
+//! else is an ordinary byte. Text after a closing quote belongs to the field. The csv crate and Python's csv module treat quotes
+//! the same way. A record ends with an LF and all CRs directly before it. A record that begins with "#" is a comment.
+//!
+//! A quote that is never closed would make one field of the rest of the input. Therefore a record of several lines must end
+//! within [`MAX_RECORD_LEN`] bytes. If it does not, its first line is refused alone, and no field spans lines in the bytes that
+//! were searched for the end.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -20,37 +21,37 @@ use super::{
 };
 use crate::lines::{last_end, trim_terminator};
 
-/// The columns wanted, and what is known of where they are.
+/// The wanted columns, and what is known about their positions.
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     delimiter: u8,
     wanted: Vec<Wanted>,
     header: Header,
-    /// Records that begin before this place of the input are lines.
+    /// Each record that begins before this offset of the input is a single line.
     alone_until: u64,
 }
 
 #[derive(Clone, Debug)]
 struct Wanted {
     name: Option<Vec<u8>>,
-    /// Its place from 0; `None` if the header does not name it.
+    /// Its index, from 0; `None` if the header does not name it.
     index: Option<usize>,
-    /// Where it was found in the record that is being read.
+    /// Its cell in the record that is being read.
     cell: Option<Cell>,
 }
 
 #[derive(Clone, Debug)]
 enum Header {
-    /// The first record is to come, or, where that names no column, the comment before it (as in the lists of URLhaus).
+    /// The first record is still to come. If it names no wanted column, the comment before it may (as in the lists of URLhaus).
     Awaited { comment: Vec<u8> },
-    /// It is known, or not needed.
+    /// The header is known, or not needed.
     Known,
 }
 
-/// A record is as long as that, or nothing is known yet.
+/// The length of a record, if its end is known.
 enum Extent {
     Whole(usize),
-    /// It goes on behind the bytes.
+    /// The record continues after the bytes.
     Open,
 }
 
@@ -74,12 +75,12 @@ impl Table {
         Ok(Self { delimiter, wanted, header, alone_until: 0 })
     }
 
-    /// What is looked for to find fields.
+    /// The bytes that separate fields and records, and the quote.
     pub(super) fn separators(&self) -> Set {
         [self.delimiter, b'"', b'\n']
     }
 
-    /// How many of `bytes`, which begin at `offset` of the input, are whole records. Takes in the header.
+    /// Returns how many of `bytes`, which begin at `offset` of the input, are whole records. Learns the columns from a header.
     pub(super) fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> usize {
         let mut marks = Marks::new(self.separators(), bytes);
         let (mut end, mut doubted_until) = (0, 0);
@@ -121,7 +122,7 @@ impl Table {
         end
     }
 
-    /// How far the record goes that begins at `at` of the bytes, which is `offset` of the input.
+    /// Finds the end of the record at byte `at` of the bytes, which is byte `offset` of the input.
     #[inline]
     fn extent(&mut self, marks: &mut Marks<'_>, at: usize, offset: u64, ended: bool) -> Extent {
         let bytes = &marks.bytes()[at..];
@@ -141,7 +142,7 @@ impl Table {
         if line.ends_with(b"\n") || ended { Extent::Whole(line.len()) } else { Extent::Open }
     }
 
-    /// Reads the record that begins at `at` of the bytes, which is `offset` of the input; goes on behind it.
+    /// Reads the record at byte `at` of the bytes, which is byte `offset` of the input. `marks` moves past it.
     #[inline(never)]
     pub(super) fn read<'a>(
         &mut self,
@@ -153,7 +154,7 @@ impl Table {
         let bytes = &marks.bytes()[at..];
         let is_known = matches!(self.header, Header::Known) && offset >= self.alone_until;
         if is_known && !matches!(bytes[0], b'#' | b'\r' | b'\n') {
-            // What does not end before is too long, whether or not it goes on.
+            // A record that does not end within this length is too long, whether or not it continues.
             let len = bytes.len().min(MAX_RECORD_LEN + 1);
             let (first, walked) = self.find_cells(marks, at, len);
             if let Ok(walked) = walked
@@ -167,7 +168,7 @@ impl Table {
         self.read_rare(marks, at, offset, more)
     }
 
-    /// The same for any record.
+    /// Like `read`, for the rare records: comments, headers, blank lines and errors.
     #[inline(never)]
     fn read_rare<'a>(
         &mut self,
@@ -215,8 +216,8 @@ impl Table {
         Record::new(len, lines, parts, outcome, Pending::Nothing)
     }
 
-    /// Looks where the cells wanted stand in the record that begins at `at`, and how far it goes in `len` bytes: gives the first,
-    /// which never is in memory, and notes the others.
+    /// Finds the wanted cells of the record at `at`, and its end within `len` bytes. Returns the first cell, which therefore
+    /// stays in registers, and stores the others.
     #[inline(always)]
     fn find_cells(
         &mut self,
@@ -247,7 +248,7 @@ impl Table {
         (found, walked)
     }
 
-    /// Takes as fields what was found of a record.
+    /// Makes fields of the cells that were found in a record.
     #[inline(always)]
     fn take_cells<'a>(
         &self,
@@ -264,7 +265,7 @@ impl Table {
         Ok(())
     }
 
-    /// Makes a field of a cell that was found, or not, in the record from `at` to the end of `bytes`.
+    /// Makes a field of a cell, or an error if it is missing. The record extends from `at` to the end of `bytes`.
     #[inline(always)]
     fn take_cell<'a>(
         &self,
@@ -283,7 +284,7 @@ impl Table {
         Ok(())
     }
 
-    /// Reads the record that begins at `at` and has `len` bytes.
+    /// Reads the record of `len` bytes at `at`.
     fn read_exactly<'a>(
         &mut self,
         marks: &mut Marks<'a>,
@@ -309,7 +310,7 @@ impl Table {
         }
     }
 
-    /// Looks for the names of columns in `record`; whether it has one of them.
+    /// Searches `record` for the names of wanted columns. Returns whether it has one of them.
     fn take_names(&mut self, record: &[u8]) -> bool {
         let mut names = Vec::new();
         let mut marks = Marks::new(self.separators(), record);
@@ -331,32 +332,32 @@ impl Table {
     }
 }
 
-/// How many bytes are stepped over record by record once counting quotes has not led far.
+/// How many bytes are read record by record after [`whole_records`] found less than [`AT_ONCE`] bytes.
 const DOUBTED: usize = 64 << 10;
 
-/// How much of a comment is kept in case it is the header.
+/// How many bytes of a comment are kept, in case it is the header.
 const MAX_HEADER_COMMENT: usize = 64 << 10;
 
-/// A field, by its place in the bytes that hold the record.
+/// A cell, as a range of the bytes that contain the record.
 #[derive(Clone, Copy, Debug)]
 struct Cell {
     start: usize,
-    /// Before the delimiter, or the LF or the end of the record.
+    /// The position of the delimiter or LF after it, or the end of the record.
     end: usize,
-    /// Where it goes on behind the closing quote, if it begins with one; [`UNDO`] if one between is doubled.
+    /// If it begins with a quote: the position after the closing quote, or [`UNDO`] if a quote inside is doubled.
     closed: usize,
 }
 
-/// No place in the bytes.
+/// Marks a cell with doubled quotes that must be undone. No byte has this position.
 const UNDO: usize = usize::MAX;
 
 impl Cell {
-    /// Its text, quotes undone, and where that begins.
+    /// Its text with quotes undone, and the position where the text begins.
     #[inline(always)]
     fn text(self, bytes: &[u8], delimiter: u8) -> (usize, Cow<'_, [u8]>) {
         let mut field = &bytes[self.start..self.end];
         if bytes.get(self.end) != Some(&delimiter) {
-            // CRs before the end of the record belong to it.
+            // CRs before the end of the record are part of its terminator.
             field = trim_terminator(field).0;
         }
         match field {
@@ -369,7 +370,7 @@ impl Cell {
     }
 }
 
-/// The text of a field, which is given from behind its opening quote on.
+/// Undoes the quotes of a field, which is given without its opening quote.
 #[cold]
 fn unquote(field: &[u8]) -> Vec<u8> {
     let mut text = Vec::with_capacity(field.len());
@@ -387,16 +388,16 @@ fn unquote(field: &[u8]) -> Vec<u8> {
     text
 }
 
-/// What was stepped over.
+/// The record that [`walk`] stepped through.
 struct Walked {
-    /// How many bytes, with the LF if there is one.
+    /// Its length in bytes, with the LF if there is one.
     len: usize,
-    /// How many LFs are in them.
+    /// How many LFs it contains.
     lines: u32,
 }
 
-/// Steps over the record that begins at `at`, and tells of each field with its place from 0. Ends behind an LF or after `len` bytes;
-/// or says where in the record the quote stands that is not closed.
+/// Steps through the record at `at`, and passes each field with its index to `each`. It ends after an LF or after `len` bytes.
+/// The error is the offset, in the record, of a quote that is not closed.
 #[inline(always)]
 fn walk(
     marks: &mut Marks<'_>,
@@ -421,7 +422,7 @@ fn walk(
                 };
                 closed = behind;
             }
-            // Any other is a byte like all others.
+            // A quote elsewhere is an ordinary byte.
             Some(b'"') => {}
             end => {
                 each(index, Cell { start, end: mark.min(bytes.len()), closed });
@@ -434,8 +435,8 @@ fn walk(
     walked
 }
 
-/// Goes on behind the quote that closes a field, and counts LFs; that place, or [`UNDO`] if one before was doubled. `None` if there is
-/// no such quote.
+/// Moves past the quote that closes a field, and counts LFs. Returns the position after this quote, or [`UNDO`] if a quote before
+/// it is doubled. Returns `None` if the field is not closed.
 #[inline(always)]
 fn step_over_quotes(
     marks: &mut Marks<'_>,
@@ -461,7 +462,8 @@ fn step_over_quotes(
 mod tests {
     use super::*;
 
-    /// The texts of the first record of `bytes`, byte by byte, and its length; or where the quote stands that is not closed.
+    /// The fields of the first record of `bytes`, read byte by byte, and its length. The error is the position of a quote that is
+    /// not closed.
     fn record(bytes: &[u8]) -> Result<(Vec<Vec<u8>>, usize), usize> {
         let mut fields = Vec::new();
         let mut at = 0;
@@ -498,7 +500,7 @@ mod tests {
         }
     }
 
-    /// Texts of up to seven tokens, at the start of the bytes and over the end of a window, from each record on.
+    /// Compares each record of texts of seven tokens, at the start of the bytes and across the end of a window.
     #[test]
     fn records_are_those_of_a_loop_over_bytes() {
         let tokens = [&b"\""[..], b",", b"a", b"\n", b"\r"];
@@ -527,8 +529,8 @@ mod tests {
         }
     }
 
-    /// What is found whole by counting quotes are records one after the other, up to a comment at most: of texts of up to seven
-    /// tokens, in a block, over its end, and over that of the next.
+    /// Counting quotes finds only whole records, and stops before comments. The texts have seven tokens. They are in the first
+    /// block, across its end, or across the end of the second.
     #[test]
     fn whole_records_are_records() {
         let tokens = [&b"\""[..], b",", b"a", b"\n", b"#"];
@@ -551,8 +553,8 @@ mod tests {
         assert!(n_found > 10_000, "{n_found}");
     }
 
-    /// Cutting gives what stepping from record to record does, whatever is found by counting quotes: of some kilobytes in which
-    /// quotes stand where they may, rarely, or nearly nowhere, and comments between.
+    /// Cutting by counted quotes ends where stepping from record to record ends. The texts have some kilobytes. Misplaced quotes
+    /// and comments are frequent, rare or almost absent.
     #[test]
     fn cut_ends_where_records_do() {
         let tokens: [&[u8]; 8] =
@@ -565,7 +567,8 @@ mod tests {
         for round in 0..400 {
             let mut bytes = Vec::new();
             while bytes.len() < 9000 {
-                // What makes doubts is as rare as it is in files, or not.
+                // In some rounds, tokens that stop the counting of quotes are as rare as in real files. In others they are
+                // frequent.
                 let n = if below(1 << (round % 11)) == 0 { 8 } else { 5 };
                 bytes.extend(tokens[below(n)]);
                 if round % 3 == 0 && below(40) == 0 {

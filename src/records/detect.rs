@@ -1,19 +1,21 @@
-//! Which format an input has, by what its first records look like. Whoever gives lists of URLs must never be surprised: where one
-//! of the first lines looks like a URL and like no record, or no more than half of them look like records of one format, they are
-//! lines, unless a header says something else. Logs and dumps that were cut, or that have some foreign lines, are told all the same.
+//! Detects the format of an input by its first records.
+//!
+//! A list of URLs must never be taken for something else. An input is a list if one of its first lines looks like a URL and like
+//! no record. It is also a list if no more than half of these lines look like records of one format. Only a header can override
+//! this. Logs and dumps that were cut, or that contain some foreign lines, are still detected.
 
 use memchr::{memchr, memmem};
 
 use super::{Format, Reader, Selector, warc};
 use crate::lines::trim_terminator;
 
-/// Whether a line looks like a record.
+/// A test whether a line looks like a record.
 type LooksLike<'a> = &'a dyn Fn(&[u8]) -> bool;
 
-/// How many lines are looked at.
+/// How many lines are tested.
 const LINES: usize = 8;
 
-/// The format, where `fields` are wanted.
+/// Returns the format of an input from which `fields` are wanted.
 pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     if is_parquet(head) {
         return Format::Parquet;
@@ -39,7 +41,7 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
         return format;
     }
-    // The first record, or in the lists of URLhaus the comment before it, names the columns.
+    // The first record names the columns, or the comment before it does (as in the lists of URLhaus).
     let comment = comments(&lines).last().map(|line| &line[1..]);
     for names in [Some(first[0]), comment].into_iter().flatten() {
         for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
@@ -51,10 +53,10 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     Format::Lines
 }
 
-/// Whether what [`detect`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
+/// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
 pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     if head.starts_with(b"WARC/") {
-        // The bodies say whether it is WAT.
+        // Only the bodies show whether it is WAT.
         return false;
     }
     if head.starts_with(b" CDX ") || is_parquet(head) {
@@ -65,19 +67,19 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     }
     let lines = whole_lines(head);
     let first = records(&lines);
-    // What four lines speak against is not what most of eight look like.
+    // A format needs more than half of eight lines. Four lines that are not its records rule it out.
     let speaks_against = |n| first.len() - n >= LINES / 2;
     has_w3c_header(&lines)
         || first.len() == LINES
         || likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
 }
 
-/// The first lines that are neither comments nor headers of CDXJ.
+/// The first lines that are neither comments nor CDXJ headers.
 fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
     lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
 }
 
-/// How many of the lines look like records, by format; `None` if one looks like none, and like a URL.
+/// Counts for each format how many lines look like its records. Returns `None` if a line looks like a URL and like no record.
 fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<[(Format, usize); 5]> {
     let by_lines: [(Format, LooksLike<'_>); 5] = [
         (Format::JsonLines, &|line| is_object(line, fields)),
@@ -94,7 +96,7 @@ fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<[(Format, usize); 5]
     Some(by_lines.map(|(format, looks_like)| (format, count(looks_like))))
 }
 
-/// Whether a line may be a URL, or begin with one: records that are lines have blanks or quotes.
+/// Whether a line may be a URL, or begin with one. Records that are lines contain blanks or quotes.
 fn may_be_url(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let line = line.strip_prefix(b"\"").unwrap_or(line);
@@ -108,32 +110,33 @@ fn begins_as_w3c(head: &[u8]) -> bool {
     [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
 }
 
-/// Whether one of the comments before all records names the fields.
+/// Whether a comment before the first record names the fields.
 fn has_w3c_header(lines: &[&[u8]]) -> bool {
     comments(lines).any(|line| line.starts_with(b"#Fields:"))
 }
 
-/// The comments before all records.
+/// The comments before the first record.
 fn comments<'a>(lines: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
     lines.iter().copied().take_while(|line| line.starts_with(b"#"))
 }
 
-/// The mark of the format, or that of an encrypted file, and then no text: a page or the footer, whose first byte is a control.
+/// Whether an input begins with the magic number of Parquet, plain or encrypted, and then with no text. After the number comes a
+/// page or the footer, whose first byte is a control character.
 fn is_parquet(head: &[u8]) -> bool {
     let begins = head.starts_with(b"PAR1") || head.starts_with(b"PARE");
     begins && head.get(4).is_some_and(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
 }
 
-/// How many lines are looked for, with comments and headers.
+/// How many lines are read to find records, including comments and headers.
 const MOST_LINES: usize = 64;
 
-/// The first lines that are not cut off, without the blank ones.
+/// The first lines that are not cut off, without blank ones.
 fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
     let mut lines = Vec::new();
     let mut rest = head;
     while !rest.is_empty() && lines.len() < MOST_LINES {
         let lf = memchr(b'\n', rest);
-        // The last may go on.
+        // The last line may continue after `head`.
         if lf.is_none() && rest.len() < head.len() {
             break;
         }
@@ -144,7 +147,7 @@ fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-/// Comments of CSV, headers of CDXJ.
+/// Whether a line is a comment of CSV or a header of CDXJ.
 fn is_remark(line: &[u8]) -> bool {
     matches!(line[0], b'#' | b'!' | b'@')
 }
@@ -153,7 +156,7 @@ fn gives_a_field(format: Format, line: &[u8]) -> bool {
     Reader::new(format).fields(line).next().is_some_and(|field| field.is_ok())
 }
 
-/// A JSON object, whether it has the key or not.
+/// Whether a line is a JSON object. It need not have the wanted key.
 fn is_object(line: &[u8], fields: &[Selector]) -> bool {
     let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
     inside.trim_ascii_start().starts_with(b"\"") && {
@@ -163,7 +166,7 @@ fn is_object(line: &[u8], fields: &[Selector]) -> bool {
     }
 }
 
-/// To the second, or to the millisecond.
+/// Whether a word is a time, with 14 digits for seconds or 17 for milliseconds.
 fn is_time(word: &[u8]) -> bool {
     matches!(word.len(), 14 | 17) && word.iter().all(u8::is_ascii_digit)
 }
@@ -172,7 +175,7 @@ fn is_cdxj(line: &[u8]) -> bool {
     line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time) && gives_a_field(Format::Cdxj, line)
 }
 
-/// A key, a time, a URL and at least six columns more, or four with a status among them.
+/// Whether a line is CDX: a key, a time, a URL and at least six more columns, or four with a status among them.
 fn is_cdx(line: &[u8]) -> bool {
     let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
     let is_status = |word: &[u8]| word == b"-" || (word.len() == 3 && word.iter().all(u8::is_ascii_digit));
@@ -180,7 +183,7 @@ fn is_cdx(line: &[u8]) -> bool {
     is_long_enough && is_time(words[1]) && memmem::find(words[2], b":").is_some()
 }
 
-/// A time in brackets, and a quote behind it.
+/// Whether a line contains a time in brackets, and a quote after it.
 fn is_clf(line: &[u8]) -> bool {
     let Some(at) = memmem::find(line, b" [") else { return false };
     let pattern = b"00/Aaa/0000:00:00:00 ?0000] \"";
@@ -193,7 +196,7 @@ fn is_clf(line: &[u8]) -> bool {
     })
 }
 
-/// The kind of connection, a time, and a request in quotes.
+/// Whether a line begins with a kind of connection and a time, and contains a quote.
 fn is_alb(line: &[u8]) -> bool {
     let mut words = line.split(|&byte| byte == b' ');
     let kind = words.next().unwrap_or_default();
@@ -203,7 +206,7 @@ fn is_alb(line: &[u8]) -> bool {
     is_kind && is_iso && line.contains(&b'"')
 }
 
-/// Two columns or more, one of which is called "url" or as a field that is wanted.
+/// Whether a line has two or more columns, one of them called "url" or like a wanted field.
 fn is_header(line: &[u8], delimiter: u8, fields: &[Selector]) -> bool {
     let name = |name: &[u8]| {
         let name = name.trim_ascii();
@@ -281,7 +284,7 @@ mod tests {
         assert_eq!(format_of("{\"a\": {\"b\": \"http://h/\"}}\n", "/a/b"), Format::JsonLines);
     }
 
-    /// What is settled stays so, in all orders of lines that speak for and against formats.
+    /// No later line changes a settled result. The sequences have lines that speak for and against formats.
     #[test]
     fn what_is_settled_stays() {
         let lines = [
@@ -307,7 +310,7 @@ mod tests {
         ];
         let mut n_settled = 0;
         for n in 0..40_000_usize {
-            // Each number is a choice of lines; mostly the same one again, so that formats are found.
+            // Each number seeds a sequence of lines. A line is mostly repeated, so that formats are detected.
             let mut choice = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
             let mut line = lines[choice % lines.len()];
             let mut text = Vec::new();

@@ -1,9 +1,9 @@
-//! The string under a key of a JSON object, found without reading the object whole.
+//! Finds the string under a key of a JSON object, without reading the whole object.
 //!
-//! What stands before the key is stepped over value by value: strings by their quotes alone, arrays and objects by their brackets,
-//! and as a number or a word (`true`, `-Infinity`) what letters, digits, signs and points there are. What stands behind it is not
-//! looked at, but that the object must not be cut off: it ends in a brace. So of two members of one name the first counts. Bytes
-//! that are not UTF-8, and raw control characters, are left in the string: whoever judges it will see them.
+//! Values before the key are skipped. A string is skipped by its quotes alone, an array or object by its brackets. A number or a
+//! word (`true`, `-Infinity`) is any run of letters, digits, signs and points. Members after the key are not read. The object
+//! must only end in a brace, which shows that it is not cut off. If two members have the same name, the first one counts. Bytes
+//! that are not UTF-8 and raw control characters stay in the string, and are judged with it.
 
 use std::borrow::Cow;
 use std::fmt;
@@ -16,17 +16,17 @@ use serde::de::{self, Visitor};
 use super::separators::{Marks, Set};
 use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
 
-/// What is looked for to find strings.
+/// The bytes that delimit strings and begin escapes.
 pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\\'];
 
-/// The way from an object to a value in it (RFC 6901).
+/// The path from an object to a value in it (RFC 6901).
 #[derive(Clone, Debug)]
 pub(super) struct Path(Vec<Token>);
 
 #[derive(Clone, Debug)]
 struct Token {
     name: Vec<u8>,
-    /// What it means in an array.
+    /// Its meaning in an array, if it is an index.
     index: Option<usize>,
 }
 
@@ -39,7 +39,7 @@ impl Token {
 }
 
 impl Path {
-    /// The paths to `fields`; to the member "url" where there are none. Which of them is no path otherwise.
+    /// The paths to `fields`, or to the member "url" if there are none. The error is the index of a field that is no path.
     pub(super) fn all(fields: &[Selector]) -> Result<Vec<Self>, usize> {
         if fields.is_empty() {
             return Ok(vec![Self(vec![Token::new("url".to_owned())])]);
@@ -56,8 +56,8 @@ impl Path {
     }
 }
 
-/// Reads the object that stands in `record` from its byte `from` on, and nothing but blanks behind it. The record is a range of the
-/// bytes of `marks`, which look for [`SEPARATORS`].
+/// Reads the object that begins at byte `from` of `record`. The object fills the rest of the record, apart from blanks at the
+/// end. `record` is a range of the bytes of `marks`, which search for [`SEPARATORS`].
 #[inline]
 pub(super) fn read<'a>(
     marks: &mut Marks<'a>,
@@ -80,8 +80,8 @@ pub(super) fn read<'a>(
     parts.or_skip()
 }
 
-/// Takes the "url" of each object in the arrays that stand under a key `name` anywhere in `record` from its byte `from` on, but for such
-/// arrays inside one another. The record is a range of the bytes of `marks`, which look for [`SEPARATORS`].
+/// Takes the "url" of each object in the arrays under the key `name`, anywhere in `record` from byte `from` on. Such an array
+/// inside another one is skipped. `record` is a range of the bytes of `marks`, which search for [`SEPARATORS`].
 pub(super) fn read_each_url<'a>(
     marks: &mut Marks<'a>,
     record: Range<usize>,
@@ -92,7 +92,7 @@ pub(super) fn read_each_url<'a>(
     let mut at = record.start + from;
     let mut text = Text::new(marks, record);
     text.ends_in_brace()?;
-    // In JSON a quoted name before a colon is a key: inside a string its quotes have backslashes.
+    // In JSON, a quoted name before a colon is a key. Inside a string, its quotes would be escaped.
     while let Some(found) = name.find(&text.bytes[at..]) {
         at += found + name.needle().len();
         if let Some(array) = text.behind(b':', at).and_then(|at| text.behind(b'[', at)) {
@@ -102,17 +102,17 @@ pub(super) fn read_each_url<'a>(
     parts.or_skip()
 }
 
-/// The record is no JSON; where that is seen, in all bytes.
+/// The record is not JSON. The number is the position in all bytes where this shows.
 struct Broken(usize);
 
-/// A string as it stands in the text.
+/// A string as written, with its escapes.
 struct Raw {
-    /// Where its quotes stand.
+    /// The positions of its quotes.
     quotes: [usize; 2],
     has_escapes: bool,
 }
 
-/// Strings with escapes are rare.
+/// Undoes the escapes of a string, which is given with its quotes. Such strings are rare.
 #[cold]
 fn unescape(quoted: &[u8]) -> Option<Vec<u8>> {
     struct Bytes;
@@ -130,26 +130,26 @@ fn unescape(quoted: &[u8]) -> Option<Vec<u8>> {
     serde_json::Deserializer::from_slice(quoted).deserialize_bytes(Bytes).ok()
 }
 
-/// What comes behind a value.
+/// What follows a value.
 enum After {
-    /// Another one, from there on.
+    /// Another value or member, at this position.
     Next(usize),
-    /// The end of what it is in, which is there.
+    /// The end of the enclosing array or object, at this position.
     End(usize),
 }
 
-/// Whether a byte may stand in a number, or a word like `true` or `-Infinity`.
+/// Whether a byte may occur in a number, or in a word like `true` or `-Infinity`.
 #[inline]
 fn is_in_word(byte: u8) -> bool {
     matches!(byte, b'0'..=b'9' | b'a'..=b'z' | b'A'..=b'Z' | b'+' | b'-' | b'.')
 }
 
-/// A record in which places are looked for; they are places in all bytes.
+/// A record that is searched. All positions are positions in all bytes.
 struct Text<'m, 'a> {
     marks: &'m mut Marks<'a>,
     /// All bytes up to the end of the record.
     bytes: &'a [u8],
-    /// Where in them it begins.
+    /// Where the record begins in them.
     start: usize,
 }
 
@@ -168,13 +168,13 @@ impl<'m, 'a> Text<'m, 'a> {
         if is_whole { Ok(()) } else { Err(Miss::Bad(BadCause::BadJson, record.len())) }
     }
 
-    /// What is broken, its place counted from where the record begins.
+    /// Makes an error whose position counts from the start of the record.
     #[cold]
     fn miss(&self, Broken(at): Broken) -> Miss {
         Miss::Bad(BadCause::BadJson, at - self.start)
     }
 
-    /// Takes the value at `at` as a field, if it is a string; null is none.
+    /// Takes the value at `at` as a field if it is a string. A null gives no field.
     #[inline]
     fn take(&mut self, at: usize, role: Role, parts: &mut Parts<'_, 'a>) -> Outcome {
         let place = at - self.start;
@@ -190,7 +190,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok(())
     }
 
-    /// Takes the "url" of each object in the array behind whose bracket `at` is; where that has ended.
+    /// Takes the "url" of each object in an array; `at` is after its opening bracket. Returns the position after the array.
     fn take_each_url(&mut self, mut at: usize, parts: &mut Parts<'_, 'a>) -> Result<usize, Miss> {
         if let Some(end) = self.behind(b']', at) {
             return Ok(end);
@@ -218,7 +218,7 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
-    /// Where what is no blank comes, at `at` or behind it.
+    /// The first position from `at` on without a blank.
     #[inline]
     fn behind_blanks(&self, mut at: usize) -> usize {
         while matches!(self.bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
@@ -227,7 +227,7 @@ impl<'m, 'a> Text<'m, 'a> {
         at
     }
 
-    /// Behind `byte`, if it comes at `at`, or blanks and then it.
+    /// The position after `byte`, if it follows at `at`, possibly after blanks.
     #[inline]
     fn behind(&self, byte: u8, at: usize) -> Option<usize> {
         if self.bytes.get(at) == Some(&byte) {
@@ -237,7 +237,7 @@ impl<'m, 'a> Text<'m, 'a> {
         (self.bytes.get(at) == Some(&byte)).then_some(at + 1)
     }
 
-    /// The string whose first quote stands at `at`.
+    /// Reads the string whose first quote is at `at`.
     #[inline(always)]
     fn string(&mut self, at: usize) -> Result<Raw, Broken> {
         let mut has_escapes = false;
@@ -255,7 +255,7 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
-    /// What a string says; `None` if an escape in it means nothing. A surrogate without its other half is three bytes.
+    /// The text of a string; `None` if an escape in it is invalid. A surrogate without its other half becomes three bytes.
     #[inline]
     fn said_by(&self, string: &Raw) -> Option<Cow<'a, [u8]>> {
         let [start, end] = string.quotes;
@@ -265,7 +265,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Some(Cow::Borrowed(&self.bytes[start + 1..end]))
     }
 
-    /// Behind the value at `at`.
+    /// The position after the value at `at`.
     #[inline(always)]
     fn behind_value(&mut self, at: usize) -> Result<usize, Broken> {
         match self.bytes.get(at) {
@@ -281,7 +281,7 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
-    /// Behind the object or the array at whose bracket `at` is.
+    /// The position after the object or array whose opening bracket is at `start`.
     fn behind_brackets(&mut self, start: usize) -> Result<usize, Broken> {
         let (mut depth, mut at) = (1_usize, start + 1);
         while depth > 0 {
@@ -297,7 +297,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok(at)
     }
 
-    /// What comes behind a value that ends at `at`, of those between brackets of which the second is `close`.
+    /// What follows a value that ends at `at`, in an array or object that `close` ends.
     #[inline(always)]
     fn after(&self, at: usize, close: u8) -> Result<After, Broken> {
         if let Some(next) = self.behind(b',', at) {
@@ -306,7 +306,7 @@ impl<'m, 'a> Text<'m, 'a> {
         self.behind(close, at).map(After::End).ok_or_else(|| Broken(self.behind_blanks(at)))
     }
 
-    /// Where the value at `path` begins in the value at `at`; `None` if there is none.
+    /// Where the value at `path` begins, inside the value at `at`; `None` if there is none.
     #[inline]
     fn find(&mut self, path: &[Token], mut at: usize) -> Result<Option<usize>, Broken> {
         for token in path {
@@ -327,7 +327,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok(Some(self.behind_blanks(at)))
     }
 
-    /// Where the value under `name` begins in the object at whose brace `at` is; `None` if there is none.
+    /// Where the value under `name` begins, in the object whose brace is at `at`; `None` if there is none.
     #[inline]
     fn find_key(&mut self, at: usize, name: &[u8]) -> Result<Option<usize>, Broken> {
         let mut found = None;
@@ -338,8 +338,8 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok(found)
     }
 
-    /// Steps over the members of the object at whose brace `at` is, and tells of each value under `name` where it begins, as long as
-    /// `goes_on` says so; where the object has ended, or that value begins.
+    /// Steps through the members of the object whose brace is at `at`. Passes the position of each value under `name` to
+    /// `goes_on`, and stops if that returns false. Returns the end of the object, or the position of the value where it stopped.
     #[inline(always)]
     fn members(
         &mut self,
@@ -364,7 +364,7 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
-    /// Steps over the key that comes at `at`: whether it is `name`, and where its value begins.
+    /// Steps over the key at `at`. Returns whether it is `name`, and where its value begins.
     #[inline(always)]
     fn key(&mut self, at: usize, name: &[u8]) -> Result<(bool, usize), Broken> {
         let quote = self.behind(b'"', at).ok_or_else(|| Broken(self.behind_blanks(at)))? - 1;
@@ -379,7 +379,7 @@ impl<'m, 'a> Text<'m, 'a> {
         Ok((is_it, self.behind_blanks(value)))
     }
 
-    /// Where the value at `index` begins of the array at whose bracket `at` is; `None` if there is none.
+    /// Where the value with this index begins, in the array whose bracket is at `at`; `None` if there is none.
     fn find_index(&mut self, mut at: usize, index: usize) -> Result<Option<usize>, Broken> {
         at += 1;
         if self.behind(b']', at).is_some() {
@@ -404,8 +404,8 @@ mod tests {
     use super::super::Skip;
     use super::*;
 
-    /// The texts at `paths` of an object that fills `record` from `from` on, or why there are none. It stands between others, of
-    /// which one goes on and the other has strings that would close those of this one.
+    /// The texts at `paths` of an object that fills `record` from `from` on, or why there are none. The record is between two
+    /// others. One has an open string, and the other has strings that would close those of the record.
     fn texts(record: &[u8], from: usize, paths: &[&str]) -> Result<Vec<Vec<u8>>, Miss> {
         let before = b"{\"e\":\"\n";
         let bytes = [&before[..], record, b"\n\",\"e\":\"no\"}\n"].concat();
@@ -417,7 +417,7 @@ mod tests {
         Ok(parts.first.into_iter().chain(more).map(|part| part.bytes.into_owned()).collect())
     }
 
-    /// Strings that begin and end at every place of a block and of a window, behind members of all kinds and inside of some.
+    /// Strings begin and end at every position of a block and of a window, after members of all kinds and inside some.
     #[test]
     fn members_are_those_of_serde_json() {
         let shapes = [
@@ -442,7 +442,7 @@ mod tests {
         }
     }
 
-    /// Where it is broken before what is wanted; and that it is not looked at behind that.
+    /// An object that is broken before the wanted value reports where. What follows the value is not read.
     #[test]
     fn broken_objects_say_where() {
         let bad = |at| Err(Miss::Bad(BadCause::BadJson, at));

@@ -1,12 +1,13 @@
-//! Records to the URLs in them: which formats there are, and an iterator over the fields of whole records.
+//! The record formats, and an iterator over those fields of records that are URLs.
 //!
-//! A reader knows where in a record of its format a URL stands, and no more: what it does not need it does not check, and it
-//! judges nothing. Of most formats a record is a line; a CSV record goes on while a quote is open, and a WARC record has its
-//! length in its head. What a header says ([`Format::Cdx`], [`Format::W3c`], [`Format::Csv`]) is the state of the [`Reader`], so
-//! that an input may be read piece by piece, and each piece somewhere else: [`Reader::cut`] says where a piece can end.
+//! A reader finds the wanted fields of its format. It checks nothing else in a record, and judges no URL. In most formats a
+//! record is one line. A quoted CSV field may span lines, and a WARC record has its length in its head.
 //!
-//! Fields are borrowed from the record unless something in them had to be undone: an escape, a doubled quote, two columns that
-//! are one URL.
+//! The [`Reader`] keeps what a header says ([`Format::Cdx`], [`Format::W3c`], [`Format::Csv`]). An input can therefore be read in
+//! chunks, each on another thread. [`Reader::cut`] says where a chunk can end.
+//!
+//! A field is borrowed from its record unless its bytes must change: an escape or a doubled quote is undone, or two columns form
+//! one URL.
 
 #[cfg(feature = "parquet")]
 pub mod parquet;
@@ -38,44 +39,45 @@ use crate::lines::{last_end, skip_byte_order_mark, trim_terminator};
 pub use selector::{FieldError, Selector};
 use separators::Marks;
 
-/// The longest record that is read, in bytes; a longer one is refused ([`BadCause::TooLong`]). It bounds the memory of a reader.
+/// The longest record that is read, in bytes. Longer ones are refused ([`BadCause::TooLong`]), which bounds the memory of a
+/// reader.
 pub const MAX_RECORD_LEN: usize = 8 << 20;
 
 named! {
-    /// How the URLs of an input are written down.
+    /// How the URLs of an input are stored.
     Format {
-        /// A URL a line.
+        /// One URL per line.
         Lines = "lines",
-        /// CDXJ, the index of web archives: a key, a time and a JSON object a line; its "url".
+        /// CDXJ, an index of web archives: a key, a time and a JSON object per line. Read: its "url".
         Cdxj = "cdxj",
-        /// CDX, its forerunner: columns whose letters a header names; column "a", the third where there is no header.
+        /// CDX, the predecessor of CDXJ: columns that a header names by letters. Read: column "a", or the third column without a header.
         Cdx = "cdx",
-        /// WARC and WET, web archives (ISO 28500): the header WARC-Target-URI of each record.
+        /// WARC and WET, web archives (ISO 28500). Read: the header WARC-Target-URI of each record.
         Warc = "warc",
-        /// WAT, what Common Crawl found in pages: the "url" of each of the "Links" in the JSON of a WARC record.
+        /// WAT, the page metadata of Common Crawl. Read: the "url" of each of the "Links" in the JSON of a WARC record.
         Wat = "wat",
-        /// The common and combined log formats of Apache and nginx: request target and Referer.
+        /// The common and combined log formats of Apache and nginx. Read: request target and Referer.
         Clf = "clf",
-        /// The extended log format of the W3C (IIS, CloudFront): what a line #Fields names cs-uri-stem, cs-uri-query and
-        /// cs(Referer).
+        /// The extended log format of the W3C (IIS, CloudFront). Read: the columns that a line #Fields names cs-uri-stem, cs-uri-query
+        /// and cs(Referer).
         W3c = "w3c",
-        /// The access log of the application load balancer of AWS: the URL of the request.
+        /// The access log of the application load balancer of AWS. Read: the URL of the request.
         Alb = "alb",
-        /// A JSON object a line: its "url".
+        /// One JSON object per line. Read: its "url".
         JsonLines = "jsonl",
-        /// Comma-separated values (RFC 4180): the column "url".
+        /// Comma-separated values (RFC 4180). Read: the column "url".
         Csv = "csv",
-        /// Tab-separated values: the column "url".
+        /// Tab-separated values. Read: the column "url".
         Tsv = "tsv",
-        /// Parquet, tables column by column: the column "url". No [`Reader`] reads it, since it is told only at the end of a
-        /// file where its values are.
+        /// Parquet, which stores tables by column. Read: the column "url". No [`Reader`] reads it, because the positions of its
+        /// values are at the end of the file.
         Parquet = "parquet",
     }
 }
 
 impl Format {
-    /// The format of an input that begins with `head`, by what its first records look like; [`Format::Lines`] where nothing
-    /// speaks clearly for another one. Some kilobytes are enough; all may be there is, or the last record cut off.
+    /// Returns the format of an input that begins with `head`, judged by its first records. The result is [`Format::Lines`]
+    /// unless another format is clear. A few kilobytes are enough. `head` may be the whole input, and it may end inside a record.
     ///
     /// ```
     /// use urlsift::records::Format;
@@ -88,32 +90,32 @@ impl Format {
         Self::detect_with(head, &[])
     }
 
-    /// The same of an input of which some fields are wanted: a column, say, that only its header names.
+    /// Like [`Format::detect`], for an input from which `fields` are wanted. A header may name a wanted column.
     pub(crate) fn detect_with(head: &[u8], fields: &[Selector]) -> Self {
         detect::detect(skip_byte_order_mark(head, 0), fields)
     }
 
-    /// Whether what [`Format::detect_with`] says of `head`, which ends behind an LF, stays so whatever comes behind it.
+    /// Whether the result of [`Format::detect_with`] is final: no bytes after `head` can change it. `head` ends with an LF.
     pub(crate) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
         detect::is_settled(skip_byte_order_mark(head, 0), fields)
     }
 
-    /// Whether its records are lines of text, or some lines each, that can be told apart and put together in another file.
+    /// Whether each record is one or more lines of text, so that single records can be copied to another file.
     #[must_use]
     pub fn has_text_records(self) -> bool {
         use Format::{Alb, Cdx, Cdxj, Clf, Csv, JsonLines, Lines, Tsv, W3c};
         matches!(self, Lines | Cdxj | Cdx | Clf | W3c | Alb | JsonLines | Csv | Tsv)
     }
 
-    /// Whether each of its records is a line that can be read without what comes before it: any part of an input that begins and ends
-    /// where lines do can be read alone.
+    /// Whether each record is one line that can be read without the lines before it. Any part of an input that begins and ends at
+    /// line boundaries can then be read alone.
     #[must_use]
     pub fn is_cut_at_lines(self) -> bool {
         use Format::{Alb, Cdxj, Clf, JsonLines, Lines};
         matches!(self, Lines | Cdxj | Clf | Alb | JsonLines)
     }
 
-    /// The format of that public name.
+    /// Finds the format with this public name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|format| format.name() == name)
@@ -121,13 +123,13 @@ impl Format {
 }
 
 named! {
-    /// What a field is in its record.
+    /// The role of a field in its record.
     Role {
         /// The URL that the record is about.
         Url = "url",
-        /// What a client asked for: a request target (RFC 9112, section 3.2), mostly a relative reference.
+        /// The request target of a client (RFC 9112, section 3.2), mostly a relative reference.
         Request = "request",
-        /// Where a client says that it came from (RFC 9110, section 10.1.3).
+        /// The page that a client says it came from (RFC 9110, section 10.1.3).
         Referer = "referer",
         /// A link in a page.
         Link = "link",
@@ -139,7 +141,7 @@ named! {
     BadCause {
         /// The line does not look like a record of the format.
         NotARecord = "not-a-record",
-        /// A record stands before the header that names its columns.
+        /// The record precedes the header that names its columns.
         NoHeader = "no-header",
         /// The header names no such column.
         NoColumn = "no-column",
@@ -147,17 +149,17 @@ named! {
         TooFewFields = "too-few-fields",
         /// A quote is not closed.
         QuoteNotClosed = "quote-not-closed",
-        /// Something stands directly behind a closing quote.
+        /// Text directly follows a closing quote.
         TextBehindQuote = "text-behind-quote",
         /// The request is not a method, a target and perhaps a version.
         BadRequest = "bad-request",
-        /// The JSON is broken, or no object.
+        /// The JSON is damaged, or is not an object.
         BadJson = "bad-json",
-        /// An escape in the field means nothing.
+        /// An escape in the field is invalid.
         BadEscape = "bad-escape",
-        /// The value is no string.
+        /// The value is not a string.
         NotAString = "not-a-string",
-        /// The head of a WARC record says not how long the record is.
+        /// The head of a WARC record does not give the length of the record.
         NoLength = "no-length",
         /// The input ends inside the record.
         CutOff = "cut-off",
@@ -167,13 +169,13 @@ named! {
 }
 
 named! {
-    /// Why a record has no field, and nothing is wrong.
+    /// Why a record has no field although nothing is wrong.
     Skip {
         /// It is a blank line.
         Blank = "blank",
         /// It is a comment or a header.
         Comment = "comment",
-        /// It has no such field, or the field says that there is nothing ("-", null).
+        /// It has no such field, or the field marks itself as empty ("-", null).
         NoField = "no-field",
     }
 }
@@ -182,28 +184,28 @@ named! {
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Field<'a> {
-    /// Its bytes, escapes undone. They may hold anything, line ends too.
+    /// Its bytes, with escapes undone. They may contain anything, including line ends.
     pub bytes: Cow<'a, [u8]>,
-    /// What it is.
+    /// Its role in the record.
     pub role: Role,
-    /// Where it begins, in bytes from the start of the input; of a Parquet column, from the start of a list of its values and nulls,
-    /// a line each.
+    /// Its offset in bytes, from the start of the input. In a Parquet column, it is the offset in a list of all values and nulls,
+    /// one per line.
     pub offset: u64,
-    /// The number of the line in which its record begins, from 1; the number of the row in a Parquet file.
+    /// The number of the line where its record begins, from 1. In a Parquet file, the number of the row.
     pub line: u64,
 }
 
-/// A record that cannot be read. The records behind it can.
+/// A record that cannot be read. Later records are still read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct BadRecord {
-    /// Why.
+    /// Why it cannot be read.
     pub cause: BadCause,
-    /// Where the record begins, in bytes from the start of the input.
+    /// The offset of the record in bytes, from the start of the input.
     pub offset: u64,
-    /// What is wrong, in bytes from the start of the record.
+    /// The offset of the defect in bytes, from the start of the record.
     pub at: u64,
-    /// The number of the line in which it begins, from 1.
+    /// The number of the line where the record begins, from 1.
     pub line: u64,
 }
 
@@ -215,7 +217,7 @@ impl fmt::Display for BadRecord {
 
 impl Error for BadRecord {}
 
-/// How many records there were. Each was read, refused or skipped.
+/// Counts of records. Each record is read, refused or skipped.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Counts {
     read: u64,
@@ -224,25 +226,25 @@ pub struct Counts {
 }
 
 impl Counts {
-    /// Records that gave a field or more.
+    /// Records that gave at least one field.
     #[must_use]
     pub fn read(&self) -> u64 {
         self.read
     }
 
-    /// Records that could not be read for that cause.
+    /// Records that could not be read, for this cause.
     #[must_use]
     pub fn refused(&self, cause: BadCause) -> u64 {
         self.refused[cause as usize]
     }
 
-    /// Records without a field, for that reason.
+    /// Records without a field, for this reason.
     #[must_use]
     pub fn skipped(&self, reason: Skip) -> u64 {
         self.skipped[reason as usize]
     }
 
-    /// So many that were read, and so many that had no field.
+    /// Counts of `read` records that had a field, and of records `without` one.
     #[cfg(feature = "parquet")]
     pub(crate) fn of(read: u64, without: u64) -> Self {
         let mut counts = Self { read, ..Self::default() };
@@ -250,13 +252,13 @@ impl Counts {
         counts
     }
 
-    /// All records.
+    /// The number of all records.
     #[must_use]
     pub fn records(&self) -> u64 {
         self.read + self.refused.iter().sum::<u64>() + self.skipped.iter().sum::<u64>()
     }
 
-    /// All records, of whatever numbers somebody has written.
+    /// The number of all records. The sum cannot overflow, even if the counts come from a partial report that somebody edited.
     pub(crate) fn sum(&self) -> u128 {
         self.refused.iter().chain(&self.skipped).chain([&self.read]).copied().map(u128::from).sum()
     }
@@ -271,35 +273,35 @@ impl Counts {
     }
 }
 
-/// What a reader of a format says of a record: that it had fields, or why it had none.
+/// The result of a format's reader for one record: it had fields, or why it had none.
 type Outcome = Result<(), Miss>;
 
-/// Why a record has given no field.
+/// Why a record gave no field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Miss {
     Skipped(Skip),
-    /// At that byte of the record.
+    /// The cause, and the offset of the defect in the record.
     Bad(BadCause, usize),
 }
 
-/// A field as a reader of a format finds it.
+/// A field, as the reader of a format finds it.
 #[derive(Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) role: Role,
     pub(crate) bytes: Cow<'a, [u8]>,
-    /// Where it begins in the record.
+    /// Its offset in the record.
     pub(crate) at: usize,
 }
 
-/// The fields of a record. Mostly there is one, which never is in memory then.
+/// The fields of a record. Most records have one, which then stays in registers.
 struct Parts<'m, 'a> {
     first: Option<Part<'a>>,
-    /// In memory that serves all records.
+    /// All fields but the first. All records share this memory.
     more: &'m mut Vec<Part<'a>>,
 }
 
 impl<'m, 'a> Parts<'m, 'a> {
-    /// None, and where to put all but the first.
+    /// Starts without fields. `more` receives all but the first.
     #[inline(always)]
     fn new(more: &'m mut Vec<Part<'a>>) -> Self {
         Self { first: None, more }
@@ -314,7 +316,7 @@ impl<'m, 'a> Parts<'m, 'a> {
         }
     }
 
-    /// Says that there were fields if there were.
+    /// Returns `Ok` if there is a field, and [`Skip::NoField`] otherwise.
     #[inline(always)]
     fn or_skip(&self) -> Outcome {
         if self.first.is_some() { Ok(()) } else { Err(Miss::Skipped(Skip::NoField)) }
@@ -323,30 +325,30 @@ impl<'m, 'a> Parts<'m, 'a> {
 
 /// A record that has been read.
 struct Record<'a> {
-    /// How many bytes it has, its terminator included.
+    /// Its length in bytes, including its terminator.
     len: usize,
-    /// How many LFs are in it.
+    /// How many LFs it contains.
     lines: u64,
-    /// The first of its fields, and if there is none, why. The two are apart, since one that is the other would be written in
-    /// pieces of some bytes, and whoever reads a word that was just written in pieces waits for it.
+    /// The first field; if there is none, `miss` says why. These are two members because the compiler stores an enum in parts of
+    /// a few bytes. A load of a word that was just stored in parts stalls.
     first: Option<Part<'a>>,
     miss: Option<Miss>,
     then: Pending,
 }
 
-/// What is to become of the next bytes of an input, in which no record begins.
+/// How to treat the next bytes of an input, if no record begins there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Pending {
     Nothing,
-    /// So many are stepped over.
+    /// Skip this many bytes.
     Skip(u64),
-    /// They belong to a line that was too long.
+    /// They are the rest of a line that was too long.
     Line,
-    /// They belong to no record, up to where one begins.
+    /// They belong to no record. Search for the start of the next one.
     Resync,
 }
 
-/// Reads the records of an input: what to look for in them, and what the headers so far have said.
+/// Reads the records of an input. It knows which fields are wanted, and what the headers so far have said.
 ///
 /// ```
 /// use urlsift::records::{Format, Reader};
@@ -365,7 +367,7 @@ enum Pending {
 /// # Ok::<(), std::io::Error>(())
 /// ```
 ///
-/// What cannot be read says why, and is counted:
+/// A record that cannot be read is reported with its cause, and counted:
 ///
 /// ```
 /// use urlsift::records::{BadCause, Format, Reader, Role, Skip};
@@ -390,7 +392,7 @@ pub struct Reader {
     counts: Counts,
 }
 
-/// What there is to know for a format.
+/// The state that each format needs.
 #[derive(Clone, Debug)]
 enum Kind {
     Lines,
@@ -406,16 +408,16 @@ enum Kind {
 }
 
 impl Reader {
-    /// A reader of the fields of `format` that its description names.
+    /// Creates a reader of the default fields of `format`, which its description names.
     ///
     /// # Panics
-    /// When it is [`Format::Parquet`].
+    /// When `format` is [`Format::Parquet`].
     #[must_use]
     pub fn new(format: Format) -> Self {
         Self::with_fields(format, &[]).expect("a format that can be read from its start, and its own fields")
     }
 
-    /// A reader of some fields of `format`; without any, those of [`Reader::new`].
+    /// Creates a reader of `fields`. Without any, it reads the default fields, as [`Reader::new`] does.
     ///
     /// # Errors
     /// When the format cannot have such a field, or is [`Format::Parquet`].
@@ -439,26 +441,26 @@ impl Reader {
         Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })
     }
 
-    /// A reader of what stands at `offset` of its input, where a line begins that is counted as number `line`, of a format whose lines
-    /// can be read alone ([`Format::is_cut_at_lines`]).
+    /// Moves the reader to `offset` of its input, where line number `line` begins. Lines of the format must be readable alone
+    /// ([`Format::is_cut_at_lines`]).
     #[must_use]
     pub(crate) fn standing_at(self, offset: u64, line: u64) -> Self {
         Self { offset, line, ..self }
     }
 
-    /// What it reads.
+    /// The format that it reads.
     #[must_use]
     pub fn format(&self) -> Format {
         self.format
     }
 
-    /// Where the next record begins, in bytes from the start of the input.
+    /// The offset of the next record in bytes, from the start of the input.
     #[must_use]
     pub fn offset(&self) -> u64 {
         self.offset
     }
 
-    /// The number of the line in which the next record begins, from 1.
+    /// The number of the line where the next record begins, from 1.
     #[must_use]
     pub fn line(&self) -> u64 {
         self.line
@@ -470,11 +472,11 @@ impl Reader {
         &self.counts
     }
 
-    /// The fields of the next records of the input, which `bytes` hold whole: all of the input, or as much as
-    /// [`Reader::cut`] said. Reads on behind what it has been given so far.
+    /// Iterates over the fields of the next records of the input. `bytes` holds these records whole: the rest of the input, or as
+    /// much as [`Reader::cut`] returned. Each call continues where the previous one ended.
     ///
-    /// Of records that are not taken from the iterator it knows nothing afterwards; so take all. Costs no allocation for a field
-    /// that is borrowed.
+    /// The reader neither counts nor passes records that are not taken from the iterator, so take all of them. A borrowed field
+    /// costs no allocation.
     pub fn fields<'r, 'a>(&'r mut self, bytes: &'a [u8]) -> Fields<'r, 'a> {
         let body = skip_byte_order_mark(bytes, self.offset);
         self.offset += (bytes.len() - body.len()) as u64;
@@ -483,7 +485,8 @@ impl Reader {
         Fields { reader: self, marks, base, at: 0, more: Vec::new(), next: 0, start: 0, line }
     }
 
-    /// The next records themselves, whole in `bytes` as for [`Reader::fields`], of a format whose records are lines.
+    /// Iterates over the next records themselves, if they are lines of text. As for [`Reader::fields`], `bytes` holds whole
+    /// records.
     pub(crate) fn records<'r, 'a>(&'r mut self, bytes: &'a [u8]) -> Records<'r, 'a> {
         let mut fields = self.fields(bytes);
         let mark = bytes.len() - fields.marks.bytes().len();
@@ -491,8 +494,8 @@ impl Reader {
         Records { fields, mark, gap }
     }
 
-    /// How many bytes are missing of the last record, if the input ends here: the body of a WARC record is stepped over, and may
-    /// be cut off.
+    /// How many bytes of the last record are missing, if the input ends here. The body of a WARC record is skipped, and may be
+    /// cut off.
     #[must_use]
     pub fn missing(&self) -> u64 {
         match self.pending {
@@ -501,16 +504,16 @@ impl Reader {
         }
     }
 
-    /// Whether the next bytes go on with a line that was too long to be held.
+    /// Whether the next bytes continue a line that was too long to be held.
     pub(crate) fn is_inside_line(&self) -> bool {
         self.pending == Pending::Line
     }
 
-    /// How many of `bytes`, the next of the input, are whole records; 0 when there is not one, and more has to be read. At the
-    /// end of the input (`ended`) it is all of them.
+    /// Returns how many of `bytes`, the next bytes of the input, are whole records. It is 0 if there is no whole record and more
+    /// bytes are needed. At the end of the input (`ended`) it is all of them.
     ///
-    /// The reader goes on behind them as if it had read them, and counts nothing. A copy made before reads them wherever there
-    /// is time:
+    /// The reader moves past these bytes as if it had read them, but counts nothing. A copy made before the call can read them
+    /// later, on any thread:
     ///
     /// ```
     /// use urlsift::records::{Format, Reader};
@@ -523,11 +526,11 @@ impl Reader {
     /// assert_eq!(reader.fields(&bytes[end..]).next().unwrap().unwrap().line, 3);
     /// ```
     ///
-    /// It never asks for more than twice [`MAX_RECORD_LEN`]: a record that is longer is cut, and what is left of it is stepped over.
+    /// It never needs more than twice [`MAX_RECORD_LEN`] bytes: a longer record is cut, and its rest is skipped.
     pub fn cut(&mut self, bytes: &[u8], ended: bool) -> usize {
         let mark = bytes.len() - skip_byte_order_mark(bytes, self.offset).len();
         let len = mark + self.cut_body(&bytes[mark..], self.offset + mark as u64, ended);
-        // Without a record behind it, the mark waits for what follows it.
+        // A byte order mark alone is no chunk: it waits for a record.
         if len == mark && !ended {
             return 0;
         }
@@ -577,7 +580,7 @@ impl Reader {
         self.pending != Pending::Nothing || matches!(self.kind, Kind::Warc(_) | Kind::Wat)
     }
 
-    /// Steps over what belongs to no record at the beginning of `bytes`; how long that is.
+    /// Skips bytes at the start of `bytes` that belong to no record. Returns their number.
     fn catch_up(&mut self, bytes: &[u8]) -> usize {
         let mut len = 0;
         match self.pending {
@@ -607,23 +610,23 @@ impl Reader {
     }
 }
 
-/// The fields of some records; made by [`Reader::fields`].
+/// Iterates over the fields of some records; made by [`Reader::fields`].
 ///
-/// Gives all fields of a record before those of the next, in the order in which they stand in it.
+/// All fields of a record precede those of the next record, in their order in the record.
 #[derive(Debug)]
 pub struct Fields<'r, 'a> {
     reader: &'r mut Reader,
-    /// Of all the bytes.
+    /// The separators in the bytes.
     marks: Marks<'a>,
-    /// Where they begin in the input.
+    /// Where the bytes begin in the input.
     base: u64,
-    /// Where in them the next record begins.
+    /// Where the next record begins in the bytes.
     at: usize,
-    /// What is still to be given of a record.
+    /// The fields of the current record after the first.
     more: Vec<Part<'a>>,
-    /// The next of these.
+    /// The index of the next one to return.
     next: usize,
-    /// Where that record begins in the bytes, and its line.
+    /// Where the current record begins in the bytes, and the number of its line.
     start: usize,
     line: u64,
 }
@@ -651,7 +654,7 @@ impl<'a> Iterator for Fields<'_, 'a> {
 }
 
 impl<'a> Fields<'_, 'a> {
-    /// Reads the next record, and keeps its fields but for the first. `None` behind the last.
+    /// Reads the next record, and stores all its fields but the first in `more`. Returns `None` after the last record.
     #[inline(always)]
     fn read(&mut self) -> Option<Record<'a>> {
         if self.reader.has_gaps() {
@@ -683,7 +686,7 @@ impl<'a> Fields<'_, 'a> {
         Some(record)
     }
 
-    /// Steps over what belongs to no record; how long that is.
+    /// Skips bytes that belong to no record. Returns their number.
     #[inline(never)]
     fn catch_up(&mut self) -> usize {
         if !self.reader.has_gaps() {
@@ -711,34 +714,34 @@ impl<'a> Fields<'_, 'a> {
     }
 }
 
-/// The records of some bytes, each as it stands there; made by [`Reader::records`].
+/// Iterates over some records, byte for byte; made by [`Reader::records`].
 pub(crate) struct Records<'r, 'a> {
     fields: Fields<'r, 'a>,
-    /// How many bytes there are of a byte order mark, with which they begin.
+    /// The length of the byte order mark at the start of the bytes, or 0.
     pub(crate) mark: usize,
-    /// How many bytes behind it go on with a record that was too long.
+    /// How many bytes after the mark continue a record that was too long.
     pub(crate) gap: usize,
 }
 
-/// A record where it stands.
+/// A record and its place in the bytes.
 pub(crate) struct Whole<'f, 'a> {
-    /// Where in the bytes, with its terminator.
+    /// Its range in the bytes, including its terminator.
     pub(crate) range: Range<usize>,
-    /// The number of the line in which it begins, from 1.
+    /// The number of the line where it begins, from 1.
     pub(crate) line: u64,
     pub(crate) found: Found<'f, 'a>,
 }
 
-/// What there is in a record.
+/// What a record contains.
 pub(crate) enum Found<'f, 'a> {
-    /// Fields, in the order in which they stand there, one at least.
+    /// Its fields in their order, at least one.
     Fields(&'f [Part<'a>]),
     Nothing(Skip),
     Bad(BadRecord),
 }
 
 impl<'a> Records<'_, 'a> {
-    /// The next of them.
+    /// Returns the next record.
     pub(crate) fn next(&mut self) -> Option<Whole<'_, 'a>> {
         let fields = &mut self.fields;
         let record = fields.read()?;
@@ -756,7 +759,8 @@ impl<'a> Records<'_, 'a> {
 }
 
 impl Kind {
-    /// What stands between the fields and behind the records, or around strings, where they are found by that.
+    /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines and WARC do not use
+    /// them.
     fn separators(&self) -> separators::Set {
         match self {
             Self::Clf(_) | Self::Alb => quoted::SEPARATORS,
@@ -768,8 +772,8 @@ impl Kind {
         }
     }
 
-    /// Reads the record that begins at `at` of the bytes, which is `offset` of the input. Of formats whose records are
-    /// stepped through by separators the next of `marks` is in it or behind it, and afterwards behind it.
+    /// Reads the record at byte `at` of the bytes, which is byte `offset` of the input. In formats that step through separators,
+    /// the next of `marks` is at `at` or later. Afterwards it is after the record.
     #[inline]
     fn read<'a>(
         &mut self,
@@ -804,7 +808,7 @@ impl Kind {
     }
 }
 
-/// A line without its terminator. Of one that is too long only the LF is left out: where its CRs end may not be known yet.
+/// A line without its terminator. A line that is too long loses only its LF, because it may be cut inside its CRs.
 pub(crate) fn without_end(line: &[u8]) -> &[u8] {
     let all = line.strip_suffix(b"\n").unwrap_or(line);
     if all.len() > MAX_RECORD_LEN { all } else { trim_terminator(all).0 }
@@ -823,7 +827,7 @@ impl<'a> Record<'a> {
         Self { len, lines, first, miss: outcome.err(), then }
     }
 
-    /// One that is the line `bytes`, which `read` reads without its terminator unless it is blank or too long.
+    /// A record that is the line `bytes`. `read` gets this line without its terminator, unless it is blank or too long.
     #[inline(always)]
     fn line(
         bytes: &'a [u8],
@@ -840,7 +844,7 @@ impl<'a> Record<'a> {
             read(line, &mut parts)
         };
         let ends = bytes.ends_with(b"\n");
-        // Of a line that is too long, its end may be missing.
+        // The end of a line that is too long may be in a later chunk.
         let is_open = !ends && matches!(outcome, Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)));
         let then = if is_open { Pending::Line } else { Pending::Nothing };
         Self::new(bytes.len(), u64::from(ends), parts, outcome, then)

@@ -1,13 +1,13 @@
-//! Bytes that are mostly near: found eight at a time, where a search by vectors would take longer to begin.
+//! Finds a byte that is usually near, eight bytes at a time. A search with vectors would take longer to start.
 
 use memchr::memchr;
 
 const ONES: u64 = u64::MAX / 255;
 
-/// How many bytes are searched so.
+/// How many bytes are searched this way, before `memchr` searches the rest.
 const NEAR: usize = 32;
 
-/// A bit in the first byte of `word` that is `byte`, and perhaps in some behind it.
+/// Sets a bit in the first byte of `word` that equals `byte`, and possibly in bytes after it.
 #[inline(always)]
 fn matches(word: u64, byte: u8) -> u64 {
     let differs = word ^ (ONES * u64::from(byte));
@@ -15,20 +15,20 @@ fn matches(word: u64, byte: u8) -> u64 {
     differs.wrapping_sub(ONES) & !differs & (ONES << 7)
 }
 
-/// The words of eight bytes at the beginning of `bytes`, and where each begins.
+/// The first bytes of `bytes`, in words of eight bytes, each with its position.
 #[inline(always)]
 fn words(bytes: &[u8]) -> impl Iterator<Item = (usize, u64)> {
     let near = &bytes[..bytes.len().min(NEAR)];
     near.as_chunks().0.iter().enumerate().map(|(n, chunk)| (n * 8, u64::from_le_bytes(*chunk)))
 }
 
-/// How many bytes [`words`] gives.
+/// How many bytes [`words`] returns.
 #[inline(always)]
 fn searched(bytes: &[u8]) -> usize {
     bytes.len().min(NEAR) & !7
 }
 
-/// Where `byte` is first.
+/// The position of the first `byte`.
 #[inline(always)]
 pub(super) fn find(byte: u8, bytes: &[u8]) -> Option<usize> {
     for (at, word) in words(bytes) {

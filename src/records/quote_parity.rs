@@ -1,22 +1,24 @@
-//! Where records with quotes end, by blocks: as long as quotes stand only where they have a meaning, a byte is between quotes if an odd
-//! number of them stands before it.
+//! Finds the ends of records with quotes, block by block. A byte is inside quotes if an odd number of quotes precedes it. This is
+//! true as long as each quote opens a field, closes one, or is doubled.
 
 use super::MAX_RECORD_LEN;
 use crate::simd::{BLOCK, find};
 
-/// How many blocks are looked at at once.
+/// How many blocks are searched at once.
 const BLOCKS: usize = 32;
 
-/// How many bytes these are.
+/// How many bytes are searched at once.
 pub(super) const AT_ONCE: usize = BLOCKS * BLOCK;
 
-/// How many of `bytes`, which begin where a record does, are whole records in which each quote opens a field, closes one, or is one of two
-/// in it. Stops before a record in which there is another, before a comment, before a record that is too long, and before one that does not
-/// end in a whole block; and behind some kilobytes without quotes. Looks at some kilobytes beyond where it stops, or at as many as a record
-/// may have.
+/// Returns how many of `bytes`, which begin at the start of a record, are whole records with well-placed quotes. A quote is well
+/// placed if it opens a field, closes one, or is one of two inside a field.
+///
+/// It stops before a record with any other quote, a comment, a record that is too long, and a record that does not end in a whole
+/// block. It also stops after some kilobytes without quotes. It reads some kilobytes beyond its result, or as many bytes as the
+/// longest record may have.
 pub(super) fn whole_records(bytes: &[u8], delimiter: u8) -> usize {
     let mut whole = 0;
-    // Of the byte before: all ones if it is between quotes, and one if a field may begin behind it, or a record.
+    // The state after the previous byte. `between` is all ones inside quotes. The others are one if a field or a record may begin.
     let (mut between, mut before_field, mut before_record) = (0, 1, 1);
     for (n, blocks) in bytes.as_chunks::<BLOCK>().0.chunks(BLOCKS).enumerate() {
         let [quotes, lfs, delimiters, hashes] = [b'"', b'\n', delimiter, b'#'].map(|byte| {
@@ -25,14 +27,14 @@ pub(super) fn whole_records(bytes: &[u8], delimiter: u8) -> usize {
             found
         });
         for at in 0..blocks.len() {
-            // From each opening quote on, up to the byte before the closing one.
+            // From each opening quote up to the byte before the closing one.
             let inside = odd(quotes[at]) ^ between;
             let ends = lfs[at] & !inside;
             let fields = quotes[at] | lfs[at] | delimiters[at];
             let misplaced = quotes[at] & inside & !(fields << 1 | before_field);
             let doubts = misplaced | (hashes[at] & (ends << 1 | before_record));
             let start = (n * BLOCKS + at) * BLOCK;
-            // Those below the first doubt.
+            // Record ends before the first doubt.
             let sure = ends & doubts.wrapping_sub(1) & !doubts;
             let end = if sure == 0 { BLOCK } else { sure.trailing_zeros() as usize + 1 };
             if start + end - whole > MAX_RECORD_LEN {
@@ -48,14 +50,14 @@ pub(super) fn whole_records(bytes: &[u8], delimiter: u8) -> usize {
             (before_field, before_record) = (fields >> 63, ends >> 63);
         }
         if between == 0 && quotes.iter().all(|&quotes| quotes == 0) {
-            // Whoever looks for the next quote alone is faster.
+            // A search for the next quote alone is faster.
             return whole;
         }
     }
     whole
 }
 
-/// For each bit, whether an odd number of bits up to it are set, itself included.
+/// For each bit, whether the number of set bits up to and including it is odd.
 fn odd(mut bits: u64) -> u64 {
     for by in [1, 2, 4, 8, 16, 32] {
         bits ^= bits << by;
@@ -92,7 +94,7 @@ mod tests {
             ] {
                 let text = format!("{records}{record}{}", line.repeat(30));
                 let whole = whole_records(text.as_bytes(), b',');
-                // Quotes that nobody closes may be closed by those behind.
+                // A quote that is not closed may be closed by a later one.
                 let most = if name.contains("not end") { text.len() } else { records.len() };
                 assert!(
                     whole <= most && whole + BLOCK > records.len().min(most),

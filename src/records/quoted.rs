@@ -1,4 +1,4 @@
-//! Quoted strings in logs, in which a backslash escapes, and the request line in one of them.
+//! Finds quoted strings in log lines, where a backslash escapes, and the target of a request line in such a string.
 
 use std::borrow::Cow;
 
@@ -8,7 +8,7 @@ use super::near_bytes::find;
 use super::separators::{Marks, Set};
 use super::{BadCause, Miss};
 
-/// What is looked for to find them.
+/// The bytes that end strings and lines, or begin escapes.
 pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\n'];
 
 /// How many strings of a line are found.
@@ -16,16 +16,16 @@ const MOST: usize = 2;
 
 /// Where the first quoted strings of a line are.
 pub(super) struct Strings {
-    /// The quotes that are not escaped, from the start of the line; as far as can be where there are fewer.
+    /// The positions in the line of the quotes that are not escaped. Missing quotes are at `usize::MAX`.
     quotes: [usize; 2 * MOST],
-    /// Bit `n` says whether there is a backslash before quote `n`, and behind the one before.
+    /// Bit `n` says whether a backslash precedes quote `n` and follows the quote before it.
     escapes: u8,
-    /// How many bytes the line has, its terminator included.
+    /// The length of the line in bytes, including its terminator.
     pub(super) len: usize,
 }
 
 impl Strings {
-    /// Those of the line that begins at `at`; goes on behind the line.
+    /// Finds the strings of the line at `at`. `marks` moves past the line.
     #[inline(always)]
     pub(super) fn walk(marks: &mut Marks<'_>, at: usize) -> Self {
         let bytes = marks.bytes();
@@ -55,10 +55,10 @@ impl Strings {
         Self { quotes, escapes, len: end - at }
     }
 
-    /// String `n`, from 0, of the line, which is given without its terminator; `None` if there is none.
+    /// Returns string number `n` of the line, from 0; `None` if there is none. `line` has no terminator.
     ///
     /// # Errors
-    /// When it does not end, or something other than a blank stands behind it.
+    /// When the string is not closed, or is followed by something other than a blank.
     #[inline(always)]
     pub(super) fn get(&self, n: usize, line: &[u8]) -> Result<Option<Quoted>, Miss> {
         let [start, end] = [self.quotes[2 * n], self.quotes[2 * n + 1]];
@@ -76,17 +76,17 @@ impl Strings {
     }
 }
 
-/// What stands between quotes.
+/// A quoted string, by the positions of its text.
 #[derive(Clone, Copy)]
 pub(super) struct Quoted {
     pub(super) start: usize,
-    /// Where the closing quote stands.
+    /// The position of the closing quote.
     pub(super) end: usize,
     has_escapes: bool,
 }
 
 impl Quoted {
-    /// The text, escapes undone.
+    /// The text, with escapes undone.
     #[inline]
     pub(super) fn text(self, line: &[u8]) -> Cow<'_, [u8]> {
         let text = &line[self.start..self.end];
@@ -94,8 +94,8 @@ impl Quoted {
     }
 }
 
-/// `bytes` with their escapes undone: those of Apache (`ap_escape_logitem`: `\"`, `\\`, `\b`, `\n`, `\r`, `\t`, `\v`, `\xhh`) and of
-/// nginx (`\xHH`). A backslash before anything else stands for itself, as in the logs of servers that escape nothing.
+/// Undoes escapes: those of Apache (`ap_escape_logitem`: `\"`, `\\`, `\b`, `\n`, `\r`, `\t`, `\v`, `\xhh`) and those of nginx
+/// (`\xHH`). A backslash before any other byte is literal, as in the logs of servers that escape nothing.
 fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
     match memchr(b'\\', bytes) {
         None => Cow::Borrowed(bytes),
@@ -103,7 +103,7 @@ fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
     }
 }
 
-/// The first backslash stands at `first`.
+/// Undoes the escapes in `bytes`, where the first backslash is at `first`.
 #[cold]
 fn unescape_from(bytes: &[u8], first: usize) -> Vec<u8> {
     let mut out = bytes[..first].to_vec();
@@ -130,22 +130,22 @@ fn unescape_from(bytes: &[u8], first: usize) -> Vec<u8> {
     out
 }
 
-/// A request target, and where it begins.
+/// A request target, and its position in the line.
 pub(super) type Target<'a> = (usize, Cow<'a, [u8]>);
 
-/// The target in a request line (RFC 9112, section 3: `method SP request-target SP HTTP-version`), escapes undone, and where it
-/// begins; `None` if there was no request ("-").
+/// Finds the target in a request line (RFC 9112, section 3: `method SP request-target SP HTTP-version`). Returns it with escapes
+/// undone, and its position; `None` if there was no request ("-").
 ///
-/// A target with blanks in it, which servers take from clients that do not keep to the grammar, is given whole; without a version
-/// (HTTP/0.9) it goes on to the end.
+/// Servers accept targets with blanks from clients that break the grammar. Such a target is returned whole. Without a version
+/// (HTTP/0.9), the target extends to the end.
 ///
 /// # Errors
-/// When there is no method, or nothing behind it.
+/// When there is no method, or nothing follows it.
 #[inline]
 pub(super) fn target(line: &[u8], request: Quoted) -> Result<Option<Target<'_>>, Miss> {
     let text = &line[request.start..request.end];
     let bad = Miss::Bad(BadCause::BadRequest, request.start);
-    // As nearly all begin.
+    // Most requests begin like this.
     let blank = if text.starts_with(b"GET ") { Some(3) } else { find(b' ', text) };
     let Some(blank) = blank else {
         return if matches!(text, b"-" | b"") { Ok(None) } else { Err(bad) };
@@ -172,7 +172,7 @@ pub(super) fn target(line: &[u8], request: Quoted) -> Result<Option<Target<'_>>,
     Ok(Some((start, Quoted { start, end: start + target.len(), ..request }.text(line))))
 }
 
-/// RFC 9110, section 5.6.2, of which methods are made.
+/// Whether a byte may occur in a method: a `tchar` of RFC 9110, section 5.6.2.
 fn is_tchar(byte: u8) -> bool {
     byte.is_ascii_alphanumeric() || b"!#$%&'*+-.^_`|~".contains(&byte)
 }
@@ -181,7 +181,7 @@ fn is_tchar(byte: u8) -> bool {
 mod tests {
     use super::*;
 
-    /// The quotes of a line that are not escaped, byte by byte, and behind which of them there are backslashes.
+    /// Finds unescaped quotes byte by byte, and the same bits as `Strings::escapes`.
     fn quotes(line: &[u8]) -> (Vec<usize>, u8) {
         let (mut quotes, mut escapes, mut at) = (Vec::new(), 0, 0);
         while at < line.len() && quotes.len() < 2 * MOST {
@@ -198,7 +198,7 @@ mod tests {
         (quotes, escapes)
     }
 
-    /// Texts of all lengths of quotes, backslashes and other bytes, at the start of the bytes and over the end of a window.
+    /// Compares texts of quotes, backslashes and other bytes, at the start of the bytes and across the end of a window.
     #[test]
     fn strings_are_those_of_a_loop_over_bytes() {
         let tokens = [&b"\""[..], b"\\", b"a", b"\n", b"\r", b"\\\""];

@@ -1,4 +1,4 @@
-//! How a user names a field.
+//! How a user selects a field.
 
 use std::error::Error;
 use std::fmt;
@@ -7,7 +7,7 @@ use std::str::FromStr;
 use super::Format;
 use crate::grammar::escape::printable;
 
-/// Which field of a record is meant.
+/// Selects a field of a record.
 ///
 /// ```
 /// use urlsift::records::Selector;
@@ -19,18 +19,18 @@ use crate::grammar::escape::printable;
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Selector {
-    /// By its name: a column, a key, a header, or what the format calls it.
+    /// By name: a column, a key, a header, or a name that the format defines.
     Name(String),
-    /// By its place, from 1.
+    /// By position, from 1.
     Number(usize),
-    /// By a JSON pointer (RFC 6901) that begins with "/".
+    /// By a JSON pointer (RFC 6901), which begins with "/".
     Pointer(String),
 }
 
 impl FromStr for Selector {
     type Err = std::convert::Infallible;
 
-    /// Digits are a number, what begins with "/" is a pointer, everything else is a name.
+    /// Digits are a number, text that begins with "/" is a pointer, and anything else is a name.
     fn from_str(text: &str) -> Result<Self, Self::Err> {
         Ok(match text.parse() {
             Ok(number) if text.bytes().all(|byte| byte.is_ascii_digit()) => Self::Number(number),
@@ -49,7 +49,7 @@ impl fmt::Display for Selector {
     }
 }
 
-/// A field that no record of a format can have; or a format that cannot be read from its start.
+/// A field that no record of a format can have, or a format that cannot be read from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
     format: Format,

@@ -1,68 +1,70 @@
-//! Where the bytes stand that separate: line ends, and what a format has between its fields and around its strings. They are found
-//! some blocks at a time, a bit each, and the bits stepped along: to begin a search for each costs more than most fields are long.
+//! Finds the separators of a format: line ends, and the bytes between fields and around strings.
+//!
+//! Several blocks are searched at once. Each separator becomes one bit, and readers step through the bits. A new search for each
+//! field would take longer to start than to run, because most fields are short.
 
 use crate::simd::{BLOCK, find};
 
-/// Three bytes that are looked for; the same one twice does no harm.
+/// Three bytes to search for. Repeating one does no harm.
 pub(super) type Set = [u8; 3];
 
-/// How many blocks are looked at at once.
+/// How many blocks are searched at once.
 const BLOCKS: usize = 32;
 
-/// How many bytes these are.
+/// How many bytes are searched at once.
 const WINDOW: usize = BLOCKS * BLOCK;
 
-/// Where no window begins.
+/// A position where no window begins.
 const NONE: usize = usize::MAX;
 
-/// The bytes of a set in some bytes, and a place among them.
+/// The bytes of a set (the marks) in some bytes, and a position among them.
 #[derive(Debug)]
 pub(super) struct Marks<'a> {
     bytes: &'a [u8],
     set: Set,
-    /// Those of a window, a bit each. Windows begin at multiples of their length.
+    /// The marks of the current window, one bit each. Windows begin at multiples of their length.
     found: [u64; BLOCKS],
-    /// Where that window begins, or [`NONE`].
+    /// Where the current window begins, or [`NONE`].
     window: usize,
     place: Place,
 }
 
-/// How far one has come. Whoever takes several steps takes them with a copy, which stays in registers.
+/// A position among the marks. Code that takes several steps uses a copy, which stays in registers.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Place {
-    /// The marks of a block that are still to come, a bit each.
+    /// The marks of a block that are still to come, one bit each.
     bits: u64,
     /// Where the block begins.
     block: usize,
 }
 
 impl<'a> Marks<'a> {
-    /// Those of `set` in `bytes`, at the start.
+    /// The marks of `set` in `bytes`, with the position at the start.
     pub(super) fn new(set: Set, bytes: &'a [u8]) -> Self {
-        // Before the first block, so that nothing is looked at before somebody asks.
+        // Before the first block, so that nothing is searched before the first step.
         let place = Place { bits: 0, block: 0_usize.wrapping_sub(BLOCK) };
         Self { bytes, set, found: [0; BLOCKS], window: NONE, place }
     }
 
-    /// The bytes in which they are.
+    /// The bytes that are searched.
     #[inline(always)]
     pub(super) fn bytes(&self) -> &'a [u8] {
         self.bytes
     }
 
-    /// Where one is.
+    /// The current position.
     #[inline(always)]
     pub(super) fn place(&self) -> Place {
         self.place
     }
 
-    /// Goes on at a place that [`Marks::next`] has come to.
+    /// Continues at a position that [`Marks::next`] has reached.
     #[inline(always)]
     pub(super) fn go_to(&mut self, place: Place) {
         self.place = place;
     }
 
-    /// Where the next one stands, and goes on behind it; behind the last the length of the bytes.
+    /// Returns where the next mark is, and moves past it. After the last mark, returns the length of the bytes.
     #[inline(always)]
     pub(super) fn next(&mut self, place: &mut Place) -> usize {
         while place.bits == 0 {
@@ -80,8 +82,8 @@ impl<'a> Marks<'a> {
         mark
     }
 
-    /// Where the first one stands from `at` on, wherever one is; where there is none, the length of the bytes. No place from before
-    /// can be gone on from: [`Marks::seek`] first.
+    /// Returns where the first mark from `at` on is, whatever the current position. If there is none, returns the length of the
+    /// bytes. Earlier positions are invalid afterwards; call [`Marks::seek`] to continue.
     #[inline(always)]
     pub(super) fn find(&mut self, at: usize) -> usize {
         let window = at - at % WINDOW;
@@ -99,7 +101,7 @@ impl<'a> Marks<'a> {
         self.next(&mut place)
     }
 
-    /// Goes on behind the next LF; where that is, or the end.
+    /// Moves past the next LF. Returns the position after it, or the end of the bytes.
     #[inline(always)]
     pub(super) fn line_end(&mut self, place: &mut Place) -> usize {
         loop {
@@ -112,7 +114,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Goes on at `at`, forward or back.
+    /// Moves to `at`, forward or backward.
     pub(super) fn seek(&mut self, at: usize) {
         let window = at - at % WINDOW;
         if self.window != window {
@@ -122,7 +124,7 @@ impl<'a> Marks<'a> {
         self.place = Place { bits, block: at - at % BLOCK };
     }
 
-    /// Goes on at `at`, where it is, looking for another set if it is another.
+    /// Changes the set to search for, if it is another. `at` is the current position.
     #[inline(always)]
     pub(super) fn look_for(&mut self, set: Set, at: usize) {
         if self.set != set {
@@ -131,7 +133,7 @@ impl<'a> Marks<'a> {
         }
     }
 
-    /// Looks at the window that begins at `window`, at most at the end.
+    /// Searches the window that begins at `window`, which is at most the end of the bytes.
     #[inline(never)]
     fn fill(&mut self, window: usize) {
         self.window = window;
@@ -153,7 +155,7 @@ impl<'a> Marks<'a> {
 mod tests {
     use super::*;
 
-    /// From each place on, the marks of bytes that end anywhere in a block, in the first window or behind it.
+    /// Compares the marks from each position on. The bytes end anywhere in a block, in the first window or after it.
     #[test]
     fn they_are_found_in_order_from_anywhere() {
         let text: Vec<u8> = (0..WINDOW + 3 * BLOCK).map(|n| b"ab,,\n\"c,"[n * n % 11 % 8]).collect();

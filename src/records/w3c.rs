@@ -1,6 +1,8 @@
-//! The extended log file format of the W3C (WD-logfile-960323), as IIS and CloudFront write it: `#Fields:` names the columns of the
-//! lines behind it, until the next one. IIS puts a blank between columns; CloudFront puts blanks into `#Fields` and tabs into
-//! records. Neither quotes, so a quote is a byte like any other; `-` is an empty column.
+//! Reads the extended log file format of the W3C (WD-logfile-960323), as IIS and CloudFront write it.
+//!
+//! A line `#Fields:` names the columns of the lines after it, until the next such line. IIS separates columns by blanks.
+//! CloudFront separates the names in `#Fields` by blanks, and the columns of records by tabs. Neither uses quotes, so a quote is
+//! an ordinary byte. A `-` is an empty column.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -13,24 +15,24 @@ use super::{
 };
 use crate::lines::trim_terminator;
 
-/// The columns wanted, and what is known of where they are.
+/// The wanted columns, and what is known about their positions.
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_field_names, reason = "these are columns")]
 pub(super) struct Columns {
     wanted: Vec<Wanted>,
-    /// Whether nobody asked for them: then a header need not have them all.
+    /// Whether these are the default columns. Then a header need not name them all.
     by_default: bool,
     has_header: bool,
-    /// How many columns there are up to the last that is wanted.
+    /// The number of columns up to the last wanted one.
     n_columns: usize,
-    /// Where they stand in the record that is being read.
+    /// The positions of columns in the record that is being read.
     columns: Vec<Range<usize>>,
 }
 
-/// Places are from 0, and `None` if the header names no such column.
+/// A wanted column. Its index is from 0, and `None` if the header does not name it.
 #[derive(Clone, Debug)]
 enum Wanted {
-    /// The path, and the query behind it.
+    /// The path, and the query after it.
     Request {
         stem: Option<usize>,
         query: Option<usize>,
@@ -40,7 +42,7 @@ enum Wanted {
     Number(usize),
 }
 
-/// What is looked for to find columns.
+/// The bytes that separate columns and records.
 pub(super) const SEPARATORS: Set = [b'\t', b' ', b'\n'];
 
 const FIELDS: &[u8] = b"#Fields:";
@@ -69,7 +71,7 @@ impl Columns {
         Ok(columns)
     }
 
-    /// Takes in the last header in `lines`.
+    /// Learns the columns from the last header in `lines`.
     pub(super) fn learn(&mut self, lines: &[u8]) {
         let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
         if let Some(at) = memmem::find_iter(lines, FIELDS).filter(begins_line).last() {
@@ -108,15 +110,15 @@ impl Columns {
         self.n_columns = self.wanted.iter().filter_map(last).max().map_or(0, |index| index + 1);
     }
 
-    /// Finds the columns of the line that begins at `at`; how many bytes it has.
+    /// Finds the columns of the line at `at`. Returns the length of the line in bytes.
     #[inline(always)]
     fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
         let bytes = marks.bytes();
         let (mut place, mut start) = (marks.place(), at);
         self.columns.clear();
-        // Where the line ends, and whether a tab stands in it.
+        // The end of the line, and whether it contains a tab.
         let (end, has_tab) = 'line: {
-            // Several blanks are as one, unless a tab is to come: then blanks are nothing.
+            // Several blanks separate like one. If a tab follows, only tabs separate.
             let first_tab = loop {
                 let mark = marks.next(&mut place);
                 match bytes.get(mark) {
@@ -130,7 +132,7 @@ impl Columns {
             self.columns.clear();
             self.note(at, at..first_tab);
             start = first_tab + 1;
-            // A tab ends a column that may be empty.
+            // A tab ends a column, which may be empty.
             while self.columns.len() < self.n_columns {
                 let mark = marks.next(&mut place);
                 match bytes.get(mark) {
@@ -150,7 +152,7 @@ impl Columns {
         end - at
     }
 
-    /// Notes a column of the line that begins at `at`, if it is wanted or stands before one.
+    /// Stores a column of the line at `at`, unless it comes after the last wanted one.
     #[inline(always)]
     fn note(&mut self, at: usize, column: Range<usize>) {
         if self.columns.len() < self.n_columns {

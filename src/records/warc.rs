@@ -1,9 +1,8 @@
-//! WARC (ISO 28500, versions 1.0 and 1.1) and what is written in it: WET, whose records have the same header, and WAT, whose bodies
-//! are JSON. A record is a head of lines, an empty line, and as many bytes as its `Content-Length` says; CRs and LFs between records
-//! are nobody's.
+//! Reads WARC (ISO 28500, versions 1.0 and 1.1), WET and WAT. WET records have the headers of WARC, and WAT bodies are JSON.
 //!
-//! Of a WARC record only the head is read, and the body is stepped over, however long it is. Where no record begins, the next
-//! line that begins with `WARC/` does.
+//! A record is a head of lines, an empty line, and a body of as many bytes as `Content-Length` says. CRs and LFs between records
+//! belong to no record. Only the head of a WARC record is read. Its body is skipped, however long it is. If no record begins
+//! where one should, reading resumes at the next line that begins with `WARC/`.
 
 use std::borrow::Cow;
 use std::sync::LazyLock;
@@ -16,7 +15,7 @@ use super::separators::Marks;
 use super::{BadCause, MAX_RECORD_LEN, Miss, Part, Parts, Pending, Record, Role, Selector, Skip};
 use crate::lines::trim_terminator;
 
-/// The headers wanted, by their names.
+/// The names of the wanted headers.
 #[derive(Clone, Debug)]
 pub(super) struct Headers(Vec<Vec<u8>>);
 
@@ -36,20 +35,20 @@ impl Headers {
 /// The longest head that is read, in bytes.
 const MAX_HEAD_LEN: usize = 1 << 20;
 
-/// What stands where a record begins.
+/// The result of reading the head of a record.
 enum Head {
-    /// A head of so many bytes, and the length of the body.
+    /// The length of the head in bytes, and the length of the body.
     Whole(usize, u64),
-    /// The beginning of one.
+    /// The bytes end inside the head.
     Open,
-    /// None, for what stands at a byte; so many bytes show it.
+    /// No head: the cause, the offset of the defect, and how many bytes are needed to see it.
     Bad(BadCause, usize, usize),
 }
 
-/// A header: its name, its value, and where that begins.
+/// A header: its name, its value, and the offset of the value.
 type Header<'a> = (&'a [u8], Cow<'a, [u8]>, usize);
 
-/// Reads the head with which `bytes` begin, and tells of each header.
+/// Reads the head at the start of `bytes`, and passes each header to `each`.
 fn head<'a>(bytes: &'a [u8], mut each: impl FnMut(&'a [u8], Cow<'a, [u8]>, usize)) -> Head {
     let mut at = 0;
     let mut length = None;
@@ -70,7 +69,7 @@ fn head<'a>(bytes: &'a [u8], mut each: impl FnMut(&'a [u8], Cow<'a, [u8]>, usize
                 return Head::Bad(BadCause::NotARecord, 0, lf + 1);
             }
         } else if let Some((b' ' | b'\t', more)) = line.split_first().map(|(&first, more)| (first, more)) {
-            // A value goes on in lines that begin with a blank (ISO 28500, section 4).
+            // A line that begins with a blank continues the value (ISO 28500, section 4).
             if let Some((_, value, _)) = &mut last {
                 let value = value.to_mut();
                 value.push(b' ');
@@ -100,7 +99,7 @@ fn head<'a>(bytes: &'a [u8], mut each: impl FnMut(&'a [u8], Cow<'a, [u8]>, usize
     }
 }
 
-/// `WARC/1.0`, say.
+/// Whether a line is a version, for example `WARC/1.0`.
 fn is_version(line: &[u8]) -> bool {
     let number = line.strip_prefix(b"WARC/");
     number.is_some_and(|number| {
@@ -108,21 +107,21 @@ fn is_version(line: &[u8]) -> bool {
     })
 }
 
-/// How many bytes stand before the next line that begins like a record, from the second byte on.
+/// How many bytes precede the next line that begins like a record. A record at the first byte does not count.
 fn to_next_record(bytes: &[u8]) -> Option<usize> {
     static NEXT: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\nWARC/"));
     NEXT.find(bytes).map(|lf| lf + 1)
 }
 
-/// How many bytes at the end of a text may be the beginning of what [`to_next_record`] looks for.
+/// How many bytes at the end of a text may be the start of what [`to_next_record`] searches for.
 const KEPT: usize = 5;
 
-/// How many CRs and LFs `bytes` begin with.
+/// The number of CRs and LFs at the start of `bytes`.
 pub(super) fn padding(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len())
 }
 
-/// How much of `bytes` is garbage, of which the reader has told already; and whether that is all of it.
+/// How many of `bytes` belong to no record, and whether that is all of them. The reader has already reported this.
 pub(super) fn garbage(bytes: &[u8]) -> (usize, bool) {
     match to_next_record(bytes) {
         Some(len) => (len, false),
@@ -130,10 +129,11 @@ pub(super) fn garbage(bytes: &[u8]) -> (usize, bool) {
     }
 }
 
-/// How many of `bytes` are whole records, so far as they are needed, and what is to become of those behind. Where a body is needed
-/// (`with_bodies`), a record is whole with it.
+/// Returns how many of `bytes` are whole records, and how to treat the bytes after them. With `with_bodies`, a record is whole
+/// only with its body.
 ///
-/// What shows that no record begins somewhere may stand behind the place where the next one does: then nothing ends between.
+/// The bytes that show that no record begins at a place may reach past the start of the next record. Then no chunk ends between
+/// this place and the last of these bytes.
 pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool) -> (usize, Pending) {
     let mut last = (0, pending);
     let (mut at, mut pending, mut seen) = (0, pending, 0);
@@ -178,7 +178,7 @@ pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool
 }
 
 fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
-    // Behind the first byte, so that it is not found again.
+    // Search after the first byte, so that this place is not found again.
     let next = to_next_record(bytes);
     let len = next.unwrap_or(bytes.len());
     let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
@@ -186,7 +186,7 @@ fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
     Record { len, lines, first: None, miss: Some(Miss::Bad(cause, at)), then }
 }
 
-/// Reads the first record of `bytes`, which begin with one.
+/// Reads the record at the start of `bytes`.
 pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
     let mut parts = Parts::new(more);
     let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
@@ -206,7 +206,7 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'
     }
 }
 
-/// A URI without the brackets around it that the grammar of WARC 1.0 has; and how many bytes stand before it then.
+/// A URI without the brackets that the grammar of WARC 1.0 puts around it, and how many bytes were removed before it.
 fn without_brackets(value: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, usize) {
     let has_brackets = value.len() >= 2 && value[0] == b'<' && value.ends_with(b">");
     match value {
@@ -218,7 +218,7 @@ fn without_brackets(value: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, usize) {
 
 static LINKS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"Links\""));
 
-/// Reads the links in the record that begins at `at` of the bytes of `marks`, which look for [`json::SEPARATORS`].
+/// Reads the links in the record at byte `at` of the bytes of `marks`, which search for [`json::SEPARATORS`].
 pub(super) fn read_links<'a>(marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
     let bytes = &marks.bytes()[at..];
     let mut is_json = false;
@@ -250,7 +250,7 @@ pub(super) fn read_links<'a>(marks: &mut Marks<'a>, at: usize, more: &mut Vec<Pa
     Record::new(record.len(), lines, parts, outcome, Pending::Nothing)
 }
 
-/// Whether `head`, which begins like a WARC, is one whose bodies are what WAT has in them.
+/// Whether `head`, which begins like a WARC file, has bodies of WAT.
 pub(super) fn is_wat(head: &[u8]) -> bool {
     memmem::find(head, b"\nContent-Type: application/json").is_some()
         && memmem::find(head, b"\"WARC-Header-Metadata\"").is_some()

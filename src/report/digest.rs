@@ -1,7 +1,7 @@
-//! The digest of a report: what was found in 64 digits, so that two reports can be told apart, and a changed one be known.
+//! The digest of a report: SHA-256 of the findings. It tells reports apart and shows whether one was changed.
 //!
-//! How the inputs are called and packed does not count: a list has one digest whether it is named or comes through a pipe,
-//! compressed or not.
+//! Names and compression of the inputs do not affect it: a list has the same digest as a file, through a pipe, and
+//! compressed.
 
 use std::fmt::Write;
 
@@ -11,20 +11,22 @@ use sha2::{Digest, Sha256};
 
 use super::Report;
 
-/// The digest that a report should have.
+/// Computes the digest of a report.
 pub(super) fn of_report(report: &Report) -> String {
     of(to_value(report))
 }
 
-/// `of` as a JSON value. It goes by text: the code that writes all types is there only once, for text.
+/// Converts `of` to a JSON value. The detour through text avoids compiling a second serializer for all types.
 pub(crate) fn to_value(of: &impl Serialize) -> Value {
     let json = serde_json::to_vec(of).and_then(|json| serde_json::from_slice(&json));
     json.expect("it is made of strings, numbers and lists of them")
 }
 
-/// The digest of a report as read, with all fields that it has: SHA-256 of it without `digest`, `run` and, of the inputs, `name`,
-/// `codec` and `compressed_bytes`, without spaces, the keys of each object sorted. This is what
-/// `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"])'` writes.
+/// The digest of a report that was read as JSON, including fields that this version does not know.
+///
+/// It is SHA-256 of the report without `digest` and `run`, and without `name`, `codec` and `compressed_bytes` of the
+/// inputs. The report is written without spaces, with the keys of each object sorted, as this command writes it: `jq -jcS
+/// 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"])'`.
 pub(crate) fn of(mut report: Value) -> String {
     if let Value::Object(fields) = &mut report {
         fields.remove("run");
@@ -35,12 +37,12 @@ pub(crate) fn of(mut report: Value) -> String {
             fields.retain(|name, _| !matches!(&**name, "name" | "codec" | "compressed_bytes"));
         }
     }
-    // Another user of serde_json in the same program may have switched on that objects keep their order.
+    // Another crate of the same program may enable the feature of serde_json that keeps the order of keys.
     report.sort_all_objects();
     of_parts([report.to_string().as_bytes()])
 }
 
-/// SHA-256 of some bytes one behind the other, in hexadecimal digits.
+/// SHA-256 of the concatenated parts, in hexadecimal digits.
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     parts.into_iter().for_each(|part| hash.update(part));

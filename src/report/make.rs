@@ -1,4 +1,4 @@
-//! From a tally to a report: orders, names and escapes what was counted.
+//! Makes a report of a tally: sorts, names and escapes what was counted.
 
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
@@ -17,14 +17,14 @@ use crate::scan::Options;
 use crate::tally::{self, ByVerdict, Example, Tally};
 
 impl Report {
-    /// The report of what a scan of `inputs` found. With `show_secrets`, passwords in example lines are not masked.
+    /// Makes the report of a scan of `inputs`. With `show_secrets`, passwords in example lines are not masked.
     #[must_use]
     pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
         let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
         Self::of(scanned, &names, options, show_secrets)
     }
 
-    /// The same for inputs of these names.
+    /// Makes the report of a scan of inputs with these names.
     pub(crate) fn of(scanned: &Scanned, names: &[String], options: &Options, show_secrets: bool) -> Self {
         let tally = &scanned.tally;
         let judged = tally.judged();
@@ -37,7 +37,7 @@ impl Report {
                 examples: lines_of(tally.first(verdict), show_secrets),
             })
             .collect();
-        // A stable sort: sets of as many lines stay in the order of their bits.
+        // The sort is stable, so sets with equally many lines stay in the order of their bits.
         verdict_sets.sort_by_key(|set| std::cmp::Reverse(set.lines));
         let refused = |accepted| lines - accepted;
         let mut report = Self {
@@ -48,7 +48,7 @@ impl Report {
             grammar: options.grammar,
             complete: scanned.failures.is_empty(),
             totals: Totals {
-                // Of records each field is one; of lists there are as many as lines in the input.
+                // Of records, each field counts as a line.
                 lines: lines + tally.blank,
                 bytes: tally.bytes(),
                 blank: tally.blank,
@@ -180,7 +180,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
     counts
 }
 
-/// The percentiles that a report tells.
+/// The percentiles in a report.
 const PERCENTS: [u8; 9] = [1, 5, 10, 25, 50, 75, 90, 95, 99];
 
 fn lengths(counted: &tally::Lengths) -> Lengths {
@@ -257,8 +257,8 @@ fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
     }
 }
 
-/// The rule that was being read at the defect of an example. Its line is judged once more, which says so if the example has
-/// the line from its start; what it has no more of could change which rule it is, and then this says nothing.
+/// Finds the rule that was being read at the defect of an example, by judging its line once more. Returns `None` if the
+/// example lacks the start of the line, or if the cut-off end could change the answer.
 fn rule(example: &Example, grammar: Grammar, component: Component, cause: Cause) -> Option<RuleText> {
     let at = usize::try_from(example.at).ok()?;
     if example.skipped > 0 || (example.cut && at >= example.text.len()) {

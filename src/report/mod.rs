@@ -1,8 +1,8 @@
-//! A finished tally as a document: the same numbers for people and for programs. Nothing is counted here.
+//! A finished tally as a document, for people and for programs. Nothing is counted here.
 //!
-//! This file is the document's form, field by field: what is written as JSON, and read back from it. `make` fills it from a
-//! tally, `read` takes it from JSON and checks it, `text` writes it for people. All strings in it are printable as they stand:
-//! bytes of the data are escaped, passwords masked, before a report has them.
+//! This file defines the document field by field, as it is written to JSON and read back. `make` fills it from a tally,
+//! `read` reads and checks JSON, `text` and `html` write it for people. Every string in a report is safe to print: `make`
+//! escapes bytes of the data and masks passwords.
 
 pub(crate) mod digest;
 #[cfg(feature = "html")]
@@ -34,24 +34,26 @@ pub use records::{FieldCount, RecordCount, RecordPlace, RefusedCount, SkippedCou
 pub use text::render;
 pub use words::grouped;
 
-/// The name and version of the report's form, which `schema/report.v1.json` describes. A field more keeps the number; any other change raises it.
+/// The name and version of the report's schema, which `schema/report.v1.json` describes. Adding a field keeps the version
+/// number; any other change increases it.
 pub const SCHEMA: &str = "urlsift.report/1";
 
-/// All that a scan has to say. Everything in it but `run` is the same whatever the threads, shards and ways of reading.
+/// The result of a scan. Threads, shards and ways of reading affect only the field `run`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Report {
-    /// The name and version of this form.
+    /// The name and version of this schema.
     #[cfg_attr(feature = "schema", schemars(extend("const" = SCHEMA)))]
     pub schema: String,
-    /// The version of urlsift that made it.
+    /// The version of urlsift that made this report.
     pub version: String,
-    /// SHA-256, in 64 hexadecimal digits, of all that was found: of this JSON without `digest`, `run` and, of the inputs, `name`,
-    /// `codec` and `compressed_bytes`, without spaces, the keys of each object sorted.
+    /// A digest of the findings: SHA-256 in 64 hexadecimal digits. It is taken of this JSON without `digest` and `run`, and
+    /// without `name`, `codec` and `compressed_bytes` of the inputs. That JSON has no spaces, and the keys of each object
+    /// are sorted.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
-    /// How the scan went; `None` where that is not told.
+    /// Time, threads and kernel of the scan; `None` if they are not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub run: Option<Run>,
     /// The grammar whose refusals are explained.
@@ -62,38 +64,38 @@ pub struct Report {
     pub totals: Totals,
     /// For each grammar, how many lines it accepts and refuses.
     pub grammars: Vec<GrammarCount>,
-    /// For each set of grammars, how many lines exactly these accept; most lines first.
+    /// For each set of grammars, how many lines exactly these grammars accept. Sorted by number of lines, largest first.
     pub verdict_sets: Vec<VerdictSet>,
-    /// For each scheme, how many lines have it; most lines first.
+    /// For each scheme, how many lines have it. Sorted by number of lines, largest first.
     pub schemes: Vec<SchemeCount>,
-    /// Lines of schemes that are not listed, because there are too many or their names are too long.
+    /// Lines of schemes that are not listed because there are too many, or because their names are too long.
     pub other_schemes: Count,
     /// Lines without a scheme.
     pub relative: Count,
-    /// Why `grammar` refuses lines; most lines first.
+    /// Why `grammar` refuses lines. Sorted by number of lines, largest first.
     pub defects: Vec<DefectCount>,
-    /// What is noteworthy of lines that some grammar accepts.
+    /// What is noteworthy about lines that at least one grammar accepts.
     pub advisories: Vec<AdvisoryCount>,
-    /// How long judged lines are; `None` where that was not counted.
+    /// Lengths of judged lines; `None` if they were not counted.
     pub lengths: Option<Lengths>,
-    /// What occurs most; empty where that was not asked for.
+    /// The most frequent hosts, schemes, ports and last labels; empty if none were requested.
     pub top: Vec<Top>,
-    /// How many different ones there are; empty where that was not asked for.
+    /// Estimates of how many distinct hosts and lines there are; empty if none were requested.
     pub distinct: Vec<Distinct>,
-    /// What was read.
+    /// The inputs. Examples refer to them by index.
     pub inputs: Vec<InputCount>,
 }
 
-/// What depends on time, threads and the machine, and changes nothing else in a report.
+/// Time, threads and kernel of a scan. They depend on the machine and affect nothing else in a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Run {
-    /// How long the scan took.
+    /// How long the scan took, in seconds.
     pub seconds: f64,
     /// How many threads judged lines.
     pub threads: u64,
-    /// The kernel that judged them.
+    /// The kernel that judged lines.
     pub kernel: String,
 }
 
@@ -102,60 +104,60 @@ pub struct Run {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Totals {
-    /// All lines; of records, all their fields.
+    /// All lines. Of records, each field counts as a line.
     pub lines: u64,
-    /// All bytes, terminators and byte order marks too.
+    /// All bytes, including line terminators and byte order marks.
     pub bytes: u64,
-    /// Lines without any byte.
+    /// Lines without any bytes. They are not judged.
     pub blank: u64,
-    /// Lines with some: these are judged.
+    /// Lines with at least one byte. They are judged.
     pub judged: u64,
     /// Judged lines that at least one grammar accepts.
     pub accepted_by_any: u64,
-    /// Lines that ended in CR.
+    /// Lines that end in one CR or more.
     pub cr: u64,
-    /// Inputs that began with a byte order mark.
+    /// Inputs that begin with a byte order mark.
     pub byte_order_marks: u64,
 }
 
-/// One grammar's count.
+/// How many lines one grammar accepts and refuses.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct GrammarCount {
-    /// Its name.
+    /// The grammar's name.
     pub id: Grammar,
-    /// Lines that it accepts.
+    /// Lines that the grammar accepts.
     pub accepted: u64,
-    /// Judged lines that it refuses.
+    /// Judged lines that the grammar refuses.
     pub refused: u64,
 }
 
-/// Lines with one verdict.
+/// Lines that exactly one set of grammars accepts.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct VerdictSet {
-    /// The accepting grammars.
+    /// The grammars that accept these lines.
     pub grammars: Vec<Grammar>,
-    /// How many lines.
+    /// The number of lines.
     pub lines: u64,
-    /// The first few, in the order of the inputs.
+    /// The first few lines, in the order of the inputs.
     pub examples: Vec<ExampleLine>,
 }
 
-/// Lines, and how many of them each grammar accepts.
+/// A number of lines, and how many of them each grammar accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Count {
-    /// How many.
+    /// The number of lines.
     pub lines: u64,
-    /// By grammar, how many of them it accepts.
+    /// For each grammar, how many of these lines it accepts.
     pub accepted: Accepted,
 }
 
-/// By grammar, how many lines it accepts.
+/// For each grammar, how many lines it accepts.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[allow(missing_docs, reason = "the fields are the grammars")]
@@ -169,7 +171,7 @@ pub struct Accepted {
 }
 
 impl Accepted {
-    /// The number of one grammar.
+    /// The number of lines that one grammar accepts.
     #[must_use]
     pub fn by(&self, grammar: Grammar) -> u64 {
         match grammar {
@@ -182,114 +184,116 @@ impl Accepted {
     }
 }
 
-/// One scheme's count.
+/// The lines of one scheme.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SchemeCount {
-    /// Its name in lower case.
+    /// The scheme's name in lower case.
     pub name: String,
-    /// What RFC 1738 says of the name, beside defining it.
+    /// Whether RFC 1738 reserves the name or marks it as experimental.
     pub label: Option<SchemeLabel>,
-    /// Its lines.
+    /// The scheme's lines.
     #[serde(flatten)]
     pub count: Count,
 }
 
-/// What RFC 1738 says of the name of a scheme, beside defining it.
+/// The status of a scheme's name in RFC 1738, other than being defined there.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum SchemeLabel {
-    /// A name that section 4 keeps.
+    /// Section 4 reserves the name.
     Reserved,
-    /// A name that begins with `x-`.
+    /// The name begins with `x-`.
     Experimental,
 }
 
-/// One kind of defect.
+/// Refused lines with the same component and cause.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct DefectCount {
-    /// Where in the lines it lies.
+    /// The component of the line with the defect.
     pub component: Component,
-    /// What is wrong.
+    /// What is wrong there.
     pub cause: Cause,
-    /// How many lines.
+    /// The number of lines.
     pub lines: u64,
-    /// The first few, in the order of the inputs.
+    /// The first few lines, in the order of the inputs.
     pub examples: Vec<ExampleLine>,
 }
 
-/// One advisory.
+/// Lines with one advisory.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct AdvisoryCount {
-    /// Its name.
+    /// The advisory's name.
     pub name: Advisory,
-    /// How many lines.
+    /// The number of lines.
     pub lines: u64,
-    /// The first few, in the order of the inputs.
+    /// The first few lines, in the order of the inputs.
     pub examples: Vec<ExampleLine>,
 }
 
-/// A line to look at.
+/// A line, or a field of a record, that is shown as an example.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct ExampleLine {
-    /// Its input: the place in the report's `inputs`, from 0.
+    /// The index of its input in the report's `inputs`, from 0.
     pub input: usize,
-    /// Its number there, from 1; of a field, that of the line in which its record begins.
+    /// Its line number in the input, from 1. For a field, the number of the first line of its record.
     pub line: u64,
-    /// Where it begins, in bytes from the start of the input; of a field, where the field does.
+    /// Where the line or field begins, in bytes from the start of the input.
     pub line_offset: u64,
-    /// What it is about: bytes from the start of the line, or of the field, its escapes undone. 0 where it is about the whole line.
+    /// The byte that the example is about, counted from the start of the line. For a field, counted from its start after
+    /// its escapes are undone. 0 if the example is about the whole line.
     pub offset: u64,
-    /// Some of the line, bytes that are not printable ASCII escaped, a password masked.
+    /// A part of the line. Bytes other than printable ASCII are escaped, and a password is masked.
     pub text: String,
-    /// How many bytes of the line stand before `text`.
+    /// How many bytes of the line precede `text`.
     pub skipped: u64,
-    /// Whether the line goes on behind `text`.
+    /// Whether the line continues after `text`.
     pub cut: bool,
-    /// Where in `text` the byte at `offset` stands: start and end, the end excluded.
+    /// The place in `text` of the byte at `offset`: its start and its end (exclusive).
     pub mark: [usize; 2],
-    /// The rule that was being read at `offset`; `None` where no grammar refuses the line there, or too little of it was kept.
+    /// The rule that was being read at `offset`. `None` if no grammar refuses the line there, or if too little of the line
+    /// was kept to tell.
     pub rule: Option<RuleText>,
 }
 
-/// A rule of a grammar as its document prints it.
+/// A grammar rule as its document prints it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RuleText {
-    /// Its name, such as `reg-name`.
+    /// The rule's name, such as `reg-name`.
     pub name: String,
-    /// Its text, of one line or more.
+    /// The rule's text, of one or more lines.
     pub text: String,
-    /// Where it stands, such as `RFC 3986, section 3.2.2`.
+    /// The document and section that define the rule, such as `RFC 3986, section 3.2.2`.
     pub source: String,
 }
 
-/// How long judged lines are, in bytes without their terminators.
+/// Lengths of judged lines, in bytes without their terminators.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Lengths {
-    /// The shortest.
+    /// The shortest length.
     pub min: u64,
-    /// The longest.
+    /// The longest length.
     pub max: u64,
-    /// All together.
+    /// The sum of all lengths.
     pub sum: u64,
-    /// Where the first line of length `max` stands.
+    /// The first line of length `max`.
     pub longest: Option<LongestLine>,
-    /// Some percentiles, ascending.
+    /// Some percentiles, in ascending order.
     pub percentiles: Vec<Percentile>,
-    /// Lines by length, ascending; lengths that do not occur are left out.
+    /// Lines by length, in ascending order. Lengths that do not occur are left out.
     pub buckets: Vec<LengthBucket>,
 }
 
@@ -298,56 +302,56 @@ pub struct Lengths {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LongestLine {
-    /// Its input: the place in the report's `inputs`, from 0.
+    /// The index of its input in the report's `inputs`, from 0.
     pub input: usize,
-    /// Its number there, from 1.
+    /// Its line number in the input, from 1.
     pub line: u64,
-    /// Where it begins, in bytes from the start of the input.
+    /// Where the line begins, in bytes from the start of the input.
     pub line_offset: u64,
-    /// How long it is.
+    /// The length of the line, in bytes.
     pub bytes: u64,
 }
 
-/// A length that so many of a hundred lines do not exceed.
+/// The length that a given percentage of lines does not exceed.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Percentile {
-    /// How many of a hundred.
+    /// The percentage of lines.
     pub percent: u64,
-    /// The length.
+    /// The length, in bytes.
     pub bytes: u64,
 }
 
-/// Lines of lengths that are counted together.
+/// A range of lengths that are counted together.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct LengthBucket {
-    /// The least of these lengths.
+    /// The smallest length of the range, in bytes.
     pub from: u64,
-    /// The greatest.
+    /// The largest length of the range, in bytes.
     pub to: u64,
-    /// How many lines.
+    /// The number of lines.
     pub lines: u64,
 }
 
-/// What occurs most among the judged lines.
+/// A list of the most frequent names among the judged lines.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Top {
-    /// Of what.
+    /// What the names are.
     pub of: TopOf,
     /// Whether the counts are exact.
     pub exact: bool,
-    /// By how much a count may be wrong, in lines. Of names that have no more, any may be missing.
+    /// By how many lines each count may be too small. Names with no more lines than this may be missing.
     pub max_error: u64,
-    /// Those with most lines first; fewer than were asked for where there are no more, or where `max_error` is not 0.
+    /// The most frequent names, largest first. There are fewer than requested if fewer occur, or if `max_error` is not 0.
     pub entries: Vec<TopEntry>,
 }
 
-/// Of what the most frequent can be listed.
+/// Names whose most frequent ones can be listed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -363,31 +367,31 @@ pub enum TopOf {
     Tlds,
 }
 
-/// One of the most frequent.
+/// One name of a list of the most frequent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct TopEntry {
-    /// Its name.
+    /// The name.
     pub name: String,
-    /// How many lines have it.
+    /// How many lines have this name.
     pub lines: u64,
 }
 
-/// How many different ones there are, by an estimate.
+/// An estimate of how many distinct hosts or lines there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Distinct {
-    /// Of what.
+    /// What is counted.
     pub of: DistinctOf,
-    /// How many.
+    /// The estimated number of distinct ones.
     pub estimate: u64,
-    /// The standard error of the estimate, in millionths of it.
+    /// The standard error of the estimate, in millionths of the estimate.
     pub error_ppm: u64,
 }
 
-/// Of what the different ones can be counted.
+/// What distinct counts can be estimated for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
@@ -399,55 +403,55 @@ pub enum DistinctOf {
     Lines,
 }
 
-/// One input.
+/// An input and what was read of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct InputCount {
-    /// Its name.
+    /// The input's name.
     pub name: String,
-    /// How many bytes of it were read and counted; of a compressed input, those that came of decoding it, and of a
-    /// Parquet column those of its values, with one for each value and null.
+    /// How many bytes were read and counted. For a compressed input, these are decoded bytes. For a Parquet column, these
+    /// are the bytes of its values, plus one for each value and null.
     pub bytes: u64,
-    /// How many lines; of a Parquet file, rows.
+    /// The number of lines; for a Parquet file, of rows.
     pub lines: u64,
-    /// How it is compressed; not there if it is not.
+    /// How the input is compressed; left out if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub codec: Option<Codec>,
-    /// How many bytes were decoded, compressed as they are; not there if it is not compressed. Members where parts of it met are
-    /// counted for each.
+    /// How many compressed bytes were decoded; left out if the input is not compressed. A member that is read for two parts
+    /// of the input counts twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compressed_bytes: Option<u64>,
-    /// Why it was not read to its end; `None` if it was.
+    /// Why the input was not read to its end; `None` if it was.
     pub error: Option<String>,
-    /// What is to be known of how it is written; left out where there is nothing.
+    /// Peculiarities of how the input is written; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<InputWarning>,
-    /// Its records; `None` where each line is a URL.
+    /// The input's records; left out if each line is a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<RecordCount>,
 }
 
-/// What is to be known of how an input is written.
+/// A peculiarity of how an input is written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum InputWarning {
-    /// It looks like UTF-16, or 32, of which nothing is judged rightly.
+    /// The input looks like UTF-16 or UTF-32. Its lines cannot be judged correctly.
     #[serde(rename = "utf-16")]
     Utf16,
-    /// It begins with a UTF-8 byte order mark, which is skipped.
+    /// The input begins with a UTF-8 byte order mark, which is skipped.
     ByteOrderMark,
-    /// Its last line does not end in LF.
+    /// The last line of the input does not end in LF.
     NoFinalLineEnd,
 }
 
 impl Run {
-    /// A run of that many seconds, on that many threads, by that kernel.
+    /// The time, the number of threads and the kernel of a scan.
     #[must_use]
     pub fn new(elapsed: Duration, threads: usize, kernel: KernelId) -> Self {
-        // Whole microseconds: such a number reads back as it was written.
+        // Whole microseconds survive a round trip through JSON unchanged.
         let micros = u32::try_from(elapsed.as_micros());
         Self {
             seconds: micros.map_or_else(|_| elapsed.as_secs_f64().round(), |micros| f64::from(micros) / 1e6),
@@ -458,14 +462,14 @@ impl Run {
 }
 
 impl Report {
-    /// The name of an input by its place in [`inputs`](Self::inputs).
+    /// The name of the input at index `input` of [`inputs`](Self::inputs).
     #[must_use]
     pub fn input_name(&self, input: usize) -> &str {
         self.inputs.get(input).map_or("?", |input| &input.name)
     }
 
-    /// Where in its line stands what an example is about, as ":" and a column from 1; nothing of a field of a record, whose place in the
-    /// line is not known.
+    /// The column of the byte that an example is about, as ":" and a number from 1. Empty for a field of a record, whose
+    /// place in the line is unknown.
     pub(crate) fn column(&self, example: &ExampleLine) -> String {
         match self.inputs.get(example.input) {
             Some(input) if input.records.is_some() => String::new(),
@@ -473,10 +477,11 @@ impl Report {
         }
     }
 
-    /// Writes the report as JSON, indented, with a newline at the end. The digest written is that of what is written.
+    /// Writes the report as indented JSON, with a newline at the end. Recomputes the digest, so that it fits what is
+    /// written.
     ///
     /// # Errors
-    /// When `out` cannot be written to.
+    /// If `out` cannot be written to.
     pub fn write_json(&self, mut out: impl io::Write) -> io::Result<()> {
         let out: &mut dyn io::Write = &mut out;
         let digest = digest::of_report(self);

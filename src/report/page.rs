@@ -1,4 +1,4 @@
-//! A page of a terminal: how wide it is, with which characters and colours, and lines that fit. Knows no report.
+//! A page of text for a terminal: width, character set, colours, and line wrapping. Knows no report.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -7,15 +7,16 @@ use anstyle::{AnsiColor, Style};
 
 use crate::grammar::escape;
 
-/// How the text report looks. [`Default`] is for files and pipes: 100 columns of Unicode without colours, whatever the terminal.
+/// The look of the text report. [`Default`] is for files and pipes: 100 columns of Unicode without colours, independent of
+/// any terminal.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TextStyle {
-    /// Whether escape sequences set off headings, bars and marks.
+    /// Whether headings, bars and marks are coloured by escape sequences.
     pub colour: bool,
-    /// How many columns a line may have; below 40 the report stays as wide as that, and above 160 as well.
+    /// The maximum number of columns, limited to 40 to 160.
     pub width: usize,
-    /// Whether all is ASCII, bars too; what is not in names of inputs is then `\xHH`.
+    /// Whether the report is ASCII only. Other characters in names are then written as `\xHH`.
     pub ascii: bool,
 }
 
@@ -25,7 +26,7 @@ impl Default for TextStyle {
     }
 }
 
-/// What a piece of text is, and so how it is set off.
+/// What a part of the text is. This determines its colour.
 #[derive(Clone, Copy)]
 pub(super) enum Ink {
     Heading,
@@ -47,16 +48,16 @@ impl Ink {
     }
 }
 
-/// No terminal is taken to be narrower.
+/// The minimum number of columns.
 const MIN_WIDTH: usize = 40;
 
-/// How much farther in a line goes on that had to be broken.
+/// How many more columns the continuation of a broken line is indented.
 const HANGING: usize = 2;
 
-/// The widest bar.
+/// The widest bar, in columns.
 const MAX_BAR: usize = 40;
 
-/// A narrower one says nothing.
+/// The narrowest bar that is still useful, in columns.
 const MIN_BAR: usize = 6;
 
 pub(super) struct Page {
@@ -73,7 +74,7 @@ impl Page {
         self.out
     }
 
-    /// How many columns there are.
+    /// The number of columns.
     pub(super) fn width(&self) -> usize {
         self.style.width
     }
@@ -87,7 +88,8 @@ impl Page {
         }
     }
 
-    /// Adds a line. A line that does not fit loses its colours, and is wrapped between words, or within a word that is too long.
+    /// Adds a line. A line that does not fit loses its colours and is wrapped between words, or within a word that is too
+    /// long.
     pub(super) fn line(&mut self, text: &str) {
         let text = text.trim_end();
         if count(text) <= self.width() {
@@ -111,14 +113,14 @@ impl Page {
         self.out.push('\n');
     }
 
-    /// An empty line, and the head of what follows.
+    /// Adds an empty line and a heading.
     pub(super) fn heading(&mut self, text: &str) {
         self.out.push('\n');
         let text = self.paint(Ink::Heading, text.trim_end());
         self.line(&text);
     }
 
-    /// Parts of one sentence, on as few lines as they fit on.
+    /// Adds the parts of a sentence, on as few lines as possible.
     pub(super) fn flow(&mut self, indent: &str, parts: &[String], between: &str) {
         let mut line = indent.to_owned();
         for (n, part) in parts.iter().enumerate() {
@@ -132,12 +134,12 @@ impl Page {
         self.line(&line);
     }
 
-    /// What stands for what is left out.
+    /// The characters that mark an omission.
     pub(super) fn dots(&self) -> &'static str {
         if self.style.ascii { "..." } else { "\u{2026}" }
     }
 
-    /// The bar of a part of a whole, as long as fits behind `used` columns.
+    /// A bar for a part of a whole, in the space after `used` columns.
     pub(super) fn bar(&self, part: u64, whole: u64, used: usize) -> String {
         let full = self.width().saturating_sub(used).min(MAX_BAR);
         if full < MIN_BAR {
@@ -147,7 +149,7 @@ impl Page {
         }
     }
 
-    /// Bars that stand side by side, each one column wide, of parts of which the largest fills its line.
+    /// Vertical bars side by side, each one column wide. The largest part has the full height.
     pub(super) fn skyline(&self, parts: &[u64]) -> String {
         let levels: &[char] = if self.style.ascii {
             &['.', ':', '-', '=', '+', '*', '#', '@']
@@ -161,7 +163,7 @@ impl Page {
         self.paint(Ink::Bar, &parts.iter().map(column).collect::<String>())
     }
 
-    /// The name of an input or of something else that is printable and may have any script in it.
+    /// A name that is already printable. In ASCII mode, other characters are escaped.
     pub(super) fn name(&self, name: &str) -> String {
         if !self.style.ascii || name.is_ascii() {
             return name.to_owned();
@@ -171,7 +173,7 @@ impl Page {
         out
     }
 
-    /// The beginning of a text that has to fit into `width` columns.
+    /// Cuts a text at its end to fit into `width` columns.
     pub(super) fn beginning(&self, text: &str, width: usize) -> String {
         if count(text) <= width {
             return text.to_owned();
@@ -180,7 +182,7 @@ impl Page {
         text.chars().take(kept).chain(self.dots().chars()).collect()
     }
 
-    /// The end of a text that has to fit into `width` columns.
+    /// Cuts a text at its start to fit into `width` columns.
     pub(super) fn end(&self, text: &str, width: usize) -> String {
         if count(text) <= width {
             return text.to_owned();
@@ -189,8 +191,8 @@ impl Page {
         self.dots().chars().chain(text.chars().skip(skipped)).collect()
     }
 
-    /// As much of an escaped text as fits behind `used` columns, what is marked in brackets; `open` tells whether something has
-    /// been left out before and behind it.
+    /// Cuts an escaped text to fit after `used` columns, and puts the mark in brackets. `open` says whether text is already
+    /// missing before and after it.
     pub(super) fn excerpt(
         &self,
         text: &str,
@@ -201,7 +203,7 @@ impl Page {
         let width = self.width().saturating_sub(used + 2 + 2 * count(self.dots()));
         let Range { start, end } = escape::window(text, mark.unwrap_or([0, 0]), width);
         let dots = |is_cut: bool| if is_cut { self.dots() } else { "" };
-        // The text is ASCII: any place in it can be cut at.
+        // The text is ASCII, so it can be cut at any byte.
         let shown = if let Some([from, to]) = mark {
             let marked = self.paint(Ink::Mark, &format!("[{}]", &text[from..to]));
             format!("{}{marked}{}", &text[start..from], &text[to..end])
@@ -212,12 +214,12 @@ impl Page {
     }
 }
 
-/// How many columns a text takes, by and large: one a character. Colours take none.
+/// The number of columns of a text, assuming one per character. Escape sequences take none.
 pub(super) fn count(text: &str) -> usize {
     seen(text).count()
 }
 
-/// The characters of a text without those of escape sequences.
+/// The characters of a text without escape sequences.
 fn seen(text: &str) -> impl Iterator<Item = char> {
     let mut escaped = false;
     text.chars().filter(move |&c| {
@@ -227,7 +229,7 @@ fn seen(text: &str) -> impl Iterator<Item = char> {
     })
 }
 
-/// `part` of `whole` as a bar that would have `full` columns for the whole; something is never nothing.
+/// A bar for `part` of `whole`, where the whole has `full` columns. A part above 0 is always visible.
 fn bar(part: u64, whole: u64, full: usize, ascii: bool) -> String {
     const EIGHTHS: [&str; 8] =
         ["", "\u{258f}", "\u{258e}", "\u{258d}", "\u{258c}", "\u{258b}", "\u{258a}", "\u{2589}"];

@@ -1,4 +1,4 @@
-//! A report from JSON: whether it is one, whether it is as it was written, and whether its counts can be.
+//! Reads a report from JSON, and checks its schema, its digest and its counts.
 
 use std::fmt;
 
@@ -8,33 +8,33 @@ use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, digest
 use crate::grammar::Grammar;
 use crate::grammar::escape::printable;
 
-/// Why something is not taken for a report.
+/// Why JSON was not accepted as a report.
 #[derive(Debug)]
 pub struct ReadError {
     kind: ReadErrorKind,
     message: String,
 }
 
-/// What kind of error it is.
+/// The kind of a [`ReadError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum ReadErrorKind {
-    /// It is not JSON.
+    /// The input is not JSON.
     NotJson,
-    /// It is JSON, and no report.
+    /// The input is JSON, but not a report.
     NotAReport,
-    /// It is a report of a form that this version does not know.
+    /// The report has a schema that this version does not know.
     OtherSchema,
-    /// It is not what was written: its digest is that of something else.
+    /// The report was changed: its digest does not fit its content.
     WrongDigest,
-    /// A field is missing, or is not what it should be.
+    /// A field is missing or has a wrong value.
     WrongField,
-    /// Its counts contradict each other.
+    /// Counts contradict each other.
     WrongCount,
 }
 
 impl ReadError {
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> ReadErrorKind {
         self.kind
@@ -54,11 +54,10 @@ fn error(kind: ReadErrorKind, message: impl Into<String>) -> ReadError {
 }
 
 impl Report {
-    /// The report that [`write_json`](Self::write_json) has written as `json`. Fields that this version does not know are
-    /// left out.
+    /// Reads a report that [`write_json`](Self::write_json) wrote. Ignores fields that this version does not know.
     ///
     /// # Errors
-    /// When it is not a report, has another schema, was changed since it was written, or has counts that cannot be.
+    /// If the JSON is not a report, has another schema, was changed after it was written, or has contradictory counts.
     pub fn from_json(json: &[u8]) -> Result<Self, ReadError> {
         use ReadErrorKind::{NotAReport, NotJson, OtherSchema, WrongDigest, WrongField};
         let value: Value = serde_json::from_slice(json).map_err(|cause| {
@@ -102,15 +101,15 @@ impl Report {
             );
             return Err(error(WrongDigest, message));
         }
-        // From the text once more, since then errors say line and column.
+        // Parse the text a second time: errors then have a line and a column.
         let report: Self = serde_json::from_slice(json)
             .map_err(|cause| error(WrongField, format!("not a whole report: {cause}")))?;
         report.check().map_err(|message| error(ReadErrorKind::WrongCount, message))?;
         Ok(report)
     }
 
-    /// Whether all sums are what they are sums of, and all texts what can be shown. A report with the right digest has been
-    /// written by something that counts otherwise, or not at all, if this fails.
+    /// Checks that counts add up and that texts are printable. A report that fails although its digest fits was written by
+    /// another program.
     fn check(&self) -> Result<(), String> {
         let totals = &self.totals;
         same("totals", "judged and blank lines", [totals.judged, totals.blank], totals.lines)?;
@@ -130,7 +129,7 @@ impl Report {
                 totals.judged,
             )?;
         }
-        // Of records each field is a line.
+        // Of records, each field counts as a line.
         let lines_of = |input: &InputCount| match &input.records {
             None => vec![input.lines],
             Some(records) => {
@@ -203,7 +202,7 @@ impl Report {
         of_sets.chain(of_defects).chain(self.advisories.iter().flat_map(|advisory| &advisory.examples))
     }
 
-    /// That the input is listed, the text what `escape` makes of bytes, and the mark in it.
+    /// Checks that an example has a known input, printable text, and a mark within the text.
     fn check_example(&self, example: &ExampleLine) -> Result<(), String> {
         let [start, end] = example.mark;
         let shows = example.text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
@@ -215,7 +214,7 @@ impl Report {
     }
 }
 
-/// That numbers add up to `all`.
+/// Checks that numbers add up to `all`.
 fn same(field: &str, what: &str, numbers: impl IntoIterator<Item = u64>, all: u64) -> Result<(), String> {
     let sum: u128 = numbers.into_iter().map(u128::from).sum();
     if sum == u128::from(all) {
@@ -225,7 +224,7 @@ fn same(field: &str, what: &str, numbers: impl IntoIterator<Item = u64>, all: u6
     }
 }
 
-/// A string in `value` that a terminal must not get. Line ends are not among it: rules have several lines.
+/// Finds a string that is unsafe for a terminal. Line ends are allowed, because rules have several lines.
 fn first_unprintable(value: &Value) -> Option<&str> {
     match value {
         Value::String(text) => text.split('\n').find(|line| printable(line.as_bytes()) != **line),

@@ -1,4 +1,4 @@
-//! What a report says of inputs that are no lists: how many records were read, skipped and refused, and what their fields are.
+//! The part of a report about records: how many were read, skipped and refused, and their fields by role.
 
 use std::collections::BTreeMap;
 
@@ -14,15 +14,15 @@ use crate::run::Records;
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecordCount {
-    /// How they are written down.
+    /// The format of the input.
     pub format: Format,
-    /// Records that gave a field or more; with those skipped and refused, all there are.
+    /// Records with at least one URL field. All records are either read, skipped or refused.
     pub read: u64,
-    /// Records without a field in which nothing is wrong.
+    /// Records that are well-formed but have no URL field.
     pub skipped: Vec<SkippedCount>,
     /// Records that could not be read.
     pub refused: Vec<RefusedCount>,
-    /// The fields that were judged, by what they are.
+    /// The judged fields, by role.
     pub fields: Vec<FieldCount>,
 }
 
@@ -31,63 +31,63 @@ pub struct RecordCount {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct SkippedCount {
-    /// Why.
+    /// Why the records were skipped.
     pub reason: Skip,
-    /// How many.
+    /// The number of records.
     pub records: u64,
 }
 
-/// Records that could not be read for one cause.
+/// Records that could not be read, for one cause.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RefusedCount {
-    /// Why.
+    /// Why the records could not be read.
     pub cause: BadCause,
-    /// How many.
+    /// The number of records.
     pub records: u64,
-    /// The first few.
+    /// The places of the first few.
     pub first: Vec<RecordPlace>,
 }
 
-/// Where a record could not be read.
+/// The place of a record that could not be read.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct RecordPlace {
-    /// The number of the line in which the record begins, from 1.
+    /// The number of the record's first line, from 1.
     pub line: u64,
-    /// Where it begins, in bytes from the start of the input.
+    /// Where the record begins, in bytes from the start of the input.
     pub record_offset: u64,
-    /// What is wrong, in bytes from the start of the record.
+    /// Where the defect lies, in bytes from the start of the record.
     pub offset: u64,
 }
 
-/// Fields of one kind.
+/// Fields of one role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FieldCount {
-    /// What they are.
+    /// The role of the fields in their records.
     pub role: Role,
-    /// Fields without any byte; not judged.
+    /// Fields without any bytes. They are not judged.
     pub blank: u64,
-    /// The judged ones.
+    /// The judged fields.
     #[serde(flatten)]
     pub count: Count,
 }
 
-/// Fields of one kind in all inputs.
+/// Fields of one role in all inputs.
 #[derive(Clone, Copy, Default)]
 pub(super) struct FieldSum {
     pub(super) judged: u64,
-    /// By the chosen grammar.
+    /// Fields that the chosen grammar accepts.
     pub(super) accepted: u64,
     pub(super) blank: u64,
 }
 
 impl Report {
-    /// The fields of all records, by what they are.
+    /// The fields of all records, by role.
     pub(super) fn fields(&self) -> BTreeMap<Role, FieldSum> {
         let mut sums: BTreeMap<Role, FieldSum> = BTreeMap::new();
         let records = self.inputs.iter().filter_map(|input| input.records.as_ref());
@@ -102,13 +102,13 @@ impl Report {
 }
 
 impl RecordCount {
-    /// All records that were skipped.
+    /// The number of skipped records.
     #[must_use]
     pub fn n_skipped(&self) -> u64 {
         self.skipped.iter().fold(0, |all, skipped| all.saturating_add(skipped.records))
     }
 
-    /// All records that could not be read.
+    /// The number of records that could not be read.
     #[must_use]
     pub fn n_refused(&self) -> u64 {
         self.refused.iter().fold(0, |all, refused| all.saturating_add(refused.records))

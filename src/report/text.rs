@@ -1,4 +1,4 @@
-//! The report for people: tables that answer how good a list is, what is in it, and what is wrong with it.
+//! The report as text for people: tables that show how good a list is, what it contains, and what is wrong with it.
 
 use std::fmt::Write;
 
@@ -7,20 +7,20 @@ use super::words::{cause, grouped, percent, plural, size, warning};
 use super::{Count, DistinctOf, ExampleLine, InputWarning, Lengths, Report, SchemeLabel, Top, TopOf};
 use crate::grammar::Grammar;
 
-/// How many rows of a table are shown; the JSON report has all.
+/// The maximum number of rows of a table. The JSON report has all.
 const MAX_ROWS: usize = 10;
 
-/// How wide the names are that tables begin with, and how wide they have to be where there is little space.
+/// The width of the first column of tables, and its minimum on a narrow page.
 const NAMES: usize = 26;
 const MIN_NAMES: usize = 12;
 
-/// How wide the place of a line has to be able to be.
+/// The minimum width for the place of a line.
 const MIN_PLACE: usize = 12;
 
 /// How many digits of the digest are shown: enough to tell a handful of reports apart.
 const DIGEST: usize = 12;
 
-/// The report as text. The same report and style give the same text.
+/// Renders the report as text. The same report and style always give the same text.
 #[must_use]
 pub fn render(report: &Report, style: &TextStyle) -> String {
     let mut text = Text::new(Page::new(style), report);
@@ -42,16 +42,16 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
 struct Text<'a> {
     page: Page,
     report: &'a Report,
-    /// How wide the names of a table are.
+    /// The width of the first column of tables.
     names: usize,
-    /// How wide a number of lines is.
+    /// The width of a number of lines.
     numbers: usize,
-    /// How many columns there is place for behind the names.
+    /// How many columns fit after the first.
     n_columns: usize,
 }
 
 impl<'a> Text<'a> {
-    /// On a page that is too narrow, tables have no last column, and shorter names.
+    /// On a narrow page, tables have shorter names and no last column.
     fn new(page: Page, report: &'a Report) -> Self {
         let numbers = grouped(report.totals.lines).len().max(9);
         let mut text = Self { page, report, names: NAMES, numbers, n_columns: 3 };
@@ -121,7 +121,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// The head of a table: what it is about, and what its columns are.
+    /// Writes the head of a table: its title and the names of its columns.
     fn table(&mut self, title: &str, columns: &[&str]) {
         let mut head = format!("{title:<names$}", names = self.names);
         for (column, width) in columns.iter().zip(self.widths()).take(self.n_columns) {
@@ -130,12 +130,12 @@ impl<'a> Text<'a> {
         self.page.heading(&head);
     }
 
-    /// How wide the columns behind the names are.
+    /// The widths of the columns after the first.
     fn widths(&self) -> [usize; 3] {
         [self.numbers + 2, 9, self.numbers.max(9) + 3]
     }
 
-    /// A row of a table: a name, its lines, their share of a whole, one more column, and the bar of the share.
+    /// Writes a row of a table: a name, a number of lines, their share of a whole, one more column, and a bar.
     fn row(&mut self, name: &str, lines: u64, whole: u64, more: &str) {
         let mut row = self.cells(name, lines, whole);
         if self.n_columns == 3 {
@@ -146,13 +146,13 @@ impl<'a> Text<'a> {
         self.page.line(&(row + &bar));
     }
 
-    /// The row for all that is not shown.
+    /// Writes the row for everything that is not shown.
     fn rest(&mut self, what: &str, lines: u64, whole: u64) {
         let row = self.cells(what, lines, whole);
         self.page.line(&row);
     }
 
-    /// What all rows of tables begin with.
+    /// The first columns of any row: name, lines and share.
     fn cells(&self, name: &str, lines: u64, whole: u64) -> String {
         let ([numbers, shares, _], room) = (self.widths(), self.names - 2);
         format!("  {name:<room$}{:>numbers$}{:>shares$}", grouped(lines), percent(lines, whole))
@@ -176,7 +176,7 @@ impl<'a> Text<'a> {
         self.table("ACCEPTED BY EXACTLY", &["lines", "%"]);
         let (shown, hidden) = split(&self.report.verdict_sets);
         for set in shown {
-            // Each grammar by the number of its document, always in the same place.
+            // Each grammar is represented by its number, always in the same column.
             let number = |grammar: Grammar| {
                 let number = grammar.name().trim_start_matches(|c: char| !c.is_ascii_digit());
                 format!("{:<5}", if set.grammars.contains(&grammar) { number } else { "" })
@@ -216,7 +216,7 @@ impl<'a> Text<'a> {
         let unlisted = report.other_schemes.lines;
         if !hidden.is_empty() || unlisted > 0 {
             let lines = hidden.iter().map(|scheme| scheme.count.lines).sum::<u64>() + unlisted;
-            // Of those that are not listed nobody knows how many there are.
+            // How many different schemes the unlisted lines have is unknown.
             let all_known = unlisted == 0;
             let n = if all_known { grouped(hidden.len() as u64) + " " } else { String::new() };
             self.rest(&format!("({n}other schemes)"), lines, judged);
@@ -249,8 +249,8 @@ impl<'a> Text<'a> {
         self.examples("ADVISORIES", &rows, false);
     }
 
-    /// A table of kinds of lines, each with its first one beneath it, and with `marked` what is wrong with that marked. Gives the
-    /// width of its names.
+    /// Writes a table of kinds of lines, each with its first example below it. With `marked`, the defect is marked in the
+    /// example. Returns the width of the first column.
     fn examples(&mut self, title: &str, rows: &[(String, u64, Option<&ExampleLine>)], marked: bool) -> usize {
         let names = rows.iter().map(|(kind, ..)| count(kind)).max().unwrap_or(0).max(NAMES - 2);
         let numbers = self.numbers + 2;
@@ -316,7 +316,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// By how much the counts of a list may be wrong, if they may.
+    /// Writes the maximum error of a list of frequent names, unless the list is exact.
     fn error(&mut self, list: &Top) {
         if !list.exact {
             let wrong = format!("wrong by at most {}", plural(list.max_error, "line", "lines"));
@@ -341,7 +341,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Of inputs that are no lists: their records, why some were refused, and what fields they have.
+    /// Writes the inputs that hold records, with causes of refusals, and then their fields.
     fn records(&mut self) {
         let inputs = self.report.inputs.iter().enumerate();
         let of_records: Vec<_> = inputs.filter_map(|(n, input)| Some((n, input.records.as_ref()?))).collect();
@@ -376,7 +376,7 @@ impl<'a> Text<'a> {
         self.fields();
     }
 
-    /// By what the fields of records are, how many of them the chosen grammar accepts; where there are several kinds.
+    /// Writes how many fields of each role the chosen grammar accepts, if there are several roles.
     fn fields(&mut self) {
         let (report, judged) = (self.report, self.report.totals.judged);
         let kinds = report.fields();
@@ -396,7 +396,7 @@ impl<'a> Text<'a> {
             Some(vec![format!("{}: {error}", self.page.name(&input.name)), counted])
         });
         let failed: Vec<_> = failed.collect();
-        // Of a single input, the head says it all.
+        // For a single input, the head already has the warnings.
         let warned = inputs.iter().filter(|input| inputs.len() > 1 && !input.warnings.is_empty());
         let warned = warned.map(|input| {
             let mut parts: Vec<_> = input.warnings.iter().map(|&kind| warning(kind).to_owned()).collect();
@@ -429,12 +429,13 @@ impl<'a> Text<'a> {
     }
 }
 
-/// What is shown of a list, and what is not; a single one is not hidden behind a row that says so.
+/// Splits a list into the rows that are shown and the hidden rest. A single row is never hidden: the row that says so is as
+/// long.
 fn split<T>(rows: &[T]) -> (&[T], &[T]) {
     rows.split_at(if rows.len() <= MAX_ROWS + 1 { rows.len() } else { MAX_ROWS })
 }
 
-/// Lines by octave of their length, from that of the shortest to that of the longest, and where the first octave begins.
+/// Lines by octave of their length, from the shortest to the longest, and the length at which the first octave begins.
 fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
     let octave = |length: u64| length.max(1).ilog2();
     let first = octave(lengths.min);
@@ -456,7 +457,7 @@ mod tests {
     use crate::run::Scanned;
     use crate::scan::{Options, scan};
 
-    /// The report of three lines with all that can be asked for.
+    /// A report of three lines with every optional part.
     fn full() -> Report {
         let options = Options::default();
         let tally = scan(b"http://a/\nhttp://b/ \n?\n", &options);

@@ -1,9 +1,9 @@
-//! Numbers and names as people read them, in whatever form a report is written for them.
+//! Formats numbers and names for people, in text and HTML reports.
 
 use super::InputWarning;
 use crate::grammar::defect::Cause;
 
-/// The number with its digits grouped by thousands.
+/// Formats a number with its digits grouped by thousands.
 #[must_use]
 pub fn grouped(n: u64) -> String {
     let digits = n.to_string();
@@ -17,7 +17,7 @@ pub fn grouped(n: u64) -> String {
     out
 }
 
-/// A share of a whole in per cent with two decimals; nothing of nothing is a dash. All but everything is never 100.00.
+/// A share of a whole as a percentage with two decimals. Without a whole it is a dash, and only the whole itself is 100.00.
 pub(super) fn percent(part: u64, whole: u64) -> String {
     if whole == 0 {
         return "-".to_owned();
@@ -31,7 +31,7 @@ pub(super) fn percent(part: u64, whole: u64) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// So many bytes, with three digits or more.
+/// A number of bytes with a unit and at least three digits.
 pub(super) fn size(bytes: u64) -> String {
     let units = ["B", "kB", "MB", "GB", "TB", "PB", "EB"];
     let mut unit = 0;
@@ -47,12 +47,12 @@ pub(super) fn size(bytes: u64) -> String {
     }
 }
 
-/// So many of something.
+/// A number with its noun in singular or plural.
 pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 
-/// A warning of an input in words.
+/// The text of a warning.
 pub(super) fn warning(warning: InputWarning) -> &'static str {
     match warning {
         InputWarning::Utf16 => "looks like UTF-16, convert it to UTF-8 first",
@@ -61,7 +61,7 @@ pub(super) fn warning(warning: InputWarning) -> &'static str {
     }
 }
 
-/// The cause of a defect in words.
+/// The text of a cause.
 pub(super) fn cause(cause: Cause) -> String {
     match cause {
         Cause::NonAscii => "byte above 7F".to_owned(),

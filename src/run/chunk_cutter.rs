@@ -1,4 +1,5 @@
-//! Inputs in pieces that can be worked on anywhere: whole lines of a list, or whole records with a reader that stands before them.
+//! Cuts inputs into chunks that any thread can process. A chunk has whole lines of a list, or whole records and a reader
+//! at their start.
 
 use std::io::{self, Read};
 
@@ -8,14 +9,14 @@ use crate::input::{Bytes, Piece, Pieces, Sizes, Supply};
 use crate::records::{Format, Reader};
 use crate::run::format_choice::{Reading, Source};
 
-/// What gives an input in pieces, from its start on.
+/// Cuts an input into chunks, from its start.
 pub(crate) trait Cut {
     type Piece;
 
-    /// The next piece, in the memory of `spare`, which is left empty; `None` at the end.
+    /// The next chunk, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
     ///
     /// # Errors
-    /// When the input cannot be read on. All that was whole before that has been given out.
+    /// When the input cannot be read further. Whole lines and records before that have been given out.
     fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Piece>>;
 }
 
@@ -27,38 +28,38 @@ impl<R: Read> Cut for Pieces<R> {
     }
 }
 
-/// Whole records.
+/// A chunk of whole records.
 pub(crate) struct RecordPiece {
     pub(crate) bytes: Bytes,
-    /// Stands where they begin.
+    /// A reader at the start of the records.
     pub(crate) reader: Box<Reader>,
-    /// Whether it is known that the input ends here.
+    /// Whether the input is known to end here.
     pub(crate) is_last: bool,
-    /// Whether the last of them was too long to be held, and goes on in the next piece.
+    /// Whether the last record was too long to be held, and continues in the next chunk.
     pub(crate) is_open: bool,
 }
 
 /// Cuts a source at record ends.
 pub(crate) struct RecordPieces<R> {
     supply: Supply<R>,
-    /// Stands where the next piece begins.
+    /// A reader at the start of the next chunk.
     reader: Reader,
     sizes: Sizes,
-    /// Bytes read and not given out: the beginning of a record.
+    /// Bytes that were read and not given out: the beginning of a record.
     rest: Vec<u8>,
 }
 
-/// Up to here it costs little to look again and again whether a record has ended.
+/// Up to this length, it costs little to check after each read whether a record has ended.
 const LOOKED_AT_AGAIN: usize = 64 << 10;
 
 impl<R: Read> RecordPieces<R> {
-    /// The pieces of `source`, as `reader` reads it from where it stands. They are none longer than twice the longest record, whatever
-    /// the length of a line in `sizes`.
+    /// The chunks of `source`, from the position of `reader`. No chunk is longer than twice the longest record, whatever
+    /// the longest line in `sizes` is.
     pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
         Self { supply: Supply::new(source), reader, sizes, rest: Vec::new() }
     }
 
-    /// Why the source has not been read to its end, or its last record not.
+    /// The error that kept the source, or its last record, from being read to the end.
     fn failure(&mut self) -> io::Result<()> {
         if let Some(error) = self.supply.failed.take() {
             return Err(error);
@@ -107,13 +108,13 @@ impl<R: Read> Cut for RecordPieces<R> {
                 wanted *= 2;
                 buffer.resize(wanted.max(buffer.len()), 0);
             }
-            // What cuts looks at a record from its start on: not at each read of a long one.
+            // `cut` reads a record from its start, so it is not called after each read of a long record.
             enough = if len < LOOKED_AT_AGAIN { len + 1 } else { len + len / 4 };
         }
     }
 }
 
-/// What comes next of an input that may be either.
+/// A chunk of an input of any format.
 pub(crate) enum AnyPiece {
     Lines(Piece),
     Records(RecordPiece),
@@ -126,10 +127,10 @@ pub(crate) enum AnyPieces<R> {
 }
 
 impl<'a> AnyPieces<Source<'a>> {
-    /// The pieces of `source`, which begins an input.
+    /// The chunks of `source`, which is at the start of an input.
     ///
     /// # Errors
-    /// When its format cannot have the fields that are asked for.
+    /// When the format of the source cannot have the requested fields.
     pub(crate) fn open(source: Source<'a>, reading: &Reading, sizes: Sizes) -> io::Result<Self> {
         let (reader, source) = reading.open(source)?;
         Ok(Self::new(source, reader, sizes))
@@ -137,7 +138,7 @@ impl<'a> AnyPieces<Source<'a>> {
 }
 
 impl<R: Read> AnyPieces<R> {
-    /// The pieces of `source`, which `reader` reads from where it stands.
+    /// The chunks of `source`, from the position of `reader`.
     pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
         match reader.format() {
             Format::Lines => Self::Lines(Pieces::new(source, reader.offset(), sizes)),
@@ -145,7 +146,7 @@ impl<R: Read> AnyPieces<R> {
         }
     }
 
-    /// What the input was taken for.
+    /// The format of the input, as given or detected.
     pub(crate) fn format(&self) -> Format {
         match self {
             Self::Lines(_) => Format::Lines,

@@ -1,4 +1,6 @@
-//! Pieces of inputs into counts, lines or records, on whichever thread.
+//! Counts the lines or records of chunks, on any thread.
+//!
+//! This module passes chunks on to `scan` and collects the results. It does not know how a chunk was read.
 
 use std::sync::Mutex;
 
@@ -14,20 +16,20 @@ use crate::scan::record_fields::{Gatherer, append};
 use crate::scan::{Options, scan_into};
 use crate::tally::Tally;
 
-/// Counts pieces, those of any inputs, several threads at once.
+/// Counts chunks of any inputs, on several threads at once.
 pub(super) struct Counter<'a> {
     pub(super) options: &'a Options,
     pub(super) effort: &'a Effort,
     pub(super) gatherer: Gatherer<'a>,
 }
 
-/// What is in a piece that can be counted anywhere.
+/// The content of a chunk that any thread can count.
 pub(super) enum Content {
     Lines,
     Records {
-        /// Stands before them.
+        /// A reader at the start of the records.
         reader: Box<Reader>,
-        /// Whether it is known that the input ends behind them.
+        /// Whether the input is known to end after the records.
         is_last: bool,
     },
     /// Values of a column.
@@ -35,17 +37,17 @@ pub(super) enum Content {
     Table(Box<TablePiece>),
 }
 
-/// What goes on in the next piece of an input.
+/// The line or record that continues in the next chunk of an input.
 #[derive(Default)]
 pub(super) struct Long {
-    /// A line that is longer than a piece, and counted where its input is read.
+    /// A line that is longer than a chunk. It is counted by the thread that reads the input.
     line: Option<LongLine>,
-    /// Whether a record does that is too long to be read.
+    /// Whether a record continues that is too long to be read.
     is_record: bool,
 }
 
 impl Long {
-    /// Whether something does: it may do so for hours.
+    /// Whether a line or record continues. It may take hours to end.
     pub(super) fn is_open(&self) -> bool {
         self.line.is_some() || self.is_record
     }
@@ -56,8 +58,8 @@ impl<'a> Counter<'a> {
         Self { options, effort, gatherer: Gatherer::new(options, effort.kernel) }
     }
 
-    /// Looks at the next piece of an input: its bytes, and what is in them. Parts of a long line are counted at once, and are nothing
-    /// that is still to be counted.
+    /// Splits the next chunk of an input into its bytes and their content. Parts of a long line are counted at once, and
+    /// their content is `None`.
     pub(super) fn look(
         &self,
         tally: &mut Tally,
@@ -84,7 +86,7 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Adds bytes that stand at `place` to what has been scanned of what stands before them.
+    /// Adds the content of `bytes`, which begin at `place`, to a result for what precedes them.
     pub(super) fn add(&self, scanned: &mut Scanned, bytes: &[u8], place: Place, content: Content) {
         match content {
             Content::Lines => {
@@ -111,9 +113,9 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Adds bytes that stand at `place` to what several threads have scanned of the same input.
+    /// Adds the content of `bytes`, which begin at `place`, to a result that several threads share for the same input.
     pub(super) fn add_to(&self, shared: &Mutex<Scanned>, bytes: &[u8], place: Place, content: Content) {
-        // Of what is in the tally so far, that counts which stands before these bytes.
+        // Skip examples that earlier lines already provide.
         let tally = lock(shared).tally.behind(place);
         let mut piece = Scanned { tally, ..Scanned::default() };
         self.add(&mut piece, bytes, place, content);

@@ -1,4 +1,6 @@
-//! Where in an input the URLs stand: which format it has, as somebody said or as its first records look like.
+//! Chooses the reader of an input: by the format that the user names, or by its first records.
+//!
+//! This module reads only the beginning of an input. `records` knows the formats.
 
 use std::io::{self, Cursor, Read};
 
@@ -8,36 +10,37 @@ use crate::input::Input;
 use crate::lines::last_end;
 use crate::records::{Format, Reader, Selector};
 
-/// How inputs are read: where in them the URLs stand.
+/// How inputs are read: their format, and the fields that are URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Reading {
-    /// The format of all of them; `None` is for each what its first records look like.
+    /// The format of all inputs. `None` means that the format of each is detected from its first records.
     pub format: Option<Format>,
-    /// The fields of a record that are URLs; those of the format ([`Reader::new`]) where there are none here.
+    /// The fields of a record that are URLs. If there are none, the format decides ([`Reader::new`]).
     pub fields: Vec<Selector>,
 }
 
-/// A source, whatever it is.
+/// A source of any kind.
 pub(crate) type Source<'a> = Box<dyn Read + Send + 'a>;
 
 impl Reading {
-    /// Inputs of that format.
+    /// A reading of inputs of this format.
     #[must_use]
     pub fn of(format: Format) -> Self {
         Self { format: Some(format), fields: Vec::new() }
     }
 
-    /// The reader for what `source` has, and the source from its start on.
+    /// The reader for `source`, and the source from its start.
     ///
     /// # Errors
-    /// When its format cannot have such fields. What is wrong with the source itself is found when it is read.
+    /// When the format of the source cannot have the requested fields. Errors of the source itself are found when it is
+    /// read.
     pub(crate) fn open<'a>(&self, mut source: Source<'a>) -> io::Result<(Reader, Source<'a>)> {
         let (format, head) = self.look(&mut source);
         Ok((self.reader(format)?, Box::new(head.then(source))))
     }
 
-    /// How what `source` has is written down, and what was read of it to see that: nothing, if somebody has said it.
+    /// The format of `source`, and the bytes that were read to detect it. There are none if the format is given.
     pub(crate) fn look(&self, source: &mut impl Read) -> (Format, Head) {
         if let Some(format) = self.format {
             return (format, Head::default());
@@ -46,10 +49,10 @@ impl Reading {
         (Format::detect_with(&head.bytes, &self.fields), head)
     }
 
-    /// How the URLs of an input are written down. Of one that is a stream, what was looked at is lost.
+    /// The format of an input. If the input is a stream, the bytes that were read to detect it are lost.
     ///
     /// # Errors
-    /// When it cannot be opened.
+    /// When the input cannot be opened.
     pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
         match self.format {
             Some(format) => Ok(format),
@@ -57,10 +60,10 @@ impl Reading {
         }
     }
 
-    /// A reader of inputs of that format.
+    /// A reader of inputs of this format.
     ///
     /// # Errors
-    /// When it cannot have such fields, or has no reader.
+    /// When the format cannot have the requested fields, or has no reader.
     pub(crate) fn reader(&self, format: Format) -> io::Result<Reader> {
         Reader::with_fields(format, &self.fields).map_err(|error| {
             let kind = io::ErrorKind::InvalidInput;
@@ -73,21 +76,22 @@ impl Reading {
     }
 }
 
-/// How much of an input is looked at to tell its format at most, in bytes.
+/// Most bytes of an input that are read to detect its format.
 const HEAD_LEN: usize = 64 << 10;
 
 /// The beginning of a source.
 #[derive(Default)]
 pub(crate) struct Head {
     bytes: Vec<u8>,
-    /// Whether the source ends behind it.
+    /// Whether the source ends after these bytes.
     has_ended: bool,
-    /// Why, if that is an error.
+    /// The error, if the source ended with one.
     failed: Option<io::Error>,
 }
 
 impl Head {
-    /// As much as it takes to tell the format: of a list mostly what comes first, so that nobody waits for more.
+    /// Reads as much as is needed to detect the format. For a list, the first read is mostly enough, so that the caller
+    /// does not wait for more.
     fn of(source: &mut impl Read, fields: &[Selector]) -> Self {
         let mut bytes = vec![0; HEAD_LEN];
         let (mut len, mut has_ended, mut failed) = (0, false, None);
@@ -112,15 +116,15 @@ impl Head {
         Self { bytes, has_ended, failed }
     }
 
-    /// The source from its start on; `source` is what is left of it.
+    /// The source from its start. `source` is what follows this head.
     pub(crate) fn then<R: Read>(self, source: R) -> impl Read {
-        // The end of a terminal's input comes once.
+        // A terminal reports the end of its input only once, so a source that has ended is not read again.
         let rest = if self.has_ended { None } else { Some(source) };
         Cursor::new(self.bytes).chain(Rest { source: rest, failed: self.failed })
     }
 }
 
-/// What is left of a source; where it has ended, no more than an error, if there is one.
+/// The rest of a source. If the source has ended, this is only its error, or nothing.
 struct Rest<R> {
     source: Option<R>,
     failed: Option<io::Error>,

@@ -1,4 +1,6 @@
-//! Several inputs at once, each as it can be read: by shards or from its start; one result.
+//! Scans several inputs at once, each by shards or from its start, and merges the results.
+//!
+//! This folder decides how an input is read, and on which threads. It judges no line itself.
 
 pub(crate) mod format_choice;
 pub(crate) mod chunk_cutter;
@@ -35,25 +37,25 @@ use crate::tally::Tally;
 use count_chunk::Counter;
 pub use range::{Part, ScannedParts, scan_parts};
 
-/// How the work is done. Nothing here changes a count.
+/// How the work is done. No setting changes a count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Effort {
-    /// How many threads judge lines; 0 is as many as the machine runs at once.
+    /// How many threads judge lines. 0 means as many as the machine runs at once.
     pub threads: usize,
-    /// How many bytes of a file are one piece of work, and how many bytes of a stream are read at a time.
+    /// Bytes of a file in one shard, and bytes of a stream in one chunk.
     pub shard_len: usize,
-    /// The longest line that is held in memory whole, in bytes; longer ones are judged as they are read.
+    /// Longest line that is held in memory whole, in bytes. Longer lines are judged while they are read.
     pub line_len: usize,
-    /// What judges lines; has to be available.
+    /// The kernel that judges lines. It has to be available.
     pub kernel: KernelId,
-    /// Whether files are looked at where they lie in the system's memory, those that it promises that nobody changes meanwhile;
-    /// on Linux, with the feature `mmap`. Whoever opens such a file to write waits for a moment, and the process gets a
-    /// SIGURG, which is passed over unless it is handled.
+    /// Whether files are memory-mapped, on Linux with the feature `mmap`. A file is memory-mapped only while the system
+    /// guarantees that no process changes it. A process that opens such a file for writing waits for a moment. This
+    /// process then gets a SIGURG, which is ignored unless it is handled.
     pub mmap: bool,
-    /// Who is told how far the work has come, and may stop it.
+    /// The watch to which progress is reported, and which may stop the work.
     pub watch: Option<Watch>,
-    /// Whether more may come of any input, in another tally: then none is [ended](Tally::end).
+    /// Whether other tallies may have more of any input. If so, no input is marked as [ended](Tally::end).
     leaves_open: bool,
 }
 
@@ -74,23 +76,23 @@ impl Default for Effort {
 impl Effort {
     fn sizes(&self) -> Sizes {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
-        // The end of the last line of a shard mostly lies a little behind it.
+        // The last line of a shard mostly ends a little after the shard.
         Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), in_parts: true, eager: false }
     }
 
-    /// The source, of which the watch is told what is read.
+    /// The source, with its reads reported to the watch.
     fn told<R>(&self, source: R) -> Told<'_, R> {
         Told { source, watch: self.watch.as_ref() }
     }
 
-    /// Tells the watch that so many bytes more have been read.
+    /// Reports to the watch that `bytes` more bytes have been read.
     fn read(&self, bytes: usize) {
         if let Some(watch) = &self.watch {
             watch.read(bytes);
         }
     }
 
-    /// Tells the watch that so many lines more have been judged.
+    /// Reports to the watch that `lines` more lines have been judged.
     pub(crate) fn judged(&self, lines: u64) {
         if let Some(watch) = &self.watch {
             watch.judged(lines);
@@ -101,7 +103,7 @@ impl Effort {
         self.watch.as_ref().is_some_and(Watch::is_stopped)
     }
 
-    /// How many threads that is.
+    /// The number of threads, with 0 replaced by what the machine runs at once.
     #[must_use]
     pub fn n_threads(&self) -> usize {
         match self.threads {
@@ -111,29 +113,29 @@ impl Effort {
     }
 }
 
-/// What a scan found.
+/// The result of a scan.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct Scanned {
     /// The counts of all lines that could be read.
     pub tally: Tally,
-    /// The inputs that could not be read to their end, by number, one failure each.
+    /// The inputs that could not be read to their end, by number, with one failure each.
     pub failures: Vec<Failure>,
-    /// What was found in inputs that are no lists, by number.
+    /// The records of inputs that are not lists, by number of the input.
     pub records: Vec<(u32, Records)>,
-    /// The inputs that are compressed, by number.
+    /// The compressed inputs, by number.
     pub compressed: Vec<Compressed>,
 }
 
-/// A compressed input. What is counted of it is what comes of decoding it, lengths and places too.
+/// A compressed input. All counts, lengths and places are those of its decoded bytes.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Compressed {
-    /// The number of the input, in the order in which they were given.
+    /// The number of the input, from 0, in the order given.
     pub input: u32,
-    /// How it is packed.
+    /// The codec of the input.
     pub codec: Codec,
-    /// How many bytes of it were decoded, compressed as they are.
+    /// How many compressed bytes of the input were decoded.
     pub bytes: u64,
 }
 
@@ -148,7 +150,7 @@ impl Scanned {
         self
     }
 
-    /// This, now that an input has been read as far as it can be.
+    /// Marks an input as ended, after it has been read as far as possible.
     fn ended(mut self, input: u32, options: &Options, effort: &Effort) -> Self {
         let has_failed = || self.failures.iter().any(|failure| failure.input == input);
         if options.wanted().ends() && !effort.leaves_open && !has_failed() {
@@ -157,7 +159,7 @@ impl Scanned {
         self
     }
 
-    /// Takes note of an input, of which there may be nothing to count.
+    /// Notes the format of an input, which may have nothing to count.
     fn note_format(&mut self, input: u32, format: Format) {
         if format != Format::Lines {
             append(&mut self.records, input, Records::new(format));
@@ -169,12 +171,12 @@ impl Scanned {
     }
 }
 
-/// Judges all lines of all inputs and counts them.
+/// Judges and counts all lines of all inputs.
 ///
-/// The result does not depend on `effort`. Memory is bounded by the number of threads, whatever the inputs. An input that
-/// cannot be read is named in the result and does not stop the others. Compressed inputs are decoded, and what comes of them is
-/// counted. Where [`Effort::watch`] was stopped, the result has the
-/// beginning of each input, and a failure for each that goes on behind it.
+/// The result does not depend on `effort`. Memory is bounded by the number of threads, whatever the inputs are. An input
+/// that cannot be read is named in the result and does not stop the others. Compressed inputs are decoded, and their
+/// decoded lines are counted. If [`Effort::watch`] was stopped, the result has the beginning of each input, and a failure
+/// for each input that was not read to its end.
 ///
 /// ```no_run
 /// use urlsift::run::{Effort, scan_inputs};
@@ -189,11 +191,11 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
     scan_records(inputs, &Reading::of(Format::Lines), options, effort)
 }
 
-/// Judges all URLs in the records of all inputs and counts them; a list is what [`scan_inputs`] takes it for.
+/// Judges and counts all URLs in the records of all inputs. Lists are counted as by [`scan_inputs`].
 ///
-/// The examples in the tally have the places of their fields in the input, and the numbers of the lines in which their records
-/// begin. The runs of the tally, and the lines in them, are those of the input. Nothing depends on `effort`. Memory is some times
-/// [`MAX_RECORD_LEN`](crate::records::MAX_RECORD_LEN) a thread at most, and mostly some megabytes.
+/// An example in the tally has the place of its field in the input, and the number of its record's first line. The runs
+/// of the tally, and the lines in them, are those of the input. The result does not depend on `effort`. Memory is mostly
+/// some megabytes per thread. It is at most a few times [`MAX_RECORD_LEN`](crate::records::MAX_RECORD_LEN) per thread.
 ///
 /// ```
 /// use urlsift::run::{Effort, Reading, scan_records};
@@ -216,7 +218,7 @@ pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effo
     scan_numbered(numbered, reading, options, effort)
 }
 
-/// Does that for inputs of some numbers.
+/// Does the work of [`scan_records`] for inputs that have these numbers.
 fn scan_numbered<'a>(
     inputs: Vec<(u32, &'a Input)>,
     reading: &Reading,
@@ -224,7 +226,8 @@ fn scan_numbered<'a>(
     effort: &Effort,
 ) -> Scanned {
     let counter = Counter::new(options, effort);
-    // Files first, all at once; then what can only be read from its start.
+    // All files are scanned at once. Files that are read from their start follow, and then the inputs whose reads may
+    // block.
     let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.may_wait());
     let from_start = Mutex::new(Vec::new());
     let scan_one =
@@ -259,20 +262,22 @@ fn scan_numbered<'a>(
 
 /// How a file is read.
 enum Access {
-    /// All at once; what it has.
+    /// All at once, from this source.
     Small(Source<'static>, Reader),
-    /// Each part of it can be read alone; how long it is.
+    /// By shards, because each part can be read alone. The number is the file's length.
     Shards(File, u64, Reader),
-    /// It is compressed, or parts of it cannot be read alone.
+    /// From its start, because it is compressed or its parts cannot be read alone.
     FromStart {
-        /// Whether it is one of Parquet.
+        /// Whether it is a Parquet file.
         is_table: bool,
     },
 }
 
 impl Access {
+    /// Decides how a file is read.
+    ///
     /// # Errors
-    /// When the file cannot be opened, or its format cannot have the fields that are asked for.
+    /// When the file cannot be opened, or its format cannot have the requested fields.
     fn of(input: &Input, reading: &Reading, effort: &Effort) -> io::Result<Self> {
         let Opened::File(mut file, len) = input.open(effort.watch.as_ref())? else {
             return Ok(Self::FromStart { is_table: false });
@@ -292,11 +297,11 @@ impl Access {
     }
 }
 
-/// Judges all lines of `bytes`, a whole corpus in memory, on several threads, and counts them as input 0. Tells which way the
-/// lines took.
+/// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. Also returns how
+/// many lines took which way through the engine.
 ///
-/// The tally is that of [`scan`](crate::scan()) for any effort. Called on a thread of a rayon pool that has as many threads
-/// as `effort` says, it works there; otherwise it makes one.
+/// The tally is the same as that of [`scan`](crate::scan()), for any effort. If the calling thread belongs to a rayon
+/// pool with as many threads as `effort` says, the work is done there. Otherwise a new pool does it.
 ///
 /// ```
 /// use urlsift::run::{Effort, scan_memory};
@@ -326,8 +331,8 @@ pub fn scan_memory(bytes: &[u8], options: &Options, effort: &Effort) -> (Tally, 
     in_pool(effort.n_threads(), || shards.fold(Default::default, scan_one).reduce(Default::default, merge))
 }
 
-/// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system gives; here, if this is one
-/// of as many already.
+/// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system grants. If the current
+/// thread belongs to a pool of that size, this pool does the work.
 fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     if rayon::current_thread_index().is_some() && rayon::current_num_threads() == threads {
         return work();
@@ -339,10 +344,10 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
         }
         n /= 2;
     }
-    // No thread at all: this one is the pool, and stays it.
+    // The system grants no thread at all. This thread becomes the pool, permanently.
     match rayon::ThreadPoolBuilder::new().num_threads(1).use_current_thread().build() {
         Ok(pool) => pool.install(work),
-        // It is one already.
+        // This thread already belongs to a pool.
         Err(_) => work(),
     }
 }

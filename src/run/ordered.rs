@@ -1,4 +1,4 @@
-//! Work over several threads, results in order. Knows nothing of lines or URLs.
+//! Distributes work over several threads, and keeps the results in order. This module knows no lines and no URLs.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -6,11 +6,11 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// Hands what `next` gives to `threads` threads, and what `work` makes of it to `sink`, in the order of `next`.
+/// Passes the items of `next` to `threads` worker threads, and the results of `work` to `sink`, in the order of `next`.
 ///
-/// `next` runs on this thread and ends with `None`; `sink` runs on one thread of its own and may end everything with
-/// [`ControlFlow::Break`], whose value is returned. No more than some times `threads` pieces of work are under way. Where
-/// the system refuses threads, the work is done by those that it gives, this one at the least.
+/// `next` runs on this thread and ends with `None`. `sink` runs on a thread of its own. It may end everything with
+/// [`ControlFlow::Break`], whose value is returned. The number of items in progress is at most a few times `threads`. If
+/// the system refuses threads, those that it grants do the work, and this one if it grants none.
 pub(crate) fn in_order<T: Send, R: Send, B: Send>(
     threads: usize,
     mut next: impl FnMut() -> Option<T>,
@@ -24,7 +24,7 @@ pub(crate) fn in_order<T: Send, R: Send, B: Send>(
     let pour = |result| (sink.lock().unwrap_or_else(PoisonError::into_inner))(result);
     thread::scope(|scope| {
         let sinking = thread::Builder::new().spawn_scoped(scope, move || {
-            // The promises are dropped with this thread's end, which ends the loop below.
+            // When this thread ends, `promised` is dropped, and the loop below ends because it cannot send.
             for answer in promised {
                 if let Ok(result) = answer.recv() {
                     pour(result)?;
@@ -43,7 +43,7 @@ pub(crate) fn in_order<T: Send, R: Send, B: Send>(
             let take = take.clone();
             let worker = move || {
                 for (piece, answer) in take {
-                    // Nobody listens any more when the sink has ended everything.
+                    // If the sink has ended everything, the receiver is gone.
                     let _ = answer.send(work(piece));
                 }
             };

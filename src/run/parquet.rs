@@ -1,4 +1,6 @@
-//! Tables of Parquet: the values of a column in pieces.
+//! Cuts a column of a Parquet file into chunks of values.
+//!
+//! This module decides which place a value has in its input. `records/parquet` reads the file.
 
 use std::io;
 
@@ -10,14 +12,14 @@ use crate::records::{Counts, Field, Format, Selector};
 use crate::run::chunk_cutter::Cut;
 use crate::scan::record_fields::Records;
 
-/// The values of a column, in pieces that can be counted anywhere.
+/// The values of a column, in chunks that any thread can count.
 pub(super) struct TablePieces<'a> {
     values: Values<'a>,
     column: String,
     rows: u64,
 }
 
-/// Some values that follow each other, whose text is elsewhere.
+/// Consecutive values of a column. Their text is in a separate buffer.
 pub(super) struct TablePiece {
     values: Batch,
     before: Progress,
@@ -25,10 +27,10 @@ pub(super) struct TablePiece {
 }
 
 impl<'a> TablePieces<'a> {
-    /// Those of the column of `table` that `fields` mean, decoded with the help of others.
+    /// The values of the column that `fields` select from `table`. `helpers` may help to decode them.
     ///
     /// # Errors
-    /// When they mean none, or several.
+    /// When `fields` select no column, or several.
     pub(super) fn open(table: &Table, fields: &[Selector], helpers: Helpers<'a>) -> io::Result<Self> {
         let column = table.find_all(fields)?;
         Ok(Self {
@@ -38,7 +40,7 @@ impl<'a> TablePieces<'a> {
         })
     }
 
-    /// The column, and how many records have been given out.
+    /// The column, and the counts of the records given out so far.
     pub(super) fn records(&self) -> Records {
         let Progress { rows, rows_read, .. } = self.values.progress();
         let mut records = Records::new(Format::Parquet);
@@ -71,18 +73,18 @@ impl Cut for TablePieces<'_> {
 }
 
 impl TablePiece {
-    /// The values, which are in `text`.
+    /// The values, whose text is in `text`.
     pub(super) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
         self.values.fields(text, self.before)
     }
 
-    /// Where they are in an input of that number.
+    /// The extent of the values in the input with this number.
     pub(super) fn run(&self, input: u32) -> Extent {
         let (start, end) = (self.before.offset, self.behind.offset);
         Extent { input, start, end, lines: self.behind.rows - self.before.rows }
     }
 
-    /// The number of the first row that begins here.
+    /// The number of the first row that begins in this chunk.
     pub(super) fn first_row(&self) -> u64 {
         self.before.rows + 1
     }

@@ -1,6 +1,7 @@
-//! Inputs one after the other, a piece at a time, through several threads, with the results in the order of the lines.
+//! Reads inputs one after another in chunks, processes the chunks on several threads, and keeps the results in the order
+//! of the lines.
 //!
-//! Knows pieces and the memory they are read into, and not what is made of them.
+//! This module knows chunks and their buffers. It does not know what is made of them.
 
 use std::io;
 use std::mem;
@@ -21,28 +22,28 @@ use crate::run::ordered::in_order;
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct Failure {
-    /// The number of the input, in the order in which they were given.
+    /// The number of the input, from 0, in the order given.
     pub input: u32,
     /// What went wrong.
     pub error: io::Error,
 }
 
 impl Failure {
-    /// Whether nothing did, but [`Watch::stop`] was called before the input had been read to its end.
+    /// Whether the only reason is that [`Watch::stop`] was called before the input was read to its end.
     #[must_use]
     pub fn is_stop(&self) -> bool {
         matches!(self.error.get_ref(), Some(error) if error.is::<Stopped>())
     }
 }
 
-/// A piece on its way; when it is dropped, its memory serves another one.
+/// A chunk that is being processed. When it is dropped, its buffer is reused for another chunk.
 pub(crate) struct Lent {
     bytes: Bytes,
     home: Sender<Vec<u8>>,
 }
 
 impl Lent {
-    /// A piece whose memory goes to `home`.
+    /// A chunk whose buffer returns to `home`.
     pub(crate) fn new(bytes: Bytes, home: &Sender<Vec<u8>>) -> Self {
         Self { bytes, home: home.clone() }
     }
@@ -64,17 +65,17 @@ impl DerefMut for Lent {
 
 impl Drop for Lent {
     fn drop(&mut self) {
-        // Nobody takes it when all has been read.
+        // After the last read, the receiver is gone.
         let _ = self.home.send(mem::take(&mut self.bytes).into_buffer());
     }
 }
 
-/// Reads `sources`, each with the number of its input, in pieces, has `threads` threads `work` on them, and hands the results
-/// to `sink` in order, which may end everything.
+/// Reads `sources` in chunks, runs `work` on them on `threads` threads, and passes the results to `sink` in order.
 ///
-/// `look` sees each piece on the reading thread, in order, and tells what goes with its bytes to `work`; with `None` the piece is
-/// done with. Returns how `sink` ended it, and the inputs that could not be read to their end: of these, all that was whole
-/// before that has been handed on.
+/// Each source comes with the number of its input. `look` gets each chunk on the reading thread, in order. It returns the
+/// chunk's bytes, and a value that is passed on to `work` with them. If that value is `None`, the chunk is finished.
+/// `sink` may end everything. Returns how `sink` ended, and the inputs that could not be read to their end. Whole lines
+/// and records of these inputs before the error have been passed on.
 pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
     sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
     threads: usize,
@@ -116,8 +117,8 @@ pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
     (flow, failures)
 }
 
-/// `inputs` in pieces, decoded with the help of others, each opened when its turn comes, and their numbers; once `watch` is stopped,
-/// reading them fails.
+/// The chunks of `inputs`, with the numbers of the inputs. Each input is opened when its turn comes. `helpers` may help
+/// to decode it. After `watch` is stopped, reading fails.
 pub(crate) fn sources<'a>(
     inputs: &'a [Input],
     reading: &'a Reading,
@@ -131,7 +132,7 @@ pub(crate) fn sources<'a>(
     (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
 }
 
-/// Numbers lines, in the order in which pieces are read.
+/// Numbers lines on the reading thread, in the order of the chunks.
 #[derive(Default)]
 pub(crate) struct Numbers {
     input: Option<u32>,
@@ -139,7 +140,7 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers of the lines of `piece`, from 1; pieces have to come in order.
+    /// The numbers of the lines of `piece`, from 1. Chunks have to come in order.
     pub(crate) fn of(&mut self, input: u32, piece: &Piece) -> Range<u64> {
         if self.input.replace(input) != Some(input) {
             self.before = 0;
@@ -151,15 +152,15 @@ impl Numbers {
     }
 }
 
-/// Numbers lines of pieces that several threads work on, each of which knows how many lines its own has before it has to know
-/// their numbers: none is counted twice.
+/// Numbers the lines of chunks that several threads process. A thread counts the lines of its chunk first and then asks
+/// for their numbers, so that no line is counted twice.
 #[derive(Default)]
 pub(crate) struct Turns {
     turn: Mutex<Turn>,
     passed: Condvar,
 }
 
-/// Whose turn it is, and the lines of which input have been numbered so far.
+/// The next turn, the current input, and how many of its lines have been numbered.
 #[derive(Default)]
 struct Turn {
     next: u64,
@@ -168,8 +169,8 @@ struct Turn {
 }
 
 impl Turns {
-    /// The number of the first line, from 1, of the piece whose turn this is, from 0, which has so many lines; waits until all before
-    /// it have had theirs.
+    /// The number of a chunk's first line, from 1. `turn` is the number of the chunk, from 0, and `n_lines` its number of
+    /// lines. Waits until all chunks before this one have their numbers.
     pub(crate) fn first_number(&self, turn: u64, input: u32, n_lines: u64) -> u64 {
         let now = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let mut now =
@@ -188,7 +189,7 @@ mod tests {
     use super::*;
     use crate::input::Pieces;
 
-    /// Gives some bytes at a time, and at last an error if it is to.
+    /// Returns at most the given number of bytes per read, and an error at the end if the flag is set.
     struct Source(&'static [u8], usize, bool);
 
     impl Read for Source {
@@ -203,7 +204,7 @@ mod tests {
         }
     }
 
-    /// What comes of inputs that fail midway, at once, and not at all: the bytes by input, and the inputs that failed.
+    /// Reads inputs that fail midway, at once, or not at all. Returns the bytes by input, and the inputs that failed.
     fn pieces(threads: usize, step: usize, eager: bool) -> (Vec<(u32, Vec<u8>)>, Vec<u32>) {
         let sources = [
             (0, Ok(Source(b"a\nbb\n\nccc", step, true))),

@@ -1,4 +1,8 @@
-//! Parts of inputs: the lines whose first byte lies in a range, so that adjoining ranges give each line once, whatever the cut.
+//! Scans parts of inputs: the lines whose first byte is in a range. Adjoining ranges give each line once, wherever the
+//! cut is.
+//!
+//! This module decides which inputs can be read in parts, and checks their lengths. `shards` and `sequential` read the
+//! parts.
 
 use std::io;
 use std::ops::Range;
@@ -14,16 +18,16 @@ use crate::run::format_choice::Reading;
 use crate::run::pipeline::Failure;
 use crate::scan::Options;
 
-/// Some lines of an input: those whose first byte lies in a range of its bytes, decoded where it is compressed.
+/// The lines of an input whose first byte is in a range. Offsets in a compressed input are those of its decoded bytes.
 ///
 /// A byte order mark belongs to the first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Part {
-    /// The number of the input, in the order in which they were given.
+    /// The number of the input, from 0, in the order given.
     pub input: u32,
-    /// The range; one that ends at [`u64::MAX`] goes to the end.
+    /// The range. An end of [`u64::MAX`] is the end of the input.
     pub range: Range<u64>,
-    /// How many bytes the input should have, if that is known.
+    /// The expected length of the input in bytes, if it is known.
     pub size: Option<u64>,
 }
 
@@ -34,30 +38,31 @@ impl Part {
         Self { input, range: 0..u64::MAX, size: None }
     }
 
-    /// Whether it is all of an input.
+    /// Whether this is all of an input.
     #[must_use]
     pub fn is_whole(&self) -> bool {
         self.range.start == 0 && (self.range.end == u64::MAX || self.size == Some(self.range.end))
     }
 }
 
-/// What a scan of parts found.
+/// The result of a scan of parts.
 #[derive(Debug, Default)]
 #[non_exhaustive]
 pub struct ScannedParts {
-    /// What a scan of inputs finds too. Line numbers in it count from where a part begins, until what comes before it has been
-    /// merged.
+    /// The result in the form that scans of inputs also return. Line numbers count from the start of a part, until the
+    /// parts before it have been merged.
     pub scanned: Scanned,
-    /// Of each part, how many bytes its input has, if that was seen: a part may be read without coming to the end.
+    /// The length of each part's input in bytes, if it was seen. A part may be read without reaching the end of its
+    /// input.
     pub sizes: Vec<Option<u64>>,
 }
 
-/// Judges the lines of some parts of `inputs`, and counts them. What is counted does not depend on `effort`.
+/// Judges and counts the lines of some parts of `inputs`. The counts do not depend on `effort`.
 ///
-/// Parts of formats whose records are lines, and that have no header, are taken as those of lists are; inputs of other formats can
-/// only be read whole, and a part that is not is a failure. So is one of an input that has another size than the part says.
-/// Several whole inputs are read as [`scan_records`](super::scan_records) reads them; of parts one is read after the other, each
-/// on all threads if it is of a file.
+/// If a format has records that are lines, and no header, its inputs can be read in parts, as lists can. Inputs of other
+/// formats can only be read whole, and a smaller part of them is a failure. A part is also a failure if its input has
+/// another length than the part says. Whole inputs are read as [`scan_records`](super::scan_records) reads them. Other
+/// parts are read one after another, and each part of a file on all threads.
 #[must_use]
 pub fn scan_parts(
     inputs: &[Input],
@@ -99,7 +104,7 @@ fn other_size(expected: u64, size: u64) -> io::Error {
     io::Error::other(format!("has {size} bytes, and should have {expected}: it is not what was planned"))
 }
 
-/// Judges a part that is not all of its input; how many bytes that has, if it was seen.
+/// Judges a part that is not all of its input. Also returns the length of the input, if it was seen.
 fn scan_part(
     input: &Input,
     part: &Part,
@@ -120,7 +125,7 @@ fn scan_part(
     let counter = Counter::new(options, effort);
     let watch = effort.watch.as_ref();
     let opened = input.open(watch)?;
-    // An input of another size is not counted.
+    // An input of another length is not counted.
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
     if let Opened::File(file, len) = &opened {
         let range = part.range.start.min(*len)..part.range.end.min(*len);
@@ -131,7 +136,7 @@ fn scan_part(
         return Ok((scanned, Some(*len)));
     }
     let (bytes, packed) = Packing::open(opened, None, watch)?;
-    // A range that should end with the input is read to the input's end, which shows its size.
+    // A range that should end with the input is read to the end of the input, to learn its length.
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
     let span = Span::new(bytes, &(part.range.start..range_end))?;
     let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
@@ -142,10 +147,10 @@ fn scan_part(
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
 }
 
-/// How the URLs of a part's input are written down. A stream is read only once, so that its first records tell nothing beforehand.
+/// The format of a part's input. A stream can be read only once, so that its first records cannot be read in advance.
 ///
 /// # Errors
-/// When that cannot be told, or parts of it cannot be read.
+/// When the format cannot be detected, or its parts cannot be read alone.
 fn format_of(input: &Input, reading: &Reading) -> io::Result<Format> {
     if reading.format.is_none() && input.is_stream() {
         return Err(io::Error::new(

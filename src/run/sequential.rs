@@ -1,5 +1,5 @@
-//! Inputs that are read from their start to their end: compressed ones, those of which the parts cannot be read alone, tables, and
-//! streams.
+//! Scans inputs that are read from their start to their end: compressed files, formats whose parts cannot be read alone,
+//! Parquet files, and streams.
 
 use std::io;
 use std::ops::ControlFlow;
@@ -26,7 +26,7 @@ use crate::run::pipeline::{Failure, Lent, in_pieces};
 use crate::scan::record_fields::append;
 use crate::tally::Tally;
 
-/// A file that is read from its start; whether it is one of Parquet.
+/// A file that is read from its start, and whether it is a Parquet file.
 pub(super) struct File<'a> {
     pub(super) number: u32,
     pub(super) input: &'a Input,
@@ -34,11 +34,11 @@ pub(super) struct File<'a> {
     pub(super) is_table: bool,
 }
 
-/// How an input is packed, and how far it has been decoded.
+/// The codec of an input, and how far it has been decoded.
 pub(super) struct Packing(Codec, Meter);
 
 impl Packing {
-    /// The bytes of an input from its start on, decoded if it is packed.
+    /// The bytes of an input from its start, decoded if it is compressed.
     ///
     /// # Errors
     /// When this build cannot read its codec.
@@ -52,13 +52,13 @@ impl Packing {
         Ok((bytes, Some(Self(codec, meter))))
     }
 
-    /// What there is to say of it, now that as much has been decoded as can be.
+    /// The entry for the report, made when the input has been decoded as far as possible.
     pub(super) fn found(self, input: u32) -> Compressed {
         Compressed { input, codec: self.0, bytes: self.1.bytes() }
     }
 }
 
-/// Adds what `scan` makes of the pieces of an input to what has been scanned of others.
+/// Runs `scan` on the chunks of an input, and adds the result to `scanned`.
 fn scan_input<'a>(
     mut scanned: Scanned,
     input: &Input,
@@ -80,8 +80,8 @@ fn scan_input<'a>(
     scanned
 }
 
-/// Files, each read by one thread. Threads for which there is no file left take pieces over from the others, and count them while
-/// those read on.
+/// Scans files. One thread reads each file. Threads that find no file left take chunks from the others, and count them
+/// while those read on.
 pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counter<'_>) -> Scanned {
     let next = &AtomicUsize::new(0);
     let (hands, offered) = Hands::new(counter.effort.n_threads() - 1);
@@ -89,7 +89,7 @@ pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counte
         let spawn = |_| {
             let (hands, offered) = (hands.clone(), offered.clone());
             let work = move || scan_some(files, next, reading, counter, hands, offered);
-            // Where the system refuses a thread, the others do its work.
+            // If the system refuses a thread, the others do its work.
             thread::Builder::new().spawn_scoped(scope, work).ok()
         };
         let n_others = if files.is_empty() { 0 } else { counter.effort.n_threads() - 1 };
@@ -102,7 +102,7 @@ pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counte
     })
 }
 
-/// Takes files as long as there are some, and then pieces of those of others.
+/// Scans files until none are left, and then counts chunks of files that other threads read.
 fn scan_some<'a>(
     files: &[File<'_>],
     next: &AtomicUsize,
@@ -112,7 +112,8 @@ fn scan_some<'a>(
     offered: Offered<'a>,
 ) -> Scanned {
     let n_threads = counter.effort.n_threads();
-    // A file gets more help the fewer are read at once: what is decoded ahead takes memory, which is to grow with the threads alone.
+    // The fewer files are read at once, the more help each gets. Decoding ahead takes memory, which may grow only with
+    // the number of threads.
     let n_helpers = (2 * n_threads / files.len().clamp(1, n_threads)).min(n_threads - 1);
     let mut scanned = Scanned::default();
     while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
@@ -130,13 +131,13 @@ fn scan_some<'a>(
                 scan_pieces(scanned, &mut pieces, look, number, counter, (&hands, &offered))
             });
     }
-    // Somebody may offer work as long as there is one of these.
+    // `work_off` ends when all threads have dropped their `hands`.
     drop(hands);
     offered.work_off();
     scanned
 }
 
-/// Adds the values in a column of a Parquet file to what has been scanned of others.
+/// Adds the values of a column of a Parquet file to `scanned`.
 #[cfg(feature = "parquet")]
 fn scan_table<'a>(
     mut scanned: Scanned,
@@ -164,10 +165,10 @@ fn scan_table<'a>(
     scanned
 }
 
-/// The longest piece that is left to others.
+/// Longest chunk that is left to other threads, in bytes.
 const MAX_LEFT: usize = 32 << 20;
 
-/// Adds the pieces of a file, which `look` looks at as [`Counter::look`] does, to what has been scanned of others.
+/// Adds the chunks of a file to `scanned`. `look` does the same for them as [`Counter::look`].
 fn scan_pieces<'a, C: Cut>(
     mut scanned: Scanned,
     pieces: &mut C,
@@ -186,12 +187,13 @@ fn scan_pieces<'a, C: Cut>(
                 let bytes = Lent::new(bytes, &home);
                 let Some(content) = content else { continue };
                 let place = Place { input, offset: bytes.offset };
-                // Many files have but one piece, and are not worth a tally of their own.
+                // Many files have only one chunk, and are not worth a tally of their own.
                 if place.offset == 0 {
                     counter.add(&mut scanned, bytes.get(), place, content);
                     continue;
                 }
-                // A value of a table may be as long as a page: of these one is in memory at a time.
+                // A value of a Parquet file may be as long as a page. Such a chunk is counted here, so that only one is
+                // in memory at a time.
                 let is_large = bytes.get().len() > MAX_LEFT;
                 let shared = shared.clone();
                 let job = Box::new(move || counter.add_to(&shared, bytes.get(), place, content));
@@ -206,7 +208,7 @@ fn scan_pieces<'a, C: Cut>(
             }
         }
     }
-    // What others have taken over comes home when it is done.
+    // The queue is emptied first. Chunks that other threads have taken return their buffers when they are done.
     offered.catch_up();
     drop(home);
     while come_home.recv().is_ok() {}
@@ -214,14 +216,14 @@ fn scan_pieces<'a, C: Cut>(
     scanned.merge(shared).ended(input, counter.options, counter.effort)
 }
 
-/// An input that may keep its reader waiting, which does nothing else: others count its pieces.
+/// Scans an input whose reads may block. This thread only reads it, and other threads count its chunks.
 pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
     scan_input(Scanned::default(), input, number, reading, (counter, None), |_, pieces| {
         scan_on_the_way(pieces, number, counter)
     })
 }
 
-/// Counts the pieces of an input on all threads, while this one reads on.
+/// Counts the chunks of an input on all threads, while this thread reads on.
 pub(super) fn scan_on_the_way(
     pieces: AnyPieces<impl io::Read>,
     input: u32,

@@ -1,4 +1,5 @@
-//! Files of which each part can be read alone, lists or records that are lines: by shards, on all threads.
+//! Scans files whose parts can be read alone, by shards and on all threads. These files are lists, or have records that
+//! are lines.
 
 use std::fs::File;
 use std::io::Read;
@@ -17,8 +18,8 @@ use crate::records::{Format, Reader};
 use crate::run::chunk_cutter::{AnyPieces, Cut};
 use crate::run::pipeline::Failure;
 
-/// Adds a file that is no longer than a shard to what has been scanned of inputs before it; `source` is all of it. Its end is where
-/// reading it ends; the files of some file systems are shorter than they say.
+/// Adds a file that is no longer than a shard to `scanned`. `source` has all its bytes, and is read to its end, because
+/// files of some file systems are shorter than they say.
 pub(super) fn scan_small(
     mut scanned: Scanned,
     source: impl Read,
@@ -33,8 +34,8 @@ pub(super) fn scan_small(
     scanned.ended(input, counter.options, effort)
 }
 
-/// Adds what begins in a range of a file of some length, of a format that is cut at lines, to what has been scanned of inputs before
-/// it. `reader` stands at the start of the file.
+/// Adds the lines or records that begin in a range of a file to `scanned`. The file is `len` bytes long, and its format
+/// can be cut at lines. `reader` is at the start of the file.
 pub(super) fn scan_shards(
     mut scanned: Scanned,
     (file, len): (&File, u64),
@@ -49,11 +50,11 @@ pub(super) fn scan_shards(
         range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
     };
     let reader_at = |scanned: &Scanned, offset| {
-        // Lines are counted from where a stretch without a gap begins.
+        // Line numbers count from the start of a run without a gap.
         let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
         reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
     };
-    // One tally serves many shards: it is some kilobytes, and has its examples early.
+    // One tally serves many shards, because it takes some kilobytes and soon has its examples.
     let scan_one = |scanned: &mut Scanned, n: u64, window: &mut Option<Window>| {
         let shard = bytes_of(&(n..n + 1));
         let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
@@ -66,7 +67,7 @@ pub(super) fn scan_shards(
             counter.add(scanned, lines, Place { input, offset }, content);
             return;
         }
-        // A line without end may be read for hours.
+        // A line may be so long that it is read for hours. The window is dropped, so that no writer waits for that.
         *window = None;
         match ShardBytes::new(file, shard.start, shard.end, len) {
             Ok(None) => {}
@@ -85,13 +86,13 @@ pub(super) fn scan_shards(
     };
     let mapped = effort.mmap.then(|| Mapped::of(file, len)).flatten();
     scanned.note_format(input, reader.format());
-    // With the stretches that its records count their lines from.
+    // The result, and the runs from whose start its records count their lines.
     let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();
     (0..effort.n_threads()).into_par_iter().for_each(|_| {
         while !effort.is_stopped()
             && let Some(taken) = shards.take()
         {
-            // Of what is in the tally so far, that counts which stands before these lines.
+            // Skip examples that earlier lines already provide.
             let range = bytes_of(&taken);
             let tally = lock(&all).0.tally.behind(Place { input, offset: range.start });
             let mut some = Scanned { tally, ..Scanned::default() };
@@ -108,7 +109,7 @@ pub(super) fn scan_shards(
     });
     let (mut all, mut parts) = all.into_inner().unwrap_or_else(PoisonError::into_inner);
     parts.sort_unstable();
-    // They count them from where the stretches of single threads begin, and now from where those begin that these have become.
+    // Line numbers were relative to each thread's run; rebase them onto the merged runs.
     for (_, records) in &mut all.records {
         records.move_lines(input, &parts, &parts, all.tally.runs());
     }
@@ -118,19 +119,19 @@ pub(super) fn scan_shards(
     scanned.merge(all.ended(input, counter.options, effort))
 }
 
-/// The shards of a file, to be taken from its start on: whenever no more are taken, those that were are its beginning.
+/// The shards of a file, which threads take in order. The shards taken so far are always the beginning of the file.
 struct Shards {
     next: AtomicU64,
     n: u64,
-    /// How many threads take some.
+    /// How many threads take shards.
     hands: u64,
 }
 
 impl Shards {
-    /// The most that are taken at a time; a stop waits for them to be done.
+    /// Most shards that are taken at a time. A stop waits until they are done.
     const MOST: u64 = 16;
 
-    /// The next few; fewer towards the end, so that all threads end together.
+    /// The next few shards. They are fewer towards the end, so that all threads end together.
     fn take(&self) -> Option<Range<u64>> {
         let share = |next: u64| ((self.n - next) / (4 * self.hands)).clamp(1, Self::MOST).min(self.n - next);
         let take = |next| (next < self.n).then(|| next + share(next));
@@ -144,11 +145,11 @@ impl Shards {
 }
 
 thread_local! {
-    /// A thread reads all its shards into the same memory.
+    /// A buffer that each thread reuses for all its shards.
     static BUFFER: std::cell::Cell<Vec<u8>> = const { std::cell::Cell::new(Vec::new()) };
 }
 
-/// Adds the pieces of a shard to what has been scanned.
+/// Adds the chunks of a shard to `scanned`.
 fn count_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: u32, counter: &Counter<'_>) {
     let mut long = Long::default();
     let mut spare = BUFFER.take();

@@ -1,4 +1,5 @@
-//! Single lines into a tally: those of which there is more to count than their scheme and verdict.
+//! Counts single lines: those for which more than scheme and verdict is counted. Everything is counted into the
+//! tally; this file does not know where lines begin and end.
 
 use crate::engine::line_table::{Fact, OUTCOMES, Outcome};
 use crate::example::Line;
@@ -17,13 +18,13 @@ pub(crate) struct Observer<'a> {
     pub(crate) grammar: Grammar,
     pub(crate) tally: &'a mut Tally,
     schemes: Schemes,
-    /// Of the lines told of in bulk last, how many have which verdict and are no examples yet.
+    /// The lines counted in bulk last, by verdict, except those that are examples already.
     pub(crate) in_bulk: ByVerdict,
-    /// For the examples among these that are lacking, once one is looked for.
+    /// The search for missing examples among these lines, once it has begun.
     pub(crate) search: Option<Search>,
-    /// What has to be counted line by line.
+    /// The counts that need a second look at each line.
     pub(crate) wanted: Wanted,
-    /// Where the lines counted here begin that no grammar accepts, if that is wanted, in no order.
+    /// Offsets of the lines counted here that no grammar accepts, in no order. Kept only if authorities are counted.
     pub(crate) refused: Vec<u64>,
 }
 
@@ -34,7 +35,7 @@ impl<'a> Observer<'a> {
         Self { grammar, tally, schemes, in_bulk, search: None, wanted, refused: Vec::new() }
     }
 
-    /// Takes the offsets of lines counted here that no grammar accepts, the first one last.
+    /// Takes the offsets of the lines counted here that no grammar accepts, in descending order.
     pub(crate) fn take_refused(&mut self) -> Vec<u64> {
         let mut refused = std::mem::take(&mut self.refused);
         if !refused.is_sorted_by(|a, b| a >= b) {
@@ -43,7 +44,8 @@ impl<'a> Observer<'a> {
         refused
     }
 
-    /// Keeps a line as an example of its verdict, or for not being accepted, if that is wanted.
+    /// Keeps a line as an example of its verdict. If authorities are counted, notes the offset of a line that no
+    /// grammar accepts.
     #[inline]
     fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
         self.tally.show(entry, verdict);
@@ -52,7 +54,7 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Counts a line that is not blank, by the number of its outcome.
+    /// Counts a line by the number of its outcome. The line is not blank.
     #[inline(never)]
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
@@ -93,13 +95,13 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Counts a line that no grammar accepts; if it is known, for the byte at `at`, and RFC 2396 and RFC 3986 accept what comes
-    /// before.
+    /// Counts a line that no grammar accepts. If `at` is known, the byte there is the reason, and RFC 2396 and RFC
+    /// 3986 accept what precedes it.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
         let scheme = self.schemes.of(line);
         self.keep(entry, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
-        // RFC 2396 and RFC 3986 want a letter first in a scheme.
+        // RFC 2396 and RFC 3986 require a letter at the start of a scheme. Otherwise they refuse an earlier byte.
         let at = at.filter(|_| scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic()));
         let defect = at.and_then(|at| Some((at as u64, of_illegal_byte(self.grammar, line, at)?)));
         match defect {
@@ -136,7 +138,8 @@ mod tests {
     use crate::grammar::judge::judge;
     use crate::place::Place;
 
-    /// A scheme that begins with no letter is none to RFC 3986, which refuses the line at its ":" and not further on.
+    /// RFC 3986 requires a letter at the start of a scheme. Otherwise the defect is at the ":", not at a later
+    /// illegal byte.
     #[test]
     fn an_illegal_byte_behind_a_scheme_without_a_letter() {
         for line in ["1x://h/ ", "-://h/\u{e9}", "+a://h/?\\", ".://h/#\0", "127.0.0.1://h/<", "x://h/ "] {

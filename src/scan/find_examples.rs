@@ -1,7 +1,7 @@
-//! Lines counted in bulk, never looked at: which of them are among the first of their verdict.
+//! Finds the first lines of a verdict among lines that were counted in bulk.
 //!
-//! What counts in bulk knows how many lines of a verdict there are, not which. While the tally lacks examples of one of them,
-//! the bytes in which they stand are walked, from the first on, until they are found.
+//! Bulk counting gives the number of lines of a verdict, not their places. While the tally lacks examples of a
+//! verdict, the bytes that contain such lines are judged again, from the start, until the examples are found.
 
 use memchr::memchr;
 
@@ -13,34 +13,36 @@ use crate::lines::trim_terminator;
 use crate::place::Place;
 use crate::tally::{ByVerdict, Tally};
 
-/// How many lines are walked side by side.
+/// How many lines are judged side by side.
 const AT_ONCE: usize = 4;
 
-/// Looks for examples that a tally lacks.
+/// Searches for the examples that a tally lacks.
 ///
-/// Each search finds a line at least of each verdict that it is for, so that no verdict asks for more than
-/// [`MAX_EXAMPLES`](crate::tally::MAX_EXAMPLES) searches of a tally; and a tally serves many pieces.
+/// Each search finds at least one line of each verdict that it looks for. So a verdict causes at most
+/// [`MAX_EXAMPLES`](crate::tally::MAX_EXAMPLES) searches per tally, and a tally serves many chunks.
 pub(crate) struct Search {
     wanted: Vec<Verdict>,
-    /// How many lines were counted in bulk and are no examples yet.
+    /// Lines counted in bulk that are not examples yet, by verdict.
     in_bulk: ByVerdict,
 }
 
 impl Search {
-    /// For the examples that `tally` lacks among lines from `place` on, of which so many were counted in bulk.
+    /// Prepares a search for the examples that `tally` lacks among the lines from `place` on. `in_bulk` counts these
+    /// lines by verdict.
     pub(crate) fn new(tally: &Tally, place: Place, in_bulk: ByVerdict) -> Self {
         let all = in_bulk.sets().map(|(verdict, _)| verdict);
         let wanted = all.filter(|&verdict| !tally.has_first(verdict, place)).collect();
         Self { wanted, in_bulk }
     }
 
-    /// Whether nothing is left to be found.
+    /// Whether all examples have been found.
     pub(crate) fn is_done(&self) -> bool {
         self.wanted.is_empty()
     }
 
-    /// Keeps the examples in `bytes`: whole lines that begin at `place`, with so many lines `before` them in their run. Has to be
-    /// called for lines in their order, though some that have none of the verdicts can be left out.
+    /// Keeps the examples found in `bytes`, whole lines that begin at `place` and follow `before` lines of their run.
+    ///
+    /// Calls must follow the order of the lines. They may leave out lines that have none of the wanted verdicts.
     pub(crate) fn look_in(
         &mut self,
         tally: &mut Tally,
@@ -62,12 +64,12 @@ impl Search {
             for (n, outcome) in outcomes::<AT_ONCE>(std::array::from_fn(line)).into_iter().enumerate() {
                 number += 1;
                 let verdict = OUTCOMES[usize::from(outcome)].verdict;
-                // A blank line has none, whatever the machine says of the empty reference.
+                // A blank line has no verdict, although the automaton accepts the empty reference.
                 if line(n).is_empty() || !self.wanted.contains(&verdict) {
                     continue;
                 }
                 let place = Place { offset: place.offset + starts[n] as u64, ..place };
-                // One that is an example already was looked at when it was counted.
+                // A line that is an example already was counted one by one, not in bulk.
                 if tally.show(&Line::whole(place, &|| before() + number, line(n)), verdict) {
                     self.in_bulk.take_one(verdict);
                 }

@@ -1,4 +1,5 @@
-//! A line too long to be held, judged as it is read: the same tally as that of the whole line, in bounded memory.
+//! Judges a line that is too long to be held in memory, while it is read. The result is the same as for the whole
+//! line, in bounded memory.
 
 use crate::example::{Line, MAX_EXAMPLE_LEN};
 use crate::grammar::Grammar;
@@ -15,42 +16,42 @@ use crate::tally::distinct::PartsHash;
 use crate::tally::optional::Wanted;
 use crate::tally::{Longest, Signs, Tally};
 
-/// A line that is judged piece by piece as it is read, because it is too long to be held.
+/// A line that is too long to be held, and therefore judged part by part.
 pub(crate) struct LongLine {
     grammar: Grammar,
     wanted: Wanted,
     place: Place,
-    /// All bytes fed, the byte order mark and the terminator too.
+    /// The number of bytes fed, including the byte order mark and the terminator.
     fed: u64,
-    /// How many of them are the byte order mark.
+    /// The number of bytes of the byte order mark.
     mark_len: u64,
-    /// All bytes of the line so far, without the CRs that may belong to the terminator.
+    /// The length of the line so far, without CRs that may belong to the terminator.
     len: u64,
-    /// CRs that belong to the terminator if nothing but an LF follows.
+    /// The number of CRs that belong to the terminator if nothing but an LF follows.
     crs: u64,
-    /// Whether the LF has come.
+    /// Whether the LF has been fed.
     ended: bool,
     state: State,
     tracker: Tracker,
-    /// Of the line so far, if it is wanted.
+    /// The hash of the line so far, if distinct lines are counted.
     hash: Option<PartsHash>,
     scheme: LongScheme,
     beginning: Vec<u8>,
-    /// The bytes before the defect, and some behind it.
+    /// The bytes directly before the defect and some after it.
     window: Vec<u8>,
     window_start: u64,
 }
 
 /// What is known of the scheme of a line that is still being read.
 enum LongScheme {
-    /// All so far may be one.
+    /// All bytes so far may belong to a scheme.
     Open,
-    /// It ended here, or there is none; what is behind it is being looked at.
+    /// The length of the scheme, or `None` without a scheme, and a scan for advisories in the bytes that follow.
     Known(Option<u64>, AdvisoryScan),
 }
 
 impl LongLine {
-    /// The line that begins at `place`.
+    /// Begins a line at `place`.
     pub(crate) fn new(place: Place, options: &Options) -> Self {
         Self {
             grammar: options.grammar,
@@ -71,14 +72,17 @@ impl LongLine {
         }
     }
 
-    /// All bytes of a line that is none of its input: it has no terminator, and may hold what is one elsewhere.
+    /// Feeds all bytes of a field. A field is not a line of its input: it has no terminator, and may contain line
+    /// ends.
     pub(crate) fn feed_field(&mut self, bytes: &[u8]) {
         self.fed += bytes.len() as u64;
         self.read(bytes);
     }
 
-    /// The next bytes of the line; the last of all ends with its LF, unless the input ends before one. The first of all
-    /// holds a byte order mark whole or not at all.
+    /// Feeds the next bytes of the line.
+    ///
+    /// The last bytes end with the LF, unless the input ends without one. A byte order mark must be whole in the
+    /// first bytes.
     pub(crate) fn feed(&mut self, bytes: &[u8]) {
         let line = skip_byte_order_mark(bytes, self.place.offset + self.fed);
         self.mark_len += (bytes.len() - line.len()) as u64;
@@ -107,7 +111,7 @@ impl LongLine {
         self.beginning.extend(&bytes[..bytes.len().min(missing)]);
         let was_broken = self.tracker.broke_at().is_some();
         self.tracker.feed(bytes);
-        // All bytes up to the defect pass through the window; from there on it fills up.
+        // Before the defect, the window slides over all bytes. After it, the window only fills up.
         let read = if was_broken {
             0
         } else {
@@ -147,7 +151,7 @@ impl LongLine {
         self.len += bytes.len() as u64;
     }
 
-    /// The tally of the line, now that it has ended.
+    /// Returns the tally of the line, which has ended.
     pub(crate) fn finish(self) -> Tally {
         let mut tally = Tally::default();
         tally.boms = u64::from(self.mark_len > 0);
@@ -155,7 +159,7 @@ impl LongLine {
         let start = self.place.offset;
         let place = Place { offset: start + self.mark_len, ..self.place };
         let entry = Line { place, number: &|| 1, beginning: &self.beginning, len: self.len };
-        // A byte order mark with nothing behind it is no line.
+        // A byte order mark with nothing after it is not a line.
         let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
         let signs = Signs {
             byte_order_mark: self.mark_len > 0,
@@ -197,7 +201,7 @@ mod tests {
     use super::*;
     use crate::scan::scan;
 
-    /// The tally of `bytes` by the parts that `LongLine` is fed with.
+    /// Returns the tally of `bytes`, fed to `LongLine` in parts.
     fn by_parts(bytes: &[u8], step: usize, options: &Options) -> Tally {
         let mut offset = 0;
         let mut tally = Tally::default();

@@ -1,8 +1,8 @@
-//! Fields of records into a tally: gathered as lines of their own, swept as any others, and put back in their places.
+//! Counts the fields of records. This file does not know how a record is written.
 //!
-//! The engine wants bytes with many lines in them. So the fields of a piece of records are copied one behind the other, each role
-//! on its own, with a table of where each came from; what the tally has kept of a line is then looked up there. A field that holds
-//! a line end, or ends in what belongs to one, is judged alone.
+//! The engine needs buffers with many lines. So the fields of a chunk of records are copied into a buffer, one line
+//! per field, with a buffer for each role. A table lists where each field came from. After the scan, the places of
+//! examples are looked up there. A field that contains a line end, or ends in CR, is judged alone.
 
 use std::borrow::Cow;
 use std::collections::BTreeMap;
@@ -22,19 +22,19 @@ use crate::simd::KernelId;
 use crate::tally::heavy_hitters::CHUNK_LEN;
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 
-/// What was found in the records of an input, beside what its fields are.
+/// The records of an input: how many were read, and the verdicts of their fields by role.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Records {
-    /// How they are written down.
+    /// The format of the records.
     pub format: Format,
-    /// The column that they are read from; of formats whose files hold each column for itself.
+    /// The column that the values come from, if the format stores each column separately.
     pub column: Option<String>,
-    /// How many there are.
+    /// The number of records.
     pub counts: Counts,
-    /// The first few that were refused for each cause, in their order.
+    /// The first few refused records of each cause, in order.
     pub refused: BTreeMap<BadCause, Vec<BadRecord>>,
-    /// The fields that they have.
+    /// The fields of the records, by role.
     pub roles: BTreeMap<Role, Fields>,
 }
 
@@ -42,14 +42,14 @@ pub struct Records {
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Fields {
-    /// Fields without any byte; not judged.
+    /// Fields without any byte. They are not judged.
     pub blank: u64,
-    /// The others, by verdict.
+    /// The other fields, by verdict.
     pub judged: ByVerdict,
 }
 
 impl Records {
-    /// No records yet.
+    /// Makes an empty count of records.
     pub(crate) fn new(format: Format) -> Self {
         Self {
             format,
@@ -60,12 +60,12 @@ impl Records {
         }
     }
 
-    /// How many fields there are, blank ones too.
+    /// The number of fields, including blank ones.
     pub(crate) fn n_fields(&self) -> u64 {
         self.roles.values().map(|fields| fields.judged.lines() + fields.blank).sum()
     }
 
-    /// Adds others of the same input.
+    /// Adds other records of the same input.
     pub(crate) fn merge(&mut self, others: Self) {
         self.counts = std::mem::take(&mut self.counts).merge(&others.counts);
         for (cause, first) in others.refused {
@@ -79,8 +79,10 @@ impl Records {
         }
     }
 
-    /// Has the lines of the records that are shown counted from the start of the stretches that `now` has; they were counted from those
-    /// of `before`. `parts`, sorted, are all that these were made of. Of other inputs than this one nothing is looked at.
+    /// Rebases the line numbers of refused records from the runs in `before` onto the runs in `now`.
+    ///
+    /// `parts` lists, sorted, all runs that the runs in `now` consist of. Runs of inputs other than `input` are
+    /// ignored.
     pub(crate) fn move_lines(&mut self, input: u32, before: &[Extent], parts: &[Extent], now: &[Extent]) {
         let run_at = |runs: &[Extent], offset: u64| {
             let at = runs.partition_point(|run| (run.input, run.start) <= (input, offset));
@@ -96,7 +98,8 @@ impl Records {
         }
     }
 
-    /// Notes a record that cannot be read; all of them in their order. What the reader counts is not counted here.
+    /// Notes a record that cannot be read. Calls must follow the order of the records. The reader counts these
+    /// records.
     pub(crate) fn refuse(&mut self, bad: BadRecord) {
         let first = self.refused.entry(bad.cause).or_default();
         if first.len() < MAX_EXAMPLES {
@@ -104,7 +107,7 @@ impl Records {
         }
     }
 
-    /// Counts a field that was judged; one without any byte has no verdict.
+    /// Counts a judged field. A field without any byte has no verdict.
     pub(crate) fn add(&mut self, role: Role, verdict: Option<Verdict>) {
         let fields = self.roles.entry(role).or_default();
         match verdict {
@@ -120,7 +123,7 @@ impl Records {
     }
 }
 
-/// Adds what was found in the next records of `input` to what was found in inputs up to it.
+/// Adds records of `input` to the last entry if that has the same input. Otherwise appends an entry.
 pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records) {
     match found.last_mut() {
         Some((last, records)) if *last == input => records.merge(some),
@@ -128,11 +131,11 @@ pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records)
     }
 }
 
-/// Judges fields, those of one piece after the other; several threads may do so at once.
+/// Judges the fields of chunks, one chunk per call. Several threads may call it at once.
 pub(crate) struct Gatherer<'a> {
     options: &'a Options,
     kernel: KernelId,
-    /// Memory for lines that nobody uses.
+    /// Buffers that are not in use.
     spare: Mutex<Vec<ByRole>>,
 }
 
@@ -141,9 +144,10 @@ impl<'a> Gatherer<'a> {
         Self { options, kernel, spare: Mutex::default() }
     }
 
-    /// Judges the fields of some records, the next that `reader` reads: `bytes`, which are whole records.
+    /// Judges the fields of `bytes`, whole records that `reader` reads next.
     ///
-    /// Adds them to a tally of what stands before them, or to an empty one for what comes there ([`Tally::behind`]).
+    /// Adds them to `tally`. That is the tally of what precedes them, or an empty one made for their place
+    /// ([`Tally::behind`]).
     pub(crate) fn gather(
         &self,
         tally: Tally,
@@ -171,9 +175,10 @@ impl<'a> Gatherer<'a> {
         (tally, records)
     }
 
-    /// Judges some values of a table: those in `run`, whose first row has that number. Counts no records.
+    /// Judges values of a Parquet column: those in `run`, whose first row has the number `first_row`. Counts no
+    /// records.
     ///
-    /// Adds them to a tally as [`gather`](Self::gather) does.
+    /// Adds them to `tally` as [`gather`](Self::gather) does.
     #[cfg(feature = "parquet")]
     pub(crate) fn gather_fields<'f>(
         &self,
@@ -193,43 +198,43 @@ impl<'a> Gatherer<'a> {
     }
 }
 
-/// Fields on their way into a tally.
+/// The fields of one chunk on their way into a tally.
 struct Gathering<'a> {
     gatherer: &'a Gatherer<'a>,
-    /// Where what is gathered begins in its input.
+    /// Where the gathered fields begin in their input.
     place: Place,
-    /// The number of the line in which the run begins that will be covered.
+    /// The number of the line or row at which the run begins that [`finish`](Self::finish) covers.
     first_line: u64,
-    /// Which of the stretches it lies in that are counted together.
+    /// The number of the chunk ([`CHUNK_LEN`] bytes of the input) that contains the gathered fields.
     chunk: u64,
     /// Whether records are lines.
     are_lines: bool,
     lines: ByRole,
-    /// The fields that were judged alone.
+    /// The tally of the fields that were judged alone.
     alone: Option<Tally>,
     records: Records,
     tally: Tally,
 }
 
-/// Fields by the number of their role.
+/// Gathered fields, indexed by role.
 type ByRole = [Lines; Role::ALL.len()];
 
-/// Fields of one role, a line each.
+/// Fields of one role, one line each.
 #[derive(Default)]
 struct Lines {
     text: Vec<u8>,
-    /// Where each begins in `text`, where in the input, and the number of its line there.
+    /// For each field: where it begins in `text`, where in the input, and the number of its line.
     table: Vec<(u64, u64, u64)>,
 }
 
 impl Lines {
-    /// How many bytes it takes.
+    /// The size of its buffers in bytes.
     fn memory(&self) -> usize {
         self.text.capacity() + self.table.capacity() * size_of::<(u64, u64, u64)>()
     }
 }
 
-/// How many bytes are kept for another piece at most; pieces of long records take more.
+/// The largest buffers that are kept for another chunk, in bytes. Chunks of long records need larger ones.
 const MAX_SPARE: usize = 8 << 20;
 
 impl<'a> Gathering<'a> {
@@ -249,14 +254,15 @@ impl<'a> Gathering<'a> {
 
     #[inline]
     fn add(&mut self, field: &Field<'_>) {
-        // What is counted by stretches of the input must not depend on how it was cut.
+        // Names are counted per chunk of `CHUNK_LEN` bytes, so that the result does not depend on how the input was
+        // cut.
         if field.offset / CHUNK_LEN != self.chunk {
             self.sweep();
             self.chunk = field.offset / CHUNK_LEN;
             self.place.offset = self.chunk * CHUNK_LEN;
         }
         let line = field.line + 1 - self.first_line;
-        // What stands in a line as it is cannot hold its end.
+        // A field borrowed from a record that is a line cannot contain an LF.
         let is_in_line = self.are_lines && matches!(field.bytes, Cow::Borrowed(_));
         if field.bytes.ends_with(b"\r") || (!is_in_line && memchr(b'\n', &field.bytes).is_some()) {
             return self.add_alone(field, line);
@@ -281,7 +287,7 @@ impl<'a> Gathering<'a> {
         });
     }
 
-    /// Judges what has been gathered so far.
+    /// Judges the fields gathered so far.
     fn sweep(&mut self) {
         let Gatherer { options, kernel, .. } = *self.gatherer;
         for (lines, &role) in self.lines.iter_mut().zip(Role::ALL) {
@@ -307,7 +313,7 @@ impl<'a> Gathering<'a> {
         }
     }
 
-    /// What came of the fields, which were all in `run`.
+    /// Judges the remaining fields and covers `run`, which contains all fields.
     fn finish(mut self, run: Extent) -> (Tally, Records) {
         self.sweep();
         self.tally.cover(run);

@@ -1,4 +1,7 @@
-//! AVX2: four lanes; bytes are transposed to bits with shuffles, and swaps or matrix products, and classes are made of the bits by logic.
+//! The kernels for AVX2: four lanes, with or without GFNI.
+//!
+//! Shuffles and swaps transpose bytes to bits. With GFNI, matrix products replace the swaps. The classes are computed
+//! from the bits.
 
 use super::x86_64::{
     __m256i, _MM_HINT_T0, _mm_loadu_si128, _mm_prefetch, _mm256_add_epi8, _mm256_add_epi64, _mm256_and_si256,
@@ -15,18 +18,19 @@ use std::arch::asm;
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 use crate::simd::byte_class::OfBits;
 
-/// How many steps have their planes made at once.
+/// For how many steps the planes are made at once.
 const AT_ONCE: usize = 16;
 
 /// How many lanes there are.
 const N_LANES: usize = 4;
 
 token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
-// Processors that have GFNI and no AVX-512: those of Intel for clients from Alder Lake on, and Sierra Forest.
+// For processors that have GFNI but no AVX-512: Intel's client processors from Alder Lake on, and Sierra Forest.
 token!(Gfni: "avx2" "gfni" "bmi1" "bmi2" "lzcnt" "popcnt");
 
 impl Avx2 {
-    /// [`super::find()`], for as many blocks as both have. Asks for the memory of as many behind them, which are wanted next.
+    /// Does what [`super::find()`] does, for as many blocks as both slices have. Prefetches the same number of blocks
+    /// after them, because the caller needs these next.
     #[allow(clippy::unused_self, reason = "it is the proof")]
     pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
         /// # Safety
@@ -60,7 +64,7 @@ impl Avx2 {
     }
 }
 
-/// Four lanes of 64 bits. Only kernels with AVX2 make one, and operations on others, so that one is proof too.
+/// Four lanes of 64 bits. Only kernels with AVX2 create words, directly or by operations, so a word proves AVX2.
 #[derive(Clone, Copy)]
 pub(crate) struct Words(__m256i);
 
@@ -72,7 +76,7 @@ impl Words {
     /// The machine has AVX2.
     #[inline(always)]
     unsafe fn splat(word: u64) -> Self {
-        // SAFETY: as the caller says.
+        // SAFETY: the caller guarantees AVX2.
         Self(unsafe { _mm256_set1_epi64x(word.cast_signed()) })
     }
 }
@@ -82,11 +86,11 @@ operators!(_mm256_and_si256 _mm256_or_si256 _mm256_xor_si256, ones: _mm256_set1_
 impl Word for Words {
     #[inline(always)]
     fn moved(self, before: Self) -> Self {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         Self(unsafe { _mm256_or_si256(_mm256_add_epi64(self.0, self.0), before.0) })
     }
 
-    /// As its first, which is cheaper than to shift what comes back from memory.
+    /// The last bit, as the first bit. Shifting it now is cheaper than shifting it when it comes back from memory.
     #[inline(always)]
     fn going_on(self) -> Self {
         self.top()
@@ -94,26 +98,26 @@ impl Word for Words {
 
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         Self(unsafe { _mm256_add_epi64(self.0, other.0) })
     }
 
     #[inline(always)]
     fn top(self) -> Self {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         Self(unsafe { _mm256_srli_epi64::<63>(self.0) })
     }
 
     #[inline(always)]
     fn made(self) -> Self {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         Self(unsafe { opaque(self.0) })
     }
 
-    /// Whether some byte has two bits.
+    /// Whether any byte has more than one bit set.
     #[inline(always)]
     fn is_crowded(self) -> bool {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         unsafe {
             let without_lowest = _mm256_and_si256(self.0, _mm256_add_epi8(self.0, _mm256_set1_epi8(-1)));
             _mm256_testz_si256(without_lowest, without_lowest) == 0
@@ -122,13 +126,13 @@ impl Word for Words {
 
     #[inline(always)]
     fn is_at_border(self) -> bool {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         unsafe { _mm256_testz_si256(self.0, _mm256_set1_epi64x(BORDER.cast_signed())) == 0 }
     }
 
     #[inline(always)]
     fn lanes(self) -> u32 {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         let empty = unsafe {
             let zeros = _mm256_cmpeq_epi64(self.0, _mm256_setzero_si256());
             _mm256_movemask_pd(_mm256_castsi256_pd(zeros))
@@ -138,27 +142,29 @@ impl Word for Words {
 
     #[inline(always)]
     fn any(self) -> bool {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         unsafe { _mm256_testz_si256(self.0, self.0) == 0 }
     }
 
     #[inline(always)]
     fn store(self, to: &mut [u64; LANES]) {
-        // SAFETY: words prove the features; the array has the 32 bytes that are written, aligned or not.
+        // SAFETY: `self` proves the features. The array has the 32 bytes that are written, and need not be aligned.
         unsafe { _mm256_storeu_si256(to.as_mut_ptr().cast(), self.0) }
     }
 }
 
-/// Four kinds of counts, a byte for each byte of a word.
+/// Counters of four kinds, with one byte for each byte of a word.
 #[derive(Clone, Copy)]
 pub(crate) struct Bytes {
-    /// How many there were, less one for each time something was added: what is zero is found by one operation, what is not by two.
+    /// The counts, less one for each addition. One operation finds bytes that are zero. It takes two to find those that
+    /// are not.
     counts: [Words; 4],
+    /// How many additions there were.
     n_added: u8,
 }
 
 impl Bytes {
-    /// Counts of nothing, of words that are `zero`.
+    /// Counters at zero. `zero` is a word without bits.
     #[inline(always)]
     fn new(zero: Words) -> Self {
         Self { counts: [zero; 4], n_added: 0 }
@@ -173,12 +179,12 @@ impl Counts<Words> for Bytes {
     fn add<const CROWDED: bool>(&mut self, counted: [Words; 4]) {
         self.n_added += 1;
         for (own, counted) in self.counts.iter_mut().zip(counted) {
-            // SAFETY: words prove the features.
+            // SAFETY: `self` proves the features.
             own.0 = unsafe {
                 let less_one = if CROWDED {
                     _mm256_add_epi8(count(counted.0), _mm256_set1_epi8(-1))
                 } else {
-                    // One bit, whichever, or none.
+                    // Each byte has at most one bit set.
                     _mm256_cmpeq_epi8(counted.0, _mm256_setzero_si256())
                 };
                 _mm256_add_epi8(own.0, less_one)
@@ -189,9 +195,9 @@ impl Counts<Words> for Bytes {
     #[inline(always)]
     fn totals(self) -> [u64; 4] {
         let mut totals = [0; 4];
-        // No `map`: what is given to it would not be compiled for AVX2, and each operation be a call.
+        // Not `map`: its closure would not be compiled for AVX2, and each operation would be a call.
         for (total, own) in totals.iter_mut().zip(self.counts) {
-            // SAFETY: words prove the features.
+            // SAFETY: `self` proves the features.
             let sums = Words(unsafe {
                 let all = _mm256_add_epi8(own.0, _mm256_set1_epi8(self.n_added.cast_signed()));
                 _mm256_sad_epu8(all, _mm256_setzero_si256())
@@ -204,7 +210,7 @@ impl Counts<Words> for Bytes {
     }
 }
 
-/// The same word, of which the compiler does not know what it is: an empty piece of assembly.
+/// Returns the same word, but hides from the compiler how it was computed. The assembly is empty.
 ///
 /// # Safety
 ///
@@ -213,21 +219,21 @@ impl Counts<Words> for Bytes {
 #[target_feature(enable = "avx2")]
 unsafe fn opaque(mut word: __m256i) -> __m256i {
     if !cfg!(miri) {
-        // Not `pure`: that could be done as late as the word is wanted.
-        // SAFETY: it does nothing.
+        // Not `pure`, because the compiler could then delay it until the word is needed.
+        // SAFETY: the assembly does nothing.
         unsafe { asm!("/* {0} */", inout(ymm_reg) word, options(nomem, nostack, preserves_flags)) };
     }
     word
 }
 
-/// How many bits each byte has: those of each half by a table of sixteen.
+/// How many bits each byte has. A table of sixteen entries counts those of each half.
 ///
 /// # Safety
 ///
 /// The machine has AVX2.
 #[inline(always)]
 unsafe fn count(word: __m256i) -> __m256i {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         let table = _mm256_setr_epi8(
             0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4, 0, 1, 1, 2, 1, 2, 2, 3, 1, 2, 2, 3, 2, 3, 3, 4,
@@ -239,14 +245,14 @@ unsafe fn count(word: __m256i) -> __m256i {
     }
 }
 
-/// Swaps the bits of `low` that stand `BY` above those of `mask` with the bits of `high` at `mask`.
+/// Swaps the bits of `low` that are `BY` above those of `mask` with the bits of `high` at `mask`.
 ///
 /// # Safety
 ///
 /// The machine has AVX2.
 #[inline(always)]
 unsafe fn swap<const BY: i32>(low: &mut __m256i, high: &mut __m256i, mask: __m256i) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees AVX2.
     unsafe {
         let differ = _mm256_and_si256(_mm256_xor_si256(_mm256_srli_epi64::<BY>(*low), *high), mask);
         *high = _mm256_xor_si256(*high, differ);
@@ -254,20 +260,20 @@ unsafe fn swap<const BY: i32>(low: &mut __m256i, high: &mut __m256i, mask: __m25
     }
 }
 
-/// Sixteen bytes of two lanes, those at equal places of their eight side by side. With `GFNI` each eight is transposed before, so that
-/// instead of its bytes there are bytes of the first bit of each, of the second, and so on.
+/// Loads sixteen bytes of each of two lanes. Bytes at the same index in their group of eight are put side by side. With
+/// `GFNI`, each group is transposed first: its byte `n` is then made of bit `n` of each of its eight bytes.
 ///
 /// # Safety
 ///
-/// The machine has AVX2, and GFNI if that is asked for, and both may be read for 16 bytes.
+/// The machine has AVX2, and GFNI if `GFNI` is set. Both pointers may be read for 16 bytes.
 #[inline(always)]
 unsafe fn load<const GFNI: bool>(low: *const u8, high: *const u8) -> __m256i {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees the features and the bytes.
     unsafe {
         let both = _mm256_castsi128_si256(_mm_loadu_si128(low.cast()));
         let mut both = _mm256_inserti128_si256::<1>(both, _mm_loadu_si128(high.cast()));
         if GFNI {
-            // Bit n of byte k of the product is bit k of byte 7 - n: so they are turned around before.
+            // Bit n of byte k of the product is bit k of byte 7 - n. So the bytes are reversed first.
             let turned = _mm256_setr_epi8(
                 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12, 11, 10, 9, 8, 7, 6, 5, 4, 3, 2, 1, 0, 15, 14, 13, 12,
                 11, 10, 9, 8,
@@ -279,19 +285,20 @@ unsafe fn load<const GFNI: bool>(low: *const u8, high: *const u8) -> __m256i {
             0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6, 14, 7, 15, 0, 8, 1, 9, 2, 10, 3, 11, 4, 12, 5, 13, 6,
             14, 7, 15,
         );
-        // Compilers would make two shuffles and a blend of this and the first interleaving behind it.
+        // Without `opaque`, compilers turn this shuffle and the interleaving after it into two shuffles and a blend.
         opaque(_mm256_shuffle_epi8(both, pair))
     }
 }
 
-/// Of 64 bytes of two lanes, loaded by [`load`], the eight at each place of their eights, two places to 128 bits.
+/// Loads 64 bytes of each of two lanes with [`load`], and gathers bytes by their index in their group of eight. Each
+/// register has the bytes at two indices, with 128 bits for each lane.
 ///
 /// # Safety
 ///
-/// The machine has AVX2, and GFNI if that is asked for, and both may be read for 64 bytes.
+/// The machine has AVX2, and GFNI if `GFNI` is set. Both pointers may be read for 64 bytes.
 #[inline(always)]
 unsafe fn places<const GFNI: bool>(low: *const u8, high: *const u8) -> [__m256i; 4] {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees the features and the bytes.
     unsafe {
         let (a, b) = (load::<GFNI>(low, high), load::<GFNI>(low.add(16), high.add(16)));
         let (c, d) = (load::<GFNI>(low.add(32), high.add(32)), load::<GFNI>(low.add(48), high.add(48)));
@@ -306,21 +313,23 @@ unsafe fn places<const GFNI: bool>(low: *const u8, high: *const u8) -> [__m256i;
     }
 }
 
-/// The planes of block `at` of each lane. First the bytes: sixteen of two lanes to a register, shuffled until register `r` has byte `r` of
-/// each eight, those of a lane together. Then the bits: eight registers of eight bits, transposed by swaps; with `GFNI` that has been done
-/// before, by matrix products.
+/// The planes of block `at` of each lane.
+///
+/// First the bytes: each register takes sixteen bytes of two lanes. After the shuffles, register `r` has byte `r` of
+/// each group of eight, with the bytes of a lane together. Then the bits: swaps transpose eight registers of eight
+/// bits. With `GFNI`, matrix products have transposed them before.
 ///
 /// # Safety
 ///
-/// The machine has AVX2, and GFNI if that is asked for.
+/// The machine has AVX2, and GFNI if `GFNI` is set.
 ///
 /// # Panics
 ///
-/// When `blocks` has no block `at`.
+/// If `blocks` has no block `at`.
 #[inline(always)]
 unsafe fn planes<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
-    // SAFETY: as the caller says; `Blocks::all` gives the start of a whole block of 64 bytes per lane, of which the sixteen at a
-    // multiple of 16 below 64 are read.
+    // SAFETY: the caller guarantees the features. `Blocks::all` gives the start of a whole block of 64 bytes per lane.
+    // `places` reads the 64 bytes of each block, 16 at a time.
     unsafe {
         let all = blocks.all(at);
         let (even, odd) = (places::<GFNI>(all[0], all[2]), places::<GFNI>(all[1], all[3]));
@@ -350,7 +359,7 @@ unsafe fn planes<const GFNI: bool>(blocks: &Blocks<'_>, at: usize) -> [Words; 8]
     }
 }
 
-/// What both kernels do alike: all but how bits are transposed.
+/// The implementation that both kernels share. Only the transposition of bits differs.
 macro_rules! kernel {
     ($token:ident, GFNI: $gfni:literal) => {
         impl Kernel for $token {
@@ -362,7 +371,7 @@ macro_rules! kernel {
 
             #[inline(always)]
             fn splat(self, word: u64) -> Words {
-                // SAFETY: the kernel proves the features.
+                // SAFETY: `self` proves the features.
                 unsafe { Words::splat(word) }
             }
 
@@ -373,21 +382,21 @@ macro_rules! kernel {
 
             #[inline(always)]
             fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
-                // SAFETY: the kernel proves the features.
+                // SAFETY: `self` proves the features.
                 unsafe { planes::<$gfni>(blocks, at) }
             }
 
             #[inline(always)]
             fn ask(self, blocks: &Blocks<'_>, at: usize) {
                 for block in &blocks.where_is(at + AT_ONCE)[..N_LANES] {
-                    // SAFETY: the kernel proves the features; nothing is read.
+                    // SAFETY: `self` proves the features. A prefetch reads nothing.
                     unsafe { _mm_prefetch::<_MM_HINT_T0>(block.cast()) };
                 }
             }
 
             #[inline(always)]
             fn run(self, job: impl Job) {
-                // SAFETY: the kernel proves the features.
+                // SAFETY: `self` proves the features.
                 unsafe { Self::shell(job) }
             }
         }

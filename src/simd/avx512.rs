@@ -1,4 +1,4 @@
-//! AVX-512: eight lanes; a byte permute of 128 entries for the codes, GFNI for their planes.
+//! The kernel for AVX-512: eight lanes. A byte permute of 128 entries gives the codes, and GFNI gives their planes.
 
 use super::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
@@ -11,14 +11,15 @@ use super::x86_64::{
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 use crate::simd::byte_class::{CODES, OfCodes};
 
-/// How far ahead of what is read the memory is asked for, in bytes.
+/// How many bytes ahead of the reads the kernel prefetches.
 const AHEAD: usize = 256;
 
 token!(Avx512: "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "gfni"
     "bmi1" "bmi2" "lzcnt" "popcnt");
 
 impl Avx512 {
-    /// [`super::find()`], for as many blocks as both have. Asks for the memory of as many behind them, which are wanted next.
+    /// Does what [`super::find()`] does, for as many blocks as both slices have. Prefetches the same number of blocks
+    /// after them, because the caller needs these next.
     #[allow(clippy::unused_self, reason = "it is the proof")]
     pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
         /// # Safety
@@ -48,7 +49,7 @@ impl Avx512 {
     }
 }
 
-/// Eight lanes of 64 bits. Only [`Avx512`] makes one, and operations on others, so that one is proof too.
+/// Eight lanes of 64 bits. Only [`Avx512`] creates words, directly or by operations, so a word proves the features.
 #[derive(Clone, Copy)]
 pub(crate) struct Words(__m512i);
 
@@ -57,19 +58,19 @@ operators!(_mm512_and_si512 _mm512_or_si512 _mm512_xor_si512, ones: _mm512_set1_
 impl Word for Words {
     #[inline(always)]
     fn moved(self, before: Self) -> Self {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         Self(unsafe { _mm512_shldi_epi64::<1>(self.0, before.0) })
     }
 
     #[inline(always)]
     fn plus(self, other: Self) -> Self {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         Self(unsafe { _mm512_add_epi64(self.0, other.0) })
     }
 
     #[inline(always)]
     fn top(self) -> Self {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         Self(unsafe { _mm512_srli_epi64::<63>(self.0) })
     }
 
@@ -80,24 +81,24 @@ impl Word for Words {
 
     #[inline(always)]
     fn is_at_border(self) -> bool {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         unsafe { _mm512_test_epi64_mask(self.0, _mm512_set1_epi64(BORDER.cast_signed())) != 0 }
     }
 
     #[inline(always)]
     fn lanes(self) -> u32 {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         u32::from(unsafe { _mm512_test_epi64_mask(self.0, self.0) })
     }
 
     #[inline(always)]
     fn store(self, to: &mut [u64; LANES]) {
-        // SAFETY: words prove the features; the array has the 64 bytes that are written, aligned or not.
+        // SAFETY: `self` proves the features. The array has the 64 bytes that are written, and need not be aligned.
         unsafe { _mm512_storeu_si512(to.as_mut_ptr().cast(), self.0) }
     }
 }
 
-/// In each lane four counts of 16 bits.
+/// Four counters of 16 bits in each lane.
 #[derive(Clone, Copy)]
 pub(crate) struct Fields(Words);
 
@@ -107,7 +108,7 @@ impl Counts<Words> for Fields {
 
     #[inline(always)]
     fn add<const CROWDED: bool>(&mut self, [first, second, third, fourth]: [Words; 4]) {
-        // SAFETY: words prove the features.
+        // SAFETY: `self` proves the features.
         self.0.0 = unsafe {
             let low = _mm512_or_si512(
                 _mm512_popcnt_epi64(first.0),
@@ -132,8 +133,8 @@ impl Counts<Words> for Fields {
 /// The matrix that reverses the bits of a byte.
 const REVERSAL: i64 = UNITS;
 
-/// Which byte of two registers goes where so that of each eight bytes those at even places, or those at odd ones, come
-/// together: byte `k * 16 + r * 8 + g` is byte `2 * k + odd` of the eight with number `g` of register `r`.
+/// The indices of a permute of two registers. From each group of eight bytes, it gathers those at even or at odd
+/// indices. Byte `k * 16 + r * 8 + g` of the result is byte `2 * k + odd` of group `g` of register `r`.
 const fn gather(odd: u8) -> [u8; 64] {
     let mut from = [0; 64];
     let mut to = 0;
@@ -145,14 +146,14 @@ const fn gather(odd: u8) -> [u8; 64] {
     from
 }
 
-/// The 128-bit blocks at even places of both, and those at odd places.
+/// The 128-bit blocks at even indices of both registers, and those at odd indices.
 ///
 /// # Safety
 ///
 /// The machine has AVX-512 F.
 #[inline(always)]
 unsafe fn halves(one: __m512i, two: __m512i) -> (__m512i, __m512i) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees AVX-512 F.
     unsafe {
         (_mm512_shuffle_i64x2::<0b10_00_10_00>(one, two), _mm512_shuffle_i64x2::<0b11_01_11_01>(one, two))
     }
@@ -170,7 +171,7 @@ impl Kernel for Avx512 {
 
     #[inline(always)]
     fn splat(self, word: u64) -> Words {
-        // SAFETY: the kernel proves the features.
+        // SAFETY: `self` proves the features.
         Words(unsafe { _mm512_set1_epi64(word.cast_signed()) })
     }
 
@@ -179,12 +180,12 @@ impl Kernel for Avx512 {
         Fields(self.splat(0))
     }
 
-    /// A permute gives each byte its code, a matrix product turns eight codes into eight planes of eight bits, and three
+    /// A permute gives each byte its code. A matrix product turns eight codes into eight planes of eight bits. Three
     /// rounds of shuffles bring each plane of all lanes into one register.
     #[inline(always)]
     fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
-        // SAFETY: the kernel proves the features; `all` gives the start of a whole block per lane, and both halves of the
-        // table are 64 bytes long.
+        // SAFETY: `self` proves the features. `all` gives the start of a whole block per lane. Both halves of the code
+        // table, `EVEN` and `ODD` are 64 bytes long.
         unsafe {
             let low = _mm512_loadu_si512(CODES.as_ptr().cast());
             let high = _mm512_loadu_si512(CODES.as_ptr().add(64).cast());
@@ -194,19 +195,19 @@ impl Kernel for Avx512 {
             for (bits, block) in pairs.iter_mut().zip(blocks.all(at)) {
                 _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
                 let bytes = _mm512_loadu_si512(block.cast());
-                // The last of them stands for all above, too: no grammar has them anywhere.
+                // Bytes above 127 get the code of 127, because no grammar allows any of these bytes.
                 let ascii = _mm512_min_epu8(bytes, _mm512_set1_epi8(127));
                 let codes = _mm512_permutex2var_epi8(low, ascii, high);
-                // Bit n of byte k of the product is bit k of byte 7 - n: the planes, backwards.
+                // Bit n of byte k of the product is bit k of byte 7 - n. So byte k is plane k with its bits reversed.
                 *bits = _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(UNITS), codes);
             }
-            // Of each two lanes the planes 0 2 4 6, and the planes 1 3 5 7.
+            // For each two lanes, the planes 0 2 4 6 and the planes 1 3 5 7.
             for pair in pairs.as_chunks_mut::<2>().0 {
                 let [one, two] = *pair;
                 *pair = [_mm512_permutex2var_epi8(one, even, two), _mm512_permutex2var_epi8(one, odd, two)];
             }
             let [even_01, odd_01, even_23, odd_23, even_45, odd_45, even_67, odd_67] = pairs;
-            // Of four lanes two planes, and then of eight lanes one.
+            // Two planes of four lanes per register, and then one plane of eight lanes.
             let (low_04, low_26) = halves(even_01, even_23);
             let (high_04, high_26) = halves(even_45, even_67);
             let (low_15, low_37) = halves(odd_01, odd_23);
@@ -226,7 +227,7 @@ impl Kernel for Avx512 {
 
     #[inline(always)]
     fn run(self, job: impl Job) {
-        // SAFETY: the kernel proves the features.
+        // SAFETY: `self` proves the features.
         unsafe { Self::shell(job) }
     }
 }

@@ -1,23 +1,25 @@
-//! The alphabet: what the streams tell apart of a byte ([`Classes`]), made of eight *planes*, one bit of each byte each.
+//! The byte classes that the bit streams use ([`Classes`]). They are derived from eight *planes*, each with one bit of
+//! every byte.
 //!
-//! Either these are the planes of a *code* ([`OfCodes`]). They mean little by themselves; every class is a function of three or so
-//! of them. A byte that no grammar has anywhere has the code 0, which is why bytes above 7F need no table. Or they are the
-//! bits of the bytes themselves ([`OfBits`]), for a machine on which codes cost more than they save. Padding with zeros is
-//! harmless in both.
+//! There are two kinds of planes. Those of [`OfCodes`] are the bits of a *code*, which a table gives for each byte. One
+//! plane means little, and a class is a function of about three. A byte that no grammar allows anywhere has the code 0,
+//! so bytes above 0x7F need no table. Those of [`OfBits`] are the bits of the bytes themselves, for machines on which
+//! codes cost more than they save. Padding with zeros is harmless in both.
 
 use std::ops::{BitAnd, BitOr, Not};
 
-/// A line terminator: LF, and CR.
+/// A byte of a line terminator: LF or CR.
 const END: u8 = 1 << 0;
-/// A punctuation mark that some grammar has, but not in plain hosts; with [`END`] it is CR.
+/// A punctuation mark that some grammar allows, but not in plain hosts. With [`END`], CR.
 const MARK: u8 = 1 << 1;
-/// What plain hosts are made of: letters, digits, "-" and ".".
+/// A byte of plain hosts: a letter, a digit, "-" or ".".
 const HOST: u8 = 1 << 2;
-/// With [`HOST`] a hexadecimal digit; with [`MARK`] one of "/" "?" "#" ":".
+/// With [`HOST`], a hexadecimal digit. With [`MARK`], one of "/" "?" "#" ":".
 const X: u8 = 1 << 3;
-/// With [`HOST`] a digit, "-" or "."; with [`MARK`] one of ":" "%" "~" "+".
+/// With [`HOST`], a digit, "-" or ".". With [`MARK`], one of ":" "%" "~" "+".
 const D: u8 = 1 << 4;
-/// Tell apart what the planes above do not: letters of common schemes, digits of noteworthy escapes, single marks.
+/// This plane and the next two tell apart the rest: letters of common schemes, digits of noteworthy escapes, single
+/// marks.
 const A: u8 = 1 << 5;
 const B: u8 = 1 << 6;
 const C: u8 = 1 << 7;
@@ -62,7 +64,7 @@ const fn code(byte: u8) -> u8 {
     }
 }
 
-/// The codes of the bytes below 80; those of all others are 0.
+/// The codes of the bytes below 0x80. All other bytes have the code 0.
 pub(crate) static CODES: [u8; 128] = {
     let mut codes = [0; 128];
     let mut byte = 0;
@@ -73,9 +75,9 @@ pub(crate) static CODES: [u8; 128] = {
     codes
 };
 
-/// The classes that the streams ask for, each a set of bytes: one bit for each byte read.
+/// The classes that the bit streams use. Each is a set of bytes, with one bit for each byte read.
 ///
-/// Each is made when it is asked for, so that few of them have to be kept at a time.
+/// Each class is computed when it is needed, so that few of them are kept at a time.
 pub(crate) trait Classes<W>: Copy {
     /// LF.
     fn newline(&self) -> W;
@@ -107,7 +109,7 @@ pub(crate) trait Classes<W>: Copy {
     /// "/" and "?".
     fn slash_question(&self) -> W;
 
-    /// "/" "?" "#" ":", one of which ends the first segment of a reference.
+    /// "/" "?" "#" ":". Each of these ends the first segment of a reference.
     fn delimiter(&self) -> W;
 
     /// ";".
@@ -116,10 +118,11 @@ pub(crate) trait Classes<W>: Copy {
     /// ";" and "=".
     fn semicolon_equals(&self) -> W;
 
-    /// What is legal in some grammar or in some place only, and not decided by streams: a quote, or a bracket.
+    /// The quote and the brackets. They are legal only in some grammars or places, and the table judges lines that have
+    /// one.
     fn odd(&self) -> W;
 
-    /// What no grammar has anywhere.
+    /// Bytes that no grammar allows anywhere.
     fn illegal(&self) -> W;
 
     /// Letters, digits, "-" and ".".
@@ -143,7 +146,7 @@ pub(crate) trait Classes<W>: Copy {
     /// ".".
     fn dot(&self) -> W;
 
-    /// The letter of both cases, as the others below.
+    /// The letter "h" in both cases. The methods for other letters work alike.
     fn h(&self) -> W;
 
     fn t(&self) -> W;
@@ -181,7 +184,7 @@ pub(crate) trait Classes<W>: Copy {
     fn eight(&self) -> W;
 }
 
-/// Words that logic is done with.
+/// Words with the bitwise operators that classes need.
 pub(crate) trait Logic:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
 {
@@ -189,7 +192,7 @@ pub(crate) trait Logic:
 
 impl<W: Copy + BitAnd<Output = W> + BitOr<Output = W> + Not<Output = W>> Logic for W {}
 
-/// Classes by code: for each bit of the codes, that bit of each byte read.
+/// Classes by code. Plane `n` has bit `n` of the code of each byte read.
 #[derive(Clone, Copy)]
 pub(crate) struct OfCodes<W>(pub(crate) [W; 8]);
 
@@ -425,12 +428,12 @@ impl<W: Logic> Classes<W> for OfCodes<W> {
     }
 }
 
-/// Classes by logic: each bit of each byte read, the lowest first.
+/// Classes by the bits of the bytes. Plane `n` has bit `n` of each byte read.
 #[derive(Clone, Copy)]
 pub(crate) struct OfBits<W>(pub(crate) [W; 8]);
 
 impl<W: Logic> OfBits<W> {
-    /// The bytes whose lower half is `n`.
+    /// The bytes whose low four bits are `n`.
     #[inline(always)]
     fn low(&self, n: usize) -> W {
         let [b0, b1, b2, b3, ..] = self.0;
@@ -449,7 +452,7 @@ impl<W: Logic> OfBits<W> {
         high & low
     }
 
-    /// The bytes 00 to 0F; the others by the upper half of theirs.
+    /// The bytes 0x00 to 0x0F. The other rows are also named after the high four bits of their bytes.
     #[inline(always)]
     fn row_0(&self) -> W {
         let [.., b4, b5, b6, b7] = self.0;
@@ -474,7 +477,7 @@ impl<W: Logic> OfBits<W> {
         self.rows_23() & b4
     }
 
-    /// Letters of both cases up to "o", with "@" and the grave accent.
+    /// Letters of both cases up to "o", "@" and the grave accent.
     #[inline(always)]
     fn rows_46(&self) -> W {
         let [.., b4, _, b6, b7] = self.0;
@@ -582,7 +585,7 @@ impl<W: Logic> Classes<W> for OfBits<W> {
     fn illegal(&self) -> W {
         let [b0, b1, b2, b3, b4, b5, b6, b7] = self.0;
         let control = !(b5 | b6) & !self.end();
-        // The space and the grave accent; "<" ">" "\\" "^"; "{" "|" "}" and DEL.
+        // `blank` is the space and the grave accent, `angle` is "<" ">" "\\" "^", and `brace` is "{" "|" "}" and DEL.
         let blank = b5 & !b4 & self.low(0);
         let angle = (((b5 | b6) & b4) & !(b5 & b6)) & (b3 & b2 & !b0);
         let brace = (b6 & b5 & b4) & (b3 & ((b1 & b0) | (b2 & !b1)));
@@ -614,7 +617,7 @@ impl<W: Logic> Classes<W> for OfBits<W> {
     #[inline(always)]
     fn alpha(&self) -> W {
         let [b0, b1, b2, b3, ..] = self.0;
-        // 27 to 31 are no letters, nor is 0.
+        // The low five bits of a letter are 1 to 26.
         let above_z = b3 & (b2 | (b1 & b0));
         (self.rows_57() & !above_z) | (self.rows_46() & !self.low(0))
     }
@@ -729,7 +732,8 @@ mod tests {
     }
 
     /// # Panics
-    /// When a class holds of `byte` that should not, or the other way round.
+    ///
+    /// If a class of `byte` is wrong.
     fn check(byte: u8, classes: impl Classes<u64>) {
         let lower = byte.to_ascii_lowercase();
         let is = |class: u64, of: &[u8], name: &str| {

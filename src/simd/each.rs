@@ -1,16 +1,16 @@
-//! For tests: all kernels, those too that this machine lacks.
+//! Runs a test with all kernels, including emulated ones that this machine lacks.
 
 use super::Kernel;
 use super::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512, Gfni, emulated};
 
-/// What is done with a kernel, whichever it is.
+/// What a test does with each kernel.
 pub(crate) trait Visit {
     fn visit<K: Kernel>(&mut self, name: &str, kernel: K);
 }
 
-/// Visits the portable kernel, those of this machine, and those whose instructions are emulated; the portable one first.
+/// Visits the portable kernel first, then the kernels of this machine, then those with emulated instructions.
 pub(crate) fn each(visit: &mut impl Visit) {
     visit.visit("portable", Portable);
     #[cfg(target_arch = "x86_64")]

@@ -1,15 +1,16 @@
-//! Which bytes are one of a few: a bit for each of 64 bytes, block by block. Not on lanes, so no part of [`super::Kernel`].
+//! Searches blocks of 64 bytes for a few byte values, and returns one bit per byte. It works on blocks in sequence and
+//! not on lanes, so it is not part of [`super::Kernel`].
 
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
 
 use super::BLOCK;
 
-/// Says in `found` of each of `blocks` which of its bytes are in `set`; the lowest bit is the first byte.
+/// Writes to `found` which bytes of each block are in `set`. The lowest bit is the first byte.
 ///
 /// # Panics
 ///
-/// When `found` is shorter than `blocks`.
+/// If `found` is shorter than `blocks`.
 pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
     let found = &mut found[..blocks.len()];
     #[cfg(target_arch = "x86_64")]
@@ -26,16 +27,16 @@ pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
     }
 }
 
-/// The bits of one block, in a way of which compilers make vectors.
+/// Searches one block. Compilers turn this form into vector instructions.
 #[allow(clippy::needless_bitwise_bool, reason = "without branches")]
 fn bits(set: [u8; 3], block: &[u8; BLOCK]) -> u64 {
     let is_in = block.map(|byte| u8::from((byte == set[0]) | (byte == set[1]) | (byte == set[2])));
-    // Those of eight bytes come together in the top byte.
+    // The product gathers the bits of eight bytes in the top byte.
     let gather = |eight: &[u8; 8]| u64::from_le_bytes(*eight).wrapping_mul(0x0102_0408_1020_4080) >> 56;
     is_in.as_chunks().0.iter().rev().fold(0, |bits, eight| bits << 8 | gather(eight))
 }
 
-/// Says of eight blocks which of their bytes are `byte`, by instructions that every machine of the target has.
+/// Searches eight blocks for `byte`, with instructions that every machine of the target has.
 #[inline(never)]
 pub(crate) fn find_one(byte: u8, blocks: &[[u8; BLOCK]; 8]) -> [u64; 8] {
     #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
@@ -44,12 +45,13 @@ pub(crate) fn find_one(byte: u8, blocks: &[[u8; BLOCK]; 8]) -> [u64; 8] {
     return transposed(byte, blocks);
 }
 
-/// One block of them.
+/// Searches one block for `byte`.
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 #[inline(always)]
 fn by_sse2(byte: u8, block: &[u8; BLOCK]) -> u64 {
     block.as_chunks::<16>().0.iter().rev().fold(0, |bits, bytes| {
-        // SAFETY: it is compiled for machines that have SSE2; the array has the 16 bytes that are read, aligned or not.
+        // SAFETY: this is only compiled for machines that have SSE2. The array has the 16 bytes that are read, and need
+        // not be aligned.
         let equal = unsafe {
             let bytes = _mm_loadu_si128(bytes.as_ptr().cast());
             _mm_movemask_epi8(_mm_cmpeq_epi8(bytes, _mm_set1_epi8(byte.cast_signed())))
@@ -58,10 +60,11 @@ fn by_sse2(byte: u8, block: &[u8; BLOCK]) -> u64 {
     })
 }
 
-/// What [`find_one`] says, in a way of which compilers make vectors: its rows are long enough, and all bytes of a row have the same bit.
+/// Does what [`find_one`] does, in a form that compilers turn into vector instructions. Its rows are long enough for
+/// that, and all bytes of a row have the same bit.
 #[cfg(any(not(all(target_arch = "x86_64", target_feature = "sse2")), test))]
 fn transposed(byte: u8, blocks: &[[u8; BLOCK]; 8]) -> [u64; 8] {
-    // Bit `block` of byte `n`.
+    // Bit `block` of element `n` is for byte `n` of that block.
     let mut found = [0_u8; BLOCK];
     for (block, bytes) in blocks.iter().enumerate() {
         let bit = 1 << block;
@@ -78,8 +81,8 @@ fn transposed(byte: u8, blocks: &[[u8; BLOCK]; 8]) -> [u64; 8] {
     masks.map(u64::from_le_bytes)
 }
 
-/// Bit `a` of byte `b` for bit `b` of byte `a`: blocks of one bit, of two by two, and of four by four change places with
-/// those on the other side of the diagonal.
+/// Transposes eight by eight bits: bit `a` of byte `b` becomes bit `b` of byte `a`. First single bits, then squares of
+/// two by two and of four by four swap places across the diagonal.
 #[cfg(any(not(all(target_arch = "x86_64", target_feature = "sse2")), test))]
 #[inline(always)]
 const fn transpose(mut bits: u64) -> u64 {
@@ -95,7 +98,7 @@ const fn transpose(mut bits: u64) -> u64 {
 mod tests {
     use super::*;
 
-    /// Each byte value at each place, among bytes that are in the set or are not.
+    /// Tests each byte value at each index, between bytes that are in the set or are not.
     #[test]
     fn all_bytes_in_all_places() {
         let set = [b'"', b',', 0xff];

@@ -1,16 +1,16 @@
-//! Kernels: lane words and their operations, and 64 bytes of each lane to planes; the only code that differs per target.
+//! Kernels: the operations on lane words, and the conversion of 64 bytes of each lane to planes.
 //!
-//! A kernel knows bytes and their codes (`byte_class.rs`), no grammar and no line. Each kernel is a value that can only be
-//! had by detecting what it needs, so that holding one is the proof that its instructions may be used; the same holds for
-//! its words, which only a kernel makes. All logic is written once, generic over `Kernel`, and compiled inside one shell
-//! per target (`Kernel::run`).
+//! This folder has the only code that differs per target. A kernel knows bytes and their codes (`byte_class`). It knows
+//! no grammar and no line. A kernel is a value that only detection returns, so holding one proves that its instructions
+//! exist. Only a kernel creates words, so they are proof too. All logic is written once, generic over `Kernel`. Each
+//! target compiles it in a shell (`Kernel::run`).
 
 #![allow(unsafe_code, reason = "vector instructions, and blocks read by pointer")]
 
 pub(crate) mod byte_class;
 
-/// Defines a kernel from one list of features: a value that only detecting all of them gives, and the shell in which code is
-/// compiled for them.
+/// Defines a kernel from a list of features: a value that exists only if all features are detected, and a shell that
+/// compiles code for them.
 #[cfg(target_arch = "x86_64")]
 macro_rules! token {
     ($token:ident: $($feature:tt)*) => {
@@ -18,16 +18,16 @@ macro_rules! token {
     };
 }
 
-/// Defines a kernel by whether this machine has it, and for which features its shell compiles.
+/// Defines a kernel from the condition that this machine has it, and from the features that its shell compiles for.
 #[cfg(target_arch = "x86_64")]
 macro_rules! proof {
     ($token:ident, $has:expr, $($feature:tt)*) => {
-        /// The proof that this machine has the instructions.
+        /// Proves that this machine has the instructions.
         #[derive(Clone, Copy, Debug)]
         pub(crate) struct $token(());
 
         impl $token {
-            /// The proof, if this machine has it.
+            /// Returns the proof if this machine has the instructions.
             pub(crate) fn detect() -> Option<Self> {
                 ($has).then_some(Self(()))
             }
@@ -45,7 +45,7 @@ macro_rules! proof {
     };
 }
 
-/// Defines the bitwise operators of words, which prove the features.
+/// Defines the bitwise operators of words. A word proves the features.
 #[cfg(target_arch = "x86_64")]
 macro_rules! operators {
     ($and:ident $or:ident $xor:ident, ones: $ones:ident) => {
@@ -53,7 +53,7 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn bitand(self, other: Self) -> Self {
-                // SAFETY: words prove the features.
+                // SAFETY: `self` proves the features.
                 Self(unsafe { $and(self.0, other.0) })
             }
         }
@@ -62,7 +62,7 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn bitor(self, other: Self) -> Self {
-                // SAFETY: words prove the features.
+                // SAFETY: `self` proves the features.
                 Self(unsafe { $or(self.0, other.0) })
             }
         }
@@ -71,7 +71,7 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn bitxor(self, other: Self) -> Self {
-                // SAFETY: words prove the features.
+                // SAFETY: `self` proves the features.
                 Self(unsafe { $xor(self.0, other.0) })
             }
         }
@@ -80,7 +80,7 @@ macro_rules! operators {
             type Output = Self;
             #[inline(always)]
             fn not(self) -> Self {
-                // SAFETY: words prove the features.
+                // SAFETY: `self` proves the features.
                 Self(unsafe { $xor(self.0, $ones(-1)) })
             }
         }
@@ -109,15 +109,16 @@ use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use crate::simd::byte_class::Classes;
 
-/// Has the stack of a function aligned as words are. Otherwise compilers may put words aside unaligned, half of them across two lines
-/// of the cache.
+/// Aligns the stack of a function for words. Otherwise compilers may spill words unaligned, and half of the spills
+/// cross two cache lines.
 #[cfg(target_arch = "x86_64")]
 #[repr(align(64))]
 struct Aligned {
     _space: u64,
 }
 
-/// In each eight bytes, byte `n` has bit `n` alone: the matrix product with it moves bits to bytes.
+/// In each group of eight bytes, byte `n` has only bit `n` set. The matrix product with eight other bytes transposes
+/// their bits.
 #[cfg(target_arch = "x86_64")]
 const UNITS: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
 
@@ -137,33 +138,34 @@ pub(crate) const LANES: usize = 8;
 /// How many bytes of each lane one word describes.
 pub(crate) const BLOCK: usize = 64;
 
-/// One bit for each of 64 bytes of each lane; the lowest bit is the first byte.
+/// One bit for each of 64 bytes of each lane. The lowest bit is the first byte.
 pub(crate) trait Word:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + BitXor<Output = Self> + Not<Output = Self>
 {
-    /// Every bit one byte on; the first gets the last bit of the word of the 64 bytes before, of which `before` is what
-    /// [goes on](Self::going_on).
+    /// Moves every bit to the next byte. The last bit of the previous word becomes the first bit. `before` is what
+    /// [`Word::going_on`] returned for the previous word.
     fn moved(self, before: Self) -> Self;
 
-    /// What goes on of a word into [`Word::moved`] of the next: its last bit, as its first or where it is.
+    /// What a word carries into [`Word::moved`] of the next word: its last bit, either in place or as the first bit.
     #[inline(always)]
     fn going_on(self) -> Self {
         self
     }
 
-    /// The sum of each lane, without what does not fit.
+    /// The sum of each lane, without the carry out of its last bit.
     fn plus(self, other: Self) -> Self;
 
-    /// The last bit of each lane, as its first.
+    /// The last bit of each lane, as the first bit.
     fn top(self) -> Self;
 
-    /// Itself, made here and now: where registers are few, compilers otherwise keep all it is made of until it is asked for.
+    /// Returns the word itself, computed at this point. With few registers, compilers otherwise keep all its inputs
+    /// until it is needed.
     #[inline(always)]
     fn made(self) -> Self {
         self
     }
 
-    /// Whether [`Counts`] have to be told that this is a crowd: more bits than can be counted the short way.
+    /// Whether [`Counts::add`] needs `CROWDED` for this word: it has more bits than can be counted the short way.
     fn is_crowded(self) -> bool;
 
     /// Whether the first or the last bit of any lane is set.
@@ -178,37 +180,37 @@ pub(crate) trait Word:
         self.lanes() != 0
     }
 
-    /// Writes one word per lane; leaves the places of lanes that the kernel does not have.
+    /// Writes one word per lane. The elements for lanes that the kernel does not have stay unchanged.
     fn store(self, to: &mut [u64; LANES]);
 }
 
-/// How many bits were set in words of four kinds.
+/// Counters of the bits set in words of four kinds.
 pub(crate) trait Counts<W>: Copy {
-    /// How many times one may add, each time that `CROWDED` was said counted as [`Self::CROWD`] times.
+    /// How many additions there is room for. An addition with `CROWDED` counts as [`Self::CROWD`] additions.
     const ROOM: usize;
 
-    /// For how many others there would be room in place of four words that are crowded.
+    /// How many other additions need as much room as one with `CROWDED`.
     const CROWD: usize;
 
-    /// Adds the bits of four words. Unless all of them are part of a word that is not crowded, `CROWDED` has to be said.
+    /// Adds the bits of four words. `CROWDED` may only be false if all four are parts of one word that is not crowded.
     fn add<const CROWDED: bool>(&mut self, counted: [W; 4]);
 
-    /// What has been counted.
+    /// The four totals over all lanes.
     fn totals(self) -> [u64; 4];
 }
 
-/// A set of instructions that this machine has.
+/// An instruction set that this machine has.
 pub(crate) trait Kernel: Copy {
     /// Its lane words.
     type Word: Word;
 
-    /// What it makes the classes of bytes of.
+    /// How it derives the byte classes from planes.
     type Classes: Classes<Self::Word> + From<[Self::Word; 8]>;
 
-    /// How many steps have their planes made before the logic of the first of them.
+    /// For how many steps the planes are made before the logic of the first of these steps.
     const AT_ONCE: usize;
 
-    /// How it counts.
+    /// Its counters.
     type Counts: Counts<Self::Word>;
 
     /// How many lanes it has, at most [`LANES`].
@@ -217,25 +219,25 @@ pub(crate) trait Kernel: Copy {
     /// The same word in each lane.
     fn splat(self, word: u64) -> Self::Word;
 
-    /// Counts of nothing.
+    /// Counters at zero.
     fn counts(self) -> Self::Counts;
 
-    /// The planes of block `at` of each lane, of which come its classes.
+    /// The planes of block `at` of each lane. The classes are derived from them.
     ///
     /// # Panics
     ///
-    /// When `blocks` has no block `at`.
+    /// If `blocks` has no block `at`.
     fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Self::Word; 8];
 
-    /// Asks for memory that is wanted some steps later, while the logic of block `at` is done; does nothing if [`Self::planes`] asks.
+    /// Prefetches memory for later steps, during the logic of block `at`. Does nothing if [`Self::planes`] prefetches.
     #[inline(always)]
     fn ask(self, _blocks: &Blocks<'_>, _at: usize) {}
 
-    /// Does a job, compiled for the instructions that this kernel stands for.
+    /// Runs a job that is compiled for the instructions of this kernel.
     fn run(self, job: impl Job);
 }
 
-/// Work on the words of a kernel; `run` is to be inlined always.
+/// Work on the words of a kernel. `run` must always be inlined, so that it is compiled for the kernel's instructions.
 pub(crate) trait Job {
     /// Does the work.
     fn run(self);
@@ -249,10 +251,10 @@ pub(crate) struct Blocks<'a> {
 }
 
 impl<'a> Blocks<'a> {
-    /// As many blocks as each of the first `n` of `lanes` has.
+    /// The whole blocks of the first `n` of `lanes`: as many as each of them has.
     pub(crate) fn new(lanes: &[&'a [u8]; LANES], n: usize) -> Self {
         let n_blocks = lanes[..n].iter().map(|lane| lane.len() / BLOCK).min().unwrap_or(0);
-        // Those behind are never read; a kernel that has fewer lanes reads as many as it has.
+        // The pointers after the first `n` are never read. A kernel with fewer lanes reads only its own.
         let last = lanes[n - 1];
         let lane = |at: usize| if at < n { lanes[at] } else { last };
         Self { lanes: std::array::from_fn(|at| lane(at).as_ptr()), len: n_blocks, bytes: PhantomData }
@@ -267,15 +269,15 @@ impl<'a> Blocks<'a> {
     ///
     /// # Panics
     ///
-    /// When there is no block `at`.
+    /// If there is no block `at`.
     #[inline(always)]
     fn all(&self, at: usize) -> [*const u8; LANES] {
         assert!(at < self.len, "no such block");
-        // SAFETY: each lane has `len` blocks (`new`), of which this is one.
+        // SAFETY: each lane has `len` blocks (`new`), and `at` is less than `len`.
         self.lanes.map(|lane| unsafe { lane.add(at * BLOCK) })
     }
 
-    /// Where block `at` of each lane is, if it has one.
+    /// The address of block `at` of each lane. The block may not exist, so the address is only for prefetches.
     #[inline(always)]
     #[cfg(target_arch = "x86_64")]
     fn where_is(&self, at: usize) -> [*const u8; LANES] {
@@ -295,13 +297,14 @@ impl<'a> Blocks<'a> {
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum KernelId {
-    /// The machine's table over several lanes; no vectors, but to find the LFs with what every machine of the target has. Runs anywhere.
+    /// The table over several lanes. It uses vectors only to find LFs, with instructions that every machine of the
+    /// target has. Runs anywhere.
     Portable,
     /// x86-64 with AVX2, BMI and POPCNT.
     Avx2,
-    /// The same with GFNI (processors of Intel for clients from Alder Lake on, and Sierra Forest).
+    /// x86-64 with AVX2, BMI, POPCNT and GFNI (Intel's client processors from Alder Lake on, and Sierra Forest).
     Avx2Gfni,
-    /// x86-64 with AVX-512: F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, and GFNI (Ice Lake and Zen 4, and what came after).
+    /// x86-64 with AVX-512: F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, and GFNI (Ice Lake, Zen 4 and later).
     Avx512,
 }
 
@@ -320,7 +323,7 @@ impl KernelId {
         }
     }
 
-    /// The kernel of that name.
+    /// The kernel of this name.
     #[must_use]
     pub fn from_name(name: &str) -> Option<Self> {
         Self::ALL.iter().copied().find(|kernel| kernel.name() == name)
@@ -347,7 +350,7 @@ impl KernelId {
         Self::ALL.iter().copied().filter(|kernel| kernel.is_available())
     }
 
-    /// The fastest that this machine has.
+    /// The fastest kernel that this machine has.
     #[must_use]
     pub fn best() -> Self {
         Self::available().last().unwrap_or(Self::Portable)

@@ -1,11 +1,11 @@
-//! Lane words as plain `u64`: what every operation of a kernel means, one line each.
+//! Lane words as plain `u64`. This defines each operation of a kernel in one line.
 
 use std::ops::{BitAnd, BitOr, BitXor, Not};
 
 use super::{BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::simd::byte_class::{CODES, OfCodes};
 
-/// Lanes without vectors: the definition that the other kernels are tested against.
+/// A kernel without vectors. The other kernels are tested against it.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Portable;
 

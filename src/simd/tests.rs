@@ -1,4 +1,4 @@
-//! Every kernel against the portable one, operation by operation.
+//! Compares every operation of every kernel with the portable kernel.
 
 use super::each::{Visit, each};
 use super::portable::{Portable, Words};
@@ -9,13 +9,14 @@ use crate::simd::byte_class::{Classes, OfCodes};
 #[path = "../../tests/page/mod.rs"]
 mod page;
 
-/// How often a random case is drawn: Miri takes its time.
+/// How many random cases are drawn. Miri is slow.
 const TIMES: usize = if cfg!(miri) { 3 } else { 3000 };
 
-/// What is in the places of lanes that a kernel does not have.
+/// The value in elements for lanes that a kernel does not have.
 const NOT_A_LANE: u64 = 0x0123_4567_89ab_cdef;
 
-/// A test that runs for one kernel at a time. What it asks of the kernel is a [`Job`], which runs in the kernel's shell as the scan does.
+/// A test that runs for one kernel at a time. It calls the kernel in a [`Job`], which runs in the kernel's shell like
+/// the scan.
 trait Check: Copy {
     fn check<K: Kernel>(self, kernel: K);
 }
@@ -39,7 +40,7 @@ fn with_each(name: &str, check: impl Check) {
     println!("{name}: {}", visit.covered.join("; "));
 }
 
-/// Numbers that follow from a seed (splitmix64).
+/// Pseudo-random numbers from a seed (splitmix64).
 struct Numbers(u64);
 
 impl Numbers {
@@ -50,7 +51,7 @@ impl Numbers {
         mixed ^ (mixed >> 31)
     }
 
-    /// A word of bits as likely set as not, seldom set, or mostly set.
+    /// A word whose bits are set half of the time, seldom, or mostly.
     fn word(&mut self) -> u64 {
         let (a, b) = (self.next(), self.next());
         [a, a & b & self.next(), a | b | self.next()][usize::try_from(self.next() % 3).unwrap()]
@@ -65,7 +66,7 @@ impl Numbers {
     }
 }
 
-/// Words in which something may go wrong at the border of a byte, a field or the word.
+/// Words that test the borders of bytes, of counter fields and of words.
 fn edges() -> Vec<u64> {
     let mut edges = vec![0, u64::MAX, 0x5555_5555_5555_5555, 0xaaaa_aaaa_aaaa_aaaa, 0x00ff_00ff_00ff_00ff];
     for bit in [0, 1, 7, 8, 15, 16, 31, 32, 47, 48, 62, 63] {
@@ -74,7 +75,7 @@ fn edges() -> Vec<u64> {
     edges
 }
 
-/// The lanes of a kernel's word: LFs where the bits are.
+/// A kernel's word with these lanes. It is loaded from blocks with an LF at each bit.
 #[inline(always)]
 fn loaded<K: Kernel>(kernel: K, words: [u64; LANES]) -> K::Word {
     let blocks = words.map(|word| -> [u8; BLOCK] {
@@ -92,7 +93,8 @@ fn stored(word: impl Word) -> [u64; LANES] {
 }
 
 /// # Panics
-/// When the lanes that the kernel has are not those expected, or others have been written.
+///
+/// If the lanes that the kernel has are not as expected, or if other elements have been written.
 #[inline(always)]
 fn expect<K: Kernel>(word: K::Word, expected: Words, what: &str) {
     let Words(mut expected) = expected;
@@ -141,7 +143,7 @@ struct OnWords;
 impl Check for OnWords {
     fn check<K: Kernel>(self, kernel: K) {
         let edges = edges();
-        // A word and its neighbour differ, so that nothing can come from the wrong lane unseen.
+        // Neighbouring lanes differ, so that a bit from the wrong lane is noticed.
         for shift in (0..edges.len()).step_by(if cfg!(miri) { 9 } else { 1 }) {
             for from in (0..edges.len()).step_by(if cfg!(miri) { 30 } else { 1 }) {
                 let one = std::array::from_fn(|lane| edges[(from + lane) % edges.len()]);
@@ -156,7 +158,7 @@ impl Check for OnWords {
         for &edge in &edges {
             kernel.run(OnSplat(kernel, edge));
         }
-        // One bit alone in one lane alone.
+        // A single bit in a single lane.
         for n in (0..64 * LANES).step_by(if cfg!(miri) { 71 } else { 1 }) {
             let alone = std::array::from_fn(|lane| if lane == n / 64 { 1 << (n % 64) } else { 0 });
             kernel.run(OnTwoWords(kernel, alone, [0; LANES]));
@@ -169,7 +171,7 @@ fn words() {
     with_each("words", OnWords);
 }
 
-/// Counts of random words.
+/// Counters of random words.
 struct OnRandomCounts<K>(K);
 
 impl<K: Kernel> Job for OnRandomCounts<K> {
@@ -179,7 +181,7 @@ impl<K: Kernel> Job for OnRandomCounts<K> {
         let mut numbers = Numbers(2);
         for n in 0..TIMES.div_ceil(30) {
             let (mut counts, mut expected) = (kernel.counts(), [0; 4]);
-            // As often as there is room for: all bits, at random, or at most one in each byte.
+            // Fills the counters: with all bits, with random bits, or with at most one bit per byte.
             let mut room = K::Counts::ROOM.min(if cfg!(miri) { 40 } else { 300 });
             while room >= K::Counts::CROWD {
                 let counted: [[u64; LANES]; 4] = std::array::from_fn(|_| match (n + room) % 5 {
@@ -268,7 +270,8 @@ fn all_classes<W>(c: impl Classes<W>) -> [W; 35] {
     ]
 }
 
-/// The classes of all blocks of these lanes, which have to be those of the portable kernel. It has lanes behind the kernel's, which are empty.
+/// Compares the classes of all blocks of these lanes with the portable kernel. If the portable kernel has more lanes,
+/// only the kernel's own lanes are compared.
 struct OnLanes<'a, K>(K, &'a [&'a [u8]; LANES]);
 
 impl<K: Kernel> Job for OnLanes<'_, K> {
@@ -295,7 +298,7 @@ struct OnBlocks;
 
 impl Check for OnBlocks {
     fn check<K: Kernel>(self, kernel: K) {
-        // Every byte in every place of every lane, beside others that differ from place to place and lane to lane.
+        // Every byte at every index of every lane. The bytes beside it differ by index and lane.
         for factor in if cfg!(miri) { 0..1 } else { 0..8 } {
             for first in (0..=u8::MAX).step_by(if cfg!(miri) { 64 } else { 1 }) {
                 let blocks: [[u8; BLOCK]; LANES] = std::array::from_fn(|lane| {
@@ -306,7 +309,7 @@ impl Check for OnBlocks {
         }
         let mut numbers = Numbers(3);
         for n in 0..TIMES {
-            // Three blocks, at all distances from the borders that vectors like.
+            // Three blocks, at all offsets from an aligned address.
             let bytes: [_; LANES] =
                 std::array::from_fn(|_| (0..4).flat_map(|_| numbers.block()).collect::<Vec<u8>>());
             kernel.run(OnLanes(kernel, &std::array::from_fn(|lane| &bytes[lane][(n + lane) % BLOCK..])));

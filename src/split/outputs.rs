@@ -1,4 +1,5 @@
-//! The two outputs of a split: what comes next of the inputs, and what of it can stand in one file.
+//! Writes the two outputs of a split, chunk by chunk in order. This file decides which inputs can share an output. It
+//! does not judge lines.
 
 use std::io::{self, Write};
 
@@ -11,7 +12,7 @@ use crate::run::Failure;
 use crate::run::pipeline::Lent;
 use crate::scan::record_fields;
 
-/// Where something goes.
+/// The destination of a line or record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum To {
     Accepted,
@@ -20,15 +21,15 @@ pub(super) enum To {
     Nowhere,
 }
 
-/// A piece of an input, split.
+/// The result of splitting one chunk.
 pub(super) struct Parts {
     pub(super) input: u32,
     pub(super) format: Format,
-    /// Bytes that go on with the last record of the piece before.
+    /// Bytes that continue the last record of the previous chunk.
     pub(super) gap: Vec<u8>,
-    /// Lines or records that are kept.
+    /// Accepted lines or records.
     pub(super) to_accepted: Option<Lent>,
-    /// What there is for the other output, lines or rows.
+    /// Lines or rows for the refused output.
     pub(super) to_refused: Vec<u8>,
     pub(super) header: Option<Header>,
     /// Where the last record went.
@@ -64,18 +65,18 @@ impl Parts {
 /// The first record of a table, which names its columns.
 pub(super) struct Header {
     pub(super) text: Vec<u8>,
-    /// How many bytes stand before it in what goes to the accepted ones, and to the others.
+    /// How many bytes precede it in what goes to the accepted and to the refused output.
     pub(super) at: [usize; 2],
 }
 
-/// Both outputs, and what is in them so far.
+/// Both outputs, and what has been written to them.
 pub(super) struct Outputs<'a, 'i> {
     sides: [Side<'a>; 2],
     form: Form,
     inputs: &'i [Input],
-    /// What they hold, and the input that began it.
+    /// The format of the outputs, and the first input, which determined it.
     format: Option<(Format, u32)>,
-    /// The header of the table that they are.
+    /// The column names of the table in the outputs.
     header: Option<Vec<u8>>,
     /// Where the last record went.
     last: To,
@@ -99,11 +100,12 @@ impl<'a, 'i> Outputs<'a, 'i> {
         }
     }
 
-    /// Writes what comes next; all pieces have to come in order. What cannot stand behind what has been written is a failure of its
-    /// input, and left out.
+    /// Writes the next chunk. Chunks must come in order.
+    ///
+    /// An input that cannot follow what has been written is a failure, and is left out.
     ///
     /// # Errors
-    /// When an output cannot be written to, or the last one that was wanted is no longer read.
+    /// If an output cannot be written, or the last wanted output has no reader any more.
     pub(super) fn take(&mut self, parts: Parts) -> io::Result<()> {
         if self.split.failures.last().is_some_and(|failure| failure.input == parts.input) {
             return Ok(());
@@ -151,7 +153,7 @@ impl<'a, 'i> Outputs<'a, 'i> {
         Ok(())
     }
 
-    /// Ends what is open.
+    /// Ends an unfinished row, and returns the counts.
     ///
     /// # Errors
     /// As [`Outputs::take`].
@@ -163,14 +165,14 @@ impl<'a, 'i> Outputs<'a, 'i> {
         Ok(self.split)
     }
 
-    /// Notes that an input cannot stand behind the `first`.
+    /// Notes that an input cannot share the outputs with input `first`.
     fn fail(&mut self, input: u32, why: &str, first: u32) {
         let first = self.inputs.get(first as usize).map_or("?", Input::name);
         let error = io::Error::other(format!("{why} {first}: split it alone"));
         self.split.failures.push(Failure { input, error });
     }
 
-    /// Goes on with the last record.
+    /// Writes `gap`, which continues the last record.
     fn go_on(&mut self, gap: &[u8]) -> io::Result<()> {
         let mut row = String::new();
         if self.form == Form::Tsv && self.last == To::Refused {
@@ -189,12 +191,12 @@ impl<'a, 'i> Outputs<'a, 'i> {
         self.write_on([accepted, refused])
     }
 
-    /// Writes to each side what is for it, whole lines.
+    /// Writes whole lines to each side.
     pub(super) fn write(&mut self, parts: [&[u8]; 2]) -> io::Result<()> {
         self.each(parts, Side::write)
     }
 
-    /// The same, where it goes on with what was written last.
+    /// Writes bytes to each side that continue its last line.
     fn write_on(&mut self, parts: [&[u8]; 2]) -> io::Result<()> {
         self.each(parts, Side::write_on)
     }
@@ -221,7 +223,7 @@ impl<'a, 'i> Outputs<'a, 'i> {
 
 /// One of the two outputs.
 struct Side<'a> {
-    /// `None` if it is not wanted, or nobody reads it any more.
+    /// `None` if it is not wanted, or has no reader any more.
     out: Option<&'a mut (dyn Write + Send)>,
     /// Whether the line written last lacks its LF.
     is_open: bool,
@@ -240,7 +242,7 @@ impl<'a> Side<'a> {
         self.write_on(lines)
     }
 
-    /// Writes what goes on with the line written last.
+    /// Writes bytes that continue the last line.
     fn write_on(&mut self, bytes: &[u8]) -> io::Result<()> {
         let (Some(out), Some(last)) = (&mut self.out, bytes.last()) else { return Ok(()) };
         self.is_open = *last != b'\n';

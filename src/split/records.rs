@@ -1,6 +1,8 @@
-//! Records in two: those whose URLs are all accepted, byte for byte, and the others with what is wrong with them.
+//! Splits records: those whose URLs are all accepted are copied byte for byte, the others are written with their
+//! defects.
 //!
-//! A record is judged field by field. A header or a comment is no record, and both outputs need it to be read.
+//! A record is judged field by field. Headers and comments are not records. They go to both outputs, which cannot be
+//! read without them. This file does not know how records are written.
 
 use std::io;
 
@@ -12,8 +14,10 @@ use crate::records::{Format, Found, Part, Reader, Skip, Whole, without_end};
 use crate::run::pipeline::Lent;
 use crate::scan::record_fields;
 
+/// Checks that records of a format can be split with these options.
+///
 /// # Errors
-/// When the records of a format cannot be put together in other files, or are not wanted there.
+/// If such records cannot be assembled in other files, or only lists are allowed.
 pub(super) fn check(format: Format, options: &Options) -> io::Result<()> {
     if format != Format::Lines && options.lists_only {
         let why = format!(
@@ -35,17 +39,17 @@ pub(super) fn check(format: Format, options: &Options) -> io::Result<()> {
     ))
 }
 
-/// Splits pieces of records.
+/// Splits chunks of records.
 pub(super) struct Splitter<'a> {
     pub(super) options: &'a Options,
-    /// Which of the two outputs is wanted.
+    /// Whether each output is wanted.
     pub(super) accepted: bool,
     pub(super) refused: bool,
 }
 
 impl Splitter<'_> {
-    /// Splits whole records of `input`, its number and its name, which `reader` reads. The last goes on in the next piece if it
-    /// `is_open`.
+    /// Splits whole records of `input`, given by number and name, which `reader` reads. If `is_open`, the last record
+    /// continues in the next chunk.
     pub(super) fn split(
         &self,
         mut bytes: Lent,
@@ -60,7 +64,7 @@ impl Splitter<'_> {
         let mut parts = Parts::new(input.0, found.format);
         parts.gap = whole[records.mark..begin].to_vec();
         parts.boms = u64::from(records.mark > 0);
-        // What is not kept among the accepted ones, and how long that is.
+        // The ranges that are not kept in the accepted output, and their total length.
         let (mut gone, mut n_gone) = (Vec::new(), 0);
         while let Some(record) = records.next() {
             let text = &whole[record.range.clone()];
@@ -93,7 +97,7 @@ impl Splitter<'_> {
                     push_place(&mut row, input.1, record.line, offset);
                     self.push_causes(&mut row, &fate);
                     escape::push(&mut row, without_end(text));
-                    // What goes on has more to come.
+                    // The row of a record that continues in the next chunk is not complete yet.
                     if !is_open || record.range.end < whole.len() {
                         row.push('\n');
                     }
@@ -121,7 +125,7 @@ impl Splitter<'_> {
         parts
     }
 
-    /// Says what becomes of a record, and notes what is in it.
+    /// Decides what becomes of a record, and notes its fields in `found`.
     fn judge<'f, 'a>(
         &self,
         record: &Whole<'f, 'a>,
@@ -155,7 +159,7 @@ impl Splitter<'_> {
         }
     }
 
-    /// Appends, for each grammar, why a record is refused.
+    /// Appends for each grammar why the record is refused.
     fn push_causes(&self, row: &mut String, fate: &Fate<'_, '_>) {
         let mut digits = itoa::Buffer::new();
         for grammar in self.options.by.iter() {
@@ -186,19 +190,19 @@ impl Splitter<'_> {
 enum Fate<'f, 'a> {
     Accepted,
     Refused(Why<'f, 'a>),
-    /// It is a blank line.
+    /// A blank line.
     Blank,
-    /// It names the columns of a table.
+    /// A header that names the columns of a table.
     Header,
-    /// It is a comment, or a header that may stand anywhere.
+    /// A comment, or a header that may occur anywhere.
     Remark,
 }
 
 /// Why a record is refused.
 enum Why<'f, 'a> {
-    /// One of its fields is.
+    /// At least one of these fields is refused.
     Fields(&'f [Part<'a>]),
-    /// For a reason that lies at that byte of it.
+    /// The record itself, for a cause at this byte of it.
     Record(&'static str, u64),
 }
 

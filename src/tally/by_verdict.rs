@@ -1,4 +1,5 @@
-//! Lines by verdict, and these by schemes that are not known by name, of which a bounded number keep theirs.
+//! Lines by verdict ([`ByVerdict`]), and by scheme for schemes that are not known in advance ([`OtherSchemes`]). Only
+//! a bounded number of these schemes is counted by name. This file judges nothing.
 
 use std::collections::{BTreeSet, HashMap};
 use std::fmt;
@@ -9,12 +10,14 @@ use serde::{Deserialize, Serialize};
 use crate::grammar::scheme::scheme_len;
 use crate::grammar::{Grammar, Verdict};
 
-/// How many schemes keep their name in a tally, those of [`KNOWN`](crate::grammar::scheme::KNOWN) not counted. The shorter name comes first, and of two
-/// as long the smaller; lines of all others are counted together. A name among the first of a whole corpus is among the
-/// first of every part of it, so that the bound cannot make two tallies of the same lines differ.
+/// How many schemes are counted by name, besides those of [`KNOWN`](crate::grammar::scheme::KNOWN).
+///
+/// Shorter names are preferred, and smaller ones among names of equal length. Lines of all other schemes are counted
+/// together. A name that a whole corpus keeps is also kept by each part of it. So the bound cannot make two tallies
+/// of the same lines differ.
 pub const MAX_SCHEMES: usize = 1000;
 
-/// The longest scheme that is counted under its name, in bytes; together with [`MAX_SCHEMES`] it bounds a tally's size.
+/// The longest scheme that is counted by name, in bytes. Together with [`MAX_SCHEMES`] it bounds the size of a tally.
 pub const MAX_SCHEME_LEN: usize = 255;
 
 /// Lines by verdict.
@@ -34,7 +37,7 @@ impl fmt::Debug for ByVerdict {
     }
 }
 
-/// The verdicts that occur, by their bits, each with its lines.
+/// Lists the verdicts that occur as pairs of their bits and their lines.
 impl From<ByVerdict> for Vec<(u8, u64)> {
     fn from(counts: ByVerdict) -> Self {
         counts.sets().map(|(verdict, lines)| (verdict.bits(), lines)).collect()
@@ -58,13 +61,13 @@ impl TryFrom<Vec<(u8, u64)>> for ByVerdict {
 }
 
 impl ByVerdict {
-    /// Counts lines.
+    /// Counts lines of one verdict.
     #[inline(always)]
     pub(crate) fn count(&mut self, verdict: Verdict, lines: u64) {
         self.0[usize::from(verdict.bits())] += lines;
     }
 
-    /// Counts one line less.
+    /// Removes one counted line.
     pub(crate) fn take_one(&mut self, verdict: Verdict) {
         self.0[usize::from(verdict.bits())] -= 1;
     }
@@ -75,25 +78,25 @@ impl ByVerdict {
         }
     }
 
-    /// How many lines have that verdict.
+    /// The number of lines with this verdict.
     #[must_use]
     pub fn of(&self, verdict: Verdict) -> u64 {
         self.0[usize::from(verdict.bits())]
     }
 
-    /// All lines.
+    /// The number of all lines.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.0.iter().sum()
     }
 
-    /// The lines that `grammar` accepts.
+    /// The number of lines that `grammar` accepts.
     #[must_use]
     pub fn accepted(&self, grammar: Grammar) -> u64 {
         self.sets().filter(|(verdict, _)| verdict.accepts(grammar)).map(|(_, lines)| lines).sum()
     }
 
-    /// The verdicts that occur, each with its lines, in the order of their bits.
+    /// The verdicts that occur, with their lines, in the order of their bits.
     pub fn sets(&self) -> impl Iterator<Item = (Verdict, u64)> {
         let sets = Verdict::all().zip(self.0);
         sets.filter(|&(_, lines)| lines > 0)
@@ -103,11 +106,12 @@ impl ByVerdict {
 /// Lines of schemes that are not in [`KNOWN`](crate::grammar::scheme::KNOWN).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OtherSchemes {
-    /// Hashed with a key of this process: names are chosen by whoever made the list. Nothing depends on the order.
+    /// Hashed with a random key of this process, because the author of a list chooses its names. Nothing depends on
+    /// the order.
     named: HashMap<Box<[u8]>, ByVerdict, RandomState>,
-    /// The same names in the order in which they are kept, each with its length.
+    /// The same names with their lengths, in order of preference.
     order: BTreeSet<(usize, Box<[u8]>)>,
-    /// Lines of schemes that keep no name.
+    /// Lines of schemes that are not counted by name.
     pub(crate) unnamed: ByVerdict,
 }
 
@@ -131,7 +135,7 @@ impl OtherSchemes {
         self.unnamed.merge(&other.unnamed);
     }
 
-    /// The names kept, in no order, with their counts.
+    /// The names with their counts, in no particular order.
     pub(crate) fn names(&self) -> impl Iterator<Item = (&str, &ByVerdict)> {
         self.named.iter().map(|(name, counts)| (str::from_utf8(name).unwrap_or_default(), counts))
     }
@@ -139,7 +143,7 @@ impl OtherSchemes {
     /// Adds the counts of a name.
     ///
     /// # Errors
-    /// When it is not one that is counted here.
+    /// If the name cannot be counted here, or there are too many names.
     pub(crate) fn add(&mut self, name: &str, counts: &ByVerdict) -> Result<(), String> {
         let is_name = scheme_len(format!("{name}:").as_bytes()) == Some(name.len())
             && name.len() <= MAX_SCHEME_LEN
@@ -151,7 +155,8 @@ impl OtherSchemes {
         Ok(())
     }
 
-    /// The counts for a name in lower case, its own if it keeps it.
+    /// Returns the counts for a name in lower case, or the shared counts if the name is not kept. A new name may
+    /// displace the least preferred one.
     fn of(&mut self, name: &[u8]) -> &mut ByVerdict {
         if !self.named.contains_key(name) {
             if self.order.len() >= MAX_SCHEMES {

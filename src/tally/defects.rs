@@ -1,4 +1,5 @@
-//! What the chosen grammar refuses, by component and cause.
+//! Counts the lines that the chosen grammar refuses, by component and cause. The grammar folder decides which
+//! component and cause a line has; this file only counts.
 
 use crate::example::Found;
 use crate::grammar::component::Component;
@@ -7,7 +8,7 @@ use crate::grammar::defect::Cause;
 const COMPONENTS: usize = Component::ALL.len();
 const CAUSES: usize = Cause::ALL.len();
 
-/// Lines refused of each component and cause: a table, since one in a hundred lines is counted here.
+/// Refused lines per component and cause. A table is fast, and about one in a hundred lines is counted here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Defects(Box<[[Found; CAUSES]; COMPONENTS]>);
 
@@ -23,7 +24,7 @@ impl Defects {
         &mut self.0[component as usize][cause as usize]
     }
 
-    /// Those that there are, in the order of both lists.
+    /// The entries that have lines, in the order of [`Component::ALL`], then [`Cause::ALL`].
     pub(super) fn iter(&self) -> impl Iterator<Item = (Component, Cause, &Found)> {
         let all = Component::ALL.iter().zip(self.0.iter());
         all.flat_map(|(&component, founds)| {
@@ -32,7 +33,7 @@ impl Defects {
         .filter(|(.., found)| found.lines > 0)
     }
 
-    /// All, those without lines too.
+    /// All entries, including those without lines.
     pub(super) fn founds(&self) -> impl Iterator<Item = &Found> + Clone {
         self.0.iter().flatten()
     }

@@ -1,5 +1,5 @@
-//! How many different ones there are, by estimate: a sketch whose answer depends on what was counted, and neither on the order nor
-//! on how it was merged.
+//! Estimates the number of distinct items with a sketch (`HyperLogLog`). The estimate depends only on the set of
+//! items, not on their order or on how sketches were merged.
 
 use std::fmt;
 
@@ -9,21 +9,24 @@ use datasketches::hll::{HllSketch, HllType, HllUnion};
 use serde::{Deserialize, Serialize};
 use twox_hash::XxHash3_64;
 
-/// The sketch has so many registers, as a power of two, of a byte each.
+/// The binary logarithm of the number of registers. Each register has one byte.
 const REGISTER_BITS: u8 = 16;
 
-/// The standard error of the estimate in parts per million: 1.04 over the root of the number of registers. Of some thousands and
-/// less, the estimate is hardly ever wrong.
+/// The standard error of the estimate in parts per million: 1.04 divided by the square root of the number of
+/// registers.
+///
+/// Up to some thousands of items, the estimate is almost always exact.
 pub const ERROR_PPM: u64 = 4063;
 
-/// What is counted, as a number.
+/// Hashes an item.
 ///
-/// One hash for all machines and versions, so that reports can be compared; whoever makes a list can make it lie about this.
+/// The hash is the same on all machines and in all versions, so that reports can be compared. As a consequence, the
+/// author of a list can choose items that distort the estimate.
 pub(crate) fn hash(bytes: &[u8]) -> u64 {
     XxHash3_64::oneshot(bytes)
 }
 
-/// The same of what comes in parts.
+/// Computes the same hash for an item that comes in parts.
 #[derive(Clone)]
 pub(crate) struct PartsHash(XxHash3_64);
 
@@ -41,7 +44,7 @@ impl PartsHash {
     }
 }
 
-/// Counts different ones. Has no memory before the first.
+/// Counts distinct items. It allocates nothing before the first item.
 #[derive(Clone, Default, Serialize, Deserialize)]
 #[serde(into = "Option<String>", try_from = "Option<String>")]
 pub(crate) struct Distinct(Option<HllUnion>);
@@ -51,7 +54,7 @@ impl Distinct {
         self.0.get_or_insert_with(|| HllUnion::new(REGISTER_BITS).expect("a size that sketches have"))
     }
 
-    /// Counts one, by its [`hash`].
+    /// Counts an item by its [`hash`].
     #[inline]
     pub(crate) fn count(&mut self, hash: u64) {
         self.sketch().update_value(hash);
@@ -63,12 +66,12 @@ impl Distinct {
         }
     }
 
-    /// The estimate that, of those the sketch has, does not remember the order in which it was filled.
+    /// The composite estimate. The sketch's other estimates depend on the order of insertion.
     fn unrounded(&self) -> f64 {
         self.0.as_ref().map_or(0.0, HllUnion::composite_estimate)
     }
 
-    /// How many different ones have been counted, about.
+    /// The estimated number of distinct items.
     #[allow(
         clippy::cast_possible_truncation,
         clippy::cast_sign_loss,
@@ -79,7 +82,7 @@ impl Distinct {
     }
 }
 
-/// The sketch as its library writes it, in base64.
+/// Serializes the sketch in the format of its library, in base64.
 impl From<Distinct> for Option<String> {
     fn from(counted: Distinct) -> Self {
         counted.0.map(|union| STANDARD.encode(union.to_sketch(HllType::Hll8).serialize()))
@@ -103,7 +106,7 @@ impl TryFrom<Option<String>> for Distinct {
     }
 }
 
-/// Two are equal when they say the same.
+/// Two counters are equal if their estimates are.
 impl PartialEq for Distinct {
     fn eq(&self, other: &Self) -> bool {
         self.unrounded().to_bits() == other.unrounded().to_bits()
@@ -136,7 +139,7 @@ mod tests {
             let numbers = |range: std::ops::Range<u64>| range.map(move |n| n * 7919 % different);
             let whole = of(numbers(0..lines));
             let exact = lines.min(different);
-            // Five times the standard error.
+            // The tolerance is five times the standard error.
             assert!(
                 whole.estimate().abs_diff(exact) * 1_000_000 <= exact * 5 * ERROR_PPM,
                 "{whole:?} {exact}"

@@ -1,17 +1,10 @@
-//! Names and how many lines have each: exact while there are few, with a stated error when there are many, and the same
-//! however the lines were cut and in whatever order the parts were merged.
+//! Counts lines per name: exactly while there are few names, and with a stated error when there are many.
 //!
-//! What keeps the frequent ones of many names in bounded memory forgets the rare ones as it goes, and what it forgets depends on
-//! the order. So the order is fixed here, by place: each chunk of 8 MiB of an input is counted exactly, and only when it has been read
-//! whole are names forgotten. Chunks are then added up in pairs, pairs in pairs of pairs and so on, as in a tournament whose
-//! table is known beforehand, and inputs that have been read to their end likewise. Which parts were merged when decides when a
-//! sum is made, and never of what.
-//!
-//! Where a sum has more than [`MAX_NAMES`] names, the count of the most frequent one too many is taken off all, and those left with
-//! nothing are forgotten (Misra and Gries). So a count is too small by at most what has been taken off, which is at most one
-//! in [`MAX_NAMES`] of all lines; and with no more names than that, nothing is ever taken off.
-//!
-//! Own code, since the kept libraries' sketches of this kind depend on the order of their input, and have no equality.
+//! In bounded memory rare names must be dropped, and which ones would depend on the order of counting. So the order
+//! is fixed by place. Each chunk of 8 MiB of an input is counted exactly. Complete chunks are added up in pairs,
+//! pairs in pairs of pairs and so on, in a fixed tree. Inputs that have ended are added up likewise. The order of
+//! merging decides when a sum is made, never of what. The sketches of maintained libraries depend on the order, and
+//! cannot be compared for equality.
 
 use std::cmp::Reverse;
 use std::collections::{BTreeMap, HashMap};
@@ -23,26 +16,27 @@ use serde::{Deserialize, Serialize};
 use crate::grammar::latin1;
 use crate::place::Place;
 
-/// How many bytes of an input are a chunk.
+/// The length of a chunk of an input, in bytes.
 pub(crate) const CHUNK_LEN: u64 = 8 << 20;
 
-/// How many names a sum keeps. Until there are more, all counts are exact.
+/// How many names a sum keeps. Up to this number of names, all counts are exact.
 pub const MAX_NAMES: usize = 1 << 16;
 
-/// The longest name that is counted, in bytes; those of DNS are no longer.
+/// The longest name that is counted, in bytes. No DNS name is longer.
 pub const MAX_NAME_LEN: usize = 255;
 
-/// Names, each with its lines.
+/// Lines per name.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "Written", try_from = "Written")]
 pub(crate) struct Counts {
-    /// Hashed with a key of this process: names are chosen by whoever made the list. Nothing depends on the order.
+    /// Hashed with a random key of this process, because the author of a list chooses its names. Nothing depends on
+    /// the order.
     lines: HashMap<Box<[u8]>, u64, RandomState>,
-    /// How many lines of a name may be missing at most.
+    /// Upper bound of the lines missing from each count.
     missing: u64,
 }
 
-/// Names in order, so that equal counts are written alike.
+/// Serialized counts. The names are sorted, so that equal counts have equal text.
 #[derive(Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Written {
@@ -94,7 +88,11 @@ impl Counts {
         self.missing += other.missing;
     }
 
-    /// Forgets names until there are at most `most`.
+    /// Drops names until at most `most` are left (Misra and Gries).
+    ///
+    /// The count of the most frequent surplus name is subtracted from all counts, and names left with nothing are
+    /// dropped. So a count is too small by at most the sum of what was subtracted. With the limit [`MAX_NAMES`], that
+    /// is at most 1/[`MAX_NAMES`] of all lines.
     fn reduce(&mut self, most: usize) {
         if self.lines.len() <= most {
             return;
@@ -109,8 +107,8 @@ impl Counts {
     }
 }
 
-/// Counts of parts in a row, added up in pairs: the part at place `i` of level `l` is the sum of those at `2i` and `2i + 1` of the
-/// level below.
+/// Counts of consecutive parts, added up in pairs. The node at place `i` of level `l` is the sum of the nodes at `2i`
+/// and `2i + 1` of the level below.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(into = "Vec<(u32, u64, Counts)>", from = "Vec<(u32, u64, Counts)>")]
 struct Tree {
@@ -130,7 +128,7 @@ impl From<Vec<(u32, u64, Counts)>> for Tree {
 }
 
 impl Tree {
-    /// Adds up what can be, now that no more comes to the parts in `complete`; those that have no node are empty.
+    /// Adds up all pairs within `complete`, the parts that will get no more counts. A part without a node is empty.
     fn settle(&mut self, complete: &Range<u64>, most: usize) {
         for level in 0..u64::BITS - 1 {
             let width = 2 << level;
@@ -145,7 +143,7 @@ impl Tree {
                     self.nodes.entry((level + 1, at.1 / 2)).or_default().add(part);
                 }
             }
-            // Both of a pair are there now.
+            // Both nodes of each pair have been added.
             for (_, place) in ready {
                 self.nodes.entry((level + 1, place / 2)).or_default().reduce(most);
             }
@@ -167,20 +165,21 @@ impl Tree {
     }
 }
 
-/// The names of a corpus or of a part of it. The limits can be chosen for tests alone.
+/// The frequent names of a corpus or of a part of it. Only tests choose other limits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Frequent<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX_NAMES> {
-    /// By input, its chunks.
+    /// The chunks of each input that has not ended.
     open: BTreeMap<u32, Tree>,
-    /// The inputs that have been read to their end.
+    /// The inputs that have ended.
     ended: Tree,
-    /// Their numbers, sorted, adjoining ranges made one; those without a name too.
+    /// The numbers of the ended inputs, with and without names, as sorted ranges. Adjoining ranges are joined.
     numbers: Vec<Range<u64>>,
 }
 
 impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
-    /// Takes out the counts of the chunk that `place` lies in, to be counted on and [put back](Self::put). Where the chunk ends.
+    /// Takes out the counts of the chunk that contains `place`, and returns them with the end of that chunk. The
+    /// caller counts further lines and [puts them back](Self::put).
     pub(crate) fn take(&mut self, place: Place) -> (Counts, u64) {
         let chunk = place.offset / CHUNK;
         let chunks = self.open.get_mut(&place.input);
@@ -188,14 +187,14 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
         (counts, (chunk + 1).saturating_mul(CHUNK))
     }
 
-    /// Puts back the counts of the chunk that `place` lies in.
+    /// Puts back the counts of the chunk that contains `place`.
     pub(crate) fn put(&mut self, place: Place, counts: Counts) {
         if !counts.lines.is_empty() {
             self.open.entry(place.input).or_default().nodes.insert((0, place.offset / CHUNK), counts);
         }
     }
 
-    /// Takes note that all lines of an input have been counted that begin in a range of its bytes.
+    /// Notes that all lines that begin in a byte range of an input have been counted.
     pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
         if let Some(chunks) = self.open.get_mut(&input) {
             chunks.settle(&(bytes.start.div_ceil(CHUNK)..bytes.end / CHUNK), MOST);
@@ -207,7 +206,7 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
         self.open.keys().copied()
     }
 
-    /// Takes note that all lines of an input have been counted.
+    /// Notes that all lines of an input have been counted.
     pub(crate) fn end(&mut self, input: u32) {
         let input_number = u64::from(input);
         if let Some(chunks) = self.open.remove(&input) {
@@ -241,7 +240,7 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
         }
     }
 
-    /// Gives inputs that have not ended other numbers, no two the same.
+    /// Gives new numbers to the inputs that have not ended. The new numbers must be distinct.
     pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
         self.open = std::mem::take(&mut self.open)
             .into_iter()
@@ -249,7 +248,7 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
             .collect();
     }
 
-    /// That no more than `most` lines have been counted, all of inputs for which `is_input` holds.
+    /// Checks that at most `most` lines have been counted, all in inputs for which `is_input` holds.
     pub(crate) fn check(&self, most: u64, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
         let trees = self.open.values().chain([&self.ended]);
         if self.open.keys().any(|&input| !is_input(input))
@@ -274,7 +273,7 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
     fn sum(&self) -> Counts {
         let mut all = self.ended.clone();
         for (&input, chunks) in &self.open {
-            // No other has that place: it has not ended.
+            // This key is free, because an input that has not ended has no node in `ended`.
             all.nodes.insert((0, input.into()), chunks.clone().sum(MOST));
         }
         all.sum(MOST)
@@ -291,7 +290,7 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
     }
 }
 
-/// Two are equal when they say the same, whether they know that an input has ended or not.
+/// Two values are equal if they yield the same sum, whether or not they know which inputs have ended.
 impl<const CHUNK: u64, const MOST: usize> PartialEq for Frequent<CHUNK, MOST> {
     fn eq(&self, other: &Self) -> bool {
         self.sum() == other.sum()
@@ -300,13 +299,14 @@ impl<const CHUNK: u64, const MOST: usize> PartialEq for Frequent<CHUNK, MOST> {
 
 impl<const CHUNK: u64, const MOST: usize> Eq for Frequent<CHUNK, MOST> {}
 
-/// The most frequent of some names.
+/// The most frequent names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Top {
-    /// The names with their lines, most lines first and by name among as many.
+    /// The names with their lines, most frequent first. Names with equally many lines are sorted.
     pub entries: Vec<(String, u64)>,
-    /// How many lines may be missing from each at most. A name that is not listed has no more than this and the last that is.
-    /// 0 if the counts are exact.
+    /// Upper bound of the lines missing from each count; 0 if the counts are exact.
+    ///
+    /// A name that is not listed has at most this many lines more than the last entry.
     pub max_error: u64,
 }
 
@@ -319,7 +319,7 @@ mod tests {
     /// Chunks of 16 bytes, 4 names.
     type Small = Frequent<16, 4>;
 
-    /// Lines of 5 bytes each, of which some are counted.
+    /// Counts the lines from number `from` up to `to`, each 5 bytes long.
     fn of(names: &[u8], from: usize, to: usize, input: u32) -> Small {
         let mut counts = Small::default();
         let offset = |n: usize| 5 * n as u64;
@@ -339,7 +339,7 @@ mod tests {
         let mut runs: Vec<(usize, usize, u32)> = Vec::new();
         for &(from, to, input) in parts {
             all.merge(of(&inputs[input as usize], from, to, input));
-            // What the tally does: adjoining runs become one.
+            // As in the tally, adjoining runs are joined.
             runs.push((from, to, input));
             runs.sort_unstable_by_key(|&(from, _, input)| (input, from));
             runs.dedup_by(|next, last| {
@@ -372,7 +372,7 @@ mod tests {
             for (n, names) in inputs.iter().enumerate() {
                 let mut ends: Vec<_> = cuts.iter().map(|cut| cut.index(names.len() + 1)).chain([0, names.len()]).collect();
                 ends.sort_unstable();
-                // An empty input is one empty part.
+                // An empty input has one empty part.
                 let pairs = ends.windows(2).filter(|pair| pair[0] < pair[1] || names.is_empty());
                 parts.extend(pairs.map(|pair| (pair[0], pair[1], number(n))).take(if names.is_empty() { 1 } else { 100 }));
             }
@@ -380,7 +380,7 @@ mod tests {
             shuffled.extend(parts.iter().skip(100));
             let (one, other) = (merged(&whole, &inputs), merged(&shuffled, &inputs));
             prop_assert_eq!(one.top(4), other.top(4));
-            // What is said of the error holds.
+            // The stated error holds.
             let top = one.top(usize::MAX);
             let lines = |name: &str| inputs.iter().flatten().filter(|&&byte| String::from_utf8_lossy(&[byte]) == name).count() as u64;
             prop_assert!(top.entries.len() <= 4);

@@ -1,7 +1,7 @@
-//! How long lines are: a histogram that merging adds up, and what follows from it.
+//! A histogram of line lengths, and the statistics derived from it. Merging adds the buckets.
 //!
-//! Lengths below 1024 bytes have a bucket each. Above, an octave has 16 buckets of one width, so that a bucket is never wider
-//! than a sixteenth of the lengths in it.
+//! Each length below 1024 bytes has its own bucket. Above, each octave has 16 buckets of equal width, so that a
+//! bucket is never wider than a sixteenth of the lengths in it.
 
 use std::ops::RangeInclusive;
 
@@ -9,21 +9,21 @@ use serde::{Deserialize, Serialize};
 
 use crate::place::Place;
 
-/// From which length on a bucket holds more than one.
+/// The smallest length whose bucket holds more than one length.
 const EXACT: u64 = 1 << EXACT_BITS;
 const EXACT_BITS: u32 = 10;
 
-/// How many buckets an octave has, as a power of two.
+/// The binary logarithm of the number of buckets per octave.
 const OCTAVE_BITS: u32 = 4;
 
-/// The longest of some lines; of those as long, the first.
+/// The longest line. Of several lines with this length it is the first.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Longest {
-    /// How many bytes it has, its terminator not counted.
+    /// Its length in bytes, without its terminator.
     pub bytes: u64,
     /// Where it begins.
     pub place: Place,
-    /// Its number, from 1, counted as that of an example.
+    /// Its number from 1, counted like the line number of an example.
     pub line: u64,
 }
 
@@ -33,10 +33,10 @@ impl Longest {
     }
 }
 
-/// How long judged lines are, in bytes, terminators not counted.
+/// The lengths of judged lines in bytes, without terminators.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 pub struct Lengths {
-    /// By the number of the bucket, up to the last that is not empty.
+    /// Lines per bucket, up to the last bucket that is not empty.
     #[serde(with = "sparse")]
     buckets: Vec<u64>,
     sum: u64,
@@ -45,20 +45,20 @@ pub struct Lengths {
     longest: Option<Longest>,
 }
 
-/// The number of the bucket of a length.
+/// Returns the number of the bucket that holds a length.
 #[inline]
 fn bucket(bytes: u64) -> usize {
     if bytes < EXACT {
         return usize::try_from(bytes).expect("a small number");
     }
     let octave = bytes.ilog2() - EXACT_BITS;
-    // The highest bits, of which the first is always set.
+    // The five highest bits. The first is always set.
     let within = bytes >> (bytes.ilog2() - OCTAVE_BITS);
     let number = EXACT + (u64::from(octave) << OCTAVE_BITS) + within - (1 << OCTAVE_BITS);
     usize::try_from(number).expect("there are not two thousand of them")
 }
 
-/// The lengths of the bucket with that number.
+/// The lengths in a bucket.
 fn range(bucket: u64) -> RangeInclusive<u64> {
     let Some(above) = bucket.checked_sub(EXACT) else { return bucket..=bucket };
     let shift = (above >> OCTAVE_BITS) + u64::from(EXACT_BITS - OCTAVE_BITS);
@@ -66,7 +66,7 @@ fn range(bucket: u64) -> RangeInclusive<u64> {
     from..=from + ((1 << shift) - 1)
 }
 
-/// Buckets as pairs of a number and its lines.
+/// Serializes buckets as pairs of a bucket's number and its lines.
 mod sparse {
     use serde::de::Error;
     use serde::{Deserialize, Deserializer, Serialize, Serializer};
@@ -92,7 +92,7 @@ mod sparse {
 }
 
 impl Lengths {
-    /// Counts a line, which is not blank, but for being the longest.
+    /// Counts a line that is not blank. The longest line is noted separately ([`note`](Self::note)).
     #[inline]
     pub(crate) fn count(&mut self, bytes: u64) {
         let bucket = bucket(bytes);
@@ -101,18 +101,19 @@ impl Lengths {
         }
         self.buckets[bucket] += 1;
         self.sum += bytes;
-        // 0 is no line's length, and larger than all others then.
+        // Subtracting 1 wraps the initial 0 to the largest value, so any length is smaller.
         self.min = self.min.wrapping_sub(1).min(bytes - 1) + 1;
     }
 
-    /// Takes note of a line that may be the longest.
+    /// Keeps a line if it is the longest so far.
     pub(crate) fn note(&mut self, line: Longest) {
         if self.longest.is_none_or(|longest| longest.is_beaten_by(&line)) {
             self.longest = Some(line);
         }
     }
 
-    /// That it can be of `judged` lines of so many bytes, or of none because it was not asked for, all of inputs for which `is_input` holds.
+    /// Checks that these can be the lengths of `judged` lines with `bytes` bytes in total, all in inputs for which
+    /// `is_input` holds. An empty histogram passes too, because lengths are optional.
     pub(crate) fn check(
         &self,
         judged: u64,
@@ -147,43 +148,46 @@ impl Lengths {
         }
     }
 
-    /// The place of the longest, whose number is counted from another line when runs are joined.
+    /// The longest line, mutable: joining runs rebases its number.
     pub(crate) fn longest_mut(&mut self) -> Option<&mut Longest> {
         self.longest.as_mut()
     }
 
-    /// How many lines.
+    /// The number of lines.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.buckets.iter().sum()
     }
 
-    /// How many bytes all of them have.
+    /// The total length of all lines in bytes.
     #[must_use]
     pub fn sum(&self) -> u64 {
         self.sum
     }
 
-    /// The bytes of the shortest; 0 if there are no lines.
+    /// The length of the shortest line in bytes; 0 if there are no lines.
     #[must_use]
     pub fn min(&self) -> u64 {
         self.min
     }
 
-    /// The longest; of those as long, the first by place.
+    /// The longest line. Of several lines with this length it is the first by place.
     #[must_use]
     pub fn longest(&self) -> Option<Longest> {
         self.longest
     }
 
-    /// The lengths that occur, by bucket, ascending, each with its lines. Below 1024 bytes a bucket is one length; above, it is a
-    /// sixteenth of an octave.
+    /// The buckets that are not empty, in ascending order, each with its lengths and its lines.
+    ///
+    /// Below 1024 bytes a bucket is one length; above, it is a sixteenth of an octave.
     pub fn buckets(&self) -> impl Iterator<Item = (RangeInclusive<u64>, u64)> {
         (0..).map(range).zip(self.buckets.iter().copied()).filter(|&(_, lines)| lines > 0)
     }
 
-    /// The length that `percent` of a hundred lines do not exceed: the smallest such length, if it is below 1024 bytes; otherwise
-    /// it may be up to a sixteenth too large, but is never more than the longest line. 0 if there are no lines.
+    /// The smallest length that `percent` percent of the lines do not exceed; 0 if there are no lines.
+    ///
+    /// It is exact below 1024 bytes. Above, it may be up to a sixteenth too large, but never exceeds the longest
+    /// line.
     #[must_use]
     pub fn percentile(&self, percent: u8) -> u64 {
         let wanted = (u128::from(self.lines()) * u128::from(percent.min(100))).div_ceil(100).max(1);

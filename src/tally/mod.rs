@@ -1,7 +1,8 @@
-//! The counts: a commutative monoid. [`Tally::default`] is its identity, [`Tally::merge`] its operation.
+//! The tally: all counts of a corpus or of a part of it. It knows no file and no thread.
 //!
-//! Whatever the order and grouping in which the lines of a corpus are observed and merged, the tally is the same: counts
-//! are sums, examples are the first few by place, and of the schemes found the first few by a fixed order keep their name.
+//! A tally is a commutative monoid: [`Tally::default`] is its identity, [`Tally::merge`] its operation. So neither
+//! the order nor the grouping of lines changes the result. Counts are sums, examples are the first few by place, and
+//! the first few schemes in a fixed order keep their names.
 
 pub(crate) mod by_verdict;
 pub(crate) mod length_histogram;
@@ -39,9 +40,9 @@ pub use crate::tally::length_histogram::{Lengths, Longest};
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(into = "wire::State", try_from = "wire::State")]
 pub struct Tally {
-    /// Lines without any byte; not judged.
+    /// Lines without any byte. They are not judged.
     pub blank: u64,
-    /// Lines that ended in one CR or more.
+    /// Lines that ended in one or more CRs.
     pub cr: u64,
     /// Inputs that began with a UTF-8 byte order mark.
     pub boms: u64,
@@ -53,26 +54,29 @@ pub struct Tally {
     relative: ByVerdict,
     /// The first lines of each verdict.
     firsts: Box<[Vec<Example>; Verdict::COUNT]>,
-    /// What the chosen grammar refuses.
+    /// Lines that the chosen grammar refuses, by component and cause.
     defects: Defects,
-    /// What is noteworthy.
+    /// Lines with each advisory.
     advisories: [Found; Advisory::ALL.len()],
-    /// Of these, other tallies have all examples, at places before all that is counted here. Merging leaves it as it is.
+    /// Advisories for which another tally has all examples, at places that precede all lines counted here. Merging
+    /// ignores this set.
     exampled: Advisories,
-    /// The same for verdicts, a bit each.
+    /// The same set for verdicts, one bit each.
     verdicts_exampled: u32,
-    /// The same for defects: for each component a bit for each cause.
+    /// The same set for defects: one bit per cause for each component.
     defects_exampled: [u32; Component::ALL.len()],
-    /// What is counted on demand.
+    /// The counts made on demand.
     pub(crate) census: Census,
-    /// What has been read, sorted, adjoining stretches made one.
+    /// The runs that have been read, sorted. A run is a range of an input read without a gap; adjoining runs are
+    /// joined.
     runs: Vec<Extent>,
-    /// What is to be known of inputs; those of which there is nothing are left out.
+    /// How each input is written. Inputs without any sign are left out.
     signs: BTreeMap<u32, Signs>,
 }
 
 impl Tally {
-    /// Counts judged lines of one verdict, whose scheme has that place in [`KNOWN`], or which have none.
+    /// Counts judged lines of one verdict. `known` is the index of their scheme in [`KNOWN`], or `None` without a
+    /// scheme.
     pub(crate) fn count_many(&mut self, known: Option<usize>, verdict: Verdict, lines: u64) {
         known.map_or(&mut self.relative, |known| &mut self.known[known]).count(verdict, lines);
     }
@@ -82,7 +86,7 @@ impl Tally {
         self.others.count(scheme, verdict);
     }
 
-    /// Counts one judged line of which only its `beginning` is at hand, by the length of its scheme.
+    /// Counts one judged line by the length of its scheme. Only the `beginning` of the line is in memory.
     pub(crate) fn count_long(&mut self, scheme_len: Option<u64>, beginning: &[u8], verdict: Verdict) {
         match scheme_len.map(|len| usize::try_from(len).ok().and_then(|len| beginning.get(..len))) {
             Some(None) => self.others.unnamed.count(verdict, 1),
@@ -94,7 +98,8 @@ impl Tally {
         }
     }
 
-    /// Counts the defect of a line that has been counted. `around` gives its bytes around the defect, and their offset.
+    /// Counts the defect of a line that has been counted. `around` returns the bytes around the defect and their
+    /// offset.
     pub(crate) fn count_defect<'a>(
         &mut self,
         line: &Line<'_>,
@@ -111,37 +116,39 @@ impl Tally {
         }
     }
 
-    /// Whether lines at or behind `place` with that advisory need only be counted.
+    /// Whether lines with this advisory at or after `place` need no example.
     pub(crate) fn has_examples(&self, advisory: Advisory, place: Place) -> bool {
         self.exampled.has(advisory) || is_full(&self.advisories[advisory as usize].examples, place)
     }
 
-    /// Whether no line of that verdict at or behind `place` can be an example.
+    /// Whether no line of this verdict at or after `place` can become an example.
     #[inline]
     pub(crate) fn has_first(&self, verdict: Verdict, place: Place) -> bool {
         self.verdicts_exampled >> verdict.bits() & 1 == 1
             || is_full(&self.firsts[usize::from(verdict.bits())], place)
     }
 
-    /// The verdicts of which lines at or behind `place` can be examples, a bit each.
+    /// Returns the verdicts that still lack examples from `place` on, one bit each.
     pub(crate) fn lacking(&self, place: Place) -> u32 {
         let lacking = Verdict::all().filter(|&verdict| !self.has_first(verdict, place));
         lacking.fold(0, |set, verdict| set | 1 << verdict.bits())
     }
 
-    /// Keeps a line as an example of its verdict, if it is among the first and not one already; whether it was kept.
+    /// Keeps a line as an example of its verdict if it is among the first and not kept already. Returns whether it
+    /// was kept.
     #[inline]
     pub(crate) fn show(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
         !self.has_first(verdict, line.place) && self.show_first(line, verdict)
     }
 
-    /// Few lines come here.
+    /// Kept out of line because few lines come here.
     #[cold]
     fn show_first(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
         keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
     }
 
-    /// An empty tally for lines that come behind all those of an input that are counted here.
+    /// Returns an empty tally for lines from `place` on. It keeps no examples of kinds whose examples are complete
+    /// here.
     pub(crate) fn behind(&self, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
         let mut defects_exampled = self.defects_exampled;
@@ -157,7 +164,7 @@ impl Tally {
         }
     }
 
-    /// Counts lines with an advisory that have been counted, and none of which can be an example.
+    /// Counts an advisory for lines that have been counted and cannot become examples.
     pub(crate) fn count_advised(&mut self, advisory: Advisory, lines: u64) {
         self.advisories[advisory as usize].lines += lines;
     }
@@ -174,15 +181,17 @@ impl Tally {
         }
     }
 
-    /// Takes note of what is to be known of an input.
+    /// Notes how an input is written.
     pub(crate) fn note(&mut self, input: u32, signs: Signs) {
         if signs != Signs::default() {
             self.signs.entry(input).or_default().merge(signs);
         }
     }
 
-    /// Says of all that was counted here in bytes gathered elsewhere where it stands in its input: `place_of` gives for an offset
-    /// in those bytes that in the input, and the number of the line since the start of the run that will be covered.
+    /// Translates all places from a gathered buffer to the input, and forgets the buffer's runs and signs.
+    ///
+    /// `place_of` maps an offset in the buffer to the offset in the input and to a line number. That number is
+    /// relative to the start of the run that the caller covers next.
     pub(crate) fn relocate(&mut self, place_of: impl Fn(u64) -> (u64, u64)) {
         self.runs.clear();
         self.signs.clear();
@@ -196,14 +205,14 @@ impl Tally {
         }
     }
 
-    /// Adds a stretch that has been read whole; the examples found in it carry line numbers since its start.
+    /// Adds a run that has been read completely. The examples found in it have line numbers relative to its start.
     pub(crate) fn cover(&mut self, run: Extent) {
         if run.end > run.start {
             self.add_runs(vec![run]);
         }
     }
 
-    /// Adds stretches, which are sorted. Mostly they come behind all others, and cost nothing then.
+    /// Adds sorted runs. Most of them follow all runs already here, which needs no sorting.
     fn add_runs(&mut self, mut runs: Vec<Extent>) {
         if let (Some(last), Some(first)) = (self.runs.last(), runs.first())
             && last > first
@@ -216,8 +225,8 @@ impl Tally {
         }
     }
 
-    /// Adds a stretch behind all others. If it adjoins the last, they become one, and the examples in it count their lines from the
-    /// start of that.
+    /// Adds a run that follows all others. If it adjoins the last run, both are joined, and the line numbers of its
+    /// examples are rebased onto the start of the joined run.
     fn append(&mut self, run: Extent) {
         match self.runs.last_mut() {
             Some(last) if (last.input, last.end) == (run.input, run.start) => {
@@ -240,7 +249,8 @@ impl Tally {
 
     /// Adds all counts of `other`, a tally of other lines counted with the same options.
     ///
-    /// Associative and commutative; [`Tally::default`] changes nothing. The two must not have observed the same line.
+    /// The operation is associative and commutative, and [`Tally::default`] changes nothing. No line may be counted
+    /// in both.
     #[must_use]
     pub fn merge(mut self, other: Self) -> Self {
         self.blank += other.blank;
@@ -267,12 +277,12 @@ impl Tally {
         self
     }
 
-    /// Takes note that an input has been counted to its end.
+    /// Notes that an input has been counted to its end.
     pub(crate) fn end(&mut self, input: u32) {
         self.census.end(input);
     }
 
-    /// Takes note that all lines have been counted of what has been read.
+    /// Notes that all lines in the runs read so far have been counted.
     pub(crate) fn settle(&mut self) {
         for input in self.census.open_inputs() {
             let first = self.runs.partition_point(|run| run.input < input);
@@ -293,36 +303,36 @@ impl Tally {
         all
     }
 
-    /// The first [`MAX_EXAMPLES`] lines of that verdict, by place.
+    /// The first [`MAX_EXAMPLES`] lines of a verdict, by place.
     #[must_use]
     pub fn first(&self, verdict: Verdict) -> &[Example] {
         &self.firsts[usize::from(verdict.bits())]
     }
 
-    /// All lines, blank ones too.
+    /// The number of all lines, including blank ones.
     #[must_use]
     pub fn lines(&self) -> u64 {
         self.runs.iter().map(|run| run.lines).sum()
     }
 
-    /// All bytes read, terminators and byte order marks too.
+    /// The number of all bytes read, including terminators and byte order marks.
     #[must_use]
     pub fn bytes(&self) -> u64 {
         self.runs.iter().map(|run| run.end - run.start).sum()
     }
 
-    /// What has been read, sorted; adjoining stretches are one.
+    /// The ranges that have been read, sorted; adjoining ranges are joined.
     #[must_use]
     pub fn runs(&self) -> &[Extent] {
         &self.runs
     }
 
-    /// The inputs of which there is something to be known beside their lines, by number.
+    /// How inputs are written, by number of the input. Inputs without any sign are left out.
     pub fn signs(&self) -> impl Iterator<Item = (u32, Signs)> {
         self.signs.iter().map(|(&input, &signs)| (input, signs))
     }
 
-    /// The schemes found, most lines first and by name among as many.
+    /// The schemes found, most frequent first. Schemes with equally many lines are sorted by name.
     #[must_use]
     pub fn schemes(&self) -> Vec<(&str, &ByVerdict)> {
         let known = KNOWN.iter().zip(self.known.iter()).map(|(known, counts)| (known.name, counts));
@@ -333,7 +343,7 @@ impl Tally {
         schemes
     }
 
-    /// Lines whose scheme keeps no name ([`MAX_SCHEMES`], [`MAX_SCHEME_LEN`]).
+    /// Lines whose scheme is not counted by name ([`MAX_SCHEMES`], [`MAX_SCHEME_LEN`]).
     #[must_use]
     pub fn unnamed_schemes(&self) -> &ByVerdict {
         &self.others.unnamed
@@ -345,27 +355,30 @@ impl Tally {
         &self.relative
     }
 
-    /// How long judged lines are, if that was counted (the scan's options say).
+    /// The lengths of judged lines, if the options of the scan ask for them.
     #[must_use]
     pub fn lengths(&self) -> &Lengths {
         &self.census.lengths
     }
 
-    /// The `n` hosts that most lines have, if they were counted (the scan's options say): in lower case, of lines that some
-    /// grammar accepts. Empty ones are left out, and those longer than [`MAX_NAME_LEN`].
+    /// The `n` most frequent hosts in lower case, if the options of the scan ask for hosts.
+    ///
+    /// They come from lines that some grammar accepts. Empty hosts and hosts longer than [`MAX_NAME_LEN`] are left
+    /// out.
     #[must_use]
     pub fn top_hosts(&self, n: usize) -> Top {
         self.census.top_hosts(n)
     }
 
-    /// The `n` last labels of hosts that most lines have, if they were counted (the scan's options say): in lower case, of the
-    /// hosts that are counted and are no IP address.
+    /// The `n` most frequent last labels of hosts in lower case, if the options of the scan ask for them.
+    ///
+    /// They are taken from the hosts that are counted, except IP addresses.
     #[must_use]
     pub fn top_tlds(&self, n: usize) -> Top {
         self.census.top_tlds(n)
     }
 
-    /// The `n` schemes that most lines have. The error is that of schemes that keep no name.
+    /// The `n` most frequent schemes. The error is the number of lines whose scheme is not counted by name.
     #[must_use]
     pub fn top_schemes(&self, n: usize) -> Top {
         let entry = |(name, counts): (&str, &ByVerdict)| (name.to_owned(), counts.lines());
@@ -375,28 +388,32 @@ impl Tally {
         }
     }
 
-    /// The `n` ports that most lines have, if they were counted (the scan's options say): those that stand in lines that some
-    /// grammar accepts. All that are too large for a port count as one, `above 65535`.
+    /// The `n` most frequent ports, if the options of the scan ask for them.
+    ///
+    /// They are ports written in lines that some grammar accepts. All numbers too large for a port count as one,
+    /// `above 65535`.
     #[must_use]
     pub fn top_ports(&self, n: usize) -> Top {
         self.census.top_ports(n)
     }
 
-    /// How many different hosts there are, about, if they were counted (the scan's options say), of those that
-    /// [`Tally::top_hosts`] tells of. The standard error is [`ERROR_PPM`].
+    /// The estimated number of distinct hosts, if the options of the scan ask for it.
+    ///
+    /// The hosts are those of [`Tally::top_hosts`]. The standard error is [`ERROR_PPM`].
     #[must_use]
     pub fn distinct_hosts(&self) -> u64 {
         self.census.distinct_hosts.estimate()
     }
 
-    /// How many different judged lines there are, about, if they were counted (the scan's options say). The standard
-    /// error is [`ERROR_PPM`].
+    /// The estimated number of distinct judged lines, if the options of the scan ask for it. The standard error is
+    /// [`ERROR_PPM`].
     #[must_use]
     pub fn distinct_lines(&self) -> u64 {
         self.census.distinct_lines.estimate()
     }
 
-    /// What the chosen grammar refuses, most lines first and in the order of names among as many.
+    /// The defects that the chosen grammar finds, most frequent first. Ties follow the order of [`Component::ALL`],
+    /// then [`Cause::ALL`].
     #[must_use]
     pub fn defects(&self) -> Vec<(Component, Cause, &Found)> {
         let mut defects: Vec<_> = self.defects.iter().collect();
@@ -404,7 +421,7 @@ impl Tally {
         defects
     }
 
-    /// What is noteworthy, in the order of [`Advisory::ALL`].
+    /// The advisories found, in the order of [`Advisory::ALL`].
     pub fn advisories(&self) -> impl Iterator<Item = (Advisory, &Found)> {
         let all = Advisory::ALL.iter().copied().zip(&self.advisories);
         all.filter(|(_, found)| found.lines > 0)

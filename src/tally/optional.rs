@@ -1,5 +1,7 @@
-//! What is counted on demand, and only of lines that have been looked at one by one: lengths, hosts and what belongs to them, and
-//! how many different ones there are. A commutative monoid, as the tally that has it.
+//! The counts made on demand: lengths, hosts, top-level domains, ports and distinct counts.
+//!
+//! They need a second look at each line, which [`SecondLook`] takes after the scan. Like the tally that contains it,
+//! a [`Census`] is a commutative monoid. It knows neither verdicts nor defects.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -15,31 +17,31 @@ use crate::tally::distinct::{Distinct, hash};
 use crate::tally::heavy_hitters::{Counts, Frequent, MAX_NAME_LEN, Top};
 use crate::tally::length_histogram::{Lengths, Longest};
 
-/// How many of the most frequent are wanted; of what is 0, nothing is counted.
+/// How many of the most frequent items are wanted. A kind with 0 is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct TopWanted {
     /// Hosts, in lower case.
     pub hosts: usize,
-    /// Schemes. They are counted anyway.
+    /// Schemes, which are counted in any case.
     pub schemes: usize,
-    /// Ports that stand in the line.
+    /// Ports written in the line.
     pub ports: usize,
     /// The last labels of hosts that are names.
     pub tlds: usize,
 }
 
-/// Of what the different ones are counted.
+/// Which distinct items are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct DistinctWanted {
-    /// Hosts, letter case ignored.
+    /// Hosts, ignoring letter case.
     pub hosts: bool,
     /// Judged lines, without their terminators.
     pub lines: bool,
 }
 
-/// What is counted on demand.
+/// The counts that are wanted.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Wanted {
     pub(crate) lengths: bool,
@@ -48,12 +50,12 @@ pub(crate) struct Wanted {
 }
 
 impl Wanted {
-    /// Whether all lines have to be looked at again.
+    /// Whether each line needs a second look.
     pub(crate) fn any(&self) -> bool {
         self.lengths || self.distinct.lines || self.authorities()
     }
 
-    /// Whether it has to be known which lines no grammar accepts.
+    /// Whether authorities are counted. If so, the scan must note which lines no grammar accepts.
     pub(crate) fn authorities(&self) -> bool {
         self.names() || self.top.ports > 0 || self.distinct.hosts
     }
@@ -62,29 +64,29 @@ impl Wanted {
         self.top.hosts > 0 || self.top.tlds > 0
     }
 
-    /// Whether an input has to be [ended](Census::end).
+    /// Whether inputs must be [ended](Census::end).
     pub(crate) fn ends(&self) -> bool {
         self.names()
     }
 }
 
-/// Stands for all ports that are none.
+/// Represents all port numbers above 65535.
 const NO_PORT: u32 = 1 << 16;
 
-/// What has been counted.
+/// The counts made on demand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Census {
     pub(crate) lengths: Lengths,
     hosts: Frequent,
     tlds: Frequent,
-    /// With [`NO_PORT`], there are few.
+    /// By port or [`NO_PORT`], so at most 65,537 entries.
     ports: BTreeMap<u32, u64>,
     pub(crate) distinct_hosts: Distinct,
     pub(crate) distinct_lines: Distinct,
 }
 
-/// The names of one chunk of an input, while they are counted.
+/// The name counts of one chunk of an input while its lines are counted.
 struct Chunk {
     place: Place,
     end: u64,
@@ -93,7 +95,7 @@ struct Chunk {
 }
 
 impl Census {
-    /// Counts a judged line of which only its beginning is at hand.
+    /// Counts a judged line. Only its beginning is in memory.
     pub(crate) fn count_long(
         &mut self,
         wanted: &Wanted,
@@ -126,7 +128,8 @@ impl Census {
         self.tlds.put(chunk.place, chunk.tlds);
     }
 
-    /// Counts what the authority of an accepted line has in it, if it has one that ends in the line's beginning.
+    /// Counts the host and port of an accepted line. `line` may be only the beginning of the `len` bytes; an
+    /// authority that does not end within it is not counted.
     fn count_authority(&mut self, wanted: &Wanted, chunk: &mut Chunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(Host { name, port, .. }) = host(line).filter(ends) else { return };
@@ -153,7 +156,7 @@ impl Census {
         }
     }
 
-    /// Takes note that all lines of an input have been counted that begin in a range of its bytes.
+    /// Notes that all lines that begin in a byte range of an input have been counted.
     pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
         self.hosts.settle(input, bytes);
         self.tlds.settle(input, bytes);
@@ -167,13 +170,13 @@ impl Census {
         inputs
     }
 
-    /// Takes note that an input has been read to its end.
+    /// Notes that an input has been read to its end.
     pub(crate) fn end(&mut self, input: u32) {
         self.hosts.end(input);
         self.tlds.end(input);
     }
 
-    /// Gives inputs that have not ended other numbers, no two the same.
+    /// Gives new numbers to the inputs that have not ended. The new numbers must be distinct.
     pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
         self.hosts.renumber(number);
         self.tlds.renumber(number);
@@ -182,7 +185,8 @@ impl Census {
         }
     }
 
-    /// That it can be of `judged` lines of so many bytes, all of inputs for which `is_input` holds.
+    /// Checks that these can be the counts of `judged` lines with `bytes` bytes in total, all in inputs for which
+    /// `is_input` holds.
     pub(crate) fn check(
         &self,
         judged: u64,
@@ -220,7 +224,7 @@ impl Census {
 
     pub(crate) fn top_ports(&self, n: usize) -> Top {
         let mut ports: Vec<_> = self.ports.iter().map(|(&port, &lines)| (port, lines)).collect();
-        // A stable sort: ports of as many lines stay in their order.
+        // The sort is stable: ports with equally many lines stay in ascending order.
         ports.sort_by_key(|&(_, lines)| Reverse(lines));
         let name = |port: u32| if port == NO_PORT { "above 65535".to_owned() } else { port.to_string() };
         let entries = ports.into_iter().take(n).map(|(port, lines)| (name(port), lines)).collect();
@@ -228,25 +232,27 @@ impl Census {
     }
 }
 
-/// Counts what is wanted of each line of some bytes, which have been scanned.
+/// A second look at lines that have been scanned, which makes the counts that are wanted.
 pub(crate) struct SecondLook<'a> {
     census: &'a mut Census,
     wanted: &'a Wanted,
     bytes: &'a [u8],
     place: Place,
-    /// Offsets of the lines that no grammar accepts, the next one last.
+    /// Offsets of the lines that no grammar accepts, in descending order, so that the next one is last.
     refused: &'a mut Vec<u64>,
     /// Where the next line begins.
     start: usize,
-    /// How many lines stand before it in its run.
+    /// How many lines of its run precede it.
     lines: u64,
     longest: Option<Longest>,
     chunk: Option<Chunk>,
 }
 
 impl<'a> SecondLook<'a> {
-    /// A look at `bytes`, whole lines that begin at `place` and have `before` lines before them in their run. Of `refused`, the
-    /// offsets of lines that no grammar accepts, descending, it takes those that lie there.
+    /// Prepares a look at `bytes`, whole lines that begin at `place` and follow `before` lines of their run.
+    ///
+    /// `refused` has the offsets of lines that no grammar accepts, in descending order. The look removes those within
+    /// `bytes`.
     pub(crate) fn new(
         census: &'a mut Census,
         wanted: &'a Wanted,
@@ -258,7 +264,7 @@ impl<'a> SecondLook<'a> {
         Self { census, wanted, bytes, place, refused, start: 0, lines: before, longest: None, chunk: None }
     }
 
-    /// Counts the next line, whose LF stands at `end`, or which has none and ends there.
+    /// Counts the next line. `end` is the position of its LF, or the end of the bytes if it has none.
     #[inline]
     pub(crate) fn line_until(&mut self, end: usize) {
         let (line, _) = trim_terminator(&self.bytes[self.start..end]);
@@ -295,7 +301,7 @@ impl<'a> SecondLook<'a> {
         self.census.count_authority(self.wanted, chunk, beginning(line), line.len() as u64);
     }
 
-    /// Counts the last line, if it has no LF, and all that was only noted.
+    /// Counts the last line if it has no LF, and stores what is still pending.
     pub(crate) fn finish(mut self) {
         if self.start < self.bytes.len() {
             self.line_until(self.bytes.len());
@@ -309,7 +315,8 @@ impl<'a> SecondLook<'a> {
     }
 }
 
-/// A host in lower case, in `buffer` if it is not so already; `None` if it is empty or too long to be counted by name.
+/// Returns a host in lower case, copied to `buffer` only if it has upper-case letters. Returns `None` if the host is
+/// empty or longer than [`MAX_NAME_LEN`].
 fn lower_name<'a>(host: &'a [u8], buffer: &'a mut [u8; MAX_NAME_LEN]) -> Option<&'a [u8]> {
     let lower = buffer.get_mut(..host.len()).filter(|lower| !lower.is_empty())?;
     if !host.iter().any(u8::is_ascii_uppercase) {
@@ -320,14 +327,14 @@ fn lower_name<'a>(host: &'a [u8], buffer: &'a mut [u8; MAX_NAME_LEN]) -> Option<
     Some(lower)
 }
 
-/// The port that some text stands for, or [`NO_PORT`] if that is too large; none if it is empty or no number.
+/// Parses a port. Returns [`NO_PORT`] if the number is too large, and `None` if the text is empty or not a number.
 fn number(text: &[u8]) -> Option<u32> {
     let digits = text.iter().all(u8::is_ascii_digit) && !text.is_empty();
     let add = |port: u32, digit: &u8| (port * 10 + u32::from(digit - b'0')).min(NO_PORT);
     digits.then(|| text.iter().fold(0, add))
 }
 
-/// What stands behind the last "." of a host, one at its very end not counted; none of an IP address.
+/// Returns the last label of a host, ignoring one final ".". Returns `None` for an IP address or an empty label.
 fn last_label(host: &[u8]) -> Option<&[u8]> {
     let name = host.strip_suffix(b".").unwrap_or(host);
     let label = &name[memchr::memrchr(b'.', name).map_or(0, |dot| dot + 1)..];

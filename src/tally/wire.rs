@@ -1,4 +1,5 @@
-//! A tally written down whole, so that it can be merged elsewhere, and taken back with no trust in what is written.
+//! Serializes a whole tally, so that it can be merged elsewhere, and reads it back. What is read is not trusted:
+//! [`Tally::check`] decides whether it is possible.
 
 use std::collections::BTreeMap;
 
@@ -16,21 +17,21 @@ use crate::place::Extent;
 use crate::tally::by_verdict::ByVerdict;
 use crate::tally::optional::Census;
 
-/// How many bytes there are in all inputs at most: so no count of lines of them can overflow.
+/// Upper bound of the bytes of all inputs, which ensures that no count of lines overflows.
 pub(crate) const MAX_BYTES: u64 = 1 << 62;
 
-/// A tally field by field.
+/// A tally, field by field.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(super) struct State {
     blank: u64,
     cr: u64,
     byte_order_marks: u64,
-    /// Those with lines, by name.
+    /// The schemes that have lines, by name.
     schemes: BTreeMap<String, ByVerdict>,
     unnamed_schemes: ByVerdict,
     relative: ByVerdict,
-    /// Of the verdicts that have any, by their bits.
+    /// The key is the bits of the verdict. Verdicts without examples are left out.
     examples: Vec<(u8, Vec<Example>)>,
     defects: Vec<(Component, Cause, Found)>,
     advisories: Vec<(Advisory, Found)>,
@@ -96,11 +97,11 @@ impl TryFrom<State> for Tally {
 }
 
 impl Tally {
-    /// That it can be the tally of lines judged with `grammar`, all of inputs for which `is_input` holds: what is made of it cannot
-    /// overflow.
+    /// Checks that this can be the tally of lines judged with `grammar`, all in inputs for which `is_input` holds.
+    /// Nothing derived from a tally that passes can overflow.
     ///
     /// # Errors
-    /// When it cannot; says why.
+    /// The reason why the tally is impossible.
     pub(crate) fn check(&self, grammar: Grammar, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
         let are_runs = self
             .runs
@@ -120,7 +121,7 @@ impl Tally {
         let all = self.known.iter().chain(self.others.names().map(|(_, counts)| counts));
         let all = all.chain([&self.others.unnamed, &self.relative]);
         let judged: u128 = all.flat_map(ByVerdict::sets).map(|(_, lines)| u128::from(lines)).sum();
-        // A field may be asked for any number of times, and is counted each time.
+        // The limit is not `bytes`, because a field may be selected any number of times and is counted each time.
         let judged = u64::try_from(judged).ok().filter(|&judged| judged.max(self.blank) <= MAX_BYTES);
         let judged = judged.ok_or_else(|| "more lines than can be counted".to_owned())?;
         if self.cr > judged + self.blank || self.boms > bytes {
@@ -140,7 +141,8 @@ impl Tally {
         self.census.check(judged, MAX_BYTES, is_input)
     }
 
-    /// Gives inputs other numbers, no two the same. None of them has [ended](Self::end).
+    /// Gives new numbers to inputs, which must be distinct. Name counts of inputs that have [ended](Self::end) keep
+    /// the old number.
     pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
         let founds = self.defects.founds_mut().chain(&mut self.advisories);
         let lists = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
@@ -159,14 +161,14 @@ impl Tally {
             .collect();
     }
 
-    /// The examples in it, to be changed where they are not to be shown as they stand.
+    /// All examples, mutable, so that text that must not be shown can be replaced.
     pub(crate) fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
         let founds = self.defects.founds_mut().chain(&mut self.advisories);
         founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten()
     }
 }
 
-/// That examples can be the first of a kind.
+/// Checks that these can be the first examples of one kind.
 fn are_examples(examples: &[Example], is_input: impl Fn(u32) -> bool) -> Result<(), String> {
     let is_one = |example: &Example| {
         let len = example.text.len();

@@ -1,4 +1,4 @@
-//! References resolved against a base: what records say, and what is no base.
+//! References resolved against a base: rows of `urlsift lines`, and invalid bases.
 
 use super::{feed, text};
 
@@ -6,7 +6,7 @@ const LIST: &[u8] = b"a\n../b?c\n//HOST/d\n//base.example:80\n///e\nhttp:f\nx://
 const BASE: &str = "https://u:secret@Base.example/k/l?m";
 
 #[test]
-fn records_have_what_a_line_refers_to() {
+fn rows_have_resolved_references() {
     let output = feed(&["lines", "--base", BASE, "-c", "text,resolved"], LIST);
     let expected = "\
 a\thttps://u:***@Base.example/k/a
@@ -28,9 +28,9 @@ i j\t-
     assert_eq!(rows[8], r#"{"resolved":null}"#);
 }
 
-/// Where nothing in the target would look like it any more, the target is masked whole.
+/// If the target does not show where the password is, it is masked as a whole.
 #[test]
-fn a_password_in_a_line_is_none_to_see_in_its_target() {
+fn passwords_are_masked_in_resolved_references() {
     for line in [
         "//u:hunter2@h/a",
         "/./..//u:hunter2@h",
@@ -50,7 +50,7 @@ fn a_password_in_a_line_is_none_to_see_in_its_target() {
 }
 
 #[test]
-fn what_is_no_base_is_a_usage_error() {
+fn an_invalid_base_is_a_usage_error() {
     for (args, message) in [
         (
             &["lines", "--base", "a/b", "-c", "resolved"][..],

@@ -1,9 +1,9 @@
-//! `--fail-on`: what crosses a limit, and how it is said.
+//! `--fail-on`: which conditions hold, and the messages about them.
 
 use super::{LIST, feed, text};
 
 #[test]
-fn conditions_on_anything_that_is_counted() {
+fn conditions_on_every_measure() {
     for (condition, status) in [
         ("refused", 1),
         ("refused>0", 1),
@@ -45,7 +45,7 @@ fn conditions_on_anything_that_is_counted() {
 }
 
 #[test]
-fn each_that_is_crossed_is_named() {
+fn each_condition_that_holds_is_named() {
     let output = feed(
         &["--fail-on", "refused:rfc1738>2 , blank", "--fail-on", "scheme:gopher", "--fail-on", "lines<9"],
         LIST,
@@ -60,8 +60,8 @@ fn each_that_is_crossed_is_named() {
 }
 
 #[test]
-fn a_figure_is_on_its_side_of_the_limit() {
-    // Both are 0.10 % when they are rounded.
+fn shown_percentages_agree_with_the_limit() {
+    // Both round to 0.10 %.
     let list =
         |refused: usize| [b"http://a/\n".repeat(100_000 - refused), b"/b c\n".repeat(refused)].concat();
     assert_eq!(feed(&["--fail-on", "refused>0.1%"], &list(100)).status.code(), Some(0));
@@ -70,14 +70,14 @@ fn a_figure_is_on_its_side_of_the_limit() {
 }
 
 #[test]
-fn a_scheme_whose_name_was_not_kept_is_not_taken_for_none() {
-    // The names of 1000 are kept: s0 to s999.
+fn a_scheme_not_counted_by_name_cannot_be_decided() {
+    // The report keeps 1,000 names: s0 to s999.
     let many: Vec<u8> = (0..1500).flat_map(|n| format!("s{n}:x\n").into_bytes()).collect();
     let crossed = |condition: &str| feed(&["--fail-on", condition], &many);
     for (condition, status) in [
         ("scheme:s7>1", 0),
         ("scheme:s1499<501", 2),
-        // Those would have been kept.
+        // These names would have been kept.
         ("scheme:zzz", 0),
         ("scheme:http", 0),
         ("scheme:s1499,scheme:s7", 1),
@@ -90,14 +90,14 @@ fn a_scheme_whose_name_was_not_kept_is_not_taken_for_none() {
     let why = "urlsift: --fail-on scheme:s1499>1 cannot be told: so many schemes occur that this one is \
                not counted by name; \"urlsift lines -c scheme\" prints each line's\n";
     assert_eq!(text(&output.stderr), why);
-    // One whose name is too long to be kept takes no other's.
+    // A name that is too long to be kept does not displace another.
     let long = format!("{}:x\n", "a".repeat(300));
     let told = |condition: &str| feed(&["--fail-on", condition], long.as_bytes()).status.code();
     assert_eq!((told("scheme:foo"), told(&format!("scheme:{}", "a".repeat(300)))), (Some(0), Some(2)));
 }
 
 #[test]
-fn nothing_crosses_no_share_and_a_part_crosses_nothing() {
+fn empty_and_incomplete_scans_cross_no_limit() {
     assert_eq!(
         feed(&["--fail-on", "refused,accepted<99%"], b"").status.code(),
         Some(0),

@@ -1,4 +1,4 @@
-//! Inputs that are missing, vanish, fail, are empty, endless or mixed: what is counted, and what is said.
+//! Inputs that are missing, vanish, fail, are empty, endless or mixed: counts and messages.
 
 use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
@@ -7,7 +7,7 @@ use std::process::Stdio;
 use super::{feed, json, text, urlsift};
 
 #[test]
-fn a_directory_without_files_is_worth_a_word() {
+fn an_empty_directory_gets_a_message() {
     let folder = tempfile::tempdir().unwrap();
     fs::create_dir(folder.path().join("empty")).unwrap();
     let output = urlsift().args(["--format", "json", "empty"]).current_dir(&folder).output().unwrap();
@@ -20,7 +20,7 @@ fn a_directory_without_files_is_worth_a_word() {
 }
 
 #[test]
-fn where_nothing_could_be_read_there_is_no_page_of_zeros() {
+fn unreadable_input_gives_no_page_of_zeros() {
     let output = feed(&["missing"], b"");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
     let report = json(&feed(&["--format", "json", "missing"], b""));
@@ -28,7 +28,7 @@ fn where_nothing_could_be_read_there_is_no_page_of_zeros() {
 }
 
 #[test]
-fn a_name_that_is_no_file_may_have_been_meant_otherwise() {
+fn a_missing_file_gets_a_hint() {
     for (name, hint) in [
         ("expalin", "urlsift: if a command was meant: urlsift explain ...\n"),
         ("http://example.org/", "for a URL itself: urlsift explain 'URL'\n"),
@@ -65,7 +65,7 @@ fn an_empty_path_is_named() {
 }
 
 #[test]
-fn what_is_wrong_first_is_named_first() {
+fn the_first_usage_error_is_reported() {
     for (args, why) in [
         (&["completions", "foo", "x"][..], "error: invalid value 'foo' for '<SHELL>'"),
         (&["completions", "bash", "x"], "error: unexpected argument 'x'"),
@@ -95,13 +95,13 @@ fn options_are_suggested_where_they_belong() {
 
 #[cfg(target_os = "linux")]
 #[test]
-fn what_cannot_be_read_is_named_and_the_rest_is_counted() {
+fn unreadable_inputs_are_named_and_the_rest_is_counted() {
     let folder = tempfile::tempdir().unwrap();
     let at = |name: &str| folder.path().join(name);
     fs::write(at("good"), "http://h/\n").unwrap();
     std::os::unix::fs::symlink("loop", at("loop")).unwrap();
     for args in [&["--format", "json"][..], &["lines"]] {
-        // Opens, and fails at its first byte.
+        // This file opens, but reading its first byte fails.
         let output = urlsift()
             .args(args)
             .args(["loop", "/proc/self/mem", "good/x", "good"])
@@ -126,7 +126,7 @@ fn what_cannot_be_read_is_named_and_the_rest_is_counted() {
 fn a_file_that_vanishes_is_named() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("late"), "http://h/\n").unwrap();
-    // While the first input is waited for, the second one goes.
+    // The second input is removed while the command waits for the first one.
     let mut child = urlsift()
         .args(["lines", "-", "late"])
         .current_dir(&folder)
@@ -157,7 +157,7 @@ fn ends_of_lines_may_be_mixed() {
 }
 
 #[test]
-fn inputs_are_warned_of_one_by_one() {
+fn each_input_has_its_own_warnings() {
     let folder = tempfile::tempdir().unwrap();
     let wide: Vec<u8> = "http://a/\r\nhttp://b/\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let lists: [(&str, &[u8], &[&str]); 8] = [
@@ -193,7 +193,7 @@ fn inputs_are_warned_of_one_by_one() {
     let page = urlsift().args(["--format", "html", "."]).current_dir(&folder).output().unwrap().stdout;
     let rows = text(&page).matches("<p class=\"warning\">begins with a byte order mark</p>").count();
     assert_eq!(rows, 2);
-    // Of one input the head says it all.
+    // For a single input, the head has the warnings.
     let output = feed(&[], b"http://h/");
     let shown = text(&output.stdout);
     assert!(shown.contains("\n1 last line without LF\n") && !shown.contains("INPUTS"), "{shown}");
@@ -205,7 +205,7 @@ fn a_line_of_a_gibibyte() {
     let path = folder.path().join("list");
     let mut file = File::create(&path).unwrap();
     file.write_all(b"http://h/\nhttp://h/").unwrap();
-    // A hole takes no place.
+    // A sparse file takes no space on disk.
     file.seek(SeekFrom::Current(1 << 30)).unwrap();
     file.write_all(b"\nhttp://h/\n").unwrap();
     let output = urlsift().args(["--format", "json", "-g", "rfc1738"]).arg(&path).output().unwrap();
@@ -237,7 +237,7 @@ fn an_output_that_is_an_input_is_refused() {
 }
 
 #[test]
-fn what_is_made_of_nothing_replaces_nothing() {
+fn empty_results_replace_no_file() {
     let folder = tempfile::tempdir().unwrap();
     let missing = folder.path().join("missing");
     let missing = missing.to_str().unwrap();
@@ -256,7 +256,7 @@ fn what_is_made_of_nothing_replaces_nothing() {
         assert!(text(&output.stderr).contains("urlsift: nothing was written"), "{}", text(&output.stderr));
     }
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 5, "nothing else is left");
-    // An input without lines is read, and so is what there is beside one that is missing.
+    // An existing file is replaced if an empty input was read, or at least one of several inputs.
     for args in [&["lines", "-", "-o"][..], &["lines", missing, "-", "-o"], &["split", missing, "-", "-r"]] {
         let made = folder.path().join("records");
         fs::write(&made, "precious\n").unwrap();
@@ -265,7 +265,7 @@ fn what_is_made_of_nothing_replaces_nothing() {
     }
 }
 
-/// A folder with files in it, each of one line.
+/// A folder with these files. Each has one line.
 fn folder_of(names: &[&str]) -> tempfile::TempDir {
     let folder = tempfile::tempdir().unwrap();
     for name in names {
@@ -276,7 +276,7 @@ fn folder_of(names: &[&str]) -> tempfile::TempDir {
     folder
 }
 
-/// The names of the inputs that are read in `folder`, what is said, and the exit status.
+/// Runs the command in `folder`. Returns the names of the inputs that it read, its messages and its exit status.
 fn read_in(folder: &tempfile::TempDir, args: &[&str], stdin: &[u8]) -> (Vec<String>, String, Option<i32>) {
     let mut child = urlsift()
         .args(["--format", "json"])
@@ -303,7 +303,7 @@ fn read_in(folder: &tempfile::TempDir, args: &[&str], stdin: &[u8]) -> (Vec<Stri
 }
 
 #[test]
-fn of_directories_what_globs_say() {
+fn globs_choose_files_in_directories() {
     let folder = folder_of(&[
         "d/b.gz",
         "d/a.txt",
@@ -317,7 +317,7 @@ fn of_directories_what_globs_say() {
     fs::write(folder.path().join("d/.ignore"), "old*\n").unwrap();
     for (args, expected) in [
         (&["d"][..], &["d/a/c.gz", "d/a/old.gz", "d/a.txt", "d/a.txt.gz", "d/b.gz"][..]),
-        // What a glob matches is no longer hidden; what lies in a hidden directory is.
+        // A hidden file that a glob matches is read. A file in a hidden directory is not.
         (&["d", "--glob", "*.gz"], &["d/.h.gz", "d/a/c.gz", "d/a/old.gz", "d/a.txt.gz", "d/b.gz"]),
         (&["d", "--glob", "!*.gz"], &["d/a.txt"]),
         (&["d", "--glob", "*.gz", "--glob", "!old*"], &["d/.h.gz", "d/a/c.gz", "d/a.txt.gz", "d/b.gz"]),
@@ -380,7 +380,7 @@ fn lists_of_names() {
     assert_eq!(names, ["a", "b c", "d/e"]);
     let (names, said, status) = read_in(&folder, &["--files-from", "-"], b"\n\n");
     assert_eq!((names.len(), &*said, status), (0, "urlsift: -: there is no name in this list\n", Some(0)));
-    // In the list itself an input may be standard input.
+    // The list may name standard input as an input.
     fs::write(folder.path().join("names"), "a\n-\n").unwrap();
     let (names, ..) = read_in(&folder, &["--files-from", "names"], b"x:y\n");
     assert_eq!(names, ["a", "-"]);
@@ -396,7 +396,7 @@ fn lists_of_names() {
 }
 
 #[test]
-fn lists_that_are_none() {
+fn invalid_lists_of_names() {
     let folder = folder_of(&["a"]);
     let long = [&b"a\n"[..], &vec![b'x'; 100_000]].concat();
     for (args, stdin, message) in [

@@ -1,4 +1,4 @@
-//! Ctrl-C and SIGTERM: a clean stop, wherever the command is, and an end at once for who asks twice.
+//! Ctrl-C and SIGTERM: the first stops the command cleanly in any state, the second ends it at once.
 
 #![allow(unsafe_code, reason = "a signal is sent by number")]
 
@@ -13,7 +13,7 @@ use super::terminal::Terminal;
 use super::{text, urlsift};
 
 fn send(child: &Child, signal: i32) {
-    // SAFETY: the child is ours and has not been waited for, so that the number is still its own.
+    // SAFETY: the child has not been waited for, so its process number is still valid.
     assert_eq!(unsafe { libc::kill(child.id().cast_signed(), signal) }, 0);
 }
 
@@ -21,7 +21,7 @@ fn spawn(command: &mut Command) -> Child {
     command.stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap()
 }
 
-/// Whether the command listens to signals, and whether all its threads wait for something, by what the system says of it.
+/// Whether the command handles signals, and whether all its threads are waiting, according to `/proc`.
 #[cfg(target_os = "linux")]
 fn listens_and_waits(child: &Child) -> (bool, bool) {
     let folder = format!("/proc/{}", child.id());
@@ -29,31 +29,31 @@ fn listens_and_waits(child: &Child) -> (bool, bool) {
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
     let listens = u64::from_str_radix(caught.trim(), 16).unwrap() >> (libc::SIGINT - 1) & 1 == 1;
     let waits = |thread: io::Result<fs::DirEntry>| {
-        // A thread that ends meanwhile has no file any more. Its state stands behind its name, which is in parentheses.
+        // A thread that ended in between has no file. The state follows the name, which is in parentheses.
         let text = fs::read_to_string(thread.unwrap().path().join("stat")).unwrap_or_default();
         text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))
     };
     (listens, fs::read_dir(format!("{folder}/task")).unwrap().all(waits))
 }
 
-/// Elsewhere it is given time.
+/// Other systems have no `/proc`, so it only waits a second.
 #[cfg(not(target_os = "linux"))]
 fn listens_and_waits(_: &Child) -> (bool, bool) {
     thread::sleep(Duration::from_secs(1));
     (true, true)
 }
 
-/// Waits until the command listens to signals and has done all that it can do before something happens.
+/// Waits until the command handles signals and cannot continue without input.
 fn let_it_wait(child: &Child) {
     let mut n_times = 0;
-    // Several times, since what was written may still be on its way.
+    // Check several times, because written data may still be in transit.
     until("it waits", || {
         n_times = if listens_and_waits(child) == (true, true) { n_times + 1 } else { 0 };
         n_times == 10
     });
 }
 
-/// Waits until the command listens to signals and has read more than `n_bytes`.
+/// Waits until the command handles signals and has read more than `n_bytes`.
 fn let_it_read(child: &Child, n_bytes: u64) {
     let has_read = || {
         let Ok(io) = fs::read_to_string(format!("/proc/{}/io", child.id())) else { return true };
@@ -71,7 +71,7 @@ fn until(what: &str, mut comes: impl FnMut() -> bool) {
     }
 }
 
-/// The output of a child that has been told to end, which it has to do soon.
+/// The output of a child that was told to end. It must end within a minute.
 fn ended(child: Child) -> Output {
     let start = Instant::now();
     let output = child.wait_with_output().unwrap();
@@ -79,7 +79,7 @@ fn ended(child: Child) -> Output {
     output
 }
 
-/// A pipe with a name that nobody writes to.
+/// A named pipe without a writer.
 fn fifo(folder: &Path) -> String {
     let path = folder.join("fifo");
     assert!(Command::new("mkfifo").arg(&path).status().unwrap().success());
@@ -87,7 +87,7 @@ fn fifo(folder: &Path) -> String {
 }
 
 #[test]
-fn a_pipe_that_brings_nothing_more_leaves_a_partial_report() {
+fn stopping_at_a_silent_pipe_shows_a_partial_report() {
     for (signal, status, word) in [(libc::SIGINT, 130, "interrupted"), (libc::SIGTERM, 143, "terminated")] {
         let mut child = spawn(urlsift().args(["--format", "json"]));
         let mut stdin = child.stdin.take().unwrap();
@@ -109,7 +109,7 @@ fn a_pipe_that_brings_nothing_more_leaves_a_partial_report() {
 }
 
 #[test]
-fn the_end_of_a_pipe_whose_writers_were_stopped_too_is_none() {
+fn a_pipe_closed_by_the_same_signal_is_no_normal_end() {
     for n in 0..20 {
         let args = if n % 2 == 0 { &[][..] } else { &["lines", "-c", "line"] };
         let mut child = spawn(urlsift().args(args));
@@ -125,7 +125,7 @@ fn the_end_of_a_pipe_whose_writers_were_stopped_too_is_none() {
 }
 
 #[test]
-fn of_a_line_without_end_it_is_said_how_much_was_read() {
+fn stopping_in_an_endless_line_reports_the_bytes_read() {
     let child = spawn(urlsift().arg("/dev/zero"));
     let_it_read(&child, 4 << 20);
     send(&child, libc::SIGINT);
@@ -137,7 +137,7 @@ fn of_a_line_without_end_it_is_said_how_much_was_read() {
 }
 
 #[test]
-fn a_pipe_that_nobody_opens_is_left() {
+fn waiting_for_a_pipe_can_be_stopped() {
     let folder = tempfile::tempdir().unwrap();
     let target = folder.path().join("target");
     fs::write(&target, "before").unwrap();
@@ -179,12 +179,12 @@ fn a_pipe_that_is_opened_late_is_read() {
 }
 
 #[test]
-fn a_long_scan_is_left_with_the_beginning_of_each_input() {
+fn stopping_a_long_scan_keeps_the_beginning_of_each_input() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list");
     let mut file = File::create(&path).unwrap();
     file.write_all(&b"http://h/\nhttp://h/a b\n".repeat(1 << 20)).unwrap();
-    // A line of 64 GiB without a byte on disk.
+    // A line of 64 GiB that uses no disk space.
     file.set_len(1 << 36).unwrap();
     let child = spawn(urlsift().args(["-j2", "--color", "never"]).arg(&path));
     let_it_read(&child, 64 << 20);
@@ -197,7 +197,7 @@ fn a_long_scan_is_left_with_the_beginning_of_each_input() {
 }
 
 #[test]
-fn records_end_early_and_whole() {
+fn stopped_rows_end_with_a_whole_row() {
     let mut child = spawn(urlsift().arg("lines"));
     let mut stdin = child.stdin.take().unwrap();
     let mut stdout = child.stdout.take().unwrap();
@@ -215,11 +215,11 @@ fn records_end_early_and_whole() {
 }
 
 #[test]
-fn a_second_one_ends_it_at_once() {
+fn a_second_signal_ends_the_command_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list");
     fs::write(&path, b"http://h/\n".repeat(1 << 18)).unwrap();
-    // Nobody reads the records, so that the command waits to write more of them.
+    // Nobody reads the rows, so the command blocks on writing.
     let mut child = spawn(urlsift().arg("lines").arg(&path));
     let_it_wait(&child);
     send(&child, libc::SIGINT);
@@ -230,7 +230,7 @@ fn a_second_one_ends_it_at_once() {
 }
 
 #[test]
-fn the_key_stops_what_is_typed_in_and_what_is_read() {
+fn ctrl_c_stops_input_from_a_terminal() {
     let mut command = urlsift();
     command.arg("-");
     let mut terminal = Terminal::start(command, None, None);

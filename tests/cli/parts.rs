@@ -1,4 +1,4 @@
-//! `--range`, `--splits`, `merge` and `plan`: parts of a corpus by the command.
+//! Parts of a corpus on the command line: `--range`, `--splits`, `merge` and `plan`.
 
 use std::fs;
 
@@ -40,7 +40,7 @@ fn ranges_of_a_file_and_of_a_pipe_are_merged_to_the_report_of_all() {
     assert_eq!(ok(merged), b"");
     let report = json(&run(&folder, &["render", "r.json", "--format", "json"]));
     assert_eq!((&report["digest"], &report["complete"]), (&whole["digest"], &true.into()));
-    // The same by a pipe, in another order, a part compressed.
+    // The same through a pipe and in another order.
     let mut lines: Vec<_> = all.split_inclusive(|&byte| byte == b'\n').collect();
     lines.reverse();
     assert_eq!(json(&feed(&["merge", "--format", "json"], &lines.concat()))["digest"], whole["digest"]);
@@ -51,7 +51,7 @@ fn ranges_of_a_file_and_of_a_pipe_are_merged_to_the_report_of_all() {
 }
 
 #[test]
-fn a_report_of_a_range_says_what_it_lacks_and_conditions_hold_of_what_was_asked_for() {
+fn a_report_of_a_range_names_missing_bytes_and_checks_conditions() {
     let folder = folder_with(&[("x", LIST)]);
     let output = run(&folder, &["x", "--range", "19:41", "--fail-on", "refused"]);
     assert_eq!(output.status.code(), Some(1), "{}", text(&output.stderr));
@@ -75,11 +75,11 @@ fn a_plan_is_scanned_split_by_split() {
     }
     let merged = json(&feed(&["merge", "-", "--format", "json"], &partials));
     assert_eq!((&merged["digest"], &merged["inputs"]), (&whole["digest"], &whole["inputs"]));
-    // All at once, too.
+    // All splits in a single scan.
     fs::write(folder.path().join("plan"), &plan).unwrap();
     let at_once = run(&folder, &["scan", "--splits", "plan", "--lengths", "--format", "json"]);
     assert_eq!(json(&at_once)["digest"], whole["digest"]);
-    // One is lost.
+    // One partial report is missing.
     let n = text(&partials).lines().count();
     let some: String = text(&partials).lines().skip(1).flat_map(|line| [line, "\n"]).collect();
     let output = feed(&["merge", "-", "--format", "json"], some.as_bytes());
@@ -88,9 +88,9 @@ fn a_plan_is_scanned_split_by_split() {
     assert_eq!(json(&output)["complete"], false);
 }
 
-/// Which lines are shown depends on which come first; a plan has the largest inputs first.
+/// The examples depend on which lines come first, and a plan lists the largest inputs first.
 #[test]
-fn examples_are_the_first_whatever_the_order_of_scanning() {
+fn examples_do_not_depend_on_the_order_of_scanning() {
     let list = |name: char, n: usize| format!("http://{name}/ \n").repeat(n);
     let files = "abcdef".chars().zip([2, 9, 3, 8, 1, 20]);
     let folder = tempfile::tempdir().unwrap();
@@ -109,7 +109,7 @@ fn examples_are_the_first_whatever_the_order_of_scanning() {
 }
 
 #[test]
-fn splits_that_cannot_be_are_refused() {
+fn invalid_splits_are_refused() {
     let folder = tempfile::tempdir().unwrap();
     let split = |rest: &str| format!(r#"{{"input":0,"name":"x","path":"x",{rest}}}"#);
     let range = r#""start":9,"end":20,"size":50"#;
@@ -158,7 +158,7 @@ fn a_split_of_a_stream_is_read_from_its_start() {
 }
 
 #[test]
-fn what_cannot_be_merged_is_refused_and_nothing_is_written() {
+fn incompatible_reports_are_refused_and_nothing_is_written() {
     let folder = folder_with(&[("x", LIST), ("empty", b""), ("noise", b"{\"schema\":\"x\"}\n")]);
     let part = |args: &[&str], name: &str| {
         let args = [&["--format", "partial", "-o", name], args].concat();
@@ -203,7 +203,7 @@ fn what_cannot_be_merged_is_refused_and_nothing_is_written() {
 }
 
 #[test]
-fn a_part_that_could_not_be_read_is_told_in_the_report_of_all() {
+fn the_merged_report_names_unreadable_inputs() {
     let folder = folder_with(&[("x", LIST)]);
     let output = run(&folder, &["x", "missing", "--format", "partial"]);
     assert_eq!(output.status.code(), Some(2));

@@ -1,4 +1,4 @@
-//! Progress: for somebody who waits at a terminal, and for nobody else.
+//! Progress is shown to somebody who waits at a terminal, and to nobody else.
 
 use std::fs::{self, File};
 use std::io::Write;
@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use super::terminal::Terminal;
 use super::{text, urlsift};
 
-/// A pipe that brings a line at once, and nothing more while the test keeps its other end.
+/// A pipe that delivers one line at once, and nothing more until the test drops its other end.
 fn slow() -> (Stdio, ChildStdin) {
     let mut cat = Command::new("cat").stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut end = cat.stdin.take().unwrap();
@@ -19,11 +19,11 @@ fn slow() -> (Stdio, ChildStdin) {
     (pipe, end)
 }
 
-/// What erases a line.
+/// The escape sequence that erases a line.
 const ERASED: &str = "\x1b[2K";
 
 #[test]
-fn of_a_pipe_without_a_total() {
+fn a_pipe_shows_progress_without_a_total() {
     let (pipe, end) = slow();
     let terminal = Terminal::start(urlsift(), Some(pipe), None);
     terminal.wait_for("10 B  ");
@@ -36,7 +36,7 @@ fn of_a_pipe_without_a_total() {
 }
 
 #[test]
-fn of_a_file_with_a_share() {
+fn a_file_shows_progress_with_a_percentage() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("long");
     File::create(&path).unwrap().set_len(1 << 36).unwrap();
@@ -50,7 +50,7 @@ fn of_a_file_with_a_share() {
     assert_eq!(terminal.end().0, Some(130));
 }
 
-/// How often something is shown that only progress has, of work that takes longer than a second.
+/// How often a command that runs longer than a second shows progress.
 fn n_shown(args: &[&str], stdout: Option<Stdio>) -> usize {
     let (pipe, end) = slow();
     let mut command = urlsift();
@@ -63,7 +63,7 @@ fn n_shown(args: &[&str], stdout: Option<Stdio>) -> usize {
     shown.matches(ERASED).count()
 }
 
-/// It is shown, however long the command takes to come to it.
+/// Waits until progress is shown, without a time limit.
 fn is_shown(args: &[&str], stdout: Option<Stdio>) {
     let (pipe, end) = slow();
     let mut command = urlsift();
@@ -75,7 +75,7 @@ fn is_shown(args: &[&str], stdout: Option<Stdio>) {
 }
 
 #[test]
-fn not_when_it_is_not_wanted_or_would_be_mixed_with_output() {
+fn no_progress_if_unwanted_or_mixed_with_output() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("records");
     thread::scope(|scope| {
@@ -92,7 +92,7 @@ fn not_when_it_is_not_wanted_or_would_be_mixed_with_output() {
 }
 
 #[test]
-fn not_when_somebody_types() {
+fn no_progress_while_input_is_typed() {
     let mut terminal = Terminal::start(
         {
             let mut command = urlsift();
@@ -111,7 +111,7 @@ fn not_when_somebody_types() {
 }
 
 #[test]
-fn not_in_scripts_nor_for_short_work() {
+fn no_progress_in_scripts_and_for_short_work() {
     let (pipe, end) = slow();
     let child = urlsift().stdin(pipe).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     thread::sleep(Duration::from_millis(1300));

@@ -1,4 +1,4 @@
-//! Inputs that are records: what they are taken for, what is said of it, and what comes of them.
+//! Inputs with records: detection of the format, messages, and results.
 
 use std::fs;
 use std::io::{Read, Write};
@@ -11,7 +11,7 @@ const LOG: &[u8] =
 ::1 - - [01/Jan/2026:00:00:00 +0000] \"\\x16\\x03\" 400 7 \"-\" \"-\"\n\n";
 
 #[test]
-fn a_log_is_recognised_and_a_list_goes_without_a_word() {
+fn a_log_is_recognised_and_a_list_gets_no_message() {
     let output = feed(&["--format", "json", "-"], LOG);
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
@@ -127,7 +127,7 @@ fn rows_say_which_field_they_are_of() {
 }
 
 #[test]
-fn rows_of_records_come_as_records_come() {
+fn rows_are_written_as_records_arrive() {
     for (format, header, record) in [
         ("jsonl", "", "{\"url\": \"/\"}\n"),
         ("csv", "id,url\n", "1,\"/\"\n"),
@@ -150,7 +150,7 @@ fn rows_of_records_come_as_records_come() {
     }
 }
 
-/// What `urlsift split` makes of a file of that name: what it says, and both outputs.
+/// Runs `urlsift split` on a file with this name. Returns its result and the contents of both outputs.
 fn split(name: &str, bytes: &[u8], args: &[&str]) -> (Output, [Option<String>; 2]) {
     let directory = tempfile::tempdir().unwrap();
     fs::write(directory.path().join(name), bytes).unwrap();
@@ -221,7 +221,7 @@ fn a_parquet_file_is_read_by_column_and_row() {
         (&records["skipped"][0]["reason"], &records["refused"]),
         (&"no-field".into(), &serde_json::json!([]))
     );
-    // The fourth row, and its place in a list of all rows.
+    // The number of the fourth row, and its offset in a list of all rows.
     let example = &report["defects"][0]["examples"][0];
     assert_eq!((&example["line"], &example["line_offset"]), (&4.into(), &91.into()));
 
@@ -235,7 +235,7 @@ fn a_parquet_file_is_read_by_column_and_row() {
 }
 
 #[test]
-fn parquet_that_cannot_be_read_is_never_taken_for_a_list() {
+fn unreadable_parquet_is_never_read_as_a_list() {
     let bytes = std::fs::read(PARQUET).unwrap();
     let cause = if cfg!(feature = "parquet") {
         "a Parquet file tells at its end where its columns are: only the report reads it (urlsift FILE.parquet)"
@@ -259,10 +259,10 @@ fn parquet_that_cannot_be_read_is_never_taken_for_a_list() {
     }
 }
 
-/// Members of a large file are decoded by several threads.
+/// Several threads decode the members of a large file.
 #[cfg(feature = "gzip")]
 #[test]
-fn records_in_members_are_those_of_the_file_unpacked() {
+fn records_in_members_equal_those_of_the_original() {
     use flate2::Compression;
     use flate2::write::GzEncoder;
 

@@ -1,4 +1,4 @@
-//! A terminal of a test's own, with somebody at it: what a command shows there, and keys to press.
+//! A pseudo-terminal for tests: what a command shows there, and keys to press.
 
 #![allow(unsafe_code, reason = "the calls that make a terminal are the system's")]
 
@@ -20,25 +20,25 @@ pub(crate) struct Terminal {
 }
 
 impl Terminal {
-    /// Starts `command` with its standard error there, and its standard output and input unless they lead elsewhere already.
+    /// Starts `command` with its standard error on the terminal. Standard output and input are there too, unless given.
     ///
     /// # Panics
-    /// When there is no terminal to be had.
+    /// If there is no terminal.
     pub(crate) fn start(mut command: Command, stdin: Option<Stdio>, stdout: Option<Stdio>) -> Self {
         let (mut here, mut there) = (0, 0);
         let size = libc::winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
-        // SAFETY: both numbers are written before it returns 0, and the size is only read.
+        // SAFETY: both numbers are written before the call returns 0, and the size is only read.
         let opened =
             unsafe { libc::openpty(&raw mut here, &raw mut there, null_mut(), null_mut(), &raw const size) };
         assert_eq!(opened, 0, "no terminal");
-        // SAFETY: both were opened just now, and belong to nobody else.
+        // SAFETY: both descriptors were just opened, and nothing else owns them.
         let (here, there) = unsafe { (File::from_raw_fd(here), OwnedFd::from_raw_fd(there)) };
         let end = || Stdio::from(there.try_clone().unwrap());
         command.env("TERM", "xterm").env_remove("NO_COLOR");
         command.stdin(stdin.unwrap_or_else(end)).stdout(stdout.unwrap_or_else(end)).stderr(end());
         let number = there.as_raw_fd();
         let own = move || {
-            // SAFETY: both calls are allowed between fork and exec, and touch no memory.
+            // SAFETY: both calls are allowed between fork and exec, and access no memory.
             let owned = unsafe { libc::setsid() >= 0 && libc::ioctl(number, libc::TIOCSCTTY, 0) == 0 };
             if owned { Ok(()) } else { Err(std::io::Error::last_os_error()) }
         };
@@ -56,7 +56,7 @@ impl Terminal {
         Self { child, keys: here, shown }
     }
 
-    /// All that has been written to the screen.
+    /// Everything that was written to the screen.
     pub(crate) fn shown(&self) -> String {
         String::from_utf8_lossy(&self.shown.lock().unwrap()).into_owned()
     }
@@ -64,7 +64,7 @@ impl Terminal {
     /// Waits until the screen has shown `text`.
     ///
     /// # Panics
-    /// When it does not within a minute.
+    /// If that takes longer than a minute.
     pub(crate) fn wait_for(&self, text: &str) {
         let start = Instant::now();
         while !self.shown().contains(text) {
@@ -73,7 +73,7 @@ impl Terminal {
         }
     }
 
-    /// The command.
+    /// The running command.
     pub(crate) fn command(&self) -> &Child {
         &self.child
     }
@@ -83,10 +83,10 @@ impl Terminal {
         self.keys.write_all(keys).unwrap();
     }
 
-    /// The exit status of the command, and all that was shown.
+    /// The exit status of the command, and everything that was shown.
     pub(crate) fn end(mut self) -> (Option<i32>, String) {
         let status = self.child.wait().unwrap();
-        // What was written last may still be on its way.
+        // The last output may still be in transit.
         thread::sleep(Duration::from_millis(50));
         (status.code(), self.shown())
     }

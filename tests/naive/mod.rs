@@ -1,6 +1,6 @@
-//! The scan as one would write it first: line by line, with the reference instead of the machine, and plain maps.
+//! A naive scan: line by line, with the reference instead of the automaton, and plain maps.
 //!
-//! What is counted is compared as text, so that a difference can be read.
+//! Counts are compared as text, so that differences are readable.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,7 +10,7 @@ use urlsift::{Grammar, Tally};
 
 use crate::reference;
 
-/// All counts of a corpus that do not depend on how a defect is named.
+/// The counts of a corpus, except those that depend on the names of defects.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     lines: u64,
@@ -18,19 +18,19 @@ pub struct Counts {
     blank: u64,
     cr: u64,
     boms: u64,
-    /// By verdict bits.
+    /// Lines by verdict bits.
     verdicts: BTreeMap<u8, u64>,
-    /// By verdict bits, number and offset of the first lines.
+    /// The line numbers and offsets of the first lines, by verdict bits.
     firsts: BTreeMap<u8, Vec<(u64, u64)>>,
-    /// Lines of schemes too long to keep their name, by verdict bits.
+    /// Lines of schemes that are too long to keep their name, by verdict bits.
     unnamed: BTreeMap<u8, u64>,
-    /// By scheme (none: relative) and verdict bits.
+    /// Lines by scheme (`None` for relative lines) and verdict bits.
     schemes: BTreeMap<Option<String>, BTreeMap<u8, u64>>,
-    /// By advisory.
+    /// Lines by advisory.
     advisories: BTreeMap<String, u64>,
-    /// Refused by the chosen grammar.
+    /// Lines that the chosen grammar refuses.
     refused: u64,
-    /// Line number, offset of the line and of the defect, for the first lines refused.
+    /// Of the first refused line: its number, its offset, and the offset of the defect.
     first_refused: Option<(u64, u64, u64)>,
 }
 
@@ -84,7 +84,7 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
     counts
 }
 
-/// The same counts out of a tally. Needs a corpus without too many schemes.
+/// The same counts from a tally. The corpus must not have too many schemes.
 pub fn of(tally: &Tally) -> Counts {
     let sets =
         |counts: &urlsift::tally::ByVerdict| counts.sets().map(|(verdict, n)| (verdict.bits(), n)).collect();
@@ -120,7 +120,7 @@ pub fn of(tally: &Tally) -> Counts {
     }
 }
 
-/// Where two counts differ, a line each.
+/// The differences of two counts, one per line.
 pub fn difference(a: &Counts, b: &Counts) -> String {
     let (a, b) = (format!("{a:#?}"), format!("{b:#?}"));
     let mut out = String::new();

@@ -1,4 +1,4 @@
-//! Record formats once more, by the plainest means or by other crates.
+//! Second implementations of record formats, either naive or by other crates.
 
 use std::fmt;
 
@@ -7,24 +7,24 @@ use serde::{Deserialize, Deserializer};
 use serde_json::Value;
 use urlsift::records::{Format, Role};
 
-/// Fields, and what they are.
+/// Fields with their roles.
 type Fields = Vec<(Role, Vec<u8>)>;
 
-/// What a twin finds.
+/// The result of a second implementation.
 pub(crate) enum Twin {
-    /// By the numbers of the lines; those of which there is no saying are left out.
+    /// Fields by line number. Lines about which it cannot say anything are left out.
     ByLine(Vec<(u64, Fields)>),
     /// All fields, in order.
     InOrder(Fields),
 }
 
-/// How many records there are, where each line is one.
+/// The number of records, for formats with one record per line.
 pub(crate) fn count_records(format: Format, bytes: &[u8]) -> Option<u64> {
     let is_by_lines = !matches!(format, Format::Csv | Format::Tsv | Format::Warc | Format::Wat);
     is_by_lines.then(|| lines(bytes).len() as u64)
 }
 
-/// The fields of the records, where there is a twin for the format and the bytes.
+/// The fields of the records. `None` if there is no second implementation for this format and these bytes.
 pub(crate) fn fields(format: Format, bytes: &[u8]) -> Option<Twin> {
     match format {
         Format::Lines => Some(each_line(bytes, |line| Some(vec![(Role::Url, line.to_vec())]))),
@@ -37,7 +37,7 @@ pub(crate) fn fields(format: Format, bytes: &[u8]) -> Option<Twin> {
     }
 }
 
-/// The string under "url", if this is JSON: of broken JSON our reader may read what it finds.
+/// The string of the key "url", if the line is JSON. Our reader may also find one in broken JSON.
 fn json(line: &[u8]) -> Option<Fields> {
     struct FirstUrl(Option<Value>);
     impl<'de> Deserialize<'de> for FirstUrl {
@@ -75,7 +75,7 @@ fn cdxj(line: &[u8]) -> Option<Fields> {
     json(line.splitn(3, |&byte| byte == b' ').nth(2).filter(|object| object.starts_with(b"{"))?)
 }
 
-/// The columns of a header, each line by splitting it.
+/// Reads the columns that a header names, by splitting each line.
 fn w3c(bytes: &[u8]) -> Twin {
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut by_line = Vec::new();
@@ -97,7 +97,7 @@ fn w3c(bytes: &[u8]) -> Twin {
     Twin::ByLine(by_line)
 }
 
-/// None where there are too few columns.
+/// The fields of a line; `None` if it has too few columns.
 fn w3c_fields(names: &[Vec<u8>], columns: &[&[u8]]) -> Option<Fields> {
     let index = |wanted: &str| names.iter().position(|name| name == wanted.as_bytes());
     let (mut stem, mut query) = (index("cs-uri-stem"), index("cs-uri-query"));
@@ -123,8 +123,8 @@ fn w3c_fields(names: &[Vec<u8>], columns: &[&[u8]]) -> Option<Fields> {
     Some(fields)
 }
 
-/// By the csv crate. It takes lone CRs for line ends, a quote that nobody closes for a field, and a comment that does not end for
-/// an empty record.
+/// Reads fields by the csv crate. It differs from our reader: it treats a lone CR as a line end, an unclosed quote as a
+/// field, and an unterminated comment as an empty record.
 fn csv(bytes: &[u8], delimiter: u8) -> Option<Twin> {
     let last = bytes.rsplit(|&byte| byte == b'\n').next()?;
     if bytes.contains(&b'\r') || last.starts_with(b"#") {

@@ -1,10 +1,10 @@
-//! Bytes that end where the memory does: behind the last one lies a page that must not be touched.
+//! A buffer that ends directly before a protected memory page, so that reading past its end crashes.
 
 #![allow(unsafe_code, reason = "memory is mapped and protected by hand")]
 
 use std::ptr::{NonNull, null_mut};
 
-/// Some pages that can be read and written, and one behind them that cannot.
+/// Some readable and writable pages, followed by a protected one.
 pub(crate) struct Page {
     start: NonNull<u8>,
     len: usize,
@@ -12,32 +12,32 @@ pub(crate) struct Page {
 }
 
 impl Page {
-    /// At least `len` bytes in whole pages.
+    /// At least `len` bytes, rounded up to whole pages.
     ///
     /// # Panics
-    /// When the system gives no memory.
+    /// If the system has no memory.
     pub(crate) fn new(len: usize) -> Self {
-        // SAFETY: only asks for a number.
+        // SAFETY: the call only returns a number.
         let guard_len =
             usize::try_from(unsafe { libc::sysconf(libc::_SC_PAGESIZE) }).expect("a page has a size");
         let len = len.next_multiple_of(guard_len);
         let (access, flags) = (libc::PROT_READ | libc::PROT_WRITE, libc::MAP_PRIVATE | libc::MAP_ANONYMOUS);
-        // SAFETY: a new mapping wherever there is room.
+        // SAFETY: this creates a new mapping at an address that the system chooses.
         let start = unsafe { libc::mmap(null_mut(), len + guard_len, access, flags, -1, 0) };
         assert_ne!(start, libc::MAP_FAILED, "no memory");
         let start = NonNull::new(start.cast::<u8>()).expect("a mapping begins somewhere");
-        // SAFETY: the guard is the last page of the mapping, and no reference points there.
+        // SAFETY: the guard is the last page of the mapping, and no reference points to it.
         let protected = unsafe { libc::mprotect(start.as_ptr().add(len).cast(), guard_len, libc::PROT_NONE) };
         assert_eq!(protected, 0, "the guard is not protected");
         Self { start, len, guard_len }
     }
 
-    /// `bytes`, copied so that they end where the memory does.
+    /// Copies `bytes` to the end of the buffer.
     ///
     /// # Panics
-    /// When there is not enough room.
+    /// If they do not fit.
     pub(crate) fn end_with(&mut self, bytes: &[u8]) -> &[u8] {
-        // SAFETY: `len` bytes from `start` on are mapped, zero at first, and borrowed from `self` alone.
+        // SAFETY: `len` bytes from `start` are mapped and initialised, and only `self` gives access to them.
         let all = unsafe { std::slice::from_raw_parts_mut(self.start.as_ptr(), self.len) };
         let end = &mut all[self.len - bytes.len()..];
         end.copy_from_slice(bytes);
@@ -47,7 +47,7 @@ impl Page {
 
 impl Drop for Page {
     fn drop(&mut self) {
-        // SAFETY: the mapping that `new` made, to which nothing points any more.
+        // SAFETY: this is the mapping that `new` created, and nothing points to it any more.
         unsafe { libc::munmap(self.start.as_ptr().cast(), self.len + self.guard_len) };
     }
 }

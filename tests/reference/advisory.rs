@@ -1,10 +1,10 @@
-//! Advisories: what is worth a word in a line that some grammar accepts (SPEC, part 3; RFC 1738, section 6).
+//! Advisories: what is noteworthy in a line that some grammar accepts (SPEC, part 3; RFC 1738, section 6).
 //!
-//! It must not ask which grammar accepts the line: the authority is found the same way in every line (A80).
+//! This file must not depend on which grammar accepts the line. It finds the authority in the same way in every line (A80).
 
-/// The advisories of an accepted line with a scheme of this length, in the order of A81 to A86.
+/// The advisories of an accepted line in the order of A81 to A86; `scheme` is the length of its scheme.
 pub fn advisories(line: &[u8], scheme: Option<usize>) -> Vec<&'static str> {
-    // Accepted lines are ASCII (A10), and then scheme names and escapes can be compared in lower case (A5, A84).
+    // Accepted lines are ASCII (A10), so scheme names and escapes can be compared in lower case (A5, A84).
     let text = String::from_utf8_lossy(line).to_ascii_lowercase();
     let name = &text[..scheme.unwrap_or(0)];
     let authority = authority(&text[scheme.map_or(0, |length| length + 1)..]);
@@ -47,8 +47,8 @@ fn userinfo(authority: &str) -> Option<&str> {
     authority.rsplit_once('@').map(|(userinfo, _)| userinfo)
 }
 
-/// A80: the digits after the last ":" of the rest, behind a "]" if there is one; at least one digit, and
-/// without leading zeros (A82). What is not digits throughout is no port.
+/// A80: the digits after the last ":" of the rest, after a "]" if there is one, without leading zeros (A82). There must be
+/// at least one digit. Text with other characters is not a port.
 fn port(authority: &str) -> Option<&str> {
     let rest = authority.rsplit_once('@').map_or(authority, |(_, rest)| rest);
     let behind = rest.rsplit_once(']').map_or(rest, |(_, behind)| behind);
@@ -58,7 +58,7 @@ fn port(authority: &str) -> Option<&str> {
     is_number.then_some(if number.is_empty() { "0" } else { number })
 }
 
-/// A82: the scheme's default port; `None` if it has none, when no port of it gives an advisory.
+/// A82: the scheme's default port. `None` if it has none; then no port causes an advisory.
 fn default_port(scheme: &str) -> Option<&'static str> {
     match scheme {
         "ftp" => Some("21"),
@@ -73,7 +73,7 @@ fn default_port(scheme: &str) -> Option<&'static str> {
     }
 }
 
-/// A85: the escapes, in lower case, of the delimiters of the scheme's own syntax.
+/// A85: the escapes, in lower case, of characters that are delimiters in the scheme's own syntax.
 fn encoded_delimiters(scheme: &str) -> &'static [&'static str] {
     match scheme {
         "ftp" => &["%2f", "%3a", "%3b", "%40"],

@@ -1,20 +1,17 @@
 //! draft1993: the URL draft of November 1993.
 //!
-//! Text followed: seed 004, the XBNF transcription, whose rule bodies the comments quote as printed, damage
-//! included. XBNF's `N(x)` is one or more, `O(x)` optional; its right recursions are [`At::chain`]. Doubts
-//! and decisions:
+//! Source: seed 004, a transcription in XBNF. The comments quote its rules as printed, including damaged places. In XBNF,
+//! `N(x)` is one or more and `O(x)` is optional. Its right recursions are [`At::chain`]. Doubts and decisions:
 //!
-//! - `line` is not in the seed: a prefixedurl or a url, "url:" at most once, scheme names in any case (A5,
-//!   A62).
-//! - httpaddress and ftpaddress run into one line, hostnumber has a dot too many, alphanum none (A64).
-//! - login has its parenthesis inside a quote (A63); safe has two holes and "-" twice (A60); extra's "quotes"
-//!   is `"` (A61).
-//! - xpalpha, and with it segment, may be void, as printed (A65); search lost a "+" that xalpha has anyway
-//!   (A66).
-//! - xalpha has "." "@" "&": so host, login and hostname overlap, and the union is meant (A67).
-//! - addr_spec and content_identifier are defined nowhere (A70); the bare / and . are literals (A36, A60).
-//! - scheme, afsaddress, cellname, fragmentid, reserved, national and punctuation lead nowhere and are left
-//!   out (A71, A75).
+//! - `line` is not in the seed. It is a prefixedurl or a url: "url:" may occur once, and scheme names are case-insensitive
+//!   (A5, A62).
+//! - httpaddress and ftpaddress run into one line, hostnumber has an extra dot, and alphanum lacks one (A64).
+//! - login has its parenthesis inside a quote (A63). safe has two gaps and "-" twice (A60). extra's "quotes" is `"` (A61).
+//! - xpalpha, and therefore segment, may be void, as printed (A65). search lacks a "+", which xalpha has anyway (A66).
+//! - xalpha has "." "@" "&". host, login and hostname therefore overlap, and the union is meant (A67).
+//! - addr_spec and content_identifier are not defined (A70). The bare / and . are literals (A36, A60).
+//! - No rule uses scheme, afsaddress, cellname, fragmentid, reserved, national and punctuation, and they are left out (A71,
+//!   A75).
 
 use super::at::At;
 
@@ -319,7 +316,7 @@ fn void<A: At>(at: &A) -> A {
     at.lit("")
 }
 
-// What stands between item and recursion in x::= item O( x ).
+// What separates an item from the recursion in x::= item O( x ).
 fn nothing<A: At>(at: &A) -> A {
     at.lit("")
 }

@@ -1,22 +1,22 @@
-//! Drawing: [`At`] as the end of a random line that grows by one choice after the other.
+//! Generates random lines: implements [`At`] as the end of a line that grows by random choices.
 //!
-//! As no rule calls itself and every repetition draws its number beforehand, each drawing ends; the one thing
-//! drawn anew is a scheme that A15 excludes.
+//! No rule calls itself, and every repetition chooses its count in advance, so generation always ends. Only a scheme that
+//! A15 excludes is generated again.
 
 use super::at::At;
 use std::cell::RefCell;
 
-/// A small seeded generator (splitmix64). The same seed gives the same numbers, everywhere and always.
+/// A small seeded generator (splitmix64). The same seed gives the same numbers on every machine.
 #[derive(Clone, Debug)]
 pub struct Rng(u64);
 
 impl Rng {
-    /// A generator that starts from this seed; any number will do.
+    /// A generator with this seed. Any number is a valid seed.
     pub fn new(seed: u64) -> Rng {
         Rng(seed)
     }
 
-    /// The next number, any of all 64-bit numbers.
+    /// The next number, from the whole range of 64 bits.
     pub fn next(&mut self) -> u64 {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut mixed = self.0;
@@ -34,9 +34,9 @@ impl Rng {
     }
 }
 
-/// Draws one line from a start rule.
+/// Generates a line from a start rule.
 pub fn run(rng: &mut Rng, size: usize, rule: impl for<'a> Fn(&Draw<'a>) -> Draw<'a>) -> Vec<u8> {
-    // One line in eight is written in whatever case where case does not matter, the others in lower case.
+    // In one line of eight, letters have a random case where case does not matter. The others are in lower case.
     let any_case = rng.below(8) == 0;
     let state = RefCell::new(State { line: Vec::new(), rng: rng.clone(), size, any_case });
     rule(&Draw(&state));
@@ -45,7 +45,7 @@ pub fn run(rng: &mut Rng, size: usize, rule: impl for<'a> Fn(&Draw<'a>) -> Draw<
     line
 }
 
-/// The end of the line under way; all copies stand at the same end.
+/// The end of the current line. All copies refer to the same line.
 #[derive(Clone, Copy)]
 pub struct Draw<'a>(&'a RefCell<State>);
 
@@ -69,8 +69,8 @@ impl Draw<'_> {
         (0..count).fold(*self, |p, _| rule(&p))
     }
 
-    /// How often to repeat: mostly up to `size` times, now and then not at all or four times as often, and
-    /// not at all once the line is long.
+    /// How often to repeat: usually up to `size` times, sometimes never or four times as often, and never once the line is
+    /// long.
     fn count(&self) -> usize {
         let size = self.0.borrow().size;
         if self.0.borrow().line.len() > 32 * size {

@@ -1,13 +1,13 @@
-//! Recognising: [`At`] as the set of all positions that a rule can have reached in a given line.
+//! Recognises lines: implements [`At`] as the set of all positions that a rule can have reached in a given line.
 //!
-//! Alternation is union and repetition is closure to a fixed point; nothing is greedy, nothing is tried in
-//! order and nothing backtracks, so an ambiguous rule means all that the document derives with it. The cost
-//! is about one set operation per byte and row of bytes, and the stack does not grow with the line.
+//! Alternation is set union, and repetition is closure to a fixed point. Nothing is greedy, ordered or backtracking, so an
+//! ambiguous rule means everything that it derives. The cost is about one set operation per byte and repetition. The stack
+//! does not grow with the line.
 
 use super::at::At;
 use std::cell::Cell;
 
-/// Runs a start rule over the line: `None` if the rule derives the line, else the furthest position reached.
+/// Applies a start rule to the line. Returns `None` if the rule derives the line, otherwise the furthest position reached.
 pub fn run(line: &[u8], rule: impl for<'a> Fn(&Positions<'a>) -> Positions<'a>) -> Option<usize> {
     let furthest = Cell::new(0);
     let mut set = Set::default();
@@ -16,11 +16,11 @@ pub fn run(line: &[u8], rule: impl for<'a> Fn(&Positions<'a>) -> Positions<'a>) 
     if end.set.contains(line.len()) { None } else { Some(furthest.get()) }
 }
 
-/// Positions between the bytes of a line: 0 is before the first byte, the line's length is after the last.
+/// Positions between the bytes of a line, from 0 before the first byte to the line's length after the last.
 #[derive(Clone)]
 pub struct Positions<'a> {
     line: &'a [u8],
-    /// The greatest position that any terminal has reached so far, shared by all sets of the run.
+    /// The greatest position that any terminal has reached so far. All sets of a run share it.
     furthest: &'a Cell<usize>,
     set: Set,
 }
@@ -31,7 +31,7 @@ impl Positions<'_> {
         Positions { line: self.line, furthest: self.furthest, set }
     }
 
-    /// All positions reached by one byte that passes the test. Every terminal is made of this.
+    /// All positions reached by one byte that passes the test. All terminals use this function.
     fn step(&self, test: impl Fn(u8) -> bool) -> Self {
         let mut reached = Set::default();
         self.set.each(|position| {
@@ -43,7 +43,7 @@ impl Positions<'_> {
         self.with(reached)
     }
 
-    /// All positions reached by the bytes of the text, one after the other.
+    /// All positions reached by the bytes of the text in sequence.
     fn bytes(&self, text: &str, same: fn(u8, u8) -> bool) -> Self {
         match text.as_bytes() {
             [] => self.clone(),
@@ -72,7 +72,7 @@ impl At for Positions<'_> {
     }
 
     fn then(&self, rule: impl Fn(&Self) -> Self) -> Self {
-        // From nowhere a rule leads nowhere; said here once, it saves most of the work.
+        // No rule leads anywhere from an empty set. This early return saves most of the work.
         if self.set.is_empty() { self.with(Set::default()) } else { rule(self) }
     }
 
@@ -86,7 +86,7 @@ impl At for Positions<'_> {
         let mut all = self.set.clone();
         let mut new = self.clone();
         while !new.set.is_empty() {
-            // A rule maps each position by itself, so it need not see those again that it has seen.
+            // A rule maps each position independently, so only new positions need to be mapped again.
             new = self.with(rule(&new).set.without(&all));
             all.unite(new.set.clone());
         }
@@ -133,12 +133,11 @@ impl At for Positions<'_> {
     }
 }
 
-/// A set of numbers: 64 to a word, from the first word that is not zero. The first word is kept apart from
-/// the rest, so that a set of one position, which is most of them, needs no allocation.
+/// A set of numbers as a bitmap of 64-bit words, starting at the first non-zero word. That word is stored inline, so that a
+/// set with a single position, the most frequent kind, needs no allocation.
 #[derive(Clone, Default)]
 struct Set {
-    /// Bit b of `word` is the number 64 * `first` + b. Without meaning while `word` is zero, when the set is
-    /// empty.
+    /// Bit b of `word` is the number 64 * `first` + b. Meaningless if the set is empty, which is when `word` is zero.
     first: usize,
     word: u64,
     /// The words after `word`.
@@ -150,7 +149,7 @@ impl Set {
         self.word == 0
     }
 
-    /// The word of this index, zero outside of what is stored.
+    /// The word with this index, or zero if it is not stored.
     fn word_at(&self, index: usize) -> u64 {
         match index.checked_sub(self.first) {
             Some(0) => self.word,
@@ -159,12 +158,12 @@ impl Set {
         }
     }
 
-    /// The stored words with their indices, ascending.
+    /// The stored words with their indices, in ascending order.
     fn words(&self) -> impl Iterator<Item = (usize, u64)> {
         std::iter::once(&self.word).chain(&self.rest).enumerate().map(|(i, &word)| (self.first + i, word))
     }
 
-    /// Calls `act` for each number in the set, ascending.
+    /// Calls `act` for each number in the set, in ascending order.
     fn each(&self, mut act: impl FnMut(usize)) {
         let mut each_in = |index: usize, mut word: u64| {
             while word != 0 {
@@ -186,7 +185,7 @@ impl Set {
         self.add(number / 64, 1 << (number % 64));
     }
 
-    /// Adds the bits to the word of this index, which must not lie before the first, unless the set is empty.
+    /// Adds bits to the word with this index. Unless the set is empty, the index must not precede the first word.
     #[inline]
     fn add(&mut self, index: usize, bits: u64) {
         if bits == 0 {

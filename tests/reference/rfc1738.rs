@@ -1,21 +1,20 @@
 //! rfc1738: RFC 1738, section 5, December 1994.
 //!
-//! Text followed: seed 002, which has all rules, compared with 000 and 003; the comments quote it. RFC 1738
-//! writes `n*[x]` for repetition and `[x]` for an option. Doubts and decisions:
+//! Source: seed 002, which has all rules, compared with seeds 000 and 003. The comments quote it. RFC 1738 writes `n*[x]`
+//! for repetition and `[x]` for an option. Doubts and decisions:
 //!
-//! - otherurl = genericurl would derive every line of the ten schemes again: it is for other schemes only
-//!   (A15, A16).
-//! - Scheme names, and nothing else, in any case (A5); a scheme may start with a digit, "+", "-" or "." (A6).
-//! - The bare / in gopherurl is a literal (A36); "%09" is an escape, so gopher's tail is any row of xchar
+//! - otherurl = genericurl would derive every line of the ten schemes a second time. It is for other schemes only (A15,
+//!   A16).
+//! - Scheme names are case-insensitive, and nothing else is (A5). A scheme may start with a digit, "+", "-" or "." (A6).
+//! - The bare / in gopherurl is a literal (A36). "%09" is an escape, so the end of a gopher URL is any sequence of xchar
 //!   (A35).
-//! - user and password may be empty and contain "?", so that login reads past what is a query elsewhere
-//!   (A27).
-//! - domainlabel and toplabel overlap and are meant as unions (A19, A20); hostnumber has no range (A21).
-//! - Seed 000's curly quotes and broken literals change nothing (A78); national and punctuation lead nowhere.
+//! - user and password may be empty and contain "?", so login can include what is a query in other grammars (A27).
+//! - domainlabel and toplabel overlap, and their union is meant (A19, A20). hostnumber has no range (A21).
+//! - The curly quotes and broken literals of seed 000 change nothing (A78). No rule uses national and punctuation.
 
 use super::at::At;
 
-/// The schemes that have a production of their own (A15).
+/// The schemes that have their own production (A15).
 const TEN: [&str; 10] =
     ["http", "ftp", "news", "nntp", "telnet", "gopher", "wais", "mailto", "file", "prospero"];
 

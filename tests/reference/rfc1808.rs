@@ -1,12 +1,11 @@
 //! rfc1808: RFC 1808, section 2.2, June 1995.
 //!
-//! Text followed: seed 003, which has the whole BNF; the comments quote it. Doubts and decisions:
+//! Source: seed 003, which has the whole BNF. The comments quote it. Doubts and decisions:
 //!
-//! - The second alternative of absoluteURL takes any row of uchar and reserved after a scheme, as printed
-//!   (A46).
-//! - net_loc may be empty and swallows ";" and "?" (A44); rel_path cannot start with "/" (A45).
-//! - Prose keeps ":" out of a first segment, the BNF does not, and the BNF decides (A47).
-//! - At most one "#": fragment has none (A12). national and punctuation lead nowhere.
+//! - The second alternative of absoluteURL is any sequence of uchar and reserved after a scheme, as printed (A46).
+//! - net_loc may be empty and can include ";" and "?" (A44). rel_path cannot start with "/" (A45).
+//! - The prose forbids ":" in a first segment, the BNF does not, and the BNF decides (A47).
+//! - There is at most one "#", because fragment cannot contain it (A12). No rule uses national and punctuation.
 
 use super::at::At;
 

@@ -1,14 +1,15 @@
-//! rfc2396: RFC 2396, August 1998, the collected BNF's order.
+//! rfc2396: RFC 2396, August 1998, in the order of the collected BNF.
 //!
-//! Text followed: seed 001 for sections 3.1 to 5, and RFC 2396 itself, sections 2 and 3, for what the seed
-//! uses and does not contain: absoluteURI, hier_part, opaque_part, uric_no_slash, net_path, abs_path and the
-//! character sets (A55). Doubts and decisions:
+//! Sources: seed 001 for sections 3.1 to 5, and RFC 2396, sections 2 and 3, for rules that the seed uses but lacks:
+//! absoluteURI, hier_part, opaque_part, uric_no_slash, net_path, abs_path and the character sets (A55). Doubts and
+//! decisions:
 //!
-//! - authority = server | reg_name is a union: what is no server can be a reg_name (A48).
-//! - "//" before an authority is also an abs_path of two slashes; section 4.3 prefers the authority, which
-//!   changes no verdict (A49), so both stand here.
-//! - rel_segment is not empty: no "?q" (A50); nor is opaque_part: no "a:" (A51).
-//! - No IP literals, RFC 2732 is not applied (A53); `path` (section 3.3) is not reachable and left out (A54).
+//! - authority = server | reg_name is a union: an authority that is no server can be a reg_name (A48).
+//! - "//" with an authority can also be an abs_path that begins with two slashes. Section 4.3 prefers the authority. Both
+//!   derivations are here, because the preference changes no verdict (A49).
+//! - rel_segment cannot be empty, so "?q" is refused (A50). opaque_part cannot be empty, so "a:" is refused (A51).
+//! - There are no IP literals, because RFC 2732 is not applied (A53). `path` (section 3.3) is unreachable and left out
+//!   (A54).
 
 use super::at::At;
 

@@ -1,11 +1,11 @@
-//! rfc3986: RFC 3986, appendix A, January 2005. No seed has it; every rule stands as printed there.
+//! rfc3986: RFC 3986, appendix A, January 2005. No seed has it. Every rule is as printed there.
 //!
-//! Start rule: URI-reference. Left out are absolute-URI, path, reserved and gen-delims, which it does not
-//! reach. Doubts and decisions:
+//! The start rule is URI-reference. It does not reach absolute-URI, path, reserved and gen-delims, which are left out.
+//! Doubts and decisions:
 //!
-//! - ABNF's quoted strings have no case: "v" of IPvFuture and the digits "A" to "F" (A9, A53).
-//! - host is a union: a dotted quad out of range is a reg-name (A56). Zone identifiers are not applied (A53).
-//! - `0<pchar>` is nothing at all (A57); brackets stand around an IP-literal and nowhere else (A58).
+//! - Quoted strings in ABNF ignore case: "v" of IPvFuture and the digits "A" to "F" (A9, A53).
+//! - host is a union: an IPv4 address out of range is a reg-name (A56). Zone identifiers are not applied (A53).
+//! - `0<pchar>` is the empty string (A57). Brackets only occur around an IP-literal (A58).
 
 use super::at::At;
 

@@ -1,11 +1,11 @@
-//! The samples of record formats, each often enough that there are many pieces.
+//! The samples of record formats, repeated so that they fill several chunks.
 
 use std::fs;
 use std::path::Path;
 
 use urlsift::records::Format;
 
-/// Every sample three times, cut off inside its last record.
+/// Every sample three times, truncated inside its last record.
 pub(crate) fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
     let formats = [
         ("alb.log", Format::Alb),

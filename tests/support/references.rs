@@ -1,10 +1,10 @@
-//! References and their targets: the pseudo code of RFC 3986, section 5.2, as it is written there, and references to try it on.
+//! The pseudo code of RFC 3986, section 5.2, and random references and bases to compare with it.
 
 use regex::bytes::Regex;
 
 use crate::reference::Rng;
 
-/// Components by the regular expression of RFC 3986, appendix B.
+/// The components of a reference, by the regular expression of RFC 3986, appendix B.
 pub(crate) struct Components<'a> {
     pub(crate) scheme: Option<&'a [u8]>,
     pub(crate) authority: Option<&'a [u8]>,
@@ -29,7 +29,7 @@ pub(crate) fn components(text: &[u8]) -> Components<'_> {
     }
 }
 
-/// The target by the pseudo code of RFC 3986, section 5.2, as it stands there.
+/// Resolves a reference by the pseudo code of RFC 3986, section 5.2.
 pub(crate) fn target(base: &[u8], reference: &[u8]) -> Vec<u8> {
     let (base, r) = (components(base), components(reference));
     let (scheme, authority, path, query);
@@ -67,7 +67,7 @@ pub(crate) fn target(base: &[u8], reference: &[u8]) -> Vec<u8> {
     if let Some(authority) = authority {
         result.extend([b"//", authority].concat());
     }
-    // But for this: such a path cannot be written down, and would be an authority.
+    // Not in section 5.3: a path that begins with "//" cannot be written without an authority, because it would become one.
     if authority.is_none() && path.starts_with(b"//") {
         result.extend(b"/.");
     }
@@ -122,7 +122,7 @@ fn remove_dot_segments(path: &[u8]) -> Vec<u8> {
     output
 }
 
-/// A path of a few segments, among them many dots, that says little else.
+/// A path of up to eight segments, many of them dots.
 fn some_path(rng: &mut Rng) -> String {
     const SEGMENTS: [&str; 12] = [".", "..", "..", ".", "..", "", "a", "b", "...", "c;d=.", "%2E%2e", "e:f"];
     let segments: Vec<_> = (0..rng.below(9)).map(|_| SEGMENTS[rng.below(SEGMENTS.len())]).collect();

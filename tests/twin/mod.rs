@@ -1,7 +1,8 @@
-//! The scan line by line: `judge` for each, counts in plain maps. No piece, no lane, no short cut.
+//! A simple scan for comparison: it calls `judge` for each line and counts in plain maps, without chunks, lanes and
+//! shortcuts.
 //!
-//! Differs from the twin in `tests/naive` in that it asks the judge, not the reference: that one is held against the reference
-//! elsewhere, and is a hundred times faster, so that all that is counted of a buffer can be counted for many buffers.
+//! `tests/naive` is similar, but calls the reference. `judge` is a hundred times faster and is compared with the reference
+//! elsewhere. This scan can therefore compare all counts of many buffers.
 
 #![allow(dead_code, reason = "each of those that use it uses a part")]
 
@@ -14,7 +15,7 @@ use urlsift::grammar::uri_parts;
 use urlsift::tally::{ByVerdict, ERROR_PPM, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top};
 use urlsift::{Grammar, Tally, judge};
 
-/// Lines of one kind, and of the first few the number, the offset, and the place in the line.
+/// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
 
 /// All counts of a buffer.
@@ -25,30 +26,31 @@ pub struct Counts {
     blank: u64,
     cr: u64,
     boms: u64,
-    /// By scheme (`None`: relative; empty: one too long to keep its name) and verdict bits.
+    /// Lines by scheme and verdict bits. `None` is for relative lines, the empty string for schemes too long to keep their
+    /// name.
     schemes: BTreeMap<Option<String>, BTreeMap<u8, u64>>,
-    /// By verdict bits.
+    /// Lines by verdict bits.
     verdicts: BTreeMap<u8, Kept>,
     advisories: BTreeMap<&'static str, Kept>,
-    /// By component and cause.
+    /// Lines by component and cause.
     defects: BTreeMap<(&'static str, &'static str), Kept>,
 }
 
-/// What is counted on demand.
+/// The optional counts of a buffer.
 #[derive(Debug, Default, PartialEq)]
 pub struct OnDemand {
     /// Judged lines by length.
     lengths: BTreeMap<u64, u64>,
-    /// Number, offset and bytes of the longest.
+    /// The number, offset and length of the longest line.
     longest: Option<(u64, u64, u64)>,
     hosts: BTreeMap<String, u64>,
     tlds: BTreeMap<String, u64>,
     ports: BTreeMap<String, u64>,
-    /// Different hosts and lines.
+    /// Distinct hosts and lines.
     distinct: (About, About),
 }
 
-/// An estimate, which is equal to all numbers that are no further off than five times its standard error.
+/// An estimate. It equals all numbers within five times its standard error.
 #[derive(Debug, Default)]
 struct About(u64);
 
@@ -58,12 +60,12 @@ impl PartialEq for About {
     }
 }
 
-/// How many lines have been judged.
+/// The number of judged lines.
 pub fn judged(counts: &Counts) -> u64 {
     counts.lines - counts.blank
 }
 
-/// The lines of a buffer, each with where it begins and whether it ends in CR; CRs at their ends are left out.
+/// The lines of a buffer without CRs at their ends. Each comes with its offset and whether it ends in CR.
 pub fn lines(bytes: &[u8]) -> impl Iterator<Item = (usize, &[u8], bool)> {
     let mut at = if bytes.starts_with(b"\xef\xbb\xbf") { 3 } else { 0 };
     std::iter::from_fn(move || {
@@ -113,7 +115,7 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
     counts
 }
 
-/// Counts on demand what `bytes` have, as one input; of lengths, the lower end of their bucket.
+/// The optional counts of `bytes` as one input. Lengths are the lower ends of their buckets.
 pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
     let mut counts = OnDemand::default();
     let mut distinct = (BTreeSet::new(), BTreeSet::new());
@@ -157,7 +159,7 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
     counts
 }
 
-/// The same out of a tally.
+/// The same counts from a tally.
 pub fn on_demand(tally: &Tally) -> OnDemand {
     let all = |top: Top| {
         assert_eq!(top.max_error, 0);
@@ -175,7 +177,7 @@ pub fn on_demand(tally: &Tally) -> OnDemand {
     }
 }
 
-/// The same counts out of a tally. Needs a buffer without too many schemes.
+/// The same counts from a tally. The buffer must not have too many schemes.
 pub fn of(tally: &Tally) -> Counts {
     let sets = |counts: &ByVerdict| counts.sets().map(|(verdict, n)| (verdict.bits(), n)).collect();
     let first = |examples: &[Example]| {
@@ -208,7 +210,7 @@ pub fn of(tally: &Tally) -> Counts {
     }
 }
 
-/// Where two counts differ, a line each.
+/// The differences of two counts, one per line.
 pub fn difference(a: &Counts, b: &Counts) -> String {
     let (a, b) = (format!("{a:?}"), format!("{b:?}"));
     let mut out = String::new();

@@ -1,5 +1,5 @@
-//! A browser that a test drives: Chromium without a window, through chromedriver, which is spoken to as WebDriver (W3C) has it:
-//! JSON over HTTP. No more of that than the tests need.
+//! Drives a headless Chromium for tests. It speaks WebDriver (W3C), which is JSON over HTTP, to chromedriver, and only as
+//! much as the tests need.
 
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
@@ -9,11 +9,11 @@ use std::time::Duration;
 
 use serde_json::{Value, json};
 
-/// A browser with a fresh profile; it is closed when this is dropped.
+/// A browser with a fresh profile. Dropping it closes the browser.
 pub struct Browser {
     driver: Child,
     address: String,
-    /// The path of all that is asked of the browser.
+    /// The path prefix of all requests to this browser.
     session: String,
     _profile: tempfile::TempDir,
 }
@@ -22,12 +22,12 @@ impl Browser {
     /// Starts a browser.
     ///
     /// # Panics
-    /// When there is no chromedriver.
+    /// If there is no chromedriver.
     pub fn start() -> Self {
         let mut command = Command::new("chromedriver");
         command.arg("--port=0").stdout(Stdio::piped()).stderr(Stdio::null());
         let mut driver = command.spawn().expect("chromedriver is installed");
-        // It says on which port it listens.
+        // chromedriver prints the port that it listens on.
         let mut lines = BufReader::new(driver.stdout.take().unwrap()).lines().map(Result::unwrap);
         let port = lines.find_map(|line| {
             let (_, port) = line.split_once("started successfully on port ")?;
@@ -44,7 +44,7 @@ impl Browser {
         };
         let args = [
             "--headless",
-            // Tests are run as any user, in containers too; the page is our own.
+            // Tests run as any user and in containers. The page is trusted.
             "--no-sandbox",
             "--disable-dev-shm-usage",
             "--disable-gpu",
@@ -62,7 +62,7 @@ impl Browser {
         browser
     }
 
-    /// How wide the window is, in pixels, and whether the user likes it dark.
+    /// Sets the width of the window in pixels, and the preference for a dark page.
     pub fn look(&self, width: u32, dark: bool) {
         let size = json!({ "width": width, "height": 800, "deviceScaleFactor": 1, "mobile": width < 600 });
         self.tell("Emulation.setDeviceMetricsOverride", &size);
@@ -76,24 +76,24 @@ impl Browser {
         self.post("url", &json!({ "url": format!("file://{}", path.display()) }));
     }
 
-    /// What the body of a function returns that is run in the page, as the page's own scripts are.
+    /// Runs the body of a function in the page, like a script of the page. Returns its result.
     pub fn run(&self, script: &str) -> Value {
         self.post("execute/sync", &json!({ "script": script, "args": [] }))
     }
 
-    /// Presses the first element that a selector matches.
+    /// Clicks the first element that a selector matches.
     pub fn press(&self, selector: &str) {
         let element = self.post("element", &json!({ "using": "css selector", "value": selector }));
         let id = element.as_object().unwrap().values().next().unwrap().as_str().unwrap();
         self.post(&format!("element/{id}/click"), &json!({}));
     }
 
-    /// What the browser has written to its console since this was last asked.
+    /// The messages on the browser's console since the last call.
     pub fn console(&self) -> Vec<Value> {
         self.post("se/log", &json!({ "type": "browser" })).as_array().unwrap().clone()
     }
 
-    /// A command of the browser's own protocol.
+    /// Sends a command of the Chrome DevTools protocol.
     fn tell(&self, command: &str, params: &Value) {
         self.post("goog/cdp/execute", &json!({ "cmd": command, "params": params }));
     }

@@ -1,4 +1,4 @@
-//! What `scan` counts on demand: options as typed to options of the scan.
+//! Options of `scan` for optional counts.
 
 use clap::{Args, ValueEnum};
 use urlsift::report::grouped;
@@ -9,19 +9,19 @@ use urlsift::tally::MAX_NAMES;
 pub(crate) struct CountArgs {
     /// Count how long lines are
     ///
-    /// Percentiles, the longest line and where it is. A page (html) has it always.
+    /// Adds percentiles, and the longest line with its place. An HTML page always has lengths.
     #[arg(long, hide_short_help = true)]
     lengths: bool,
 
-    /// List the most frequent: hosts=20, say
+    /// List the most frequent names, such as hosts=20
     ///
-    /// The N most frequent hosts, schemes, ports or tlds (last labels of hosts); can be given again.
+    /// Lists the N most frequent hosts, schemes, ports or tlds (last labels of hosts). Can be given several times.
     #[arg(long, value_name = "WHAT=N", value_parser = top)]
     top: Vec<(TopOf, usize)>,
 
-    /// Estimate how many different hosts or lines there are
+    /// Estimate how many distinct hosts or lines there are
     ///
-    /// Can be given again. The report states the error.
+    /// Can be given several times. The report states the error of the estimate.
     #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
     distinct: Vec<DistinctOf>,
 }
@@ -36,14 +36,14 @@ enum TopOf {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum DistinctOf {
-    /// Hosts of accepted lines, letter case ignored
+    /// Hosts of accepted lines, ignoring letter case
     Hosts,
     /// Judged lines
     Lines,
 }
 
 impl CountArgs {
-    /// Lets a scan count what is asked for.
+    /// Sets the scan options that the user asked for.
     pub(crate) fn apply(&self, options: &mut Options) {
         options.lengths = self.lengths;
         for &(of, n) in &self.top {
@@ -64,7 +64,7 @@ impl CountArgs {
     }
 }
 
-/// What to list, and how many of it.
+/// Parses a list and its length, such as `hosts=20`.
 fn top(text: &str) -> Result<(TopOf, usize), String> {
     let (of, n) = text.split_once('=').ok_or("expected what to list and how many of it, such as hosts=20")?;
     let of = TopOf::from_str(of, false)

@@ -1,4 +1,4 @@
-//! Which files of directories are read.
+//! Options that choose files in directories.
 
 use std::io;
 
@@ -7,31 +7,32 @@ use urlsift::input::Walk;
 
 #[derive(Args)]
 pub(crate) struct WalkArgs {
-    /// Of directories, only files whose names match: '*.gz', or '!*.log'
+    /// In directories, read only files whose names match: '*.gz', or '!*.log'
     ///
-    /// With "!", only those that do not match. May be given several times; the last that matches decides. A glob without a slash is
-    /// of a name at any depth, with one of a path from the working directory on. A hidden file that a glob matches is read.
+    /// A glob with "!" excludes the files that match it. Can be given several times; the last glob that matches decides. A
+    /// glob without a slash matches names at any depth. A glob with a slash matches paths relative to the working
+    /// directory. A hidden file that a glob matches is read.
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     glob: Vec<String>,
 
-    /// Of directories, hidden files and directories too
+    /// In directories, also read hidden files and directories
     #[arg(long, hide_short_help = true)]
     hidden: bool,
 
-    /// Follow symbolic links in directories, which are left out otherwise
+    /// In directories, follow symbolic links, which are skipped otherwise
     #[arg(long, hide_short_help = true)]
     follow: bool,
 
-    /// Of directories, not what .gitignore and .ignore files name
+    /// In directories, skip what .gitignore and .ignore files name
     #[arg(long, hide_short_help = true)]
     respect_ignore: bool,
 }
 
 impl WalkArgs {
-    /// What walks so.
+    /// Makes the directory walk for these options.
     ///
     /// # Errors
-    /// When a glob is none; the error shows it.
+    /// If a glob is invalid. The error shows the glob.
     pub(crate) fn walk(&self) -> io::Result<Walk> {
         let walk = Walk::default().hidden(self.hidden).follow(self.follow).ignore_files(self.respect_ignore);
         if self.glob.is_empty() {

@@ -1,4 +1,4 @@
-//! Where in their inputs the URLs stand: the options, and what is said of what was found.
+//! Options for record formats and URL fields, and messages about the formats found.
 
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -11,11 +11,11 @@ use crate::cli::complain;
 
 #[derive(Args)]
 pub(crate) struct ReadingArgs {
-    /// How URLs are written down: cdxj, clf, csv ... [default: auto]
+    /// Format of the input: cdxj, clf, csv ... [default: auto]
     ///
-    /// One of lines (a URL a line), cdxj, cdx, warc (also WET), wat, clf (logs of Apache and nginx), w3c (IIS, CloudFront), alb (AWS
-    /// load balancers), jsonl, csv, tsv and parquet (in builds with that feature). With auto it is what the first records look like,
-    /// and standard error says so unless it is lines.
+    /// One of lines (one URL per line), cdxj, cdx, warc (also WET), wat, clf (logs of Apache and nginx), w3c (IIS,
+    /// CloudFront), alb (AWS load balancers), jsonl, csv, tsv and parquet (in builds with that feature). With auto, urlsift
+    /// recognises the format by the first records, and says so on standard error unless it is lines.
     #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
           value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
           hide_possible_values = true)]
@@ -23,15 +23,17 @@ pub(crate) struct ReadingArgs {
 
     /// Which fields of a record are URLs
     ///
-    /// The name of a column, header or key, the number of a column from 1, or a JSON pointer; of logs, request and referer. Several
-    /// are joined by commas, or the option given several times. By numbers the first line of a table is a record like all others.
-    /// Of a Parquet column in groups, their names stand before its own, with dots between them. Without it: the column or key "url",
-    /// the header WARC-Target-URI, request and referer of logs.
+    /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer. In logs, it is
+    /// request or referer. Separate several fields by commas, or repeat the option. If fields are numbers, the first line
+    /// of a table is a record, not a header. A Parquet column in groups is named with its groups and dots, such as
+    /// page.url.
+    ///
+    /// The default is the column or key "url", the header WARC-Target-URI, and request and referer of logs.
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
 }
 
-/// A format, or none for whatever it looks like.
+/// A record format; `None` means that the input decides.
 type Wanted = Option<Format>;
 
 fn names() -> Vec<&'static str> {
@@ -40,14 +42,14 @@ fn names() -> Vec<&'static str> {
 }
 
 impl ReadingArgs {
-    /// How inputs are read.
+    /// The options for reading inputs.
     ///
     /// # Errors
-    /// When the format cannot have such a field.
+    /// If the format cannot have one of the fields.
     pub(crate) fn reading(&self) -> std::io::Result<Reading> {
         let mut reading = Reading::default();
         (reading.format, reading.fields) = (self.input_format, self.field.clone());
-        // Of a Parquet file its footer says what fields there are.
+        // The footer of a Parquet file says which fields exist, so they are checked later.
         if let Some(format) =
             reading.format.filter(|&format| !(cfg!(feature = "parquet") && format == Format::Parquet))
         {
@@ -57,7 +59,7 @@ impl ReadingArgs {
         Ok(reading)
     }
 
-    /// Says what inputs were taken for, where nobody had said it.
+    /// Says which formats were detected, unless the user chose one.
     pub(crate) fn explain(&self, found: &[(u32, Records)], inputs: &[Input]) {
         if self.input_format.is_some() {
             return;
@@ -76,7 +78,7 @@ impl ReadingArgs {
     }
 }
 
-/// Says of which inputs some records gave no URL, and why, where no report does.
+/// Names the inputs with records that yielded no URL, with causes. For commands that write no report.
 pub(crate) fn complain_of_records(found: &[(u32, Records)], inputs: &[Input]) {
     for (input, records) in found {
         let name = inputs.get(*input as usize).map_or("?", Input::name);
@@ -86,7 +88,7 @@ pub(crate) fn complain_of_records(found: &[(u32, Records)], inputs: &[Input]) {
     }
 }
 
-/// How many records gave no URL, and why; `None` if each did.
+/// How many records yielded no URL, with causes; `None` if every record did.
 fn causes(records: &Records) -> Option<String> {
     let counts = &records.counts;
     let refused = BadCause::ALL.iter().filter(|&&cause| counts.refused(cause) > 0).map(|&cause| {

@@ -1,4 +1,4 @@
-//! Which inputs are named, and how they are compressed.
+//! Options that name inputs and say how they are compressed.
 
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -11,23 +11,23 @@ use crate::cli::args::directory;
 use crate::cli::suggest;
 use crate::cli::{complain, input_path};
 
-/// What to read.
+/// The paths of inputs.
 #[derive(Args)]
 pub(crate) struct PathArgs {
-    /// Files, directories with all files below them, - for standard input
+    /// Files, directories, or - for standard input
     ///
-    /// Lists of URLs, one a line, compressed or not. The files of a directory are read in the order of their names. Where no path is named,
-    /// standard input is read, unless it is a terminal.
+    /// Inputs are lists of URLs, one per line, compressed or not. A directory stands for all files in it and below it, in
+    /// the order of their names. Without a path, urlsift reads standard input, unless it is a terminal.
     #[arg(value_name = "PATH", value_parser = input_path())]
     paths: Vec<PathBuf>,
 
-    /// Read what else to read from a list of names, - for standard input
+    /// Read more paths from a list, or - for standard input
     ///
-    /// One name a line; blank lines are passed over. What is wrong with an input is told with the line that names it.
+    /// The list has one path per line; blank lines are skipped. Errors of an input name the line that lists it.
     #[arg(long, value_name = "FILE", value_parser = input_path(), hide_short_help = true)]
     files_from: Option<PathBuf>,
 
-    /// Names in the list of --files-from end in NUL, as find -print0 writes them
+    /// Paths in the list end in NUL, as find -print0 writes them
     #[arg(short = '0', long, requires = "files_from", hide_short_help = true)]
     null: bool,
 
@@ -36,17 +36,17 @@ pub(crate) struct PathArgs {
 
     /// How inputs are compressed [default: by their content]
     ///
-    /// Without this, gzip, zstd, bzip2 and xz are recognised by their first bytes, whatever the names, and decoded; numbers of
-    /// lines and offsets are those of what comes of it. One of auto, none (taken as they are), gzip, zstd, bzip2 and xz.
+    /// By default, urlsift recognises gzip, zstd, bzip2 and xz by their first bytes, whatever the names. Line numbers and
+    /// offsets are those of the decoded bytes. One of auto, none (does not decode), gzip, zstd, bzip2 and xz.
     #[arg(long, value_name = "CODEC", value_parser = codec, hide_short_help = true)]
     codec: Option<CodecChoice>,
 }
 
-/// By what inputs are decoded; `None` is by their content.
+/// The choice of `--codec`; `None` recognises the codec by the content.
 #[derive(Clone, Copy)]
 struct CodecChoice(Option<Codec>);
 
-/// How inputs are compressed.
+/// Parses the name of a codec.
 fn codec(name: &str) -> Result<CodecChoice, String> {
     if name == "auto" {
         return Ok(CodecChoice(None));
@@ -61,26 +61,26 @@ fn codec(name: &str) -> Result<CodecChoice, String> {
 }
 
 impl PathArgs {
-    /// The inputs; none named is standard input, unless that is a terminal.
+    /// The inputs. Without any, it is standard input, or `None` if that is a terminal.
     ///
     /// # Errors
-    /// When a glob is none, or a list of names cannot be read.
+    /// If a glob is invalid, or a list of names cannot be read.
     pub(crate) fn inputs(&self) -> io::Result<Option<Vec<Input>>> {
         let separator = if self.null { Separator::Nul } else { Separator::Newline };
         let inputs = inputs(&self.walk.walk()?, &self.paths, self.files_from.as_deref(), separator)?;
         Ok(inputs.map(|inputs| inputs.into_iter().map(|input| input.with_codec(self.codec())).collect()))
     }
 
-    /// How all inputs are packed, if that was said.
+    /// The codec of all inputs, if the user chose one.
     pub(crate) fn codec(&self) -> Option<Codec> {
         self.codec.and_then(|CodecChoice(codec)| codec)
     }
 }
 
-/// The inputs that paths name, and a list of more of them; none named is standard input, unless that is a terminal.
+/// The inputs of `paths` and of a list of more paths. Without any, it is standard input, or `None` if that is a terminal.
 ///
 /// # Errors
-/// When the list cannot be read.
+/// If the list cannot be read.
 pub(crate) fn inputs(
     walk: &Walk,
     paths: &[PathBuf],
@@ -99,10 +99,10 @@ pub(crate) fn inputs(
     Ok(Some(inputs))
 }
 
-/// The inputs that the list at `path` names, beside `others`.
+/// The inputs in the list at `path`.
 ///
 /// # Errors
-/// When it cannot be read, or standard input is both an input and the list.
+/// If the list cannot be read, or if standard input is both the list and one of `others`.
 fn listed_in(walk: &Walk, path: &Path, separator: Separator, others: &[Input]) -> io::Result<Vec<Input>> {
     let list = if path.as_os_str() == "-" { Input::standard() } else { Input::file(path.to_owned()) };
     if list.is_standard() && others.iter().any(Input::is_standard) {
@@ -117,7 +117,8 @@ fn listed_in(walk: &Walk, path: &Path, separator: Separator, others: &[Input]) -
     Ok(inputs)
 }
 
-/// The inputs that a path names. An empty directory is worth a word: all is well with no lines.
+/// The inputs of a path. An empty directory gives none, which deserves a message because the run then succeeds with no
+/// lines.
 fn listed(walk: &Walk, path: &PathBuf) -> Vec<Input> {
     let inputs = walk.list(slice::from_ref(path));
     if inputs.is_empty() {

@@ -1,4 +1,4 @@
-//! Parts of inputs: `--range`, `--splits`, and what a scan of them comes to.
+//! Options that select parts of inputs (`--range`, `--splits`), and the scan of these parts.
 
 use std::fs::File;
 use std::io::{self, BufRead, BufReader};
@@ -19,9 +19,9 @@ use crate::cli::{InputArgs, input_path};
 pub(crate) struct PartArgs {
     /// Only the lines that begin in START:END, in bytes
     ///
-    /// Of one input, decoded if it is compressed. Each line lies in the range that its first byte lies in, so that ranges that adjoin
-    /// give each line once. START is 0 where it is missing, and END the end; K, M and G stand for 2^10, 2^20 and 2^30 bytes. What the
-    /// report says is missing is what was not asked for.
+    /// For a single input. If it is compressed, the range is of its decoded bytes. A line belongs to the range of its first
+    /// byte, so adjoining ranges contain each line once. START defaults to 0, and END to the end of the input. K, M and G
+    /// stand for 2^10, 2^20 and 2^30 bytes. The report names the rest of the input as missing.
     #[arg(long, value_name = "START:END", value_parser = range, hide_short_help = true)]
     range: Option<Range<u64>>,
 
@@ -31,7 +31,7 @@ pub(crate) struct PartArgs {
     splits: Option<PathBuf>,
 }
 
-/// A range of bytes.
+/// Parses a range of bytes.
 fn range(text: &str) -> Result<Range<u64>, String> {
     let number = |text: &str, otherwise| if text.is_empty() { Some(otherwise) } else { count(text) };
     let (start, end) = text.split_once(':').ok_or("expected START:END, such as 0:256M or 256M:")?;
@@ -43,24 +43,24 @@ fn range(text: &str) -> Result<Range<u64>, String> {
     Ok(range)
 }
 
-/// What is to be scanned.
+/// The parts to scan.
 pub(crate) struct Asked {
     pub(crate) inputs: Vec<Input>,
-    /// The inputs as other scans of the corpus know them.
+    /// The inputs' names and numbers in the whole corpus.
     identities: Vec<Identity>,
     n_inputs: Option<u32>,
     parts: Vec<Part>,
-    /// Whether that is not all of the inputs.
+    /// Whether these are only parts of the inputs.
     pub(crate) are_parts: bool,
-    /// What it was read from, if it is a list of splits.
+    /// The list of splits, if the parts come from one.
     pub(crate) list: Option<Input>,
 }
 
 impl PartArgs {
-    /// What is to be scanned; `None` if nothing is named.
+    /// The parts to scan; `None` if no input is named.
     ///
     /// # Errors
-    /// When a list of inputs or of splits cannot be read, or a range is asked for of several inputs.
+    /// If a list of inputs or of splits cannot be read, or if `--range` is given with several inputs.
     pub(crate) fn asked(&self, input: &InputArgs) -> io::Result<Option<Asked>> {
         if let Some(path) = &self.splits {
             let name =
@@ -97,13 +97,13 @@ impl PartArgs {
     }
 }
 
-/// What a scan of parts found.
+/// The result of a scan of parts.
 #[derive(Default)]
 pub(crate) struct Found {
-    /// `None` if nothing was asked for.
+    /// `None` if there was nothing to scan.
     pub(crate) partial: Option<Partial>,
     pub(crate) failures: Vec<Failure>,
-    /// What inputs with records were taken for.
+    /// The detected formats of inputs with records.
     pub(crate) records: Vec<(u32, Records)>,
 }
 
@@ -153,7 +153,7 @@ impl Asked {
         Ok(all)
     }
 
-    /// The same in the order in which the report has it: what is kept of lines depends on which are the first.
+    /// Sorts the parts into the order of the report. The report keeps the first examples, so the order affects it.
     pub(crate) fn in_order(self) -> Self {
         // Each part has an input of its own.
         let named = self.inputs.into_iter().zip(self.identities).zip(self.parts);
@@ -169,10 +169,10 @@ impl Asked {
         Self { inputs, identities, parts, ..self }
     }
 
-    /// Scans what is asked for.
+    /// Scans the parts.
     ///
     /// # Errors
-    /// When parts of it overlap.
+    /// If parts overlap.
     pub(crate) fn scan(
         &self,
         settings: &Settings,
@@ -181,7 +181,7 @@ impl Asked {
         effort: &Effort,
     ) -> io::Result<Found> {
         let mut found = Found::default();
-        // What is whole can be read all at once; of parts each has lines of its own.
+        // Whole inputs are scanned together. Other parts are scanned one by one, because each has its own line numbers.
         let (whole, parts): (Vec<_>, Vec<_>) = self.parts.iter().cloned().partition(Part::is_whole);
         let groups = [whole].into_iter().chain(parts.into_iter().map(|part| vec![part]));
         for parts in groups.filter(|parts| !parts.is_empty()) {

@@ -1,4 +1,4 @@
-//! How a report is written, whether it comes of a scan or of a file: form, place and looks.
+//! Options for a report's format, file and look. `scan`, `merge` and `render` share them.
 
 use std::env;
 use std::io::{self, IsTerminal, Write};
@@ -16,14 +16,14 @@ use crate::cli::{complain, output_path};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
-    /// text, json, html or partial [by --output, or text]
+    /// Report format: text, json, html or partial
     ///
-    /// How the report is written. Without it the ending of --output decides, and text is written where that says nothing. A partial
-    /// report is a line of JSON for "urlsift merge".
+    /// By default, the ending of --output decides; without a known ending, it is text. A partial report is one line of JSON
+    /// for "urlsift merge".
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
 
-    /// Write to a file, which appears whole or not at all
+    /// Write to a file; it appears complete or not at all
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     output: Option<PathBuf>,
 
@@ -33,7 +33,7 @@ pub(crate) struct ReportArgs {
 
     /// Draw the text report in ASCII
     ///
-    /// Without this, it is drawn so on terminals whose locale is not UTF-8.
+    /// Without this option, it is ASCII on terminals whose locale is not UTF-8.
     #[arg(long, hide_short_help = true)]
     ascii: bool,
 }
@@ -42,11 +42,11 @@ pub(crate) struct ReportArgs {
 enum Format {
     /// Tables for people
     Text,
-    /// The schema urlsift.report/1
+    /// JSON in the schema urlsift.report/1
     Json,
     /// A page for a browser
     Html,
-    /// The schema urlsift.partial/1
+    /// JSON in the schema urlsift.partial/1, for "urlsift merge"
     Partial,
 }
 
@@ -58,7 +58,7 @@ enum Colour {
     Never,
 }
 
-/// A place for a report, open before there is one.
+/// An output for a report, opened before the scan starts.
 pub(crate) struct ReportOutput {
     output: Output,
     format: Format,
@@ -69,7 +69,7 @@ impl ReportArgs {
     /// Opens the output.
     ///
     /// # Errors
-    /// When it cannot be written to; the error names it.
+    /// If it cannot be written to. The error names it.
     pub(crate) fn open(&self) -> io::Result<ReportOutput> {
         let output = Output::open(self.output.as_deref())?;
         let format = self.format.or_else(|| format_of(self.output.as_deref()?)).unwrap_or(Format::Text);
@@ -77,7 +77,7 @@ impl ReportArgs {
         Ok(ReportOutput { output, format, style })
     }
 
-    /// What is written to a file or into a pipe looks the same everywhere; a terminal gets what it can show.
+    /// The style of the text report. Files and pipes always get the same style; a terminal gets what it can show.
     fn style(&self, standard: bool) -> TextStyle {
         let stdout = io::stdout();
         let terminal = standard && stdout.is_terminal();
@@ -85,16 +85,17 @@ impl ReportArgs {
         self.style_on(terminal, terminal_size::terminal_size_of(&stdout), colourful)
     }
 
-    /// Shows the text of a report that is no result, on standard error.
+    /// Writes the text report of an interrupted scan to standard error.
     pub(crate) fn show(&self, report: &Report) {
         let stderr = io::stderr();
         let colourful = AutoStream::choice(&stderr) != ColorChoice::Never;
         let style = self.style_on(stderr.is_terminal(), terminal_size::terminal_size_of(&stderr), colourful);
-        // Nowhere is left to say that it failed.
+        // If standard error fails, there is nowhere to report it.
         let _ = io::stderr().write_all(render(report, &style).as_bytes());
     }
 
-    /// How text looks on a terminal of that size, or elsewhere; `colourful` if it wants colours.
+    /// The style for a terminal of the given size, or for files and pipes. `colourful` says whether colours are wanted by
+    /// default.
     fn style_on(&self, terminal: bool, size: Option<(Width, Height)>, colourful: bool) -> TextStyle {
         let mut style = TextStyle::default();
         style.colour = match self.color {
@@ -113,41 +114,43 @@ impl ReportArgs {
 }
 
 impl ReportOutput {
-    /// Whether the lengths of lines are to be counted, asked for or not.
+    /// Whether the format needs line lengths, even if the user did not ask for them.
     pub(crate) fn shows_lengths(&self) -> bool {
         self.format == Format::Html
     }
 
-    /// Whether what is written is to be merged.
+    /// Whether this is a partial report.
     pub(crate) fn is_partial(&self) -> bool {
         self.format == Format::Partial
     }
 
-    /// Writes what is merged elsewhere.
+    /// Writes a partial report.
     ///
     /// # Errors
-    /// When the output cannot be written; the error names it.
+    /// If the output cannot be written. The error names it.
     pub(crate) fn write_partial(self, partial: &Partial) -> io::Result<()> {
         self.output.write(|out| partial.write_json(out))
     }
 
-    /// What it is to be called in a sentence.
+    /// The output's name in messages.
     pub(crate) fn name(&self) -> &Path {
         self.output.name()
     }
 
+    /// Checks that the output is not an input.
+    ///
     /// # Errors
-    /// When it is also one of `inputs`.
+    /// If it is one of `inputs`.
     pub(crate) fn check_is_no_input(&self, inputs: &[Input]) -> io::Result<()> {
         self.output.check_is_no_input(inputs)
     }
 
-    /// Writes the report. Of no input at all none is written to a file.
+    /// Writes the report. If no input could be read, an existing file is kept.
     ///
     /// # Errors
-    /// When the output cannot be written; the error names it.
+    /// If the output cannot be written. The error names it.
     pub(crate) fn write(self, report: &Report) -> io::Result<()> {
-        // What stands in the file's place is worth more than a report of nothing.
+        // An existing file is worth more than a report of nothing.
         if is_void(report) && self.output.appears_whole() {
             complain(&format!("nothing was written to {}", self.name().display()));
             return Ok(());
@@ -181,7 +184,7 @@ fn is_void(report: &Report) -> bool {
     !report.complete && report.inputs.iter().all(|input| input.error.is_some() && input.bytes == 0)
 }
 
-/// The form that a file's name asks for by its ending.
+/// The report format of a file name's ending.
 fn format_of(path: &Path) -> Option<Format> {
     let ending = path.extension()?.to_str()?.to_ascii_lowercase();
     match &*ending {
@@ -193,7 +196,7 @@ fn format_of(path: &Path) -> Option<Format> {
     }
 }
 
-/// The locale's name for characters, as POSIX finds it: the first of three variables that has a value.
+/// The locale for characters, by POSIX rules: the first of three variables that is not empty.
 fn locale() -> String {
     let values = ["LC_ALL", "LC_CTYPE", "LANG"].into_iter().filter_map(env::var_os);
     values

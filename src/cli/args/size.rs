@@ -1,6 +1,6 @@
-//! Numbers of bytes, as typed.
+//! Parses numbers of bytes.
 
-/// A number of bytes, with K, M or G for 2^10, 2^20 or 2^30 of them, or without.
+/// Parses a number of bytes with an optional suffix: K, M or G for 2^10, 2^20 or 2^30 bytes.
 pub(crate) fn count(text: &str) -> Option<u64> {
     let (digits, shift) = match text.as_bytes().last() {
         Some(b'k' | b'K') => (&text[..text.len() - 1], 10),
@@ -12,7 +12,7 @@ pub(crate) fn count(text: &str) -> Option<u64> {
     number.checked_mul(1 << shift)
 }
 
-/// The same, and not 0.
+/// Parses a number of bytes above 0.
 pub(crate) fn size(text: &str) -> Result<u64, String> {
     let bytes = count(text).filter(|&bytes| bytes > 0);
     bytes.ok_or_else(|| "expected a number of bytes, such as 100000, 64M or 1G".to_owned())

@@ -1,4 +1,4 @@
-//! `urlsift causes`: the names in which a refusal is told, what they mean, and the rules that they come from.
+//! `urlsift causes`: lists the causes and components of refusals, what they mean, and the rules behind them.
 
 use std::fmt::Write;
 use std::io;
@@ -17,7 +17,7 @@ pub(crate) struct CausesArgs {
     list: ListArgs,
 }
 
-/// For each cause a line that is refused for it, and by which grammar. How the refusal is told is judged.
+/// An example line and the grammar that refuses it, one for each cause. Component and offset come from judging it.
 const EXAMPLES: [(Grammar, &str); 9] = [
     (Grammar::Rfc3986, "http://example.org/a b"),
     (Grammar::Rfc3986, "http://example.org/\x1b"),
@@ -47,7 +47,7 @@ struct CauseEntry {
 
 #[derive(Serialize)]
 struct Example {
-    /// As text that is harmless on a terminal.
+    /// The line, escaped for a terminal.
     line: String,
     grammar: &'static str,
     component: &'static str,
@@ -150,7 +150,7 @@ fn text(list: &List) -> String {
     out
 }
 
-/// A name, and beside it what it means.
+/// Adds a name with its meaning beside it.
 fn push_entry(out: &mut String, name: &str, meaning: &str) {
     let mut lines = String::new();
     push_paragraph(&mut lines, 25, meaning);

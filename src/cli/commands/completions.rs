@@ -1,4 +1,4 @@
-//! `urlsift completions SHELL`: what a shell needs to complete the command.
+//! `urlsift completions SHELL`: prints a completion script for a shell.
 
 use std::io;
 
@@ -19,7 +19,7 @@ pub(crate) struct CompletionsArgs {
 pub(crate) fn run(args: &CompletionsArgs) -> io::Result<End> {
     let mut command = help::command(false);
     let name = command.get_name().to_owned();
-    // It would panic on a pipe that is closed; into memory nothing can fail.
+    // `generate` panics if the pipe is closed, so write to memory first.
     let mut script = Vec::new();
     generate(args.shell, &mut command, name, &mut script);
     Output::open(None)?.write(|out| out.write_all(&script))?;

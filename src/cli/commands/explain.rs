@@ -1,4 +1,4 @@
-//! `urlsift explain TEXT...`: one URL at a time, part by part and grammar by grammar.
+//! `urlsift explain TEXT...`: shows single URLs, part by part and grammar by grammar.
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
@@ -15,7 +15,7 @@ use crate::cli::output_file::Output;
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
-    /// URLs, one an argument, in quotes; -- before those that begin with -
+    /// URLs in quotes, one per argument; write -- before one that begins with -
     #[arg(value_name = "TEXT", required = true)]
     texts: Vec<OsString>,
 
@@ -82,7 +82,7 @@ fn components(out: &mut String, line: &[u8], secrets: &[Range<usize>]) {
     }
 }
 
-/// How much of the text is shown, in characters: with what stands before it, a terminal of 80 columns is full.
+/// How many characters of the text are shown. With the indent, they fill a terminal of 80 columns.
 const WIDTH: usize = 64;
 
 fn refusal(
@@ -118,7 +118,7 @@ fn refusal(
     let _ = writeln!(out, "             could go on with: {}", set(judgement.could_follow(defect.grammar)));
 }
 
-/// What is wrong, in words.
+/// Describes the defect in words.
 fn sentence(line: &[u8], at: usize, defect: &Defect, secrets: &[Range<usize>]) -> String {
     let component = defect.component;
     let part = match component {
@@ -143,7 +143,7 @@ fn sentence(line: &[u8], at: usize, defect: &Defect, secrets: &[Range<usize>]) -
     }
 }
 
-/// Bytes in short: runs as ranges.
+/// Lists bytes, with ranges for runs of letters and digits.
 fn set(bytes: impl Iterator<Item = u8>) -> String {
     let mut runs: Vec<(u8, u8)> = Vec::new();
     for byte in bytes {

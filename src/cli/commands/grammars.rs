@@ -1,4 +1,4 @@
-//! `urlsift grammars`: the five documents, what sets each apart, and lines on which they do not agree.
+//! `urlsift grammars`: lists the five documents, how they differ, and lines on which they disagree.
 
 use std::fmt::Write;
 use std::io;
@@ -16,7 +16,8 @@ pub(crate) struct GrammarsArgs {
     list: ListArgs,
 }
 
-/// A line for each set of grammars that can accept one, and why it is that set. Which set it is, is judged.
+/// An example line for each possible set of accepting grammars, with the reason. The set itself comes from judging the
+/// line.
 const LINES: [(&str, &str); 16] = [
     ("http://example.org/a", "all agree"),
     ("http://my_host.example/", "\"_\" in a host"),
@@ -40,7 +41,7 @@ const LINES: [(&str, &str); 16] = [
 struct List {
     schema: &'static str,
     grammars: Vec<Entry>,
-    /// A line for each set of grammars that can accept one.
+    /// An example line for each possible set of accepting grammars.
     lines: Vec<Line>,
 }
 
@@ -98,7 +99,7 @@ fn text(list: &List) -> String {
     out.push_str("One line for each set of grammars that can accept a line:\n\n");
     let _ = write!(out, "{:28}", "");
     for entry in &list.grammars {
-        // The year or the number alone: five names are too wide.
+        // Only the year or the number, because five full names are too wide.
         let _ = write!(out, " {:>4}", entry.name.trim_start_matches(char::is_alphabetic));
     }
     out.push('\n');
@@ -122,7 +123,7 @@ mod tests {
             LINES.iter().map(|(text, _)| judge(text.as_bytes()).verdict().bits()).collect();
         sets.sort_unstable();
         sets.dedup();
-        // How many sets can occur is proved in the library, over the states of the machine.
+        // The library proves the number of possible sets over all states of the automaton.
         assert_eq!(sets.len(), 16);
     }
 }

@@ -1,4 +1,4 @@
-//! `urlsift lines [PATH]...`: one row for each line, or for each URL of records.
+//! `urlsift lines [PATH]...`: writes one row per line, or one row per URL of records.
 
 use std::ffi::OsString;
 use std::io;
@@ -26,21 +26,26 @@ pub(crate) struct LinesArgs {
     #[command(flatten)]
     grammar: GrammarArgs,
 
-    /// What a record says, in this order
+    /// Columns of a row, in this order
     ///
-    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text, field and resolved, with commas between them. The
-    /// verdict of a line that no grammar accepts is none ([] in JSON), and so are advisories where there are none. What a line does not have is - (null): a scheme, say, or of
-    /// a blank line the verdict too, since that is not judged. Of records (--input-format) there is a row for each URL: field says
-    /// whether it is a url, request, referer or link, offset where it stands, and line where its record begins. Standard error
-    /// says how many records gave no URL, and why.
+    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text, field and resolved, separated
+    /// by commas.
+    ///
+    /// If no grammar accepts a line, its verdict is none ([] in JSON). If a line has no advisories, they are none too. A
+    /// value that does not exist is - (null in JSON): the scheme of a relative reference, or the verdict of a blank line,
+    /// which is not judged.
+    ///
+    /// Records (--input-format) have a row for each URL. The column field says whether it is a url, request, referer or
+    /// link; offset is where the field begins, and line is where its record begins. Standard error says how many records
+    /// gave no URL, and why.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
           default_value = "line,offset,verdict,kind,scheme")]
     columns: Vec<Column>,
 
-    /// What the column resolved resolves references against
+    /// Base URL for the column resolved
     ///
-    /// By RFC 3986, section 5, strictly. A line with a scheme resolves to itself without dot-segments, one that RFC 3986 refuses
-    /// to nothing.
+    /// References are resolved by RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
+    /// dot-segments. A line that RFC 3986 refuses has no target.
     #[arg(long, value_name = "URL", value_parser = base())]
     base: Option<Base>,
 
@@ -50,7 +55,7 @@ pub(crate) struct LinesArgs {
     #[arg(long, value_enum, value_name = "WHICH")]
     only: Option<Only>,
 
-    /// How records are written
+    /// How rows are written
     #[arg(long, value_enum, default_value_t = Format::Tsv, value_name = "FORMAT")]
     format: Format,
 
@@ -58,7 +63,7 @@ pub(crate) struct LinesArgs {
     #[arg(long)]
     header: bool,
 
-    /// Write to a file, which appears whole or not at all
+    /// Write to a file, which appears complete or not at all
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     output: Option<PathBuf>,
 }
@@ -71,9 +76,9 @@ enum Only {
 
 #[derive(Clone, Copy, ValueEnum)]
 enum Format {
-    /// Fields with tabs between them
+    /// Fields separated by tabs
     Tsv,
-    /// One JSON object a line
+    /// One JSON object per line
     Jsonl,
 }
 
@@ -86,12 +91,12 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
-/// Parses a base, and refuses a URL that cannot be one.
+/// Parses a base URL, and refuses a URL that cannot be a base.
 fn base() -> impl TypedValueParser<Value = Base> {
     OsStringValueParser::new().try_map(|url: OsString| Base::new(url.as_encoded_bytes()))
 }
 
-/// That there is a base where there is something to be resolved, and nowhere else.
+/// Checks that there is a base exactly if the column `resolved` is chosen.
 fn check_base(base: Option<&Base>, columns: &[Column]) -> io::Result<()> {
     if base.is_some_and(Base::had_fragment) {
         complain(
@@ -139,7 +144,7 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
         output.write(|out| {
             written = write_records(&inputs, &records, effort, out)?;
             left = whole && is_void(&inputs, &written.failures, effort);
-            // An output that is a file is then left as it was.
+            // The error keeps an existing output file unchanged.
             if left || written.failures.iter().any(Failure::is_stop) {
                 Err(io::ErrorKind::Interrupted.into())
             } else {

@@ -1,4 +1,4 @@
-//! What the commands that list something share: the choice of a form, and lines that fit a terminal.
+//! What the commands that print lists share: the choice of a format, and text that fits a terminal.
 
 use std::io;
 
@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::End;
 use crate::cli::output_file::Output;
 
-/// How a list is written.
+/// Options of commands that print a list.
 #[derive(Args)]
 pub(crate) struct ListArgs {
     /// How the list is written
@@ -20,14 +20,14 @@ pub(crate) struct ListArgs {
 enum Format {
     /// Tables for people, 80 columns wide
     Text,
-    /// For programs
+    /// JSON for programs
     Json,
 }
 
-/// How wide a text may be.
+/// The maximum width of text, in columns.
 const WIDTH: usize = 80;
 
-/// Writes `list` in the form that was asked for; `text` is what people read.
+/// Writes `list` in the chosen format; `text` returns the text format.
 pub(crate) fn write(
     args: &ListArgs,
     list: &impl Serialize,
@@ -43,7 +43,7 @@ pub(crate) fn write(
     Ok(End::Done)
 }
 
-/// Adds `text`, cut between words into lines that are not too wide, each behind `indent` spaces.
+/// Appends `text`, wrapped between words to [`WIDTH`] columns and indented by `indent` spaces.
 pub(crate) fn push_paragraph(out: &mut String, indent: usize, text: &str) {
     let mut column = 0;
     for word in text.split_whitespace() {

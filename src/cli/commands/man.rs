@@ -1,4 +1,4 @@
-//! `urlsift man [COMMAND]`: a manual page in roff, from the same words as the help.
+//! `urlsift man [COMMAND]`: prints a manual page in roff, with the texts of the help.
 
 use std::io::{self, Write};
 
@@ -12,7 +12,7 @@ use crate::cli::output_file::Output;
 
 #[derive(Args)]
 pub(crate) struct ManArgs {
-    /// The command whose page it is [default: the page of urlsift itself]
+    /// Command whose page to print [default: the page of urlsift itself]
     #[arg(value_name = "COMMAND")]
     command: Option<String>,
 }
@@ -34,11 +34,11 @@ fn page(name: Option<&str>) -> io::Result<Vec<u8>> {
         })?,
     };
     let mut command = command.clone();
-    // In the words of the help: one line for each form, and not every option once more.
+    // Use the usage lines of the help, which do not repeat every option.
     let usage = command.render_usage().to_string();
     let command = command.override_usage(usage.trim_start_matches("Usage:").trim_start().to_owned());
     let source = format!("urlsift {}", env!("CARGO_PKG_VERSION"));
-    // No date, which would be that of the build; an empty one is left out, and what follows it moves up.
+    // The build date would change the page. An empty date would be left out, and the fields after it would shift.
     let man = Man::new(command.clone()).date(" ").source(source).manual("User Commands");
     let mut out = Vec::new();
     man.render_title(&mut out)?;
@@ -59,7 +59,7 @@ fn page(name: Option<&str>) -> io::Result<Vec<u8>> {
     Ok(out)
 }
 
-/// A section of terms, each with what there is to say of it.
+/// A section with one paragraph per term.
 fn terms(title: &str, rows: &[(&str, &str)]) -> Roff {
     let mut roff = Roff::new();
     roff.control("SH", [title]);

@@ -1,4 +1,4 @@
-//! `urlsift merge PARTIAL...`: one report of partial ones.
+//! `urlsift merge PARTIAL...`: merges partial reports into one report.
 
 use std::io::{self, BufReader};
 use std::path::PathBuf;
@@ -13,14 +13,14 @@ use crate::cli::{End, complain, input_path};
 
 #[derive(Args)]
 pub(crate) struct MergeArgs {
-    /// Files with partial reports, directories of them, - for standard input
+    /// Files with partial reports, directories of them, or - for standard input
     ///
-    /// A partial report is a line, and a file may have any number of them, in any order, compressed or not. Where none is named,
-    /// standard input is read, unless it is a terminal.
+    /// A partial report is one line. A file may have any number of them, in any order, compressed or not. Without a path,
+    /// urlsift reads standard input, unless it is a terminal.
     #[arg(value_name = "PARTIAL", value_parser = input_path())]
     paths: Vec<PathBuf>,
 
-    /// Read more names from a list, one a line, - for standard input
+    /// Read more paths from a list, one per line, or - for standard input
     #[arg(long, value_name = "FILE", value_parser = input_path())]
     files_from: Option<PathBuf>,
 
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
             });
         }
         if is_empty {
-            // Whoever made it has failed, and its lines would be lost.
+            // The scan that should have written this file failed, and its lines would be missing.
             return Err(named(io::Error::new(
                 io::ErrorKind::InvalidData,
                 "there is no partial report in it",

@@ -1,4 +1,4 @@
-//! `urlsift plan PATH...`: inputs cut into splits.
+//! `urlsift plan PATH...`: cuts inputs into splits.
 
 use std::io;
 use std::path::PathBuf;
@@ -20,14 +20,14 @@ pub(crate) struct PlanArgs {
     #[command(flatten)]
     reading: ReadingArgs,
 
-    /// How many bytes a split has, about
+    /// Approximate size of a split, in bytes
     ///
-    /// K, M and G stand for 2^10, 2^20 and 2^30. Compressed files are one split each, and so are those of formats whose records
-    /// depend on what comes before them.
+    /// K, M and G stand for 2^10, 2^20 and 2^30. A compressed file is a single split, and so is a file of a format whose
+    /// records depend on earlier ones.
     #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = size)]
     split_size: u64,
 
-    /// Write to a file, which appears whole or not at all
+    /// Write to a file, which appears complete or not at all
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     output: Option<PathBuf>,
 }

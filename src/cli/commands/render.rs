@@ -1,4 +1,4 @@
-//! `urlsift render REPORT`: a report again, in another form, without scanning.
+//! `urlsift render REPORT`: writes an existing report in another format, without scanning.
 
 use std::fs;
 use std::io::{self, IsTerminal, Read};
@@ -34,7 +34,7 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
         io::Error::new(kind, format!("{name}: {cause}"))
     };
     let bytes = read(path).map_err(|error| named(error.kind(), &error))?;
-    // Some editors and shells put a byte order mark before what they write.
+    // Some editors and shells write a byte order mark first.
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let json = json_in_page(text).unwrap_or(text);
     if json.starts_with(b"<") {
@@ -44,7 +44,7 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
         );
         return Err(named(io::ErrorKind::InvalidData, &error));
     }
-    // Read before the output is opened: a report may be put in the place of itself.
+    // Read the report before opening the output, because a report may replace itself.
     let report = Report::from_json(json).map_err(|error| named(io::ErrorKind::InvalidData, &error))?;
     args.report.open()?.write(&report)?;
     Ok(End::Done)

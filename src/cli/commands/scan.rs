@@ -1,4 +1,4 @@
-//! `urlsift [PATH]...`: the report.
+//! `urlsift [PATH]...`: scans inputs and writes the report.
 
 use std::io;
 use std::time::Instant;
@@ -35,32 +35,36 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     count: CountArgs,
 
-    /// What judges lines [default: the fastest]
+    /// Which kernel judges lines [default: the fastest]
     ///
-    /// One of portable, avx2, avx2-gfni and avx512, which differ in the vector instructions that they use, and not in what they find;
-    /// "urlsift --version" tells which of them this machine has [default: the fastest of those].
+    /// One of portable, avx2, avx2-gfni and avx512. They use different vector instructions and give the same report.
+    /// "urlsift --version" lists the kernels of this machine [default: the fastest of these].
     #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,
 
-    /// Read files, do not look at them where they lie in memory
+    /// Read files instead of mapping them into memory
     ///
-    /// On Linux large files are looked at without copying them, where they lie in the system's memory already and it promises that
-    /// nobody changes them meanwhile: whoever opens one to write, or cuts it, waits some milliseconds for that (with O_NONBLOCK he
-    /// gets an error instead). Others are read.
+    /// On Linux, large files are memory-mapped if they are in the page cache and nobody has them open for writing. A
+    /// process that then opens such a file for writing, or truncates it, waits some milliseconds (with O_NONBLOCK it gets
+    /// an error instead). Other files are read.
     #[arg(long, hide_short_help = true)]
     no_mmap: bool,
 
-    /// Exit with 1 on a condition: 'refused>1%', say
+    /// Exit with 1 if a condition holds: 'refused>1%'
     ///
-    /// Conditions, such as refused, 'refused:rfc1738>0.1%', 'scheme:http>0' or advisory:password, are joined by commas, or the
-    /// option given several times; one that holds is enough, and each that holds is named on standard error.
+    /// Separate conditions such as refused, 'refused:rfc1738>0.1%', 'scheme:http>0' and advisory:password by commas, or
+    /// repeat the option. One that holds is enough. Each condition that holds is named on standard error.
     ///
-    /// A condition is something counted, a comparison (> >= < <= = !=) and a number, or a share in per cent; without a
-    /// comparison it means more than 0. Counted are: refused and accepted, by the grammar of --grammar, or behind a colon
-    /// another one, any (at least one of the five) or all (each of the five); scheme:NAME and relative (no scheme);
-    /// advisory:NAME; and lines, judged, blank and cr (lines that ended in CR). Shares are of the judged lines, those of judged,
-    /// blank and cr of all lines; no share of nothing crosses a limit. Where more schemes occur than are counted by name, a
-    /// condition on one of the others may be impossible to tell; that is said, and the exit status is 2.
+    /// A condition is a measure, a comparison (> >= < <= = !=), and a number or a percentage. Without a comparison, it
+    /// holds if the count is more than 0.
+    ///
+    /// The measures refused and accepted count by the grammar of --grammar. A colon chooses another grammar, any (at least
+    /// one of the five) or all (each of the five). Other measures are scheme:NAME, relative (no scheme), advisory:NAME,
+    /// lines, judged, blank and cr (lines that end in CR).
+    ///
+    /// Percentages are of the judged lines; for judged, blank and cr, of all lines. If there are no such lines, no
+    /// condition on a percentage holds. If too many schemes occur to count them all by name, a condition on a rare scheme
+    /// may be undecidable. urlsift then says so and exits with 2.
     #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
     fail_on: Vec<Gate>,
 
@@ -97,10 +101,10 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut report = Report::new(&scanned, inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);
     if scanned.failures.iter().any(Failure::is_stop) {
-        // No result: whoever waits for one must not take this for it.
+        // This is no result, and programs that wait for one must not mistake it for one.
         args.report.show(&report);
         let name = output.name().display();
-        // A line that had not ended is in no report, and may be all there is.
+        // An unfinished line is in no report, and may be everything that was read.
         let read = if n_read > report.totals.bytes {
             format!(
                 "{} bytes had been read, and the report above is of the lines that had ended",
@@ -116,7 +120,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     Ok(judged(&report, report.complete, &args.fail_on))
 }
 
-/// Scans parts of inputs, or what is merged with others.
+/// Scans parts of inputs, or writes a partial report.
 fn run_parts(
     args: &ScanArgs,
     asked: &Asked,
@@ -150,7 +154,7 @@ fn run_parts(
     Ok(judged(&report, failures.is_empty(), &args.fail_on))
 }
 
-/// How a scan with that report ends, of all that was asked for, or not. Names what is crossed; a part of it crosses nothing.
+/// Decides how a complete or incomplete scan ends. Names the conditions that hold; an incomplete scan checks none.
 fn judged(report: &Report, is_all: bool, gates: &[Gate]) -> End {
     if !is_all {
         if !gates.is_empty() {

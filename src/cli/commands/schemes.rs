@@ -1,4 +1,4 @@
-//! `urlsift schemes`: the schemes known by name, their default ports, and which rule of each grammar reads them.
+//! `urlsift schemes`: lists the known schemes, their default ports, and the rule of each grammar that reads them.
 
 use std::fmt::Write;
 use std::io;
@@ -17,11 +17,11 @@ pub(crate) struct SchemesArgs {
     list: ListArgs,
 }
 
-/// A scheme of which nothing is known, and one that is an experiment: each stands for all of its kind.
+/// Example schemes that represent all unknown and all experimental ones.
 const UNKNOWN: &str = "anything";
 const EXPERIMENT: &str = "x-anything";
 
-/// Grammars that may have a rule of its own for a scheme; the others read all by the same one.
+/// Grammars with separate rules for some schemes. The others use one rule for all schemes.
 const BY_SCHEME: [Grammar; 2] = [Grammar::Draft1993, Grammar::Rfc1738];
 
 #[derive(Serialize)]
@@ -32,12 +32,12 @@ struct List {
 
 #[derive(Serialize)]
 struct Entry {
-    /// The scheme; `x-*` and `*` stand for all others.
+    /// The scheme; `x-*` and `*` represent all others.
     name: &'static str,
-    /// `None`: nothing is known of it.
+    /// The scheme's status in RFC 1738; `None` if it has none.
     standing: Option<&'static str>,
     default_port: Option<u16>,
-    /// For each grammar the rule that reads what stands behind the ":"; no rule, and the grammar refuses the scheme.
+    /// The rule of each grammar for what follows the ":". A grammar without a rule refuses the scheme.
     rules: Vec<ReadBy>,
 }
 
@@ -55,7 +55,7 @@ pub(crate) fn run(args: &SchemesArgs) -> io::Result<End> {
     write(&args.list, &list, || text(&list))
 }
 
-/// The entry `name` for the scheme `one`, and all like it.
+/// Makes the entry `name` from the rules for the scheme `one`, which represents it.
 fn entry(name: &'static str, one: &str, default_port: Option<u16>) -> Entry {
     let read_by = |grammar: Grammar| {
         let rule = rule_behind(one, grammar);
@@ -69,9 +69,9 @@ fn entry(name: &'static str, one: &str, default_port: Option<u16>) -> Entry {
     Entry { name, standing, default_port, rules: Grammar::ALL.map(read_by).into() }
 }
 
-/// The rule of `grammar` that reads what stands behind the ":" of the scheme `name`; `None` when it refuses the scheme.
+/// The rule of `grammar` for what follows the ":" of the scheme `name`; `None` if the grammar refuses the scheme.
 ///
-/// It is the rule that a space there breaks.
+/// A space after the ":" breaks this rule, which the defect then names.
 fn rule_behind(name: &str, grammar: Grammar) -> Option<Rule> {
     let line = format!("{name}: ");
     let defect = judge(line.as_bytes()).defect(grammar)?;

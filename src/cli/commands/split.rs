@@ -1,4 +1,4 @@
-//! `urlsift split [PATH]...`: accepted lines to one place, refused ones to another.
+//! `urlsift split [PATH]...`: writes accepted lines to one output and refused lines to another.
 
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -41,7 +41,7 @@ written, or not at all; devices and pipes are written to as lines come.
 Exit status: 0 done; 2 usage, an output that cannot be written, or an input
 that could not be read to its end: what was read of it is written.";
 
-/// What files are called that hold lines or records as they are.
+/// Endings of files in which refused lines or records are written unchanged.
 const TEXTS: [&str; 6] = ["txt", "log", "csv", "cdx", "cdxj", "jsonl"];
 
 #[derive(Args)]
@@ -54,29 +54,30 @@ pub(crate) struct SplitArgs {
     #[command(flatten)]
     reading: ReadingArgs,
 
-    /// Where accepted lines go; - is standard output
+    /// Output for accepted lines; - is standard output
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     accepted: Option<PathBuf>,
 
-    /// Where refused lines go; - is standard output
+    /// Output for refused lines; - is standard output
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     refused: Option<PathBuf>,
 
-    /// The grammar that accepts or refuses: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
+    /// The grammar that decides: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
     #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986", value_parser = grammar(),
           hide_possible_values = true, conflicts_with = "by")]
     grammar: Grammar,
 
-    /// Several grammars, all of which have to accept a line
+    /// Several grammars; accepted lines are those that all of them accept
     #[arg(long, value_name = "GRAMMAR,...", value_delimiter = ',', value_parser = grammar(),
           hide_possible_values = true)]
     by: Vec<Grammar>,
 
-    /// Where blank lines go, which are not judged
+    /// Where to write blank lines, which are not judged
     #[arg(long, value_enum, default_value_t = BlankTo::Accepted, value_name = "WHERE")]
     blank: BlankTo,
 
-    /// How refused lines are written [default: by the ending of FILE, tsv unless that is .txt, .log, .csv, .cdx, .cdxj or .jsonl]
+    /// How refused lines are written [default: by the ending of FILE: lines for .txt, .log, .csv, .cdx, .cdxj and .jsonl,
+    /// otherwise tsv]
     #[arg(long, value_enum, value_name = "FORM")]
     refused_as: Option<RefusedAs>,
 
@@ -84,20 +85,20 @@ pub(crate) struct SplitArgs {
     #[arg(long)]
     header: bool,
 
-    /// Say nothing of how many lines went where
+    /// Do not print how many lines went to which output
     #[arg(short, long)]
     quiet: bool,
 
-    /// What judges lines, portable, avx2, avx2-gfni or avx512; the output is the same for any [default: the fastest there is]
+    /// Which kernel judges lines: portable, avx2, avx2-gfni or avx512 [default: the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel)]
     kernel: Option<KernelId>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
 enum BlankTo {
-    /// To the accepted lines
+    /// With the accepted lines
     Accepted,
-    /// To the refused lines
+    /// With the refused lines
     Refused,
     /// Nowhere
     Drop,
@@ -107,7 +108,7 @@ enum BlankTo {
 enum RefusedAs {
     /// Rows with place, cause and text
     Tsv,
-    /// The lines as they are
+    /// The unchanged lines
     Lines,
 }
 
@@ -124,7 +125,7 @@ impl SplitArgs {
             BlankTo::Refused => Blank::Refused,
             BlankTo::Drop => Blank::Dropped,
         };
-        // What is packed has an ending of its own behind that.
+        // The ending of a compressed file follows the ending of its content.
         let inner = |path: &PathBuf| {
             if matches!(codec_of(path), Ok(Codec::Plain)) { path.clone() } else { path.with_extension("") }
         };
@@ -172,7 +173,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     }
     options.lists_only = matches!(&accepted, Some(Output::Standard(out)) if out.is_terminal());
     let outputs = || [&accepted, &refused].into_iter().flatten();
-    // Progress and records would be in one place.
+    // Progress and rows would appear on the same terminal.
     let mixed = !outputs().all(Output::is_file);
     let whole = outputs().all(Output::appears_whole);
     let sentence = if whole {
@@ -187,7 +188,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
     let work = |effort: &Effort| {
         let split = split_inputs(&inputs, &options, effort, accepted, refused)?;
-        // Nor is the place of an output for nothing of what was read.
+        // An existing output file is kept if nothing could be read.
         let has_failed = split.failures.len() == inputs.len();
         let is_empty = has_failed && split.accepted + split.refused + split.blank + split.remarks == 0;
         let left = whole && (is_empty || is_void(&inputs, &split.failures, effort));
@@ -209,12 +210,12 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let mut ended = Vec::new();
     for writer in writers.into_iter().flatten() {
         match writer.end() {
-            // Whoever read it has seen enough; the other one still counts.
+            // The reader closed this output early. The other output still matters.
             Err(error) if error.kind() == io::ErrorKind::BrokenPipe => {}
             result => ended.push(result?),
         }
     }
-    // Both are written, or none has appeared.
+    // Both files appear, or neither.
     for writer in ended {
         writer.finish()?;
     }
@@ -229,8 +230,10 @@ fn as_write(writer: &mut Packer) -> &mut (dyn Write + Send) {
     writer
 }
 
+/// Checks that the outputs differ from each other and from the inputs.
+///
 /// # Errors
-/// When both outputs are one, or one of them is also an input.
+/// If both outputs are the same file, or if one of them is an input.
 fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[Input]) -> io::Result<()> {
     if let (Some(accepted), Some(refused)) = (accepted, refused)
         && accepted.is_same(refused)
@@ -246,7 +249,7 @@ fn check_apart(accepted: Option<&Output>, refused: Option<&Output>, inputs: &[In
     Ok(())
 }
 
-/// How many lines or records went where.
+/// A sentence on how many lines or records went to which output.
 fn summary(split: &Split, options: &Options) -> String {
     let n = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
     let [one, many] = if split.records.is_empty() { ["line", "lines"] } else { ["record", "records"] };

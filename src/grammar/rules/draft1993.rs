@@ -1,13 +1,18 @@
 //! The URL draft of November 1993, as transcribed in XBNF ("URL.syntax"): the grammar before RFC 1738.
 //!
-//! Read at build time only; the notation is that of `build/rule.rs`. `O(x)` is optional, `N(x)` one or more. In the words
-//! of RFC 3986: `login` is the authority, `user ":" password` the userinfo, `search` the query.
+//! Only the build script reads this file. `build/rule.rs` defines its notation. `O(x)` means that `x` is optional, `N(x)` means one
+//! or more. In the terms of RFC 3986, `login` is the authority, `user ":" password` the userinfo, and `search` the query.
 //!
-//! Repairs of the transcription, with the decision that settles each: "url:" in front is optional (A62); the holes in
-//! `safe` (A60); the parenthesis inside a quote in `login` (A63); lost and doubled rule ends (A64); `addr_spec` and
-//! `content_identifier` are used and not defined (A70). `void` inside `xpalpha` stands as printed (A65). Rules that no
-//! URL reaches (`scheme`, `afsaddress`, `cellname`, `fragmentid`, `reserved`, `national`, `punctuation`, `alphanum`) are
-//! left out (A75).
+//! The transcription has errors and gaps. They are repaired as follows; the numbers name the decisions in the specification:
+//!
+//! - The prefix "url:" is optional (A62).
+//! - `safe` is printed with holes, which are filled (A60).
+//! - In `login`, a parenthesis is printed inside a quote (A63).
+//! - Ends of rules are missing or doubled (A64).
+//! - `addr_spec` and `content_identifier` are used, but not defined (A70).
+//! - `void` inside `xpalpha` is kept as printed (A65).
+//! - Rules that no URL reaches are left out (A75): `scheme`, `afsaddress`, `cellname`, `fragmentid`, `reserved`, `national`,
+//!   `punctuation`, `alphanum`.
 
 use crate::rule::{Name, Rule, any, lit, named, opt, range, recur, rules, scheme_name, some, void};
 

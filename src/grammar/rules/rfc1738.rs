@@ -1,11 +1,14 @@
 //! RFC 1738, Uniform Resource Locators (URL), December 1994: section 5, "BNF for specific URL schemes".
 //!
-//! Read at build time only; the notation is that of `build/rule.rs`. `[ x ]` is optional and `*[ x ]` any number. In the
-//! words of RFC 3986: `login` is the authority, `user ":" password` the userinfo, `search` the query.
+//! Only the build script reads this file. `build/rule.rs` defines its notation. `[ x ]` means that `x` is optional, `*[ x ]` means any
+//! number. In the terms of RFC 3986, `login` is the authority, `user ":" password` the userinfo, and `search` the query.
 //!
-//! Doubts, with the decision that settles each: a line whose scheme is one of the ten must match that scheme's own
-//! production (A15); every other scheme, https too, is a `genericurl` (A16); the bare `/` in `gopherurl` is a literal
-//! (A36). Scheme names are compared without case (A5), `;type=` is not.
+//! Doubtful points are settled as follows; the numbers name the decisions in the specification:
+//!
+//! - A line with one of the ten schemes must match the production of that scheme (A15).
+//! - Every other scheme is a `genericurl`, including https (A16).
+//! - The bare `/` in `gopherurl` is a literal (A36).
+//! - Names of schemes are compared without letter case (A5), but `;type=` is not.
 
 use crate::rule::{Name, Rule, any, lit, many, named, opt, other_than, range, rules, scheme_name, some};
 

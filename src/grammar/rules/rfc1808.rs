@@ -1,11 +1,14 @@
 //! RFC 1808, Relative Uniform Resource Locators, June 1995: section 2.2, "BNF for Relative URLs".
 //!
-//! Read at build time only; the notation is that of `build/rule.rs`. In the words of RFC 3986: `net_loc` is the
-//! authority; `params` is the last path segment's part after ";".
+//! Only the build script reads this file. `build/rule.rs` defines its notation. In the terms of RFC 3986, `net_loc` is the authority.
+//! `params` is the part of the last path segment after ";".
 //!
-//! Doubts, with the decision that settles each: the second alternative of `absoluteURL` accepts every line with a scheme
-//! whose characters are right (A46); `net_loc` has no host or port rule (A44); `rel_path` cannot begin with "/" (A45);
-//! ":" is a `pchar` in the first segment too (A47).
+//! Doubtful points are settled as follows; the numbers name the decisions in the specification:
+//!
+//! - The second alternative of `absoluteURL` accepts every line that has a scheme and only allowed characters (A46).
+//! - `net_loc` has no rule for host or port (A44).
+//! - `rel_path` cannot begin with "/" (A45).
+//! - ":" is a `pchar` in the first segment too (A47).
 
 use crate::rule::{Name, Rule, any, many, named, opt, range, rules, some};
 

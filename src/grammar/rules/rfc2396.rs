@@ -1,12 +1,16 @@
-//! RFC 2396, Uniform Resource Identifiers (URI): Generic Syntax, August 1998: appendix A, "Collected BNF for URI", each rule
-//! under the section that introduces it.
+//! RFC 2396, Uniform Resource Identifiers (URI): Generic Syntax, August 1998: appendix A, "Collected BNF for URI".
 //!
-//! Read at build time only; the notation is that of `build/rule.rs`. In the words of RFC 3986: `uric` is any character
-//! of a URI, `escaped` the percent-encoded triplet.
+//! Each rule is listed under the section that introduces it. Only the build script reads this file. `build/rule.rs` defines its
+//! notation. In the terms of RFC 3986, `uric` is any character of a URI, and `escaped` is a percent-encoded triplet.
 //!
-//! Doubts, with the decision that settles each: `authority` is the union of `server` and `reg_name`, never the first that
-//! matches (A48); "//" begins an authority (A49); `rel_segment` is not empty and has no ":" (A50); `opaque_part` needs a
-//! byte that is not "/" (A51); IP literals are not supported (A53); section 3.3's `path` is not reachable (A54).
+//! Doubtful points are settled as follows; the numbers name the decisions in the specification:
+//!
+//! - `authority` is the union of `server` and `reg_name`, not the first that matches (A48).
+//! - "//" begins an authority (A49).
+//! - `rel_segment` is not empty and has no ":" (A50).
+//! - `opaque_part` needs a byte that is not "/" (A51).
+//! - IP literals are not supported (A53).
+//! - `path` of section 3.3 cannot be reached (A54).
 
 use crate::rule::{Name, Rule, any, many, named, opt, range, rules, some};
 

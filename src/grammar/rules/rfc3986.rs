@@ -1,11 +1,14 @@
 //! RFC 3986, Uniform Resource Identifier (URI): Generic Syntax, January 2005: appendix A, "Collected ABNF for URI".
 //!
-//! Read at build time only; the notation is that of `build/rule.rs`. Each rule stands under the section that introduces
-//! it. The names are the ones that the rest of urlsift uses.
+//! Each rule is listed under the section that introduces it. Only the build script reads this file. `build/rule.rs` defines its
+//! notation. The rest of urlsift uses the names of this document.
 //!
-//! Doubts, with the decision that settles each: a dotted quad out of range is a `reg-name` (A56); the empty line is a
-//! `relative-ref` (A57); zone identifiers are not part of this document (A53). String literals of ABNF ignore letter
-//! case, which matters for the "v" of `IPvFuture` alone.
+//! Doubtful points are settled as follows; the numbers name the decisions in the specification:
+//!
+//! - A dotted quad out of range is a `reg-name` (A56).
+//! - The empty line is a `relative-ref` (A57).
+//! - Zone identifiers are not part of this document (A53).
+//! - String literals of ABNF ignore letter case. This affects only the "v" of `IPvFuture`.
 
 use crate::rule::{Name, Rule, any, many, named, opt, range, rules, some, times, void};
 

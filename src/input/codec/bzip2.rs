@@ -1,4 +1,6 @@
-//! bzip2, by libbz2-rs. A decoder takes less than 4 MiB, whatever the file asks for.
+//! Decodes bzip2 with libbz2-rs. A decoder takes less than 4 MiB, whatever the file demands.
+//!
+//! This module decodes a single stream. `decoder` handles consecutive streams and padding.
 
 use bzip2::{Decompress, Status};
 

@@ -1,7 +1,8 @@
-//! Compressed bytes to decoded ones, for any codec: streams of it one behind the other, with padding between them or without.
+//! Decodes compressed bytes of any codec: consecutive streams, with or without padding between them.
 //!
-//! What can go wrong has a place: where in the compressed bytes, and how many had been decoded. All that was decoded before
-//! is given out first. Buffers are fixed, and the libraries' memory is limited, so that no content can take more.
+//! An error has a place: the offset in the compressed bytes, and the number of bytes decoded before it. All bytes decoded
+//! before it are given out first. Buffers have a fixed size, and the memory of the libraries is limited, so that no
+//! content can take more. This module knows no lines.
 
 use std::io::{self, Read};
 use std::sync::Arc;
@@ -11,30 +12,30 @@ use super::source::{Ahead, Source};
 use super::{Codec, DecodeError, DecodeErrorKind, begins, decode, magic_len};
 use crate::progress::{Stopped, Watch};
 
-/// What a codec's library does.
+/// The interface to a codec's library.
 pub(super) trait Decode: Send {
-    /// Goes on in a stream: takes from the start of `input`, and writes to the start of `output`, which is not empty. With no
-    /// input, what was taken before is written.
+    /// Continues with a stream. Reads from the start of `input`, and writes to the start of `output`, which is not empty.
+    /// If `input` is empty, it writes what it still holds from earlier input.
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step;
 
-    /// Gets ready for another stream, behind the end of one.
+    /// Prepares for another stream after the end of one.
     ///
     /// # Errors
-    /// When there is no memory for it.
+    /// When there is not enough memory.
     fn next_stream(&mut self) -> io::Result<()>;
 }
 
-/// What came of a step.
+/// The result of a step.
 pub(super) struct Step {
-    /// How many bytes were taken.
+    /// Bytes read from the input.
     pub(super) read: usize,
-    /// How many were written.
+    /// Bytes written to the output.
     pub(super) written: usize,
     pub(super) state: State,
 }
 
 impl Step {
-    /// Of the bytes that a library had taken and written before the step and has behind it.
+    /// Computes a step from a library's totals of bytes read and written, taken before and after it.
     #[cfg(any(feature = "gzip", feature = "bzip2", feature = "xz"))]
     pub(super) fn new(before: (u64, u64), after: (u64, u64), state: State) -> Self {
         let len = |before, after| usize::try_from(after - before).expect("no more than there is");
@@ -42,60 +43,60 @@ impl Step {
     }
 }
 
-/// How a stream stands.
+/// The state of a stream.
 pub(super) enum State {
-    /// It goes on.
+    /// The stream continues.
     Going,
-    /// It has ended, and was what its checksum says.
+    /// The stream has ended, and its checksum is right.
     Ended,
-    /// It is damaged; why.
+    /// The stream is damaged; the cause.
     Damaged(String),
-    /// It asks for too much memory.
+    /// The stream needs too much memory.
     TooLarge,
 }
 
-/// How many bytes of a source a decoder has used, for whoever wants to know while it is at work.
+/// How many bytes of a source a decoder has used. It can be read while the decoder works.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Meter(Arc<AtomicU64>);
 
 impl Meter {
-    /// So many bytes.
+    /// The number of bytes.
     pub(crate) fn bytes(&self) -> u64 {
         self.0.load(Ordering::Relaxed)
     }
 }
 
-/// Where a decoder is.
+/// The position of a decoder.
 enum Place {
-    /// Where a stream begins.
+    /// At the start of a stream.
     Beginning,
     /// Inside a stream.
     Stream,
-    /// In what has been decoded in advance.
+    /// In bytes that were decoded ahead.
     Ahead(Ahead),
-    /// Behind a stream, or behind padding that follows one.
+    /// After a stream, or after padding that follows one.
     Between,
-    /// At the end.
+    /// At the end of the source.
     End,
-    /// Where it goes on no more, and why.
+    /// At an error, which is final: its kind and cause.
     Broken(DecodeErrorKind, Option<String>),
 }
 
-/// Decodes a source.
+/// A decoder of a source.
 pub(crate) struct Decoder<S> {
     source: S,
     watch: Option<Watch>,
     codec: Codec,
     decode: Box<dyn Decode>,
     place: Place,
-    /// How many bytes of the source have been used.
+    /// Bytes of the source that have been used.
     used: u64,
     decoded: u64,
     meter: Meter,
 }
 
 impl<S: Source> Decoder<S> {
-    /// Decodes `source`, which is packed by `codec`, from its start. Once `watch` is stopped, reading fails.
+    /// Decodes `source`, which is compressed with `codec`, from its start. After `watch` is stopped, reading fails.
     ///
     /// # Errors
     /// When this build cannot read the codec.
@@ -112,7 +113,7 @@ impl<S: Source> Decoder<S> {
         })
     }
 
-    /// How far it is.
+    /// The count of used bytes, which can be read while the decoder works.
     pub(super) fn meter(&self) -> Meter {
         self.meter.clone()
     }
@@ -123,7 +124,7 @@ impl<S: Source> Decoder<S> {
         self.meter.0.store(self.used, Ordering::Relaxed);
     }
 
-    /// Goes on in a stream; how many bytes that gives.
+    /// Continues with a stream. Returns the number of decoded bytes.
     ///
     /// # Errors
     /// When the source cannot be read.
@@ -145,8 +146,8 @@ impl<S: Source> Decoder<S> {
         Ok(written)
     }
 
-    /// Looks behind the end of a stream. Zeros, with which tapes and block devices are filled up, are passed over; what comes
-    /// then has to be another stream.
+    /// Reads what follows the end of a stream. Skips zeros, with which tapes and block devices are padded. Only another
+    /// stream may follow.
     ///
     /// # Errors
     /// When the source cannot be read.
@@ -174,7 +175,7 @@ impl<S: Source> Decoder<S> {
         }
     }
 
-    /// Gives out some of what has been decoded in advance; how many bytes that is.
+    /// Copies bytes that were decoded ahead to `output`. Returns their number.
     fn give(&mut self, mut ahead: Ahead, output: &mut [u8]) -> usize {
         let rest = &ahead.bytes[ahead.range.clone()];
         let n = rest.len().min(output.len());
@@ -198,7 +199,7 @@ impl<S: Source> Read for Decoder<S> {
             return Ok(0);
         }
         loop {
-            // A little source may make much output.
+            // A few compressed bytes may decode to many, so it is not enough that the source asks the watch.
             if self.watch.as_ref().is_some_and(Watch::is_stopped) {
                 return Err(Stopped.into());
             }
@@ -245,7 +246,7 @@ mod tests {
         (Codec::Xz, include_bytes!("../../../tests/codec/streams.xz")),
     ];
 
-    /// What comes of some bytes, what is wrong with them, and how many were used.
+    /// The decoded bytes, the error, and how many compressed bytes were used.
     fn decoded(packed: &[u8], codec: Codec, step: usize, room: usize) -> (Vec<u8>, Option<String>, u64) {
         let mut decoder = Decoder::new(Buffered::new(Slow(packed, step)), codec, None).unwrap();
         let mut all = Vec::new();
@@ -281,7 +282,7 @@ mod tests {
                             all.len()
                         );
                         if codec == Codec::Bzip2 && error.is_some() {
-                            // Its library takes some bits in advance, as far as there are some.
+                            // libbz2-rs reads a few bits ahead if they are available.
                             assert!(other.is_some() && n.abs_diff(used) < 8);
                         } else {
                             assert_eq!((other, n), (error.clone(), used), "{codec} {step} {room}");

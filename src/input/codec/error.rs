@@ -1,4 +1,6 @@
-//! Why compressed content could not be read to its end.
+//! The error of compressed content that cannot be read to its end.
+//!
+//! It names the codec, the kind of error and the place.
 
 use std::error::Error;
 use std::fmt;
@@ -6,8 +8,8 @@ use std::io;
 
 use super::Codec;
 
-/// Why compressed content could not be read to its end, and where; inside an [`io::Error`]. All lines before that place have
-/// been read.
+/// Why compressed content could not be read to its end, and where. It is the inner error of an [`io::Error`]. All lines
+/// before that place have been read.
 #[derive(Debug)]
 pub struct DecodeError {
     codec: Codec,
@@ -17,19 +19,19 @@ pub struct DecodeError {
     decoded: u64,
 }
 
-/// What kind of error it is.
+/// The kind of a [`DecodeError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum DecodeErrorKind {
-    /// The content ends before what it is packed in does.
+    /// The compressed content is truncated: its last stream does not end.
     Truncated,
-    /// It is not what was packed.
+    /// The compressed content is damaged: it cannot be decoded, or a checksum differs.
     Damaged,
-    /// Behind its end stands something that is not packed so.
+    /// Bytes that are not of this codec follow the compressed content.
     Trailing,
-    /// Decoding it takes more memory than there is to be.
+    /// Decoding takes more memory than the limit.
     TooLarge,
-    /// This build cannot read the codec: a feature is missing.
+    /// This build cannot read the codec, because a feature is missing.
     Missing,
 }
 
@@ -48,26 +50,26 @@ impl DecodeError {
         Self::new(codec, DecodeErrorKind::Missing, None, 0, 0)
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> DecodeErrorKind {
         self.kind
     }
 
-    /// How the content is packed.
+    /// The codec of the content.
     #[must_use]
     pub fn codec(&self) -> Codec {
         self.codec
     }
 
-    /// Where it is: so many bytes of the compressed content stand before it. Damage is noticed behind it: there it is at that
-    /// place or before.
+    /// The offset of the error in the compressed content. Damage is at that offset or before it, because it is noticed
+    /// late.
     #[must_use]
     pub fn at(&self) -> u64 {
         self.at
     }
 
-    /// How many bytes had been decoded until then.
+    /// How many bytes were decoded before the error.
     #[must_use]
     pub fn decoded(&self) -> u64 {
         self.decoded

@@ -1,10 +1,12 @@
-//! gzip, by zlib-rs, which reads headers and compares checksums and lengths too.
+//! Decodes gzip with zlib-rs, which also reads headers and compares checksums and lengths.
+//!
+//! This module decodes a single member. `decoder` handles consecutive members and padding.
 
 use flate2::{Decompress, FlushDecompress, Status};
 
 use super::decoder::{Decode, State, Step};
 
-/// The largest window that a member can have (RFC 1951), as a power of two.
+/// Base-2 logarithm of the largest window of a member (RFC 1951).
 pub(super) const WINDOW_BITS: u8 = 15;
 
 pub(super) struct Gzip(Decompress);
@@ -15,8 +17,8 @@ impl Gzip {
     }
 }
 
-/// What is wrong, by what the library says. Of what cannot be decoded it says one thing or the other, as its buffers happen
-/// to be filled.
+/// The cause of an error, by the library's message. The message about invalid data depends on how buffers happen to be
+/// filled, so all of these messages give the same cause.
 fn cause(message: Option<&str>) -> &str {
     match message {
         Some("incorrect data check") => "its checksum is that of something else",

@@ -1,39 +1,41 @@
-//! Small members of gzip decoded whole, by libdeflate, which is half as fast again as what can stop anywhere.
+//! Decodes small gzip members whole with libdeflate, which is 1.5 times as fast as a streaming decoder.
 //!
-//! It wants to know how much memory a member takes, and does not say where one ends. So a member is only tried where the next
-//! one, or the end of all, seems to be near: what stands there says how long it is (RFC 1952, section 2.3.1). That it ends there
-//! is proven afterwards (`ends_with_footer`). Whatever is not so is left to the decoder, and whether it is depends on nothing but
-//! the bytes of the file. The checksum is always compared. But of a damaged member whose checksum is right all the same zlib refuses
-//! a little more: codes of symbols that there are not (RFC 1951, section 3.2.7), say.
+//! libdeflate needs the length of the output in advance, and does not report where a member ends. So a member is tried
+//! only if the next member's header, or the end of the source, is near. The footer before that place gives the length of
+//! the output (RFC 1952, section 2.3.1). After decoding, `ends_with_footer` proves that the member ends there. All other
+//! members are left to the decoder. This choice depends only on the bytes of the file.
+//!
+//! The checksum is always compared. zlib is a little stricter about damaged members whose checksum is right. For example,
+//! it refuses codes of symbols that do not exist (RFC 1951, section 3.2.7).
 
 use libdeflater::{Decompressor, crc32};
 use memchr::memmem;
 
-/// With what a member begins: the two bytes that say that it is one, and the one method that there is (RFC 1952, section 2.3.1).
+/// The first bytes of a member: two magic bytes, and the only compression method (RFC 1952, section 2.3.1).
 pub(super) const MAGIC: &[u8] = b"\x1f\x8b\x08";
 
-/// The flag of a header that has a checksum of its own, which libdeflate does not compare.
+/// The header flag for a checksum of the header, which libdeflate does not compare.
 const HAS_HEADER_CHECKSUM: u8 = 2;
 
-/// How long the shortest header is.
+/// Length of the shortest header.
 const HEADER_LEN: usize = 10;
 
-/// The checksum and the length of what was packed.
+/// Length of the footer: the checksum and the length of the decoded bytes.
 const FOOTER_LEN: usize = 8;
 
-/// The most that may come of a member that is decoded whole, in bytes.
+/// Most decoded bytes of a member that is decoded whole.
 const MOST: usize = 4 << 20;
 
-/// What decodes small members.
+/// A decoder of small members.
 pub(super) struct Members(Decompressor);
 
-/// What became of a member.
+/// The result of decoding a member.
 pub(super) enum Member {
-    /// How many bytes it is, and how many came of it.
+    /// A whole member: its compressed length and its decoded length.
     Whole(usize, usize),
-    /// It is a small one, as it says, but larger than the room; how large.
+    /// A small member whose output exceeds the buffer: the length that its footer states.
     NoRoom(usize),
-    /// It is none, or one that is left to the decoder; how many bytes may have been decoded to see that.
+    /// No member, or one that is left to the decoder: how many bytes may have been decoded to find that out.
     Other(usize),
 }
 
@@ -42,8 +44,8 @@ impl Members {
         Self(Decompressor::new())
     }
 
-    /// Decodes the member with which `packed` begins into the start of `room`, if it is a small one. `is_all` says that nothing
-    /// comes behind `packed`.
+    /// Decodes the member at the start of `packed` into the start of `room`, if it is small. `is_all` says that the
+    /// source ends with `packed`.
     pub(super) fn decode(&mut self, packed: &[u8], is_all: bool, room: &mut [u8]) -> Member {
         let Some((packed, len)) = extent(packed, is_all) else { return Member::Other(0) };
         let Some(room) = room.get_mut(..len) else { return Member::NoRoom(len) };
@@ -54,7 +56,8 @@ impl Members {
     }
 }
 
-/// The member with which `packed` seems to begin, and how long it says that it was, if that is not too much.
+/// The apparent bytes of the member at the start of `packed`, and the decoded length that its footer states. `None` if
+/// the member is left to the decoder.
 fn extent(packed: &[u8], is_all: bool) -> Option<(&[u8], usize)> {
     if !packed.starts_with(MAGIC) || *packed.get(3)? & HAS_HEADER_CHECKSUM != 0 {
         return None;
@@ -71,8 +74,8 @@ fn extent(packed: &[u8], is_all: bool) -> Option<(&[u8], usize)> {
     Some((packed, len))
 }
 
-/// Whether a member of which `bytes` came ends where `packed` does. Somewhere in `packed` it has ended, with their checksum and
-/// length: if these stand at the end and nowhere before it, it was there.
+/// Whether the member that decoded to `bytes` ends where `packed` does. A member ends with the checksum and the length of
+/// its decoded bytes. If these eight bytes occur at the end of `packed` and nowhere before it, the member ends there.
 fn ends_with_footer(packed: &[u8], bytes: &[u8]) -> bool {
     let Ok(len) = u32::try_from(bytes.len()) else { return false };
     let footer = [crc32(bytes).to_le_bytes(), len.to_le_bytes()].concat();
@@ -93,7 +96,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// How long the member is, and what came of it.
+    /// The compressed length of the member, and its decoded bytes.
     fn decoded(packed: &[u8], is_all: bool) -> Option<(usize, Vec<u8>)> {
         let mut room = vec![0; 1000];
         match Members::new().decode(packed, is_all, &mut room) {
@@ -132,7 +135,7 @@ mod tests {
             for bit in 0..8 {
                 let mut spoiled = member.clone();
                 spoiled[at] ^= 1 << bit;
-                // A header may say other things; a name, a time, a system.
+                // Some header fields may have any value: the name, the time, the system.
                 let found = decoded(&spoiled, true);
                 assert!(found.is_none_or(|(len, bytes)| len == member.len() && bytes == b"http://h/?q=http://h/\n"));
             }

@@ -1,17 +1,17 @@
-//! Members of a gzip file decoded in advance, by threads that have nothing else to do.
+//! Decodes members of a gzip file ahead of the decoder, on idle worker threads.
 //!
-//! Nothing in a gzip file says where its members begin. So the file is read in blocks, and of blocks that lie ahead somebody
-//! *guesses*: he looks for what could be the header of a member, decodes from there, member by member, to the end of the block,
-//! and compares checksums and lengths. A guess serves where the decoder comes to the very byte at which it begins, at the end
-//! of another member: then what it found is what the decoder would. Where it does not, for bytes that only look like a member
-//! (a packed file in a packed file), it is dropped, and the decoder goes on by itself. So the result is the same with any
-//! guesses, and with none.
+//! A gzip file does not say where its members begin. So the file is read in blocks, and a worker thread *guesses* the
+//! members of a block that the decoder has not reached yet. It searches for a member's header, decodes member by member
+//! to the end of the block, and compares checksums and lengths. A guess is used only if a member ends exactly where the
+//! guess begins: there the decoder would produce the same bytes. Otherwise the guess is dropped, because its bytes only
+//! look like a member, as in a gzip file inside a gzip file. So the result is the same with any guesses, and without any.
 //!
-//! Members of some 10 kB to some 100 kB, as crawls and bgzip have, are found in time. What goes beyond a block and what is seen
-//! behind it, or is larger than a guess may become, is left to the decoder: memory is bounded by the number of threads.
+//! Guesses are in time for members of about 10 kB to about 100 kB, which web crawls and bgzip write. The decoder itself
+//! handles a member that ends after the block and its lookahead, or whose output exceeds the limit of a guess. Memory is
+//! bounded by the number of threads.
 //!
-//! Small members are decoded whole here too, where the decoder comes to them before anybody has guessed (`gzip_member`).
-//! What is behind a block is read along with it only where a member begins: inside a large one nothing is copied.
+//! Small members are decoded whole here too, if the decoder reaches them before a guess exists (`gzip_member`). The
+//! lookahead after a block is read only where a member begins, so that nothing is copied inside a large member.
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
@@ -30,94 +30,95 @@ use super::source::{Ahead, Source};
 use crate::input::Supply;
 use crate::input::workers::{Hands, Job};
 
-/// Sizes of what is guessed. Any sizes give the same bytes.
+/// Sizes of blocks and guesses. Any sizes give the same decoded bytes.
 #[derive(Clone, Copy)]
 pub(super) struct Sizes {
-    /// How many compressed bytes are a guess.
+    /// Compressed bytes in a block. A guess covers one block.
     pub(super) block: usize,
-    /// How many are seen behind a block: no member that is decoded whole is longer.
+    /// Compressed bytes of lookahead after a block. A member that begins in the block and is no longer than this ends in
+    /// the lookahead at the latest.
     pub(super) behind: usize,
-    /// How many bytes may come of one.
+    /// Most decoded bytes of a guess.
     pub(super) guess: usize,
-    /// How many guesses are asked for at most.
+    /// For how many blocks ahead of the decoder guesses are requested.
     pub(super) ahead: usize,
 }
 
 impl Sizes {
-    /// Those for so many threads besides the decoder's.
+    /// The sizes for `threads` worker threads besides the decoder's own thread.
     pub(super) fn of(threads: usize) -> Self {
         let ahead = if threads > 0 { threads + 2 } else { 0 };
         Self { block: 512 << 10, behind: 512 << 10, guess: 8 << 20, ahead }
     }
 }
 
-/// A source of compressed bytes, of which members are decoded in advance.
+/// A source of compressed bytes that decodes members ahead of the decoder.
 pub(super) struct Blocks<'a, R> {
     supply: Supply<R>,
     hands: Option<Hands<'a>>,
     sizes: Sizes,
     members: Members,
-    /// The block at which the decoder is, and those behind it.
+    /// The block that the decoder reads, and the blocks after it.
     window: VecDeque<Block>,
-    /// Memory of blocks that nobody reads any more.
+    /// Buffers of blocks that are no longer used.
     spare: Vec<Vec<u8>>,
-    /// Where the first block begins in the source.
+    /// Offset of the first block in the source.
     base: u64,
-    /// How much of the first block has been used.
+    /// How many bytes of the first block the decoder has used.
     used: usize,
-    /// The guesses that have been asked for.
+    /// The queue of requested guesses.
     ask: Sender<Job<'static>>,
     todo: Receiver<Job<'static>>,
-    /// Where memory comes back to.
+    /// The queue that returns buffers of decoded bytes for reuse.
     home: Sender<Vec<u8>>,
     come_home: Receiver<Vec<u8>>,
 }
 
-/// All but the last of the window have been seen to their end.
+/// A block of compressed bytes. In the window, every block but the last has its whole lookahead.
 struct Block {
-    /// Room for its own, and for what is seen behind them.
+    /// A buffer with room for the block and its lookahead.
     room: Arc<Vec<u8>>,
-    /// How many are its own.
+    /// Bytes in the block itself.
     len: usize,
-    /// How many are its own or are seen behind them.
+    /// Bytes in the block and its lookahead.
     end: usize,
     guess: Guessing,
 }
 
 impl Block {
-    /// Its own bytes, and those that are seen behind them.
+    /// The bytes of the block and its lookahead.
     fn bytes(&self) -> &[u8] {
         &self.room[..self.end]
     }
 
-    /// Those that are seen behind its own.
+    /// The bytes of the lookahead.
     fn behind(&self) -> &[u8] {
         &self.room[self.len..self.end]
     }
 }
 
-/// How the guess of a block stands.
+/// The state of a block's guess.
 enum Guessing {
-    /// It has not been asked for, or nothing has come of that.
+    /// The guess was not requested, was withdrawn, or was lost with its thread.
     Open,
-    /// It has been asked for: whether somebody has begun it, and where it comes out.
+    /// The guess was requested: whether a thread has begun it, and the channel of the result.
     Asked(Arc<AtomicBool>, Receiver<Guess>),
     Done(Guess),
 }
 
-/// What was found in a block.
+/// The members that were found and decoded in a block.
 #[derive(Default)]
 struct Guess {
-    /// Stretches of members that follow one another, ascending.
+    /// Sequences of adjoining members, in ascending order.
     stretches: Vec<Stretch>,
-    /// What came of them all.
+    /// The decoded bytes of all these members.
     bytes: Vec<u8>,
 }
 
 struct Stretch {
-    /// Where in the block it begins, and where it ends, maybe behind the block.
+    /// The compressed bytes, as a range of the block. It may end in the lookahead.
     packed: Range<usize>,
-    /// What came of it.
+    /// The decoded bytes, as a range of `Guess::bytes`.
     bytes: Range<usize>,
 }
 
@@ -141,7 +142,8 @@ impl<'a, R: Read> Blocks<'a, R> {
         }
     }
 
-    /// Reads a block more, if there is one, and of what is behind it no more than has been seen.
+    /// Appends the next block, if there is one. It begins with the last block's lookahead. Its own lookahead is not read
+    /// yet.
     fn read_block(&mut self) {
         let mut room = self.spare.pop().unwrap_or_else(|| vec![0; self.sizes.block + self.sizes.behind]);
         let behind = self.window.back().map_or(&[][..], Block::behind);
@@ -156,9 +158,9 @@ impl<'a, R: Read> Blocks<'a, R> {
         }
     }
 
-    /// Sees what is behind the last block, which takes reading only where a stream begins or the block is guessed.
+    /// Reads the lookahead of the last block. It is needed where a stream begins, and for a guess.
     fn see_behind(&mut self) {
-        // What is guessed has been seen.
+        // A buffer that a guess shares already has its lookahead.
         if let Some(last) = self.window.back_mut()
             && let Some(room) = Arc::get_mut(&mut last.room)
         {
@@ -167,18 +169,18 @@ impl<'a, R: Read> Blocks<'a, R> {
         }
     }
 
-    /// Whether there may be a block behind the last one.
+    /// Whether another block may follow the last one.
     fn goes_on(&self) -> bool {
         let all_read = self.supply.ended || self.supply.failed.is_some();
         !all_read || self.window.back().is_some_and(|last| !last.behind().is_empty())
     }
 
-    /// Whether the source ends with what is seen of this block, which has been seen behind.
+    /// Whether the source ends where this block's lookahead does. The lookahead must have been read.
     fn is_all(&self, block: &Block) -> bool {
         self.supply.ended && block.end < block.room.len()
     }
 
-    /// Lets as many guesses be made as there are threads that have nothing to do.
+    /// Requests guesses for the next blocks, and offers them to idle worker threads.
     fn look_ahead(&mut self) {
         for n in 1..=self.sizes.ahead {
             while self.window.len() <= n && self.goes_on() {
@@ -194,14 +196,14 @@ impl<'a, R: Read> Blocks<'a, R> {
             && !self.todo.is_empty()
         {
             let todo = self.todo.clone();
-            // Whoever takes one goes on with the others, so that nobody waits for this thread.
+            // A worker thread that takes one continues with the others, so that it does not wait for this thread.
             if hands.offer(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
                 return;
             }
         }
     }
 
-    /// Asks for the guess of a block: whoever comes first makes it.
+    /// Puts the guess of block `n` into the queue. The first free thread makes it.
     fn ask_for(&mut self, n: usize) {
         let Block { ref room, len, end, .. } = self.window[n];
         let (room, is_all) = (room.clone(), self.is_all(&self.window[n]));
@@ -214,13 +216,14 @@ impl<'a, R: Read> Blocks<'a, R> {
                 return;
             }
             let spare = spare.try_recv().unwrap_or_default();
-            // Whoever wanted it may have gone on without.
+            // The decoder may have passed the block without the guess.
             let _ = send.send(guess(&room[..end], len, is_all, most, spare));
         };
         let _ = self.ask.send(Box::new(job));
     }
 
-    /// The guess of the first block, if somebody has begun it. Waits for it, and makes use of the time.
+    /// The guess of the first block, if a thread has begun it. While this thread waits for the result, it makes other
+    /// guesses.
     fn guess(&mut self) -> Option<&mut Guess> {
         loop {
             let found = match &self.window.front()?.guess {
@@ -228,11 +231,11 @@ impl<'a, R: Read> Blocks<'a, R> {
                 Guessing::Done(_) => break,
                 Guessing::Asked(begun, guess) => {
                     if !begun.swap(true, Ordering::Relaxed) {
-                        // The decoder is faster there.
+                        // No thread has begun the guess. It is faster to decode the block here.
                         self.window[0].guess = Guessing::Open;
                         return None;
                     }
-                    // There may be another one to be made meanwhile.
+                    // Instead of waiting, this thread makes another guess from the queue.
                     match guess.try_recv() {
                         Err(TryRecvError::Empty) => match self.todo.try_recv() {
                             Ok(job) => {
@@ -245,7 +248,7 @@ impl<'a, R: Read> Blocks<'a, R> {
                     }
                 }
             };
-            // Without one it is lost with the thread that was at it.
+            // If the channel has no result, the thread that made the guess has panicked.
             self.window[0].guess = found.map_or(Guessing::Open, Guessing::Done);
         }
         match &mut self.window.front_mut()?.guess {
@@ -280,7 +283,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             self.spare.extend(Arc::into_inner(first.room));
             match first.guess {
                 Guessing::Done(guess) => self.give_back(guess.bytes),
-                // Nobody needs to begin it any more.
+                // The guess is no longer needed, so no thread should begin it.
                 Guessing::Asked(begun, _) => begun.store(true, Ordering::Relaxed),
                 Guessing::Open => {}
             }
@@ -313,7 +316,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
         let stretch = self.guess().and_then(|guess| {
             let stretch = guess.stretches.iter().find(|stretch| stretch.packed.start == at)?;
             let (packed_len, bytes) = (stretch.packed.len(), stretch.bytes.clone());
-            // Nobody wants the others any more.
+            // The buffer leaves with this sequence of members, so the other sequences are dropped.
             guess.stretches.clear();
             Some(Ahead { bytes: std::mem::take(&mut guess.bytes), range: bytes, packed_len })
         });
@@ -336,24 +339,25 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
     }
 
     fn give_back(&mut self, bytes: Vec<u8>) {
-        // None comes of a guess that was taken.
+        // The buffer of a guess that was used is empty, because it was moved out.
         if bytes.capacity() > 0 {
             let _ = self.home.send(bytes);
         }
     }
 }
 
-/// What members there seem to be that begin in the first `len` of `packed`, of which no more than `most` bytes come, in the
-/// memory of `spare`, and not many more are decoded in vain. `is_all` says that nothing comes behind `packed`.
+/// Decodes what seem to be members that begin in the first `len` bytes of `packed`. Decodes at most `most` bytes, into
+/// the memory of `spare`, and stops after about as many bytes were decoded in vain. `is_all` says that the source ends
+/// with `packed`.
 fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -> Guess {
     let magic = memmem::Finder::new(MAGIC);
     let mut decompress = Decompress::new_gzip(WINDOW_BITS);
     let mut members = Members::new();
-    // New memory is zeros as the system gives it, and what is never used of it is never there.
+    // The system zeroes new memory, and pages that are never written take no memory.
     let bytes = if spare.len() < most { vec![0; most] } else { spare };
     let mut guess = Guess { stretches: Vec::new(), bytes };
     let (mut at, mut to, mut n_wasted) = (0, 0, 0);
-    // Whoever makes bytes that look like members, of which much comes, makes the decoder go alone.
+    // In a hostile file, many false members decode to much output. Guessing then stops, and the decoder works alone.
     while at < len
         && n_wasted <= most
         && let Some(found) = magic.find(&packed[at..])
@@ -377,7 +381,7 @@ fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -
 }
 
 impl Guess {
-    /// With these members, if there are some.
+    /// Appends a sequence of members, unless it is empty.
     fn with(mut self, packed: Range<usize>, bytes: Range<usize>) -> Self {
         if !packed.is_empty() {
             self.stretches.push(Stretch { packed, bytes });
@@ -386,18 +390,18 @@ impl Guess {
     }
 }
 
-/// What became of what looks like a member.
+/// The result of decoding bytes that look like a member.
 enum Found {
-    /// How many bytes it is, and how many came of it.
+    /// A whole member: its compressed length and its decoded length.
     Whole(usize, usize),
-    /// It goes on behind what is there, or more comes of it than there is room for.
+    /// The member continues after the available bytes, or its output exceeds the buffer.
     Cut,
-    /// It is none; how many bytes may have been decoded to see that.
+    /// Not a member: how many bytes may have been decoded to find that out.
     Nothing(usize),
 }
 
-/// Decodes the member with which `packed` begins, if it is one, as the decoder would: whole if it is small, step by step
-/// otherwise.
+/// Decodes the member at the start of `packed`, if there is one, with the same result as the decoder. Small members are
+/// decoded whole by `Members`, others by zlib-rs.
 fn decode(
     members: &mut Members,
     decompress: &mut Decompress,
@@ -441,7 +445,7 @@ mod tests {
         encoder.finish().unwrap()
     }
 
-    /// What comes of a source, and what is wrong with it.
+    /// The decoded bytes, the error, and how many compressed bytes were used.
     fn decoded(source: impl Source, room: usize) -> (Vec<u8>, Option<String>, u64) {
         let mut decoder = Decoder::new(source, Codec::Gzip, None).unwrap();
         let (mut all, mut buffer) = (Vec::new(), vec![0; room]);
@@ -454,7 +458,7 @@ mod tests {
         }
     }
 
-    /// Part of a file: members of all sizes, packed again or not at all, padding, and what is none.
+    /// A part of a file: members of all sizes, nested members, padding, and bytes that are no member.
     fn part() -> impl Strategy<Value = Vec<u8>> {
         let text = prop_oneof![
             Just(Vec::new()),
@@ -464,14 +468,14 @@ mod tests {
         ];
         let member = (text, 0..10u32, 0..3u32);
         prop_oneof![
-            // Level 0 leaves members inside a member as they are.
+            // Level 0 stores the inner member as it is.
             20 => member.prop_map(|(text, level, times)| (0..times).fold(packed(&text, level), |bytes, _| packed(&bytes, 0))),
             1 => Just(vec![0; 7]),
             1 => Just(b"\x1f\x8b\x08\0".to_vec()),
         ]
     }
 
-    /// A source that cannot be read behind some bytes, if it `fails`.
+    /// A source that fails after `bytes`, if `fails` is set.
     fn source(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
         struct Broken;
         impl Read for Broken {
@@ -521,7 +525,7 @@ mod tests {
             prop_assert!(found == alone, "guesses change something");
             let by_steps = decoded(Buffered::new(source(&bytes, step, fails)), 1000);
             if let Some(error) = by_steps.1.as_ref().filter(|_| spoiled.is_some() && found.2 > by_steps.2) {
-                // What was spoiled may be of no importance, as the checksum says; zlib is stricter about that.
+                // The flipped bit may leave the output and its checksum unchanged. zlib refuses some of these members.
                 prop_assert!(error.contains("no compressed data can be so"), "{}", error);
                 prop_assert!(found.0.starts_with(&by_steps.0));
             } else {
@@ -541,13 +545,13 @@ mod tests {
         assert_eq!(guess.stretches.len(), 1);
         let stretch = &guess.stretches[0];
         assert!(stretch.packed.end >= block && stretch.bytes.len() > 10_000);
-        // One member is too large, and what comes before it is kept.
+        // One member is too large. The members before it are kept.
         let small = super::guess(&whole, whole.len(), true, 60_000, Vec::new());
         assert!(small.stretches[0].bytes.end > 40_000 && small.stretches[0].packed.end < whole.len());
-        // What only looks like a member costs no more than members may.
+        // False members are tried until more than `most` bytes were decoded in vain.
         let mut false_one = packed(&[b'a'; 1000], 0);
         false_one.truncate(false_one.len() - 8);
-        // The one stored block was the last; now it is not, and one of no kind that there is comes behind it.
+        // The only stored block is no longer marked as the last one, and a block of the reserved type follows.
         false_one[10] = 0;
         false_one.push(0b110);
         for (times, expected) in [(2, 1), (3, 0)] {

@@ -1,7 +1,7 @@
-//! Compressed content: by what it is recognised, and what decodes it.
+//! Recognises compressed content and decodes it.
 //!
-//! `decoder` does what all codecs have in common: streams of one codec one behind the other, padding, ends that come too
-//! early. A file for each codec says how its library is asked, and what may be asked of the memory. Knows no lines.
+//! `decoder` does what all codecs share: consecutive streams, padding, truncated content. A file for each codec calls its
+//! library and limits its memory. This folder knows no lines.
 
 #![cfg_attr(
     not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
@@ -36,11 +36,11 @@ use decoder::{Decode, Decoder};
 use source::Buffered;
 
 named! {
-    /// How the bytes of an input are packed.
+    /// How the bytes of an input are compressed.
     Codec {
-        /// Not at all: they are taken as they are.
+        /// Not compressed: the bytes are taken as they are.
         Plain = "none",
-        /// gzip (RFC 1952), any number of members one behind the other.
+        /// gzip (RFC 1952), any number of members.
         Gzip = "gzip",
         /// Zstandard (RFC 8878), any number of frames.
         Zstd = "zstd",
@@ -51,19 +51,19 @@ named! {
     }
 }
 
-/// How many bytes tell every codec.
+/// How many bytes are enough to recognise any codec.
 pub(super) const MAGIC_LEN: usize = 10;
 
-/// What the first bytes of some content say.
+/// What the first bytes of some content say about its codec.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Recognised {
-    /// This is how it is packed.
+    /// The content has this codec.
     As(Codec),
-    /// It may be packed so; more bytes tell.
+    /// The content may have this codec. More bytes are needed to decide.
     Perhaps(Codec),
 }
 
-/// By what the content that begins with `head` is packed. Names of files say nothing: they may be anything.
+/// Recognises the codec of content that begins with `head`. File names are ignored, because they can be anything.
 pub(super) fn recognise(head: &[u8]) -> Recognised {
     let packed = [Codec::Gzip, Codec::Zstd, Codec::Bzip2, Codec::Xz];
     let mut perhaps = packed.into_iter().filter(|&codec| begins(codec, head));
@@ -74,8 +74,8 @@ pub(super) fn recognise(head: &[u8]) -> Recognised {
     }
 }
 
-/// How content that begins with `head` is packed, when nothing comes behind that. A byte alone is too little to say that it is
-/// the beginning of something else than text.
+/// Recognises the codec of content that ends after `head`. Very short content is taken for text, even if compressed
+/// content could begin the same way.
 pub(super) fn recognise_all(head: &[u8]) -> Codec {
     match recognise(head) {
         Recognised::As(codec) => codec,
@@ -84,7 +84,7 @@ pub(super) fn recognise_all(head: &[u8]) -> Codec {
     }
 }
 
-/// How many bytes tell a codec for sure.
+/// How many bytes are enough to recognise `codec` for certain.
 fn magic_len(codec: Codec) -> usize {
     match codec {
         Codec::Plain => 0,
@@ -95,25 +95,26 @@ fn magic_len(codec: Codec) -> usize {
     }
 }
 
-/// So many bytes at the beginning may be a line that has ended there: some beginnings are letters.
+/// The length up to which content that begins with `head` is taken for text. Some codecs begin with letters, so that a
+/// short line may look like their beginning.
 fn least(head: &[u8]) -> usize {
     if matches!(head, [b'B' | b'P'..=b'_', ..]) { 3 } else { 1 }
 }
 
-/// Whether what is packed by `codec` may begin with `head`.
+/// Whether content that is compressed with `codec` can begin with `head`.
 fn begins(codec: Codec, head: &[u8]) -> bool {
     let agrees =
         |magic: &[u8], from: usize| head.iter().skip(from).zip(magic).all(|(byte, magic)| byte == magic);
     match codec {
         Codec::Plain => true,
-        // The third byte is the method, of which there is one.
+        // The third byte is the compression method. There is only one.
         Codec::Gzip => agrees(b"\x1f\x8b\x08", 0),
-        // A frame, or one of those that decoders skip.
+        // A frame, or a skippable frame.
         Codec::Zstd => {
             agrees(b"\x28\xb5\x2f\xfd", 0)
                 || (head.first().is_none_or(|byte| byte & 0xf0 == 0x50) && agrees(b"\x2a\x4d\x18", 1))
         }
-        // The size of blocks, and then a block or the end.
+        // The block size, then the header of a block or the end of the stream.
         Codec::Bzip2 => {
             agrees(b"BZh", 0)
                 && head.get(3).is_none_or(|byte| (b'1'..=b'9').contains(byte))
@@ -125,27 +126,28 @@ fn begins(codec: Codec, head: &[u8]) -> bool {
 
 /// Compressed content that is being decoded.
 pub(crate) struct Unpacked<'a> {
-    /// What comes of it.
+    /// The decoded bytes.
     pub(crate) bytes: Box<dyn Read + Send + 'a>,
-    /// How it is packed.
+    /// The codec.
     pub(crate) codec: Codec,
-    /// How much of it has been used.
+    /// How many compressed bytes have been used.
     pub(crate) meter: Meter,
 }
 
-/// Who may help to decode a file.
+/// The threads that help to decode a file.
 #[derive(Clone)]
 #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has work for them"))]
 pub(crate) enum Help<'a> {
-    /// Nobody, and nothing may be read before it is needed: the source may keep its reader waiting.
+    /// None, and no byte may be read before it is needed, because a read may block.
     Stream,
-    /// Nobody.
+    /// None.
     Alone,
-    /// Others, so many.
+    /// Worker threads, and their number.
     Hands(Hands<'a>, usize),
 }
 
-/// Begins to decode what `codec` has packed into `source`. Once `watch` is stopped, reading what comes of it fails.
+/// Starts to decode `source`, which is compressed with `codec`. After `watch` is stopped, reading the decoded bytes
+/// fails.
 ///
 /// # Errors
 /// When this build cannot read the codec.
@@ -173,10 +175,10 @@ pub(crate) fn unpack<'a>(
     Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) })
 }
 
-/// What decodes one stream after the other.
+/// Makes the decoder of `codec`, which decodes one stream after another.
 ///
 /// # Errors
-/// When this build cannot read the codec, or there is no memory for it.
+/// When this build cannot read the codec, or there is not enough memory.
 fn decode(codec: Codec) -> io::Result<Box<dyn Decode>> {
     match codec {
         #[cfg(feature = "gzip")]

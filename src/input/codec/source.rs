@@ -1,57 +1,59 @@
-//! Where a decoder has its compressed bytes from.
+//! The sources from which a decoder reads compressed bytes.
+//!
+//! A source may also have streams that were decoded ahead. This module knows no codec.
 
 use std::io::{self, Read};
 use std::ops::Range;
 
 use super::MAGIC_LEN;
 
-/// Compressed bytes, in order, as many at a time as there are at hand.
+/// Compressed bytes in order, as many at a time as are available.
 pub(super) trait Source: Send {
-    /// Those at hand that have not been used.
+    /// The available bytes that have not been used.
     fn rest(&self) -> &[u8];
 
-    /// The next few, fewer only at the end of what has been read.
+    /// The next [`MAGIC_LEN`] bytes. They are fewer only at the end of what has been read.
     fn head(&self) -> Vec<u8>;
 
-    /// Uses up the next `n`, which have been read.
+    /// Consumes the next `n` bytes, which have been read.
     fn use_up(&mut self, n: usize);
 
-    /// Gets some more, or notices that there are none; `false` where there is no room for more.
+    /// Reads more bytes, or notices the end of the source. Returns `false` if there is no room for more.
     ///
     /// # Errors
-    /// When they cannot be read.
+    /// When the source cannot be read.
     fn fill(&mut self) -> io::Result<bool>;
 
-    /// Whether all has been read.
+    /// Whether the end of the source has been reached.
     fn has_ended(&self) -> bool;
 
-    /// What somebody has decoded in advance of the streams that begin at the next byte, of which so many stand before.
+    /// The streams that begin at the next byte, if they were decoded ahead. `_used` is the offset of that byte.
     fn decoded_ahead(&mut self, _used: u64) -> Option<Ahead> {
         None
     }
 
-    /// Takes the memory of that back.
+    /// Takes back the buffer of an [`Ahead`] for reuse.
     fn give_back(&mut self, _bytes: Vec<u8>) {}
 }
 
-/// Whole streams, decoded and found to be what their checksums say.
+/// Whole streams that were decoded ahead, and whose checksums are right.
 pub(super) struct Ahead {
-    /// What came of them, and of others.
+    /// A buffer with their decoded bytes, and maybe those of other streams.
     pub(super) bytes: Vec<u8>,
-    /// What of that came of them and has not been given out.
+    /// The range of the buffer that belongs to these streams and has not been given out.
     pub(super) range: Range<usize>,
-    /// How many compressed bytes they are.
+    /// The compressed length of these streams.
     pub(super) packed_len: usize,
 }
 
-/// How many compressed bytes are read at a time.
+/// Compressed bytes read at a time.
 const BUFFER: usize = 256 << 10;
 
-/// A buffer before anything that can be read.
+/// A buffered reader of any source.
 pub(super) struct Buffered<R> {
     source: R,
     buffer: Vec<u8>,
-    /// What has been read and not been used stands there in the buffer.
+    /// The bytes that were read and not used are `buffer[start..end]`.
     start: usize,
     end: usize,
     has_ended: bool,
@@ -93,7 +95,7 @@ impl<R: Read + Send> Source for Buffered<R> {
     }
 }
 
-/// Reads, whatever signals come.
+/// Reads from `source`, and repeats a read that a signal interrupts.
 pub(super) fn read_some(source: &mut impl Read, buffer: &mut [u8]) -> io::Result<usize> {
     loop {
         match source.read(buffer) {

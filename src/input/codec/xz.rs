@@ -1,4 +1,6 @@
-//! xz, by liblzma, which gets no more memory than the dictionary of the largest preset takes, twice over.
+//! Decodes xz with liblzma, whose memory is limited to about twice the dictionary of the largest preset.
+//!
+//! This module decodes a single stream. `decoder` handles consecutive streams and padding.
 
 use std::io;
 
@@ -6,7 +8,7 @@ use liblzma::stream::{Action, Error, Status, Stream};
 
 use super::decoder::{Decode, State, Step};
 
-/// The most memory that a decoder may take, in bytes. `xz -9` takes 65 MiB.
+/// Memory limit of a decoder, in bytes. A file made by `xz -9` takes 65 MiB.
 const MEMORY: u64 = 132 << 20;
 
 pub(super) struct Xz(Stream);

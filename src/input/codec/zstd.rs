@@ -1,8 +1,10 @@
-//! Zstandard, by its own library, with windows up to the 128 MiB that its command takes without being asked, and with the dictionaries
-//! that web archives begin with.
+//! Decodes Zstandard with its reference library, libzstd.
 //!
-//! When the library finds something wrong, it does not say what it had decoded in that call. So no call gets to read behind
-//! a block from which bytes have just come: what is decoded before damage is the same for any reads and any buffers.
+//! Windows may have up to 128 MiB, the default limit of the `zstd` command. Dictionaries at the start of web archives are
+//! read.
+//!
+//! When libzstd reports an error, it does not say how much it decoded in that call. So no call reads past the end of a
+//! block that has just produced output. The bytes decoded before damage are then the same for any reads and any buffers.
 
 use std::io::{self, Read};
 
@@ -10,22 +12,24 @@ use zstd::stream::raw::{DParameter, Decoder, Operation, Status};
 
 use super::decoder::{Decode, State, Step};
 
-/// The largest window, as a power of two.
+/// Base-2 logarithm of the largest window.
 const WINDOW_LOG: u32 = 27;
 
-/// How long the header of a block is (RFC 8878, section 3.1.1.2), which the library likes to have with the block before.
+/// Length of a block header (RFC 8878, section 3.1.1.2). The library asks for it together with the block before it.
 const BLOCK_HEADER: usize = 3;
 
-/// The first bytes of a frame of compressed bytes, of a dictionary, and of a frame that holds one: for all behind it, in web archives
-/// ("Zstandard Compression for WARC Files 1.0", a proposal of the IIPC that archives follow). Other decoders step over that.
+/// The first bytes of a frame, of a dictionary, and of a skippable frame that holds a dictionary. Web archives begin with
+/// such a skippable frame, and its dictionary applies to all frames after it. The archives follow "Zstandard Compression for WARC
+/// Files 1.0", a proposal of the IIPC. Other decoders skip the frame.
 const FRAME: &[u8] = b"\x28\xb5\x2f\xfd";
 const DICTIONARY: &[u8] = b"\x37\xa4\x30\xec";
 const DICTIONARY_FRAME: &[u8] = b"\x5d\x2a\x4d\x18";
 
-/// How long the header of such a frame is: those bytes, and how long its content is. The content is a dictionary, packed or not.
+/// Length of the header of a dictionary frame: its first bytes, and the length of its content. The content is a
+/// dictionary, which may itself be compressed.
 const HEADER: usize = 8;
 
-/// The longest dictionary, packed and unpacked. Mostly they have a hundred kilobytes.
+/// Longest dictionary, both compressed and decompressed. Most have about a hundred kilobytes.
 const MAX_DICTIONARY: usize = 8 << 20;
 
 const TOO_LONG: &str = "it is longer than 8,388,608 bytes";
@@ -35,28 +39,28 @@ const NO_DICTIONARY: &str =
 pub(super) struct Zstd {
     decoder: Decoder<'static>,
     place: Place,
-    /// Why a frame lacks its dictionary, if one does.
+    /// The error for a frame whose dictionary is missing.
     lack: String,
-    /// How many bytes the library would like to have.
+    /// How many input bytes the library asks for.
     wanted: usize,
-    /// Whether it may have more decoded than there was room for.
+    /// Whether the library may hold decoded bytes that did not fit into the output.
     is_full: bool,
 }
 
-/// Where in a frame it is.
+/// The position in a frame.
 enum Place {
-    /// At its start; what has been taken of it may begin a dictionary.
+    /// At the start. The bytes read so far may begin a dictionary.
     Beginning(Vec<u8>),
-    /// In a dictionary of some length.
+    /// In a dictionary: its bytes so far, and its length.
     Dictionary(Vec<u8>, usize),
     Frame,
 }
 
-/// What a frame has that begins with `head`.
+/// The kind of a frame, by its first bytes.
 enum Begins {
     Dictionary(usize),
     Other,
-    /// More bytes tell.
+    /// More bytes are needed to decide.
     Unclear,
 }
 
@@ -74,7 +78,7 @@ fn begins(head: &[u8]) -> Begins {
     len.filter(|_| content.len() >= DICTIONARY.len()).map_or(Begins::Unclear, Begins::Dictionary)
 }
 
-/// A dictionary as it is.
+/// Decompresses a dictionary, if it is compressed.
 fn unpacked(content: Vec<u8>) -> io::Result<Vec<u8>> {
     if !content.starts_with(FRAME) {
         return Ok(content);
@@ -105,7 +109,8 @@ impl Zstd {
         })
     }
 
-    /// Takes a dictionary, packed or not, for all frames that follow. Where it cannot be read, that is told of the first that needs it.
+    /// Uses a dictionary, compressed or not, for all frames that follow. If it cannot be read, the first frame that needs
+    /// it reports that.
     fn learn(&mut self, content: Vec<u8>) {
         match unpacked(content).and_then(|dictionary| decoder(&dictionary)) {
             Ok(decoder) => (self.decoder, self.lack) = (decoder, NO_DICTIONARY.to_owned()),
@@ -127,7 +132,7 @@ impl Zstd {
             }
             Err(error) => {
                 let cause = error.to_string();
-                // The library's only error of that sort is that of a window.
+                // The library's only error about memory is a window that is too large.
                 let state = if cause.contains("memory") {
                     State::TooLarge
                 } else if cause.contains("mismatch") {
@@ -142,7 +147,7 @@ impl Zstd {
 }
 
 impl Zstd {
-    /// Goes on in a frame.
+    /// Continues with a frame.
     fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         if self.is_full {
             let step = self.run(&[], output);
@@ -179,7 +184,7 @@ impl Decode for Zstd {
                             self.cannot_learn(TOO_LONG);
                         }
                         self.place = Place::Frame;
-                        // The library gets what was taken before it was known that this is something else.
+                        // The frame holds no dictionary, so the library gets the bytes that were held back.
                         if before > 0 {
                             let step = self.run(&head[..before], &mut []);
                             if !matches!(step.state, State::Going) {

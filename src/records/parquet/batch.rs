@@ -1,21 +1,21 @@
-//! Values of a column as text one behind the other, each with its row; and the places that they have in the column.
+//! A batch: some values of a column as one text, each with its row. Also computes their offsets in the column.
 
 use std::borrow::Cow;
 
 use super::error::TableError;
 use crate::records::{Field, Role};
 
-/// How many bytes, how many values, and how many values and nulls a batch has when it is full; the last value may go beyond.
+/// The limits of a batch: bytes, values, and values with nulls. The last value may exceed them.
 const FULL_LEN: usize = 4 << 20;
 const FULL: usize = 1 << 18;
 const FULL_LEVELS: u64 = 1 << 22;
 
-/// Some values of a column that follow each other.
+/// Consecutive values of a column.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     pub(crate) text: Vec<u8>,
     values: Vec<Value>,
-    /// How many rows begin here, and how many values and nulls there are.
+    /// How many rows begin in the batch, and how many values and nulls it has.
     n_rows: u64,
     n_levels: u64,
 }
@@ -25,25 +25,25 @@ pub(crate) struct Batch {
 struct Value {
     /// Where it ends in the text.
     end: u32,
-    /// Its number among the rows that begin here, from 1; 0 if its row had begun before.
+    /// Its number among the rows that begin in the batch, from 1; 0 if its row began before the batch.
     row: u64,
-    /// How many values and nulls there are before it.
+    /// How many values and nulls precede it in the batch.
     level: u64,
 }
 
-/// How far a column has been read. The offset is that in a list of its values and nulls, a line each, with an LF behind it.
+/// How far a column has been read. The offset refers to a list of its values and nulls, one per line and each with an LF.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
     pub(crate) offset: u64,
     pub(crate) rows: u64,
-    /// How many of them had a value.
+    /// How many of these rows had a value.
     pub(crate) rows_read: u64,
-    /// Whether the last one has had one so far.
+    /// Whether the last row has had a value so far.
     has_value: bool,
 }
 
 impl Batch {
-    /// An empty one, whose text will be in the memory of `spare`.
+    /// An empty batch, whose text uses the memory of `spare`.
     pub(super) fn within(spare: &mut Vec<u8>) -> Self {
         let mut text = std::mem::take(spare);
         text.clear();
@@ -58,18 +58,18 @@ impl Batch {
         self.n_levels == 0
     }
 
-    /// How many bytes it takes.
+    /// How many bytes of memory it uses.
     pub(super) fn memory(&self) -> usize {
         self.text.len() + self.values.len() * size_of::<Value>()
     }
 
-    /// Adds a value, or a null, that may begin a row.
+    /// Adds a value or a null. `begins_row` says whether a row begins with it.
     #[inline]
     pub(super) fn push(&mut self, begins_row: bool, value: Option<&[u8]>) -> Result<(), TableError> {
         self.n_rows += u64::from(begins_row);
         if let Some(value) = value {
             self.text.extend_from_slice(value);
-            // A full batch and a value, which is no longer than a page, are less than 4 GiB.
+            // A full batch and one more value are less than 4 GiB, because no value is longer than a page.
             let end =
                 u32::try_from(self.text.len()).map_err(|_| TableError::damaged("a value is too long"))?;
             self.values.push(Value { end, row: self.n_rows, level: self.n_levels });
@@ -78,7 +78,7 @@ impl Batch {
         Ok(())
     }
 
-    /// The values in `text` as fields. `progress` is the place of the first.
+    /// The values in `text` as fields. `progress` is how far the column was read before them.
     pub(crate) fn fields<'a>(
         &'a self,
         text: &'a [u8],
@@ -93,7 +93,7 @@ impl Batch {
         })
     }
 
-    /// How far the column has been read with these values.
+    /// How far the column has been read after these values.
     pub(super) fn advance(&self, progress: Progress) -> Progress {
         let mut read = 0;
         let mut last = if progress.has_value { 0 } else { u64::MAX };
@@ -105,7 +105,7 @@ impl Batch {
             offset: progress.offset + self.text.len() as u64 + self.n_levels,
             rows: progress.rows + self.n_rows,
             rows_read: progress.rows_read + read,
-            // `last` is the row of the last value, or 0 where the row that was open had one before.
+            // `last` is the row of the last value. It is 0 if the open row had a value before this batch.
             has_value: last == self.n_rows,
         }
     }

@@ -1,21 +1,22 @@
-//! Byte arrays whose lengths are written as differences (DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY), rewritten as plain ones.
+//! Rewrites byte arrays with delta-encoded lengths (DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY) as plain ones.
 //!
-//! Own code, since the decoder of `parquet` allocates for the number of lengths that the page declares, and makes each value of
-//! DELTA_BYTE_ARRAY as long as all before it together. How long the values are is known here before any is made.
+//! This is our own code. The decoder of `parquet` allocates memory for as many lengths as the page declares. It also lets
+//! each value of DELTA_BYTE_ARRAY become as long as all values before it together. Here the lengths are known before any value is
+//! made.
 
 use super::error::{TableError, TableErrorKind};
 use super::page::{MAX_LEN, too_few};
 use super::thrift::Rest;
 
-/// The most integers that a block can say it has; writers take 128.
+/// The most integers that a block may declare. Writers use 128.
 const MAX_BLOCK: u64 = 1 << 20;
 
 fn damaged() -> TableError {
     TableError::damaged("the lengths of its values are damaged")
 }
 
-/// Writes the values of a page behind `out` as plain ones. `most` is how many there are at most, `fixed` how long each is if all
-/// are alike, and `has_common` whether each leaves out what it has in common with the one before.
+/// Appends the values of a page to `out` as plain ones. There are at most `most` values. `fixed` is the length of each value, if
+/// all have the same. `has_common` says whether each value omits the prefix that it shares with the previous one.
 pub(super) fn to_plain(
     bytes: &[u8],
     most: u64,
@@ -54,7 +55,7 @@ pub(super) fn to_plain(
     Ok(())
 }
 
-/// The lengths with which `bytes` begin, at most so many (DELTA_BINARY_PACKED), and the bytes behind them.
+/// Reads at most `most` lengths at the start of `bytes` (DELTA_BINARY_PACKED). Returns them and the bytes after them.
 fn lengths(bytes: &[u8], most: u64) -> Result<(Vec<u32>, &[u8]), TableError> {
     read_lengths(bytes, most).ok_or_else(damaged)
 }
@@ -63,7 +64,7 @@ fn read_lengths(bytes: &[u8], most: u64) -> Option<(Vec<u32>, &[u8])> {
     let mut rest = Rest(bytes);
     let [block, n_minis, n] = [rest.varint().ok()?, rest.varint().ok()?, rest.varint().ok()?];
     let mut next = rest.integer().ok()?;
-    // A plain value has four bytes at least.
+    // A plain value has at least four bytes.
     if n > most.min(MAX_LEN as u64 / 4)
         || block > MAX_BLOCK
         || block.checked_rem(n_minis.checked_mul(8)?)? > 0
@@ -80,12 +81,12 @@ fn read_lengths(bytes: &[u8], most: u64) -> Option<(Vec<u32>, &[u8])> {
     while all.len() < n {
         let min_delta = rest.integer().ok()?;
         for &width in rest.take(n_minis).ok()? {
-            // The widths of miniblocks that are not needed are there, the miniblocks are not.
+            // Miniblocks that are not needed are absent, but their widths are present.
             let wanted = in_mini.min(n - all.len());
             if wanted == 0 {
                 break;
             }
-            // No length has as many bits.
+            // No length needs so many bits.
             if width > 57 {
                 return None;
             }
@@ -117,11 +118,11 @@ mod tests {
 
     #[test]
     fn examples_of_the_documentation() {
-        // 1 2 3 4 5: one block, all differences alike.
+        // 1 2 3 4 5: one block with equal differences.
         let bytes = [128, 1, 4, 5, 2, 2, 0, 0, 0, 0, 9];
         assert_eq!(lengths(&bytes, 5).unwrap(), (vec![1, 2, 3, 4, 5], &[9][..]));
         assert!(lengths(&bytes, 4).is_err());
-        // 7 5 3 1 2 3 4 5: differences from -2 on, of two bits.
+        // 7 5 3 1 2 3 4 5: the smallest difference is -2, and each takes two bits.
         let mut bytes = vec![128, 1, 4, 8, 14, 3, 2, 0, 0, 0, 0b1100_0000, 0b0011_1111];
         bytes.extend([0; 6]);
         assert_eq!(lengths(&bytes, 8).unwrap(), (vec![7, 5, 3, 1, 2, 3, 4, 5], &[][..]));
@@ -146,7 +147,7 @@ mod tests {
         }
     }
 
-    /// Lengths of one bit pattern each: no differences.
+    /// Encodes `n` equal lengths: all differences are zero.
     fn same(n: u8, length: u8) -> Vec<u8> {
         vec![128, 1, 4, n, 2 * length, 0, 0, 0, 0, 0]
     }

@@ -1,29 +1,29 @@
-//! Why a Parquet file, or the rest of one, cannot be read.
+//! The error of a Parquet file that cannot be read, or not to its end.
 
 use std::error::Error;
 use std::fmt;
 use std::io;
 
-/// Why a Parquet file could not be read to its end; inside an [`io::Error`] where it is a failure of an input.
+/// Why a Parquet file could not be read to its end. If an input fails for this reason, its [`io::Error`] contains it.
 #[derive(Debug)]
 pub struct TableError {
     kind: TableErrorKind,
     message: String,
 }
 
-/// What kind of error it is.
+/// The kind of a [`TableError`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum TableErrorKind {
-    /// It is no Parquet file, or ends too early to be one.
+    /// The file is not a Parquet file, or is too short to be one.
     NotParquet,
-    /// Its bytes are not what was written.
+    /// The content of the file is damaged.
     Damaged,
-    /// It is written in a way that is not read here.
+    /// The file uses a feature of the format that is not supported.
     Unsupported,
-    /// It has no such column, or one that holds no text.
+    /// The file has no such column, or the column contains no text.
     Column,
-    /// Reading it takes more memory than there is to be.
+    /// The file needs more memory than the limits allow.
     TooLarge,
 }
 
@@ -36,17 +36,17 @@ impl TableError {
         Self::new(TableErrorKind::Damaged, message)
     }
 
-    /// The same, with what was being read before it.
+    /// Puts `place`, which was being read, before the message.
     pub(super) fn within(self, place: impl fmt::Display) -> Self {
         Self { message: format!("{place}: {}", self.message), ..self }
     }
 
-    /// The same, with what had been done before it.
+    /// Appends what had been done before the error to the message.
     pub(crate) fn behind(self, done: impl fmt::Display) -> Self {
         Self { message: format!("{}; {done}", self.message), ..self }
     }
 
-    /// What kind of error it is.
+    /// The kind of the error.
     #[must_use]
     pub fn kind(&self) -> TableErrorKind {
         self.kind

@@ -1,45 +1,45 @@
-//! The footer of a Parquet file: the columns, and where the pages of one column begin in each row group.
+//! Reads the footer of a Parquet file: the columns, and where the pages of one column begin in each row group.
 //!
-//! Own code, since `parquet` 60.1 builds the schema by recursion, allocates hundreds of bytes for each column of each row group,
-//! and takes a field for what its number says, whatever kind the file declares: no check in front of it sees what it will see.
-//! Here a footer takes little more memory than it has bytes.
+//! This is our own code, for three reasons. `parquet` 60.1 builds the schema by recursion. It allocates hundreds of bytes for
+//! each column of each row group. It interprets a field by its number alone, whatever type the file declares, so no check
+//! beforehand sees the same values. Here a footer takes little more memory than it has bytes.
 
 use parquet::basic::Type;
 
 use super::error::{TableError, TableErrorKind};
 use super::thrift::{Broken, Value, fields, struct_len, structs};
 
-/// The largest footer that is read, in bytes; it is in memory whole. The names of all columns are not longer.
+/// The largest footer that is read, in bytes. It is held in memory whole. The names of all columns together have the same limit.
 pub(super) const MAX_LEN: usize = 64 << 20;
 
-/// The most columns that a file may have, and the deepest that they may be nested.
+/// The most columns that a file may have, and the deepest nesting of columns.
 const MAX_COLUMNS: usize = 1 << 17;
 const MAX_DEPTH: usize = 64;
 
-/// A column: a leaf of the tree that is the schema.
+/// A column: a leaf of the schema tree.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Column {
     pub(super) path: Vec<String>,
-    /// What values are, as they are written; `None` for a group without members.
+    /// The type of its values in the file; `None` for a group without members.
     pub(super) physical: Option<Type>,
-    /// The length of all values, if they are of fixed length.
+    /// The length of each value, if it is fixed.
     pub(super) length: i32,
-    /// The definition level of a value that is there.
+    /// The definition level of a value that is not null.
     pub(super) max_definition: i16,
-    /// How many lists it lies in.
+    /// How many lists contain it.
     pub(super) max_repetition: i16,
 }
 
-/// Where the pages of a column stand that belong to a row group.
+/// Where the pages of a column are in one row group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Chunk {
-    /// Where the first of them begins, in bytes from the start of the file.
+    /// Where the first page begins, in bytes from the start of the file.
     pub(super) start: u64,
-    /// Values and nulls.
+    /// The number of values and nulls.
     pub(super) n_values: u64,
-    /// The rows of the row group.
+    /// The number of rows in the row group.
     pub(super) n_rows: u64,
-    /// By what they are packed, as the format numbers it.
+    /// The number of the compression codec in the format.
     pub(super) codec: i64,
 }
 
@@ -55,7 +55,7 @@ fn count(n: i64) -> Result<u64, TableError> {
     u64::try_from(n).map_err(|_| damaged("a negative number"))
 }
 
-/// An element of the schema, which is a tree in the order in which it is walked.
+/// An element of the schema, which is a tree stored in depth-first order.
 #[derive(Default)]
 struct Element<'a> {
     physical: Option<i64>,
@@ -81,7 +81,7 @@ impl<'a> Element<'a> {
         Ok(element)
     }
 
-    /// The type of its values, and the length of each if that is fixed.
+    /// The type of its values, and their length if it is fixed.
     fn physical(&self) -> Result<(Option<Type>, i32), TableError> {
         let physical = match self.physical {
             Some(0) => Type::BOOLEAN,
@@ -103,11 +103,11 @@ impl<'a> Element<'a> {
     }
 }
 
-/// Puts the tree together that the elements are: one group is open at each level.
+/// Builds the tree from its elements. One group is open at each level.
 #[derive(Default)]
 struct Schema {
     columns: Vec<Column>,
-    /// The length of all their names.
+    /// The length of all column names together.
     names_len: usize,
     open: Vec<Group>,
     has_root: bool,
@@ -159,7 +159,7 @@ impl Schema {
     }
 }
 
-/// All columns, in the order in which they stand in each row group, and how many rows the file says it has.
+/// Returns all columns, in the order that each row group has, and the number of rows that the file declares.
 pub(super) fn read(footer: &[u8]) -> Result<(Vec<Column>, u64), TableError> {
     struct_len(footer).map_err(|broken| match broken {
         Broken::CutOff => TableError::damaged("its footer ends too early"),
@@ -181,7 +181,7 @@ pub(super) fn read(footer: &[u8]) -> Result<(Vec<Column>, u64), TableError> {
     Ok((schema.columns, rows))
 }
 
-/// Where the pages of a column stand, by row group.
+/// Returns where the pages of a column are, for each row group.
 pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<Chunk>, TableError> {
     let groups = fields(footer).filter_map(|field| match field {
         (4, Value::List(groups)) => Some(structs(groups)),
@@ -228,7 +228,7 @@ fn chunk(group: &[u8], column: usize) -> Result<Chunk, TableError> {
     let (Some(codec), Some(n_values), Some(data)) = (codec, n_values, data) else {
         return Err(damaged("a column says not where its pages are"));
     };
-    // Some writers say 0 where there is no dictionary, and some a place behind the data.
+    // Some writers put 0 if there is no dictionary, others a position after the data.
     let start = if dictionary > 0 { dictionary.min(data) } else { data };
     Ok(Chunk { start, n_values, n_rows, codec })
 }

@@ -1,12 +1,13 @@
-//! Parquet: the values of one column of text, page by page, in memory that is bounded whatever the file says.
+//! Parquet: reads the values of one text column page by page, in bounded memory.
 //!
-//! A Parquet file is no stream of records. What its columns are and where their pages stand is told at its end (`footer`, in the
-//! notation of `thrift`), each column stands for itself, in pages (`page`) that are packed one by one (`unpack`). The crate `parquet`
-//! decodes the levels, which tell rows and nulls, and the values (`rows`), but for one kind of encodings (`delta`). Values are given
-//! out in batches (`batch`).
+//! A Parquet file is not a stream of records. Its footer, at the end of the file, names the columns and the positions of their
+//! pages (`footer`, written in the notation of `thrift`). Each column is stored separately, in pages (`page`) that are compressed
+//! one by one (`unpack`). The crate `parquet` decodes the levels, which tell rows and nulls apart, and the values (`rows`). Only
+//! the delta encodings are decoded here (`delta`). Values are returned in batches (`batch`).
 //!
-//! Whatever a file holds is an error at worst. `parquet` 60.1 would overflow the stack or ask for any amount of memory where a file
-//! is made to, which no program survives, so it sees no byte of a file before it has been checked here.
+//! The worst that any file can cause is an error. A crafted file makes `parquet` 60.1 overflow the stack or request any amount of
+//! memory, and no program survives that. Therefore `parquet` sees only bytes that have been
+//! checked here.
 //!
 //! The format: <https://parquet.apache.org/docs/file-format/>.
 
@@ -36,14 +37,14 @@ use crate::input::workers::Helpers;
 use crate::progress::Watch;
 use crate::records::{Field, Selector};
 
-/// The names of columns that hold the URL of a row, the likeliest first; case does not count.
+/// The usual names of columns that contain the URL of a row, the likeliest first. Case is ignored.
 const USUAL: [&str; 8] =
     ["url", "uri", "target_uri", "warc_target_uri", "page_url", "link", "href", "image_url"];
 
-/// How many columns an error names.
+/// How many columns an error message names.
 const SHOWN: usize = 40;
 
-/// What a file begins and ends with; and what it does when its footer is encrypted.
+/// The magic number at both ends of a file, and the one at the end of a file whose footer is encrypted.
 const MAGIC: &[u8; 4] = b"PAR1";
 const ENCRYPTED: &[u8; 4] = b"PARE";
 
@@ -75,13 +76,13 @@ pub struct Table {
 }
 
 impl Column {
-    /// Its name; of one in groups their names before it, with dots between them.
+    /// Its name. The names of the groups that contain it come first, separated by dots.
     #[must_use]
     pub fn name(&self) -> String {
         self.path.join(".")
     }
 
-    /// Whether its values are text, or bytes at least. Others cannot be read.
+    /// Whether its values are text, or at least bytes. Other columns cannot be read.
     #[must_use]
     pub fn is_text(&self) -> bool {
         matches!(self.physical, Some(Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY))
@@ -93,7 +94,7 @@ impl Column {
         self.max_repetition > 0
     }
 
-    /// Whether this is what `path` names: the column, or a group in which it lies.
+    /// Whether `path` names this column or a group that contains it.
     fn lies_in(&self, path: &[&str], is_same: fn(&str, &str) -> bool) -> bool {
         path.len() <= self.path.len() && path.iter().zip(&self.path).all(|(name, own)| is_same(name, own))
     }
@@ -111,16 +112,16 @@ impl fmt::Display for Column {
 }
 
 impl Table {
-    /// Reads what columns the file has. Memory: the footer, at most 64 MiB, and little more.
+    /// Reads which columns the file has. Memory: the footer, at most 64 MiB, and little more.
     ///
     /// # Errors
-    /// When the file cannot be read, or is no Parquet file; with a [`TableError`] inside then.
+    /// When the file cannot be read, or is no Parquet file. In the second case the error contains a [`TableError`].
     pub fn open(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
         Self::of(Source { file, len, watch: None })
     }
 
-    /// The same, and the watch is told what is read, and stops it.
+    /// Like [`Table::open`]. The watch counts the bytes that are read, and can stop the reading.
     pub(crate) fn watched(file: File, len: u64, watch: Option<&Watch>) -> io::Result<Self> {
         Self::of(Source { file, len, watch: watch.cloned() })
     }
@@ -153,24 +154,26 @@ impl Table {
         Ok(Self { source: Arc::new(source), footer, columns, rows })
     }
 
-    /// Its columns, in their order.
+    /// The columns, in their order.
     #[must_use]
     pub fn columns(&self) -> &[Column] {
         &self.columns
     }
 
-    /// How many rows it says that it has.
+    /// The number of rows that the file declares.
     #[must_use]
     pub fn rows(&self) -> u64 {
         self.rows
     }
 
-    /// The number of the column that `field` means, from 0: its number from 1, its name with dots between groups, or the same as
-    /// a pointer. A group means the column in it, if there is one alone. Without `field` it is one of the names that columns of
-    /// URLs usually have: url, uri, target_uri, warc_target_uri, page_url, link, href or image_url, whatever their case.
+    /// Finds the column that `field` means. Returns its index, from 0.
+    ///
+    /// `field` is a number from 1, a name with dots between groups, or the same name as a pointer. A group means its column if it
+    /// contains only one. Without `field`, the column has one of the usual names for URLs, in any case: url, uri, target_uri,
+    /// warc_target_uri, page_url, link, href or image_url.
     ///
     /// # Errors
-    /// When there is no such column, or it holds no text. The error names those that there are.
+    /// When there is no such column, or it contains no text. The error lists the columns of the file.
     pub fn find(&self, field: Option<&Selector>) -> Result<usize, TableError> {
         let found = match field {
             None => {
@@ -189,10 +192,10 @@ impl Table {
         }
     }
 
-    /// The only column that one of some fields, or none, means.
+    /// Finds the column that `fields` means. `fields` has at most one member.
     ///
     /// # Errors
-    /// As of [`Table::find`], and when there are several: what is told of places is of one column.
+    /// As [`Table::find`], and when there are several fields: offsets and row numbers refer to a single column.
     pub(crate) fn find_all(&self, fields: &[Selector]) -> Result<usize, TableError> {
         match fields {
             [] => self.find(None),
@@ -204,14 +207,14 @@ impl Table {
         }
     }
 
-    /// The column of that name; where there is none, whatever the case of letters.
+    /// The column with this name. If there is none, case is ignored.
     fn named(&self, path: &[&str]) -> Option<usize> {
         let any = |_: &Column| true;
         self.lying_in(path, |a, b| a == b, any)
             .or_else(|| self.lying_in(path, str::eq_ignore_ascii_case, any))
     }
 
-    /// The only one that lies there.
+    /// The column at `path`, or the only one in that group.
     fn lying_in(
         &self,
         path: &[&str],
@@ -230,19 +233,21 @@ impl Table {
         TableError::new(TableErrorKind::Column, format!("{what}: its columns are {}{more}", names.join(", ")))
     }
 
-    /// Calls `each` with each value of a column that is not null, in their order; how many rows were read, with a value or
-    /// without. A value of a list is one as any other.
+    /// Calls `each` with every value of a column that is not null, in order. Returns how many rows were read, with or without a
+    /// value. The values of a list are passed one by one.
     ///
-    /// Its [`line`](Field::line) is the number of its row, and its [`offset`](Field::offset) that of a list of all values and
-    /// nulls, a line each. Memory: a page, packed and unpacked, and a dictionary, none of them larger than 128 MiB, and 4 MiB of values;
-    /// of lists 300 MiB.
+    /// The [`line`](Field::line) of a value is the number of its row. Its [`offset`](Field::offset) is the offset in a list of
+    /// all values and nulls, one per line.
+    ///
+    /// Memory: a page, compressed and decompressed, and a dictionary, each of at most 128 MiB, and 4 MiB of values. Columns of
+    /// lists need 300 MiB for values.
     ///
     /// # Errors
-    /// When the file cannot be read on; with a [`TableError`] inside if its content is the cause. All values before have been
-    /// given.
+    /// When the rest of the file cannot be read. If the content of the file is the cause, the error contains a [`TableError`].
+    /// All values before the error have been passed to `each`.
     ///
     /// # Panics
-    /// When there is no column of that number.
+    /// When there is no column with this index.
     pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
         let (mut values, mut text) = (self.values(column, None), Vec::new());
         let mut progress = values.progress();

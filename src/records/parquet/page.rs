@@ -1,8 +1,8 @@
-//! The pages of a column chunk, read from the file one by one, unpacked and checked before `parquet` sees them.
+//! Reads the pages of a column chunk one by one, decompresses them, and checks them before `parquet` sees them.
 //!
-//! A page is the unit of memory: one is read whole, and none that is longer than [`MAX_LEN`]. A column chunk ends when there are
-//! as many values as the footer says. Headers and packing are own code: `parquet` 60.1 steps over lists in a header for as long
-//! as they say they are, and unpacks gzip and brotli without a limit.
+//! A page is the unit of memory. It is read whole, and a page longer than [`MAX_LEN`] is refused. A column chunk ends when it has
+//! as many values as the footer says. Headers and decompression are our own code: `parquet` 60.1 skips lists in a header for as
+//! long as the header says, and decompresses gzip and brotli without a limit.
 
 use std::fs::File;
 use std::io;
@@ -21,25 +21,25 @@ use super::unpack::Packing;
 use crate::input::read_at;
 use crate::progress::{Stopped, Watch};
 
-/// The longest page that is read, in bytes, packed or not. Writers make pages of a mebibyte, some of up to a hundred.
+/// The longest page that is read, in bytes, compressed or not. Writers make pages of a mebibyte, some of up to a hundred.
 pub(super) const MAX_LEN: usize = 128 << 20;
 
-/// The longest page that is read ahead.
+/// The longest page that is read ahead, in bytes.
 const AHEAD_LEN: usize = 8 << 20;
 
-/// The longest header that is read: it may show the smallest and the largest value.
+/// The longest header that is read, in bytes. It may contain the smallest and the largest value of the page.
 const MAX_HEADER_LEN: usize = 16 << 20;
 
-/// How much is read first to find a header in it.
+/// How many bytes are read first to find a header.
 const HEADER_LEN: usize = 512;
 
-/// The most values of a dictionary, for each of which `parquet` takes 32 bytes.
+/// The most values of a dictionary. `parquet` takes 32 bytes for each of them.
 const MAX_DICTIONARY: u64 = 1 << 22;
 
-/// The most values and nulls in a page of lists: `parquet` reads what a page has of a row at once.
+/// The most values and nulls in a page of lists. `parquet` reads all values that a row has in a page at once.
 const MAX_LIST_LEVELS: u64 = 1 << 22;
 
-/// A file that is read at any place. Once `watch` is stopped, reading it fails.
+/// A file that is read at any position. Reading fails once `watch` is stopped.
 #[derive(Debug)]
 pub(super) struct Source {
     pub(super) file: File,
@@ -48,12 +48,12 @@ pub(super) struct Source {
 }
 
 impl Source {
-    /// An error once the watch is stopped.
+    /// Returns an error once the watch is stopped.
     pub(super) fn go_on(&self) -> io::Result<()> {
         if self.watch.as_ref().is_some_and(Watch::is_stopped) { Err(Stopped.into()) } else { Ok(()) }
     }
 
-    /// So many bytes from `offset` on, if the file has them.
+    /// Reads `len` bytes from `offset` on. Returns `None` if the file ends before.
     pub(super) fn read(&self, offset: u64, len: usize) -> io::Result<Option<Vec<u8>>> {
         self.go_on()?;
         if offset.checked_add(len as u64).is_none_or(|end| end > self.len) {
@@ -63,7 +63,7 @@ impl Source {
         let mut n = 0;
         while n < len {
             match read_at(&self.file, &mut bytes[n..], offset + n as u64) {
-                // It was longer when it was opened.
+                // The file has become shorter since it was opened.
                 Ok(0) => return Ok(None),
                 Ok(more) => n += more,
                 Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
@@ -77,19 +77,19 @@ impl Source {
     }
 }
 
-/// What a page header says, of a page of values or of a dictionary. Numbers that should not be negative are 0 then.
+/// The header of a page of values or of a dictionary. Numbers that the file omits are 0.
 #[derive(Default)]
 struct Header {
     kind: i64,
     unpacked_len: u64,
     packed_len: u64,
-    /// The CRC-32 of the page as it stands in the file, if its writer made one.
+    /// The CRC-32 of the page as stored in the file, if its writer computed one.
     checksum: Option<i64>,
     n_values: u64,
     encoding: i64,
-    /// The encodings of levels in a page of the first version.
+    /// The encodings of repetition and definition levels, in a page of version 1.
     level_encodings: [i64; 2],
-    /// The lengths of repetition and definition levels in one of the second version, where they stand before what is packed.
+    /// The lengths of repetition and definition levels, in a page of version 2. There they precede the compressed data.
     levels_len: [u64; 2],
     is_unpacked: bool,
 }
@@ -99,7 +99,7 @@ const DICTIONARY: i64 = 2;
 const DATA_V2: i64 = 3;
 
 impl Header {
-    /// Reads the header with which `bytes` begin; `None` if it says nothing of its page.
+    /// Reads the header at the start of `bytes`. Returns `None` if it does not describe its page.
     fn read(bytes: &[u8]) -> Option<Self> {
         let mut header = Self { kind: -1, ..Self::default() };
         let count = |n| u64::try_from(n).ok();
@@ -139,27 +139,27 @@ impl Header {
     }
 }
 
-/// What is shared with whoever reads the values.
+/// The state that is shared with the reader of the values.
 #[derive(Debug, Default)]
 pub(super) struct Read {
     /// Where the last page begins in the file.
     pub(super) offset: AtomicU64,
-    /// How many values and nulls there are in all pages that have been given out.
+    /// How many values and nulls are in all pages that were returned.
     pub(super) n_levels: AtomicU64,
-    /// Whether a page of values may be given out; it is the only one then.
+    /// Whether one more page of values may be returned.
     pub(super) goes_on: AtomicBool,
-    /// Whether pages of more than [`AHEAD_LEN`] are left for later, since others are in memory meanwhile.
+    /// Whether pages of more than [`AHEAD_LEN`] are left for later, because other pages are in memory at the same time.
     pub(super) is_ahead: AtomicBool,
 }
 
 /// The pages of a column chunk, in their order.
 pub(super) struct Pages {
     source: Arc<Source>,
-    /// What is left of it.
+    /// The rest of the column chunk.
     chunk: Chunk,
     packing: Option<Packing>,
     max_levels: [i16; 2],
-    /// The length of each value, if all are alike.
+    /// The length of each value, if all have the same.
     fixed: Option<usize>,
     has_dictionary: bool,
     is_first: bool,
@@ -183,7 +183,7 @@ fn unsupported(message: String) -> TableError {
 }
 
 impl Pages {
-    /// The pages of `column` in `chunk`, of which `read` is told.
+    /// The pages of `column` in `chunk`. `read` is updated with each page.
     pub(super) fn new(
         source: &Arc<Source>,
         column: &Column,
@@ -203,7 +203,7 @@ impl Pages {
         })
     }
 
-    /// The next page of values or of a dictionary; `None` at the end, and where none may be given out.
+    /// Returns the next page of values or of a dictionary. Returns `None` at the end, and if no page may be returned now.
     fn next_page(&mut self) -> io::Result<Option<Page>> {
         while self.chunk.n_values > 0 && self.read.goes_on.load(Ordering::Relaxed) {
             let offset = self.chunk.start;
@@ -233,7 +233,7 @@ impl Pages {
             let left = self.chunk.n_values.checked_sub(header.n_values);
             self.chunk.n_values =
                 left.ok_or_else(|| TableError::damaged("more values than its row group has"))?;
-            // After one without values `parquet` would not go on.
+            // `parquet` would stop at a page without values.
             if header.n_values > 0 {
                 self.is_first = false;
                 self.read.n_levels.fetch_add(header.n_values, Ordering::Relaxed);
@@ -244,7 +244,7 @@ impl Pages {
         Ok(None)
     }
 
-    /// The header at `offset`, and how long it is.
+    /// Reads the header at `offset`. Returns its length too.
     fn header(&self, offset: u64) -> io::Result<(Header, usize)> {
         let damaged = |what| Err(TableError::damaged(what).into());
         let mut wanted = HEADER_LEN;
@@ -269,7 +269,7 @@ impl Pages {
         if self.has_dictionary || !self.is_first {
             return Err(TableError::damaged("a second dictionary"));
         }
-        // Plain, which older writers call otherwise.
+        // Both numbers mean plain values here; older writers use 2 (PLAIN_DICTIONARY).
         if !matches!(header.encoding, 0 | 2) {
             return Err(TableError::damaged("a dictionary that is not plain"));
         }
@@ -288,7 +288,7 @@ impl Pages {
         Ok(Page::DictionaryPage { buf: buf.into(), num_values, encoding: Encoding::PLAIN, is_sorted: false })
     }
 
-    /// The page of values whose bytes are `bytes`, as one of the first version in an encoding that `parquet` reads safely.
+    /// Converts the page of values in `bytes` to version 1, in an encoding that `parquet` reads safely.
     fn values(&self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Page, TableError> {
         let n_values = header.n_values;
         if self.max_levels[0] > 0 && n_values > MAX_LIST_LEVELS {
@@ -331,7 +331,7 @@ impl Pages {
         match header.encoding {
             0 => {}
             2 | 8 if !self.has_dictionary => return Err(TableError::damaged("its dictionary is missing")),
-            // A page whose values are all null has not even the width of their places.
+            // A page whose values are all null may lack even the bit width of its indices.
             2 | 8 if buf.len() == levels_len => {}
             2 | 8 => encoding = Encoding::RLE_DICTIONARY,
             6 | 7 if self.fixed.is_none() || header.encoding == 7 => {
@@ -360,7 +360,7 @@ fn crc_32(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// Writes what `bytes` were before they were packed, `len` bytes, behind `out`.
+/// Decompresses `bytes` to `len` bytes, and appends these to `out`.
 fn unpack(packing: Option<Packing>, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), TableError> {
     match packing {
         Some(packing) => packing.unpack(bytes, len, out),
@@ -385,7 +385,7 @@ impl PageReader for Pages {
         self.next_page().map_err(ParquetError::from)
     }
 
-    /// Nothing is skipped, so nobody asks.
+    /// Unused, because no page is skipped.
     fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
         Ok(None)
     }
@@ -394,7 +394,7 @@ impl PageReader for Pages {
         Ok(())
     }
 
-    /// A row may go on in the next page; the last one ends with its column chunk.
+    /// Whether a row ends with this page. A row may continue in the next page, but not in the next column chunk.
     fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
         Ok(self.chunk.n_values == 0)
     }

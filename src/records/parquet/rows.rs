@@ -1,10 +1,15 @@
-//! The values of a column by row, as `parquet` decodes them from the pages that [`Pages`] gives it.
+//! The values of a column, row by row. `parquet` decodes them from the pages that [`Pages`] provides.
 //!
-//! `parquet` 60.1 panics where a page is damaged. Panics are caught, with nothing on standard error, and are errors of the file; a
-//! program that is built with `panic = "abort"` ends there instead. What it takes memory for is limited before: a page and a
-//! dictionary of 128 MiB each, packed and unpacked, 32 bytes for each of at most 2^22 values of a dictionary, and 36 bytes for each
-//! of [`STEP`] values, or of at most 2^22 of lists. Of what is decoded ahead
-//! each thread has [`AHEAD_LEN`] and pages of up to 8 MiB.
+//! `parquet` 60.1 panics on damaged pages. A panic is caught without output on standard error, and becomes an error of the file.
+//! A program that is built with `panic = "abort"` ends there instead.
+//!
+//! The memory for decoding is limited in advance:
+//!
+//! - a page and a dictionary: 128 MiB each, compressed and decompressed;
+//! - a dictionary: 32 bytes for each value, at most 2^22 values;
+//! - decoded values: 36 bytes for each of [`STEP`] values, or of at most 2^22 values of lists.
+//!
+//! Each thread that decodes ahead uses [`AHEAD_LEN`] bytes for batches, and pages of up to 8 MiB.
 
 use std::cell::Cell;
 use std::collections::VecDeque;
@@ -26,16 +31,16 @@ use super::footer::{Chunk, Column};
 use super::page::{Pages, Read, Source};
 use crate::input::workers::Helpers;
 
-/// How many rows are decoded at once, and how many of lists.
+/// How many rows are decoded at once, without and with lists.
 const STEP: usize = 4096;
 const STEP_OF_LISTS: usize = 64;
 
-/// A column chunk whose values are decoded some rows at a time.
+/// A column chunk whose values are decoded a few rows at a time.
 trait Decode: Send {
-    /// Decodes some rows more, of one page.
+    /// Decodes some more rows of one page.
     fn decode(&mut self, n_rows: usize, levels: &mut Levels) -> Result<(), ParquetError>;
 
-    /// The values decoded last.
+    /// How many values were decoded last.
     fn n_values(&self) -> usize;
 
     fn value(&self, n: usize) -> &[u8];
@@ -78,13 +83,14 @@ struct Group {
     levels: Levels,
     max_definition: i16,
     is_list: bool,
-    /// How many values and nulls there are; how many of them have been decoded; how many last, how many of them given out, and how many of these were values.
+    /// Numbers of values and nulls: all, decoded so far, decoded last, and given out of those decoded last. `n_values` counts
+    /// the values without nulls among those given out.
     n_all: u64,
     n_decoded: u64,
     n_levels: usize,
     n_given: usize,
     n_values: usize,
-    /// Why there are no more, where that was found ahead.
+    /// The error that ended decoding ahead.
     failed: Option<io::Error>,
     /// The number of the row group, from 1, how many rows it has, and how many have begun.
     number: usize,
@@ -93,7 +99,7 @@ struct Group {
 }
 
 impl Group {
-    /// The row group of that number, from 1.
+    /// Opens row group `number`, counted from 1.
     fn new(source: &Arc<Source>, column: &Column, chunk: Chunk, number: usize) -> Result<Self, TableError> {
         Self::open(source, column, chunk, number)
             .map_err(|error| error.within(format_args!("row group {number}")))
@@ -139,7 +145,7 @@ impl Group {
         })
     }
 
-    /// Adds values to a batch until it is full, or the row group ends; whether there may be more.
+    /// Adds values to a batch until it is full or the row group ends. Returns whether there may be more.
     fn fill(&mut self, batch: &mut Batch) -> io::Result<bool> {
         if let Some(error) = self.failed.take() {
             return Err(error);
@@ -166,7 +172,7 @@ impl Group {
         error.within(format_args!("row group {}", self.number))
     }
 
-    /// Adds what has been decoded to a batch until it is full.
+    /// Adds decoded values to a batch until it is full.
     fn give(&mut self, batch: &mut Batch) -> Result<(), TableError> {
         while self.n_given < self.n_levels && !batch.is_full() {
             let begins_row = !self.is_list || self.levels.repetition[self.n_given] == 0;
@@ -186,7 +192,7 @@ impl Group {
         Ok(())
     }
 
-    /// Decodes some rows more of a page, or of the next one; none at the end.
+    /// Decodes some more rows of the page or of the next one. Decodes none at the end.
     fn decode(&mut self) -> io::Result<()> {
         let Self { decoder, levels, pages, .. } = self;
         pages.goes_on.store(pages.n_levels.load(Ordering::Relaxed) == self.n_decoded, Ordering::Relaxed);
@@ -217,27 +223,27 @@ impl Group {
     }
 }
 
-/// The values of a column, a batch at a time. Row groups that come next are begun by threads that wait for work.
+/// The values of a column, in batches. Idle worker threads decode the next row groups ahead.
 pub(crate) struct Values<'a> {
     source: Arc<Source>,
     column: Arc<Column>,
     chunks: Vec<Chunk>,
-    /// How many of them have been begun, and those behind them that somebody decodes ahead.
+    /// How many of them have begun, and the results of the next ones that are decoded ahead.
     begun: usize,
     asked: VecDeque<Receiver<Ahead>>,
     helpers: Helpers<'a>,
-    /// The row group that is being read, behind what was decoded of it ahead.
+    /// The row group that is being read, after the part that was decoded ahead.
     group: Option<Group>,
     ready: VecDeque<Batch>,
     progress: Progress,
-    /// Rows that the file has beyond those of the groups read so far.
+    /// The rows of the file minus the rows of the groups read so far.
     missing: i128,
-    /// Why there is no batch behind those that have been given.
+    /// Why no batch follows those that were returned.
     failed: Option<io::Error>,
 }
 
 impl<'a> Values<'a> {
-    /// The values of `column` in those chunks, of a file of so many rows.
+    /// The values of `column` in `chunks`, of a file with `rows` rows.
     pub(super) fn new(
         source: &Arc<Source>,
         column: &Column,
@@ -267,14 +273,14 @@ impl<'a> Values<'a> {
         self.progress
     }
 
-    /// The next values, with their text in the memory of `spare`, which is left empty; `None` at the end.
+    /// Returns the next values, or `None` at the end. Their text uses the memory of `spare`, which is left empty.
     ///
     /// # Errors
-    /// When the file cannot be read on. All values before have been given.
+    /// When the rest of the file cannot be read. All values before it have been returned.
     pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Batch>> {
         let mut batch = Batch::within(spare);
         let filled = self.failed.take().map_or_else(|| self.fill(&mut batch), Err);
-        // Whoever counted the last batch is mostly done with it now, and gets the next one only behind this.
+        // The thread that counted the last batch is mostly idle now, and gets this batch only after the offer.
         self.look_ahead();
         self.progress = batch.advance(self.progress);
         match filled {
@@ -286,7 +292,7 @@ impl<'a> Values<'a> {
         }
     }
 
-    /// Has row groups that come next decoded by those that wait for work.
+    /// Offers the next row groups to idle worker threads, to be decoded ahead.
     fn look_ahead(&mut self) {
         let Some((hands, n)) = &self.helpers else { return };
         while self.asked.len() < *n {
@@ -294,7 +300,7 @@ impl<'a> Values<'a> {
             let Some(&chunk) = self.chunks.get(number - 1) else { return };
             let (send, receive) = bounded(1);
             let (source, column) = (Arc::clone(&self.source), Arc::clone(&self.column));
-            // The reader may have gone.
+            // The receiver may be gone.
             let job = move || _ = send.send(Ahead::decode(&source, &column, chunk, number));
             if hands.offer(Box::new(job)).is_err() {
                 return;
@@ -324,7 +330,7 @@ impl<'a> Values<'a> {
         Ok(())
     }
 
-    /// Goes to the next row group; whether there is one.
+    /// Moves to the next row group. Returns whether there is one.
     fn begin(&mut self) -> Result<bool, TableError> {
         let Some(&chunk) = self.chunks.get(self.begun) else {
             return match self.missing {
@@ -347,10 +353,10 @@ impl<'a> Values<'a> {
     }
 }
 
-/// How many bytes of memory the batches of a row group take that are decoded ahead; the last may go beyond.
+/// How many bytes of batches are decoded ahead in a row group. The last batch may exceed it.
 const AHEAD_LEN: usize = 32 << 20;
 
-/// What was decoded of a row group ahead, and what is left of it.
+/// The part of a row group that was decoded ahead, and the rest of the group.
 struct Ahead {
     batches: VecDeque<Batch>,
     group: Result<Option<Group>, TableError>,
@@ -386,11 +392,12 @@ impl Ahead {
 }
 
 thread_local! {
-    /// Whether panics of this thread are caught, and say nothing.
+    /// Whether panics of this thread are caught without a message.
     static IS_QUIET: Cell<bool> = const { Cell::new(false) };
 }
 
-/// What `work` gives; `None` if it panics. The first call wraps the panic hook of the process in one that is silent meanwhile.
+/// Returns the result of `work`, or `None` if it panics. The first call wraps the panic hook of the process in one that prints
+/// nothing during `work`.
 fn quietly<R>(work: impl FnOnce() -> R) -> Option<R> {
     static WRAPPED: Once = Once::new();
     WRAPPED.call_once(|| {

@@ -1,30 +1,30 @@
-//! The compact protocol of Thrift, in which the structures of Parquet are written, read field by field from bytes in memory.
+//! Reads the compact protocol of Thrift, field by field, from bytes in memory. The structures of Parquet are written in it.
 //!
-//! Nothing is allocated for a size that the bytes declare, and nesting is followed [`DEPTH`] levels and no further.
+//! No size that the bytes declare leads to an allocation. Nesting is followed for [`DEPTH`] levels and no further.
 
-/// How deep structures may be nested in each other; those of Parquet are five levels deep.
+/// How deep structures may be nested. Those of Parquet are five levels deep.
 const DEPTH: u32 = 32;
 
 /// Why bytes cannot be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Broken {
-    /// They end too early; more may help.
+    /// They end too early; more bytes may help.
     CutOff,
-    /// They are not what Thrift writes.
+    /// Thrift does not write such bytes.
     Damaged,
 }
 
-/// What a field holds.
+/// The value of a field.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Value<'a> {
     Bool(bool),
     Integer(i64),
     Binary(&'a [u8]),
-    /// The bytes of it, for [`fields`].
+    /// Its bytes, for [`fields`].
     Struct(&'a [u8]),
-    /// The bytes of it, for [`structs`].
+    /// Its bytes, for [`structs`].
     List(&'a [u8]),
-    /// A number with a point, a byte or a map.
+    /// A floating-point number, a byte or a map.
     Other,
 }
 
@@ -36,14 +36,14 @@ const SET: u8 = 10;
 const MAP: u8 = 11;
 const STRUCT: u8 = 12;
 
-/// The length of the struct with which `bytes` begin.
+/// The length of the struct at the start of `bytes`.
 pub(super) fn struct_len(bytes: &[u8]) -> Result<usize, Broken> {
     let mut rest = Rest(bytes);
     rest.skip(STRUCT, DEPTH)?;
     Ok(bytes.len() - rest.0.len())
 }
 
-/// The fields of a struct, by number, up to its end or to damage.
+/// Iterates over the fields of a struct, with their numbers, up to its end or to damage.
 pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (i16, Value<'_>)> {
     let (mut rest, mut number) = (Rest(bytes), 0);
     std::iter::from_fn(move || {
@@ -53,7 +53,7 @@ pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (i16, Value<'_>)> {
     })
 }
 
-/// The structs in a list; none if it is a list of others.
+/// Iterates over the structs in a list. A list of other items gives none.
 pub(super) fn structs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     let mut rest = Rest(bytes);
     let (n, kind) = rest.list_header().unwrap_or_default();
@@ -61,18 +61,18 @@ pub(super) fn structs(bytes: &[u8]) -> impl Iterator<Item = &[u8]> {
     (0..n).map_while(move |_| rest.skipped(STRUCT).ok())
 }
 
-/// Bytes that have not been read.
+/// The bytes that have not been read yet.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct Rest<'a>(pub(super) &'a [u8]);
 
 impl<'a> Rest<'a> {
-    /// An integer.
+    /// Reads a signed integer.
     pub(super) fn integer(&mut self) -> Result<i64, Broken> {
         let bits = self.varint()?;
         Ok((bits >> 1).cast_signed() ^ -(bits & 1).cast_signed())
     }
 
-    /// Seven bits a byte, the lowest first (ULEB128).
+    /// Reads an unsigned integer: seven bits per byte, the lowest first (ULEB128).
     pub(super) fn varint(&mut self) -> Result<u64, Broken> {
         let mut value = 0;
         for shift in (0..64).step_by(7) {
@@ -100,7 +100,7 @@ impl<'a> Rest<'a> {
         self.take(len)
     }
 
-    /// The number and the kind of the next field; `None` at the end of the struct.
+    /// Reads the number and the kind of the next field; `None` at the end of the struct.
     fn field_header(&mut self, last: i16) -> Result<Option<(i16, u8)>, Broken> {
         let byte = self.byte()?;
         if byte == 0 {
@@ -113,7 +113,7 @@ impl<'a> Rest<'a> {
         Ok(Some((number.ok_or(Broken::Damaged)?, byte & 15)))
     }
 
-    /// How many items a list has, and their kind.
+    /// Reads how many items a list has, and their kind.
     fn list_header(&mut self) -> Result<(u64, u8), Broken> {
         let byte = self.byte()?;
         let n = if byte >> 4 == 15 { self.varint()? } else { u64::from(byte >> 4) };
@@ -140,7 +140,7 @@ impl<'a> Rest<'a> {
         Ok(&before[..before.len() - self.0.len()])
     }
 
-    /// Steps over what a field holds.
+    /// Skips the value of a field.
     fn skip(&mut self, kind: u8, depth: u32) -> Result<(), Broken> {
         let depth = depth.checked_sub(1).ok_or(Broken::Damaged)?;
         match kind {
@@ -175,7 +175,8 @@ impl<'a> Rest<'a> {
         Ok(())
     }
 
-    /// In lists and maps a truth value has a byte, so that each item has one at least, and no number of them is endless.
+    /// Skips an item of a list or map. A Boolean has a byte there. So each item has at least one, and the bytes limit the number
+    /// of items.
     fn skip_item(&mut self, kind: u8, depth: u32) -> Result<(), Broken> {
         if matches!(kind, TRUE | FALSE) { self.byte().map(drop) } else { self.skip(kind, depth) }
     }
@@ -187,7 +188,7 @@ mod tests {
 
     #[test]
     fn structs_are_read_field_by_field() {
-        // 1: 1, 2: "ab", 3: [true, false], 5: {1: 2.0}, 6: {"k": -1}, 40: -3, and a byte behind it
+        // 1: 1, 2: "ab", 3: [true, false], 5: {1: 2.0}, 6: {"k": -1}, 40: -3, and one byte after the struct
         let bytes =
             b"\x15\x02\x18\x02ab\x19\x21\x01\x02\x2c\x17\0\0\0\0\0\0\0\x40\0\x1b\x01\x85\x01k\x01\x05\x50\x05\0\x07";
         let found: Vec<_> = fields(bytes).collect();
@@ -215,7 +216,7 @@ mod tests {
             assert_eq!(struct_len(bytes), Err(Broken::Damaged), "{bytes:x?}");
             fields(bytes).for_each(drop);
         }
-        // However many items there are said to be.
+        // The declared number of items does not matter.
         assert_eq!(struct_len(b"\x18\xff\xff\xff\xff\xff\xff\xff\xff\x7f"), Err(Broken::CutOff));
         assert_eq!(struct_len(b"\x19\xfc\xff\xff\xff\xff\x0f\0"), Err(Broken::CutOff));
         assert_eq!(struct_len(b"\x19\xf1\xff\xff\xff\xff\x0f\0"), Err(Broken::CutOff));

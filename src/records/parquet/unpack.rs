@@ -1,23 +1,23 @@
-//! How pages are packed, and what undoes it. A page says how long it is unpacked; no more memory is taken, whatever comes out.
+//! Decompresses pages. A page declares its decompressed length, and no more memory than that is used, whatever the data contains.
 
 use std::io::Read;
 
 use super::error::{TableError, TableErrorKind};
 
-/// By what the pages of a column chunk are packed.
+/// How the pages of a column chunk are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {
     Snappy,
     Gzip,
     Brotli,
-    /// In frames as Hadoop writes them, or a bare block as Arrow did.
+    /// LZ4 in the frames of Hadoop, or a bare block as older versions of Arrow wrote it.
     Lz4,
     Zstd,
     Lz4Raw,
 }
 
 impl Packing {
-    /// The one that the format numbers so; `None` where they are not packed.
+    /// The codec that the format gives this number; `None` if pages are not compressed.
     pub(super) fn new(number: i64) -> Result<Option<Self>, TableError> {
         Ok(Some(match number {
             0 => return Ok(None),
@@ -45,11 +45,11 @@ impl Packing {
         }
     }
 
-    /// Unpacks `bytes`, of which `len` come, behind what is in `out`.
+    /// Decompresses `bytes` to `len` bytes, and appends these to `out`.
     pub(super) fn unpack(self, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), TableError> {
         let before = out.len();
         out.reserve_exact(len);
-        // A page whose values are all null may have nothing to unpack.
+        // A page whose values are all null may have nothing to decompress.
         let done = len == 0
             || match self {
                 Self::Gzip => exactly(flate2::bufread::MultiGzDecoder::new(bytes), len, out),
@@ -67,12 +67,12 @@ impl Packing {
     }
 }
 
-/// What a decoder gives, if it is no more than there is to be.
+/// Appends the output of a decoder, but at most one byte more than `len`. The caller sees that byte as an error.
 fn exactly(decoder: impl Read, len: usize, out: &mut Vec<u8>) -> bool {
     decoder.take(len as u64 + 1).read_to_end(out).is_ok()
 }
 
-/// What a decoder writes to memory that is long enough; it says how much that is.
+/// Gives a decoder `len` bytes of memory at the end of `out`. Returns whether it filled them.
 fn into(len: usize, out: &mut Vec<u8>, decode: impl FnOnce(&mut [u8]) -> Option<usize>) -> bool {
     let before = out.len();
     out.resize(before + len, 0);
@@ -83,7 +83,7 @@ fn lz4_block(bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     lz4_flex::block::decompress_into(bytes, out).ok()
 }
 
-/// Blocks one behind the other, each behind its length unpacked and packed, in the order of bytes of the network.
+/// Decodes a sequence of LZ4 blocks. The decompressed and the compressed length precede each block, both big-endian.
 fn hadoop(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
     let mut n = 0;
     while !bytes.is_empty() {
@@ -101,7 +101,7 @@ fn hadoop(mut bytes: &[u8], out: &mut [u8]) -> Option<usize> {
 mod tests {
     use super::*;
 
-    /// No writer at hand makes them; a block without anything that comes again.
+    /// No available writer makes frames of Hadoop, so the test builds blocks without repetitions.
     #[test]
     fn lz4_is_read_in_frames_of_hadoop_and_as_a_block() {
         let frame = |text: &[u8]| {

@@ -1,36 +1,37 @@
-//! How much the page shows. Each list has a bound and each text too: the data is not trusted with the size of the page, nor with
-//! its looks.
+//! Bounds for the lists and texts of the page. The data is not trusted: it must affect neither the size nor the layout of
+//! the page.
 
 use crate::grammar::escape::printable;
 
-/// How much is shown.
+/// The maximum length of each list on the page.
 pub(super) struct Bounds {
-    /// Schemes, and entries of a list of what occurs most.
+    /// Schemes, and entries of each list of frequent names.
     pub(super) schemes: usize,
-    /// Kinds of refusals.
+    /// Kinds of refusals, and advisories.
     pub(super) findings: usize,
     /// Example lines of each kind.
     pub(super) examples: usize,
-    /// Sets of grammars of two that differ.
+    /// Verdict sets for each pair of grammars.
     pub(super) sets: usize,
     /// Inputs.
     pub(super) inputs: usize,
 }
 
 impl Bounds {
-    /// As much as anyone reads.
+    /// The bounds of a normal page: as much as anyone reads.
     pub(super) const MOST: Self = Self { schemes: 100, findings: 40, examples: 3, sets: 4, inputs: 100 };
-    /// So little that the page is short enough, if all texts in it are as long, and as long to write, as can be.
+    /// Bounds that keep the page below [`MAX_PAGE`](super::MAX_PAGE) even if all texts have their maximum length and must
+    /// be escaped.
     pub(super) const LEAST: Self = Self { schemes: 12, findings: 8, examples: 1, sets: 1, inputs: 10 };
 }
 
-/// The longest line, name, sentence and rule that is shown, in characters.
+/// The maximum lengths of lines, names, sentences and rules, in characters.
 pub(super) const LINE: usize = 200;
 pub(super) const NAME: usize = 80;
 pub(super) const SENTENCE: usize = 300;
 pub(super) const RULE: usize = 600;
 
-/// Text as it is shown: nothing in it acts on what stands around it, and of a long one there are only both ends.
+/// Makes a text safe to show: escapes what could affect the text around it, and cuts the middle out of a long text.
 pub(super) fn shown(text: &str, max: usize) -> String {
     let text = printable(text.as_bytes());
     let n_chars = text.chars().count();
@@ -42,17 +43,17 @@ pub(super) fn shown(text: &str, max: usize) -> String {
     text.chars().take(head).chain(['\u{2026}']).chain(tail).collect()
 }
 
-/// The beginning of a list.
+/// The first rows of a list, and the size of the rest.
 pub(super) struct Part<T> {
     pub(super) rows: Vec<T>,
-    /// How many are left out.
+    /// The number of items left out.
     pub(super) n_left: u64,
-    /// How many lines those have.
+    /// How many lines the items left out have.
     pub(super) lines_left: u64,
 }
 
 impl<T> Part<T> {
-    /// `lines` says how many lines an item has, `row` how it is shown.
+    /// Takes the first `max` items of a list. `lines` returns an item's number of lines, `row` makes its row.
     pub(super) fn new<S>(
         all: impl IntoIterator<Item = S>,
         max: usize,

@@ -1,4 +1,4 @@
-//! How the templates write numbers.
+//! Template filters that format numbers and names.
 
 #![allow(
     clippy::unnecessary_wraps,
@@ -13,49 +13,49 @@ use askama::{Result, Values};
 use super::bound;
 use crate::report::words;
 
-/// A name as it is shown.
+/// A name, escaped and cut to a maximum length.
 #[askama::filter_fn]
 pub(super) fn shown(name: &str, _: &dyn Values) -> Result<String> {
     Ok(bound::shown(name, bound::NAME))
 }
 
-/// `1,234,567`.
+/// A number such as `1,234,567`.
 #[askama::filter_fn]
 pub(super) fn grouped(n: &u64, _: &dyn Values) -> Result<String> {
     Ok(words::grouped(*n))
 }
 
-/// A share of `whole` in per cent.
+/// A share of `whole` as a percentage.
 #[askama::filter_fn]
 pub(super) fn percent(part: &u64, _: &dyn Values, whole: &u64) -> Result<String> {
     Ok(words::percent(*part, *whole))
 }
 
-/// `4.85 MB`.
+/// A size such as `4.85 MB`.
 #[askama::filter_fn]
 pub(super) fn size(bytes: impl Borrow<u64>, _: &dyn Values) -> Result<String> {
     Ok(words::size(*bytes.borrow()))
 }
 
-/// `1 line`, `2 lines`.
+/// A number with its noun: `1 line`, `2 lines`.
 #[askama::filter_fn]
 pub(super) fn plural(n: &u64, _: &dyn Values, one: &str, many: &str) -> Result<String> {
     Ok(words::plural(*n, one, many))
 }
 
-/// The same of the length of a list.
+/// The length of a list with its noun.
 #[askama::filter_fn]
 pub(super) fn plural_of(n: impl Borrow<usize>, _: &dyn Values, one: &str, many: &str) -> Result<String> {
     Ok(words::plural(*n.borrow() as u64, one, many))
 }
 
-/// A share of `whole` as a part of a bar, in per cent; what is not nothing can be seen.
+/// The width of a bar for a share of `whole`, as a percentage. A share above 0 is always wide enough to be visible.
 #[askama::filter_fn]
 pub(super) fn width(part: &u64, _: &dyn Values, whole: &u64) -> Result<String> {
     Ok(decimal(hundredths(*part, *whole)))
 }
 
-/// Where in a bar the second part begins, in per cent: behind the first, but so that it fits in.
+/// Where the second part of a bar starts, as a percentage: after the first part, but early enough to fit in.
 #[askama::filter_fn]
 pub(super) fn start(first: &u64, _: &dyn Values, second: &u64, whole: &u64) -> Result<String> {
     let second = hundredths(*second, *whole);
@@ -74,7 +74,7 @@ fn decimal(hundredths: u128) -> String {
     format!("{}.{:02}", hundredths / 100, hundredths % 100)
 }
 
-/// How much a share of `whole` stands out, from 0 for nothing to 5.
+/// How strongly to highlight a share of `whole`, from 0 for nothing to 5.
 #[askama::filter_fn]
 pub(super) fn heat(part: &u64, _: &dyn Values, whole: &u64) -> Result<u8> {
     let per_mille = u128::from(*part) * 1000 / u128::from((*whole).max(1));

@@ -1,4 +1,4 @@
-//! Refusals and advisories, with the lines that were kept of each and the byte marked that it is about.
+//! Refusals and advisories with their example lines. The relevant byte is marked.
 
 use super::bound::{Bounds, LINE, NAME, RULE, SENTENCE, shown};
 use crate::grammar::escape::window;
@@ -6,48 +6,48 @@ use crate::report::{AdvisoryCount, DefectCount, ExampleLine, Report, RuleText};
 
 /// A kind of refusal, or an advisory.
 pub(super) struct Finding<'a> {
-    /// What is wrong or noteworthy.
+    /// The name of the cause or of the advisory.
     pub(super) name: &'a str,
-    /// The component in which it is.
+    /// The component with the defect; none for an advisory.
     pub(super) component: Option<&'a str>,
     pub(super) meaning: &'static str,
     pub(super) lines: u64,
     pub(super) examples: Vec<Excerpt>,
-    /// The rules that were being read where the examples go wrong, each once.
+    /// The rules that were being read at the defects of the examples, without duplicates.
     pub(super) rules: Vec<Rule>,
 }
 
-/// A rule as its document prints it.
+/// A grammar rule as its document prints it.
 #[derive(PartialEq)]
 pub(super) struct Rule {
     pub(super) text: String,
     pub(super) source: String,
 }
 
-/// A line to look at, cut at the byte that it is about.
+/// A part of an example line, split at the byte that it is about.
 pub(super) struct Excerpt {
-    /// Input, line and column.
+    /// Input, line number and column.
     pub(super) place: String,
     pub(super) before: String,
     pub(super) mark: Mark,
     pub(super) after: String,
-    /// Whether the line has more before what is shown.
+    /// Whether the line continues before the excerpt.
     pub(super) goes_before: bool,
-    /// And behind it.
+    /// Whether the line continues after the excerpt.
     pub(super) goes_on: bool,
 }
 
-/// What is marked in a line.
+/// What is marked in an example line.
 pub(super) enum Mark {
-    /// A byte, escaped.
+    /// One byte, escaped.
     Byte(String),
-    /// The end: there should be more.
+    /// The end of the line, where more was expected.
     End,
-    /// Nothing: it is about the whole line.
+    /// Nothing, because the example is about the whole line.
     None,
 }
 
-/// What an example is about.
+/// Whether an example is about a byte or about the whole line.
 #[derive(Clone, Copy, PartialEq)]
 enum About {
     Byte,
@@ -83,20 +83,20 @@ pub(super) fn advisory<'a>(kind: &'a AdvisoryCount, report: &Report, bounds: &Bo
     }
 }
 
-/// Lines without a mark.
+/// Example lines without a mark.
 pub(super) fn whole_lines(examples: &[ExampleLine], report: &Report, bounds: &Bounds) -> Vec<Excerpt> {
     examples.iter().take(bounds.examples).map(|example| excerpt(example, report, About::Line)).collect()
 }
 
 impl Rule {
     fn new(rule: &RuleText) -> Self {
-        // A rule may have several lines, which `shown` would escape the ends of.
+        // A rule may have several lines, and `shown` would escape the line ends.
         let text = rule.text.lines().take(40).map(|line| shown(line, NAME)).collect::<Vec<_>>().join("\n");
         Self { text: text.chars().take(RULE).collect(), source: shown(&rule.source, SENTENCE) }
     }
 }
 
-/// Where a line stands: its number, behind the name of its input if there are several.
+/// The place of a line: its number, preceded by the input's name if there are several inputs.
 pub(super) fn place(report: &Report, input: usize, line: u64) -> String {
     match report.inputs.len() {
         1 => line.to_string(),
@@ -110,7 +110,7 @@ fn excerpt(example: &ExampleLine, report: &Report, about: About) -> Excerpt {
         About::Byte => line + &report.column(example),
         About::Line => line,
     };
-    // A report that was read may say anything: what is not ASCII could not be cut anywhere, nor would the mark be right.
+    // A report read from JSON may contain anything. Only ASCII text can be cut at any byte and is sure to fit its mark.
     let text = if example.text.is_ascii() { example.text.as_str() } else { "" };
     let [start, end] = example.mark.map(|place| place.min(text.len()));
     let mark = if about == About::Byte && start <= end { [start, end] } else { [0, 0] };

@@ -1,21 +1,21 @@
-//! Line lengths as a histogram: four bars an octave, on a logarithmic scale. All places are shares of the chart's width and
-//! height, in per cent.
+//! Line lengths as a histogram with a logarithmic scale and four bars per octave. Positions are percentages of the chart's
+//! width and height.
 
 use super::finding;
 use crate::report::{LengthBucket, Lengths, Report};
 
-/// The chart, and what it is of.
+/// The chart and its figures.
 pub(super) struct Histogram<'a> {
     pub(super) lengths: &'a Lengths,
     pub(super) mean: u64,
-    /// Where the longest line stands.
+    /// The place of the longest line.
     pub(super) longest: Option<String>,
     pub(super) bars: Vec<Bar>,
     pub(super) ticks: Vec<Tick>,
     pub(super) percentiles: Vec<Percentile>,
 }
 
-/// Lines of some lengths.
+/// One bar of the chart: lines in a range of lengths.
 pub(super) struct Bar {
     pub(super) from: u64,
     pub(super) to: u64,
@@ -26,33 +26,33 @@ pub(super) struct Bar {
     pub(super) height: String,
 }
 
-/// A length on the axis.
+/// A length that is labelled on the axis.
 pub(super) struct Tick {
     pub(super) x: String,
     pub(super) length: u64,
 }
 
-/// A length that some of the lines do not exceed.
+/// A length that a given percentage of lines does not exceed.
 pub(super) struct Percentile {
     pub(super) x: String,
     pub(super) percent: u64,
     pub(super) length: u64,
 }
 
-/// How many ticks there is space for.
+/// The maximum number of ticks on the axis.
 const MAX_TICKS: u32 = 8;
 
-/// Of the percentiles of a report, those that are shown.
+/// The percentiles that are shown.
 const PERCENTS: [u64; 3] = [50, 90, 99];
 
-/// Bars an octave.
+/// The number of bars per octave.
 const PER_OCTAVE: u64 = 4;
 
 impl<'a> Histogram<'a> {
     pub(super) fn new(lengths: &'a Lengths, report: &Report) -> Self {
         let counts = counts(&lengths.buckets);
         let most = counts.iter().map(|&(.., lines)| lines).max().unwrap_or(0);
-        // The axis has whole octaves.
+        // The axis spans whole octaves.
         let first = counts.first().map_or(0, |&(from, ..)| from.ilog2());
         let last = counts.last().map_or(first, |&(_, to, _)| to.ilog2()) + 1;
         let octaves = f64::from(last - first);
@@ -95,11 +95,11 @@ impl<'a> Histogram<'a> {
     }
 }
 
-/// How many lines each bar has: the first and the last of its lengths, and the lines. Those without are left out.
+/// Returns the shortest and longest length of each bar, and its number of lines. Empty bars are left out.
 fn counts(buckets: &[LengthBucket]) -> Vec<(u64, u64, u64)> {
     let mut counts: Vec<(u64, u64, u64)> = Vec::new();
     for bucket in buckets.iter().filter(|bucket| bucket.lines > 0) {
-        // No bucket straddles two bars: it has one length, or a sixteenth of an octave.
+        // No bucket straddles two bars: a bucket has either a single length or a sixteenth of an octave.
         let length = bucket.from.max(1);
         let octave = 1_u64 << length.ilog2();
         let width = (octave / PER_OCTAVE).max(1);
@@ -129,7 +129,7 @@ mod tests {
     #[test]
     fn bars_have_a_quarter_of_an_octave() {
         let bucket = |(from, to)| LengthBucket { from, to, lines: 1 };
-        // Each length up to 1023, then sixteenths of an octave; the last two lengths that there can be.
+        // Each length up to 1023, sixteenths of the next octave, and the two largest lengths of all.
         let buckets = (1..1024).map(|n| (n, n)).chain((0..16).map(|n| (1024 + 64 * n, 1024 + 64 * n + 63)));
         let mut buckets: Vec<_> = buckets.map(bucket).collect();
         buckets.push(bucket((u64::MAX - 1, u64::MAX)));

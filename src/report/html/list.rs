@@ -1,40 +1,40 @@
-//! The plain lists of the page: grammars, schemes, what occurs most, inputs.
+//! The simple lists of the page: grammars, schemes, frequent names, distinct counts, inputs.
 
 use super::bound::{Bounds, NAME, Part, SENTENCE, shown};
 use crate::grammar::Grammar;
 use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
 
-/// How many schemes are shown at once, the others by a click.
+/// How many schemes are visible at first. A click shows the others.
 pub(super) const FIRST_SCHEMES: usize = 16;
 
-/// And how many kinds of refusals.
+/// How many kinds of refusals are visible at first.
 pub(super) const FIRST_REFUSALS: usize = 8;
 
-/// What one grammar says of all lines.
+/// How many lines one grammar accepts and refuses.
 pub(super) struct GrammarRow {
     pub(super) label: &'static str,
-    /// The shortest name that there is: a number.
+    /// The grammar's shortest name, which is a number.
     pub(super) number: &'static str,
-    /// When its document came out.
+    /// The year of its document.
     pub(super) year: u16,
     pub(super) accepted: u64,
     pub(super) refused: u64,
-    /// Whether it is the one whose refusals are explained.
+    /// Whether this is the grammar whose refusals are explained.
     pub(super) is_chosen: bool,
 }
 
 /// The lines of one scheme.
 pub(super) struct SchemeRow {
     pub(super) name: String,
-    /// What is special about it.
+    /// A remark, such as "reserved".
     pub(super) label: Option<&'static str>,
     pub(super) lines: u64,
-    /// By the chosen grammar.
+    /// Lines that the chosen grammar accepts.
     pub(super) accepted: u64,
     pub(super) refused: u64,
 }
 
-/// What occurs most.
+/// A list of the most frequent names of one kind.
 pub(super) struct TopList {
     pub(super) title: &'static str,
     pub(super) exact: bool,
@@ -48,11 +48,11 @@ impl TopList {
     }
 }
 
-/// An estimate of how many different ones there are.
+/// An estimate of how many distinct hosts or lines there are.
 pub(super) struct DistinctCount {
     pub(super) of: &'static str,
     pub(super) estimate: u64,
-    /// The standard error of it, in per cent.
+    /// The standard error of the estimate, as a percentage.
     pub(super) error: String,
 }
 
@@ -61,13 +61,13 @@ pub(super) struct InputRow {
     pub(super) name: String,
     pub(super) lines: u64,
     pub(super) bytes: u64,
-    /// Why it was not read to its end.
+    /// Why the input was not read to its end.
     pub(super) error: Option<String>,
-    /// What is to be known of how it is written.
+    /// Peculiarities of how the input is written.
     pub(super) warnings: Vec<&'static str>,
 }
 
-/// The name of a grammar where there is little space.
+/// A short name of a grammar.
 pub(super) const fn label(grammar: Grammar) -> &'static str {
     match grammar {
         Grammar::Draft1993 => "Draft 1993",
@@ -75,7 +75,7 @@ pub(super) const fn label(grammar: Grammar) -> &'static str {
     }
 }
 
-/// The same as what it is and its number.
+/// The short name of a grammar, split into its first word and its number.
 pub(super) fn words(grammar: Grammar) -> (&'static str, &'static str) {
     label(grammar).split_once(' ').unwrap_or_default()
 }
@@ -118,7 +118,7 @@ pub(super) fn scheme(scheme: &SchemeCount, grammar: Grammar) -> SchemeRow {
     counted(shown(&scheme.name, NAME), label, &scheme.count, grammar)
 }
 
-/// Lines that no named scheme has.
+/// Rows for lines without a scheme, and for lines of schemes that are not listed by name.
 pub(super) fn more_schemes(report: &Report) -> Vec<SchemeRow> {
     [("no scheme", "relative", &report.relative), ("others", "too many to name", &report.other_schemes)]
         .into_iter()
@@ -159,13 +159,13 @@ pub(super) fn distinct(report: &Report) -> Vec<DistinctCount> {
     report.distinct.iter().take(MAX_TOPS).map(count).collect()
 }
 
-/// How many lists there can be.
+/// The maximum number of lists of frequent names, and of distinct counts.
 const MAX_TOPS: usize = 4;
 
-/// How many warnings of an input there can be.
+/// The maximum number of warnings of an input.
 const MAX_WARNINGS: usize = 3;
 
-/// Those that were not read to their end first, then those with warnings.
+/// The inputs: first those that were not read to their end, then those with warnings, then the others.
 pub(super) fn inputs(report: &Report, bounds: &Bounds) -> Part<InputRow> {
     let mut inputs: Vec<_> = report.inputs.iter().collect();
     inputs.sort_by_key(|input| (input.error.is_none(), input.warnings.is_empty()));

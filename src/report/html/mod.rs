@@ -1,8 +1,8 @@
-//! The report as a page for a browser: one file that asks nothing of any network, and stays small whatever the data.
+//! The report as a page for a browser: one file that makes no network request and has a maximum size.
 //!
-//! The page is `templates/report/page.html` with its parts and its style sheet. Its policy (Content-Security-Policy) allows that one
-//! style sheet, by its hash, and nothing else: no script is run. Text of the data gets into the page through the template
-//! library, which escapes it, and through [`bound::shown`], which bounds it and leaves nothing in it that acts on other text.
+//! The template is `templates/report/page.html` with its parts and its style sheet. The page's Content-Security-Policy
+//! allows only that style sheet, by its hash, and no scripts. The template library escapes all text of the data.
+//! [`bound::shown`] limits its length and escapes characters that could affect other text.
 
 mod bound;
 mod filters;
@@ -28,7 +28,7 @@ use self::records::{FieldRow, RecordRow};
 use self::verdict::{MatrixRow, SetRow};
 use super::{Report, digest};
 
-/// No page is longer, in bytes.
+/// The maximum size of a page, in bytes.
 pub const MAX_PAGE: usize = 300_000;
 
 const STYLE: &str = include_str!("../../../templates/report/style.css");
@@ -39,25 +39,25 @@ struct Page<'a> {
     style: &'static str,
     style_hash: String,
     report: &'a Report,
-    /// The whole report as JSON stands in the page.
+    /// Whether the page contains the whole report as JSON.
     embeds: bool,
-    /// How many bytes that has.
+    /// The size of that JSON, in bytes.
     json_len: u64,
     title: String,
-    /// In the order of [`Grammar::ALL`](crate::Grammar::ALL).
+    /// One row per grammar, in the order of [`Grammar::ALL`](crate::Grammar::ALL).
     grammars: Vec<GrammarRow>,
     sets: Vec<SetRow>,
-    /// A row for each grammar, of the lines that it accepts.
+    /// One row per grammar, about the lines that it accepts.
     matrix: Vec<MatrixRow>,
     refusals: Part<Finding<'a>>,
     advisories: Part<Finding<'a>>,
     schemes: Part<SchemeRow>,
-    /// Lines without a scheme, and of schemes that have no row of their own in the report.
+    /// Lines without a scheme, and lines of schemes that the report does not list by name.
     more_schemes: Vec<SchemeRow>,
     lengths: Option<Histogram<'a>>,
     tops: Vec<TopList>,
     distinct: Vec<DistinctCount>,
-    /// Inputs that are no lists.
+    /// Inputs that hold records.
     records: Part<RecordRow>,
     fields: Vec<FieldRow>,
     inputs: Part<InputRow>,
@@ -129,11 +129,11 @@ impl<'a> Page<'a> {
 }
 
 impl Report {
-    /// Writes the report as a page of at most [`MAX_PAGE`] bytes. What had to be left out for that is said in it. Tells whether
-    /// the page holds the report as JSON, for [`json_in_page`].
+    /// Writes the report as a page of at most [`MAX_PAGE`] bytes. The page says what it leaves out. Returns whether the
+    /// page contains the report as JSON, for [`json_in_page`].
     ///
     /// # Errors
-    /// When `out` cannot be written to.
+    /// If `out` cannot be written to.
     pub fn write_html(&self, mut out: impl io::Write) -> io::Result<bool> {
         let report = Self { digest: digest::of_report(self), ..self.clone() };
         let (page, embeds) = page(&report).map_err(io::Error::other)?;
@@ -142,7 +142,8 @@ impl Report {
     }
 }
 
-/// The JSON of the report that a page holds; `None` if that is none of [`Report::write_html`], or it was too long to be held.
+/// The JSON of the report in a page. `None` if [`Report::write_html`] did not write the page, or if the JSON was too long
+/// to include.
 #[must_use]
 pub fn json_in_page(page: &[u8]) -> Option<&[u8]> {
     let start = memmem::find(page, BEFORE_JSON)? + BEFORE_JSON.len();
@@ -150,12 +151,12 @@ pub fn json_in_page(page: &[u8]) -> Option<&[u8]> {
     Some(&json[..memmem::find(json, BEHIND_JSON)?])
 }
 
-/// What stands around the JSON in the template. It stands in no other place: "<" of the data is escaped.
+/// The tags around the JSON in the template. They occur nowhere else, because "<" in the data is escaped.
 const BEFORE_JSON: &[u8] = b"<script type=\"application/json\" id=\"report\">";
 const BEHIND_JSON: &[u8] = b"</script>";
 
-/// The first that is short enough: a page with the report as JSON, one without, and the least that there is; and whether the
-/// JSON is in it. People come first: nothing that is shown makes place for it.
+/// Renders the page, and returns whether it contains the JSON. Tries three sizes and takes the first that fits: with the
+/// JSON, without it, and with the tightest bounds. What people see has priority over the JSON.
 fn page(report: &Report) -> askama::Result<(String, bool)> {
     let json_len = serde_json::to_string(report).map_or(usize::MAX, |json| json.len());
     for embeds in [true, false] {
@@ -181,7 +182,8 @@ mod tests {
     use crate::grammar::{Grammar, Verdict};
     use crate::records::{BadCause, Role, Skip};
 
-    /// A report with more of everything than any scan can find, in the longest texts there are, of what takes longest to write.
+    /// A report larger than any scan can make: the longest lists, with the longest texts, of characters that take the most
+    /// bytes to escape.
     fn monster(text: &str) -> Report {
         let most = u64::MAX / 1000;
         let count =

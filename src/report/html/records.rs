@@ -1,4 +1,4 @@
-//! Inputs that are no lists: what the page says of their records and fields.
+//! The records and fields of inputs that are not plain lists, as the page shows them.
 
 use super::bound::{Bounds, NAME, Part, shown};
 use crate::records::{BadCause, Role, Skip};
@@ -16,15 +16,15 @@ pub(super) struct RecordRow {
     pub(super) skipped: Vec<Miss>,
 }
 
-/// Records that gave no URL, for one reason.
+/// Records that yielded no URL, for one reason.
 pub(super) struct Miss {
     pub(super) records: u64,
     pub(super) why: String,
-    /// Where the first of them stand.
+    /// The places of the first of them.
     pub(super) first: Vec<String>,
 }
 
-/// Those with records that could not be read first.
+/// One row per input. Inputs with refused records come first.
 pub(super) fn records(report: &Report, bounds: &Bounds) -> Part<RecordRow> {
     let of_records = |input: usize| Some((input, report.inputs[input].records.as_ref()?));
     let mut inputs: Vec<_> = (0..report.inputs.len()).filter_map(of_records).collect();
@@ -36,7 +36,7 @@ pub(super) fn records(report: &Report, bounds: &Bounds) -> Part<RecordRow> {
     Part::new(inputs, bounds.inputs, n_records, row)
 }
 
-/// With so many places for each cause.
+/// Makes the row of one input, with at most `n_places` places for each cause.
 fn row(name: &str, records: &RecordCount, n_places: usize) -> RecordRow {
     let miss = |records, why: &str, first: &[RecordPlace]| Miss {
         records,
@@ -60,18 +60,18 @@ fn place(place: &RecordPlace) -> String {
     format!("line {}, byte {} of the record", grouped(place.line), grouped(place.offset.saturating_add(1)))
 }
 
-/// All fields of one kind.
+/// All fields of one role.
 pub(super) struct FieldRow {
     pub(super) name: &'static str,
     pub(super) judged: u64,
-    /// By the chosen grammar.
+    /// Fields that the chosen grammar accepts.
     pub(super) accepted: u64,
     pub(super) refused: u64,
-    /// Those that have no byte, and were not judged.
+    /// Fields without any bytes. They are not judged.
     pub(super) blank: u64,
 }
 
-/// The fields of all inputs, by what they are.
+/// The fields of all inputs, by role.
 pub(super) fn fields(report: &Report) -> Vec<FieldRow> {
     let row = |(role, sum): (Role, FieldSum)| FieldRow {
         name: role.name(),

@@ -1,4 +1,5 @@
-//! Where grammars differ: the sets of grammars that accept lines, and for each two how many lines one accepts and the other refuses.
+//! Where grammars differ: the sets of grammars that accept lines, and for each pair how many lines one accepts and the
+//! other refuses.
 
 use super::bound::{Bounds, Part};
 use super::finding::{Excerpt, whole_lines};
@@ -6,27 +7,27 @@ use super::list::{label, words};
 use crate::grammar::Grammar;
 use crate::report::{Report, VerdictSet};
 
-/// Lines that exactly some grammars accept.
+/// Lines that exactly one set of grammars accepts.
 pub(super) struct SetRow {
     pub(super) dots: Vec<Dot>,
-    /// The grammars.
+    /// The names of the grammars.
     pub(super) names: String,
     pub(super) lines: u64,
     pub(super) examples: Vec<Excerpt>,
 }
 
-/// Whether one grammar accepts.
+/// Whether one grammar of a set accepts.
 pub(super) struct Dot {
     pub(super) label: &'static str,
     pub(super) accepts: bool,
 }
 
-/// What one grammar accepts.
+/// The lines that one grammar accepts, by grammar that refuses them.
 pub(super) struct MatrixRow {
-    /// The grammar's name, in two words.
+    /// The first word of the grammar's name; `number` is the second.
     pub(super) document: &'static str,
     pub(super) number: &'static str,
-    /// By the grammar that refuses; `None` where it is the same.
+    /// One cell per refusing grammar; `None` for the grammar itself.
     pub(super) cells: Vec<Option<Pair>>,
 }
 
@@ -36,14 +37,14 @@ pub(super) struct Pair {
     pub(super) accepts: &'static str,
     pub(super) refuses: &'static str,
     pub(super) lines: u64,
-    /// The sets of grammars that accept such lines.
+    /// The verdict sets of these lines.
     pub(super) sets: Part<SetRow>,
 }
 
-/// How many sets can be the verdict of a line (`Verdict::COUNT` counts those that cannot, too).
+/// How many sets of grammars can be the verdict of a line. (`Verdict::COUNT` also counts impossible ones.)
 const MAX_SETS: usize = 16;
 
-/// Of a report that was read there may be more than there can be.
+/// The verdict sets of a report. A report read from JSON may have more than are possible.
 fn all(report: &Report) -> impl Iterator<Item = &VerdictSet> {
     report.verdict_sets.iter().take(MAX_SETS)
 }
@@ -75,7 +76,7 @@ fn pair(report: &Report, accepts: Grammar, refuses: Grammar, bounds: &Bounds) ->
     let sets: Vec<_> = all(report)
         .filter(|set| set.grammars.contains(&accepts) && !set.grammars.contains(&refuses))
         .collect();
-    // The fewer sets, the more examples of each.
+    // The fewer sets there are, the more examples each one shows.
     let bounds = Bounds { examples: (bounds.examples / sets.len().max(1)).max(1), ..*bounds };
     Pair {
         id: format!("{}-not-{}", accepts.name(), refuses.name()),

@@ -1,12 +1,14 @@
-//! For tests: the kernels that need AVX-512 or GFNI, compiled from their own files, over instructions that are emulated. So what they
-//! do is tested on machines that lack these. They need AVX2 all the same, and their search for bytes ([`super::find()`]) is left out.
+//! For tests: compiles the kernels that need AVX-512 or GFNI from their own files, over emulated instructions.
+//!
+//! So these kernels are tested on machines that lack the instructions. The machine still needs AVX2. The byte search of
+//! the kernels ([`super::find()`]) is not tested here.
 
-// What kernels take from the module above them.
+// The kernels' files import these from their parent module.
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
 
 mod x86_64;
 
-/// Defines a kernel of which this machine needs no more than [`super::Avx2`] does.
+/// Defines a kernel that only needs what [`super::Avx2`] needs.
 macro_rules! token {
     ($token:ident: $($feature:tt)*) => {
         proof!($token, crate::simd::Avx2::detect().is_some(), "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");

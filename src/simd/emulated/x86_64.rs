@@ -1,9 +1,11 @@
-//! The instructions of AVX-512 and GFNI that kernels use, as Intel's manual defines them (Intel 64 and IA-32 Architectures Software
-//! Developer's Manual, volume 2), with the names that `std::arch` has; all others are the machine's.
+//! Emulates the instructions of AVX-512 and GFNI that kernels use. They have the names of `std::arch`.
+//!
+//! The definitions are those of the Intel 64 and IA-32 Architectures Software Developer's Manual, volume 2. All other
+//! instructions are those of the machine.
 
 pub(super) use std::arch::x86_64::*;
 
-/// 512 bits, as eight lanes of 64.
+/// 512 bits, as eight lanes of 64 bits.
 #[allow(non_camel_case_types, reason = "so it is called")]
 #[derive(Clone, Copy)]
 #[repr(transparent)]
@@ -29,12 +31,12 @@ impl __m512i {
 }
 
 pub(super) unsafe fn _mm512_loadu_si512(from: *const __m512i) -> __m512i {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that `from` may be read for 64 bytes.
     unsafe { from.read_unaligned() }
 }
 
 pub(super) unsafe fn _mm512_storeu_si512(to: *mut __m512i, a: __m512i) {
-    // SAFETY: as the caller says.
+    // SAFETY: the caller guarantees that `to` may be written for 64 bytes.
     unsafe { to.write_unaligned(a) }
 }
 
@@ -74,7 +76,7 @@ pub(super) fn _mm512_srli_epi64<const BY: u32>(a: __m512i) -> __m512i {
     a.each(|a| a.checked_shr(BY).unwrap_or(0))
 }
 
-/// The upper half of `a` before `b`, shifted to the left.
+/// Shifts each lane of `a` to the left, and fills it with the upper bits of `b`.
 pub(super) fn _mm512_shldi_epi64<const BY: i32>(a: __m512i, b: __m512i) -> __m512i {
     let by = BY.cast_unsigned() % 64;
     a.with(b, |a, b| a << by | b.checked_shr(64 - by).unwrap_or(0))
@@ -98,7 +100,8 @@ pub(super) fn _mm512_test_epi64_mask(a: __m512i, b: __m512i) -> u8 {
     (0..8).fold(0, |mask, n| mask | u8::from(a.0[n] & b.0[n] != 0) << n)
 }
 
-/// Of 128 bytes, `a` and then `b`, those that the low seven bits of each byte of `places` say.
+/// For each byte of `places`, the byte at the index in its low seven bits, among the 64 bytes of `a` and then the 64 of
+/// `b`.
 pub(super) fn _mm512_permutex2var_epi8(a: __m512i, places: __m512i, b: __m512i) -> __m512i {
     let both = [a.bytes(), b.bytes()];
     __m512i::from_bytes(
@@ -106,15 +109,15 @@ pub(super) fn _mm512_permutex2var_epi8(a: __m512i, places: __m512i, b: __m512i) 
     )
 }
 
-/// Two of the four 128 bits of `a`, and two of `b`, by two bits of `PLACES` each.
+/// Two of the four 128-bit blocks of `a`, then two of `b`. Two bits of `PLACES` select each block.
 pub(super) fn _mm512_shuffle_i64x2<const PLACES: i32>(a: __m512i, b: __m512i) -> __m512i {
     let place = |n: usize| (PLACES.cast_unsigned() >> (2 * n) & 3) as usize;
     let from = |n: usize| if n < 2 { a } else { b };
     __m512i(std::array::from_fn(|n| from(n / 2).0[2 * place(n / 2) + n % 2]))
 }
 
-/// The product of each byte of `x` with the matrix of the same eight bytes, the rows of which stand backwards, and the bits of `PLUS`
-/// added: bit by bit, and modulo 2.
+/// Multiplies each byte of `x` with the matrix of the same eight bytes and adds the bits of `PLUS`, all modulo 2. The
+/// rows of a matrix are in reverse order.
 fn affine<const N: usize, const PLUS: i32>(x: [u64; N], matrices: [u64; N]) -> [u64; N] {
     let product = |x: u8, rows: [u8; 8]| {
         let is_set = |n: usize| ((rows[7 - n] & x).count_ones() + (PLUS.cast_unsigned() >> n & 1)) % 2 == 1;
@@ -130,7 +133,7 @@ pub(super) fn _mm512_gf2p8affine_epi64_epi8<const PLUS: i32>(x: __m512i, matrice
 }
 
 pub(super) fn _mm256_gf2p8affine_epi64_epi8<const PLUS: i32>(x: __m256i, matrices: __m256i) -> __m256i {
-    // SAFETY: both are 32 bytes, and whatever they are.
+    // SAFETY: both types have 32 bytes, and any bits are valid in them.
     unsafe {
         let [x, matrices] = [x, matrices].map(|vector| std::mem::transmute::<__m256i, [u64; 4]>(vector));
         std::mem::transmute::<[u64; 4], __m256i>(affine::<4, PLUS>(x, matrices))

@@ -1,4 +1,4 @@
-//! The bytes that are judged: the named inputs or the built-in sample, in memory.
+//! The bytes to judge, in memory: the named inputs or the built-in sample.
 
 use std::io::{self, Read};
 use std::path::PathBuf;
@@ -9,22 +9,22 @@ use urlsift::report::grouped;
 
 use super::sample::{Dice, sample};
 
-/// A smaller corpus is repeated to this size, so that it does not stay in the processor's cache.
+/// A smaller corpus is repeated up to this size, so that it does not fit in the processor's cache.
 const AT_LEAST: usize = 32 << 20;
 
-/// The most that is taken of a corpus.
+/// The maximum size of a corpus.
 const AT_MOST: usize = 1 << 30;
 
 /// The size of the built-in sample.
 const SAMPLE: usize = 64 << 20;
 
-/// Whole lines, each with its LF.
+/// Whole lines that all end in LF.
 pub(super) struct Corpus {
     pub(super) name: String,
     pub(super) bytes: Vec<u8>,
-    /// How many bytes there were before they were repeated.
+    /// The size before lines were repeated, if they were.
     pub(super) grown_from: Option<usize>,
-    /// Whether there was more, which was not taken.
+    /// Whether the inputs have more bytes than were loaded.
     pub(super) cut: bool,
 }
 
@@ -32,7 +32,7 @@ impl Corpus {
     /// Loads `size` bytes of the inputs in `paths`, or of the built-in sample if there are no paths.
     ///
     /// # Errors
-    /// When an input cannot be read, is empty, or has no line end within the size.
+    /// If an input cannot be read, is empty, or has no line end within the size.
     pub(super) fn load(paths: &[PathBuf], size: Option<usize>) -> io::Result<Self> {
         let inputs = input::list(paths);
         let name = match inputs.as_slice() {
@@ -44,7 +44,7 @@ impl Corpus {
         let mut bytes = if paths.is_empty() { sample(most) } else { Vec::new() };
         for input in &inputs {
             let from = bytes.len();
-            // A byte order mark, and one byte that shows that there is more.
+            // Room for a byte order mark, and for one more byte that shows that the input continues.
             let room = most.saturating_add(4).saturating_sub(from) as u64;
             let read = input.reader().and_then(|(reader, _)| reader.take(room).read_to_end(&mut bytes));
             read.map_err(|error| io::Error::new(error.kind(), format!("{}: {error}", input.name())))?;
@@ -74,7 +74,8 @@ impl Corpus {
         Ok(corpus)
     }
 
-    /// Repeats all lines until one more would exceed `size`, each time in another order, so that no branch is learnt.
+    /// Repeats all lines until one more would exceed `size`. Shuffles them each time, so that the branch predictor cannot
+    /// learn them.
     fn grow(&mut self, size: usize) {
         let len = self.bytes.len();
         let ends = memchr_iter(b'\n', &self.bytes[..len - 1]).map(|lf| lf + 1);

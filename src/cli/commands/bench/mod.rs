@@ -1,4 +1,4 @@
-//! `urlsift bench [PATH]...`: how fast every kernel is on this machine, against finding the lines with memchr.
+//! `urlsift bench [PATH]...`: measures every kernel on this machine, and compares it with finding the lines by memchr.
 
 mod corpus;
 mod sample;
@@ -25,20 +25,20 @@ const VERSION: &str = env!("CARGO_PKG_VERSION");
 
 #[derive(Args)]
 pub(crate) struct BenchArgs {
-    /// Files, directories, - for standard input [default: a built-in sample]
+    /// Files, directories, or - for standard input [default: a built-in sample]
     ///
-    /// All is read into memory [default: a built-in sample of 64 MiB, the same on every machine].
+    /// Everything is read into memory [default: a built-in sample of 64 MiB, the same on every machine].
     #[arg(value_name = "PATH", value_parser = input_path())]
     paths: Vec<PathBuf>,
 
     /// How many bytes to judge, such as 64M
     ///
-    /// A smaller corpus is repeated, of a larger one the beginning is taken [default: at least 32M and at most 1G of what is
-    /// named].
+    /// A smaller corpus is repeated, and of a larger one only the beginning is used [default: the size of the inputs, but
+    /// at least 32M and at most 1G].
     #[arg(long, value_name = "BYTES", value_parser = size)]
     size: Option<usize>,
 
-    /// How often everything is measured; medians are shown
+    /// How many rounds to measure; medians are shown
     #[arg(long, value_name = "N", default_value_t = 9, value_parser = clap::value_parser!(u32).range(1..=10_000))]
     rounds: u32,
 
@@ -59,7 +59,7 @@ enum Format {
     Json,
 }
 
-/// A number of bytes that memory can have.
+/// Parses a number of bytes that fits into a `usize`.
 fn size(text: &str) -> Result<usize, String> {
     usize::try_from(crate::cli::args::size::size(text)?)
         .map_err(|_| "more bytes than memory can have".to_owned())
@@ -107,7 +107,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
             let sets = judged.sets().map(|(verdict, lines)| {
                 json!({ "accepted_by": verdict.iter().map(Grammar::name).collect::<Vec<_>>(), "lines": lines })
             });
-            // A field more keeps the number of the schema; any other change raises it.
+            // Adding a field keeps the version number of the schema; any other change increases it.
             let results = json!({
                 "schema": "urlsift.bench/1",
                 "version": VERSION,
@@ -132,7 +132,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     Ok(End::Done)
 }
 
-/// The name of the processor, where Linux tells it.
+/// The name of the processor, on Linux.
 fn processor() -> Option<String> {
     let text = fs::read_to_string("/proc/cpuinfo").ok()?;
     let name = text.lines().find_map(|line| line.strip_prefix("model name"))?;
@@ -146,7 +146,7 @@ Before anything was timed, every answer was found equal to the portable kernel's
 plain lines are counted in bulk; attended ones are looked at for scheme, advisories or defect; hard ones are judged alone.
 ";
 
-/// The columns: their heads and how wide they are.
+/// The columns with their widths.
 const COLUMNS: [(&str, usize); 8] = [
     ("GB/s", 8),
     ("least-most", 16),
@@ -158,7 +158,7 @@ const COLUMNS: [(&str, usize); 8] = [
     ("hard", 8),
 ];
 
-/// Writes a table for each number of threads.
+/// Writes one table for each number of threads.
 fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
     for trials in trials.chunk_by(|a, b| a.threads == b.threads) {
         writeln!(out)?;

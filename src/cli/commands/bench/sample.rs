@@ -1,12 +1,12 @@
-//! The built-in sample: lines as lists from the web have them, made by dice that always fall the same way.
+//! The built-in sample: generated lines that resemble lists from the web, the same on every machine.
 //!
-//! Nearly all are ordinary: pages of hosts, most by https, some with a query, a fragment or an escape; a few have a port, a
-//! password or a rarer scheme, some are relative, and one in a hundred is damaged in a way that RFC 3986 refuses.
+//! Most are pages of hosts, usually https, some with a query, a fragment or an escape. A few have a port, a password or a
+//! rare scheme, and some are relative. One in a hundred has a defect that RFC 3986 refuses.
 
 use std::collections::HashMap;
 use std::iter;
 
-/// Numbers that look random, the same on every machine.
+/// A random number generator with a fixed seed.
 pub(super) struct Dice(u64);
 
 impl Dice {
@@ -14,7 +14,7 @@ impl Dice {
         Self(1994)
     }
 
-    /// The next number below `n`, which is not 0 (splitmix64).
+    /// The next number below `n`, which must not be 0 (splitmix64).
     pub(super) fn below(&mut self, n: usize) -> usize {
         self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
         let mut z = self.0;
@@ -25,8 +25,8 @@ impl Dice {
     }
 }
 
-/// Rules, one a line: a name, and the texts that it chooses from, each with its weight if that is not 1. A name in parentheses
-/// is replaced by a text of that rule.
+/// The generator's rules, one per line: a name and the texts to choose from, separated by spaces. `*N` is a text's weight.
+/// A name in parentheses is replaced by a text of that rule.
 const RULES: &str = r#"
 line (url)(end)
 url https://(page)*620 http://(page)*305 /(word)(path)*55 ftp://(page)*8 mailto:(word)@(host)*5 urn:isbn:(number)*3 (rare)://(page)*4
@@ -57,7 +57,7 @@ word forum gallery garden green help history home house id images index info ite
 word music news north open page people photo post press product project river school search shop software station stone
 word story tag travel university user view weather world"#;
 
-/// At most `size` bytes of whole lines, and nearly as many; none if no line is so short.
+/// Generates whole lines of nearly `size` bytes, but not more. Empty if no line is that short.
 pub(super) fn sample(size: usize) -> Vec<u8> {
     let mut rules = HashMap::from([("", vec![""]), ("space", vec![" "])]);
     for (name, texts) in RULES.lines().filter_map(|rule| rule.split_once(' ')) {
@@ -78,7 +78,7 @@ pub(super) fn sample(size: usize) -> Vec<u8> {
     }
 }
 
-/// Adds a text of the rule `name`.
+/// Appends a random text of the rule `name`.
 fn expand(line: &mut String, name: &str, rules: &HashMap<&str, Vec<&str>>, dice: &mut Dice) {
     let texts = &rules[name];
     for (n, piece) in texts[dice.below(texts.len())].split(['(', ')']).enumerate() {

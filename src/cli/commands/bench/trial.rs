@@ -1,4 +1,4 @@
-//! What is measured: first that every answer is right, then how long it takes to get it.
+//! Measures the kernels and baselines, after checking that all give the right answer.
 
 use std::hint::black_box;
 use std::io;
@@ -13,28 +13,28 @@ use urlsift::scan::{Options, Ways, scan_into};
 use urlsift::simd::KernelId;
 use urlsift::{Tally, Verdict, judge};
 
-/// A job on a number of threads, and how long it took.
+/// The measurements of one job on one number of threads.
 #[derive(Default, Serialize)]
 pub(super) struct Trial {
-    /// Counts LFs, finds each line and looks at none, or judges each line with a kernel.
+    /// The job: count LFs, find each line without reading it, or judge each line with a kernel.
     pub(super) name: &'static str,
     pub(super) kernel: Option<&'static str>,
     pub(super) threads: usize,
-    /// The time of each round.
+    /// The time of each timed round.
     nanoseconds: Vec<u64>,
-    /// 10^9 bytes a second.
+    /// The speed, in units of 10^9 bytes per second.
     pub(super) gigabytes_per_second: Spread,
-    /// Of the median round.
+    /// The time per line in the median round.
     pub(super) nanoseconds_per_line: f64,
-    /// Of the median round.
+    /// The speed in lines in the median round.
     pub(super) million_lines_per_second: f64,
-    /// The speed divided by that of the split in the same round, on as many threads.
+    /// The speed relative to the line split in the same round, on as many threads.
     pub(super) of_split: Spread,
-    /// Which way judged lines took.
+    /// How many lines were judged in each way.
     pub(super) ways: Option<Shares>,
 }
 
-/// The median of all rounds, the least and the most.
+/// The median, minimum and maximum of all rounds.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Serialize)]
 pub(super) struct Spread {
     pub(super) median: f64,
@@ -43,7 +43,7 @@ pub(super) struct Spread {
 }
 
 impl Spread {
-    /// The spread of one value or more.
+    /// Computes the spread of at least one value.
     fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let last = values.len() - 1;
@@ -52,7 +52,7 @@ impl Spread {
     }
 }
 
-/// [`Ways`] in the results.
+/// The counts of [`Ways`] as they are written to JSON.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Shares {
     pub(super) plain: u64,
@@ -60,14 +60,14 @@ pub(super) struct Shares {
     pub(super) hard: u64,
 }
 
-/// Measures the baselines and `kernels` on `bytes`, whole lines that all end in LF, on each number of threads. Returns what
-/// all agree on, and the trials.
+/// Measures the baselines and `kernels` on `bytes`, for each number of threads. All lines of `bytes` must end in LF.
+/// Returns the tally that all kernels agree on, and the trials.
 ///
-/// All are measured in turn, as many rounds, so that what disturbs the machine disturbs all of them.
+/// Each round measures all jobs in turn, so that disturbances of the machine affect all of them.
 ///
 /// # Errors
-/// When the portable kernel counts other verdicts than `judge` on each line, when another answer differs from that of
-/// the portable kernel, and when the system refuses threads.
+/// If the portable kernel disagrees with `judge` on each line, if another kernel disagrees with the portable one, or if the
+/// system refuses threads.
 pub(super) fn measure(
     bytes: &[u8],
     kernels: &[KernelId],
@@ -89,7 +89,7 @@ pub(super) fn measure(
         let trials = jobs.iter().map(|&(name, kernel)| Trial { name, kernel, threads, ..Trial::default() });
         groups.push((pool, trials.collect::<Vec<_>>()));
     }
-    // The first round is not timed: what is slow only once is over, and nothing is timed that answers wrong.
+    // The first round is not timed. It does what is only slow once, and it checks all answers before any time is taken.
     for round in 0..=rounds {
         for (pool, trials) in &mut groups {
             for trial in trials {
@@ -110,7 +110,7 @@ fn differs(who: &str, from: &str) -> io::Error {
     io::Error::other(format!("{who} differs from {from}; nothing is measured that answers wrong"))
 }
 
-/// Whether a tally has the lines and verdicts that `judge` gives line by line.
+/// Whether a tally has the lines and verdicts that `judge` finds line by line.
 fn agrees_with_judge(bytes: &[u8], tally: &Tally) -> bool {
     let mut by_verdict = [0; Verdict::COUNT];
     let (mut lines, mut blank) = (0, 0);
@@ -126,7 +126,7 @@ fn agrees_with_judge(bytes: &[u8], tally: &Tally) -> bool {
     (lines, blank) == (tally.lines(), tally.blank) && sets.eq(tally.judged().sets())
 }
 
-/// Finds each line; how many there are. A line that goes on in the next piece is found there.
+/// Finds each line of a chunk, and returns their number. A line counts in the chunk with its LF.
 fn split(piece: &[u8]) -> u64 {
     let mut start = 0;
     let mut lines = 0;
@@ -139,8 +139,8 @@ fn split(piece: &[u8]) -> u64 {
 }
 
 impl Trial {
-    /// Does the job on the threads of the pool that it is called in, in pieces of the length that files are read in. Returns the
-    /// number of lines, and what a scan finds.
+    /// Does the job in the current thread pool, with chunks as long as for files. Returns the number of lines, and the
+    /// result of a scan.
     fn run(&self, bytes: &[u8]) -> (u64, Option<(Tally, Ways)>) {
         let mut effort = Effort::default();
         let pieces = bytes.par_chunks(effort.shard_len);
@@ -155,7 +155,7 @@ impl Trial {
         }
     }
 
-    /// Does the job once, and checks the answer after the time has been taken.
+    /// Does the job once, and checks the answer after taking the time.
     fn take(&mut self, bytes: &[u8], expected: &Tally, timed: bool) -> io::Result<()> {
         let start = Instant::now();
         let (lines, scanned) = black_box(self.run(black_box(bytes)));
@@ -171,7 +171,7 @@ impl Trial {
         Ok(())
     }
 
-    /// Computes the results from the times, and from those of the split.
+    /// Computes the results from the times of this job and of the split.
     fn conclude(&mut self, len_bytes: f64, n_lines: f64, split: &[u64]) {
         let times = || self.nanoseconds.iter().map(|&time| float(time));
         let median = Spread::of(times().collect()).median;
@@ -182,7 +182,7 @@ impl Trial {
     }
 }
 
-/// Exact below 2^53, which is 104 days of nanoseconds.
+/// Exact below 2^53, which is 104 days in nanoseconds.
 #[allow(clippy::cast_precision_loss, reason = "as said above")]
 pub(super) fn float(n: u64) -> f64 {
     n as f64
