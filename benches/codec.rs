@@ -14,7 +14,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use urlsift::run::{Effort, scan_inputs};
+use urlsift::run::{ExecOptions, scan_inputs};
 use urlsift::{Tally, input, scan};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
@@ -34,10 +34,10 @@ fn drain(mut decoder: impl Read, buffer: &mut [u8]) -> usize {
 }
 
 fn scan_files(paths: &[&Path], threads: usize) -> Tally {
-    let mut effort = Effort::default();
-    effort.threads = threads;
+    let mut exec = ExecOptions::default();
+    exec.threads = threads;
     let paths: Vec<_> = paths.iter().map(|&path| path.to_owned()).collect();
-    let scanned = scan_inputs(&input::list(&paths), &scan::Options::default(), &effort);
+    let scanned = scan_inputs(&input::list(&paths), &scan::Options::default(), &exec);
     assert!(scanned.failures.is_empty());
     scanned.tally
 }

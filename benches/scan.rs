@@ -11,7 +11,7 @@ use std::io::{self, Write};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
-use urlsift::run::{Effort, scan_inputs};
+use urlsift::run::{ExecOptions, scan_inputs};
 use urlsift::simd::KernelId;
 use urlsift::split::{self, split_inputs};
 use urlsift::{Tally, input, scan};
@@ -126,9 +126,9 @@ fn file(c: &mut Criterion) {
         corpora::read_ahead(file.as_file_mut());
         let inputs = input::list(&[file.path().to_owned()]);
         let run = |threads| {
-            let mut effort = Effort::default();
-            effort.threads = threads;
-            scan_inputs(&inputs, &scan::Options::default(), &effort).tally
+            let mut exec = ExecOptions::default();
+            exec.threads = threads;
+            scan_inputs(&inputs, &scan::Options::default(), &exec).tally
         };
         assert!(
             run(1) == run(2) && run(1) == scan(&bytes, &scan::Options::default()),
@@ -143,17 +143,11 @@ fn file(c: &mut Criterion) {
         group.bench_function("scan -j1", |b| b.iter(|| run(1)));
         group.bench_function("scan -j2", |b| b.iter(|| run(2)));
         let split_by = |threads| {
-            let mut effort = Effort::default();
-            effort.threads = threads;
+            let mut exec = ExecOptions::default();
+            exec.threads = threads;
             let (mut accepted, mut refused) = (io::sink(), io::sink());
-            split_inputs(
-                &inputs,
-                &split::Options::default(),
-                &effort,
-                Some(&mut accepted),
-                Some(&mut refused),
-            )
-            .unwrap()
+            split_inputs(&inputs, &split::Options::default(), &exec, Some(&mut accepted), Some(&mut refused))
+                .unwrap()
         };
         let found = split_by(1);
         let lines = memchr_iter(b'\n', &bytes).count() as u64;

@@ -33,7 +33,7 @@ pub struct Escapes {
 
 /// The part of the line that the next byte belongs to. Only the authority can have a port or a password.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum Place {
+enum LinePart {
     Start,
     SecondSlash,
     Authority,
@@ -50,46 +50,46 @@ enum Escape {
 
 /// The state of the automaton: what has been read.
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
-enum State {
+enum FactState {
     /// Nothing has been read.
     Start,
     /// Only bytes that a scheme may contain. If they begin the name of a decided scheme: the index of the first such scheme in
     /// [`KNOWN`], and the number of bytes read.
     Scheme(Option<(usize, usize)>),
     /// Bytes after the scheme and its ":", or bytes of a line without scheme.
-    Behind { scheme: Option<usize>, place: Place, escape: Escape, found: Escapes },
+    Behind { scheme: Option<usize>, place: LinePart, escape: Escape, found: Escapes },
     /// Bytes that this automaton does not judge.
     Look,
 }
 
-impl State {
+impl FactState {
     fn after(self, byte: u8) -> Self {
         match self {
             Self::Look => Self::Look,
             Self::Start if is_scheme_byte(byte) => Self::Scheme(longer_name(b"", byte)),
-            Self::Start => Self::behind(None, Place::Start).after(byte),
+            Self::Start => Self::behind(None, LinePart::Start).after(byte),
             Self::Scheme(beginning) => {
                 let read = beginning.map(|(name, len)| &KNOWN[name].name.as_bytes()[..len]);
                 if is_scheme_byte(byte) {
                     Self::Scheme(read.and_then(|read| longer_name(read, byte)))
                 } else if byte != b':' {
-                    Self::behind(None, Place::Rest).after(byte)
+                    Self::behind(None, LinePart::Rest).after(byte)
                 } else if let Some(name) =
                     KNOWN[..N_BUCKETS].iter().position(|known| Some(known.name.as_bytes()) == read)
                 {
-                    Self::behind(Some(name), Place::Start)
+                    Self::behind(Some(name), LinePart::Start)
                 } else {
                     Self::Look
                 }
             }
             Self::Behind { scheme, place, escape, mut found } => {
                 let place = match (place, byte) {
-                    (Place::Start, b'/') => Place::SecondSlash,
-                    (Place::SecondSlash, b'/') => Place::Authority,
+                    (LinePart::Start, b'/') => LinePart::SecondSlash,
+                    (LinePart::SecondSlash, b'/') => LinePart::Authority,
                     // A ":" may begin a port or a password.
-                    (Place::Authority, b':') => return Self::Look,
-                    (Place::Authority, byte) if !matches!(byte, b'/' | b'?' | b'#') => Place::Authority,
-                    _ => Place::Rest,
+                    (LinePart::Authority, b':') => return Self::Look,
+                    (LinePart::Authority, byte) if !matches!(byte, b'/' | b'?' | b'#') => LinePart::Authority,
+                    _ => LinePart::Rest,
                 };
                 let digit = char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok());
                 let escape = match (escape, digit) {
@@ -110,7 +110,7 @@ impl State {
         }
     }
 
-    fn behind(scheme: Option<usize>, place: Place) -> Self {
+    fn behind(scheme: Option<usize>, place: LinePart) -> Self {
         Self::Behind { scheme, place, escape: Escape::None, found: Escapes::default() }
     }
 
@@ -143,8 +143,8 @@ fn longer_name(read: &[u8], byte: u8) -> Option<(usize, usize)> {
 
 /// Makes the automaton that finds the facts. Each byte has a class of its own.
 pub fn machine() -> Dfa<Fact> {
-    let mut states = vec![State::Start];
-    let mut known = HashMap::from([(State::Start, 0)]);
+    let mut states = vec![FactState::Start];
+    let mut known = HashMap::from([(FactState::Start, 0)]);
     let mut next = Vec::new();
     while next.len() < states.len() {
         let state = states[next.len()];
@@ -158,5 +158,5 @@ pub fn machine() -> Dfa<Fact> {
         let row = row.collect();
         next.push(row);
     }
-    Dfa { next, facts: states.into_iter().map(State::fact).collect() }
+    Dfa { next, facts: states.into_iter().map(FactState::fact).collect() }
 }

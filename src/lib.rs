@@ -47,14 +47,14 @@
 //! turns the result into the document that the command writes.
 //!
 //! ```
-//! use urlsift::run::{Effort, scan_inputs};
+//! use urlsift::run::{ExecOptions, scan_inputs};
 //! use urlsift::{Grammar, input, scan};
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("urls.txt");
 //! # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
 //! let inputs = input::list(&[path, "no/such/file.txt".into()]);
-//! let scanned = scan_inputs(&inputs, &scan::Options::default(), &Effort::default());
+//! let scanned = scan_inputs(&inputs, &scan::Options::default(), &ExecOptions::default());
 //!
 //! assert_eq!(scanned.tally.lines(), 2);
 //! assert_eq!(scanned.tally.judged().accepted(Grammar::Rfc3986), 1);
@@ -147,6 +147,8 @@
     allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
 )]
 
+#[cfg(all(test, feature = "scan"))]
+mod random;
 pub mod grammar;
 #[cfg(feature = "scan")]
 pub mod place;

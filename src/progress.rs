@@ -8,27 +8,27 @@ use std::sync::{Arc, Mutex, PoisonError};
 
 /// Reports the progress of a scan, and stops it. Clones share one state, and any thread may use them.
 ///
-/// A scan checks the watch in its `run::Effort` before each chunk. After a stop, the scan still counts all lines that have been
+/// A scan checks the watch in its `run::ExecOptions` before each chunk. After a stop, the scan still counts all lines that have been
 /// read. Inputs that were not read to their end fail with [`Stopped`].
 ///
 /// ```
 /// use urlsift::progress::Watch;
-/// use urlsift::run::{Effort, scan_inputs};
+/// use urlsift::run::{ExecOptions, scan_inputs};
 /// use urlsift::{input, scan};
 ///
 /// let watch = Watch::default();
-/// let mut effort = Effort::default();
-/// effort.watch = Some(watch.clone());
+/// let mut exec = ExecOptions::default();
+/// exec.watch = Some(watch.clone());
 /// watch.stop(); // from another thread, mostly
 /// let inputs = input::list(&["urls.txt".into()]);
-/// let scanned = scan_inputs(&inputs, &scan::Options::default(), &effort);
+/// let scanned = scan_inputs(&inputs, &scan::Options::default(), &exec);
 /// assert!(scanned.failures[0].is_stop());
 /// ```
 #[derive(Clone, Debug, Default)]
-pub struct Watch(Arc<State>);
+pub struct Watch(Arc<ProgressState>);
 
 #[derive(Debug)]
-struct State {
+struct ProgressState {
     bytes: AtomicU64,
     lines: AtomicU64,
     is_stopped: Arc<AtomicBool>,
@@ -39,7 +39,7 @@ struct State {
     rung: Option<PipeReader>,
 }
 
-impl Default for State {
+impl Default for ProgressState {
     fn default() -> Self {
         let (rung, bell) = io::pipe().ok().unzip();
         Self {

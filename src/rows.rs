@@ -22,8 +22,8 @@ use crate::lines::{skip_byte_order_mark, trim_terminator};
 use crate::records::{Field, Format, Reader, Role};
 use crate::run::chunk_cutter::AnyPiece;
 use crate::run::format_choice::Reading;
-use crate::run::pipeline::{Lent, Numbers, in_pieces, sources};
-use crate::run::{Effort, Failure};
+use crate::run::pipeline::{Numbers, PooledBuffer, in_pieces, sources};
+use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 
 named! {
@@ -145,7 +145,7 @@ struct Row<'a> {
 pub fn write_records(
     inputs: &[Input],
     records: &Records,
-    effort: &Effort,
+    exec: &ExecOptions,
     out: &mut (dyn Write + Send),
 ) -> io::Result<Written> {
     if records.header && records.form == Form::Tsv {
@@ -153,23 +153,23 @@ pub fn write_records(
         writeln!(out, "{}", names.join("\t"))?;
     }
     // Chunks are small, because a row can be a hundred times as long as its line, and several chunks are in memory.
-    let sizes = Sizes::of_whole_lines(effort.shard_len.clamp(16, 1 << 15));
+    let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 15));
     let mut numbers = Numbers::default();
     let look = |input, piece| match piece {
         AnyPiece::Lines(piece) => {
             let numbers = numbers.of(input, &piece);
-            effort.judged(numbers.end - numbers.start);
+            exec.judged(numbers.end - numbers.start);
             (piece.into_bytes(), Some((input, Before::Lines(numbers.start))))
         }
         AnyPiece::Records(piece) => (piece.bytes, Some((input, Before::Records(piece.reader)))),
     };
-    let work = |bytes: Lent, (input, before): (u32, Before)| {
+    let work = |bytes: PooledBuffer, (input, before): (u32, Before)| {
         let name = inputs[input as usize].name();
         match before {
             Before::Lines(first) => (format_lines(&bytes, first, name, records), None),
             Before::Records(reader) => {
                 let (text, found) = format_fields(&bytes, reader, name, records);
-                effort.judged(found.n_fields());
+                exec.judged(found.n_fields());
                 (text, Some((input, found)))
             }
         }
@@ -184,9 +184,9 @@ pub fn write_records(
             Err(error) => ControlFlow::Break(error),
         }
     };
-    let (flow, failures) = with_helpers(effort.n_threads() - 1, |helpers| {
-        let sources = sources(inputs, &records.reading, sizes, helpers, effort.watch.as_ref());
-        in_pieces(sources, effort.n_threads(), look, work, sink)
+    let (flow, failures) = with_helpers(exec.n_threads() - 1, |helpers| {
+        let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref());
+        in_pieces(sources, exec.n_threads(), look, work, sink)
     });
     if let ControlFlow::Break(error) = flow {
         return Err(error);

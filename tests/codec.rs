@@ -10,7 +10,7 @@ use std::thread;
 
 use serde_json::Value;
 use urlsift::input::{self, Codec, DecodeError, DecodeErrorKind};
-use urlsift::run::{Effort, Scanned, scan_inputs};
+use urlsift::run::{ExecOptions, Scanned, scan_inputs};
 use urlsift::scan;
 
 use crate::support::{amount, on_all_cores};
@@ -45,9 +45,9 @@ fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
 }
 
 fn scan_with(path: &Path, threads: usize, piece: usize) -> Scanned {
-    let mut effort = Effort::default();
-    (effort.threads, effort.shard_len) = (threads, piece);
-    scan_inputs(&input::list(&[path.to_owned()]), &scan::Options::default(), &effort)
+    let mut exec = ExecOptions::default();
+    (exec.threads, exec.shard_len) = (threads, piece);
+    scan_inputs(&input::list(&[path.to_owned()]), &scan::Options::default(), &exec)
 }
 
 /// The decoding error of the only input.

@@ -1,4 +1,4 @@
-//! Scans of records: the counts and places must equal those of the fields one by one, for any effort.
+//! Scans of records: the counts and places must equal those of the fields one by one, for any exec.
 
 use std::collections::BTreeMap;
 use std::fs;
@@ -7,17 +7,17 @@ use std::path::PathBuf;
 use crate::samples::samples;
 use crate::support::amount;
 use urlsift::records::{BadCause, BadRecord, Format, MAX_RECORD_LEN, Reader, Role};
-use urlsift::run::{Effort, Reading, Scanned, scan_records};
+use urlsift::run::{ExecOptions, Reading, Scanned, scan_records};
 use urlsift::scan::Options;
 use urlsift::simd::KernelId;
 use urlsift::tally::{Example, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, input, judge};
 
-fn scanned(bytes: &[u8], format: Format, options: &Options, effort: &Effort) -> Scanned {
+fn scanned(bytes: &[u8], format: Format, options: &Options, exec: &ExecOptions) -> Scanned {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("records");
     fs::write(&path, bytes).unwrap();
-    scan_records(&input::list(&[path]), &Reading::of(format), options, effort)
+    scan_records(&input::list(&[path]), &Reading::of(format), options, exec)
 }
 
 /// Compares a scan with a loop over the fields: judged and blank fields by role, and the refused fields with offset and
@@ -105,10 +105,10 @@ fn records_are_counted_as_their_fields_one_by_one() {
             for (threads, shard_len, mmap) in
                 [(1, 300, false), (3, 300, true), (3, 5000, false), (2, 1 << 20, true)]
             {
-                let mut effort = Effort::default();
-                (effort.threads, effort.shard_len, effort.kernel) = (threads, shard_len, kernel);
-                effort.mmap = mmap;
-                let scanned = scanned(&bytes, format, &options(), &effort);
+                let mut exec = ExecOptions::default();
+                (exec.threads, exec.shard_len, exec.kernel) = (threads, shard_len, kernel);
+                exec.mmap = mmap;
+                let scanned = scanned(&bytes, format, &options(), &exec);
                 check(&name, &bytes, format, &scanned);
                 let tally = first.get_or_insert_with(|| scanned.tally.clone());
                 assert_eq!(&scanned.tally, tally, "{name} by {kernel} in pieces of {shard_len}");
@@ -141,9 +141,9 @@ fn frequent_names_do_not_depend_on_record_lengths() {
     assert!(bytes.len() > 16 << 20);
     let mut tallies = Vec::new();
     for (threads, shard_len) in [(1, 100_000), (2, 3 << 20)] {
-        let mut effort = Effort::default();
-        (effort.threads, effort.shard_len) = (threads, shard_len);
-        tallies.push(scanned(&bytes, Format::JsonLines, &options(), &effort).tally);
+        let mut exec = ExecOptions::default();
+        (exec.threads, exec.shard_len) = (threads, shard_len);
+        tallies.push(scanned(&bytes, Format::JsonLines, &options(), &exec).tally);
     }
     assert_eq!(tallies[0].top_hosts(10), tallies[1].top_hosts(10));
     assert_eq!(tallies[0], tallies[1]);
@@ -164,10 +164,10 @@ fn refused_records_have_the_lines_of_the_file() {
     bytes.extend(b"{\"url\"");
     for (threads, shard_len) in [(1, 16), (2, 16), (4, 100), (3, 1000), (2, 70_000)] {
         for mmap in [false, true] {
-            let mut effort = Effort::default();
-            (effort.threads, effort.shard_len, effort.mmap) = (threads, shard_len, mmap);
+            let mut exec = ExecOptions::default();
+            (exec.threads, exec.shard_len, exec.mmap) = (threads, shard_len, mmap);
             let name = format!("{threads} threads, shards of {shard_len}, mapped: {mmap}");
-            check(&name, &bytes, Format::JsonLines, &scanned(&bytes, Format::JsonLines, &options(), &effort));
+            check(&name, &bytes, Format::JsonLines, &scanned(&bytes, Format::JsonLines, &options(), &exec));
         }
     }
 }
@@ -195,9 +195,9 @@ fn record_length_limit_does_not_depend_on_cuts() {
         for &(crs, end) in &all[..if format == Format::JsonLines { 3 } else { 1 }] {
             let bytes = [head, &records, record, &"\r".repeat(crs), end, &records, record].concat();
             let found = |threads, shard_len, mmap| {
-                let mut effort = Effort::default();
-                (effort.threads, effort.shard_len, effort.mmap) = (threads, shard_len, mmap);
-                let found = scanned(bytes.as_bytes(), format, &Options::default(), &effort);
+                let mut exec = ExecOptions::default();
+                (exec.threads, exec.shard_len, exec.mmap) = (threads, shard_len, mmap);
+                let found = scanned(bytes.as_bytes(), format, &Options::default(), &exec);
                 (found.tally, format!("{:?}", found.records))
             };
             let whole = found(1, 1 << 30, false);
@@ -231,9 +231,9 @@ fn several_inputs_are_counted_as_each_alone() {
     }
     paths.push(directory.path().join("nothing there"));
     let scan = |paths: &[PathBuf], threads, shard_len, mmap| {
-        let mut effort = Effort::default();
-        (effort.threads, effort.shard_len, effort.mmap) = (threads, shard_len, mmap);
-        scan_records(&input::list(paths), &Reading::default(), &options(), &effort)
+        let mut exec = ExecOptions::default();
+        (exec.threads, exec.shard_len, exec.mmap) = (threads, shard_len, mmap);
+        scan_records(&input::list(paths), &Reading::default(), &options(), &exec)
     };
     let alone: Vec<_> =
         paths.iter().map(|path| scan(std::slice::from_ref(path), 1, 1 << 20, false)).collect();
@@ -274,7 +274,8 @@ fn a_missing_field_is_an_error_of_the_input() {
     fs::write(&log, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n").unwrap();
     let mut reading = Reading::default();
     reading.fields = vec!["referer".parse().unwrap()];
-    let scanned = scan_records(&input::list(&[list, log]), &reading, &Options::default(), &Effort::default());
+    let scanned =
+        scan_records(&input::list(&[list, log]), &reading, &Options::default(), &ExecOptions::default());
     let [failure] = &scanned.failures[..] else { panic!("the list has no such field") };
     let said = failure.error.to_string();
     assert!(
@@ -292,8 +293,8 @@ fn compressed_records_are_the_same() {
 
     use urlsift::input::Codec;
 
-    let mut effort = Effort::default();
-    effort.threads = 2;
+    let mut exec = ExecOptions::default();
+    exec.threads = 2;
     for (name, bytes, format) in samples() {
         let directory = tempfile::tempdir().unwrap();
         let path = directory.path().join(&name);
@@ -305,11 +306,11 @@ fn compressed_records_are_the_same() {
         }
         fs::write(&path, &packed).unwrap();
         let inputs = input::list(&[path]);
-        let plain = scanned(&bytes, format, &Options::default(), &effort);
+        let plain = scanned(&bytes, format, &Options::default(), &exec);
         // Some formats cannot be detected by the first records.
         let told = (Format::detect(&bytes) == format).then(Reading::default);
         for reading in [Reading::of(format)].into_iter().chain(told) {
-            let found = scan_records(&inputs, &reading, &Options::default(), &effort);
+            let found = scan_records(&inputs, &reading, &Options::default(), &exec);
             assert_eq!(found.records, plain.records, "{name}");
             assert_eq!(found.tally, plain.tally, "{name}");
             assert_eq!(found.failures.len(), plain.failures.len(), "{name}");

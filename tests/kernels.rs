@@ -12,7 +12,7 @@ use std::{env, fs};
 use crate::reference::Rng;
 use crate::support::{amount, mutated, on_all_cores};
 use urlsift::place::Place;
-use urlsift::scan::{Options, Ways, scan_into};
+use urlsift::scan::{Options, PathCounts, scan_into};
 use urlsift::simd::KernelId;
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
@@ -23,10 +23,10 @@ fn options(grammar: Grammar) -> Options {
     options
 }
 
-fn scan(kernel: KernelId, bytes: &[u8], grammar: Grammar) -> (Tally, Ways) {
+fn scan(kernel: KernelId, bytes: &[u8], grammar: Grammar) -> (Tally, PathCounts) {
     let mut tally = Tally::default();
-    let ways = scan_into(&mut tally, kernel, bytes, Place { input: 0, offset: 0 }, &options(grammar));
-    (tally, ways)
+    let path_counts = scan_into(&mut tally, kernel, bytes, Place { input: 0, offset: 0 }, &options(grammar));
+    (tally, path_counts)
 }
 
 /// The difference between the scans of `bytes`, if there is one.
@@ -34,7 +34,7 @@ fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
     let counts = crate::twin::count(bytes, grammar);
     let (portable, _) = scan(KernelId::Portable, bytes, grammar);
     for kernel in KernelId::available() {
-        let (tally, ways) = scan(kernel, bytes, grammar);
+        let (tally, path_counts) = scan(kernel, bytes, grammar);
         let found = crate::twin::of(&tally);
         if found != counts {
             return Some(format!("{kernel}, judge\n{}", crate::twin::difference(&found, &counts)));
@@ -42,10 +42,10 @@ fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
         if tally != portable {
             return Some(format!("{kernel}, portable\n{tally:?}\n{portable:?}"));
         }
-        let judged = ways.plain + ways.attended + ways.hard;
+        let judged = path_counts.bulk + path_counts.listed + path_counts.table;
         if judged != crate::twin::judged(&counts) {
             return Some(format!(
-                "{kernel}: {ways:?} are {judged} lines of {}",
+                "{kernel}: {path_counts:?} are {judged} lines of {}",
                 crate::twin::judged(&counts)
             ));
         }

@@ -12,7 +12,7 @@ use proptest::prelude::*;
 use urlsift::grammar::escape;
 use urlsift::records::parquet::{Table, TableError, TableErrorKind};
 use urlsift::records::{Counts, Format, Selector, Skip};
-use urlsift::run::{Effort, Reading, Scanned, scan_records};
+use urlsift::run::{ExecOptions, Reading, Scanned, scan_records};
 use urlsift::scan::Options;
 use urlsift::simd::KernelId;
 use urlsift::{Grammar, input, judge};
@@ -91,10 +91,10 @@ fn samples_are_read_as_pyarrow_reads_them() {
     }
 }
 
-fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, effort: &Effort) -> Scanned {
+fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, exec: &ExecOptions) -> Scanned {
     let mut reading = Reading::default();
     reading.fields = column.cloned().into_iter().collect();
-    scan_records(&input::list(paths), &reading, options, effort)
+    scan_records(&input::list(paths), &reading, options, exec)
 }
 
 fn options() -> Options {
@@ -143,9 +143,9 @@ fn scans_count_each_value_for_any_effort() {
         let mut first = None;
         for kernel in KernelId::available() {
             for threads in [1, 3] {
-                let mut effort = Effort::default();
-                (effort.threads, effort.kernel) = (threads, kernel);
-                let scanned = scanned(std::slice::from_ref(&path), column.as_ref(), &options(), &effort);
+                let mut exec = ExecOptions::default();
+                (exec.threads, exec.kernel) = (threads, kernel);
+                let scanned = scanned(std::slice::from_ref(&path), column.as_ref(), &options(), &exec);
                 assert!(scanned.failures.is_empty(), "{name} {:?}", scanned.failures);
                 assert_eq!(scanned.records[0].1.format, Format::Parquet);
                 check(&name, &scanned, &found, table.rows());
@@ -232,8 +232,8 @@ fn values_before_damage_are_counted() {
     let (whole, rows) = read_bytes(&bytes, None);
     let directory = tempfile::tempdir().unwrap();
     let changed_path = directory.path().join("changed.parquet");
-    let (mut seen, mut effort) = (0, Effort::default());
-    effort.threads = 2;
+    let (mut seen, mut exec) = (0, ExecOptions::default());
+    exec.threads = 2;
     // The magic number of zstd, which begins each page.
     for at in memchr::memmem::find_iter(&bytes, b"\x28\xb5\x2f\xfd") {
         let mut changed = bytes.clone();
@@ -243,7 +243,7 @@ fn values_before_damage_are_counted() {
         assert_eq!(kind(error), TableErrorKind::Damaged);
         assert_eq!(found.values, whole.values[..found.values.len()], "what stands before it");
         fs::write(&changed_path, changed).unwrap();
-        let scanned = scanned(std::slice::from_ref(&changed_path), None, &options(), &effort);
+        let scanned = scanned(std::slice::from_ref(&changed_path), None, &options(), &exec);
         let counted = scanned.records[0].1.counts.records();
         check("changed", &scanned, &found, counted);
         let message = scanned.failures[0].error.to_string();

@@ -13,7 +13,7 @@ use urlsift::partial_report::plan::{Split, plan};
 use urlsift::partial_report::{Identity, MergeError, Partial, Settings};
 use urlsift::records::Format;
 use urlsift::report::Report;
-use urlsift::run::{Effort, Part, Reading, scan_parts, scan_records};
+use urlsift::run::{ExecOptions, Part, Reading, scan_parts, scan_records};
 use urlsift::{Grammar, scan};
 
 /// Options with all optional counts.
@@ -26,10 +26,10 @@ fn everything() -> scan::Options {
     options
 }
 
-fn effort() -> Effort {
-    let mut effort = Effort::default();
-    effort.threads = 1;
-    effort
+fn exec() -> ExecOptions {
+    let mut exec = ExecOptions::default();
+    exec.threads = 1;
+    exec
 }
 
 /// A corpus and how it is scanned.
@@ -46,7 +46,7 @@ impl Corpus {
     }
 
     fn report(&self) -> Report {
-        let scanned = scan_records(&self.inputs, &self.reading, &self.options, &effort());
+        let scanned = scan_records(&self.inputs, &self.reading, &self.options, &exec());
         Report::new(&scanned, &self.inputs, &self.options, false)
     }
 
@@ -56,7 +56,7 @@ impl Corpus {
 
     /// The partial report of some parts, after a round trip through JSON.
     fn partial(&self, parts: &[Part]) -> Partial {
-        let found = scan_parts(&self.inputs, parts, &self.reading, &self.options, &effort());
+        let found = scan_parts(&self.inputs, parts, &self.reading, &self.options, &exec());
         assert!(found.scanned.failures.is_empty(), "{:?}", found.scanned.failures);
         let identity = |(number, input): (u32, &Input)| Identity {
             number: self.is_numbered.then_some(number),
@@ -215,7 +215,7 @@ fn records_cut_anywhere_give_one_report() {
         let path = folder.join(name);
         let corpus = Corpus { reading: Reading::default(), ..Corpus::of(vec![Input::file(path)]) };
         let parts = [Part { range: 10..u64::MAX, ..Part::whole(0) }];
-        let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &effort());
+        let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec());
         let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
         assert!(failure.error.to_string().contains("depend on what comes before them"), "{}", failure.error);
         let splits = plan(&corpus.inputs, &corpus.reading, 10).unwrap();
@@ -300,7 +300,7 @@ fn incompatible_partial_reports_are_refused() {
     }
     let pair = Corpus::of(["x", "empty"].map(|name| Input::file(directory.path().join(name))).into());
     let parts = [Part::whole(0), Part::whole(1)];
-    let found = scan_parts(&pair.inputs, &parts, &pair.reading, &pair.options, &effort());
+    let found = scan_parts(&pair.inputs, &parts, &pair.reading, &pair.options, &exec());
     let identities = ["b", "a"].map(|name| Identity { number: None, name: name.to_owned() });
     let disordered = Partial::new(&found, &parts, &identities, None, pair.settings());
     assert_eq!(disordered.unwrap_err(), MergeError::Order);
@@ -358,7 +358,7 @@ fn an_input_that_differs_from_the_plan_is_named() {
         fs::write(directory.path().join("x"), text).unwrap();
         for range in [0..10, 10..20, 0..20] {
             let parts = [Part { range, size: Some(len), ..Part::whole(0) }];
-            let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &effort());
+            let found = scan_parts(&corpus.inputs, &parts, &corpus.reading, &corpus.options, &exec());
             let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
             assert!(failure.error.to_string().ends_with("not what was planned"), "{}", failure.error);
         }

@@ -13,14 +13,14 @@ use urlsift::grammar::escape;
 use urlsift::input::{self, Input};
 use urlsift::records::{BadRecord, Field, Format, MAX_RECORD_LEN, Reader};
 use urlsift::rows::{Column, Form as RowForm, Written, write_records};
-use urlsift::run::{Effort, Reading};
+use urlsift::run::{ExecOptions, Reading};
 use urlsift::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::{Grammar, judge, rows};
 
-fn effort(threads: usize, shard_len: usize) -> Effort {
-    let mut effort = Effort::default();
-    (effort.threads, effort.shard_len) = (threads, shard_len);
-    effort
+fn exec(threads: usize, shard_len: usize) -> ExecOptions {
+    let mut exec = ExecOptions::default();
+    (exec.threads, exec.shard_len) = (threads, shard_len);
+    exec
 }
 
 /// A directory with input files.
@@ -44,7 +44,7 @@ impl Desk {
     }
 }
 
-fn rows(inputs: &[Input], reading: &Reading, effort: &Effort) -> (String, Written) {
+fn rows(inputs: &[Input], reading: &Reading, exec: &ExecOptions) -> (String, Written) {
     let mut records = rows::Records::default();
     records.columns = vec![
         Column::Input,
@@ -59,7 +59,7 @@ fn rows(inputs: &[Input], reading: &Reading, effort: &Effort) -> (String, Writte
     records.show_secrets = true;
     records.reading = reading.clone();
     let mut out = Vec::new();
-    let written = write_records(inputs, &records, effort, &mut out).unwrap();
+    let written = write_records(inputs, &records, exec, &mut out).unwrap();
     (String::from_utf8(out).unwrap(), written)
 }
 
@@ -95,7 +95,7 @@ fn there_is_a_row_for_each_field_in_order() {
         let mut reader = Reader::new(format);
         let refused: Vec<_> = reader.fields(&bytes).filter_map(Result::err).collect();
         for (threads, shard_len) in [(1, 16), (3, 300), (2, 5000), (2, 1 << 20)] {
-            let (found, written) = rows(&inputs, &Reading::of(format), &effort(threads, shard_len));
+            let (found, written) = rows(&inputs, &Reading::of(format), &exec(threads, shard_len));
             assert_eq!(found, expected, "{name} in pieces of {shard_len}");
             let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
             assert_eq!((records.format, &records.counts), (format, reader.counts()), "{name}");
@@ -131,7 +131,7 @@ fn lists_and_records_come_in_their_order() {
         })
         .collect();
     for (threads, shard_len) in [(1, 100), (3, 1000)] {
-        let (found, written) = rows(&inputs, &Reading::default(), &effort(threads, shard_len));
+        let (found, written) = rows(&inputs, &Reading::default(), &exec(threads, shard_len));
         assert_eq!(found, expected);
         assert_eq!(written.found.iter().map(|(input, _)| *input).collect::<Vec<_>>(), [1, 4]);
     }
@@ -164,7 +164,7 @@ fn rows_can_be_objects() {
     (records.columns, records.form) = (vec![Column::Field, Column::Text, Column::Kind], RowForm::Jsonl);
     records.reading = Reading::of(Format::JsonLines);
     let mut out = Vec::new();
-    write_records(&inputs, &records, &Effort::default(), &mut out).unwrap();
+    write_records(&inputs, &records, &ExecOptions::default(), &mut out).unwrap();
     assert_eq!(
         String::from_utf8(out).unwrap(),
         "{\"field\":\"url\",\"text\":\"/a b\",\"kind\":\"relative\"}\n{\"field\":\"url\",\"text\":null,\"kind\":\"blank\"}\n"
@@ -320,9 +320,9 @@ fn naive_split(name: &str, bytes: &[u8], options: &Options) -> Parted {
     parted
 }
 
-fn split(inputs: &[Input], options: &Options, effort: &Effort) -> (Parted, Split) {
+fn split(inputs: &[Input], options: &Options, exec: &ExecOptions) -> (Parted, Split) {
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
-    let split = split_inputs(inputs, options, effort, Some(&mut accepted), Some(&mut refused)).unwrap();
+    let split = split_inputs(inputs, options, exec, Some(&mut accepted), Some(&mut refused)).unwrap();
     let counts = [split.accepted, split.refused, split.blank, split.remarks];
     (Parted { accepted, refused, counts }, split)
 }
@@ -349,7 +349,7 @@ fn check_split(desk: &Desk, name: &str, bytes: &[u8], options: &Options, efforts
     let inputs = desk.inputs(&[(name, bytes)]);
     let expected = naive_split(inputs[0].name(), bytes, options);
     for &(threads, shard_len) in efforts {
-        let (found, split) = split(&inputs, options, &effort(threads, shard_len));
+        let (found, split) = split(&inputs, options, &exec(threads, shard_len));
         let context = format!("{name} {options:?} in pieces of {shard_len}");
         assert_same(&found.accepted, &expected.accepted, &context);
         assert_same(&found.refused, &expected.refused, &context);
@@ -482,12 +482,12 @@ fn too_long_records_are_refused_whole() {
         let inputs = desk.inputs(&[("in", &bytes)]);
         for (threads, shard_len) in [(2, 1 << 20), (1, 64 << 20)] {
             let in_lines = options(Format::JsonLines, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
-            let (found, _) = split(&inputs, &in_lines, &effort(threads, shard_len));
+            let (found, _) = split(&inputs, &in_lines, &exec(threads, shard_len));
             check_together(Format::JsonLines, &bytes, &found);
             let n_long = if end.is_empty() { 1 } else { 2 };
             assert_eq!(found.counts[1], n_long);
             let in_rows = options(Format::JsonLines, Form::Tsv, Blank::Accepted, &[Grammar::Rfc3986]);
-            let (found, _) = split(&inputs, &in_rows, &effort(threads, shard_len));
+            let (found, _) = split(&inputs, &in_rows, &exec(threads, shard_len));
             let rows = String::from_utf8(found.refused).unwrap();
             assert_eq!(rows.lines().count() as u64, n_long);
             assert!(rows.ends_with('\n'));
@@ -518,7 +518,7 @@ fn tables_have_one_header() {
     let mut options = options(Format::Csv, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
     options.reading = Reading::default();
     for shard_len in [16, 1000] {
-        let (found, split) = split(&inputs, &options, &effort(2, shard_len));
+        let (found, split) = split(&inputs, &options, &exec(2, shard_len));
         assert_same(&found.accepted, b"# c\nid,url\n1,http://a/\n3,http://b/\n3,http://b/\n", "accepted");
         assert_same(&found.refused, b"# c\nid,url\n2,a b\n4,<\n4,<\n", "refused");
         assert_eq!((found.counts, split.boms), ([3, 3, 0, 4], 1));
@@ -548,10 +548,10 @@ fn records_are_not_split_to_a_terminal() {
     let why = "records of csv may hold bytes that control a terminal: name a file, or pipe them on";
     let mut options = options(Format::Csv, Form::Tsv, Blank::Accepted, &[Grammar::Rfc3986]);
     options.lists_only = true;
-    let error = split_inputs(&inputs, &options, &Effort::default(), None, None).unwrap_err();
+    let error = split_inputs(&inputs, &options, &ExecOptions::default(), None, None).unwrap_err();
     assert_eq!(error.to_string(), why);
     options.reading = Reading::default();
-    let (found, split) = split(&inputs, &options, &Effort::default());
+    let (found, split) = split(&inputs, &options, &ExecOptions::default());
     assert_eq!((&found.accepted[..], &found.refused[..]), (&b"http://a/\n"[..], &b""[..]));
     assert_eq!((split.failures[0].input, split.failures[0].error.to_string()), (1, why.to_owned()));
 }
@@ -564,10 +564,10 @@ fn archives_are_not_split() {
     let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, jsonl, csv, tsv; \
                urlsift lines --input-format warc lists their URLs";
     let mut options = options(Format::Warc, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
-    let error = split_inputs(&inputs, &options, &Effort::default(), None, None).unwrap_err();
+    let error = split_inputs(&inputs, &options, &ExecOptions::default(), None, None).unwrap_err();
     assert_eq!(error.to_string(), why);
     options.reading = Reading::default();
-    let (found, split) = split(&inputs, &options, &Effort::default());
+    let (found, split) = split(&inputs, &options, &ExecOptions::default());
     assert_eq!(found.accepted, b"http://a/\n");
     assert_eq!((split.failures[0].input, split.failures[0].error.to_string()), (1, why.to_owned()));
 }
@@ -589,13 +589,13 @@ fn compressed_records_are_the_same() {
     for (name, bytes, format) in samples() {
         let desk = Desk::new();
         let plain = desk.inputs(&[(&name, &bytes)]);
-        let effort = effort(2, 300);
+        let exec = exec(2, 300);
         let reading = Reading::of(format);
-        let (expected, _) = rows(&plain, &reading, &effort);
+        let (expected, _) = rows(&plain, &reading, &exec);
         pack(plain[0].path().unwrap(), &bytes, 0);
-        assert_eq!(rows(&plain, &reading, &effort).0, expected, "{name}");
+        assert_eq!(rows(&plain, &reading, &exec).0, expected, "{name}");
         pack(plain[0].path().unwrap(), &bytes, 100);
-        let (found, written) = rows(&plain, &reading, &effort);
+        let (found, written) = rows(&plain, &reading, &exec);
         assert!(expected.starts_with(&found) && found.len() < expected.len(), "{name}");
         assert_eq!(written.failures.len(), 1, "{name}");
         if !format.has_text_records() {
@@ -603,12 +603,12 @@ fn compressed_records_are_the_same() {
         }
         let options = options(format, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
         let expected = naive_split(&name, &bytes, &options);
-        let (found, split_short) = split(&plain, &options, &effort);
+        let (found, split_short) = split(&plain, &options, &exec);
         assert!(
             expected.accepted.starts_with(&found.accepted) && expected.refused.starts_with(&found.refused)
         );
         assert_eq!(split_short.failures.len(), 1, "{name}");
         pack(plain[0].path().unwrap(), &bytes, 0);
-        assert_eq!(split(&plain, &options, &effort).0, expected, "{name}");
+        assert_eq!(split(&plain, &options, &exec).0, expected, "{name}");
     }
 }

@@ -10,7 +10,7 @@ use crate::support::{amount, corpus_files};
 use proptest::prelude::*;
 use urlsift::input::{Codec, Input};
 use urlsift::place::Place;
-use urlsift::run::{Effort, scan_inputs, scan_memory};
+use urlsift::run::{ExecOptions, scan_inputs, scan_memory};
 use urlsift::scan::{scan_into, scan_part};
 use urlsift::simd::KernelId;
 use urlsift::tally::MAX_SCHEMES;
@@ -54,12 +54,12 @@ fn corpus() -> impl Strategy<Value = Vec<u8>> {
     })
 }
 
-fn effort(threads: usize, shard_len: usize, line_len: usize) -> Effort {
-    let mut effort = Effort::default();
-    effort.threads = threads;
-    effort.shard_len = shard_len;
-    effort.line_len = line_len;
-    effort
+fn exec(threads: usize, shard_len: usize, line_len: usize) -> ExecOptions {
+    let mut exec = ExecOptions::default();
+    exec.threads = threads;
+    exec.shard_len = shard_len;
+    exec.line_len = line_len;
+    exec
 }
 
 /// The inputs, without detection of compression.
@@ -67,8 +67,8 @@ fn plain(paths: &[PathBuf]) -> Vec<Input> {
     input::list(paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect()
 }
 
-fn scan_file(path: &Path, options: &scan::Options, effort: &Effort) -> Tally {
-    let scanned = scan_inputs(&plain(&[path.to_owned()]), options, effort);
+fn scan_file(path: &Path, options: &scan::Options, exec: &ExecOptions) -> Tally {
+    let scanned = scan_inputs(&plain(&[path.to_owned()]), options, exec);
     assert!(scanned.failures.is_empty(), "{:?}", scanned.failures);
     scanned.tally
 }
@@ -153,16 +153,20 @@ fn counts_do_not_depend_on_cuts_threads_and_reading() {
             &[(1, 1 << 20, 1 << 24), (2, 4096, 64), (3, 509, 3), (2, 67, 100)]
         };
         for &(threads, shard_len, line_len) in sizes {
-            let mut effort = effort(threads, shard_len, line_len);
+            let mut exec = exec(threads, shard_len, line_len);
             for mmap in [false, true] {
-                effort.mmap = mmap;
-                assert!(scan_file(&path, &options, &effort) == whole, "{} {effort:?}", path.display());
+                exec.mmap = mmap;
+                assert!(scan_file(&path, &options, &exec) == whole, "{} {exec:?}", path.display());
             }
             for kernel in KernelId::available() {
-                effort.kernel = kernel;
-                let (tally, ways) = scan_memory(&bytes, &options, &effort);
-                assert!(tally == whole, "{} {effort:?}", path.display());
-                assert_eq!(ways.plain + ways.attended + ways.hard, whole.judged().lines(), "{effort:?}");
+                exec.kernel = kernel;
+                let (tally, path_counts) = scan_memory(&bytes, &options, &exec);
+                assert!(tally == whole, "{} {exec:?}", path.display());
+                assert_eq!(
+                    path_counts.bulk + path_counts.listed + path_counts.table,
+                    whole.judged().lines(),
+                    "{exec:?}"
+                );
             }
         }
     }
@@ -178,10 +182,10 @@ fn many_small_inputs_count_alike() {
     let inputs = plain(&[folder.path().to_owned()]);
     assert!(inputs.len() > 200);
     let options = everything(Grammar::Rfc1808);
-    let whole = scan_inputs(&inputs, &options, &effort(1, 1 << 20, 1 << 24)).tally;
-    for effort in [effort(3, 1 << 20, 1 << 24), effort(2, 7_000, 1 << 24), effort(2, 1 << 20, 500)] {
-        let tally = scan_inputs(&inputs, &options, &effort).tally;
-        assert!(tally == whole, "{effort:?}");
+    let whole = scan_inputs(&inputs, &options, &exec(1, 1 << 20, 1 << 24)).tally;
+    for exec in [exec(3, 1 << 20, 1 << 24), exec(2, 7_000, 1 << 24), exec(2, 1 << 20, 500)] {
+        let tally = scan_inputs(&inputs, &options, &exec).tally;
+        assert!(tally == whole, "{exec:?}");
     }
 }
 
@@ -194,14 +198,14 @@ fn a_pipe_counts_as_a_file() {
         let bytes = fs::read(&path).unwrap();
         let options = everything(Grammar::Rfc3986);
         let whole = scan(&bytes, &options);
-        for effort in [effort(1, 1 << 20, 1 << 24), effort(2, 3000, 200)] {
-            let pipe = folder.path().join(format!("{n}-{}", effort.shard_len));
+        for exec in [exec(1, 1 << 20, 1 << 24), exec(2, 3000, 200)] {
+            let pipe = folder.path().join(format!("{n}-{}", exec.shard_len));
             assert!(std::process::Command::new("mkfifo").arg(&pipe).status().unwrap().success());
             let tally = std::thread::scope(|scope| {
                 scope.spawn(|| fs::write(&pipe, &bytes).unwrap());
-                scan_file(&pipe, &options, &effort)
+                scan_file(&pipe, &options, &exec)
             });
-            assert!(tally == whole, "{} {effort:?}", path.display());
+            assert!(tally == whole, "{} {exec:?}", path.display());
         }
     }
 }
@@ -213,14 +217,14 @@ fn a_file_truncated_during_the_scan_is_incomplete() {
     let n_lines = 200_000;
     for n in 0..6 {
         fs::write(&file, line.repeat(n_lines)).unwrap();
-        let mut effort = effort(2, 1 << 20, 1 << 24);
-        effort.mmap = n % 2 == 0;
+        let mut exec = exec(2, 1 << 20, 1 << 24);
+        exec.mmap = n % 2 == 0;
         let scanned = std::thread::scope(|scope| {
             let cut = scope.spawn(|| {
                 std::thread::sleep(std::time::Duration::from_millis(n));
                 fs::OpenOptions::new().write(true).open(&file).unwrap().set_len(100).unwrap();
             });
-            let scanned = scan_inputs(&plain(&[file.to_path_buf()]), &options(Grammar::Rfc3986), &effort);
+            let scanned = scan_inputs(&plain(&[file.to_path_buf()]), &options(Grammar::Rfc3986), &exec);
             cut.join().unwrap();
             scanned
         });
@@ -290,10 +294,10 @@ proptest! {
         let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         fs::write(&file, &bytes).unwrap();
         let options = everything(Grammar::Rfc3986);
-        let mut effort = effort(threads, shard_len, line_len);
+        let mut exec = exec(threads, shard_len, line_len);
         for mmap in [false, true] {
-            effort.mmap = mmap;
-            prop_assert_eq!(scan_file(&file, &options, &effort), scan(&bytes, &options));
+            exec.mmap = mmap;
+            prop_assert_eq!(scan_file(&file, &options, &exec), scan(&bytes, &options));
         }
     }
 

@@ -14,7 +14,7 @@ use crate::support::{amount, drawn, mutated, on_all_cores};
 use tempfile::TempDir;
 use urlsift::grammar::escape;
 use urlsift::input::Codec;
-use urlsift::run::Effort;
+use urlsift::run::ExecOptions;
 use urlsift::simd::KernelId;
 use urlsift::split::{Blank, Form, Options, split_inputs};
 use urlsift::{Grammar, Verdict, input, judge};
@@ -107,13 +107,13 @@ fn naive(inputs: &[(&str, &[u8])], options: &Options) -> Parted {
     parted
 }
 
-fn split(paths: &[&Path], options: &Options, effort: &Effort) -> Parted {
+fn split(paths: &[&Path], options: &Options, exec: &ExecOptions) -> Parted {
     let paths: Vec<_> = paths.iter().map(|&path| path.to_owned()).collect();
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     // Do not detect compression by the first bytes.
     let inputs: Vec<_> =
         input::list(&paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect();
-    let split = split_inputs(&inputs, options, effort, Some(&mut accepted), Some(&mut refused)).unwrap();
+    let split = split_inputs(&inputs, options, exec, Some(&mut accepted), Some(&mut refused)).unwrap();
     assert!(split.failures.is_empty(), "{:?}", split.failures);
     Parted { accepted, refused, counts: [split.accepted, split.refused, split.blank] }
 }
@@ -126,12 +126,12 @@ fn options(by: &[Grammar], blank: Blank, form: Form) -> Options {
     options
 }
 
-fn effort(threads: usize, shard_len: usize, kernel: KernelId) -> Effort {
-    let mut effort = Effort::default();
-    effort.threads = threads;
-    effort.shard_len = shard_len;
-    effort.kernel = kernel;
-    effort
+fn exec(threads: usize, shard_len: usize, kernel: KernelId) -> ExecOptions {
+    let mut exec = ExecOptions::default();
+    exec.threads = threads;
+    exec.shard_len = shard_len;
+    exec.kernel = kernel;
+    exec
 }
 
 const BLANKS: [Blank; 3] = [Blank::Accepted, Blank::Refused, Blank::Dropped];
@@ -159,10 +159,10 @@ fn corpora_are_split_as_the_naive_twin_does() {
             let expected = naive(&[(&name, &bytes)], &options);
             for kernel in KernelId::available() {
                 for (threads, shard_len) in [(1, 1 << 20), (3, 4099)] {
-                    let effort = effort(threads, shard_len, kernel);
-                    let found = split(&[path], &options, &effort);
+                    let exec = exec(threads, shard_len, kernel);
+                    let found = split(&[path], &options, &exec);
                     if let Some(difference) = found.difference(&expected) {
-                        panic!("{name} {options:?} {effort:?}\n{difference}");
+                        panic!("{name} {options:?} {exec:?}\n{difference}");
                     }
                 }
             }
@@ -212,10 +212,10 @@ fn random_inputs_are_split_as_the_naive_twin_does() {
         options.header = options.form == Form::Tsv && rng.below(2) == 0;
         let expected = naive(&named, &options);
         for kernel in KernelId::available() {
-            let effort = effort(1 + rng.below(4), [16, 100, 4096, 1 << 20][rng.below(4)], kernel);
-            let found = split(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &options, &effort);
+            let exec = exec(1 + rng.below(4), [16, 100, 4096, 1 << 20][rng.below(4)], kernel);
+            let found = split(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &options, &exec);
             if let Some(difference) = found.difference(&expected) {
-                panic!("number {n} {options:?} {effort:?}\n{difference}");
+                panic!("number {n} {options:?} {exec:?}\n{difference}");
             }
         }
         0
@@ -250,8 +250,8 @@ fn the_input_is_in_the_outputs() {
         let bytes = buffer(&mut rng);
         fs::write(&path, &bytes).unwrap();
         let by = set(1 + rng.below(31));
-        let effort = effort(2, 64, KernelId::best());
-        let parted = split(&[&path], &options(&by, Blank::Accepted, Form::Lines), &effort);
+        let exec = exec(2, 64, KernelId::best());
+        let parted = split(&[&path], &options(&by, Blank::Accepted, Form::Lines), &exec);
         let (mut accepted, mut refused) = (&parted.accepted[..], &parted.refused[..]);
         let body = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
         let lines = body.split_inclusive(|&byte| byte == b'\n');
@@ -264,10 +264,10 @@ fn the_input_is_in_the_outputs() {
 
         // Accepted lines are accepted again, and rows give the places of the refused ones.
         fs::write(&path, &parted.accepted).unwrap();
-        let again = split(&[&path], &options(&by, Blank::Accepted, Form::Lines), &effort);
+        let again = split(&[&path], &options(&by, Blank::Accepted, Form::Lines), &exec);
         assert_eq!(again.accepted, parted.accepted);
         fs::write(&path, &bytes).unwrap();
-        let parted = split(&[&path], &options(&by, Blank::Refused, Form::Tsv), &effort);
+        let parted = split(&[&path], &options(&by, Blank::Refused, Form::Tsv), &exec);
         for row in String::from_utf8(parted.refused).unwrap().lines() {
             let fields: Vec<_> = row.split('\t').collect();
             let [_, number, offset, causes @ .., text] = &fields[..] else { panic!("too few fields: {row}") };
@@ -295,7 +295,7 @@ fn very_long_lines_pass_through() {
         for kernel in KernelId::available() {
             for form in FORMS {
                 let options = options(&[Grammar::Rfc3986], Blank::Accepted, form);
-                let found = split(&[&path], &options, &effort(2, 1 << 20, kernel));
+                let found = split(&[&path], &options, &exec(2, 1 << 20, kernel));
                 let expected = naive(&[(path.to_str().unwrap(), &bytes)], &options);
                 assert_eq!(found.difference(&expected), None, "{kernel} {form:?}");
             }
@@ -309,12 +309,12 @@ fn omitted_outputs_are_counted() {
     let path = directory.path().join("list");
     fs::write(&path, "\u{feff}http://h/\n\nx y\nz").unwrap();
     let inputs = input::list(&[path, directory.path().join("missing")]);
-    let (options, effort) = (Options::default(), Effort::default());
-    let split = split_inputs(&inputs, &options, &effort, None, None).unwrap();
+    let (options, exec) = (Options::default(), ExecOptions::default());
+    let split = split_inputs(&inputs, &options, &exec, None, None).unwrap();
     assert_eq!((split.accepted, split.refused, split.blank, split.boms), (2, 1, 1, 1));
     assert_eq!(split.failures.iter().map(|failure| failure.input).collect::<Vec<_>>(), [1]);
     let mut accepted = Vec::new();
-    split_inputs(&inputs, &options, &effort, Some(&mut accepted), None).unwrap();
+    split_inputs(&inputs, &options, &exec, Some(&mut accepted), None).unwrap();
     assert_eq!(accepted, b"http://h/\n\nz");
 }
 
@@ -366,7 +366,7 @@ fn two_files_and_a_summary() {
     assert_eq!(output.status.code(), Some(0));
     assert_eq!(
         text(&output.stderr),
-        "urlsift: 3 lines accepted by rfc3986, 1 refused, 1 blank (among the accepted)\n"
+        "urlsift: 3 lines accepted by rfc3986, 1 refused, 1 blank (written with the accepted)\n"
     );
     assert!(output.stdout.is_empty());
     assert_eq!(

@@ -7,15 +7,15 @@ use std::time::Duration;
 
 use urlsift::progress::Watch;
 use urlsift::records::{Format, Reader};
-use urlsift::run::{Effort, Reading, Scanned, scan_inputs, scan_records};
+use urlsift::run::{ExecOptions, Reading, Scanned, scan_inputs, scan_records};
 use urlsift::{input, run, scan};
 
-fn effort(threads: usize, watch: &Watch) -> Effort {
-    let mut effort = Effort::default();
-    effort.threads = threads;
-    effort.shard_len = 1000;
-    effort.watch = Some(watch.clone());
-    effort
+fn exec(threads: usize, watch: &Watch) -> ExecOptions {
+    let mut exec = ExecOptions::default();
+    exec.threads = threads;
+    exec.shard_len = 1000;
+    exec.watch = Some(watch.clone());
+    exec
 }
 
 fn list() -> Vec<u8> {
@@ -52,7 +52,7 @@ fn a_stop_leaves_the_beginning_of_a_file() {
                 watch.stop();
             }
             let scanned = stopped_at(bytes.len() as u64 / 4 * part, &watch, || {
-                scan_inputs(&inputs, &options, &effort(threads, &watch))
+                scan_inputs(&inputs, &options, &exec(threads, &watch))
             });
             let len = usize::try_from(scanned.tally.bytes()).unwrap();
             assert_eq!((watch.bytes(), watch.lines()), (len as u64, scanned.tally.lines()));
@@ -86,7 +86,7 @@ fn a_stop_leaves_the_beginning_of_records() {
                 let watch = Watch::default();
                 let scanned = stopped_at(bytes.len() as u64 / 3 * part, &watch, || {
                     let (reading, options) = (Reading::of(format), scan::Options::default());
-                    scan_records(&inputs, &reading, &options, &effort(threads, &watch))
+                    scan_records(&inputs, &reading, &options, &exec(threads, &watch))
                 });
                 let len = usize::try_from(scanned.tally.bytes()).unwrap();
                 let mut reader = Reader::new(format);
@@ -117,7 +117,7 @@ fn a_stop_inside_a_record_that_is_too_long() {
         let watch = Watch::default();
         let scanned = stopped_at(20 << 20, &watch, || {
             let (reading, options) = (Reading::of(Format::JsonLines), scan::Options::default());
-            scan_records(&inputs, &reading, &options, &effort(threads, &watch))
+            scan_records(&inputs, &reading, &options, &exec(threads, &watch))
         });
         assert!(watch.bytes() < len / 2 && scanned.failures[0].is_stop());
         assert_eq!(scanned.records[0].1.counts.read(), 9);
@@ -149,7 +149,7 @@ fn a_stop_leaves_the_beginning_of_compressed_input() {
         for threads in 1..4 {
             for part in 0..5 {
                 let watch = Watch::default();
-                let scan_all = || scan_inputs(&inputs, &options, &effort(threads, &watch));
+                let scan_all = || scan_inputs(&inputs, &options, &exec(threads, &watch));
                 let scanned = if part < 4 {
                     stopped_at(packed.len() as u64 / 4 * part, &watch, scan_all)
                 } else {
@@ -179,7 +179,7 @@ fn watching_changes_nothing() {
     let watch = Watch::default();
     let inputs = input::list(&[file.path().to_owned()]);
     assert_eq!(inputs[0].size_bytes(), Some(bytes.len() as u64));
-    let scanned = scan_inputs(&inputs, &scan::Options::default(), &effort(3, &watch));
+    let scanned = scan_inputs(&inputs, &scan::Options::default(), &exec(3, &watch));
     assert!(scanned.failures.is_empty() && scanned.tally == scan(&bytes, &scan::Options::default()));
     assert_eq!((watch.bytes(), watch.lines()), (bytes.len() as u64, 200_000));
 }

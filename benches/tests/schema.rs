@@ -11,7 +11,7 @@ use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use urlsift::report::{Report, Run, SCHEMA};
-use urlsift::run::{Effort, Reading, scan_records};
+use urlsift::run::{ExecOptions, Reading, scan_records};
 use urlsift::{input, scan};
 
 fn repository() -> PathBuf {
@@ -56,10 +56,10 @@ fn report(path: PathBuf) -> String {
     (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
     (options.distinct.hosts, options.distinct.lines) = (true, true);
     let inputs = input::list(&[path]);
-    let effort = Effort::default();
-    let scanned = scan_records(&inputs, &Reading::default(), &options, &effort);
+    let exec = ExecOptions::default();
+    let scanned = scan_records(&inputs, &Reading::default(), &options, &exec);
     let mut report = Report::new(&scanned, &inputs, &options, false);
-    report.run = Some(Run::new(Duration::from_millis(1), effort.n_threads(), effort.kernel));
+    report.run = Some(Run::new(Duration::from_millis(1), exec.n_threads(), exec.kernel));
     let mut json = Vec::new();
     report.write_json(&mut json).unwrap();
     String::from_utf8(json).unwrap()

@@ -26,8 +26,8 @@ fuzz_target!(|input: &[u8]| {
     let bytes = bytes.into_boxed_slice();
     let scan = |kernel| {
         let mut tally = Tally::default();
-        let ways = scan_into(&mut tally, kernel, &bytes, Place { input: 0, offset: 0 }, &options);
-        (tally, ways.plain + ways.attended + ways.hard)
+        let path_counts = scan_into(&mut tally, kernel, &bytes, Place { input: 0, offset: 0 }, &options);
+        (tally, path_counts.bulk + path_counts.listed + path_counts.table)
     };
     let (portable, judged) = scan(KernelId::Portable);
     let counts = twin::count(&bytes, options.grammar);

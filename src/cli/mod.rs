@@ -23,7 +23,7 @@ use urlsift::Grammar;
 use urlsift::grammar::escape::printable;
 use urlsift::input::Input;
 use urlsift::progress::Watch;
-use urlsift::run::{Effort, Failure};
+use urlsift::run::{ExecOptions, Failure};
 use urlsift::simd::KernelId;
 
 use args::paths::PathArgs;
@@ -194,31 +194,31 @@ impl InputArgs {
         self.paths.inputs()
     }
 
-    fn effort(&self) -> Effort {
-        let mut effort = Effort::default();
+    fn exec(&self) -> ExecOptions {
+        let mut exec = ExecOptions::default();
         let usize = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
-        effort.threads = self.threads.map_or(0, usize);
-        effort.shard_len = self.shard_size.map_or(effort.shard_len, usize);
-        effort.line_len = self.line_size.map_or(effort.line_len, usize);
-        effort
+        exec.threads = self.threads.map_or(0, usize);
+        exec.shard_len = self.shard_size.map_or(exec.shard_len, usize);
+        exec.line_len = self.line_size.map_or(exec.line_len, usize);
+        exec
     }
 
     /// Runs work that shows its progress and can be stopped. Shows no progress if `mixed`, which means that output may
     /// appear on the same terminal. The first Ctrl-C or SIGTERM stops the work. Returns that signal too, if one came.
     fn attend<R>(
         &self,
-        mut effort: Effort,
+        mut exec: ExecOptions,
         inputs: &[Input],
         mixed: bool,
-        work: impl FnOnce(&Effort) -> R,
+        work: impl FnOnce(&ExecOptions) -> R,
     ) -> (R, Option<u8>) {
         let watch = Watch::default();
-        effort.watch = Some(watch.clone());
+        exec.watch = Some(watch.clone());
         let interrupt = interrupt::Interrupt::stops(&watch);
         let result = if self.no_progress || mixed || !progress_bar::is_wanted(inputs) {
-            work(&effort)
+            work(&exec)
         } else {
-            progress_bar::during(&watch, inputs, || work(&effort))
+            progress_bar::during(&watch, inputs, || work(&exec))
         };
         (result, interrupt.signal())
     }
@@ -305,8 +305,8 @@ fn complain(sentence: &str) {
 
 /// Whether no byte of any input could be read. An existing output file is then kept rather than replaced by an empty
 /// result.
-fn is_void(inputs: &[Input], failures: &[Failure], effort: &Effort) -> bool {
-    let n_bytes = effort.watch.as_ref().map_or(0, Watch::bytes);
+fn is_void(inputs: &[Input], failures: &[Failure], exec: &ExecOptions) -> bool {
+    let n_bytes = exec.watch.as_ref().map_or(0, Watch::bytes);
     !failures.is_empty() && failures.len() == inputs.len() && n_bytes == 0
 }
 

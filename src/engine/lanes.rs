@@ -15,10 +15,10 @@ use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 /// The verdicts that the streams tell apart. The draft refuses all that RFC 1738 refuses, and RFC 1738 all that RFC 1808
 /// refuses. The index of a verdict is how many of these three refuse the line.
 const LEVELS: [Verdict; 4] = [
-    Verdict::from_bits(0b1_1111),
-    Verdict::from_bits(0b1_1110),
-    Verdict::from_bits(0b1_1100),
-    Verdict::from_bits(0b1_1000),
+    Verdict::since(Grammar::Draft1993),
+    Verdict::since(Grammar::Rfc1738),
+    Verdict::since(Grammar::Rfc1808),
+    Verdict::since(Grammar::Rfc2396),
 ];
 
 /// How many steps are done before their listed lines are passed on. These bytes are then still in the cache.
@@ -42,16 +42,20 @@ const FIELDS: usize = COUNTERS * 4;
 /// best verdict, and so on.
 const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
     [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
-/// The field for lines counted in bulk with an escaped delimiter.
-const DELIMITER: usize = 7;
-/// The field for blank lines that are not listed.
-const BLANK: usize = 18;
-/// The field for all lines that end in CR.
-const CR: usize = 19;
-/// The field for lines counted in bulk with a port that is not the default.
-const PORT: usize = 20;
-/// The field for lines counted in bulk with a reserved port that is not the default.
-const RESERVED_PORT: usize = 21;
+
+/// The fields that count something else than lines by scheme and verdict.
+enum Counter {
+    /// Lines counted in bulk with an escaped delimiter.
+    Delimiter = 7,
+    /// Blank lines that are not listed.
+    Blank = 18,
+    /// All lines that end in CR.
+    Cr = 19,
+    /// Lines counted in bulk with a port that is not the default.
+    Port = 20,
+    /// Lines counted in bulk with a reserved port that is not the default.
+    ReservedPort = 21,
+}
 
 /// What is kept of each step: the LFs, and the bytes that may have an advisory, that make a table line, or for which
 /// all grammars refuse the line.
@@ -135,27 +139,27 @@ pub(crate) struct Findings {
 impl Findings {
     /// How many lines counted in bulk have an escaped delimiter.
     pub(crate) fn delimiters(&self) -> u64 {
-        self.fields[DELIMITER]
+        self.fields[Counter::Delimiter as usize]
     }
 
     /// How many lines counted in bulk have a port that is not the default.
     pub(crate) fn ports(&self) -> u64 {
-        self.fields[PORT]
+        self.fields[Counter::Port as usize]
     }
 
     /// How many lines counted in bulk have a reserved port that is not the default.
     pub(crate) fn reserved_ports(&self) -> u64 {
-        self.fields[RESERVED_PORT]
+        self.fields[Counter::ReservedPort as usize]
     }
 
     /// How many lines end in CR.
     pub(crate) fn cr(&self) -> u64 {
-        self.fields[CR]
+        self.fields[Counter::Cr as usize]
     }
 
     /// How many blank lines are not listed.
     pub(crate) fn blank(&self) -> u64 {
-        self.fields[BLANK]
+        self.fields[Counter::Blank as usize]
     }
 
     /// How many lines of a lane end before byte `at`.
@@ -333,7 +337,7 @@ impl List {
 }
 
 /// Reads the lines of several lanes, a stripe at a time.
-pub(crate) struct Reader<'a, K: Kernel> {
+pub(crate) struct LaneReader<'a, K: Kernel> {
     kernel: K,
     /// Each lane is empty, or begins at a line start and ends after an LF.
     lanes: &'a [&'a [u8]; LANES],
@@ -347,7 +351,7 @@ pub(crate) struct Reader<'a, K: Kernel> {
     n_steps: usize,
 }
 
-impl<'a, K: Kernel> Reader<'a, K> {
+impl<'a, K: Kernel> LaneReader<'a, K> {
     /// A reader of the first of `lanes`, as many as the kernel has.
     pub(crate) fn new(kernel: K, lanes: &'a [&'a [u8]; LANES], list: List, findings: &mut Findings) -> Self {
         let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
@@ -378,7 +382,7 @@ impl<'a, K: Kernel> Reader<'a, K> {
 }
 
 struct Stripe<'a, 'b, K: Kernel> {
-    reader: &'a mut Reader<'b, K>,
+    reader: &'a mut LaneReader<'b, K>,
     from: usize,
     findings: &'a mut Findings,
 }
@@ -386,7 +390,8 @@ struct Stripe<'a, 'b, K: Kernel> {
 impl<K: Kernel> Job for Stripe<'_, '_, K> {
     #[inline(always)]
     fn run(self) {
-        let Self { reader: Reader { kernel, lanes, list, carried, planes, at, .. }, from, findings } = self;
+        let Self { reader: LaneReader { kernel, lanes, list, carried, planes, at, .. }, from, findings } =
+            self;
         let (kernel, lanes, until) = (*kernel, *lanes, *at);
         let Findings { steps, listed, fields, .. } = findings;
         let mut tracks = Tracks {

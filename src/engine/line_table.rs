@@ -69,9 +69,9 @@ pub(crate) fn outcome_by_bytes(line: &[u8]) -> u8 {
 
 /// A state of the automaton: the index of its row in the table over pairs.
 #[derive(Clone, Copy, PartialEq, Eq)]
-pub(crate) struct State(u32);
+pub(crate) struct LineState(u32);
 
-impl State {
+impl LineState {
     /// The state at the start of a line. Every LF leads here.
     pub(crate) const START: Self = Self(0);
 }
@@ -147,14 +147,14 @@ impl LineTable {
     }
 
     #[inline(always)]
-    fn cell(&self, state: State, column: u16) -> u32 {
+    fn cell(&self, state: LineState, column: u16) -> u32 {
         self.rows[state.0 as usize + usize::from(column)]
     }
 
     /// The state after two more bytes.
     #[inline(always)]
-    pub(crate) fn after(&self, state: State, pair: [u8; 2]) -> State {
-        State(self.cell(state, self.column_of[usize::from(u16::from_le_bytes(pair))]))
+    pub(crate) fn after(&self, state: LineState, pair: [u8; 2]) -> LineState {
+        LineState(self.cell(state, self.column_of[usize::from(u16::from_le_bytes(pair))]))
     }
 
     /// The outcome number of the line that ends here or, if `more`, after one more byte `last`.
@@ -162,7 +162,7 @@ impl LineTable {
     /// One look-up serves both cases. Whether a line ends at an odd offset is not predictable, so a branch would often
     /// be mispredicted.
     #[inline(always)]
-    pub(crate) fn outcome(&self, state: State, more: bool, last: u8) -> u8 {
+    pub(crate) fn outcome(&self, state: LineState, more: bool, last: u8) -> u8 {
         self.cell(state, self.last[usize::from(more) << 8 | usize::from(last)]).to_le_bytes()[0]
     }
 }

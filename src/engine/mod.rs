@@ -24,13 +24,13 @@ use std::iter;
 
 use memchr::{memchr, memchr_iter};
 
-use crate::engine::lanes::{Findings, Known, List, ListedLine, Reader, STRIPE_LEN, decides};
+use crate::engine::lanes::{Findings, Known, LaneReader, List, ListedLine, STRIPE_LEN, decides};
 use crate::engine::line_table::{Fact, OUTCOMES, Outcome};
 use crate::engine::table_scan::{Ended, each_outcome, outcomes, walk};
 use crate::example::Line;
-use crate::grammar::Verdict;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::scheme::{Scheme, Schemes};
+use crate::grammar::{Grammar, Verdict};
 use crate::lines::{cut, last_end, trim_terminator};
 use crate::place::Extent;
 use crate::place::Place;
@@ -127,23 +127,23 @@ pub(crate) struct Bulk {
 /// How many judged lines took which way through the engine. It depends on the kernel and is not part of a tally.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
-pub struct Ways {
+pub struct PathCounts {
     /// Lines counted in bulk.
-    pub plain: u64,
+    pub bulk: u64,
     /// Lines with a known verdict that were looked at one by one, for their scheme, advisories or defect.
-    pub attended: u64,
+    pub listed: u64,
     /// Lines that the table judged one by one.
-    pub hard: u64,
+    pub table: u64,
 }
 
-impl Ways {
+impl PathCounts {
     /// Adds the lines of `other`.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
         Self {
-            plain: self.plain + other.plain,
-            attended: self.attended + other.attended,
-            hard: self.hard + other.hard,
+            bulk: self.bulk + other.bulk,
+            listed: self.listed + other.listed,
+            table: self.table + other.table,
         }
     }
 }
@@ -183,30 +183,35 @@ thread_local! {
 /// # Panics
 ///
 /// If this machine does not have the kernel.
-pub(crate) fn sweep(sink: &mut impl LineSink, kernel: KernelId, body: &[u8], place: Place) -> Ways {
-    let mut sweeper = Sweeper { sink, schemes: Schemes::default(), ways: Ways::default() };
+pub(crate) fn scan_lines(
+    sink: &mut impl LineSink,
+    kernel: KernelId,
+    body: &[u8],
+    place: Place,
+) -> PathCounts {
+    let mut engine = Engine { sink, schemes: Schemes::default(), path_counts: PathCounts::default() };
     let missing = "the kernel is available";
     match kernel {
-        KernelId::Portable => sweeper.walk_all(body, place),
+        KernelId::Portable => engine.walk_all(body, place),
         #[cfg(target_arch = "x86_64")]
-        KernelId::Avx2 => sweeper.stream_all(Avx2::detect().expect(missing), body, place),
+        KernelId::Avx2 => engine.stream_all(Avx2::detect().expect(missing), body, place),
         #[cfg(target_arch = "x86_64")]
-        KernelId::Avx2Gfni => sweeper.stream_all(Gfni::detect().expect(missing), body, place),
+        KernelId::Avx2Gfni => engine.stream_all(Gfni::detect().expect(missing), body, place),
         #[cfg(target_arch = "x86_64")]
-        KernelId::Avx512 => sweeper.stream_all(Avx512::detect().expect(missing), body, place),
+        KernelId::Avx512 => engine.stream_all(Avx512::detect().expect(missing), body, place),
         #[cfg(not(target_arch = "x86_64"))]
         _ => panic!("{missing}"),
     }
-    sweeper.ways
+    engine.path_counts
 }
 
-struct Sweeper<'a, S> {
+struct Engine<'a, S> {
     sink: &'a mut S,
     schemes: Schemes,
-    ways: Ways,
+    path_counts: PathCounts,
 }
 
-impl<S: LineSink> Sweeper<'_, S> {
+impl<S: LineSink> Engine<'_, S> {
     /// Passes on all lines of `body`, which begins at `place`, by the bit streams.
     fn stream_all<K: Kernel>(&mut self, kernel: K, body: &[u8], place: Place) {
         let mut findings = FINDINGS.take();
@@ -231,11 +236,11 @@ impl<S: LineSink> Sweeper<'_, S> {
                 self.walk_all(piece, at);
                 (from, lines) = (offset + piece.len() as u64, 0);
             } else {
-                let hard_before = self.ways.hard;
+                let hard_before = self.path_counts.table;
                 let more = self.stream(kernel, &mut findings, &Piece::new(piece, K::LANES, at, lines));
                 lines += more;
                 // A short chunk predicts little about the next ones.
-                if piece.len() > PIECE / 4 && self.ways.hard - hard_before > more / 3 {
+                if piece.len() > PIECE / 4 && self.path_counts.table - hard_before > more / 3 {
                     WALKS_LEFT.set(WALKS_INSTEAD);
                 }
             }
@@ -254,7 +259,7 @@ impl<S: LineSink> Sweeper<'_, S> {
     /// Passes on all lines of a chunk. Returns how many lines it has.
     fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, piece: &Piece<'_>) -> u64 {
         let needs = self.sink.needs(piece.place);
-        let mut reader = Reader::new(kernel, &piece.lanes, needs.list, findings);
+        let mut reader = LaneReader::new(kernel, &piece.lanes, needs.list, findings);
         let mut lines_of_all = 0;
         let mut hard = Vec::new();
         // The stripes with lines that were counted in bulk and have a verdict without examples.
@@ -293,7 +298,7 @@ impl<S: LineSink> Sweeper<'_, S> {
         };
         self.sink.bulk(&bulk, findings.plain());
         let plain = findings.plain().map(|(.., lines)| lines).sum::<u64>();
-        self.ways.plain += plain;
+        self.path_counts.bulk += plain;
         lines_of_all += bulk.blank + plain;
         if !stripes.is_empty() {
             self.look_for_lacked(findings, piece, K::LANES, &stripes);
@@ -310,7 +315,7 @@ impl<S: LineSink> Sweeper<'_, S> {
     #[inline]
     fn bad(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, at: Option<usize>) {
         let number = || piece.number(findings, listed);
-        self.ways.attended += 1;
+        self.path_counts.listed += 1;
         self.sink.line(&piece.entry(listed, &number), piece.line(listed), Judged::Bad(at));
     }
 
@@ -361,10 +366,13 @@ impl<S: LineSink> Sweeper<'_, S> {
             let [outcome] = outcomes([line]);
             return self.hard(&entry, line, outcome);
         }
-        self.ways.attended += 1;
+        self.path_counts.listed += 1;
         // RFC 1738 and the draft have no lines without a scheme.
-        let verdict =
-            if scheme.name.is_some() { verdict } else { Verdict::from_bits(verdict.bits() & 0b1_1100) };
+        let verdict = if scheme.name.is_some() {
+            verdict
+        } else {
+            verdict.intersection(Verdict::since(Grammar::Rfc1808))
+        };
         let advisories = || {
             let mut advisories = Advisories::default();
             findings.each_noteworthy(listed, |at| advisories.add_at(scheme.known, line, at - listed.start));
@@ -382,7 +390,7 @@ impl<S: LineSink> Sweeper<'_, S> {
             offset += piece.len() as u64;
             at
         });
-        // Frequent verdicts get their examples at the start, so that the lines after it can be counted in bulk.
+        // HeavyHitters verdicts get their examples at the start, so that the lines after it can be counted in bulk.
         let beginning = &pieces[0][..last_end(&pieces[0][..pieces[0].len().min(BEGINNING)]).unwrap_or(0)];
         if self.sink.needs(place).examples != 0 {
             self.sink.search(beginning, place, None);
@@ -410,7 +418,7 @@ impl<S: LineSink> Sweeper<'_, S> {
             Fact::Plain(known, _) => Some((known, outcome.verdict, lines)),
             Fact::Look => None,
         });
-        self.ways.plain += plain.clone().map(|(.., lines)| lines).sum::<u64>();
+        self.path_counts.bulk += plain.clone().map(|(.., lines)| lines).sum::<u64>();
         self.sink.bulk(&Bulk { cr, ..Bulk::default() }, plain);
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
         for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
@@ -431,7 +439,7 @@ impl<S: LineSink> Sweeper<'_, S> {
         if line.is_empty() {
             self.sink.line(&entry, line, Judged::Blank);
         } else {
-            self.ways.attended += 1;
+            self.path_counts.listed += 1;
             self.sink.line(&entry, line, Judged::Outcome(outcome));
         }
     }
@@ -452,7 +460,7 @@ impl<S: LineSink> Sweeper<'_, S> {
         if line.is_empty() {
             self.sink.line(entry, line, Judged::Blank);
         } else {
-            self.ways.hard += 1;
+            self.path_counts.table += 1;
             self.sink.line(entry, line, Judged::Outcome(outcome));
         }
     }

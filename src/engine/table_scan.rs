@@ -9,7 +9,7 @@
 //! second pass finds the line ends and looks up their states. No branch depends on where lines end. Such a branch would
 //! be mispredicted about once per line, and a misprediction costs as much as walking over some twenty bytes.
 
-use crate::engine::line_table::{LineTable, State, outcome_by_bytes};
+use crate::engine::line_table::{LineState, LineTable, outcome_by_bytes};
 use crate::lines::trim_terminator;
 use crate::simd::{BLOCK, find_one};
 
@@ -41,7 +41,7 @@ pub(crate) fn outcomes<const N: usize>(lines: [&[u8]; N]) -> [u8; N] {
 fn outcomes_by_pairs<const N: usize>(table: &LineTable, lines: [&[u8]; N]) -> [u8; N] {
     let halves: [(&[[u8; 2]], &[u8]); N] = lines.map(<[u8]>::as_chunks);
     let together = halves.iter().map(|(pairs, _)| pairs.len()).min().unwrap_or(0);
-    let mut states = [State::START; N];
+    let mut states = [LineState::START; N];
     for at in 0..together {
         for (state, (pairs, _)) in states.iter_mut().zip(halves) {
             *state = table.after(*state, pairs[at]);
@@ -57,7 +57,7 @@ fn outcomes_by_pairs<const N: usize>(table: &LineTable, lines: [&[u8]; N]) -> [u
 /// A line that is being walked, and its remaining bytes.
 struct Walked<'a, L> {
     line: L,
-    state: State,
+    state: LineState,
     pairs: &'a [[u8; 2]],
     last: &'a [u8],
 }
@@ -65,7 +65,7 @@ struct Walked<'a, L> {
 impl<'a, L> Walked<'a, L> {
     fn new((line, bytes): (L, &'a [u8])) -> Self {
         let (pairs, last) = bytes.as_chunks();
-        Self { line, state: State::START, pairs, last }
+        Self { line, state: LineState::START, pairs, last }
     }
 
     /// The number of the outcome, once no pairs are left.
@@ -130,7 +130,7 @@ const STRIPE: usize = 8 * BLOCK;
 type Stripe = [u8; STRIPE];
 
 /// The state before each pair of bytes of a stripe, and the state at its end.
-type Trace = [State; STRIPE / 2 + 1];
+type Trace = [LineState; STRIPE / 2 + 1];
 
 /// How many pairs of each lane one iteration of the loop takes.
 const UNROLL: usize = 4;
@@ -170,10 +170,10 @@ fn walk_by_pairs<const N: usize>(
     lanes: [&[u8]; N],
     mut line: impl FnMut(usize, Ended),
 ) -> [u64; N] {
-    let mut states = [State::START; N];
-    let mut traces = [[State::START; STRIPE / 2 + 1]; N];
+    let mut states = [LineState::START; N];
+    let mut traces = [[LineState::START; STRIPE / 2 + 1]; N];
     let mut ends = [0; STRIPE + AT_ONCE];
-    let mut readers = lanes.map(|lane| Reader::new(table, lane));
+    let mut readers = lanes.map(|lane| LaneProgress::new(table, lane));
     // The last bytes of each lane are left for later, because its last line may lack the LF.
     let together = lanes.iter().map(|lane| lane.len().saturating_sub(1) / STRIPE * STRIPE).min().unwrap_or(0);
     for from in (0..together).step_by(STRIPE) {
@@ -210,7 +210,7 @@ fn walk_by_pairs<const N: usize>(
 fn walk_stripe<const N: usize>(
     table: &LineTable,
     stripes: [&Stripe; N],
-    states: &mut [State; N],
+    states: &mut [LineState; N],
     traces: &mut [Trace; N],
 ) {
     let mut now = *states;
@@ -238,7 +238,7 @@ const AT_ONCE: usize = 4;
 type Ends = [u32; STRIPE + AT_ONCE];
 
 /// How far the lines of a lane have been passed on.
-struct Reader<'a> {
+struct LaneProgress<'a> {
     table: &'a LineTable,
     lane: &'a [u8],
     lines: u64,
@@ -246,7 +246,7 @@ struct Reader<'a> {
     start: usize,
 }
 
-impl<'a> Reader<'a> {
+impl<'a> LaneProgress<'a> {
     fn new(table: &'a LineTable, lane: &'a [u8]) -> Self {
         Self { table, lane, lines: 0, start: 0 }
     }
@@ -325,20 +325,11 @@ mod tests {
     use crate::grammar::judge;
     use crate::grammar::scheme::find_known;
     use crate::lines::cut;
+    use crate::random::Random;
     use std::{fs, path::Path};
 
-    /// Pseudo-random numbers from a seed.
-    struct Random(u64);
-
-    impl Random {
-        fn below(&mut self, n: usize) -> usize {
-            self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
-            usize::try_from(self.0 >> 33).unwrap() % n
-        }
-
-        fn one_of(&mut self, bytes: &[u8]) -> u8 {
-            bytes[self.below(bytes.len())]
-        }
+    fn one_of(random: &mut Random, bytes: &[u8]) -> u8 {
+        bytes[random.below(bytes.len())]
     }
 
     /// All lines of the corpora.
@@ -375,7 +366,7 @@ mod tests {
         let lines = corpus_lines();
         let n_plain = lines.iter().filter(|line| check(line)).count();
         assert!(n_plain > lines.len() / 2, "{n_plain} of {}", lines.len());
-        let mut random = Random(1);
+        let mut random = Random::new(1);
         for line in lines.iter().cycle().take(400_000) {
             let mut line = line.clone();
             for _ in 0..=random.below(3) {
@@ -386,8 +377,10 @@ mod tests {
                     2 => b"%3b",
                     3 => [b"http://".as_slice(), b"HTTPS:", b"ftp://", b"File:", b"httpx:", b"a_b:"]
                         [random.below(6)],
-                    _ => &[random
-                        .one_of(b"::://////??##[]@@%%;=&+-._~!\"09afAFhtpsHTPS \\|^<\t\r\x00\x7f\x80\xff")],
+                    _ => &[one_of(
+                        &mut random,
+                        b"::://////??##[]@@%%;=&+-._~!\"09afAFhtpsHTPS \\|^<\t\r\x00\x7f\x80\xff",
+                    )],
                 };
                 let end = at + random.below(2).min(line.len() - at);
                 line.splice(at..end, text.iter().copied());
@@ -437,7 +430,7 @@ mod tests {
 
     #[test]
     fn lines_end_where_they_end() {
-        let mut random = Random(2);
+        let mut random = Random::new(2);
         for turn in 0..3000 {
             // Few line ends, many line ends, or long runs of CRs. The lengths are close to multiples of a stripe.
             let alphabet: &[u8] = match turn % 4 {
@@ -447,7 +440,7 @@ mod tests {
                 _ => b"\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\na",
             };
             let len = STRIPE * random.below(5) + random.below(8);
-            let text: Vec<u8> = (0..len).map(|_| random.one_of(alphabet)).collect();
+            let text: Vec<u8> = (0..len).map(|_| one_of(&mut random, alphabet)).collect();
             compare::<1>(&text);
             compare::<3>(&text);
         }

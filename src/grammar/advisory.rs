@@ -177,7 +177,7 @@ impl FromIterator<Advisory> for Advisories {
 
 /// The part of the line that the next byte belongs to.
 #[derive(Clone, Copy, PartialEq, Eq)]
-enum Place {
+enum LinePart {
     /// The first byte after the scheme.
     Start,
     /// The second byte, after a "/".
@@ -223,7 +223,7 @@ enum Escape {
 pub(crate) struct AdvisoryScan {
     /// The index of the scheme in [`KNOWN`].
     scheme: Option<usize>,
-    place: Place,
+    place: LinePart,
     found: Advisories,
     /// Whether bytes follow the first ":" of the authority; `None` before that ":".
     behind_colon: Option<bool>,
@@ -238,7 +238,7 @@ impl AdvisoryScan {
         let found = Advisories::default();
         Self {
             scheme,
-            place: Place::Start,
+            place: LinePart::Start,
             found,
             behind_colon: None,
             port: Port::None,
@@ -249,7 +249,7 @@ impl AdvisoryScan {
     /// Reads the next bytes. The first byte of the first call follows the scheme and its ":", or begins a line without scheme.
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
-            if self.place == Place::Rest && self.escape == Escape::None && byte != b'%' {
+            if self.place == LinePart::Rest && self.escape == Escape::None && byte != b'%' {
                 match memchr::memchr(b'%', bytes) {
                     Some(n) => bytes = &bytes[n..],
                     None => return,
@@ -263,17 +263,17 @@ impl AdvisoryScan {
 
     fn byte(&mut self, byte: u8) {
         self.place = match (self.place, byte) {
-            (Place::Start, b'/') => Place::SecondSlash,
-            (Place::SecondSlash, b'/') => Place::Authority,
-            (Place::Authority, b'/' | b'?' | b'#') => {
+            (LinePart::Start, b'/') => LinePart::SecondSlash,
+            (LinePart::SecondSlash, b'/') => LinePart::Authority,
+            (LinePart::Authority, b'/' | b'?' | b'#') => {
                 self.end_authority();
-                Place::Rest
+                LinePart::Rest
             }
-            (Place::Authority, byte) => {
+            (LinePart::Authority, byte) => {
                 self.authority_byte(byte);
-                Place::Authority
+                LinePart::Authority
             }
-            _ => Place::Rest,
+            _ => LinePart::Rest,
         };
         self.escape = match (self.escape, byte) {
             (_, b'%') => Escape::Open,
@@ -321,7 +321,7 @@ impl AdvisoryScan {
 
     /// Ends the line, and returns its advisories.
     pub(crate) fn finish(mut self) -> Advisories {
-        if self.place == Place::Authority {
+        if self.place == LinePart::Authority {
             self.end_authority();
         }
         self.found

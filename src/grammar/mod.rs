@@ -183,6 +183,18 @@ impl Verdict {
         Self(bits & 0b1_1111)
     }
 
+    /// The set of `grammar` and all later grammars.
+    #[cfg(feature = "scan")]
+    pub(crate) const fn since(grammar: Grammar) -> Self {
+        Self::from_bits(0b1_1111 << grammar as u8)
+    }
+
+    /// The grammars that are in both sets.
+    #[cfg(feature = "scan")]
+    pub(crate) const fn intersection(self, other: Self) -> Self {
+        Self(self.0 & other.0)
+    }
+
     /// All sets of grammars, in the order of their bits.
     pub(crate) fn all() -> impl Iterator<Item = Self> {
         (0..1 << Grammar::ALL.len()).map(Self::from_bits)

@@ -35,7 +35,7 @@ use crate::grammar::scheme::find_known;
 /// ```
 #[must_use]
 pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
-    let Some(text) = Text::new(line, cut) else { return Vec::new() };
+    let Some(text) = SearchText::new(line, cut) else { return Vec::new() };
     let mut secrets: Vec<_> = text.at_the_beginning().into_iter().collect();
     text.behind_slashes(&mut secrets);
     secrets
@@ -44,7 +44,7 @@ pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
 /// Returns the ranges of `text` that may be passwords, where `text` is from the middle of a line.
 pub(crate) fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     let mut secrets = Vec::new();
-    if let Some(text) = Text::new(text, cut) {
+    if let Some(text) = SearchText::new(text, cut) {
         text.behind_slashes(&mut secrets);
     }
     secrets
@@ -55,7 +55,7 @@ const OF_ADDRESSES: [&[u8]; 7] = [b"acct", b"im", b"pres", b"sip", b"sips", b"ta
 
 /// A delimiter, literal or percent-encoded.
 #[derive(Clone, Copy, PartialEq)]
-enum Kind {
+enum Delimiter {
     Slash,
     Backslash,
     Colon,
@@ -64,7 +64,7 @@ enum Kind {
 
 /// A delimiter and its range of bytes.
 struct Mark {
-    kind: Kind,
+    kind: Delimiter,
     start: usize,
     end: usize,
 }
@@ -73,10 +73,10 @@ impl Mark {
     /// Returns the delimiter at `start`. It may be encoded more than once: then its "%" is written "%25", and so on.
     fn at(text: &[u8], start: usize) -> Option<Self> {
         let kind = |byte| match byte {
-            b'/' => Some(Kind::Slash),
-            b'\\' => Some(Kind::Backslash),
-            b':' => Some(Kind::Colon),
-            b'@' => Some(Kind::At),
+            b'/' => Some(Delimiter::Slash),
+            b'\\' => Some(Delimiter::Backslash),
+            b':' => Some(Delimiter::Colon),
+            b'@' => Some(Delimiter::At),
             _ => None,
         };
         let byte = *text.get(start)?;
@@ -93,7 +93,7 @@ impl Mark {
     }
 
     fn is_slash(&self) -> bool {
-        matches!(self.kind, Kind::Slash | Kind::Backslash)
+        matches!(self.kind, Delimiter::Slash | Delimiter::Backslash)
     }
 
     fn is_encoded(&self) -> bool {
@@ -121,7 +121,7 @@ fn marks(text: &[u8], part: Range<usize>) -> impl Iterator<Item = Mark> {
 
 /// Returns the last "@" in the range `part` of `text`. An encoded one counts only if there is no literal one.
 fn last_at(text: &[u8], part: Range<usize>) -> Option<Mark> {
-    let at = |n: usize| Mark::at(text, part.start + n).filter(|mark| mark.kind == Kind::At);
+    let at = |n: usize| Mark::at(text, part.start + n).filter(|mark| mark.kind == Delimiter::At);
     let bytes = &text[part.clone()];
     memrchr(b'@', bytes).and_then(at).or_else(|| memrchr_iter(b'%', bytes).find_map(at))
 }
@@ -134,7 +134,7 @@ fn is_port(behind: &[u8]) -> bool {
 }
 
 /// The text to search.
-struct Text<'a> {
+struct SearchText<'a> {
     bytes: &'a [u8],
     /// Whether the line continues after `bytes`.
     cut: bool,
@@ -142,7 +142,7 @@ struct Text<'a> {
     last_at: usize,
 }
 
-impl<'a> Text<'a> {
+impl<'a> SearchText<'a> {
     /// Returns `None` if no part of `bytes` can be a password.
     fn new(bytes: &'a [u8], cut: bool) -> Option<Self> {
         // An encoded "@" counts only after the last literal one.
@@ -165,13 +165,13 @@ impl<'a> Text<'a> {
         let mut behind_colon = None;
         let authority = marks(text, 0..text.len()).find(|mark| {
             let found = mark.is_slash() && behind_colon == Some(mark.start);
-            behind_colon = (mark.kind == Kind::Colon).then_some(mark.end);
+            behind_colon = (mark.kind == Delimiter::Colon).then_some(mark.end);
             found
         });
         let end = authority.as_ref().map_or(text.len(), |slash| slash.start);
         let mut start = text.iter().take_while(|byte| b" \t<\"'(".contains(byte)).count();
         loop {
-            let colon = marks(text, start..end).find(|mark| mark.kind == Kind::Colon)?;
+            let colon = marks(text, start..end).find(|mark| mark.kind == Delimiter::Colon)?;
             let name = &text[start..colon.start];
             if memchr2(b'/', b'?', name).or_else(|| memchr(b'#', name)).is_some()
                 || is_port(&text[colon.end..])
@@ -207,7 +207,7 @@ impl<'a> Text<'a> {
                 secrets.extend(secret);
                 (start, delimited) = (end, None);
             } else {
-                let delimits = mark.is_slash() || mark.kind == Kind::Colon;
+                let delimits = mark.is_slash() || mark.kind == Delimiter::Colon;
                 delimited = delimits.then_some((mark.end, mark.is_encoded()));
             }
         }
@@ -217,10 +217,11 @@ impl<'a> Text<'a> {
     fn in_authority(&self, slash: &Mark) -> (Option<Range<usize>>, usize) {
         let (text, start) = (self.bytes, slash.end);
         // An authority after encoded slashes also ends at an encoded slash.
-        let ends = |mark: &Mark| mark.kind == Kind::Slash && (slash.is_encoded() || !mark.is_encoded());
+        let ends = |mark: &Mark| mark.kind == Delimiter::Slash && (slash.is_encoded() || !mark.is_encoded());
         let ending = marks(text, start..text.len()).find(ends);
         let end = ending.as_ref().map_or(text.len(), |mark| mark.start);
-        let colon = |from| marks(text, from..end).find(|mark| mark.kind == Kind::Colon).map(|mark| mark.end);
+        let colon =
+            |from| marks(text, from..end).find(|mark| mark.kind == Delimiter::Colon).map(|mark| mark.end);
         if self.cut && ending.is_none() {
             return (Some(colon(start).unwrap_or(end)..end), end);
         }

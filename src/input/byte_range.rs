@@ -149,7 +149,7 @@ impl<R: Read> Read for Span<R> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::slow::Slow;
+    use crate::input::slow_source::Slow;
 
     #[test]
     fn adjoining_ranges_hold_each_line_once() {

@@ -310,7 +310,7 @@ mod tests {
     use std::io::Write;
 
     use super::*;
-    use crate::input::slow::Slow;
+    use crate::input::slow_source::Slow;
 
     /// The lines of all chunks, with the parts of long lines joined.
     fn lines(mut pieces: Pieces<impl Read>) -> Vec<Vec<u8>> {

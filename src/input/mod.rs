@@ -12,7 +12,7 @@ mod mmap;
 mod file_list;
 mod chunks;
 #[cfg(test)]
-mod slow;
+mod slow_source;
 mod byte_range;
 mod directory;
 mod progress_reader;
@@ -26,7 +26,7 @@ pub(crate) use codec::{Meter, Unpacked};
 pub use directory::Walk;
 pub use file_list::Separator;
 pub(crate) use mmap::{Mapped, Window};
-pub(crate) use progress_reader::Told;
+pub(crate) use progress_reader::ProgressReader;
 pub use source::Input;
 pub(crate) use source::Opened;
 

@@ -66,17 +66,17 @@ impl<R: Read> Read for Stoppable<R> {
         if self.watch.is_stopped() {
             return Err(Stopped.into());
         }
-        Told { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)
+        ProgressReader { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)
     }
 }
 
 /// A source whose reads are reported to a watch, but which the watch does not stop.
-pub(crate) struct Told<'a, R> {
+pub(crate) struct ProgressReader<'a, R> {
     pub(crate) source: R,
     pub(crate) watch: Option<&'a Watch>,
 }
 
-impl<R: Read> Read for Told<'_, R> {
+impl<R: Read> Read for ProgressReader<'_, R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         let n = self.source.read(buffer)?;
         if let Some(watch) = self.watch {
@@ -96,7 +96,7 @@ struct Waiting<R> {
 
 impl<R: Read> Waiting<R> {
     fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = Told { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)?;
+        let n = ProgressReader { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)?;
         if n == 0 && self.watch.is_stopped() { Err(Stopped.into()) } else { Ok(n) }
     }
 }

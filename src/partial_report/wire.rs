@@ -275,7 +275,7 @@ mod tests {
     use super::*;
     use crate::input::Input;
     use crate::partial_report::Identity;
-    use crate::run::{Effort, Part, Reading, scan_parts};
+    use crate::run::{ExecOptions, Part, Reading, scan_parts};
     use crate::scan::Options;
 
     /// Collects the JSON pointers of all numbers in a document.
@@ -308,7 +308,7 @@ mod tests {
         (options.top.hosts, options.top.ports, options.top.tlds) = (5, 5, 5);
         let reading = Reading::default();
         let parts = [Part::whole(0)];
-        let found = scan_parts(&inputs, &parts, &reading, &options, &Effort::default());
+        let found = scan_parts(&inputs, &parts, &reading, &options, &ExecOptions::default());
         let identities = [Identity { number: Some(0), name: "x".to_owned() }];
         let settings = Settings::new(&options, &reading, None, false);
         let partial = Partial::new(&found, &parts, &identities, Some(2), settings).unwrap();

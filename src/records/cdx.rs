@@ -17,7 +17,7 @@ use super::{
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_field_names, reason = "these are columns")]
 pub(super) struct Columns {
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedColumn>,
     delimiter: u8,
     /// The number of columns up to the last wanted one.
     n_columns: usize,
@@ -26,7 +26,7 @@ pub(super) struct Columns {
 }
 
 #[derive(Clone, Debug)]
-struct Wanted {
+struct WantedColumn {
     /// Its letter in the header; `None` if it is wanted by number.
     letter: Option<u8>,
     /// Its index, from 0; `None` if the header does not name it.
@@ -40,18 +40,18 @@ impl Columns {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         let column = |(n, field): (usize, &Selector)| match field {
             Selector::Number(number) => {
-                Ok(Wanted { letter: None, index: Some(number.checked_sub(1).ok_or(n)?) })
+                Ok(WantedColumn { letter: None, index: Some(number.checked_sub(1).ok_or(n)?) })
             }
             Selector::Name(name) => match name.as_bytes() {
-                b"url" => Ok(Wanted::by_letter(b'a')),
-                &[letter] => Ok(Wanted::by_letter(letter)),
+                b"url" => Ok(WantedColumn::by_letter(b'a')),
+                &[letter] => Ok(WantedColumn::by_letter(letter)),
                 _ => Err(n),
             },
             Selector::Pointer(_) => Err(n),
         };
         let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
         if wanted.is_empty() {
-            wanted.push(Wanted::by_letter(b'a'));
+            wanted.push(WantedColumn::by_letter(b'a'));
         }
         let mut columns = Self { wanted, delimiter: b' ', n_columns: 0, columns: Vec::new() };
         columns.count();
@@ -149,7 +149,7 @@ impl Columns {
     }
 }
 
-impl Wanted {
+impl WantedColumn {
     fn by_letter(letter: u8) -> Self {
         Self { letter: Some(letter), index: (letter == b'a').then_some(DEFAULT_INDEX) }
     }

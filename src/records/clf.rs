@@ -7,12 +7,12 @@ use super::{BadCause, Miss, Outcome, Part, Parts, Record, Role, Selector};
 
 /// Which fields are wanted.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Wanted {
+pub(super) struct WantedFields {
     request: bool,
     referer: bool,
 }
 
-impl Wanted {
+impl WantedFields {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         let mut wanted = Self { request: fields.is_empty(), referer: fields.is_empty() };
         for (n, field) in fields.iter().enumerate() {

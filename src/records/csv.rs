@@ -14,7 +14,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::quote_parity::{AT_ONCE, whole_records};
-use super::separators::{Marks, Place, Set};
+use super::separators::{Marks, SeparatorPosition, Set};
 use super::{
     BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip, first_line,
     without_end,
@@ -25,14 +25,14 @@ use crate::lines::{last_end, trim_terminator};
 #[derive(Clone, Debug)]
 pub(super) struct Table {
     delimiter: u8,
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedColumn>,
     header: Header,
     /// Each record that begins before this offset of the input is a single line.
     alone_until: u64,
 }
 
 #[derive(Clone, Debug)]
-struct Wanted {
+struct WantedColumn {
     name: Option<Vec<u8>>,
     /// Its index, from 0; `None` if the header does not name it.
     index: Option<usize>,
@@ -59,16 +59,16 @@ impl Table {
     pub(super) fn new(delimiter: u8, fields: &[Selector]) -> Result<Self, usize> {
         let column = |(n, field): (usize, &Selector)| match field {
             Selector::Name(name) => {
-                Ok(Wanted { name: Some(name.clone().into_bytes()), index: None, cell: None })
+                Ok(WantedColumn { name: Some(name.clone().into_bytes()), index: None, cell: None })
             }
             Selector::Number(number) => {
-                Ok(Wanted { name: None, index: Some(number.checked_sub(1).ok_or(n)?), cell: None })
+                Ok(WantedColumn { name: None, index: Some(number.checked_sub(1).ok_or(n)?), cell: None })
             }
             Selector::Pointer(_) => Err(n),
         };
         let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
         if wanted.is_empty() {
-            wanted.push(Wanted { name: Some(b"url".to_vec()), index: None, cell: None });
+            wanted.push(WantedColumn { name: Some(b"url".to_vec()), index: None, cell: None });
         }
         let has_names = wanted.iter().any(|wanted| wanted.name.is_some());
         let header = if has_names { Header::Awaited { comment: Vec::new() } } else { Header::Known };
@@ -271,7 +271,7 @@ impl Table {
         &self,
         bytes: &'a [u8],
         at: usize,
-        wanted: &Wanted,
+        wanted: &WantedColumn,
         cell: Option<Cell>,
         parts: &mut Parts<'_, 'a>,
     ) -> Outcome {
@@ -440,7 +440,7 @@ fn walk(
 #[inline(always)]
 fn step_over_quotes(
     marks: &mut Marks<'_>,
-    place: &mut Place,
+    place: &mut SeparatorPosition,
     bytes: &[u8],
     lines: &mut u32,
 ) -> Option<usize> {

@@ -385,7 +385,7 @@ enum Pending {
 #[derive(Clone, Debug)]
 pub struct Reader {
     format: Format,
-    kind: Kind,
+    kind: FormatState,
     offset: u64,
     line: u64,
     pending: Pending,
@@ -394,13 +394,13 @@ pub struct Reader {
 
 /// The state that each format needs.
 #[derive(Clone, Debug)]
-enum Kind {
+enum FormatState {
     Lines,
     Cdxj(Vec<json::Path>),
     Cdx(cdx::Columns),
     Warc(warc::Headers),
     Wat,
-    Clf(clf::Wanted),
+    Clf(clf::WantedFields),
     W3c(w3c::Columns),
     Alb,
     JsonLines(Vec<json::Path>),
@@ -424,17 +424,17 @@ impl Reader {
     pub fn with_fields(format: Format, fields: &[Selector]) -> Result<Self, FieldError> {
         let refuse = |n: usize| FieldError::new(format, fields.get(n));
         let kind = match format {
-            Format::Lines => fields.is_empty().then_some(Kind::Lines).ok_or(0),
-            Format::Cdxj => json::Path::all(fields).map(Kind::Cdxj),
-            Format::Cdx => cdx::Columns::new(fields).map(Kind::Cdx),
-            Format::Warc => warc::Headers::new(fields).map(Kind::Warc),
-            Format::Wat => fields.is_empty().then_some(Kind::Wat).ok_or(0),
-            Format::Clf => clf::Wanted::new(fields).map(Kind::Clf),
-            Format::W3c => w3c::Columns::new(fields).map(Kind::W3c),
-            Format::Alb => alb::check(fields).map(|()| Kind::Alb),
-            Format::JsonLines => json::Path::all(fields).map(Kind::JsonLines),
-            Format::Csv => csv::Table::new(b',', fields).map(Kind::Csv),
-            Format::Tsv => csv::Table::new(b'\t', fields).map(Kind::Csv),
+            Format::Lines => fields.is_empty().then_some(FormatState::Lines).ok_or(0),
+            Format::Cdxj => json::Path::all(fields).map(FormatState::Cdxj),
+            Format::Cdx => cdx::Columns::new(fields).map(FormatState::Cdx),
+            Format::Warc => warc::Headers::new(fields).map(FormatState::Warc),
+            Format::Wat => fields.is_empty().then_some(FormatState::Wat).ok_or(0),
+            Format::Clf => clf::WantedFields::new(fields).map(FormatState::Clf),
+            Format::W3c => w3c::Columns::new(fields).map(FormatState::W3c),
+            Format::Alb => alb::check(fields).map(|()| FormatState::Alb),
+            Format::JsonLines => json::Path::all(fields).map(FormatState::JsonLines),
+            Format::Csv => csv::Table::new(b',', fields).map(FormatState::Csv),
+            Format::Tsv => csv::Table::new(b'\t', fields).map(FormatState::Csv),
             Format::Parquet => Err(0),
         };
         let kind = kind.map_err(refuse)?;
@@ -540,8 +540,8 @@ impl Reader {
     }
 
     fn cut_body(&mut self, body: &[u8], offset: u64, ended: bool) -> usize {
-        if matches!(self.kind, Kind::Warc(_) | Kind::Wat) {
-            let with_bodies = matches!(self.kind, Kind::Wat);
+        if matches!(self.kind, FormatState::Warc(_) | FormatState::Wat) {
+            let with_bodies = matches!(self.kind, FormatState::Wat);
             let (len, pending) = warc::cut(body, self.pending, with_bodies, ended);
             if len > 0 {
                 self.pending = pending;
@@ -556,12 +556,12 @@ impl Reader {
         }
         let rest = &body[from..];
         let len = match &mut self.kind {
-            Kind::Csv(table) => table.cut(rest, offset + from as u64, ended),
+            FormatState::Csv(table) => table.cut(rest, offset + from as u64, ended),
             kind => {
                 let end = if ended { rest.len() } else { last_end(rest).unwrap_or(0) };
                 match kind {
-                    Kind::Cdx(columns) => columns.learn(&rest[..end]),
-                    Kind::W3c(columns) => columns.learn(&rest[..end]),
+                    FormatState::Cdx(columns) => columns.learn(&rest[..end]),
+                    FormatState::W3c(columns) => columns.learn(&rest[..end]),
                     _ => {}
                 }
                 end
@@ -577,7 +577,7 @@ impl Reader {
     /// Whether the next bytes may belong to no record.
     #[inline]
     fn has_gaps(&self) -> bool {
-        self.pending != Pending::Nothing || matches!(self.kind, Kind::Warc(_) | Kind::Wat)
+        self.pending != Pending::Nothing || matches!(self.kind, FormatState::Warc(_) | FormatState::Wat)
     }
 
     /// Skips bytes at the start of `bytes` that belong to no record. Returns their number.
@@ -601,7 +601,7 @@ impl Reader {
                 len = garbage;
             }
         }
-        if self.pending == Pending::Nothing && matches!(self.kind, Kind::Warc(_) | Kind::Wat) {
+        if self.pending == Pending::Nothing && matches!(self.kind, FormatState::Warc(_) | FormatState::Wat) {
             len += warc::padding(&bytes[len..]);
         }
         self.offset += len as u64;
@@ -758,7 +758,7 @@ impl<'a> Records<'_, 'a> {
     }
 }
 
-impl Kind {
+impl FormatState {
     /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines and WARC do not use
     /// them.
     fn separators(&self) -> separators::Set {

@@ -26,12 +26,12 @@ pub(super) struct Marks<'a> {
     found: [u64; BLOCKS],
     /// Where the current window begins, or [`NONE`].
     window: usize,
-    place: Place,
+    place: SeparatorPosition,
 }
 
 /// A position among the marks. Code that takes several steps uses a copy, which stays in registers.
 #[derive(Clone, Copy, Debug)]
-pub(super) struct Place {
+pub(super) struct SeparatorPosition {
     /// The marks of a block that are still to come, one bit each.
     bits: u64,
     /// Where the block begins.
@@ -42,7 +42,7 @@ impl<'a> Marks<'a> {
     /// The marks of `set` in `bytes`, with the position at the start.
     pub(super) fn new(set: Set, bytes: &'a [u8]) -> Self {
         // Before the first block, so that nothing is searched before the first step.
-        let place = Place { bits: 0, block: 0_usize.wrapping_sub(BLOCK) };
+        let place = SeparatorPosition { bits: 0, block: 0_usize.wrapping_sub(BLOCK) };
         Self { bytes, set, found: [0; BLOCKS], window: NONE, place }
     }
 
@@ -54,19 +54,19 @@ impl<'a> Marks<'a> {
 
     /// The current position.
     #[inline(always)]
-    pub(super) fn place(&self) -> Place {
+    pub(super) fn place(&self) -> SeparatorPosition {
         self.place
     }
 
     /// Continues at a position that [`Marks::next`] has reached.
     #[inline(always)]
-    pub(super) fn go_to(&mut self, place: Place) {
+    pub(super) fn go_to(&mut self, place: SeparatorPosition) {
         self.place = place;
     }
 
     /// Returns where the next mark is, and moves past it. After the last mark, returns the length of the bytes.
     #[inline(always)]
-    pub(super) fn next(&mut self, place: &mut Place) -> usize {
+    pub(super) fn next(&mut self, place: &mut SeparatorPosition) -> usize {
         while place.bits == 0 {
             let block = place.block.wrapping_add(BLOCK);
             if block >= self.bytes.len() {
@@ -75,7 +75,7 @@ impl<'a> Marks<'a> {
             if block.is_multiple_of(WINDOW) {
                 self.fill(block);
             }
-            *place = Place { bits: self.found[block / BLOCK % BLOCKS], block };
+            *place = SeparatorPosition { bits: self.found[block / BLOCK % BLOCKS], block };
         }
         let mark = place.block + place.bits.trailing_zeros() as usize;
         place.bits &= place.bits - 1;
@@ -97,13 +97,13 @@ impl<'a> Marks<'a> {
         if bits != 0 {
             return at + bits.trailing_zeros() as usize;
         }
-        let mut place = Place { bits, block: at - at % BLOCK };
+        let mut place = SeparatorPosition { bits, block: at - at % BLOCK };
         self.next(&mut place)
     }
 
     /// Moves past the next LF. Returns the position after it, or the end of the bytes.
     #[inline(always)]
-    pub(super) fn line_end(&mut self, place: &mut Place) -> usize {
+    pub(super) fn line_end(&mut self, place: &mut SeparatorPosition) -> usize {
         loop {
             let mark = self.next(place);
             match self.bytes.get(mark) {
@@ -121,7 +121,7 @@ impl<'a> Marks<'a> {
             self.fill(window);
         }
         let bits = self.found[at / BLOCK % BLOCKS] & u64::MAX << (at % BLOCK);
-        self.place = Place { bits, block: at - at % BLOCK };
+        self.place = SeparatorPosition { bits, block: at - at % BLOCK };
     }
 
     /// Changes the set to search for, if it is another. `at` is the current position.

@@ -19,7 +19,7 @@ use crate::lines::trim_terminator;
 #[derive(Clone, Debug)]
 #[allow(clippy::struct_field_names, reason = "these are columns")]
 pub(super) struct Columns {
-    wanted: Vec<Wanted>,
+    wanted: Vec<WantedColumn>,
     /// Whether these are the default columns. Then a header need not name them all.
     by_default: bool,
     has_header: bool,
@@ -31,7 +31,7 @@ pub(super) struct Columns {
 
 /// A wanted column. Its index is from 0, and `None` if the header does not name it.
 #[derive(Clone, Debug)]
-enum Wanted {
+enum WantedColumn {
     /// The path, and the query after it.
     Request {
         stem: Option<usize>,
@@ -50,15 +50,17 @@ const FIELDS: &[u8] = b"#Fields:";
 impl Columns {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         let column = |(n, field): (usize, &Selector)| match field {
-            Selector::Name(name) if name == "request" => Ok(Wanted::Request { stem: None, query: None }),
-            Selector::Name(name) if name == "referer" => Ok(Wanted::Referer(None)),
-            Selector::Name(name) => Ok(Wanted::Name(name.clone().into_bytes(), None)),
-            Selector::Number(number) => number.checked_sub(1).map(Wanted::Number).ok_or(n),
+            Selector::Name(name) if name == "request" => {
+                Ok(WantedColumn::Request { stem: None, query: None })
+            }
+            Selector::Name(name) if name == "referer" => Ok(WantedColumn::Referer(None)),
+            Selector::Name(name) => Ok(WantedColumn::Name(name.clone().into_bytes(), None)),
+            Selector::Number(number) => number.checked_sub(1).map(WantedColumn::Number).ok_or(n),
             Selector::Pointer(_) => Err(n),
         };
         let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
         if wanted.is_empty() {
-            wanted = vec![Wanted::Request { stem: None, query: None }, Wanted::Referer(None)];
+            wanted = vec![WantedColumn::Request { stem: None, query: None }, WantedColumn::Referer(None)];
         }
         let mut columns = Self {
             wanted,
@@ -87,25 +89,25 @@ impl Columns {
         let place = |wanted: &[u8]| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         for wanted in &mut self.wanted {
             match wanted {
-                Wanted::Request { stem, query } => {
+                WantedColumn::Request { stem, query } => {
                     (*stem, *query) = (place(b"cs-uri-stem"), place(b"cs-uri-query"));
                     if stem.is_none() {
                         (*stem, *query) = (place(b"cs-uri"), None);
                     }
                 }
-                Wanted::Referer(index) => *index = place(b"cs(Referer)"),
-                Wanted::Name(name, index) => *index = place(name),
-                Wanted::Number(_) => {}
+                WantedColumn::Referer(index) => *index = place(b"cs(Referer)"),
+                WantedColumn::Name(name, index) => *index = place(name),
+                WantedColumn::Number(_) => {}
             }
         }
         self.count();
     }
 
     fn count(&mut self) {
-        let last = |wanted: &Wanted| match wanted {
-            Wanted::Request { stem, query } => *stem.max(query),
-            Wanted::Referer(index) | Wanted::Name(_, index) => *index,
-            Wanted::Number(index) => Some(*index),
+        let last = |wanted: &WantedColumn| match wanted {
+            WantedColumn::Request { stem, query } => *stem.max(query),
+            WantedColumn::Referer(index) | WantedColumn::Name(_, index) => *index,
+            WantedColumn::Number(index) => Some(*index),
         };
         self.n_columns = self.wanted.iter().filter_map(last).max().map_or(0, |index| index + 1);
     }
@@ -185,10 +187,10 @@ impl Columns {
         let mut has_column = false;
         for wanted in &self.wanted {
             let (role, index, query) = match wanted {
-                Wanted::Request { stem, query } => (Role::Request, *stem, *query),
-                Wanted::Referer(index) => (Role::Referer, *index, None),
-                Wanted::Name(_, index) => (Role::Url, *index, None),
-                Wanted::Number(index) => (Role::Url, Some(*index), None),
+                WantedColumn::Request { stem, query } => (Role::Request, *stem, *query),
+                WantedColumn::Referer(index) => (Role::Referer, *index, None),
+                WantedColumn::Name(_, index) => (Role::Url, *index, None),
+                WantedColumn::Number(index) => (Role::Url, Some(*index), None),
             };
             let Some(index) = index else {
                 match (self.has_header, self.by_default) {

@@ -6,7 +6,7 @@ use std::sync::Mutex;
 
 #[cfg(feature = "parquet")]
 use super::parquet::TablePiece;
-use super::{Effort, Scanned, lock};
+use super::{ExecOptions, Scanned, lock};
 use crate::input::{Bytes, Piece};
 use crate::place::Place;
 use crate::records::Reader;
@@ -19,7 +19,7 @@ use crate::tally::Tally;
 /// Counts chunks of any inputs, on several threads at once.
 pub(super) struct Counter<'a> {
     pub(super) options: &'a Options,
-    pub(super) effort: &'a Effort,
+    pub(super) exec: &'a ExecOptions,
     pub(super) gatherer: Gatherer<'a>,
 }
 
@@ -54,8 +54,8 @@ impl Long {
 }
 
 impl<'a> Counter<'a> {
-    pub(super) fn new(options: &'a Options, effort: &'a Effort) -> Self {
-        Self { options, effort, gatherer: Gatherer::new(options, effort.kernel) }
+    pub(super) fn new(options: &'a Options, exec: &'a ExecOptions) -> Self {
+        Self { options, exec, gatherer: Gatherer::new(options, exec.kernel) }
     }
 
     /// Splits the next chunk of an input into its bytes and their content. Parts of a long line are counted at once, and
@@ -73,7 +73,7 @@ impl<'a> Counter<'a> {
                 let place = Place { input, offset: bytes.offset };
                 let line = long.line.get_or_insert_with(|| LongLine::new(place, self.options));
                 line.feed(bytes.get());
-                self.effort.judged(u64::from(end));
+                self.exec.judged(u64::from(end));
                 if let Some(line) = long.line.take_if(|_| end) {
                     *tally = std::mem::take(tally).merge(line.finish());
                 }
@@ -91,14 +91,14 @@ impl<'a> Counter<'a> {
         match content {
             Content::Lines => {
                 let before = scanned.tally.lines();
-                scan_into(&mut scanned.tally, self.effort.kernel, bytes, place, self.options);
-                self.effort.judged(scanned.tally.lines() - before);
+                scan_into(&mut scanned.tally, self.exec.kernel, bytes, place, self.options);
+                self.exec.judged(scanned.tally.lines() - before);
             }
             Content::Records { mut reader, is_last } => {
                 let tally = std::mem::take(&mut scanned.tally);
                 let (tally, records) = self.gatherer.gather(tally, &mut reader, bytes, is_last, place.input);
                 scanned.tally = tally;
-                self.effort.judged(records.n_fields());
+                self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);
             }
             #[cfg(feature = "parquet")]
@@ -107,7 +107,7 @@ impl<'a> Counter<'a> {
                 let (fields, run) = (piece.fields(bytes), piece.run(place.input));
                 let (tally, records) = self.gatherer.gather_fields(tally, fields, run, piece.first_row());
                 scanned.tally = tally;
-                self.effort.judged(records.n_fields());
+                self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);
             }
         }

@@ -21,7 +21,7 @@ use std::thread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::input::{Codec, Input, Opened, Sizes, Told};
+use crate::input::{Codec, Input, Opened, ProgressReader, Sizes};
 use crate::lines::beginning_in;
 use crate::place::Place;
 use crate::progress::Watch;
@@ -31,7 +31,7 @@ use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records};
-use crate::scan::{Options, Ways, scan_into};
+use crate::scan::{Options, PathCounts, scan_into};
 use crate::simd::KernelId;
 use crate::tally::Tally;
 use count_chunk::Counter;
@@ -40,7 +40,7 @@ pub use range::{Part, ScannedParts, scan_parts};
 /// How the work is done. No setting changes a count.
 #[derive(Clone, Debug)]
 #[non_exhaustive]
-pub struct Effort {
+pub struct ExecOptions {
     /// How many threads judge lines. 0 means as many as the machine runs at once.
     pub threads: usize,
     /// Bytes of a file in one shard, and bytes of a stream in one chunk.
@@ -59,7 +59,7 @@ pub struct Effort {
     leaves_open: bool,
 }
 
-impl Default for Effort {
+impl Default for ExecOptions {
     fn default() -> Self {
         Self {
             threads: 0,
@@ -73,7 +73,7 @@ impl Default for Effort {
     }
 }
 
-impl Effort {
+impl ExecOptions {
     fn sizes(&self) -> Sizes {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The last line of a shard mostly ends a little after the shard.
@@ -81,8 +81,8 @@ impl Effort {
     }
 
     /// The source, with its reads reported to the watch.
-    fn told<R>(&self, source: R) -> Told<'_, R> {
-        Told { source, watch: self.watch.as_ref() }
+    fn told<R>(&self, source: R) -> ProgressReader<'_, R> {
+        ProgressReader { source, watch: self.watch.as_ref() }
     }
 
     /// Reports to the watch that `bytes` more bytes have been read.
@@ -151,9 +151,9 @@ impl Scanned {
     }
 
     /// Marks an input as ended, after it has been read as far as possible.
-    fn ended(mut self, input: u32, options: &Options, effort: &Effort) -> Self {
+    fn ended(mut self, input: u32, options: &Options, exec: &ExecOptions) -> Self {
         let has_failed = || self.failures.iter().any(|failure| failure.input == input);
-        if options.wanted().ends() && !effort.leaves_open && !has_failed() {
+        if options.wanted().ends() && !exec.leaves_open && !has_failed() {
             self.tally.end(input);
         }
         self
@@ -173,32 +173,32 @@ impl Scanned {
 
 /// Judges and counts all lines of all inputs.
 ///
-/// The result does not depend on `effort`. Memory is bounded by the number of threads, whatever the inputs are. An input
+/// The result does not depend on `exec`. Memory is bounded by the number of threads, whatever the inputs are. An input
 /// that cannot be read is named in the result and does not stop the others. Compressed inputs are decoded, and their
-/// decoded lines are counted. If [`Effort::watch`] was stopped, the result has the beginning of each input, and a failure
+/// decoded lines are counted. If [`ExecOptions::watch`] was stopped, the result has the beginning of each input, and a failure
 /// for each input that was not read to its end.
 ///
 /// ```no_run
-/// use urlsift::run::{Effort, scan_inputs};
+/// use urlsift::run::{ExecOptions, scan_inputs};
 /// use urlsift::{input, scan};
 ///
 /// let inputs = input::list(&["urls.txt".into()]);
-/// let scanned = scan_inputs(&inputs, &scan::Options::default(), &Effort::default());
+/// let scanned = scan_inputs(&inputs, &scan::Options::default(), &ExecOptions::default());
 /// println!("{} lines", scanned.tally.lines());
 /// ```
 #[must_use]
-pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scanned {
-    scan_records(inputs, &Reading::of(Format::Lines), options, effort)
+pub fn scan_inputs(inputs: &[Input], options: &Options, exec: &ExecOptions) -> Scanned {
+    scan_records(inputs, &Reading::of(Format::Lines), options, exec)
 }
 
 /// Judges and counts all URLs in the records of all inputs. Lists are counted as by [`scan_inputs`].
 ///
 /// An example in the tally has the place of its field in the input, and the number of its record's first line. The runs
-/// of the tally, and the lines in them, are those of the input. The result does not depend on `effort`. Memory is mostly
+/// of the tally, and the lines in them, are those of the input. The result does not depend on `exec`. Memory is mostly
 /// some megabytes per thread. It is at most a few times [`MAX_RECORD_LEN`](crate::records::MAX_RECORD_LEN) per thread.
 ///
 /// ```
-/// use urlsift::run::{Effort, Reading, scan_records};
+/// use urlsift::run::{ExecOptions, Reading, scan_records};
 /// use urlsift::records::Format;
 /// use urlsift::{Grammar, input, scan};
 ///
@@ -206,16 +206,16 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, effort: &Effort) -> Scan
 /// # let path = directory.path().join("index.cdxj");
 /// # std::fs::write(&path, "org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\"}\n")?;
 /// let inputs = input::list(&[path]);
-/// let scanned = scan_records(&inputs, &Reading::default(), &scan::Options::default(), &Effort::default());
+/// let scanned = scan_records(&inputs, &Reading::default(), &scan::Options::default(), &ExecOptions::default());
 /// let (0, records) = &scanned.records[0] else { panic!("the first input") };
 /// assert_eq!((records.format, records.counts.read()), (Format::Cdxj, 1));
 /// assert_eq!(scanned.tally.judged().accepted(Grammar::Rfc3986), 0);
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[must_use]
-pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, effort: &Effort) -> Scanned {
+pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, exec: &ExecOptions) -> Scanned {
     let numbered = inputs.iter().enumerate().map(|(n, input)| (number(n), input)).collect();
-    scan_numbered(numbered, reading, options, effort)
+    scan_numbered(numbered, reading, options, exec)
 }
 
 /// Does the work of [`scan_records`] for inputs that have these numbers.
@@ -223,15 +223,15 @@ fn scan_numbered<'a>(
     inputs: Vec<(u32, &'a Input)>,
     reading: &Reading,
     options: &Options,
-    effort: &Effort,
+    exec: &ExecOptions,
 ) -> Scanned {
-    let counter = Counter::new(options, effort);
+    let counter = Counter::new(options, exec);
     // All files are scanned at once. Files that are read from their start follow, and then the inputs whose reads may
     // block.
     let (streams, files): (Vec<_>, Vec<_>) = inputs.into_iter().partition(|(_, input)| input.may_wait());
     let from_start = Mutex::new(Vec::new());
     let scan_one =
-        |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, effort) {
+        |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, exec) {
             Ok(Access::Small(source, reader)) => {
                 shards::scan_small(scanned, source, number, reader, &counter)
             }
@@ -246,7 +246,7 @@ fn scan_numbered<'a>(
         };
     let scan_files =
         || files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
-    let mut all = in_pool(effort.n_threads(), scan_files);
+    let mut all = in_pool(exec.n_threads(), scan_files);
     let mut from_start = from_start.into_inner().unwrap_or_else(PoisonError::into_inner);
     from_start.sort_unstable_by_key(|file| file.number);
     all = all.merge(sequential::scan_files(&from_start, reading, &counter));
@@ -278,8 +278,8 @@ impl Access {
     ///
     /// # Errors
     /// When the file cannot be opened, or its format cannot have the requested fields.
-    fn of(input: &Input, reading: &Reading, effort: &Effort) -> io::Result<Self> {
-        let Opened::File(mut file, len) = input.open(effort.watch.as_ref())? else {
+    fn of(input: &Input, reading: &Reading, exec: &ExecOptions) -> io::Result<Self> {
+        let Opened::File(mut file, len) = input.open(exec.watch.as_ref())? else {
             return Ok(Self::FromStart { is_table: false });
         };
         let (format, head) = reading.look(&mut file);
@@ -287,7 +287,7 @@ impl Access {
             return Ok(Self::FromStart { is_table: true });
         }
         let reader = reading.reader(format)?;
-        Ok(if len <= effort.shard_len as u64 {
+        Ok(if len <= exec.shard_len as u64 {
             Self::Small(Box::new(head.then(file)), reader)
         } else if format.is_cut_at_lines() {
             Self::Shards(file, len, reader)
@@ -300,15 +300,15 @@ impl Access {
 /// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. Also returns how
 /// many lines took which way through the engine.
 ///
-/// The tally is the same as that of [`scan`](crate::scan()), for any effort. If the calling thread belongs to a rayon
-/// pool with as many threads as `effort` says, the work is done there. Otherwise a new pool does it.
+/// The tally is the same as that of [`scan`](crate::scan()), for any exec. If the calling thread belongs to a rayon
+/// pool with as many threads as `exec` says, the work is done there. Otherwise a new pool does it.
 ///
 /// ```
-/// use urlsift::run::{Effort, scan_memory};
+/// use urlsift::run::{ExecOptions, scan_memory};
 /// use urlsift::scan::{Options, scan};
 ///
 /// let bytes = b"http://example.org/\nftp://example.org/a;b\n".repeat(1000);
-/// let (tally, _) = scan_memory(&bytes, &Options::default(), &Effort::default());
+/// let (tally, _) = scan_memory(&bytes, &Options::default(), &ExecOptions::default());
 /// assert_eq!(tally, scan(&bytes, &Options::default()));
 /// ```
 ///
@@ -316,19 +316,20 @@ impl Access {
 ///
 /// When the machine does not have the kernel.
 #[must_use]
-pub fn scan_memory(bytes: &[u8], options: &Options, effort: &Effort) -> (Tally, Ways) {
-    let shard_len = effort.shard_len.max(1);
-    let scan_one = |(mut tally, ways): (Tally, Ways), n: usize| {
+pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
+    let shard_len = exec.shard_len.max(1);
+    let scan_one = |(mut tally, path_counts): (Tally, PathCounts), n: usize| {
         let start = n * shard_len;
         let lines = beginning_in(bytes, start, bytes.len().min(start.saturating_add(shard_len)));
         let place = Place { input: 0, offset: lines.start as u64 };
-        let more = scan_into(&mut tally, effort.kernel, &bytes[lines], place, options);
-        (tally, ways.merge(more))
+        let more = scan_into(&mut tally, exec.kernel, &bytes[lines], place, options);
+        (tally, path_counts.merge(more))
     };
-    let merge =
-        |(tally, ways): (Tally, Ways), (other, more): (Tally, Ways)| (tally.merge(other), ways.merge(more));
+    let merge = |(tally, path_counts): (Tally, PathCounts), (other, more): (Tally, PathCounts)| {
+        (tally.merge(other), path_counts.merge(more))
+    };
     let shards = (0..bytes.len().div_ceil(shard_len)).into_par_iter();
-    in_pool(effort.n_threads(), || shards.fold(Default::default, scan_one).reduce(Default::default, merge))
+    in_pool(exec.n_threads(), || shards.fold(Default::default, scan_one).reduce(Default::default, merge))
 }
 
 /// Runs `work`, and what it does in parallel, on `threads` threads, or on as many as the system grants. If the current

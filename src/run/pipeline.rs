@@ -37,19 +37,19 @@ impl Failure {
 }
 
 /// A chunk that is being processed. When it is dropped, its buffer is reused for another chunk.
-pub(crate) struct Lent {
+pub(crate) struct PooledBuffer {
     bytes: Bytes,
     home: Sender<Vec<u8>>,
 }
 
-impl Lent {
+impl PooledBuffer {
     /// A chunk whose buffer returns to `home`.
     pub(crate) fn new(bytes: Bytes, home: &Sender<Vec<u8>>) -> Self {
         Self { bytes, home: home.clone() }
     }
 }
 
-impl Deref for Lent {
+impl Deref for PooledBuffer {
     type Target = Bytes;
 
     fn deref(&self) -> &Bytes {
@@ -57,13 +57,13 @@ impl Deref for Lent {
     }
 }
 
-impl DerefMut for Lent {
+impl DerefMut for PooledBuffer {
     fn deref_mut(&mut self) -> &mut Bytes {
         &mut self.bytes
     }
 }
 
-impl Drop for Lent {
+impl Drop for PooledBuffer {
     fn drop(&mut self) {
         // After the last read, the receiver is gone.
         let _ = self.home.send(mem::take(&mut self.bytes).into_buffer());
@@ -80,7 +80,7 @@ pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
     sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
     threads: usize,
     mut look: impl FnMut(u32, C::Piece) -> (Bytes, Option<N>),
-    work: impl Fn(Lent, N) -> R + Sync,
+    work: impl Fn(PooledBuffer, N) -> R + Sync,
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> (ControlFlow<B>, Vec<Failure>) {
     let (home, come_home) = unbounded();
@@ -100,7 +100,7 @@ pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
             match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
                 Ok(Some(piece)) => {
                     let (bytes, note) = look(input, piece);
-                    let lent = Lent::new(bytes, &home);
+                    let lent = PooledBuffer::new(bytes, &home);
                     if let Some(note) = note {
                         return Some((lent, note));
                     }
@@ -268,7 +268,7 @@ mod tests {
                 (piece.into_bytes(), (n_looked % 2 == 0).then_some(()))
             },
             |bytes, ()| bytes,
-            |bytes: Lent| {
+            |bytes: PooledBuffer| {
                 assert_eq!(bytes.get(), b"a\nb\n");
                 n_poured += 1;
                 if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }

@@ -10,7 +10,7 @@ use std::ops::Range;
 use super::count_chunk::Counter;
 use super::sequential::{Packing, scan_on_the_way};
 use super::shards::scan_shards;
-use super::{Effort, Scanned, scan_numbered};
+use super::{ExecOptions, Scanned, scan_numbered};
 use crate::input::{Input, Opened, Span};
 use crate::records::Format;
 use crate::run::chunk_cutter::AnyPieces;
@@ -57,7 +57,7 @@ pub struct ScannedParts {
     pub sizes: Vec<Option<u64>>,
 }
 
-/// Judges and counts the lines of some parts of `inputs`. The counts do not depend on `effort`.
+/// Judges and counts the lines of some parts of `inputs`. The counts do not depend on `exec`.
 ///
 /// If a format has records that are lines, and no header, its inputs can be read in parts, as lists can. Inputs of other
 /// formats can only be read whole, and a smaller part of them is a failure. A part is also a failure if its input has
@@ -69,15 +69,15 @@ pub fn scan_parts(
     parts: &[Part],
     reading: &Reading,
     options: &Options,
-    effort: &Effort,
+    exec: &ExecOptions,
 ) -> ScannedParts {
-    let effort = &Effort { leaves_open: true, ..effort.clone() };
+    let exec = &ExecOptions { leaves_open: true, ..exec.clone() };
     let mut found = ScannedParts { sizes: vec![None; parts.len()], ..ScannedParts::default() };
     let input_of = |part: &Part| &inputs[part.input as usize];
     let whole: Vec<_> =
         parts.iter().filter(|part| part.is_whole()).map(|part| (part.input, input_of(part))).collect();
     if !whole.is_empty() {
-        found.scanned = scan_numbered(whole, reading, options, effort);
+        found.scanned = scan_numbered(whole, reading, options, exec);
     }
     for (part, size) in parts.iter().zip(&mut found.sizes) {
         let mut scanned = Scanned::default();
@@ -86,7 +86,7 @@ pub fn scan_parts(
             let runs = found.scanned.tally.runs().iter().filter(|run| run.input == part.input);
             *size = (!failed).then(|| runs.map(|run| run.end).max().unwrap_or(0));
         } else {
-            (scanned, *size) = scan_part(input_of(part), part, reading, options, effort)
+            (scanned, *size) = scan_part(input_of(part), part, reading, options, exec)
                 .unwrap_or_else(|error| (Scanned::failed(part.input, error), None));
         }
         if let (Some(expected), Some(size)) = (part.size, *size)
@@ -110,7 +110,7 @@ fn scan_part(
     part: &Part,
     reading: &Reading,
     options: &Options,
-    effort: &Effort,
+    exec: &ExecOptions,
 ) -> io::Result<(Scanned, Option<u64>)> {
     if part
         .size
@@ -122,8 +122,8 @@ fn scan_part(
         ));
     }
     let reader = reading.reader(format_of(input, reading)?)?;
-    let counter = Counter::new(options, effort);
-    let watch = effort.watch.as_ref();
+    let counter = Counter::new(options, exec);
+    let watch = exec.watch.as_ref();
     let opened = input.open(watch)?;
     // An input of another length is not counted.
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
@@ -140,7 +140,7 @@ fn scan_part(
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
     let span = Span::new(bytes, &(part.range.start..range_end))?;
     let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
-    let pieces = AnyPieces::new(span, reader, effort.sizes());
+    let pieces = AnyPieces::new(span, reader, exec.sizes());
     let mut scanned = scan_on_the_way(pieces, part.input, &counter);
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);

@@ -21,7 +21,7 @@ use crate::progress::Watch;
 use crate::records::parquet::Table;
 use crate::run::chunk_cutter::{AnyPieces, Cut};
 use crate::run::format_choice::{Reading, Source};
-use crate::run::pipeline::{Failure, Lent, in_pieces};
+use crate::run::pipeline::{Failure, PooledBuffer, in_pieces};
 #[cfg(feature = "parquet")]
 use crate::scan::record_fields::append;
 use crate::tally::Tally;
@@ -67,12 +67,12 @@ fn scan_input<'a>(
     (counter, helpers): (&Counter<'_>, Helpers<'a>),
     scan: impl FnOnce(Scanned, AnyPieces<Source<'a>>) -> Scanned,
 ) -> Scanned {
-    let watch = counter.effort.watch.as_ref();
+    let watch = counter.exec.watch.as_ref();
     let (bytes, packing) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
         Ok(opened) => opened,
         Err(error) => return scanned.merge(Scanned::failed(number, error)),
     };
-    match AnyPieces::open(bytes, reading, counter.effort.sizes()) {
+    match AnyPieces::open(bytes, reading, counter.exec.sizes()) {
         Ok(pieces) => scanned = scan(scanned, pieces),
         Err(error) => scanned.failures.push(Failure { input: number, error }),
     }
@@ -84,7 +84,7 @@ fn scan_input<'a>(
 /// while those read on.
 pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counter<'_>) -> Scanned {
     let next = &AtomicUsize::new(0);
-    let (hands, offered) = Hands::new(counter.effort.n_threads() - 1);
+    let (hands, offered) = Hands::new(counter.exec.n_threads() - 1);
     thread::scope(|scope| {
         let spawn = |_| {
             let (hands, offered) = (hands.clone(), offered.clone());
@@ -92,7 +92,7 @@ pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counte
             // If the system refuses a thread, the others do its work.
             thread::Builder::new().spawn_scoped(scope, work).ok()
         };
-        let n_others = if files.is_empty() { 0 } else { counter.effort.n_threads() - 1 };
+        let n_others = if files.is_empty() { 0 } else { counter.exec.n_threads() - 1 };
         let others: Vec<_> = (0..n_others).filter_map(spawn).collect();
         let own = scan_some(files, next, reading, counter, hands, offered);
         others.into_iter().fold(own, |scanned, other| match other.join() {
@@ -111,7 +111,7 @@ fn scan_some<'a>(
     hands: Hands<'a>,
     offered: Offered<'a>,
 ) -> Scanned {
-    let n_threads = counter.effort.n_threads();
+    let n_threads = counter.exec.n_threads();
     // The fewer files are read at once, the more help each gets. Decoding ahead takes memory, which may grow only with
     // the number of threads.
     let n_helpers = (2 * n_threads / files.len().clamp(1, n_threads)).min(n_threads - 1);
@@ -147,7 +147,7 @@ fn scan_table<'a>(
     (counter, helpers): (&'a Counter<'a>, Helpers<'a>),
     hands: (&Hands<'a>, &Offered<'a>),
 ) -> Scanned {
-    let watch = counter.effort.watch.as_ref();
+    let watch = counter.exec.watch.as_ref();
     let opened = input.open(watch).and_then(|opened| match opened {
         Opened::File(file, len) => {
             TablePieces::open(&Table::watched(file, len, watch)?, &reading.fields, helpers)
@@ -184,7 +184,7 @@ fn scan_pieces<'a, C: Cut>(
         match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
             Ok(Some(piece)) => {
                 let (bytes, content) = look(&mut scanned.tally, &mut long, piece);
-                let bytes = Lent::new(bytes, &home);
+                let bytes = PooledBuffer::new(bytes, &home);
                 let Some(content) = content else { continue };
                 let place = Place { input, offset: bytes.offset };
                 // Many files have only one chunk, and are not worth a tally of their own.
@@ -213,7 +213,7 @@ fn scan_pieces<'a, C: Cut>(
     drop(home);
     while come_home.recv().is_ok() {}
     let shared = std::mem::take(&mut *lock(&shared));
-    scanned.merge(shared).ended(input, counter.options, counter.effort)
+    scanned.merge(shared).ended(input, counter.options, counter.exec)
 }
 
 /// Scans an input whose reads may block. This thread only reads it, and other threads count its chunks.
@@ -235,14 +235,14 @@ pub(super) fn scan_on_the_way(
     let mut long = Long::default();
     let mut aside = Tally::default();
     let look = |_, piece| counter.look(&mut aside, &mut long, input, piece);
-    let work = |bytes: Lent, content: Content| {
+    let work = |bytes: PooledBuffer, content: Content| {
         let place = Place { input, offset: bytes.offset };
         counter.add_to(&shared, bytes.get(), place, content);
     };
     let sink = |()| ControlFlow::<()>::Continue(());
-    let (_, failures) = in_pieces([(input, Ok(pieces))], counter.effort.n_threads(), look, work, sink);
+    let (_, failures) = in_pieces([(input, Ok(pieces))], counter.exec.n_threads(), look, work, sink);
     let mut scanned = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
     scanned.tally = scanned.tally.merge(aside);
     scanned.failures = failures;
-    scanned.ended(input, counter.options, counter.effort)
+    scanned.ended(input, counter.options, counter.exec)
 }

@@ -28,10 +28,10 @@ pub(super) fn scan_small(
     counter: &Counter<'_>,
 ) -> Scanned {
     scanned.note_format(input, reader.format());
-    let effort = counter.effort;
-    let pieces = AnyPieces::new(effort.told(source), reader, effort.sizes());
+    let exec = counter.exec;
+    let pieces = AnyPieces::new(exec.told(source), reader, exec.sizes());
     count_pieces(&mut scanned, pieces, input, counter);
-    scanned.ended(input, counter.options, effort)
+    scanned.ended(input, counter.options, exec)
 }
 
 /// Adds the lines or records that begin in a range of a file to `scanned`. The file is `len` bytes long, and its format
@@ -44,8 +44,8 @@ pub(super) fn scan_shards(
     reader: &Reader,
     counter: &Counter<'_>,
 ) -> Scanned {
-    let effort = counter.effort;
-    let shard_len = effort.shard_len.max(1) as u64;
+    let exec = counter.exec;
+    let shard_len = exec.shard_len.max(1) as u64;
     let bytes_of = |shards: &Range<u64>| {
         range.start + shards.start * shard_len..range.end.min(range.start + shards.end * shard_len)
     };
@@ -59,7 +59,7 @@ pub(super) fn scan_shards(
         let shard = bytes_of(&(n..n + 1));
         let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
         if let Some((offset, lines)) = lines {
-            effort.read(lines.len());
+            exec.read(lines.len());
             let content = match reader.format() {
                 Format::Lines => Content::Lines,
                 _ => Content::Records { reader: Box::new(reader_at(scanned, offset)), is_last: true },
@@ -73,7 +73,7 @@ pub(super) fn scan_shards(
             Ok(None) => {}
             Ok(Some(bytes)) => {
                 let reader = reader_at(scanned, bytes.offset());
-                let pieces = AnyPieces::new(effort.told(bytes), reader, effort.sizes());
+                let pieces = AnyPieces::new(exec.told(bytes), reader, exec.sizes());
                 count_pieces(scanned, pieces, input, counter);
             }
             Err(error) => scanned.failures.push(Failure { input, error }),
@@ -82,14 +82,14 @@ pub(super) fn scan_shards(
     let shards = Shards {
         next: AtomicU64::new(0),
         n: (range.end - range.start).div_ceil(shard_len),
-        hands: effort.n_threads() as u64,
+        hands: exec.n_threads() as u64,
     };
-    let mapped = effort.mmap.then(|| Mapped::of(file, len)).flatten();
+    let mapped = exec.mmap.then(|| Mapped::of(file, len)).flatten();
     scanned.note_format(input, reader.format());
     // The result, and the runs from whose start its records count their lines.
     let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();
-    (0..effort.n_threads()).into_par_iter().for_each(|_| {
-        while !effort.is_stopped()
+    (0..exec.n_threads()).into_par_iter().for_each(|_| {
+        while !exec.is_stopped()
             && let Some(taken) = shards.take()
         {
             // Skip examples that earlier lines already provide.
@@ -116,7 +116,7 @@ pub(super) fn scan_shards(
     if !shards.are_taken() {
         all.failures.push(Failure { input, error: Stopped.into() });
     }
-    scanned.merge(all.ended(input, counter.options, effort))
+    scanned.merge(all.ended(input, counter.options, exec))
 }
 
 /// The shards of a file, which threads take in order. The shards taken so far are always the beginning of the file.
@@ -161,7 +161,7 @@ fn count_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: 
                     let place = Place { input, offset: bytes.offset };
                     counter.add(scanned, bytes.get(), place, content);
                 }
-                if long.is_open() && counter.effort.is_stopped() {
+                if long.is_open() && counter.exec.is_stopped() {
                     scanned.failures.push(Failure { input, error: Stopped.into() });
                     break;
                 }

@@ -9,7 +9,7 @@ use crate::grammar::defect::{Defect, of_illegal_byte};
 use crate::grammar::scheme::{Scheme, Schemes};
 use crate::grammar::{Grammar, Verdict};
 use crate::scan::find_examples::Search;
-use crate::tally::optional::Wanted;
+use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, Tally};
 
 /// Counts lines one by one.
@@ -23,13 +23,13 @@ pub(crate) struct Observer<'a> {
     /// The search for missing examples among these lines, once it has begun.
     pub(crate) search: Option<Search>,
     /// The counts that need a second look at each line.
-    pub(crate) wanted: Wanted,
+    pub(crate) wanted: WantedCounts,
     /// Offsets of the lines counted here that no grammar accepts, in no order. Kept only if authorities are counted.
     pub(crate) refused: Vec<u64>,
 }
 
 impl<'a> Observer<'a> {
-    pub(crate) fn new(grammar: Grammar, wanted: Wanted, tally: &'a mut Tally) -> Self {
+    pub(crate) fn new(grammar: Grammar, wanted: WantedCounts, tally: &'a mut Tally) -> Self {
         let schemes = Schemes::default();
         let in_bulk = ByVerdict::default();
         Self { grammar, tally, schemes, in_bulk, search: None, wanted, refused: Vec::new() }
@@ -147,7 +147,7 @@ mod tests {
             let mut tally = Tally::default();
             let place = Place { input: 0, offset: 0 };
             let entry = Line::whole(place, &|| 1, line.as_bytes());
-            Observer::new(Grammar::Rfc3986, Wanted::default(), &mut tally).observe_bad(
+            Observer::new(Grammar::Rfc3986, WantedCounts::default(), &mut tally).observe_bad(
                 &entry,
                 line.as_bytes(),
                 Some(at),

@@ -13,13 +13,13 @@ use crate::place::Extent;
 use crate::place::Place;
 use crate::scan::Options;
 use crate::tally::distinct::PartsHash;
-use crate::tally::optional::Wanted;
+use crate::tally::optional::WantedCounts;
 use crate::tally::{Longest, Signs, Tally};
 
 /// A line that is too long to be held, and therefore judged part by part.
 pub(crate) struct LongLine {
     grammar: Grammar,
-    wanted: Wanted,
+    wanted: WantedCounts,
     place: Place,
     /// The number of bytes fed, including the byte order mark and the terminator.
     fed: u64,

@@ -8,10 +8,10 @@ pub(crate) mod count_line;
 pub(crate) mod long_line;
 pub(crate) mod record_fields;
 
-pub use crate::engine::Ways;
+pub use crate::engine::PathCounts;
 use crate::engine::lanes::List;
 
-use crate::engine::{Bulk, Judged, LineSink, Needs, sweep};
+use crate::engine::{Bulk, Judged, LineSink, Needs, scan_lines};
 use crate::example::Line;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::{Grammar, Verdict};
@@ -20,7 +20,7 @@ use crate::place::{Extent, Place};
 use crate::scan::count_line::Observer;
 use crate::scan::find_examples::Search;
 use crate::simd::KernelId;
-use crate::tally::optional::{SecondLook, Wanted};
+use crate::tally::optional::{SecondLook, WantedCounts};
 use crate::tally::{ByVerdict, Signs, Tally};
 
 pub use crate::tally::optional::{DistinctWanted, TopWanted};
@@ -54,8 +54,8 @@ impl Default for Options {
 
 impl Options {
     /// The counts that need a second look at each line.
-    pub(crate) fn wanted(&self) -> Wanted {
-        Wanted { lengths: self.lengths, top: self.top, distinct: self.distinct }
+    pub(crate) fn wanted(&self) -> WantedCounts {
+        WantedCounts { lengths: self.lengths, top: self.top, distinct: self.distinct }
     }
 }
 
@@ -97,17 +97,24 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
 /// # Panics
 ///
 /// If the machine does not have the kernel ([`KernelId::is_available`]).
-pub fn scan_into(tally: &mut Tally, kernel: KernelId, bytes: &[u8], place: Place, options: &Options) -> Ways {
+pub fn scan_into(
+    tally: &mut Tally,
+    kernel: KernelId,
+    bytes: &[u8],
+    place: Place,
+    options: &Options,
+) -> PathCounts {
     let body = skip_byte_order_mark(bytes, place.offset);
     let mark_len = (bytes.len() - body.len()) as u64;
     tally.boms += u64::from(mark_len > 0);
     tally.note(place.input, Signs::of(bytes, place.offset));
     let at = Place { offset: place.offset + mark_len, ..place };
-    let ways = sweep(&mut Observer::new(options.grammar, options.wanted(), tally), kernel, body, at);
+    let path_counts =
+        scan_lines(&mut Observer::new(options.grammar, options.wanted(), tally), kernel, body, at);
     // The mark belongs to no line, but to the run of the first line.
     tally.cover(Extent { input: place.input, start: place.offset, end: at.offset, lines: 0 });
     tally.settle();
-    ways
+    path_counts
 }
 
 impl LineSink for Observer<'_> {
@@ -193,8 +200,8 @@ mod tests {
         let text = [b"http://h/\n".to_vec(), vec![b'a'; 2 * PIECE], b"\nhttp://h/\n".to_vec()].concat();
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
             let (mut tally, place) = (Tally::default(), Place { input: 0, offset: 0 });
-            let ways = scan_into(&mut tally, kernel, &text, place, &Options::default());
-            assert_eq!(ways, Ways { plain: 2, attended: 0, hard: 1 }, "{kernel}");
+            let path_counts = scan_into(&mut tally, kernel, &text, place, &Options::default());
+            assert_eq!(path_counts, PathCounts { bulk: 2, listed: 0, table: 1 }, "{kernel}");
         }
     }
 
@@ -205,16 +212,23 @@ mod tests {
         let place = Place { input: 0, offset: 0 };
         let scan_by = |kernel| {
             let mut tally = Tally::default();
-            let ways = scan_into(&mut tally, kernel, &text, place, &Options::default());
-            (tally, ways)
+            let path_counts = scan_into(&mut tally, kernel, &text, place, &Options::default());
+            (tally, path_counts)
         };
         let (expected, _) = scan_by(KernelId::Portable);
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
-            let (tally, ways) = scan_by(kernel);
+            let (tally, path_counts) = scan_by(kernel);
             assert!(tally == expected, "{kernel}");
             // Two in three lines are table lines. The table scan takes all but a few chunks of them.
-            assert!(ways.attended > 4 * ways.hard && ways.plain > 0, "{kernel} {ways:?}");
-            assert_eq!(ways.plain + ways.attended + ways.hard, expected.judged().lines(), "{kernel}");
+            assert!(
+                path_counts.listed > 4 * path_counts.table && path_counts.bulk > 0,
+                "{kernel} {path_counts:?}"
+            );
+            assert_eq!(
+                path_counts.bulk + path_counts.listed + path_counts.table,
+                expected.judged().lines(),
+                "{kernel}"
+            );
         }
     }
 

@@ -11,7 +11,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::sweep;
+use crate::engine::scan_lines;
 use crate::grammar::Verdict;
 use crate::place::{Extent, Place};
 use crate::records::{BadCause, BadRecord, Counts, Field, Format, Reader, Role};
@@ -257,7 +257,7 @@ impl<'a> Gathering<'a> {
         // Names are counted per chunk of `CHUNK_LEN` bytes, so that the result does not depend on how the input was
         // cut.
         if field.offset / CHUNK_LEN != self.chunk {
-            self.sweep();
+            self.scan_lines();
             self.chunk = field.offset / CHUNK_LEN;
             self.place.offset = self.chunk * CHUNK_LEN;
         }
@@ -288,7 +288,7 @@ impl<'a> Gathering<'a> {
     }
 
     /// Judges the fields gathered so far.
-    fn sweep(&mut self) {
+    fn scan_lines(&mut self) {
         let Gatherer { options, kernel, .. } = *self.gatherer;
         for (lines, &role) in self.lines.iter_mut().zip(Role::ALL) {
             if lines.text.is_empty() {
@@ -296,7 +296,7 @@ impl<'a> Gathering<'a> {
             }
             let mut tally = self.tally.behind(self.place);
             let mut observer = Observer::new(options.grammar, options.wanted(), &mut tally);
-            sweep(&mut observer, kernel, &lines.text, self.place);
+            scan_lines(&mut observer, kernel, &lines.text, self.place);
             let start = self.place.offset;
             let table = &lines.table;
             tally.relocate(|offset| {
@@ -315,7 +315,7 @@ impl<'a> Gathering<'a> {
 
     /// Judges the remaining fields and covers `run`, which contains all fields.
     fn finish(mut self, run: Extent) -> (Tally, Records) {
-        self.sweep();
+        self.scan_lines();
         self.tally.cover(run);
         if self.lines.iter().map(Lines::memory).sum::<usize>() <= MAX_SPARE {
             self.gatherer.spare().push(self.lines);

@@ -92,7 +92,7 @@ mod avx2;
 #[cfg(target_arch = "x86_64")]
 mod avx512;
 #[cfg(test)]
-pub(crate) mod each;
+pub(crate) mod every_kernel;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod emulated;
 mod find_bytes;

@@ -1,8 +1,9 @@
 //! Compares every operation of every kernel with the portable kernel.
 
-use super::each::{Visit, each};
+use super::every_kernel::{Visit, each};
 use super::portable::{Portable, Words};
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
+use crate::random::Random;
 use crate::simd::byte_class::{Classes, OfCodes};
 
 #[cfg(all(unix, not(miri)))]
@@ -40,17 +41,8 @@ fn with_each(name: &str, check: impl Check) {
     println!("{name}: {}", visit.covered.join("; "));
 }
 
-/// Pseudo-random numbers from a seed (splitmix64).
-struct Numbers(u64);
-
-impl Numbers {
-    fn next(&mut self) -> u64 {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mixed = (self.0 ^ (self.0 >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        let mixed = (mixed ^ (mixed >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        mixed ^ (mixed >> 31)
-    }
-
+/// Words and blocks for the operations of kernels.
+impl Random {
     /// A word whose bits are set half of the time, seldom, or mostly.
     fn word(&mut self) -> u64 {
         let (a, b) = (self.next(), self.next());
@@ -151,7 +143,7 @@ impl Check for OnWords {
                 kernel.run(OnTwoWords(kernel, one, two));
             }
         }
-        let mut numbers = Numbers(1);
+        let mut numbers = Random::new(1);
         for _ in 0..TIMES {
             kernel.run(OnTwoWords(kernel, numbers.words(), numbers.words()));
         }
@@ -178,7 +170,7 @@ impl<K: Kernel> Job for OnRandomCounts<K> {
     #[inline(always)]
     fn run(self) {
         let Self(kernel) = self;
-        let mut numbers = Numbers(2);
+        let mut numbers = Random::new(2);
         for n in 0..TIMES.div_ceil(30) {
             let (mut counts, mut expected) = (kernel.counts(), [0; 4]);
             // Fills the counters: with all bits, with random bits, or with at most one bit per byte.
@@ -307,7 +299,7 @@ impl Check for OnBlocks {
                 kernel.run(OnLanes(kernel, &blocks.each_ref().map(|block| &block[..])));
             }
         }
-        let mut numbers = Numbers(3);
+        let mut numbers = Random::new(3);
         for n in 0..TIMES {
             // Three blocks, at all offsets from an aligned address.
             let bytes: [_; LANES] =
@@ -341,7 +333,7 @@ struct AtTheEnd;
 impl Check for AtTheEnd {
     fn check<K: Kernel>(self, kernel: K) {
         let mut page = page::Page::new(1024);
-        let mut numbers = Numbers(4);
+        let mut numbers = Random::new(4);
         let inside: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
         let end: Vec<u8> = (0..6).flat_map(|_| numbers.block()).collect();
         for len in BLOCK..6 * BLOCK {

@@ -17,7 +17,7 @@ use memchr::{memchr, memchr_iter};
 use self::outputs::{Outputs, Parts};
 use crate::engine::lanes::List;
 use crate::engine::line_table::OUTCOMES;
-use crate::engine::{Bulk, Judged, LineSink, Needs, sweep};
+use crate::engine::{Bulk, Judged, LineSink, Needs, scan_lines};
 use crate::example::Line;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::automaton::Tracker;
@@ -32,8 +32,8 @@ use crate::place::Place;
 use crate::records::{Format, Reader};
 use crate::run::chunk_cutter::{AnyPiece, AnyPieces};
 use crate::run::format_choice::Reading;
-use crate::run::pipeline::{Lent, Turns, in_pieces, sources};
-use crate::run::{Effort, Failure};
+use crate::run::pipeline::{PooledBuffer, Turns, in_pieces, sources};
+use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use crate::simd::KernelId;
 
@@ -128,7 +128,7 @@ pub struct Split {
 /// gets one if another line follows in the output. So an accepted line is accepted again if it is split again.
 /// Passwords are not masked, because the output is the data itself, not a report about it.
 ///
-/// The result does not depend on `effort`. A line is held in memory whole. Apart from that, the number of threads
+/// The result does not depend on `exec`. A line is held in memory whole. Apart from that, the number of threads
 /// bounds the memory.
 ///
 /// A record is written whole to one side. It is accepted if it has a URL and all its URLs are accepted. Headers and
@@ -141,7 +141,7 @@ pub struct Split {
 /// ([`io::ErrorKind::BrokenPipe`]), the other one is still written.
 ///
 /// ```
-/// use urlsift::run::Effort;
+/// use urlsift::run::ExecOptions;
 /// use urlsift::{input, split};
 ///
 /// let (mut accepted, mut refused) = (Vec::new(), Vec::new());
@@ -154,7 +154,7 @@ pub struct Split {
 /// let split = split::split_inputs(
 ///     &inputs,
 ///     &split::Options::default(),
-///     &Effort::default(),
+///     &ExecOptions::default(),
 ///     Some(&mut accepted),
 ///     Some(&mut refused),
 /// )?;
@@ -174,7 +174,7 @@ pub struct Split {
 pub fn split_inputs<'a>(
     inputs: &[Input],
     options: &Options,
-    effort: &Effort,
+    exec: &ExecOptions,
     accepted: Option<&'a mut (dyn Write + Send)>,
     refused: Option<&'a mut (dyn Write + Send)>,
 ) -> io::Result<Split> {
@@ -182,13 +182,13 @@ pub fn split_inputs<'a>(
         records::check(format, options)?;
     }
     let wanted = [accepted.is_some(), refused.is_some()];
-    let of_lines = Splitter { options, kernel: effort.kernel, accepted: wanted[0], refused: wanted[1] };
+    let of_lines = Splitter { options, kernel: exec.kernel, accepted: wanted[0], refused: wanted[1] };
     let of_records = records::Splitter { options, accepted: wanted[0], refused: wanted[1] };
     let mut outputs = Outputs::new([accepted, refused], options.form, inputs);
     if options.header && options.form == Form::Tsv {
         outputs.write([b"", header(options.by).as_bytes()])?;
     }
-    let sizes = Sizes::of_whole_lines(effort.shard_len.clamp(16, 1 << 30));
+    let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 30));
     let turns = Turns::default();
     let mut turn = 0..;
     let mut look = |input, piece| match piece {
@@ -198,7 +198,7 @@ pub fn split_inputs<'a>(
             (piece.bytes, Some((input, records)))
         }
     };
-    let work = |bytes: Lent, (input, whole): (u32, Whole)| {
+    let work = |bytes: PooledBuffer, (input, whole): (u32, Whole)| {
         let name = inputs[input as usize].name();
         match whole {
             Whole::Lines(turn) => {
@@ -212,13 +212,13 @@ pub fn split_inputs<'a>(
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     };
-    let (flow, failures) = with_helpers(effort.n_threads() - 1, |helpers| {
-        let sources = sources(inputs, &options.reading, sizes, helpers, effort.watch.as_ref());
+    let (flow, failures) = with_helpers(exec.n_threads() - 1, |helpers| {
+        let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref());
         let sources = sources.map(|(input, pieces)| {
             let check = |pieces: AnyPieces<_>| records::check(pieces.format(), options).map(|()| pieces);
             (input, pieces.and_then(check))
         });
-        in_pieces(sources, effort.n_threads(), &mut look, work, sink)
+        in_pieces(sources, exec.n_threads(), &mut look, work, sink)
     });
     if let ControlFlow::Break(error) = flow {
         return Err(error);
@@ -259,12 +259,12 @@ struct Splitter<'a> {
 impl Splitter<'_> {
     /// Splits whole lines of `input`, given by number and name. `first_of` returns the number of the first line,
     /// given how many lines there are.
-    fn split(&self, mut bytes: Lent, input: (u32, &str), first_of: impl FnOnce(u64) -> u64) -> Parts {
+    fn split(&self, mut bytes: PooledBuffer, input: (u32, &str), first_of: impl FnOnce(u64) -> u64) -> Parts {
         let (base, whole) = (bytes.offset, bytes.get());
         let body = skip_byte_order_mark(whole, base);
         let mark_len = whole.len() - body.len();
         let mut finder = Finder::new(self.options, base);
-        sweep(&mut finder, self.kernel, body, Place { input: 0, offset: base + mark_len as u64 });
+        scan_lines(&mut finder, self.kernel, body, Place { input: 0, offset: base + mark_len as u64 });
         // The engine reads several lanes side by side, so lines come out of order.
         finder.found.sort_unstable_by_key(|found| found.start);
         let number = first_of(finder.n_lines);
@@ -306,7 +306,7 @@ impl Splitter<'_> {
 }
 
 /// A line that is not kept, because it is refused or blank.
-struct Found {
+struct DroppedLine {
     /// Where it begins in the chunk.
     start: usize,
     /// Its length in bytes, without its terminator.
@@ -320,7 +320,7 @@ struct Finder {
     blank: bool,
     /// Where the chunk begins in the input.
     base: u64,
-    found: Vec<Found>,
+    found: Vec<DroppedLine>,
     n_lines: u64,
     n_refused: u64,
     n_blank: u64,
@@ -334,7 +334,7 @@ impl Finder {
 
     fn find(&mut self, entry: &Line<'_>) {
         let usize = |n| usize::try_from(n).expect("the piece is in memory");
-        self.found.push(Found { start: usize(entry.place.offset - self.base), len: usize(entry.len) });
+        self.found.push(DroppedLine { start: usize(entry.place.offset - self.base), len: usize(entry.len) });
     }
 
     fn judge(&mut self, entry: &Line<'_>, verdict: Verdict) {

@@ -9,7 +9,7 @@ use crate::input::Input;
 use crate::lines::trim_terminator;
 use crate::records::Format;
 use crate::run::Failure;
-use crate::run::pipeline::Lent;
+use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 
 /// The destination of a line or record.
@@ -28,7 +28,7 @@ pub(super) struct Parts {
     /// Bytes that continue the last record of the previous chunk.
     pub(super) gap: Vec<u8>,
     /// Accepted lines or records.
-    pub(super) to_accepted: Option<Lent>,
+    pub(super) to_accepted: Option<PooledBuffer>,
     /// Lines or rows for the refused output.
     pub(super) to_refused: Vec<u8>,
     pub(super) header: Option<Header>,

@@ -11,7 +11,7 @@ use super::{Blank, Form, Options, defect_of, push_defect, push_place};
 use crate::grammar::escape;
 use crate::grammar::judge::judge;
 use crate::records::{Format, Found, Part, Reader, Skip, Whole, without_end};
-use crate::run::pipeline::Lent;
+use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 
 /// Checks that records of a format can be split with these options.
@@ -52,7 +52,7 @@ impl Splitter<'_> {
     /// continues in the next chunk.
     pub(super) fn split(
         &self,
-        mut bytes: Lent,
+        mut bytes: PooledBuffer,
         mut reader: Box<Reader>,
         is_open: bool,
         input: (u32, &str),

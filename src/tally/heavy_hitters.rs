@@ -168,7 +168,7 @@ impl Tree {
 /// The frequent names of a corpus or of a part of it. Only tests choose other limits.
 #[derive(Clone, Debug, Default, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Frequent<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX_NAMES> {
+pub(crate) struct HeavyHitters<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX_NAMES> {
     /// The chunks of each input that has not ended.
     open: BTreeMap<u32, Tree>,
     /// The inputs that have ended.
@@ -177,7 +177,7 @@ pub(crate) struct Frequent<const CHUNK: u64 = CHUNK_LEN, const MOST: usize = MAX
     numbers: Vec<Range<u64>>,
 }
 
-impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
+impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
     /// Takes out the counts of the chunk that contains `place`, and returns them with the end of that chunk. The
     /// caller counts further lines and [puts them back](Self::put).
     pub(crate) fn take(&mut self, place: Place) -> (Counts, u64) {
@@ -291,13 +291,13 @@ impl<const CHUNK: u64, const MOST: usize> Frequent<CHUNK, MOST> {
 }
 
 /// Two values are equal if they yield the same sum, whether or not they know which inputs have ended.
-impl<const CHUNK: u64, const MOST: usize> PartialEq for Frequent<CHUNK, MOST> {
+impl<const CHUNK: u64, const MOST: usize> PartialEq for HeavyHitters<CHUNK, MOST> {
     fn eq(&self, other: &Self) -> bool {
         self.sum() == other.sum()
     }
 }
 
-impl<const CHUNK: u64, const MOST: usize> Eq for Frequent<CHUNK, MOST> {}
+impl<const CHUNK: u64, const MOST: usize> Eq for HeavyHitters<CHUNK, MOST> {}
 
 /// The most frequent names.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -317,7 +317,7 @@ mod tests {
     use super::*;
 
     /// Chunks of 16 bytes, 4 names.
-    type Small = Frequent<16, 4>;
+    type Small = HeavyHitters<16, 4>;
 
     /// Counts the lines from number `from` up to `to`, each 5 bytes long.
     fn of(names: &[u8], from: usize, to: usize, input: u32) -> Small {

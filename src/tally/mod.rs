@@ -25,7 +25,7 @@ use crate::grammar::defect::Cause;
 use crate::grammar::scheme::{KNOWN, find_known};
 use crate::place::{Extent, Place};
 use crate::tally::by_verdict::OtherSchemes;
-use crate::tally::optional::Census;
+use crate::tally::optional::OptionalCounts;
 
 pub(crate) use wire::MAX_BYTES;
 
@@ -38,7 +38,7 @@ pub use crate::tally::length_histogram::{Lengths, Longest};
 
 /// All counts of a corpus or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "wire::State", try_from = "wire::State")]
+#[serde(into = "wire::TallyFields", try_from = "wire::TallyFields")]
 pub struct Tally {
     /// Lines without any byte. They are not judged.
     pub blank: u64,
@@ -66,7 +66,7 @@ pub struct Tally {
     /// The same set for defects: one bit per cause for each component.
     defects_exampled: [u32; Component::ALL.len()],
     /// The counts made on demand.
-    pub(crate) census: Census,
+    pub(crate) census: OptionalCounts,
     /// The runs that have been read, sorted. A run is a range of an input read without a gap; adjoining runs are
     /// joined.
     runs: Vec<Extent>,

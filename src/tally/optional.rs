@@ -1,7 +1,7 @@
 //! The counts made on demand: lengths, hosts, top-level domains, ports and distinct counts.
 //!
 //! They need a second look at each line, which [`SecondLook`] takes after the scan. Like the tally that contains it,
-//! a [`Census`] is a commutative monoid. It knows neither verdicts nor defects.
+//! a [`OptionalCounts`] is a commutative monoid. It knows neither verdicts nor defects.
 
 use std::cmp::Reverse;
 use std::collections::BTreeMap;
@@ -14,7 +14,7 @@ use crate::grammar::uri_parts::{Host, beginning, host};
 use crate::lines::trim_terminator;
 use crate::place::Place;
 use crate::tally::distinct::{Distinct, hash};
-use crate::tally::heavy_hitters::{Counts, Frequent, MAX_NAME_LEN, Top};
+use crate::tally::heavy_hitters::{Counts, HeavyHitters, MAX_NAME_LEN, Top};
 use crate::tally::length_histogram::{Lengths, Longest};
 
 /// How many of the most frequent items are wanted. A kind with 0 is not counted.
@@ -43,13 +43,13 @@ pub struct DistinctWanted {
 
 /// The counts that are wanted.
 #[derive(Clone, Copy, Debug, Default)]
-pub(crate) struct Wanted {
+pub(crate) struct WantedCounts {
     pub(crate) lengths: bool,
     pub(crate) top: TopWanted,
     pub(crate) distinct: DistinctWanted,
 }
 
-impl Wanted {
+impl WantedCounts {
     /// Whether each line needs a second look.
     pub(crate) fn any(&self) -> bool {
         self.lengths || self.distinct.lines || self.authorities()
@@ -64,7 +64,7 @@ impl Wanted {
         self.top.hosts > 0 || self.top.tlds > 0
     }
 
-    /// Whether inputs must be [ended](Census::end).
+    /// Whether inputs must be [ended](OptionalCounts::end).
     pub(crate) fn ends(&self) -> bool {
         self.names()
     }
@@ -76,10 +76,10 @@ const NO_PORT: u32 = 1 << 16;
 /// The counts made on demand.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct Census {
+pub(crate) struct OptionalCounts {
     pub(crate) lengths: Lengths,
-    hosts: Frequent,
-    tlds: Frequent,
+    hosts: HeavyHitters,
+    tlds: HeavyHitters,
     /// By port or [`NO_PORT`], so at most 65,537 entries.
     ports: BTreeMap<u32, u64>,
     pub(crate) distinct_hosts: Distinct,
@@ -94,11 +94,11 @@ struct Chunk {
     tlds: Counts,
 }
 
-impl Census {
+impl OptionalCounts {
     /// Counts a judged line. Only its beginning is in memory.
     pub(crate) fn count_long(
         &mut self,
-        wanted: &Wanted,
+        wanted: &WantedCounts,
         longest: Longest,
         hash: u64,
         beginning: &[u8],
@@ -130,7 +130,7 @@ impl Census {
 
     /// Counts the host and port of an accepted line. `line` may be only the beginning of the `len` bytes; an
     /// authority that does not end within it is not counted.
-    fn count_authority(&mut self, wanted: &Wanted, chunk: &mut Chunk, line: &[u8], len: u64) {
+    fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut Chunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(Host { name, port, .. }) = host(line).filter(ends) else { return };
         if wanted.top.ports > 0
@@ -234,8 +234,8 @@ impl Census {
 
 /// A second look at lines that have been scanned, which makes the counts that are wanted.
 pub(crate) struct SecondLook<'a> {
-    census: &'a mut Census,
-    wanted: &'a Wanted,
+    census: &'a mut OptionalCounts,
+    wanted: &'a WantedCounts,
     bytes: &'a [u8],
     place: Place,
     /// Offsets of the lines that no grammar accepts, in descending order, so that the next one is last.
@@ -254,8 +254,8 @@ impl<'a> SecondLook<'a> {
     /// `refused` has the offsets of lines that no grammar accepts, in descending order. The look removes those within
     /// `bytes`.
     pub(crate) fn new(
-        census: &'a mut Census,
-        wanted: &'a Wanted,
+        census: &'a mut OptionalCounts,
+        wanted: &'a WantedCounts,
         bytes: &'a [u8],
         place: Place,
         before: u64,

@@ -15,7 +15,7 @@ use crate::grammar::{Grammar, Verdict};
 use crate::input_signs::Signs;
 use crate::place::Extent;
 use crate::tally::by_verdict::ByVerdict;
-use crate::tally::optional::Census;
+use crate::tally::optional::OptionalCounts;
 
 /// Upper bound of the bytes of all inputs, which ensures that no count of lines overflows.
 pub(crate) const MAX_BYTES: u64 = 1 << 62;
@@ -23,7 +23,7 @@ pub(crate) const MAX_BYTES: u64 = 1 << 62;
 /// A tally, field by field.
 #[derive(Clone, Serialize, Deserialize)]
 #[serde(deny_unknown_fields)]
-pub(super) struct State {
+pub(super) struct TallyFields {
     blank: u64,
     cr: u64,
     byte_order_marks: u64,
@@ -35,12 +35,12 @@ pub(super) struct State {
     examples: Vec<(u8, Vec<Example>)>,
     defects: Vec<(Component, Cause, Found)>,
     advisories: Vec<(Advisory, Found)>,
-    census: Census,
+    census: OptionalCounts,
     runs: Vec<Extent>,
     signs: BTreeMap<u32, Signs>,
 }
 
-impl From<Tally> for State {
+impl From<Tally> for TallyFields {
     fn from(tally: Tally) -> Self {
         let schemes =
             tally.schemes().into_iter().map(|(name, counts)| (name.to_owned(), counts.clone())).collect();
@@ -65,10 +65,10 @@ impl From<Tally> for State {
     }
 }
 
-impl TryFrom<State> for Tally {
+impl TryFrom<TallyFields> for Tally {
     type Error = String;
 
-    fn try_from(state: State) -> Result<Self, String> {
+    fn try_from(state: TallyFields) -> Result<Self, String> {
         let mut tally =
             Self { blank: state.blank, cr: state.cr, boms: state.byte_order_marks, ..Self::default() };
         for (name, counts) in &state.schemes {

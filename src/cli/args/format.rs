@@ -19,7 +19,7 @@ pub(crate) struct ReadingArgs {
     #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
           value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
           hide_possible_values = true)]
-    input_format: Wanted,
+    input_format: WantedFormat,
 
     /// Which fields of a record are URLs
     ///
@@ -34,7 +34,7 @@ pub(crate) struct ReadingArgs {
 }
 
 /// A record format; `None` means that the input decides.
-type Wanted = Option<Format>;
+type WantedFormat = Option<Format>;
 
 fn names() -> Vec<&'static str> {
     let formats = Format::ALL.iter().map(|format| format.name());

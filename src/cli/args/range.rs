@@ -9,7 +9,7 @@ use clap::Args;
 use urlsift::input::Input;
 use urlsift::partial_report::plan::Split;
 use urlsift::partial_report::{Identity, Partial, Settings};
-use urlsift::run::{Effort, Failure, Part, Reading, Records, scan_parts};
+use urlsift::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
 use urlsift::scan::Options;
 
 use crate::cli::args::size::count;
@@ -99,7 +99,7 @@ impl PartArgs {
 
 /// The result of a scan of parts.
 #[derive(Default)]
-pub(crate) struct Found {
+pub(crate) struct PartsFound {
     /// `None` if there was nothing to scan.
     pub(crate) partial: Option<Partial>,
     pub(crate) failures: Vec<Failure>,
@@ -178,14 +178,14 @@ impl Asked {
         settings: &Settings,
         reading: &Reading,
         options: &Options,
-        effort: &Effort,
-    ) -> io::Result<Found> {
-        let mut found = Found::default();
+        exec: &ExecOptions,
+    ) -> io::Result<PartsFound> {
+        let mut found = PartsFound::default();
         // Whole inputs are scanned together. Other parts are scanned one by one, because each has its own line numbers.
         let (whole, parts): (Vec<_>, Vec<_>) = self.parts.iter().cloned().partition(Part::is_whole);
         let groups = [whole].into_iter().chain(parts.into_iter().map(|part| vec![part]));
         for parts in groups.filter(|parts| !parts.is_empty()) {
-            let some = scan_parts(&self.inputs, &parts, reading, options, effort);
+            let some = scan_parts(&self.inputs, &parts, reading, options, exec);
             let part = Partial::new(&some, &parts, &self.identities, self.n_inputs, settings.clone());
             let merged = match found.partial.take() {
                 Some(partial) => part.and_then(|part| partial.merge(part)),

@@ -8,7 +8,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use urlsift::grammar::resolve::Base;
 use urlsift::rows::{Column, Form, Records, Written, write_records};
-use urlsift::run::{Effort, Failure};
+use urlsift::run::{ExecOptions, Failure};
 
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::output_file::Output;
@@ -140,10 +140,10 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
         "the records end before the input does".to_owned()
     };
     let mut left = false;
-    let write = |effort: &Effort| {
+    let write = |exec: &ExecOptions| {
         output.write(|out| {
-            written = write_records(&inputs, &records, effort, out)?;
-            left = whole && is_void(&inputs, &written.failures, effort);
+            written = write_records(&inputs, &records, exec, out)?;
+            left = whole && is_void(&inputs, &written.failures, exec);
             // The error keeps an existing output file unchanged.
             if left || written.failures.iter().any(Failure::is_stop) {
                 Err(io::ErrorKind::Interrupted.into())
@@ -152,7 +152,7 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
             }
         })
     };
-    let (result, signal) = args.input.attend(args.input.effort(), &inputs, mixed, write);
+    let (result, signal) = args.input.attend(args.input.exec(), &inputs, mixed, write);
     let Written { failures, found, .. } = written;
     args.reading.explain(&found, &inputs);
     complain_of_records(&found, &inputs);

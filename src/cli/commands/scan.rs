@@ -7,13 +7,13 @@ use clap::Args;
 use urlsift::partial_report::Settings;
 use urlsift::progress::Watch;
 use urlsift::report::{Report, Run, grouped};
-use urlsift::run::{Effort, Failure, Reading, scan_records};
+use urlsift::run::{ExecOptions, Failure, Reading, scan_records};
 use urlsift::scan::Options;
 use urlsift::simd::KernelId;
 
 use crate::cli::args::count::CountArgs;
 use crate::cli::args::format::ReadingArgs;
-use crate::cli::args::range::{Asked, Found, PartArgs};
+use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::Gate;
 use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel};
@@ -78,24 +78,24 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let mut options = Options::default();
     options.grammar = args.grammar.grammar;
     args.count.apply(&mut options);
-    let mut effort = args.input.effort();
-    effort.kernel = args.kernel.unwrap_or(effort.kernel);
-    effort.mmap = !args.no_mmap;
+    let mut exec = args.input.exec();
+    exec.kernel = args.kernel.unwrap_or(exec.kernel);
+    exec.mmap = !args.no_mmap;
     let output = args.report.open()?;
     output.check_is_no_input(&asked.inputs)?;
     output.check_is_no_input(asked.list.as_slice())?;
     options.lengths |= output.shows_lengths();
     if output.is_partial() || asked.are_parts {
-        return run_parts(args, &asked.in_order(), &reading, &options, effort, output);
+        return run_parts(args, &asked.in_order(), &reading, &options, exec, output);
     }
     let inputs = &asked.inputs;
     let start = Instant::now();
-    let scan = |effort: &Effort| {
-        let scanned = scan_records(inputs, &reading, &options, effort);
-        let n_read = effort.watch.as_ref().map_or(0, Watch::bytes);
-        (scanned, Run::new(start.elapsed(), effort.n_threads(), effort.kernel), n_read)
+    let scan = |exec: &ExecOptions| {
+        let scanned = scan_records(inputs, &reading, &options, exec);
+        let n_read = exec.watch.as_ref().map_or(0, Watch::bytes);
+        (scanned, Run::new(start.elapsed(), exec.n_threads(), exec.kernel), n_read)
     };
-    let ((scanned, run, n_read), signal) = args.input.attend(effort, inputs, false, scan);
+    let ((scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
     args.reading.explain(&scanned.records, inputs);
     complain_of(&scanned.failures, inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.grammar.show_secrets);
@@ -126,7 +126,7 @@ fn run_parts(
     asked: &Asked,
     reading: &Reading,
     options: &Options,
-    effort: Effort,
+    exec: ExecOptions,
     output: ReportOutput,
 ) -> io::Result<End> {
     if output.is_partial() && !args.fail_on.is_empty() {
@@ -136,9 +136,9 @@ fn run_parts(
         ));
     }
     let settings = Settings::new(options, reading, args.input.paths.codec(), args.grammar.show_secrets);
-    let scan = |effort: &Effort| asked.scan(&settings, reading, options, effort);
-    let (found, signal) = args.input.attend(effort, &asked.inputs, false, scan);
-    let Found { partial, failures, records } = found?;
+    let scan = |exec: &ExecOptions| asked.scan(&settings, reading, options, exec);
+    let (found, signal) = args.input.attend(exec, &asked.inputs, false, scan);
+    let PartsFound { partial, failures, records } = found?;
     args.reading.explain(&records, &asked.inputs);
     complain_of(&failures, &asked.inputs);
     if failures.iter().any(Failure::is_stop) {

@@ -7,7 +7,7 @@ use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 use urlsift::input::{Codec, Input};
 use urlsift::report::grouped;
-use urlsift::run::{Effort, Failure};
+use urlsift::run::{ExecOptions, Failure};
 use urlsift::simd::KernelId;
 use urlsift::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::{Grammar, Verdict};
@@ -154,8 +154,8 @@ impl SplitArgs {
 pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
     let mut options = args.options()?;
-    let mut effort = args.input.effort();
-    effort.kernel = args.kernel.unwrap_or(effort.kernel);
+    let mut exec = args.input.exec();
+    exec.kernel = args.kernel.unwrap_or(exec.kernel);
     let [accepted, refused] = [&args.accepted, &args.refused].map(Option::as_deref);
     let codecs = [accepted, refused].map(|path| path.map_or(Ok(Codec::Plain), codec_of));
     let [accepted_codec, refused_codec] = codecs;
@@ -186,15 +186,15 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
         *writer = output.map(|output| Packer::new(output.begin(), codec)).transpose()?;
     }
     let [accepted, refused] = writers.each_mut().map(|writer| writer.as_mut().map(as_write));
-    let work = |effort: &Effort| {
-        let split = split_inputs(&inputs, &options, effort, accepted, refused)?;
+    let work = |exec: &ExecOptions| {
+        let split = split_inputs(&inputs, &options, exec, accepted, refused)?;
         // An existing output file is kept if nothing could be read.
         let has_failed = split.failures.len() == inputs.len();
         let is_empty = has_failed && split.accepted + split.refused + split.blank + split.remarks == 0;
-        let left = whole && (is_empty || is_void(&inputs, &split.failures, effort));
+        let left = whole && (is_empty || is_void(&inputs, &split.failures, exec));
         Ok::<_, io::Error>((split, left))
     };
-    let (split, signal) = args.input.attend(effort, &inputs, mixed, work);
+    let (split, signal) = args.input.attend(exec, &inputs, mixed, work);
     let (split, left) = split?;
     args.reading.explain(&split.records, &inputs);
     complain_of_records(&split.records, &inputs);
@@ -260,15 +260,15 @@ fn summary(split: &Split, options: &Options) -> String {
     ];
     if split.blank > 0 {
         let place = match options.blank {
-            Blank::Accepted => "among the accepted",
-            Blank::Refused => "among the refused",
+            Blank::Accepted => "written with the accepted",
+            Blank::Refused => "written with the refused",
             Blank::Dropped => "dropped",
         };
         parts.push(format!(", {} blank ({place})", grouped(split.blank)));
     }
     if split.remarks > 0 {
         let place = match options.form {
-            Form::Tsv => "among the accepted",
+            Form::Tsv => "written with the accepted",
             Form::Lines => "on both sides",
         };
         parts.push(format!(", {} ({place})", n(split.remarks, "header or comment", "headers and comments")));

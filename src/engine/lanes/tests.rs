@@ -2,14 +2,14 @@
 
 use std::collections::BTreeMap;
 
-use super::{COUNTED, Findings, Known, List, Reader, STRIPE_LEN};
+use super::{COUNTED, Findings, Known, LaneReader, List, STRIPE_LEN};
 use crate::engine::bitstreams::HABIT_LASTS;
 use crate::grammar::advisory::{Advisories, Advisory};
 use crate::grammar::judge::judge;
 use crate::grammar::scheme::find_known;
 use crate::grammar::{Grammar, Verdict};
 use crate::lines::{cut, trim_terminator};
-use crate::simd::each::{Visit, each};
+use crate::simd::every_kernel::{Visit, each};
 use crate::simd::portable::Portable;
 use crate::simd::{BLOCK, Kernel, LANES};
 
@@ -53,7 +53,7 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
         before[lane] = (bytes + lanes[lane - 1].len(), lines + newlines(lanes[lane - 1]));
     }
     let mut found = Found::default();
-    let mut reader = Reader::new(kernel, &lanes, list, findings);
+    let mut reader = LaneReader::new(kernel, &lanes, list, findings);
     while reader.stripe(findings) {
         findings.each_listed(|line| {
             let (from, lines_before) = before[line.lane];

@@ -4,7 +4,7 @@
 
 use bzip2::{Decompress, Status};
 
-use super::decoder::{Decode, State, Step};
+use super::decoder::{Decode, Step, StreamState};
 
 pub(super) struct Bzip2(Decompress);
 
@@ -18,11 +18,11 @@ impl Decode for Bzip2 {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         let before = (self.0.total_in(), self.0.total_out());
         let state = match self.0.decompress(input, output) {
-            Ok(Status::StreamEnd) => State::Ended,
-            Ok(Status::MemNeeded) => State::Damaged("no memory for a block".to_owned()),
-            Ok(_) => State::Going,
-            Err(bzip2::Error::DataMagic) => State::Damaged("not bzip2".to_owned()),
-            Err(_) => State::Damaged("a block is not what its checksum says".to_owned()),
+            Ok(Status::StreamEnd) => StreamState::Ended,
+            Ok(Status::MemNeeded) => StreamState::Damaged("no memory for a block".to_owned()),
+            Ok(_) => StreamState::Going,
+            Err(bzip2::Error::DataMagic) => StreamState::Damaged("not bzip2".to_owned()),
+            Err(_) => StreamState::Damaged("a block is not what its checksum says".to_owned()),
         };
         Step::new(before, (self.0.total_in(), self.0.total_out()), state)
     }

@@ -31,20 +31,20 @@ pub(super) struct Step {
     pub(super) read: usize,
     /// Bytes written to the output.
     pub(super) written: usize,
-    pub(super) state: State,
+    pub(super) state: StreamState,
 }
 
 impl Step {
     /// Computes a step from a library's totals of bytes read and written, taken before and after it.
     #[cfg(any(feature = "gzip", feature = "bzip2", feature = "xz"))]
-    pub(super) fn new(before: (u64, u64), after: (u64, u64), state: State) -> Self {
+    pub(super) fn new(before: (u64, u64), after: (u64, u64), state: StreamState) -> Self {
         let len = |before, after| usize::try_from(after - before).expect("no more than there is");
         Self { read: len(before.0, after.0), written: len(before.1, after.1), state }
     }
 }
 
 /// The state of a stream.
-pub(super) enum State {
+pub(super) enum StreamState {
     /// The stream continues.
     Going,
     /// The stream has ended, and its checksum is right.
@@ -67,7 +67,7 @@ impl Meter {
 }
 
 /// The position of a decoder.
-enum Place {
+enum DecoderPosition {
     /// At the start of a stream.
     Beginning,
     /// Inside a stream.
@@ -88,7 +88,7 @@ pub(crate) struct Decoder<S> {
     watch: Option<Watch>,
     codec: Codec,
     decode: Box<dyn Decode>,
-    place: Place,
+    place: DecoderPosition,
     /// Bytes of the source that have been used.
     used: u64,
     decoded: u64,
@@ -106,7 +106,7 @@ impl<S: Source> Decoder<S> {
             watch: watch.cloned(),
             codec,
             decode: decode(codec)?,
-            place: Place::Beginning,
+            place: DecoderPosition::Beginning,
             used: 0,
             decoded: 0,
             meter: Meter::default(),
@@ -133,15 +133,17 @@ impl<S: Source> Decoder<S> {
         self.use_up(read);
         self.decoded += written as u64;
         match state {
-            State::Ended => self.place = Place::Between,
-            State::Damaged(cause) => self.place = Place::Broken(DecodeErrorKind::Damaged, Some(cause)),
-            State::TooLarge => self.place = Place::Broken(DecodeErrorKind::TooLarge, None),
-            State::Going if read + written > 0 => {}
-            State::Going if self.source.has_ended() => {
-                self.place = Place::Broken(DecodeErrorKind::Truncated, None);
+            StreamState::Ended => self.place = DecoderPosition::Between,
+            StreamState::Damaged(cause) => {
+                self.place = DecoderPosition::Broken(DecodeErrorKind::Damaged, Some(cause));
             }
-            State::Going if self.source.fill()? => {}
-            State::Going => self.place = Place::Broken(DecodeErrorKind::Damaged, None),
+            StreamState::TooLarge => self.place = DecoderPosition::Broken(DecodeErrorKind::TooLarge, None),
+            StreamState::Going if read + written > 0 => {}
+            StreamState::Going if self.source.has_ended() => {
+                self.place = DecoderPosition::Broken(DecodeErrorKind::Truncated, None);
+            }
+            StreamState::Going if self.source.fill()? => {}
+            StreamState::Going => self.place = DecoderPosition::Broken(DecodeErrorKind::Damaged, None),
         }
         Ok(written)
     }
@@ -160,15 +162,15 @@ impl<S: Source> Decoder<S> {
                 continue;
             }
             if !begins(self.codec, &head) {
-                self.place = Place::Broken(DecodeErrorKind::Trailing, None);
+                self.place = DecoderPosition::Broken(DecodeErrorKind::Trailing, None);
                 return Ok(());
             }
             if head.len() >= magic_len(self.codec) || (self.source.has_ended() && !head.is_empty()) {
-                self.place = Place::Beginning;
+                self.place = DecoderPosition::Beginning;
                 return self.decode.next_stream();
             }
             if self.source.has_ended() {
-                self.place = Place::End;
+                self.place = DecoderPosition::End;
                 return Ok(());
             }
             self.source.fill()?;
@@ -183,11 +185,11 @@ impl<S: Source> Decoder<S> {
         self.decoded += n as u64;
         ahead.range.start += n;
         if n > 0 {
-            self.place = Place::Ahead(ahead);
+            self.place = DecoderPosition::Ahead(ahead);
         } else {
             self.use_up(ahead.packed_len);
             self.source.give_back(ahead.bytes);
-            self.place = Place::Between;
+            self.place = DecoderPosition::Between;
         }
         n
     }
@@ -203,25 +205,28 @@ impl<S: Source> Read for Decoder<S> {
             if self.watch.as_ref().is_some_and(Watch::is_stopped) {
                 return Err(Stopped.into());
             }
-            let n = match std::mem::replace(&mut self.place, Place::End) {
-                Place::Beginning => {
-                    self.place = self.source.decoded_ahead(self.used).map_or(Place::Stream, Place::Ahead);
+            let n = match std::mem::replace(&mut self.place, DecoderPosition::End) {
+                DecoderPosition::Beginning => {
+                    self.place = self
+                        .source
+                        .decoded_ahead(self.used)
+                        .map_or(DecoderPosition::Stream, DecoderPosition::Ahead);
                     0
                 }
-                Place::Stream => {
-                    self.place = Place::Stream;
+                DecoderPosition::Stream => {
+                    self.place = DecoderPosition::Stream;
                     self.step(output)?
                 }
-                Place::Ahead(ahead) => self.give(ahead, output),
-                Place::Between => {
-                    self.place = Place::Between;
+                DecoderPosition::Ahead(ahead) => self.give(ahead, output),
+                DecoderPosition::Between => {
+                    self.place = DecoderPosition::Between;
                     self.look_behind()?;
                     0
                 }
-                Place::End => return Ok(0),
-                Place::Broken(kind, cause) => {
+                DecoderPosition::End => return Ok(0),
+                DecoderPosition::Broken(kind, cause) => {
                     let error = DecodeError::new(self.codec, kind, cause.clone(), self.used, self.decoded);
-                    self.place = Place::Broken(kind, cause);
+                    self.place = DecoderPosition::Broken(kind, cause);
                     return Err(error.into());
                 }
             };
@@ -236,7 +241,7 @@ impl<S: Source> Read for Decoder<S> {
 mod tests {
     use super::super::source::Buffered;
     use super::*;
-    use crate::input::slow::Slow;
+    use crate::input::slow_source::Slow;
 
     const FIXTURES: [(Codec, &[u8]); 5] = [
         (Codec::Gzip, include_bytes!("../../../tests/codec/members.gz")),

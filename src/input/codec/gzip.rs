@@ -4,7 +4,7 @@
 
 use flate2::{Decompress, FlushDecompress, Status};
 
-use super::decoder::{Decode, State, Step};
+use super::decoder::{Decode, Step, StreamState};
 
 /// Base-2 logarithm of the largest window of a member (RFC 1951).
 pub(super) const WINDOW_BITS: u8 = 15;
@@ -35,9 +35,9 @@ impl Decode for Gzip {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         let before = (self.0.total_in(), self.0.total_out());
         let state = match self.0.decompress(input, output, FlushDecompress::None) {
-            Ok(Status::StreamEnd) => State::Ended,
-            Ok(Status::Ok | Status::BufError) => State::Going,
-            Err(error) => State::Damaged(cause(error.message()).to_owned()),
+            Ok(Status::StreamEnd) => StreamState::Ended,
+            Ok(Status::Ok | Status::BufError) => StreamState::Going,
+            Err(error) => StreamState::Damaged(cause(error.message()).to_owned()),
         };
         Step::new(before, (self.0.total_in(), self.0.total_out()), state)
     }

@@ -369,9 +369,9 @@ fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -
         while goes_on && at < len && packed[at..].starts_with(MAGIC) {
             let room = &mut guess.bytes[to..];
             match decode(&mut members, &mut decompress, &packed[at..], is_all, room) {
-                Found::Whole(packed_len, len) => (at, to) = (at + packed_len, to + len),
-                Found::Cut => return guess.with(start..at, from..to),
-                Found::Nothing(n) => (goes_on, n_wasted) = (false, n_wasted + n),
+                MemberGuess::Whole(packed_len, len) => (at, to) = (at + packed_len, to + len),
+                MemberGuess::Cut => return guess.with(start..at, from..to),
+                MemberGuess::Nothing(n) => (goes_on, n_wasted) = (false, n_wasted + n),
             }
         }
         guess = guess.with(start..at, from..to);
@@ -391,7 +391,7 @@ impl Guess {
 }
 
 /// The result of decoding bytes that look like a member.
-enum Found {
+enum MemberGuess {
     /// A whole member: its compressed length and its decoded length.
     Whole(usize, usize),
     /// The member continues after the available bytes, or its output exceeds the buffer.
@@ -408,10 +408,10 @@ fn decode(
     packed: &[u8],
     is_all: bool,
     room: &mut [u8],
-) -> Found {
+) -> MemberGuess {
     let n_wasted = match members.decode(packed, is_all, room) {
-        Member::Whole(packed_len, len) => return Found::Whole(packed_len, len),
-        Member::NoRoom(_) => return Found::Cut,
+        Member::Whole(packed_len, len) => return MemberGuess::Whole(packed_len, len),
+        Member::NoRoom(_) => return MemberGuess::Cut,
         Member::Other(n) => n,
     };
     decompress.reset(true);
@@ -419,9 +419,9 @@ fn decode(
     let [read, written] = [decompress.total_in(), decompress.total_out()]
         .map(|total| usize::try_from(total).expect("no more than there is"));
     match result {
-        Ok(Status::StreamEnd) => Found::Whole(read, written),
-        Ok(_) => Found::Cut,
-        Err(_) => Found::Nothing(n_wasted + written),
+        Ok(Status::StreamEnd) => MemberGuess::Whole(read, written),
+        Ok(_) => MemberGuess::Cut,
+        Err(_) => MemberGuess::Nothing(n_wasted + written),
     }
 }
 
@@ -437,7 +437,7 @@ mod tests {
     use super::super::source::Buffered;
     use super::super::{Codec, Decoder};
     use super::*;
-    use crate::input::slow::Slow;
+    use crate::input::slow_source::Slow;
 
     fn packed(bytes: &[u8], level: u32) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::new(level));

@@ -6,7 +6,7 @@ use std::io;
 
 use liblzma::stream::{Action, Error, Status, Stream};
 
-use super::decoder::{Decode, State, Step};
+use super::decoder::{Decode, Step, StreamState};
 
 /// Memory limit of a decoder, in bytes. A file made by `xz -9` takes 65 MiB.
 const MEMORY: u64 = 132 << 20;
@@ -23,12 +23,12 @@ impl Decode for Xz {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         let before = (self.0.total_in(), self.0.total_out());
         let state = match self.0.process(input, output, Action::Run) {
-            Ok(Status::StreamEnd) => State::Ended,
-            Ok(_) => State::Going,
-            Err(Error::MemLimit | Error::Mem) => State::TooLarge,
-            Err(Error::Format) => State::Damaged("not xz".to_owned()),
-            Err(Error::Options) => State::Damaged("made with options that are not known".to_owned()),
-            Err(_) => State::Damaged("a block is not what its checksum says".to_owned()),
+            Ok(Status::StreamEnd) => StreamState::Ended,
+            Ok(_) => StreamState::Going,
+            Err(Error::MemLimit | Error::Mem) => StreamState::TooLarge,
+            Err(Error::Format) => StreamState::Damaged("not xz".to_owned()),
+            Err(Error::Options) => StreamState::Damaged("made with options that are not known".to_owned()),
+            Err(_) => StreamState::Damaged("a block is not what its checksum says".to_owned()),
         };
         Step::new(before, (self.0.total_in(), self.0.total_out()), state)
     }

@@ -10,7 +10,7 @@ use std::io::{self, Read};
 
 use zstd::stream::raw::{DParameter, Decoder, Operation, Status};
 
-use super::decoder::{Decode, State, Step};
+use super::decoder::{Decode, Step, StreamState};
 
 /// Base-2 logarithm of the largest window.
 const WINDOW_LOG: u32 = 27;
@@ -38,7 +38,7 @@ const NO_DICTIONARY: &str =
 
 pub(super) struct Zstd {
     decoder: Decoder<'static>,
-    place: Place,
+    place: FramePosition,
     /// The error for a frame whose dictionary is missing.
     lack: String,
     /// How many input bytes the library asks for.
@@ -48,7 +48,7 @@ pub(super) struct Zstd {
 }
 
 /// The position in a frame.
-enum Place {
+enum FramePosition {
     /// At the start. The bytes read so far may begin a dictionary.
     Beginning(Vec<u8>),
     /// In a dictionary: its bytes so far, and its length.
@@ -102,7 +102,7 @@ impl Zstd {
     pub(super) fn new() -> io::Result<Self> {
         Ok(Self {
             decoder: decoder(&[])?,
-            place: Place::Beginning(Vec::new()),
+            place: FramePosition::Beginning(Vec::new()),
             lack: NO_DICTIONARY.to_owned(),
             wanted: 1,
             is_full: false,
@@ -127,18 +127,18 @@ impl Zstd {
             Ok(Status { remaining, bytes_read, bytes_written }) => {
                 self.is_full = bytes_written == output.len();
                 self.wanted = remaining.max(1);
-                let state = if remaining == 0 { State::Ended } else { State::Going };
+                let state = if remaining == 0 { StreamState::Ended } else { StreamState::Going };
                 Step { read: bytes_read, written: bytes_written, state }
             }
             Err(error) => {
                 let cause = error.to_string();
                 // The library's only error about memory is a window that is too large.
                 let state = if cause.contains("memory") {
-                    State::TooLarge
+                    StreamState::TooLarge
                 } else if cause.contains("mismatch") {
-                    State::Damaged(self.lack.clone())
+                    StreamState::Damaged(self.lack.clone())
                 } else {
-                    State::Damaged(cause.to_lowercase())
+                    StreamState::Damaged(cause.to_lowercase())
                 };
                 Step { read: input.len(), written: 0, state }
             }
@@ -151,7 +151,7 @@ impl Zstd {
     fn decode(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         if self.is_full {
             let step = self.run(&[], output);
-            if step.written > 0 || !matches!(step.state, State::Going) {
+            if step.written > 0 || !matches!(step.state, StreamState::Going) {
                 return step;
             }
         }
@@ -163,31 +163,31 @@ impl Zstd {
 impl Decode for Zstd {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
         match &mut self.place {
-            Place::Frame => self.decode(input, output),
-            Place::Beginning(head) => {
+            FramePosition::Frame => self.decode(input, output),
+            FramePosition::Beginning(head) => {
                 let before = head.len();
                 let read = input.len().min(HEADER + DICTIONARY.len() - before);
                 head.extend_from_slice(&input[..read]);
                 let head = std::mem::take(head);
-                let going = Step { read, written: 0, state: State::Going };
+                let going = Step { read, written: 0, state: StreamState::Going };
                 match begins(&head) {
                     Begins::Unclear => {
-                        self.place = Place::Beginning(head);
+                        self.place = FramePosition::Beginning(head);
                         going
                     }
                     Begins::Dictionary(len) if len <= MAX_DICTIONARY => {
-                        self.place = Place::Dictionary(head[HEADER..].to_vec(), len);
+                        self.place = FramePosition::Dictionary(head[HEADER..].to_vec(), len);
                         going
                     }
                     begins => {
                         if matches!(begins, Begins::Dictionary(_)) {
                             self.cannot_learn(TOO_LONG);
                         }
-                        self.place = Place::Frame;
+                        self.place = FramePosition::Frame;
                         // The frame holds no dictionary, so the library gets the bytes that were held back.
                         if before > 0 {
                             let step = self.run(&head[..before], &mut []);
-                            if !matches!(step.state, State::Going) {
+                            if !matches!(step.state, StreamState::Going) {
                                 return Step { read: 0, ..step };
                             }
                         }
@@ -195,14 +195,14 @@ impl Decode for Zstd {
                     }
                 }
             }
-            Place::Dictionary(content, len) => {
+            FramePosition::Dictionary(content, len) => {
                 let read = input.len().min(*len - content.len());
                 content.extend_from_slice(&input[..read]);
-                let mut state = State::Going;
+                let mut state = StreamState::Going;
                 if content.len() == *len {
                     let content = std::mem::take(content);
                     self.learn(content);
-                    state = State::Ended;
+                    state = StreamState::Ended;
                 }
                 Step { read, written: 0, state }
             }
@@ -210,7 +210,7 @@ impl Decode for Zstd {
     }
 
     fn next_stream(&mut self) -> io::Result<()> {
-        (self.place, self.wanted, self.is_full) = (Place::Beginning(Vec::new()), 1, false);
+        (self.place, self.wanted, self.is_full) = (FramePosition::Beginning(Vec::new()), 1, false);
         self.decoder.reinit()
     }
 }

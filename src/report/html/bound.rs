@@ -44,7 +44,7 @@ pub(super) fn shown(text: &str, max: usize) -> String {
 }
 
 /// The first rows of a list, and the size of the rest.
-pub(super) struct Part<T> {
+pub(super) struct FirstRows<T> {
     pub(super) rows: Vec<T>,
     /// The number of items left out.
     pub(super) n_left: u64,
@@ -52,7 +52,7 @@ pub(super) struct Part<T> {
     pub(super) lines_left: u64,
 }
 
-impl<T> Part<T> {
+impl<T> FirstRows<T> {
     /// Takes the first `max` items of a list. `lines` returns an item's number of lines, `row` makes its row.
     pub(super) fn new<S>(
         all: impl IntoIterator<Item = S>,

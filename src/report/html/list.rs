@@ -1,6 +1,6 @@
 //! The simple lists of the page: grammars, schemes, frequent names, distinct counts, inputs.
 
-use super::bound::{Bounds, NAME, Part, SENTENCE, shown};
+use super::bound::{Bounds, FirstRows, NAME, SENTENCE, shown};
 use crate::grammar::Grammar;
 use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
 
@@ -39,7 +39,7 @@ pub(super) struct TopList {
     pub(super) title: &'static str,
     pub(super) exact: bool,
     pub(super) max_error: u64,
-    pub(super) entries: Part<(String, u64)>,
+    pub(super) entries: FirstRows<(String, u64)>,
 }
 
 impl TopList {
@@ -137,7 +137,7 @@ pub(super) fn tops(report: &Report, bounds: &Bounds) -> Vec<TopList> {
         },
         exact: top.exact,
         max_error: top.max_error,
-        entries: Part::new(
+        entries: FirstRows::new(
             &top.entries,
             bounds.schemes,
             |entry| entry.lines,
@@ -166,10 +166,10 @@ const MAX_TOPS: usize = 4;
 const MAX_WARNINGS: usize = 3;
 
 /// The inputs: first those that were not read to their end, then those with warnings, then the others.
-pub(super) fn inputs(report: &Report, bounds: &Bounds) -> Part<InputRow> {
+pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
     let mut inputs: Vec<_> = report.inputs.iter().collect();
     inputs.sort_by_key(|input| (input.error.is_none(), input.warnings.is_empty()));
-    Part::new(
+    FirstRows::new(
         inputs,
         bounds.inputs,
         |input| input.lines,

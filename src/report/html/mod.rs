@@ -20,7 +20,7 @@ use base64::prelude::BASE64_STANDARD;
 use memchr::memmem;
 use sha2::{Digest, Sha256};
 
-use self::bound::{Bounds, NAME, Part, shown};
+use self::bound::{Bounds, FirstRows, NAME, shown};
 use self::finding::{Finding, Mark, advisory, refusal};
 use self::lengths::Histogram;
 use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
@@ -49,18 +49,18 @@ struct Page<'a> {
     sets: Vec<SetRow>,
     /// One row per grammar, about the lines that it accepts.
     matrix: Vec<MatrixRow>,
-    refusals: Part<Finding<'a>>,
-    advisories: Part<Finding<'a>>,
-    schemes: Part<SchemeRow>,
+    refusals: FirstRows<Finding<'a>>,
+    advisories: FirstRows<Finding<'a>>,
+    schemes: FirstRows<SchemeRow>,
     /// Lines without a scheme, and lines of schemes that the report does not list by name.
     more_schemes: Vec<SchemeRow>,
     lengths: Option<Histogram<'a>>,
     tops: Vec<TopList>,
     distinct: Vec<DistinctCount>,
     /// Inputs that hold records.
-    records: Part<RecordRow>,
+    records: FirstRows<RecordRow>,
     fields: Vec<FieldRow>,
-    inputs: Part<InputRow>,
+    inputs: FirstRows<InputRow>,
 }
 
 impl<'a> Page<'a> {
@@ -78,19 +78,19 @@ impl<'a> Page<'a> {
             grammars: list::grammars(report),
             sets: verdict::sets(report, bounds),
             matrix: verdict::matrix(report, bounds),
-            refusals: Part::new(
+            refusals: FirstRows::new(
                 &report.defects,
                 bounds.findings,
                 |kind| kind.lines,
                 |kind| refusal(kind, report, bounds),
             ),
-            advisories: Part::new(
+            advisories: FirstRows::new(
                 &report.advisories,
                 bounds.findings,
                 |kind| kind.lines,
                 |kind| advisory(kind, report, bounds),
             ),
-            schemes: Part::new(
+            schemes: FirstRows::new(
                 &report.schemes,
                 bounds.schemes,
                 |scheme| scheme.count.lines,

@@ -1,6 +1,6 @@
 //! The records and fields of inputs that are not plain lists, as the page shows them.
 
-use super::bound::{Bounds, NAME, Part, shown};
+use super::bound::{Bounds, FirstRows, NAME, shown};
 use crate::records::{BadCause, Role, Skip};
 use crate::report::records::FieldSum;
 use crate::report::{RecordCount, RecordPlace, Report, grouped};
@@ -25,7 +25,7 @@ pub(super) struct Miss {
 }
 
 /// One row per input. Inputs with refused records come first.
-pub(super) fn records(report: &Report, bounds: &Bounds) -> Part<RecordRow> {
+pub(super) fn records(report: &Report, bounds: &Bounds) -> FirstRows<RecordRow> {
     let of_records = |input: usize| Some((input, report.inputs[input].records.as_ref()?));
     let mut inputs: Vec<_> = (0..report.inputs.len()).filter_map(of_records).collect();
     inputs.sort_by_key(|(_, records)| records.n_refused() == 0);
@@ -33,7 +33,7 @@ pub(super) fn records(report: &Report, bounds: &Bounds) -> Part<RecordRow> {
         records.read.saturating_add(records.n_skipped()).saturating_add(records.n_refused())
     };
     let row = |(input, records)| row(report.input_name(input), records, bounds.examples);
-    Part::new(inputs, bounds.inputs, n_records, row)
+    FirstRows::new(inputs, bounds.inputs, n_records, row)
 }
 
 /// Makes the row of one input, with at most `n_places` places for each cause.

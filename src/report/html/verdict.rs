@@ -1,7 +1,7 @@
 //! Where grammars differ: the sets of grammars that accept lines, and for each pair how many lines one accepts and the
 //! other refuses.
 
-use super::bound::{Bounds, Part};
+use super::bound::{Bounds, FirstRows};
 use super::finding::{Excerpt, whole_lines};
 use super::list::{label, words};
 use crate::grammar::Grammar;
@@ -38,7 +38,7 @@ pub(super) struct Pair {
     pub(super) refuses: &'static str,
     pub(super) lines: u64,
     /// The verdict sets of these lines.
-    pub(super) sets: Part<SetRow>,
+    pub(super) sets: FirstRows<SetRow>,
 }
 
 /// How many sets of grammars can be the verdict of a line. (`Verdict::COUNT` also counts impossible ones.)
@@ -83,7 +83,7 @@ fn pair(report: &Report, accepts: Grammar, refuses: Grammar, bounds: &Bounds) ->
         accepts: label(accepts),
         refuses: label(refuses),
         lines: sets.iter().map(|set| set.lines).fold(0, u64::saturating_add),
-        sets: Part::new(
+        sets: FirstRows::new(
             sets,
             bounds.sets,
             |set| set.lines,

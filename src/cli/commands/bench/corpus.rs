@@ -7,7 +7,8 @@ use memchr::{memchr, memchr_iter, memrchr};
 use urlsift::input;
 use urlsift::report::grouped;
 
-use super::sample::{Dice, sample};
+use super::sample::{SEED, sample};
+use crate::random::Random;
 
 /// A smaller corpus is repeated up to this size, so that it does not fit in the processor's cache.
 const AT_LEAST: usize = 32 << 20;
@@ -80,11 +81,11 @@ impl Corpus {
         let len = self.bytes.len();
         let ends = memchr_iter(b'\n', &self.bytes[..len - 1]).map(|lf| lf + 1);
         let mut starts: Vec<usize> = [0].into_iter().chain(ends).collect();
-        let mut dice = Dice::new();
+        let mut random = Random::new(SEED);
         for at in (0..starts.len()).cycle() {
             if at == 0 {
                 for last in (1..starts.len()).rev() {
-                    starts.swap(last, dice.below(last + 1));
+                    starts.swap(last, random.below(last + 1));
                 }
             }
             let start = starts[at];

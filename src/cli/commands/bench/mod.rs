@@ -140,10 +140,10 @@ fn processor() -> Option<String> {
 }
 
 const NOTE: &str = "\
-split finds each line with memchr and looks at none: what any tool does first. \"of split\" compares with it in the same
-round, on as many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
-Before anything was timed, every answer was found equal to the portable kernel's, and that to judge on each line.
-plain lines are counted in bulk; attended ones are looked at for scheme, advisories or defect; hard ones are judged alone.
+split finds each line with memchr and does no more, as every tool has to. \"of split\" compares with it in the same round, on as
+many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
+Before the first round, each kernel gave the answer of the portable kernel, and that gave the answer of judge on each line.
+bulk lines are counted in bulk; listed lines are looked at for scheme, advisories or defect; table lines are judged alone.
 ";
 
 /// The columns with their widths.
@@ -153,9 +153,9 @@ const COLUMNS: [(&str, usize); 8] = [
     ("ns/line", 10),
     ("Mlines/s", 11),
     ("of split", 10),
-    ("plain", 9),
-    ("attended", 10),
-    ("hard", 8),
+    ("bulk", 9),
+    ("listed", 10),
+    ("table", 8),
 ];
 
 /// Writes one table for each number of threads.
@@ -172,9 +172,9 @@ fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
                 format!("{:.1}", trial.million_lines_per_second),
                 format!("{:.2}", trial.of_split.median),
             ];
-            if let Some(Shares { plain, attended, hard }) = trial.ways {
-                let all = float((plain + attended + hard).max(1));
-                cells.extend([plain, attended, hard].map(|n| format!("{:.2}%", 100.0 * float(n) / all)));
+            if let Some(Shares { bulk, listed, table }) = trial.path_counts {
+                let all = float((bulk + listed + table).max(1));
+                cells.extend([bulk, listed, table].map(|n| format!("{:.2}%", 100.0 * float(n) / all)));
             }
             row(out, trial.kernel.unwrap_or(trial.name), &cells)?;
         }

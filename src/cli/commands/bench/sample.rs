@@ -6,24 +6,10 @@
 use std::collections::HashMap;
 use std::iter;
 
-/// A random number generator with a fixed seed.
-pub(super) struct Dice(u64);
+use crate::random::Random;
 
-impl Dice {
-    pub(super) fn new() -> Self {
-        Self(1994)
-    }
-
-    /// The next number below `n`, which must not be 0 (splitmix64).
-    pub(super) fn below(&mut self, n: usize) -> usize {
-        self.0 = self.0.wrapping_add(0x9e37_79b9_7f4a_7c15);
-        let mut z = self.0;
-        z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
-        z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
-        let below = (u128::from(z ^ (z >> 31)) * n as u128) >> 64;
-        usize::try_from(below).expect("it is below a usize")
-    }
-}
+/// The seed of the sample and of the order of repeated lines.
+pub(super) const SEED: u64 = 1994;
 
 /// The generator's rules, one per line: a name and the texts to choose from, separated by spaces. `*N` is a text's weight.
 /// A name in parentheses is replaced by a text of that rule.
@@ -66,9 +52,9 @@ pub(super) fn sample(size: usize) -> Vec<u8> {
         rules.entry(name).or_default().extend(texts);
     }
     let mut out = Vec::with_capacity(size);
-    let (mut line, mut dice) = (String::new(), Dice::new());
+    let (mut line, mut random) = (String::new(), Random::new(SEED));
     loop {
-        expand(&mut line, "line", &rules, &mut dice);
+        expand(&mut line, "line", &rules, &mut random);
         line.push('\n');
         if out.len() + line.len() > size {
             return out;
@@ -79,10 +65,10 @@ pub(super) fn sample(size: usize) -> Vec<u8> {
 }
 
 /// Appends a random text of the rule `name`.
-fn expand(line: &mut String, name: &str, rules: &HashMap<&str, Vec<&str>>, dice: &mut Dice) {
+fn expand(line: &mut String, name: &str, rules: &HashMap<&str, Vec<&str>>, random: &mut Random) {
     let texts = &rules[name];
-    for (n, piece) in texts[dice.below(texts.len())].split(['(', ')']).enumerate() {
-        if n % 2 == 0 { line.push_str(piece) } else { expand(line, piece, rules, dice) }
+    for (n, piece) in texts[random.below(texts.len())].split(['(', ')']).enumerate() {
+        if n % 2 == 0 { line.push_str(piece) } else { expand(line, piece, rules, random) }
     }
 }
 

@@ -8,8 +8,8 @@ use memchr::memchr_iter;
 use rayon::prelude::*;
 use serde::Serialize;
 use urlsift::place::Place;
-use urlsift::run::{Effort, scan_memory};
-use urlsift::scan::{Options, Ways, scan_into};
+use urlsift::run::{ExecOptions, scan_memory};
+use urlsift::scan::{Options, PathCounts, scan_into};
 use urlsift::simd::KernelId;
 use urlsift::{Tally, Verdict, judge};
 
@@ -31,7 +31,7 @@ pub(super) struct Trial {
     /// The speed relative to the line split in the same round, on as many threads.
     pub(super) of_split: Spread,
     /// How many lines were judged in each way.
-    pub(super) ways: Option<Shares>,
+    pub(super) path_counts: Option<Shares>,
 }
 
 /// The median, minimum and maximum of all rounds.
@@ -52,12 +52,12 @@ impl Spread {
     }
 }
 
-/// The counts of [`Ways`] as they are written to JSON.
+/// The counts of [`PathCounts`] as they are written to JSON.
 #[derive(Clone, Copy, Serialize)]
 pub(super) struct Shares {
-    pub(super) plain: u64,
-    pub(super) attended: u64,
-    pub(super) hard: u64,
+    pub(super) bulk: u64,
+    pub(super) listed: u64,
+    pub(super) table: u64,
 }
 
 /// Measures the baselines and `kernels` on `bytes`, for each number of threads. All lines of `bytes` must end in LF.
@@ -141,13 +141,13 @@ fn split(piece: &[u8]) -> u64 {
 impl Trial {
     /// Does the job in the current thread pool, with chunks as long as for files. Returns the number of lines, and the
     /// result of a scan.
-    fn run(&self, bytes: &[u8]) -> (u64, Option<(Tally, Ways)>) {
-        let mut effort = Effort::default();
-        let pieces = bytes.par_chunks(effort.shard_len);
+    fn run(&self, bytes: &[u8]) -> (u64, Option<(Tally, PathCounts)>) {
+        let mut exec = ExecOptions::default();
+        let pieces = bytes.par_chunks(exec.shard_len);
         if let Some(kernel) = self.kernel.and_then(KernelId::from_name) {
-            (effort.kernel, effort.threads) = (kernel, self.threads);
-            let (tally, ways) = scan_memory(bytes, &Options::default(), &effort);
-            (tally.lines(), Some((tally, ways)))
+            (exec.kernel, exec.threads) = (kernel, self.threads);
+            let (tally, path_counts) = scan_memory(bytes, &Options::default(), &exec);
+            (tally.lines(), Some((tally, path_counts)))
         } else if self.name == "memchr split" {
             (pieces.map(split).sum(), None)
         } else {
@@ -167,7 +167,8 @@ impl Trial {
             let who = format!("{} with --threads {}", self.kernel.unwrap_or(self.name), self.threads);
             return Err(differs(&who, "the portable kernel"));
         }
-        self.ways = scanned.map(|(_, Ways { plain, attended, hard, .. })| Shares { plain, attended, hard });
+        self.path_counts =
+            scanned.map(|(_, PathCounts { bulk, listed, table, .. })| Shares { bulk, listed, table });
         Ok(())
     }
 
