@@ -1,4 +1,4 @@
-//! Scans of records: the counts and places must equal those of the fields one by one, for any exec.
+//! Scans of records: the counts and places must equal those of the fields one by one, for any options.
 
 use std::collections::BTreeMap;
 use std::fs;

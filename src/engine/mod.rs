@@ -390,7 +390,7 @@ impl<S: LineSink> Engine<'_, S> {
             offset += piece.len() as u64;
             at
         });
-        // HeavyHitters verdicts get their examples at the start, so that the lines after it can be counted in bulk.
+        // Frequent verdicts get their examples at the start, so that the lines after it can be counted in bulk.
         let beginning = &pieces[0][..last_end(&pieces[0][..pieces[0].len().min(BEGINNING)]).unwrap_or(0)];
         if self.sink.needs(place).examples != 0 {
             self.sink.search(beginning, place, None);

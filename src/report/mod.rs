@@ -38,7 +38,7 @@ pub use words::grouped;
 /// number; any other change increases it.
 pub const SCHEMA: &str = "urlsift.report/1";
 
-/// The result of a scan. Threads, shards and path_counts of reading affect only the field `run`.
+/// The result of a scan. Threads, shards and ways of reading affect only the field `run`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]

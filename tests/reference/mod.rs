@@ -4,7 +4,7 @@
 //! (part 4). It must not use anything of `src/`. The library and the reference are therefore two independent
 //! implementations.
 //!
-//! Each grammar is one file that reads like its BNF, generic over the trait `At`. The same rules run in two path_counts. Over sets
+//! Each grammar is one file that reads like its BNF, generic over the trait `At`. The same rules run in two ways. Over sets
 //! of positions, they recognise a line (`position.rs`). With random choices, they generate one (`draw.rs`). Grammars have
 //! numbers, which are their indices in [`NAMES`].
 
