@@ -75,115 +75,6 @@ pub(crate) static CODES: [u8; 128] = {
     codes
 };
 
-/// The classes that the bit streams use. Each is a set of bytes, with one bit for each byte read.
-///
-/// Each class is computed when it is needed, so that few of them are kept at a time.
-pub(crate) trait Classes<W>: Copy {
-    /// LF.
-    fn newline(&self) -> W;
-
-    /// LF and CR.
-    fn end(&self) -> W;
-
-    /// CR.
-    fn cr(&self) -> W;
-
-    /// "/".
-    fn slash(&self) -> W;
-
-    /// "?".
-    fn question(&self) -> W;
-
-    /// "#".
-    fn hash(&self) -> W;
-
-    /// ":".
-    fn colon(&self) -> W;
-
-    /// "%".
-    fn percent(&self) -> W;
-
-    /// "~".
-    fn tilde(&self) -> W;
-
-    /// "/" and "?".
-    fn slash_question(&self) -> W;
-
-    /// "/" "?" "#" ":". Each of these ends the first segment of a reference.
-    fn delimiter(&self) -> W;
-
-    /// ";".
-    fn semicolon(&self) -> W;
-
-    /// ";" and "=".
-    fn semicolon_equals(&self) -> W;
-
-    /// The quote and the brackets. They are legal only in some grammars or places, and the table judges lines that have
-    /// one.
-    fn odd(&self) -> W;
-
-    /// Bytes that no grammar allows anywhere.
-    fn illegal(&self) -> W;
-
-    /// Letters, digits, "-" and ".".
-    fn host(&self) -> W;
-
-    /// Letters, digits, "-", "." and "+".
-    fn scheme(&self) -> W;
-
-    /// Digits.
-    fn digit(&self) -> W;
-
-    /// Hexadecimal digits.
-    fn hex(&self) -> W;
-
-    /// Letters.
-    fn alpha(&self) -> W;
-
-    /// "-" and ".".
-    fn hyphen_dot(&self) -> W;
-
-    /// ".".
-    fn dot(&self) -> W;
-
-    /// The letter "h" in both cases. The methods for other letters work alike.
-    fn h(&self) -> W;
-
-    fn t(&self) -> W;
-
-    fn p(&self) -> W;
-
-    fn s(&self) -> W;
-
-    fn i(&self) -> W;
-
-    fn l(&self) -> W;
-
-    fn f(&self) -> W;
-
-    fn b(&self) -> W;
-
-    fn e(&self) -> W;
-
-    /// "0".
-    fn zero(&self) -> W;
-
-    /// "0" and "1".
-    fn zero_one(&self) -> W;
-
-    /// "2" and "3".
-    fn two_three(&self) -> W;
-
-    /// "3".
-    fn three(&self) -> W;
-
-    /// "4".
-    fn four(&self) -> W;
-
-    /// "8".
-    fn eight(&self) -> W;
-}
-
 /// Words with the bitwise operators that classes need.
 pub(crate) trait Logic:
     Copy + BitAnd<Output = Self> + BitOr<Output = Self> + Not<Output = Self>
@@ -200,231 +91,6 @@ impl<W> From<[W; 8]> for OfCodes<W> {
     #[inline(always)]
     fn from(planes: [W; 8]) -> Self {
         Self(planes)
-    }
-}
-
-#[allow(clippy::many_single_char_names, reason = "the planes and letters are named so")]
-impl<W: Logic> Classes<W> for OfCodes<W> {
-    #[inline(always)]
-    fn newline(&self) -> W {
-        let [end, mark, ..] = self.0;
-        end & !mark
-    }
-
-    #[inline(always)]
-    fn end(&self) -> W {
-        let [end, ..] = self.0;
-        end
-    }
-
-    #[inline(always)]
-    fn cr(&self) -> W {
-        let [end, mark, ..] = self.0;
-        end & mark
-    }
-
-    #[inline(always)]
-    fn slash(&self) -> W {
-        let [_, mark, _, x, _, a, ..] = self.0;
-        mark & x & a
-    }
-
-    #[inline(always)]
-    fn question(&self) -> W {
-        let [_, mark, _, x, _, _, b, ..] = self.0;
-        mark & x & b
-    }
-
-    #[inline(always)]
-    fn hash(&self) -> W {
-        let [_, mark, _, x, _, _, _, c] = self.0;
-        mark & x & c
-    }
-
-    #[inline(always)]
-    fn colon(&self) -> W {
-        let [_, mark, _, x, d, ..] = self.0;
-        mark & x & d
-    }
-
-    #[inline(always)]
-    fn percent(&self) -> W {
-        let [_, mark, _, _, d, _, b, ..] = self.0;
-        mark & d & b
-    }
-
-    #[inline(always)]
-    fn tilde(&self) -> W {
-        let [_, mark, _, _, d, _, _, c] = self.0;
-        mark & d & c
-    }
-
-    #[inline(always)]
-    fn slash_question(&self) -> W {
-        let [_, mark, _, x, _, a, b, ..] = self.0;
-        (mark & x) & (a | b)
-    }
-
-    #[inline(always)]
-    fn delimiter(&self) -> W {
-        let [_, mark, _, x, ..] = self.0;
-        mark & x
-    }
-
-    #[inline(always)]
-    fn semicolon(&self) -> W {
-        let [_, mark, _, x, d, a, b, ..] = self.0;
-        (mark & !(x | d)) & a & b
-    }
-
-    #[inline(always)]
-    fn semicolon_equals(&self) -> W {
-        let [_, mark, _, x, d, a, ..] = self.0;
-        (mark & !(x | d)) & a
-    }
-
-    #[inline(always)]
-    fn odd(&self) -> W {
-        let [_, mark, _, x, d, a, b, ..] = self.0;
-        (mark & !(x | d)) & b & !a
-    }
-
-    #[inline(always)]
-    fn illegal(&self) -> W {
-        let [end, mark, host, ..] = self.0;
-        !(end | mark | host)
-    }
-
-    #[inline(always)]
-    fn host(&self) -> W {
-        let [_, _, host, ..] = self.0;
-        host
-    }
-
-    #[inline(always)]
-    fn scheme(&self) -> W {
-        let [_, mark, host, _, d, a, ..] = self.0;
-        host | (mark & d & a)
-    }
-
-    #[inline(always)]
-    fn digit(&self) -> W {
-        let [_, _, host, x, d, ..] = self.0;
-        host & x & d
-    }
-
-    #[inline(always)]
-    fn hex(&self) -> W {
-        let [_, _, host, x, ..] = self.0;
-        host & x
-    }
-
-    #[inline(always)]
-    fn alpha(&self) -> W {
-        let [_, _, host, _, d, ..] = self.0;
-        host & !d
-    }
-
-    #[inline(always)]
-    fn hyphen_dot(&self) -> W {
-        let [_, _, host, x, d, ..] = self.0;
-        host & d & !x
-    }
-
-    #[inline(always)]
-    fn dot(&self) -> W {
-        let [_, _, host, x, d, a, ..] = self.0;
-        (host & d & !x) & a
-    }
-
-    #[inline(always)]
-    fn h(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & !x & !d) & (a & !b & !c)
-    }
-
-    #[inline(always)]
-    fn t(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & !x & !d) & (b & !a & !c)
-    }
-
-    #[inline(always)]
-    fn p(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & !x & !d) & (c & !a & !b)
-    }
-
-    #[inline(always)]
-    fn s(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & !x & !d) & (a & b & !c)
-    }
-
-    #[inline(always)]
-    fn i(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & !x & !d) & (a & c & !b)
-    }
-
-    #[inline(always)]
-    fn l(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & !x & !d) & (b & c & !a)
-    }
-
-    #[inline(always)]
-    fn f(&self) -> W {
-        let [_, _, host, x, d, a, ..] = self.0;
-        (host & x & !d) & a
-    }
-
-    #[inline(always)]
-    fn b(&self) -> W {
-        let [_, _, host, x, d, _, b, ..] = self.0;
-        (host & x & !d) & b
-    }
-
-    #[inline(always)]
-    fn e(&self) -> W {
-        let [_, _, host, x, d, _, _, c] = self.0;
-        (host & x & !d) & c
-    }
-
-    #[inline(always)]
-    fn zero(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & x & d) & (a & !b & !c)
-    }
-
-    #[inline(always)]
-    fn zero_one(&self) -> W {
-        let [_, _, host, x, d, a, b, _] = self.0;
-        (host & x & d) & a & !b
-    }
-
-    #[inline(always)]
-    fn two_three(&self) -> W {
-        let [_, _, host, x, d, a, b, _] = self.0;
-        (host & x & d) & b & !a
-    }
-
-    #[inline(always)]
-    fn three(&self) -> W {
-        let [_, _, host, x, d, _, b, c] = self.0;
-        (host & x & d) & b & c
-    }
-
-    #[inline(always)]
-    fn four(&self) -> W {
-        let [_, _, host, x, d, a, b, _] = self.0;
-        (host & x & d) & a & b
-    }
-
-    #[inline(always)]
-    fn eight(&self) -> W {
-        let [_, _, host, x, d, a, b, c] = self.0;
-        (host & x & d) & (c & !a & !b)
     }
 }
 
@@ -510,275 +176,218 @@ impl<W> From<[W; 8]> for OfBits<W> {
     }
 }
 
-impl<W: Logic> Classes<W> for OfBits<W> {
-    #[inline(always)]
-    fn newline(&self) -> W {
-        self.row_0() & self.low(10)
-    }
+/// Defines the classes, one in each row: its name, its bytes, and how it is computed from the planes of codes and of bits.
+///
+/// That the codes give these bytes is proved when the crate is compiled.
+macro_rules! classes {
+    (
+        codes $codes:tt, bits($bits:ident) $bit_planes:tt;
+        $($(#[$doc:meta])* $name:ident: $bytes:pat => codes { $of_codes:expr } bits { $($of_bits:tt)+ })+
+    ) => {
+        /// The classes that the bit streams use. Each is a set of bytes, with one bit for each byte read.
+        ///
+        /// Each class is computed when it is needed, so that few of them are kept at a time.
+        pub(crate) trait Classes<W>: Copy {
+            $(#[doc = concat!("The bytes `", stringify!($bytes), "`.")] $(#[$doc])* fn $name(&self) -> W;)+
 
-    #[inline(always)]
-    fn end(&self) -> W {
-        self.newline() | self.cr()
-    }
+            /// All classes, in the order of the rows.
+            #[cfg(test)]
+            #[inline(always)]
+            fn all(&self) -> [W; N_CLASSES] {
+                [$(self.$name()),+]
+            }
+        }
 
-    #[inline(always)]
-    fn cr(&self) -> W {
-        self.row_0() & self.low(13)
-    }
+        /// The number of classes.
+        #[cfg(test)]
+        pub(crate) const N_CLASSES: usize = [$(stringify!($name)),+].len();
 
-    #[inline(always)]
-    fn slash(&self) -> W {
-        self.row_2() & self.low(15)
-    }
+        #[allow(unused_variables, clippy::many_single_char_names, reason = "each class uses some planes")]
+        impl<W: Logic> Classes<W> for OfCodes<W> {
+            $(
+                #[inline(always)]
+                fn $name(&self) -> W {
+                    let $codes = self.0;
+                    $of_codes
+                }
+            )+
+        }
 
-    #[inline(always)]
-    fn question(&self) -> W {
-        self.row_3() & self.low(15)
-    }
+        #[allow(unused_variables, reason = "each class uses some planes")]
+        impl<W: Logic> Classes<W> for OfBits<W> {
+            $(
+                #[inline(always)]
+                fn $name(&self) -> W {
+                    let $bits = self;
+                    let $bit_planes = self.0;
+                    $($of_bits)+
+                }
+            )+
+        }
 
-    #[inline(always)]
-    fn hash(&self) -> W {
-        self.row_2() & self.low(3)
-    }
+        #[allow(unused_variables, clippy::many_single_char_names, reason = "each class uses some planes")]
+        const _: () = {
+            let mut byte = 0_u8;
+            loop {
+                let $codes = planes(code(byte));
+                $(assert!($of_codes == if matches!(byte, $bytes) { 0xFF } else { 0 }, stringify!($name));)+
+                let Some(next) = byte.checked_add(1) else { break };
+                byte = next;
+            }
+        };
 
-    #[inline(always)]
-    fn colon(&self) -> W {
-        self.row_3() & self.low(10)
-    }
+        #[cfg(test)]
+        mod tests {
+            use super::*;
 
-    #[inline(always)]
-    fn percent(&self) -> W {
-        self.row_2() & self.low(5)
-    }
-
-    #[inline(always)]
-    fn tilde(&self) -> W {
-        self.row_7() & self.low(14)
-    }
-
-    #[inline(always)]
-    fn slash_question(&self) -> W {
-        self.rows_23() & self.low(15)
-    }
-
-    #[inline(always)]
-    fn delimiter(&self) -> W {
-        self.slash_question() | self.hash() | self.colon()
-    }
-
-    #[inline(always)]
-    fn semicolon(&self) -> W {
-        self.row_3() & self.low(11)
-    }
-
-    #[inline(always)]
-    fn semicolon_equals(&self) -> W {
-        self.row_3() & (self.low(11) | self.low(13))
-    }
-
-    #[inline(always)]
-    fn odd(&self) -> W {
-        (self.row_2() & self.low(2)) | (self.row_5() & (self.low(11) | self.low(13)))
-    }
-
-    #[inline(always)]
-    fn illegal(&self) -> W {
-        let [b0, b1, b2, b3, b4, b5, b6, b7] = self.0;
-        let control = !(b5 | b6) & !self.end();
-        // `blank` is the space and the grave accent, `angle` is "<" ">" "\\" "^", and `brace` is "{" "|" "}" and DEL.
-        let blank = b5 & !b4 & self.low(0);
-        let angle = (((b5 | b6) & b4) & !(b5 & b6)) & (b3 & b2 & !b0);
-        let brace = (b6 & b5 & b4) & (b3 & ((b1 & b0) | (b2 & !b1)));
-        b7 | control | blank | angle | brace
-    }
-
-    #[inline(always)]
-    fn host(&self) -> W {
-        self.alpha() | self.digit() | self.hyphen_dot()
-    }
-
-    #[inline(always)]
-    fn scheme(&self) -> W {
-        self.host() | (self.row_2() & self.low(11))
-    }
-
-    #[inline(always)]
-    fn digit(&self) -> W {
-        let [_, b1, b2, b3, ..] = self.0;
-        self.row_3() & !(b3 & (b2 | b1))
-    }
-
-    #[inline(always)]
-    fn hex(&self) -> W {
-        let [.., b3, _, _, _, _] = self.0;
-        self.digit() | (self.rows_46() & !b3 & !(self.low(0) | self.low(7)))
-    }
-
-    #[inline(always)]
-    fn alpha(&self) -> W {
-        let [b0, b1, b2, b3, ..] = self.0;
-        // The low five bits of a letter are 1 to 26.
-        let above_z = b3 & (b2 | (b1 & b0));
-        (self.rows_57() & !above_z) | (self.rows_46() & !self.low(0))
-    }
-
-    #[inline(always)]
-    fn hyphen_dot(&self) -> W {
-        self.row_2() & (self.low(13) | self.low(14))
-    }
-
-    #[inline(always)]
-    fn dot(&self) -> W {
-        self.row_2() & self.low(14)
-    }
-
-    #[inline(always)]
-    fn h(&self) -> W {
-        self.rows_46() & self.low(8)
-    }
-
-    #[inline(always)]
-    fn t(&self) -> W {
-        self.rows_57() & self.low(4)
-    }
-
-    #[inline(always)]
-    fn p(&self) -> W {
-        self.rows_57() & self.low(0)
-    }
-
-    #[inline(always)]
-    fn s(&self) -> W {
-        self.rows_57() & self.low(3)
-    }
-
-    #[inline(always)]
-    fn i(&self) -> W {
-        self.rows_46() & self.low(9)
-    }
-
-    #[inline(always)]
-    fn l(&self) -> W {
-        self.rows_46() & self.low(12)
-    }
-
-    #[inline(always)]
-    fn f(&self) -> W {
-        self.rows_46() & self.low(6)
-    }
-
-    #[inline(always)]
-    fn b(&self) -> W {
-        self.rows_46() & self.low(2)
-    }
-
-    #[inline(always)]
-    fn e(&self) -> W {
-        self.rows_46() & self.low(5)
-    }
-
-    #[inline(always)]
-    fn zero(&self) -> W {
-        self.row_3() & self.low(0)
-    }
-
-    #[inline(always)]
-    fn zero_one(&self) -> W {
-        let [_, b1, b2, b3, ..] = self.0;
-        self.row_3() & !(b1 | b2 | b3)
-    }
-
-    #[inline(always)]
-    fn two_three(&self) -> W {
-        let [_, b1, b2, b3, ..] = self.0;
-        self.row_3() & !(b2 | b3) & b1
-    }
-
-    #[inline(always)]
-    fn three(&self) -> W {
-        self.row_3() & self.low(3)
-    }
-
-    #[inline(always)]
-    fn four(&self) -> W {
-        self.row_3() & self.low(4)
-    }
-
-    #[inline(always)]
-    fn eight(&self) -> W {
-        self.row_3() & self.low(8)
-    }
+            #[test]
+            fn classes_are_computed_from_bits_as_from_codes() {
+                for byte in 0..=u8::MAX {
+                    let of_codes = OfCodes(planes(code(byte))).all();
+                    assert_eq!(OfBits(planes(byte)).all(), of_codes, "{byte:02x}");
+                }
+            }
+        }
+    };
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    fn planes(byte: u8) -> [u64; 8] {
-        let code = CODES.get(usize::from(byte)).copied().unwrap_or(0);
-        std::array::from_fn(|plane| 0_u64.wrapping_sub(u64::from(code >> plane & 1)))
+/// The planes of one byte or code: 0xFF for each bit that is set, from bit 0 on.
+const fn planes(byte: u8) -> [u8; 8] {
+    let mut planes = [0; 8];
+    let mut bit = 0;
+    while bit < 8 {
+        planes[bit] = if byte >> bit & 1 == 1 { 0xFF } else { 0 };
+        bit += 1;
     }
+    planes
+}
 
-    fn bits(byte: u8) -> [u64; 8] {
-        std::array::from_fn(|bit| 0_u64.wrapping_sub(u64::from(byte >> bit & 1)))
-    }
+classes! {
+    codes [end, mark, host, x, d, a, b, c], bits(bits) [b0, b1, b2, b3, b4, b5, b6, b7];
 
-    #[test]
-    fn classes_are_what_their_names_say() {
-        for byte in 0..=u8::MAX {
-            check(byte, OfCodes(planes(byte)));
-            check(byte, OfBits(bits(byte)));
+    newline: b'\n' =>
+        codes { end & !mark }
+        bits { bits.row_0() & bits.low(10) }
+    end: b'\n' | b'\r' =>
+        codes { end }
+        bits { bits.newline() | bits.cr() }
+    cr: b'\r' =>
+        codes { end & mark }
+        bits { bits.row_0() & bits.low(13) }
+    slash: b'/' =>
+        codes { mark & x & a }
+        bits { bits.row_2() & bits.low(15) }
+    question: b'?' =>
+        codes { mark & x & b }
+        bits { bits.row_3() & bits.low(15) }
+    hash: b'#' =>
+        codes { mark & x & c }
+        bits { bits.row_2() & bits.low(3) }
+    colon: b':' =>
+        codes { mark & x & d }
+        bits { bits.row_3() & bits.low(10) }
+    percent: b'%' =>
+        codes { mark & d & b }
+        bits { bits.row_2() & bits.low(5) }
+    tilde: b'~' =>
+        codes { mark & d & c }
+        bits { bits.row_7() & bits.low(14) }
+    slash_question: b'/' | b'?' =>
+        codes { (mark & x) & (a | b) }
+        bits { bits.rows_23() & bits.low(15) }
+    /// The bytes that end the first segment of a reference.
+    delimiter: b'/' | b'?' | b'#' | b':' =>
+        codes { mark & x }
+        bits { bits.slash_question() | bits.hash() | bits.colon() }
+    semicolon: b';' =>
+        codes { (mark & !(x | d)) & a & b }
+        bits { bits.row_3() & bits.low(11) }
+    semicolon_equals: b';' | b'=' =>
+        codes { (mark & !(x | d)) & a }
+        bits { bits.row_3() & (bits.low(11) | bits.low(13)) }
+    /// The quote and the brackets. They are legal only in some grammars or places; the table judges lines that have one.
+    odd: b'"' | b'[' | b']' =>
+        codes { (mark & !(x | d)) & b & !a }
+        bits { (bits.row_2() & bits.low(2)) | (bits.row_5() & (bits.low(11) | bits.low(13))) }
+    /// Bytes that no grammar allows anywhere.
+    illegal: 0..=0x09 | 0x0b | 0x0c | 0x0e..=b' ' | b'<' | b'>' | b'\\' | b'^' | b'`' | b'{'..=b'}' | 0x7f.. =>
+        codes { !(end | mark | host) }
+        bits {
+            let control = !(b5 | b6) & !bits.end();
+            // `blank` is the space and the grave accent, `angle` is "<" ">" "\\" "^", and `brace` is "{" "|" "}" and DEL.
+            let blank = b5 & !b4 & bits.low(0);
+            let angle = (((b5 | b6) & b4) & !(b5 & b6)) & (b3 & b2 & !b0);
+            let brace = (b6 & b5 & b4) & (b3 & ((b1 & b0) | (b2 & !b1)));
+            b7 | control | blank | angle | brace
         }
-    }
-
-    /// # Panics
-    ///
-    /// If a class of `byte` is wrong.
-    fn check(byte: u8, classes: impl Classes<u64>) {
-        let lower = byte.to_ascii_lowercase();
-        let is = |class: u64, of: &[u8], name: &str| {
-            assert_eq!(class, if of.contains(&byte) { !0 } else { 0 }, "{name} {byte:02x}");
-        };
-        let holds = |class: u64, belongs: bool, name: &str| {
-            assert_eq!(class, if belongs { !0 } else { 0 }, "{name} {byte:02x}");
-        };
-        is(classes.newline(), b"\n", "newline");
-        is(classes.end(), b"\r\n", "end");
-        is(classes.cr(), b"\r", "cr");
-        is(classes.slash(), b"/", "slash");
-        is(classes.question(), b"?", "question");
-        is(classes.hash(), b"#", "hash");
-        is(classes.colon(), b":", "colon");
-        is(classes.percent(), b"%", "percent");
-        is(classes.tilde(), b"~", "tilde");
-        is(classes.slash_question(), b"/?", "slash_question");
-        is(classes.delimiter(), b"/?#:", "delimiter");
-        is(classes.semicolon(), b";", "semicolon");
-        is(classes.semicolon_equals(), b";=", "semicolon_equals");
-        is(classes.odd(), b"\"[]", "odd");
-        let legal = b"\"[]/?#:%~;=$-_.+!*'(),&@\r\n";
-        holds(classes.illegal(), !byte.is_ascii_alphanumeric() && !legal.contains(&byte), "illegal");
-        holds(classes.host(), byte.is_ascii_alphanumeric() || b"-.".contains(&byte), "host");
-        holds(classes.scheme(), crate::grammar::scheme::is_scheme_byte(byte), "scheme");
-        holds(classes.digit(), byte.is_ascii_digit(), "digit");
-        holds(classes.hex(), byte.is_ascii_hexdigit(), "hex");
-        holds(classes.alpha(), byte.is_ascii_alphabetic(), "alpha");
-        is(classes.hyphen_dot(), b"-.", "hyphen_dot");
-        is(classes.dot(), b".", "dot");
-        holds(classes.h(), lower == b'h', "h");
-        holds(classes.t(), lower == b't', "t");
-        holds(classes.p(), lower == b'p', "p");
-        holds(classes.s(), lower == b's', "s");
-        holds(classes.f(), lower == b'f', "f");
-        holds(classes.i(), lower == b'i', "i");
-        holds(classes.l(), lower == b'l', "l");
-        holds(classes.e(), lower == b'e', "e");
-        holds(classes.b(), lower == b'b', "b");
-        is(classes.zero(), b"0", "zero");
-        is(classes.zero_one(), b"01", "zero_one");
-        is(classes.two_three(), b"23", "two_three");
-        is(classes.three(), b"3", "three");
-        is(classes.four(), b"4", "four");
-        is(classes.eight(), b"8", "eight");
-    }
+    host: b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' =>
+        codes { host }
+        bits { bits.alpha() | bits.digit() | bits.hyphen_dot() }
+    scheme: b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' | b'+' =>
+        codes { host | (mark & d & a) }
+        bits { bits.host() | (bits.row_2() & bits.low(11)) }
+    digit: b'0'..=b'9' =>
+        codes { host & x & d }
+        bits { bits.row_3() & !(b3 & (b2 | b1)) }
+    hex: b'0'..=b'9' | b'a'..=b'f' | b'A'..=b'F' =>
+        codes { host & x }
+        bits { bits.digit() | (bits.rows_46() & !b3 & !(bits.low(0) | bits.low(7))) }
+    alpha: b'a'..=b'z' | b'A'..=b'Z' =>
+        codes { host & !d }
+        bits {
+            // The low five bits of a letter are 1 to 26.
+            let above_z = b3 & (b2 | (b1 & b0));
+            (bits.rows_57() & !above_z) | (bits.rows_46() & !bits.low(0))
+        }
+    hyphen_dot: b'-' | b'.' =>
+        codes { host & d & !x }
+        bits { bits.row_2() & (bits.low(13) | bits.low(14)) }
+    dot: b'.' =>
+        codes { (host & d & !x) & a }
+        bits { bits.row_2() & bits.low(14) }
+    h: b'h' | b'H' =>
+        codes { (host & !x & !d) & (a & !b & !c) }
+        bits { bits.rows_46() & bits.low(8) }
+    t: b't' | b'T' =>
+        codes { (host & !x & !d) & (b & !a & !c) }
+        bits { bits.rows_57() & bits.low(4) }
+    p: b'p' | b'P' =>
+        codes { (host & !x & !d) & (c & !a & !b) }
+        bits { bits.rows_57() & bits.low(0) }
+    s: b's' | b'S' =>
+        codes { (host & !x & !d) & (a & b & !c) }
+        bits { bits.rows_57() & bits.low(3) }
+    i: b'i' | b'I' =>
+        codes { (host & !x & !d) & (a & c & !b) }
+        bits { bits.rows_46() & bits.low(9) }
+    l: b'l' | b'L' =>
+        codes { (host & !x & !d) & (b & c & !a) }
+        bits { bits.rows_46() & bits.low(12) }
+    f: b'f' | b'F' =>
+        codes { (host & x & !d) & a }
+        bits { bits.rows_46() & bits.low(6) }
+    b: b'b' | b'B' =>
+        codes { (host & x & !d) & b }
+        bits { bits.rows_46() & bits.low(2) }
+    e: b'e' | b'E' =>
+        codes { (host & x & !d) & c }
+        bits { bits.rows_46() & bits.low(5) }
+    zero: b'0' =>
+        codes { (host & x & d) & (a & !b & !c) }
+        bits { bits.row_3() & bits.low(0) }
+    zero_one: b'0' | b'1' =>
+        codes { (host & x & d) & a & !b }
+        bits { bits.row_3() & !(b1 | b2 | b3) }
+    two_three: b'2' | b'3' =>
+        codes { (host & x & d) & b & !a }
+        bits { bits.row_3() & !(b2 | b3) & b1 }
+    three: b'3' =>
+        codes { (host & x & d) & b & c }
+        bits { bits.row_3() & bits.low(3) }
+    four: b'4' =>
+        codes { (host & x & d) & a & b }
+        bits { bits.row_3() & bits.low(4) }
+    eight: b'8' =>
+        codes { (host & x & d) & (c & !a & !b) }
+        bits { bits.row_3() & bits.low(8) }
 }

@@ -4,7 +4,7 @@ use super::every_kernel::{Visit, each};
 use super::portable::{Portable, Words};
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, Word};
 use crate::random::Random;
-use crate::simd::byte_class::{Classes, OfCodes};
+use crate::simd::byte_class::{Classes, N_CLASSES, OfCodes};
 
 #[cfg(all(unix, not(miri)))]
 #[path = "../../tests/page/mod.rs"]
@@ -220,48 +220,6 @@ fn counts() {
     with_each("counts", OnCounts);
 }
 
-/// All classes, in the order of [`Classes`].
-#[inline(always)]
-fn all_classes<W>(c: impl Classes<W>) -> [W; 35] {
-    [
-        c.newline(),
-        c.end(),
-        c.cr(),
-        c.slash(),
-        c.question(),
-        c.hash(),
-        c.colon(),
-        c.percent(),
-        c.tilde(),
-        c.slash_question(),
-        c.delimiter(),
-        c.semicolon(),
-        c.semicolon_equals(),
-        c.odd(),
-        c.illegal(),
-        c.host(),
-        c.scheme(),
-        c.digit(),
-        c.hex(),
-        c.alpha(),
-        c.hyphen_dot(),
-        c.dot(),
-        c.h(),
-        c.t(),
-        c.p(),
-        c.s(),
-        c.i(),
-        c.l(),
-        c.f(),
-        c.b(),
-        c.e(),
-        c.zero(),
-        c.zero_one(),
-        c.two_three(),
-        c.three(),
-    ]
-}
-
 /// Compares the classes of all blocks of these lanes with the portable kernel. If the portable kernel has more lanes,
 /// only the kernel's own lanes are compared.
 struct OnLanes<'a, K>(K, &'a [&'a [u8]; LANES]);
@@ -273,7 +231,7 @@ impl<K: Kernel> Job for OnLanes<'_, K> {
         let (blocks, all) = (Blocks::new(lanes, K::LANES), Blocks::new(lanes, LANES));
         assert!(blocks.len() >= all.len());
         for at in 0..all.len() {
-            let classes = all_classes(K::Classes::from(kernel.planes(&blocks, at)));
+            let classes = K::Classes::from(kernel.planes(&blocks, at)).all();
             for (n, (class, expected)) in classes.into_iter().zip(portable_classes(&all, at)).enumerate() {
                 expect::<K>(class, expected, &format!("class {n}"));
             }
@@ -281,8 +239,8 @@ impl<K: Kernel> Job for OnLanes<'_, K> {
     }
 }
 
-fn portable_classes(blocks: &Blocks, at: usize) -> [Words; 35] {
-    all_classes(OfCodes(Portable.planes(blocks, at)))
+fn portable_classes(blocks: &Blocks, at: usize) -> [Words; N_CLASSES] {
+    OfCodes(Portable.planes(blocks, at)).all()
 }
 
 #[derive(Clone, Copy)]
