@@ -183,7 +183,7 @@ impl Findings {
 
     /// The numbers of lines counted in bulk, by scheme and verdict, without blank lines. The scheme is its place among
     /// the known schemes, or `None` for lines without a scheme.
-    pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> {
+    pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> + Clone {
         BY_SCHEME.into_iter().flat_map(move |(at, first, scheme)| {
             let from = move |level: usize| {
                 if level > 3 { 0 } else { self.fields[at + level - first] }

@@ -296,10 +296,7 @@ impl<S: LineSink> Engine<'_, S> {
             ports: findings.ports(),
             reserved_ports: findings.reserved_ports(),
         };
-        self.sink.bulk(&bulk, findings.plain());
-        let plain = findings.plain().map(|(.., lines)| lines).sum::<u64>();
-        self.path_counts.bulk += plain;
-        lines_of_all += bulk.blank + plain;
+        lines_of_all += bulk.blank + self.bulk(&bulk, findings.plain());
         if !stripes.is_empty() {
             self.look_for_lacked(findings, piece, K::LANES, &stripes);
         }
@@ -418,8 +415,7 @@ impl<S: LineSink> Engine<'_, S> {
             Fact::Plain(known, _) => Some((known, outcome.verdict, lines)),
             Fact::Look => None,
         });
-        self.path_counts.bulk += plain.clone().map(|(.., lines)| lines).sum::<u64>();
-        self.sink.bulk(&Bulk { cr, ..Bulk::default() }, plain);
+        self.bulk(&Bulk { cr, ..Bulk::default() }, plain);
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
         for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
             if needs.again {
@@ -435,13 +431,7 @@ impl<S: LineSink> Engine<'_, S> {
     #[inline(never)]
     fn walked(&mut self, line: &[u8], place: Place, number: u64, outcome: u8) {
         let number = || number;
-        let entry = Line::whole(place, &number, line);
-        if line.is_empty() {
-            self.sink.line(&entry, line, Judged::Blank);
-        } else {
-            self.path_counts.listed += 1;
-            self.sink.line(&entry, line, Judged::Outcome(outcome));
-        }
+        self.path_counts.listed += self.outcome(&Line::whole(place, &number, line), line, outcome);
     }
 
     /// Passes on a line about which nothing is known, not even whether it has a terminator.
@@ -457,12 +447,27 @@ impl<S: LineSink> Engine<'_, S> {
 
     /// Passes on a line that was judged alone, with the number of its outcome.
     fn hard(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
-        if line.is_empty() {
-            self.sink.line(entry, line, Judged::Blank);
-        } else {
-            self.path_counts.table += 1;
-            self.sink.line(entry, line, Judged::Outcome(outcome));
-        }
+        self.path_counts.table += self.outcome(entry, line, outcome);
+    }
+
+    /// Passes on a line with the number of its outcome. Returns how many judged lines that is: none if it is blank.
+    #[inline]
+    fn outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) -> u64 {
+        let judged = if line.is_empty() { Judged::Blank } else { Judged::Outcome(outcome) };
+        self.sink.line(entry, line, judged);
+        u64::from(!line.is_empty())
+    }
+
+    /// Passes on the lines of a chunk that are counted in bulk. Returns how many judged lines these are.
+    fn bulk(
+        &mut self,
+        bulk: &Bulk,
+        plain: impl Iterator<Item = (Option<usize>, Verdict, u64)> + Clone,
+    ) -> u64 {
+        let n_lines = plain.clone().map(|(.., lines)| lines).sum();
+        self.path_counts.bulk += n_lines;
+        self.sink.bulk(bulk, plain);
+        n_lines
     }
 }
 
