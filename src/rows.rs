@@ -16,7 +16,7 @@ use crate::grammar::named_enum::named;
 use crate::grammar::password::secrets;
 use crate::grammar::resolve::Base;
 use crate::grammar::uri_parts::split;
-use crate::input::workers::with_helpers;
+use crate::input::workers::with_workers;
 use crate::input::{Bytes, Input, Sizes};
 use crate::lines::{skip_byte_order_mark, trim_terminator};
 use crate::records::{Field, Format, Reader, Role};
@@ -163,7 +163,7 @@ pub fn write_records(
         }
         AnyPiece::Records(piece) => (piece.bytes, Some((input, Before::Records(piece.reader)))),
     };
-    let work = |bytes: PooledBuffer, (input, before): (u32, Before)| {
+    let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {
         let name = inputs[input as usize].name();
         match before {
             Before::Lines(first) => (format_lines(&bytes, first, name, records), None),
@@ -184,9 +184,11 @@ pub fn write_records(
             Err(error) => ControlFlow::Break(error),
         }
     };
-    let (flow, failures) = with_helpers(exec.n_threads() - 1, |helpers| {
+    let n_threads = exec.n_threads();
+    let (flow, failures) = with_workers(n_threads, |workers, _| {
+        let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref());
-        in_pieces(sources, exec.n_threads(), look, work, sink)
+        in_pieces(sources, (&workers, 2 * n_threads), look, &work, sink)
     });
     if let ControlFlow::Break(error) = flow {
         return Err(error);

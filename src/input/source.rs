@@ -56,7 +56,11 @@ impl Opened {
     ///
     /// # Errors
     /// When this build cannot read its codec.
-    pub(crate) fn bytes_by(self, helpers: Helpers<'static>, watch: Option<&Watch>) -> io::Result<Bytes> {
+    pub(crate) fn bytes_by<'a>(
+        self,
+        helpers: Helpers<'a>,
+        watch: Option<&Watch>,
+    ) -> io::Result<Box<dyn Read + Send + 'a>> {
         match self {
             Self::File(file, _) => Ok(stoppable(file, watch)),
             Self::Stream(bytes) => Ok(bytes),
@@ -85,7 +89,7 @@ impl Packed {
     pub(crate) fn unpack<'a>(self, watch: Option<&Watch>, helpers: Helpers<'a>) -> io::Result<Unpacked<'a>> {
         let help = match (self.file_len, helpers) {
             (None, _) => Help::Stream,
-            (Some(LARGE..), Some((hands, n_hands))) => Help::Hands(hands, n_hands),
+            (Some(LARGE..), Some((workers, n_workers))) => Help::Workers(workers, n_workers),
             (Some(_), _) => Help::Alone,
         };
         unpack(self.bytes, self.codec, watch, help)

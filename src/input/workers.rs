@@ -1,6 +1,4 @@
-//! A pool of idle worker threads and the queues that feed them.
-//!
-//! The thread that has a job does it itself if no worker thread takes it. This module knows no lines and no files.
+//! A pool of worker threads and the queues that feed them. This module knows no lines and no files.
 
 use std::thread;
 
@@ -9,81 +7,104 @@ use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 /// A unit of work.
 pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
-/// The sending end of the pool, where jobs are offered.
+/// The sending end of a pool.
 #[derive(Clone)]
-#[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has what nobody needs to do"))]
-pub(crate) struct Hands<'a> {
-    now: Sender<Job<'a>>,
-    soon: Sender<Job<'a>>,
+pub(crate) struct JobSender<'a> {
+    #[cfg_attr(
+        not(feature = "gzip"),
+        allow(dead_code, reason = "only decoders have work that can be left out")
+    )]
+    idle: Sender<Job<'a>>,
+    queue: Sender<Job<'a>>,
 }
 
-/// The receiving end of the pool, from which worker threads take jobs.
+/// The receiving end of a pool, from which worker threads take jobs.
 #[derive(Clone)]
-pub(crate) struct Offered<'a> {
-    now: Receiver<Job<'a>>,
-    soon: Receiver<Job<'a>>,
+pub(crate) struct JobReceiver<'a> {
+    idle: Receiver<Job<'a>>,
+    queue: Receiver<Job<'a>>,
 }
 
-impl<'a> Hands<'a> {
-    /// The two ends of a pool. Up to `n` jobs may wait in its queue.
-    pub(crate) fn new(n: usize) -> (Self, Offered<'a>) {
-        let ((now, offered), (soon, left)) = (bounded(0), bounded(n));
-        (Self { now, soon }, Offered { now: offered, soon: left })
+/// Returns the two ends of a pool. Up to `n` jobs may wait in its queue.
+pub(crate) fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
+    let ((to_idle, at_idle), (to_queue, from_queue)) = (bounded(0), bounded(n));
+    (JobSender { idle: to_idle, queue: to_queue }, JobReceiver { idle: at_idle, queue: from_queue })
+}
+
+impl<'a> JobSender<'a> {
+    /// The worker threads, of which `n` may help with one task.
+    pub(crate) fn helpers(&self, n: usize) -> Helpers<'a> {
+        (n > 0).then(|| (self.clone(), n))
     }
 
-    /// Gives `job` to a worker thread that is waiting for work. A job that no thread begins at once is better done by the
-    /// caller.
+    /// Gives `job` to a worker thread that is idle.
     ///
     /// # Errors
-    /// When no thread is waiting. The error is the job.
-    #[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has what nobody needs to do"))]
-    pub(crate) fn offer(&self, job: Job<'a>) -> Result<(), Job<'a>> {
-        self.now.try_send(job).map_err(TrySendError::into_inner)
+    /// When no worker thread is idle. The error is the job.
+    #[cfg_attr(
+        not(feature = "gzip"),
+        allow(dead_code, reason = "only decoders have work that can be left out")
+    )]
+    pub(crate) fn give_to_idle(&self, job: Job<'a>) -> Result<(), Job<'a>> {
+        self.idle.try_send(job).map_err(TrySendError::into_inner)
     }
 
-    /// Queues `job` for the next free worker thread, so that no thread idles while the caller is busy. Perhaps no
-    /// thread ever becomes free. A caller that needs the result must therefore call [`Offered::catch_up`] in the end.
+    /// Queues `job` for the next free worker thread. Perhaps no thread ever becomes free. A caller that needs the result
+    /// must therefore call [`JobReceiver::run_queued`] in the end.
     ///
     /// # Errors
     /// When the queue is full. The error is the job.
-    pub(crate) fn leave(&self, job: Job<'a>) -> Result<(), Job<'a>> {
-        self.soon.try_send(job).map_err(TrySendError::into_inner)
+    pub(crate) fn try_enqueue(&self, job: Job<'a>) -> Result<(), Job<'a>> {
+        self.queue.try_send(job).map_err(TrySendError::into_inner)
+    }
+
+    /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no queue, because
+    /// the system granted no thread, this thread runs the job.
+    pub(crate) fn enqueue(&self, job: Job<'a>) {
+        if self.queue.capacity() == Some(0) {
+            job();
+        } else {
+            // Worker threads take jobs until the last sender is dropped, so the queue has a receiver.
+            let _ = self.queue.send(job);
+        }
     }
 }
 
-impl Offered<'_> {
-    /// Does the queued jobs that no thread has begun.
-    pub(crate) fn catch_up(&self) {
-        self.soon.try_iter().for_each(|job| job());
+impl JobReceiver<'_> {
+    /// Runs the queued jobs that no thread has begun.
+    pub(crate) fn run_queued(&self) {
+        self.queue.try_iter().for_each(|job| job());
     }
 
-    /// Does jobs until the last sending end is dropped.
-    pub(crate) fn work_off(self) {
-        let Self { now, soon } = self;
-        let next = || select! { recv(now) -> job => job, recv(soon) -> job => job };
+    /// Runs jobs until the last sender is dropped.
+    pub(crate) fn run_until_closed(self) {
+        let Self { idle, queue } = self;
+        let next = || select! { recv(idle) -> job => job, recv(queue) -> job => job };
         while let Ok(job) = next() {
             job();
         }
-        soon.into_iter().for_each(|job| job());
+        queue.into_iter().for_each(|job| job());
     }
 }
 
-/// The worker threads that may help, and their greatest number. `None` means that none do.
-pub(crate) type Helpers<'a> = Option<(Hands<'a>, usize)>;
+/// The worker threads that may help with one task, and their greatest number. `None` means that none may.
+pub(crate) type Helpers<'a> = Option<(JobSender<'a>, usize)>;
 
 /// Calls `work` with a pool of `n` worker threads. There are fewer if the system refuses threads.
-pub(crate) fn with_helpers<R>(n: usize, work: impl FnOnce(Helpers<'static>) -> R) -> R {
-    if n == 0 {
-        return work(None);
-    }
+pub(crate) fn with_workers<'a, R>(n: usize, work: impl FnOnce(JobSender<'a>, JobReceiver<'a>) -> R) -> R {
     thread::scope(|scope| {
-        let (hands, offered) = Hands::<'static>::new(n);
-        for _ in 0..n {
-            let offered = offered.clone();
-            let _ = thread::Builder::new().spawn_scoped(scope, || offered.work_off());
+        // Threads get the pool when their number is known, because the pool's queue depends on it.
+        let start = |_| {
+            let (give, take) = bounded::<JobReceiver<'a>>(1);
+            let worker = move || take.into_iter().for_each(JobReceiver::run_until_closed);
+            thread::Builder::new().spawn_scoped(scope, worker).is_ok().then_some(give)
+        };
+        let workers: Vec<_> = (0..n).map_while(start).collect();
+        let (sender, receiver) = pool(workers.len());
+        for worker in workers {
+            let _ = worker.send(receiver.clone());
         }
-        drop(offered);
-        work(Some((hands, n)))
+        work(sender, receiver)
     })
 }
 
@@ -94,42 +115,41 @@ mod tests {
     use super::*;
 
     #[test]
-    fn helpers_end_with_the_work() {
-        let answer = with_helpers(2, |helpers| {
-            let (hands, n) = helpers.expect("some");
+    fn workers_end_with_the_work() {
+        let answer = with_workers(2, |sender, _| {
             let (send, receive) = bounded(1);
-            let mut job: Job<'static> = Box::new(move || send.send(n).unwrap_or_default());
-            while let Err(refused) = hands.offer(job) {
+            let mut job: Job<'_> = Box::new(move || send.send(7).unwrap_or_default());
+            while let Err(refused) = sender.give_to_idle(job) {
                 job = refused;
                 thread::yield_now();
             }
             receive.recv()
         });
-        assert_eq!(answer, Ok(2));
-        assert!(with_helpers(0, |helpers| helpers.is_none()));
+        assert_eq!(answer, Ok(7));
     }
 
     #[test]
-    fn all_work_is_done_once() {
+    fn every_job_runs_once() {
         let done = AtomicUsize::new(0);
         let job = || -> Job<'_> { Box::new(|| _ = done.fetch_add(1, Ordering::Relaxed)) };
-        let (nobody, offered) = Hands::new(2);
-        assert!(nobody.offer(job()).is_err());
-        assert!(nobody.leave(job()).is_ok() && nobody.leave(job()).is_ok() && nobody.leave(job()).is_err());
-        offered.catch_up();
+        let (sender, receiver) = pool(2);
+        assert!(sender.give_to_idle(job()).is_err());
+        assert!(sender.try_enqueue(job()).is_ok() && sender.try_enqueue(job()).is_ok());
+        assert!(sender.try_enqueue(job()).is_err());
+        receiver.run_queued();
         assert_eq!(done.swap(0, Ordering::Relaxed), 2);
-        thread::scope(|scope| {
-            let (hands, offered) = Hands::new(2);
-            for _ in 0..2 {
-                let offered = offered.clone();
-                scope.spawn(|| offered.work_off());
-            }
-            for n in 0..1000 {
-                if let Err(job) = if n % 2 == 0 { hands.offer(job()) } else { hands.leave(job()) } {
-                    job();
+        for n_workers in 0..3 {
+            with_workers(n_workers, |sender, receiver| {
+                for n in 0..1000 {
+                    match n % 3 {
+                        0 => sender.give_to_idle(job()).unwrap_or_else(|job| job()),
+                        1 => sender.try_enqueue(job()).unwrap_or_else(|job| job()),
+                        _ => sender.enqueue(job()),
+                    }
                 }
-            }
-        });
-        assert_eq!(done.load(Ordering::Relaxed), 1000);
+                receiver.run_queued();
+            });
+            assert_eq!(done.swap(0, Ordering::Relaxed), 1000);
+        }
     }
 }

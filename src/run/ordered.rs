@@ -1,4 +1,4 @@
-//! Distributes work over several threads, and keeps the results in order. This module knows no lines and no URLs.
+//! Processes items on worker threads and keeps the results in order. This module knows no lines and no URLs.
 
 use std::ops::ControlFlow;
 use std::sync::{Mutex, PoisonError};
@@ -6,62 +6,48 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-/// Passes the items of `next` to `threads` worker threads, and the results of `work` to `sink`, in the order of `next`.
+use crate::input::workers::JobSender;
+
+/// Passes the items of `next` to worker threads, and the results of `work` to `sink`, in the order of `next`.
 ///
 /// `next` runs on this thread and ends with `None`. `sink` runs on a thread of its own. It may end everything with
-/// [`ControlFlow::Break`], whose value is returned. The number of items in progress is at most a few times `threads`. If
-/// the system refuses threads, those that it grants do the work, and this one if it grants none.
-pub(crate) fn in_order<T: Send, R: Send, B: Send>(
-    threads: usize,
+/// [`ControlFlow::Break`], whose value is returned. At most `ahead` results wait for `sink`. If the system refuses the
+/// thread, this one does all the work.
+pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
+    workers: &JobSender<'a>,
+    ahead: usize,
     mut next: impl FnMut() -> Option<T>,
-    work: impl Fn(T) -> R + Sync,
+    work: &'a (impl Fn(T) -> R + Sync),
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> ControlFlow<B> {
-    let (give, take): (Sender<(T, Sender<R>)>, Receiver<_>) = bounded(threads);
-    let (promise, promised): (Sender<Receiver<R>>, Receiver<_>) = bounded(2 * threads);
-    let work = &work;
+    let (promise, promised): (Sender<Receiver<R>>, Receiver<_>) = bounded(ahead);
     let sink = &Mutex::new(sink);
-    let pour = |result| (sink.lock().unwrap_or_else(PoisonError::into_inner))(result);
+    let pass = |result| (sink.lock().unwrap_or_else(PoisonError::into_inner))(result);
     thread::scope(|scope| {
         let sinking = thread::Builder::new().spawn_scoped(scope, move || {
             // When this thread ends, `promised` is dropped, and the loop below ends because it cannot send.
             for answer in promised {
                 if let Ok(result) = answer.recv() {
-                    pour(result)?;
+                    pass(result)?;
                 }
             }
             ControlFlow::Continue(())
         });
         let Ok(sinking) = sinking else {
-            while let Some(piece) = next() {
-                pour(work(piece))?;
+            while let Some(item) = next() {
+                pass(work(item))?;
             }
             return ControlFlow::Continue(());
         };
-        let mut n_workers = 0;
-        for _ in 0..threads {
-            let take = take.clone();
-            let worker = move || {
-                for (piece, answer) in take {
-                    // If the sink has ended everything, the receiver is gone.
-                    let _ = answer.send(work(piece));
-                }
-            };
-            n_workers += usize::from(thread::Builder::new().spawn_scoped(scope, worker).is_ok());
-        }
-        drop(take);
-        while let Some(piece) = next() {
+        while let Some(item) = next() {
             let (answer, answered) = bounded(1);
             if promise.send(answered).is_err() {
                 break;
             }
-            if n_workers == 0 {
-                let _ = answer.send(work(piece));
-            } else if give.send((piece, answer)).is_err() {
-                break;
-            }
+            // If the sink has ended everything, the receiver is gone.
+            workers.enqueue(Box::new(move || _ = answer.send(work(item))));
         }
-        drop((promise, give));
+        drop(promise);
         match sinking.join() {
             Ok(flow) => flow,
             Err(panic) => std::panic::resume_unwind(panic),
@@ -72,21 +58,20 @@ pub(crate) fn in_order<T: Send, R: Send, B: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::workers::with_workers;
 
     #[test]
     fn order_is_kept() {
-        for threads in 1..5 {
+        for n_workers in 0..5 {
             let mut numbers = 0..1000;
             let mut seen = Vec::new();
-            let flow: ControlFlow<()> = in_order(
-                threads,
-                || numbers.next(),
-                |n| n * 2,
-                |n| {
-                    seen.push(n);
-                    ControlFlow::Continue(())
-                },
-            );
+            let keep = |n| {
+                seen.push(n);
+                ControlFlow::<()>::Continue(())
+            };
+            let flow = with_workers(n_workers, |workers, _| {
+                in_order(&workers, 4, || numbers.next(), &|n| n * 2, keep)
+            });
             assert!(flow.is_continue());
             assert_eq!(seen, (0..1000).map(|n| n * 2).collect::<Vec<_>>());
         }
@@ -95,13 +80,10 @@ mod tests {
     #[test]
     fn the_sink_can_end_it() {
         let mut numbers = 0..;
-        let flow = in_order(
-            3,
-            || numbers.next(),
-            |n: u64| n,
-            |n| if n == 10 { ControlFlow::Break(n) } else { ControlFlow::Continue(()) },
-        );
+        let stop_at_10 = |n| if n == 10 { ControlFlow::Break(n) } else { ControlFlow::Continue(()) };
+        let flow =
+            with_workers(3, |workers, _| in_order(&workers, 6, || numbers.next(), &|n: u64| n, stop_at_10));
         assert_eq!(flow, ControlFlow::Break(10));
-        assert!(numbers.start < 100, "no more than a few pieces were under way");
+        assert!(numbers.start < 100, "no more than a few items were under way");
     }
 }

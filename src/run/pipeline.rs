@@ -11,7 +11,7 @@ use std::sync::{Condvar, Mutex, PoisonError};
 use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
-use crate::input::workers::Helpers;
+use crate::input::workers::{Helpers, JobSender};
 use crate::input::{Bytes, Input, Piece, Sizes};
 use crate::progress::{Stopped, Watch};
 use crate::run::chunk_cutter::{AnyPieces, Cut};
@@ -70,17 +70,18 @@ impl Drop for PooledBuffer {
     }
 }
 
-/// Reads `sources` in chunks, runs `work` on them on `threads` threads, and passes the results to `sink` in order.
+/// Reads `sources` in chunks, runs `work` on them on `workers`, and passes the results to `sink` in order. At most `ahead`
+/// results wait for `sink`.
 ///
 /// Each source comes with the number of its input. `look` gets each chunk on the reading thread, in order. It returns the
 /// chunk's bytes, and a value that is passed on to `work` with them. If that value is `None`, the chunk is finished.
 /// `sink` may end everything. Returns how `sink` ended, and the inputs that could not be read to their end. Whole lines
 /// and records of these inputs before the error have been passed on.
-pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
+pub(crate) fn in_pieces<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
     sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
-    threads: usize,
+    (workers, ahead): (&JobSender<'a>, usize),
     mut look: impl FnMut(u32, C::Piece) -> (Bytes, Option<N>),
-    work: impl Fn(PooledBuffer, N) -> R + Sync,
+    work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> (ControlFlow<B>, Vec<Failure>) {
     let (home, come_home) = unbounded();
@@ -113,7 +114,7 @@ pub(crate) fn in_pieces<C: Cut, N: Send, R: Send, B: Send>(
             }
         }
     };
-    let flow = in_order(threads, next, |(lent, note)| work(lent, note), sink);
+    let flow = in_order(workers, ahead, next, work, sink);
     (flow, failures)
 }
 
@@ -123,9 +124,9 @@ pub(crate) fn sources<'a>(
     inputs: &'a [Input],
     reading: &'a Reading,
     sizes: Sizes,
-    helpers: Helpers<'static>,
+    helpers: Helpers<'a>,
     watch: Option<&'a Watch>,
-) -> impl Iterator<Item = (u32, io::Result<AnyPieces<Source<'static>>>)> + 'a {
+) -> impl Iterator<Item = (u32, io::Result<AnyPieces<Source<'a>>>)> {
     let open = move |input: &Input| {
         AnyPieces::open(input.open(watch)?.bytes_by(helpers.clone(), watch)?, reading, sizes)
     };
@@ -188,6 +189,7 @@ mod tests {
 
     use super::*;
     use crate::input::Pieces;
+    use crate::input::workers::with_workers;
 
     /// Returns at most the given number of bytes per read, and an error at the end if the flag is set.
     struct Source(&'static [u8], usize, bool);
@@ -225,16 +227,15 @@ mod tests {
             ControlFlow::<()>::Continue(())
         };
         let sizes = Sizes { piece: 4, line: usize::MAX, in_parts: true, eager };
-        let (flow, failures) = in_pieces(
-            sources.map(|(input, source)| (input, source.map(|source| Pieces::new(source, 0, sizes)))),
-            threads,
-            |input, piece| {
-                let note = (input, numbers.of(input, &piece).start);
-                (piece.into_bytes(), Some(note))
-            },
-            |bytes, (input, first)| (bytes.get().to_vec(), input, first),
-            sink,
-        );
+        let look = |input, piece: Piece| {
+            let note = (input, numbers.of(input, &piece).start);
+            (piece.into_bytes(), Some(note))
+        };
+        let work = |(bytes, (input, first)): (PooledBuffer, (u32, u64))| (bytes.get().to_vec(), input, first);
+        let sources =
+            sources.map(|(input, source)| (input, source.map(|source| Pieces::new(source, 0, sizes))));
+        let (flow, failures) =
+            with_workers(threads, |workers, _| in_pieces(sources, (&workers, 2), look, &work, sink));
         assert!(flow.is_continue());
         (found, failures.into_iter().map(|failure| failure.input).collect())
     }
@@ -260,20 +261,18 @@ mod tests {
         let endless = (0..).map(|n| (n, Ok(Pieces::new(Source(b"a\nb\n", 4, false), 0, sizes))));
         let mut n_looked = 0;
         let mut n_poured = 0;
-        let (flow, failures) = in_pieces(
-            endless,
-            2,
-            |_, piece| {
-                n_looked += 1;
-                (piece.into_bytes(), (n_looked % 2 == 0).then_some(()))
-            },
-            |bytes, ()| bytes,
-            |bytes: PooledBuffer| {
-                assert_eq!(bytes.get(), b"a\nb\n");
-                n_poured += 1;
-                if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }
-            },
-        );
+        let look = |_, piece: Piece| {
+            n_looked += 1;
+            (piece.into_bytes(), (n_looked % 2 == 0).then_some(()))
+        };
+        let work = |(bytes, ())| bytes;
+        let sink = |bytes: PooledBuffer| {
+            assert_eq!(bytes.get(), b"a\nb\n");
+            n_poured += 1;
+            if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }
+        };
+        let (flow, failures) =
+            with_workers(2, |workers, _| in_pieces(endless, (&workers, 4), look, &work, sink));
         assert!(flow == ControlFlow::Break(10) && failures.is_empty());
         assert!(n_looked < 100, "no more than a few pieces were under way");
     }

@@ -8,7 +8,7 @@ use std::io;
 use std::ops::Range;
 
 use super::count_chunk::Counter;
-use super::sequential::{Packing, scan_on_the_way};
+use super::sequential::{Packing, Workers, scan_pieces};
 use super::shards::scan_shards;
 use super::{ExecOptions, Scanned, scan_numbered};
 use crate::input::{Input, Opened, Span};
@@ -141,7 +141,9 @@ fn scan_part(
     let span = Span::new(bytes, &(part.range.start..range_end))?;
     let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
     let pieces = AnyPieces::new(span, reader, exec.sizes());
-    let mut scanned = scan_on_the_way(pieces, part.input, &counter);
+    let mut scanned = Workers::of_stream(exec, |workers| {
+        scan_pieces(Scanned::default(), pieces, part.input, &counter, workers)
+    });
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))

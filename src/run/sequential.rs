@@ -2,9 +2,8 @@
 //! Parquet files, and streams.
 
 use std::io;
-use std::ops::ControlFlow;
 use std::sync::atomic::{AtomicUsize, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex};
 use std::thread;
 
 use crossbeam_channel::unbounded;
@@ -12,8 +11,8 @@ use crossbeam_channel::unbounded;
 use super::count_chunk::{Content, Counter, Long};
 #[cfg(feature = "parquet")]
 use super::parquet::TablePieces;
-use super::{Compressed, Scanned, lock};
-use crate::input::workers::{Hands, Helpers, Job, Offered};
+use super::{Compressed, ExecOptions, Scanned, lock};
+use crate::input::workers::{Helpers, Job, JobReceiver, JobSender, pool, with_workers};
 use crate::input::{Bytes, Codec, Input, Meter, Opened, Unpacked};
 use crate::place::Place;
 use crate::progress::Watch;
@@ -21,7 +20,7 @@ use crate::progress::Watch;
 use crate::records::parquet::Table;
 use crate::run::chunk_cutter::{AnyPieces, Cut};
 use crate::run::format_choice::{Reading, Source};
-use crate::run::pipeline::{Failure, PooledBuffer, in_pieces};
+use crate::run::pipeline::{Failure, PooledBuffer};
 #[cfg(feature = "parquet")]
 use crate::scan::record_fields::append;
 use crate::tally::Tally;
@@ -84,22 +83,47 @@ fn scan_input<'a>(
 /// while those read on.
 pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counter<'_>) -> Scanned {
     let next = &AtomicUsize::new(0);
-    let (hands, offered) = Hands::new(counter.exec.n_threads() - 1);
+    let (sender, receiver) = pool(counter.exec.n_threads() - 1);
     thread::scope(|scope| {
         let spawn = |_| {
-            let (hands, offered) = (hands.clone(), offered.clone());
-            let work = move || scan_some(files, next, reading, counter, hands, offered);
+            let workers = Workers { sender: sender.clone(), receiver: receiver.clone(), reader_counts: true };
+            let work = move || scan_some(files, next, reading, counter, workers);
             // If the system refuses a thread, the others do its work.
             thread::Builder::new().spawn_scoped(scope, work).ok()
         };
         let n_others = if files.is_empty() { 0 } else { counter.exec.n_threads() - 1 };
         let others: Vec<_> = (0..n_others).filter_map(spawn).collect();
-        let own = scan_some(files, next, reading, counter, hands, offered);
+        let own = scan_some(files, next, reading, counter, Workers { sender, receiver, reader_counts: true });
         others.into_iter().fold(own, |scanned, other| match other.join() {
             Ok(more) => scanned.merge(more),
             Err(panic) => std::panic::resume_unwind(panic),
         })
     })
+}
+
+/// The threads that count the chunks of an input.
+pub(super) struct Workers<'a> {
+    sender: JobSender<'a>,
+    receiver: JobReceiver<'a>,
+    /// Whether the thread that reads the input counts a chunk when the queue of the others is full.
+    reader_counts: bool,
+}
+
+impl<'a> Workers<'a> {
+    /// Calls `scan` with threads that count the chunks of an input whose reads may block. This thread only reads.
+    pub(super) fn of_stream<R>(exec: &ExecOptions, scan: impl FnOnce(&Self) -> R) -> R {
+        with_workers(exec.n_threads(), |sender, receiver| {
+            scan(&Self { sender, receiver, reader_counts: false })
+        })
+    }
+
+    fn give(&self, job: Job<'a>) {
+        if self.reader_counts {
+            self.sender.try_enqueue(job).unwrap_or_else(|job| job());
+        } else {
+            self.sender.enqueue(job);
+        }
+    }
 }
 
 /// Scans files until none are left, and then counts chunks of files that other threads read.
@@ -108,8 +132,7 @@ fn scan_some<'a>(
     next: &AtomicUsize,
     reading: &Reading,
     counter: &'a Counter<'a>,
-    hands: Hands<'a>,
-    offered: Offered<'a>,
+    workers: Workers<'a>,
 ) -> Scanned {
     let n_threads = counter.exec.n_threads();
     // The fewer files are read at once, the more help each gets. Decoding ahead takes memory, which may grow only with
@@ -118,22 +141,19 @@ fn scan_some<'a>(
     let mut scanned = Scanned::default();
     while let Some(file) = files.get(next.fetch_add(1, Ordering::Relaxed)) {
         let &File { number, input, .. } = file;
-        let helpers = (n_helpers > 0).then(|| (hands.clone(), n_helpers));
+        let helpers = workers.sender.helpers(n_helpers);
         #[cfg(feature = "parquet")]
         if file.is_table {
-            scanned = scan_table(scanned, input, number, reading, (counter, helpers), (&hands, &offered));
+            scanned = scan_table(scanned, input, number, reading, (counter, helpers), &workers);
             continue;
         }
-        scanned =
-            scan_input(scanned, input, number, reading, (counter, helpers), |mut scanned, mut pieces| {
-                scanned.note_format(number, pieces.format());
-                let look = |tally: &mut _, long: &mut _, piece| counter.look(tally, long, number, piece);
-                scan_pieces(scanned, &mut pieces, look, number, counter, (&hands, &offered))
-            });
+        scanned = scan_input(scanned, input, number, reading, (counter, helpers), |scanned, pieces| {
+            scan_pieces(scanned, pieces, number, counter, &workers)
+        });
     }
-    // `work_off` ends when all threads have dropped their `hands`.
-    drop(hands);
-    offered.work_off();
+    // The pool closes when all threads have dropped their senders.
+    drop(workers.sender);
+    workers.receiver.run_until_closed();
     scanned
 }
 
@@ -145,7 +165,7 @@ fn scan_table<'a>(
     number: u32,
     reading: &Reading,
     (counter, helpers): (&'a Counter<'a>, Helpers<'a>),
-    hands: (&Hands<'a>, &Offered<'a>),
+    workers: &Workers<'a>,
 ) -> Scanned {
     let watch = counter.exec.watch.as_ref();
     let opened = input.open(watch).and_then(|opened| match opened {
@@ -160,7 +180,7 @@ fn scan_table<'a>(
     };
     append(&mut scanned.records, number, pieces.records());
     let look = |_: &mut _, _: &mut _, (bytes, piece)| (bytes, Some(Content::Table(piece)));
-    scanned = scan_pieces(scanned, &mut pieces, look, number, counter, hands);
+    scanned = count_pieces(scanned, &mut pieces, look, number, counter, workers);
     append(&mut scanned.records, number, pieces.records());
     scanned
 }
@@ -168,14 +188,27 @@ fn scan_table<'a>(
 /// Longest chunk that is left to other threads, in bytes.
 const MAX_LEFT: usize = 32 << 20;
 
-/// Adds the chunks of a file to `scanned`. `look` does the same for them as [`Counter::look`].
-fn scan_pieces<'a, C: Cut>(
+/// Adds the chunks of an input to `scanned`.
+pub(super) fn scan_pieces<'a>(
+    mut scanned: Scanned,
+    mut pieces: AnyPieces<impl io::Read>,
+    input: u32,
+    counter: &'a Counter<'a>,
+    workers: &Workers<'a>,
+) -> Scanned {
+    scanned.note_format(input, pieces.format());
+    let look = |tally: &mut _, long: &mut _, piece| counter.look(tally, long, input, piece);
+    count_pieces(scanned, &mut pieces, look, input, counter, workers)
+}
+
+/// Adds chunks to `scanned`. `look` does the same for them as [`Counter::look`].
+fn count_pieces<'a, C: Cut>(
     mut scanned: Scanned,
     pieces: &mut C,
     look: impl Fn(&mut Tally, &mut Long, C::Piece) -> (Bytes, Option<Content>),
     input: u32,
     counter: &'a Counter<'a>,
-    (hands, offered): (&Hands<'a>, &Offered<'a>),
+    workers: &Workers<'a>,
 ) -> Scanned {
     let (home, come_home) = unbounded();
     let mut long = Long::default();
@@ -196,10 +229,8 @@ fn scan_pieces<'a, C: Cut>(
                 // in memory at a time.
                 let is_large = bytes.get().len() > MAX_LEFT;
                 let shared = shared.clone();
-                let job = Box::new(move || counter.add_to(&shared, bytes.get(), place, content));
-                if let Err(job) = if is_large { Err(job as Job<'a>) } else { hands.leave(job) } {
-                    job();
-                }
+                let job = move || counter.add_to(&shared, bytes.get(), place, content);
+                if is_large { job() } else { workers.give(Box::new(job)) }
             }
             Ok(None) => break,
             Err(error) => {
@@ -209,40 +240,18 @@ fn scan_pieces<'a, C: Cut>(
         }
     }
     // The queue is emptied first. Chunks that other threads have taken return their buffers when they are done.
-    offered.catch_up();
+    workers.receiver.run_queued();
     drop(home);
     while come_home.recv().is_ok() {}
     let shared = std::mem::take(&mut *lock(&shared));
     scanned.merge(shared).ended(input, counter.options, counter.exec)
 }
 
-/// Scans an input whose reads may block. This thread only reads it, and other threads count its chunks.
+/// Scans an input whose reads may block.
 pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
-    scan_input(Scanned::default(), input, number, reading, (counter, None), |_, pieces| {
-        scan_on_the_way(pieces, number, counter)
+    Workers::of_stream(counter.exec, |workers| {
+        scan_input(Scanned::default(), input, number, reading, (counter, None), |scanned, pieces| {
+            scan_pieces(scanned, pieces, number, counter, workers)
+        })
     })
-}
-
-/// Counts the chunks of an input on all threads, while this thread reads on.
-pub(super) fn scan_on_the_way(
-    pieces: AnyPieces<impl io::Read>,
-    input: u32,
-    counter: &Counter<'_>,
-) -> Scanned {
-    let mut scanned = Scanned::default();
-    scanned.note_format(input, pieces.format());
-    let shared = Mutex::new(scanned);
-    let mut long = Long::default();
-    let mut aside = Tally::default();
-    let look = |_, piece| counter.look(&mut aside, &mut long, input, piece);
-    let work = |bytes: PooledBuffer, content: Content| {
-        let place = Place { input, offset: bytes.offset };
-        counter.add_to(&shared, bytes.get(), place, content);
-    };
-    let sink = |()| ControlFlow::<()>::Continue(());
-    let (_, failures) = in_pieces([(input, Ok(pieces))], counter.exec.n_threads(), look, work, sink);
-    let mut scanned = shared.into_inner().unwrap_or_else(PoisonError::into_inner);
-    scanned.tally = scanned.tally.merge(aside);
-    scanned.failures = failures;
-    scanned.ended(input, counter.options, counter.exec)
 }

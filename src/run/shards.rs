@@ -82,7 +82,7 @@ pub(super) fn scan_shards(
     let shards = Shards {
         next: AtomicU64::new(0),
         n: (range.end - range.start).div_ceil(shard_len),
-        hands: exec.n_threads() as u64,
+        n_threads: exec.n_threads() as u64,
     };
     let mapped = exec.mmap.then(|| Mapped::of(file, len)).flatten();
     scanned.note_format(input, reader.format());
@@ -124,7 +124,7 @@ struct Shards {
     next: AtomicU64,
     n: u64,
     /// How many threads take shards.
-    hands: u64,
+    n_threads: u64,
 }
 
 impl Shards {
@@ -133,7 +133,8 @@ impl Shards {
 
     /// The next few shards. They are fewer towards the end, so that all threads end together.
     fn take(&self) -> Option<Range<u64>> {
-        let share = |next: u64| ((self.n - next) / (4 * self.hands)).clamp(1, Self::MOST).min(self.n - next);
+        let share =
+            |next: u64| ((self.n - next) / (4 * self.n_threads)).clamp(1, Self::MOST).min(self.n - next);
         let take = |next| (next < self.n).then(|| next + share(next));
         let start = self.next.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
         Some(start..start + share(start))

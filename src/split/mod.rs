@@ -24,7 +24,7 @@ use crate::grammar::automaton::Tracker;
 use crate::grammar::defect::Defect;
 use crate::grammar::escape;
 use crate::grammar::{Grammar, Verdict};
-use crate::input::workers::with_helpers;
+use crate::input::workers::with_workers;
 use crate::input::{Input, Sizes};
 use crate::lines::skip_byte_order_mark;
 use crate::place::Extent;
@@ -198,7 +198,7 @@ pub fn split_inputs<'a>(
             (piece.bytes, Some((input, records)))
         }
     };
-    let work = |bytes: PooledBuffer, (input, whole): (u32, Whole)| {
+    let work = |(bytes, (input, whole)): (PooledBuffer, (u32, Whole))| {
         let name = inputs[input as usize].name();
         match whole {
             Whole::Lines(turn) => {
@@ -212,13 +212,15 @@ pub fn split_inputs<'a>(
         Ok(()) => ControlFlow::Continue(()),
         Err(error) => ControlFlow::Break(error),
     };
-    let (flow, failures) = with_helpers(exec.n_threads() - 1, |helpers| {
+    let n_threads = exec.n_threads();
+    let (flow, failures) = with_workers(n_threads, |workers, _| {
+        let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref());
         let sources = sources.map(|(input, pieces)| {
             let check = |pieces: AnyPieces<_>| records::check(pieces.format(), options).map(|()| pieces);
             (input, pieces.and_then(check))
         });
-        in_pieces(sources, exec.n_threads(), &mut look, work, sink)
+        in_pieces(sources, (&workers, 2 * n_threads), &mut look, &work, sink)
     });
     if let ControlFlow::Break(error) = flow {
         return Err(error);

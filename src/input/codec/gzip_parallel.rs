@@ -28,7 +28,7 @@ use super::gzip::WINDOW_BITS;
 use super::gzip_member::{MAGIC, Member, Members};
 use super::source::{Ahead, Source};
 use crate::input::Supply;
-use crate::input::workers::{Hands, Job};
+use crate::input::workers::{Job, JobSender};
 
 /// Sizes of blocks and guesses. Any sizes give the same decoded bytes.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl Sizes {
 /// A source of compressed bytes that decodes members ahead of the decoder.
 pub(super) struct Blocks<'a, R> {
     supply: Supply<R>,
-    hands: Option<Hands<'a>>,
+    workers: Option<JobSender<'a>>,
     sizes: Sizes,
     members: Members,
     /// The block that the decoder reads, and the blocks after it.
@@ -123,12 +123,12 @@ struct Stretch {
 }
 
 impl<'a, R: Read> Blocks<'a, R> {
-    pub(super) fn new(source: R, hands: Option<Hands<'a>>, sizes: Sizes) -> Self {
+    pub(super) fn new(source: R, workers: Option<JobSender<'a>>, sizes: Sizes) -> Self {
         let (home, come_home) = unbounded();
         let (ask, todo) = unbounded();
         Self {
             supply: Supply::new(source),
-            hands,
+            workers,
             sizes,
             members: Members::new(),
             window: VecDeque::new(),
@@ -192,12 +192,12 @@ impl<'a, R: Read> Blocks<'a, R> {
                 self.ask_for(n);
             }
         }
-        while let Some(hands) = &self.hands
+        while let Some(workers) = &self.workers
             && !self.todo.is_empty()
         {
             let todo = self.todo.clone();
             // A worker thread that takes one continues with the others, so that it does not wait for this thread.
-            if hands.offer(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
+            if workers.give_to_idle(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
                 return;
             }
         }
@@ -428,7 +428,6 @@ fn decode(
 #[cfg(test)]
 mod tests {
     use std::io::Write;
-    use std::thread;
 
     use flate2::Compression;
     use flate2::write::GzEncoder;
@@ -438,6 +437,7 @@ mod tests {
     use super::super::{Codec, Decoder};
     use super::*;
     use crate::input::slow_source::Slow;
+    use crate::input::workers::with_workers;
 
     fn packed(bytes: &[u8], level: u32) -> Vec<u8> {
         let mut encoder = GzEncoder::new(Vec::new(), Compression::new(level));
@@ -486,17 +486,6 @@ mod tests {
         Slow(bytes, step).chain(Broken.take(u64::from(fails)))
     }
 
-    fn with_hands<R>(n: usize, work: impl FnOnce(Hands<'_>) -> R) -> R {
-        thread::scope(|scope| {
-            let (hands, offered) = Hands::new(n);
-            for _ in 0..n {
-                let offered = offered.clone();
-                scope.spawn(move || offered.work_off());
-            }
-            work(hands)
-        })
-    }
-
     proptest! {
         #[test]
         fn guesses_change_nothing(
@@ -520,7 +509,9 @@ mod tests {
                 bytes[at] ^= 0x10;
             }
             let sizes = Sizes { block, behind, guess, ahead };
-            let found = with_hands(threads, |hands| decoded(Blocks::new(source(&bytes, step, fails), Some(hands), sizes), 777));
+            let found = with_workers(threads, |workers, _| {
+                decoded(Blocks::new(source(&bytes, step, fails), Some(workers), sizes), 777)
+            });
             let alone = decoded(Blocks::new(source(&bytes, step, fails), None, sizes), 777);
             prop_assert!(found == alone, "guesses change something");
             let by_steps = decoded(Buffered::new(source(&bytes, step, fails)), 1000);
@@ -562,10 +553,10 @@ mod tests {
                 "{times}"
             );
         }
-        let mut blocks = with_hands(0, |hands| {
+        let mut blocks = with_workers(0, |workers, _| {
             let mut blocks = Blocks::new(
                 &whole[..],
-                Some(hands),
+                Some(workers),
                 Sizes { block, behind: block, guess: 1 << 20, ahead: 3 },
             );
             assert_eq!(

@@ -30,7 +30,7 @@ pub(crate) use decoder::Meter;
 pub use error::{DecodeError, DecodeErrorKind};
 
 use crate::grammar::named_enum::named;
-use crate::input::workers::Hands;
+use crate::input::workers::JobSender;
 use crate::progress::Watch;
 use decoder::{Decode, Decoder};
 use source::Buffered;
@@ -143,7 +143,7 @@ pub(crate) enum Help<'a> {
     /// None.
     Alone,
     /// Worker threads, and their number.
-    Hands(Hands<'a>, usize),
+    Workers(JobSender<'a>, usize),
 }
 
 /// Starts to decode `source`, which is compressed with `codec`. After `watch` is stopped, reading the decoded bytes
@@ -162,12 +162,12 @@ pub(crate) fn unpack<'a>(
     help: Help<'a>,
 ) -> io::Result<Unpacked<'a>> {
     #[cfg(feature = "gzip")]
-    if let (Codec::Gzip, Help::Alone | Help::Hands(..)) = (codec, &help) {
-        let (hands, n_hands) = match help {
-            Help::Hands(hands, n_hands) => (Some(hands), n_hands),
+    if let (Codec::Gzip, Help::Alone | Help::Workers(..)) = (codec, &help) {
+        let (workers, n_workers) = match help {
+            Help::Workers(workers, n_workers) => (Some(workers), n_workers),
             _ => (None, 0),
         };
-        let blocks = gzip_parallel::Blocks::new(source, hands, gzip_parallel::Sizes::of(n_hands));
+        let blocks = gzip_parallel::Blocks::new(source, workers, gzip_parallel::Sizes::of(n_workers));
         let decoder = Decoder::new(blocks, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }

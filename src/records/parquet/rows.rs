@@ -294,7 +294,7 @@ impl<'a> Values<'a> {
 
     /// Offers the next row groups to idle worker threads, to be decoded ahead.
     fn look_ahead(&mut self) {
-        let Some((hands, n)) = &self.helpers else { return };
+        let Some((workers, n)) = &self.helpers else { return };
         while self.asked.len() < *n {
             let number = self.begun + self.asked.len() + 1;
             let Some(&chunk) = self.chunks.get(number - 1) else { return };
@@ -302,7 +302,7 @@ impl<'a> Values<'a> {
             let (source, column) = (Arc::clone(&self.source), Arc::clone(&self.column));
             // The receiver may be gone.
             let job = move || _ = send.send(Ahead::decode(&source, &column, chunk, number));
-            if hands.offer(Box::new(job)).is_err() {
+            if workers.give_to_idle(Box::new(job)).is_err() {
                 return;
             }
             self.asked.push_back(receive);
