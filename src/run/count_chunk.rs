@@ -13,8 +13,9 @@ use crate::records::Reader;
 use crate::run::chunk_cutter::{AnyPiece, RecordPiece};
 use crate::scan::long_line::LongLine;
 use crate::scan::record_fields::{Gatherer, append};
-use crate::scan::{Options, scan_into};
+use crate::scan::{Options, add_lines};
 use crate::tally::Tally;
+use crate::tally::already_shown::AlreadyShown;
 
 /// Counts chunks of any inputs, on several threads at once.
 pub(super) struct Counter<'a> {
@@ -86,17 +87,26 @@ impl<'a> Counter<'a> {
         }
     }
 
-    /// Adds the content of `bytes`, which begin at `place`, to a result for what precedes them.
-    pub(super) fn add(&self, scanned: &mut Scanned, bytes: &[u8], place: Place, content: Content) {
+    /// Adds the content of `bytes`, which begin at `place`, to a result for what precedes them. The result need not keep
+    /// the examples that are already `shown`.
+    pub(super) fn add(
+        &self,
+        scanned: &mut Scanned,
+        shown: &AlreadyShown,
+        bytes: &[u8],
+        place: Place,
+        content: Content,
+    ) {
         match content {
             Content::Lines => {
                 let before = scanned.tally.lines();
-                scan_into(&mut scanned.tally, self.exec.kernel, bytes, place, self.options);
+                add_lines((&mut scanned.tally, shown), self.exec.kernel, bytes, place, self.options);
                 self.exec.judged(scanned.tally.lines() - before);
             }
             Content::Records { mut reader, is_last } => {
                 let tally = std::mem::take(&mut scanned.tally);
-                let (tally, records) = self.gatherer.gather(tally, &mut reader, bytes, is_last, place.input);
+                let (tally, records) =
+                    self.gatherer.gather((tally, shown), &mut reader, bytes, is_last, place.input);
                 scanned.tally = tally;
                 self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);
@@ -105,7 +115,8 @@ impl<'a> Counter<'a> {
             Content::Table(piece) => {
                 let tally = std::mem::take(&mut scanned.tally);
                 let (fields, run) = (piece.fields(bytes), piece.run(place.input));
-                let (tally, records) = self.gatherer.gather_fields(tally, fields, run, piece.first_row());
+                let (tally, records) =
+                    self.gatherer.gather_fields((tally, shown), fields, run, piece.first_row());
                 scanned.tally = tally;
                 self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);
@@ -116,9 +127,9 @@ impl<'a> Counter<'a> {
     /// Adds the content of `bytes`, which begin at `place`, to a result that several threads share for the same input.
     pub(super) fn add_to(&self, shared: &Mutex<Scanned>, bytes: &[u8], place: Place, content: Content) {
         // Skip examples that earlier lines already provide.
-        let tally = lock(shared).tally.behind(place);
-        let mut piece = Scanned { tally, ..Scanned::default() };
-        self.add(&mut piece, bytes, place, content);
+        let shown = AlreadyShown::default().with(&lock(shared).tally, place);
+        let mut piece = Scanned::default();
+        self.add(&mut piece, &shown, bytes, place, content);
         let mut shared = lock(shared);
         *shared = std::mem::take(&mut *shared).merge(piece);
     }

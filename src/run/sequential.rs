@@ -24,6 +24,7 @@ use crate::run::pipeline::{Failure, PooledBuffer};
 #[cfg(feature = "parquet")]
 use crate::scan::record_fields::append;
 use crate::tally::Tally;
+use crate::tally::already_shown::AlreadyShown;
 
 /// A file that is read from its start, and whether it is a Parquet file.
 pub(super) struct File<'a> {
@@ -222,7 +223,7 @@ fn count_pieces<'a, C: Cut>(
                 let place = Place { input, offset: bytes.offset };
                 // Many files have only one chunk, and are not worth a tally of their own.
                 if place.offset == 0 {
-                    counter.add(&mut scanned, bytes.get(), place, content);
+                    counter.add(&mut scanned, &AlreadyShown::default(), bytes.get(), place, content);
                     continue;
                 }
                 // A value of a Parquet file may be as long as a page. Such a chunk is counted here, so that only one is

@@ -17,6 +17,7 @@ use crate::progress::Stopped;
 use crate::records::{Format, Reader};
 use crate::run::chunk_cutter::{AnyPieces, Cut};
 use crate::run::pipeline::Failure;
+use crate::tally::already_shown::AlreadyShown;
 
 /// Adds a file that is no longer than a shard to `scanned`. `source` has all its bytes, and is read to its end, because
 /// files of some file systems are shorter than they say.
@@ -30,7 +31,7 @@ pub(super) fn scan_small(
     scanned.note_format(input, reader.format());
     let exec = counter.exec;
     let pieces = AnyPieces::new(exec.told(source), reader, exec.sizes());
-    count_pieces(&mut scanned, pieces, input, counter);
+    count_pieces(&mut scanned, &AlreadyShown::default(), pieces, input, counter);
     scanned.ended(input, counter.options, exec)
 }
 
@@ -55,7 +56,7 @@ pub(super) fn scan_shards(
         reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
     };
     // One tally serves many shards, because it takes some kilobytes and soon has its examples.
-    let scan_one = |scanned: &mut Scanned, n: u64, window: &mut Option<Window>| {
+    let scan_one = |scanned: &mut Scanned, shown: &AlreadyShown, n: u64, window: &mut Option<Window>| {
         let shard = bytes_of(&(n..n + 1));
         let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
         if let Some((offset, lines)) = lines {
@@ -64,7 +65,7 @@ pub(super) fn scan_shards(
                 Format::Lines => Content::Lines,
                 _ => Content::Records { reader: Box::new(reader_at(scanned, offset)), is_last: true },
             };
-            counter.add(scanned, lines, Place { input, offset }, content);
+            counter.add(scanned, shown, lines, Place { input, offset }, content);
             return;
         }
         // A line may be so long that it is read for hours. The window is dropped, so that no writer waits for that.
@@ -74,7 +75,7 @@ pub(super) fn scan_shards(
             Ok(Some(bytes)) => {
                 let reader = reader_at(scanned, bytes.offset());
                 let pieces = AnyPieces::new(exec.told(bytes), reader, exec.sizes());
-                count_pieces(scanned, pieces, input, counter);
+                count_pieces(scanned, shown, pieces, input, counter);
             }
             Err(error) => scanned.failures.push(Failure { input, error }),
         }
@@ -94,11 +95,12 @@ pub(super) fn scan_shards(
         {
             // Skip examples that earlier lines already provide.
             let range = bytes_of(&taken);
-            let tally = lock(&all).0.tally.behind(Place { input, offset: range.start });
-            let mut some = Scanned { tally, ..Scanned::default() };
+            let place = Place { input, offset: range.start };
+            let shown = AlreadyShown::default().with(&lock(&all).0.tally, place);
+            let mut some = Scanned::default();
             {
                 let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
-                taken.for_each(|n| scan_one(&mut some, n, &mut window));
+                taken.for_each(|n| scan_one(&mut some, &shown, n, &mut window));
             }
             let mut all = lock(&all);
             if reader.format() != Format::Lines {
@@ -151,7 +153,13 @@ thread_local! {
 }
 
 /// Adds the chunks of a shard to `scanned`.
-fn count_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: u32, counter: &Counter<'_>) {
+fn count_pieces(
+    scanned: &mut Scanned,
+    shown: &AlreadyShown,
+    mut pieces: AnyPieces<impl Read>,
+    input: u32,
+    counter: &Counter<'_>,
+) {
     let mut long = Long::default();
     let mut spare = BUFFER.take();
     loop {
@@ -160,7 +168,7 @@ fn count_pieces(scanned: &mut Scanned, mut pieces: AnyPieces<impl Read>, input: 
                 let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, piece);
                 if let Some(content) = content {
                     let place = Place { input, offset: bytes.offset };
-                    counter.add(scanned, bytes.get(), place, content);
+                    counter.add(scanned, shown, bytes.get(), place, content);
                 }
                 if long.is_open() && counter.exec.is_stopped() {
                     scanned.failures.push(Failure { input, error: Stopped.into() });

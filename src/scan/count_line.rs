@@ -9,6 +9,7 @@ use crate::grammar::defect::{Defect, of_illegal_byte};
 use crate::grammar::scheme::{Scheme, Schemes};
 use crate::grammar::{Grammar, Verdict};
 use crate::scan::find_examples::Search;
+use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, Tally};
 
@@ -17,11 +18,13 @@ pub(crate) struct Observer<'a> {
     /// The grammar whose refusals are explained.
     pub(crate) grammar: Grammar,
     pub(crate) tally: &'a mut Tally,
+    /// The examples that the tally need not keep.
+    pub(crate) shown: &'a AlreadyShown,
     schemes: Schemes,
     /// The lines counted in bulk last, by verdict, except those that are examples already.
     pub(crate) in_bulk: ByVerdict,
     /// The search for missing examples among these lines, once it has begun.
-    pub(crate) search: Option<Search>,
+    pub(crate) search: Option<Search<'a>>,
     /// The counts that need a second look at each line.
     pub(crate) wanted: WantedCounts,
     /// Offsets of the lines counted here that no grammar accepts, in no order. Kept only if authorities are counted.
@@ -29,10 +32,15 @@ pub(crate) struct Observer<'a> {
 }
 
 impl<'a> Observer<'a> {
-    pub(crate) fn new(grammar: Grammar, wanted: WantedCounts, tally: &'a mut Tally) -> Self {
+    pub(crate) fn new(
+        grammar: Grammar,
+        wanted: WantedCounts,
+        tally: &'a mut Tally,
+        shown: &'a AlreadyShown,
+    ) -> Self {
         let schemes = Schemes::default();
         let in_bulk = ByVerdict::default();
-        Self { grammar, tally, schemes, in_bulk, search: None, wanted, refused: Vec::new() }
+        Self { grammar, tally, shown, schemes, in_bulk, search: None, wanted, refused: Vec::new() }
     }
 
     /// Takes the offsets of the lines counted here that no grammar accepts, in descending order.
@@ -48,7 +56,7 @@ impl<'a> Observer<'a> {
     /// grammar accepts.
     #[inline]
     fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
-        self.tally.show(entry, verdict);
+        self.tally.show(self.shown, entry, verdict);
         if verdict.is_empty() && self.wanted.authorities() {
             self.refused.push(entry.place.offset);
         }
@@ -62,13 +70,17 @@ impl<'a> Observer<'a> {
         match fact {
             Fact::Plain(known, advisories) => {
                 self.tally.count_many(known, verdict, 1);
-                self.tally.count_advisories(entry, advisories);
+                self.tally.count_advisories(self.shown, entry, advisories);
             }
             Fact::Look => {
                 let scheme = self.schemes.of(line);
                 self.count_scheme(&scheme, verdict);
                 if !verdict.is_empty() {
-                    self.tally.count_advisories(entry, Advisories::of(scheme.known, scheme.behind));
+                    self.tally.count_advisories(
+                        self.shown,
+                        entry,
+                        Advisories::of(scheme.known, scheme.behind),
+                    );
                 }
             }
         }
@@ -89,7 +101,7 @@ impl<'a> Observer<'a> {
     ) {
         self.keep(entry, verdict);
         self.count_scheme(scheme, verdict);
-        self.tally.count_advisories(entry, advisories);
+        self.tally.count_advisories(self.shown, entry, advisories);
         if !verdict.accepts(self.grammar) {
             self.explain(entry, line);
         }
@@ -106,7 +118,8 @@ impl<'a> Observer<'a> {
         let defect = at.and_then(|at| Some((at as u64, of_illegal_byte(self.grammar, line, at)?)));
         match defect {
             Some((at, (component, cause))) => {
-                self.tally.count_defect(entry, component, cause, at, || Line::around(line, at));
+                let around = || Line::around(line, at);
+                self.tally.count_defect(self.shown, entry, (component, cause, at), around);
             }
             None => self.explain(entry, line),
         }
@@ -127,7 +140,8 @@ impl<'a> Observer<'a> {
         tracker.feed(line);
         if let Some(defect) = Defect::of(self.grammar, &tracker, line) {
             let Defect { component, cause, offset, .. } = defect;
-            self.tally.count_defect(entry, component, cause, offset, || Line::around(line, offset));
+            let around = || Line::around(line, offset);
+            self.tally.count_defect(self.shown, entry, (component, cause, offset), around);
         }
     }
 }
@@ -147,11 +161,9 @@ mod tests {
             let mut tally = Tally::default();
             let place = Place { input: 0, offset: 0 };
             let entry = Line::whole(place, &|| 1, line.as_bytes());
-            Observer::new(Grammar::Rfc3986, WantedCounts::default(), &mut tally).observe_bad(
-                &entry,
-                line.as_bytes(),
-                Some(at),
-            );
+            let shown = AlreadyShown::default();
+            let mut observer = Observer::new(Grammar::Rfc3986, WantedCounts::default(), &mut tally, &shown);
+            observer.observe_bad(&entry, line.as_bytes(), Some(at));
             let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
             let defects = tally.defects();
             let [(component, cause, found)] = defects[..] else { panic!("one line, one defect") };

@@ -11,6 +11,7 @@ use crate::example::Line;
 use crate::grammar::Verdict;
 use crate::lines::trim_terminator;
 use crate::place::Place;
+use crate::tally::already_shown::AlreadyShown;
 use crate::tally::{ByVerdict, Tally};
 
 /// How many lines are judged side by side.
@@ -20,19 +21,20 @@ const AT_ONCE: usize = 4;
 ///
 /// Each search finds at least one line of each verdict that it looks for. So a verdict causes at most
 /// [`MAX_EXAMPLES`](crate::tally::MAX_EXAMPLES) searches per tally, and a tally serves many chunks.
-pub(crate) struct Search {
+pub(crate) struct Search<'a> {
+    shown: &'a AlreadyShown,
     wanted: Vec<Verdict>,
     /// Lines counted in bulk that are not examples yet, by verdict.
     in_bulk: ByVerdict,
 }
 
-impl Search {
+impl<'a> Search<'a> {
     /// Prepares a search for the examples that `tally` lacks among the lines from `place` on. `in_bulk` counts these
     /// lines by verdict.
-    pub(crate) fn new(tally: &Tally, place: Place, in_bulk: ByVerdict) -> Self {
+    pub(crate) fn new(tally: &Tally, shown: &'a AlreadyShown, place: Place, in_bulk: ByVerdict) -> Self {
         let all = in_bulk.sets().map(|(verdict, _)| verdict);
-        let wanted = all.filter(|&verdict| !tally.has_first(verdict, place)).collect();
-        Self { wanted, in_bulk }
+        let wanted = all.filter(|&verdict| !tally.has_first(verdict, place, shown)).collect();
+        Self { shown, wanted, in_bulk }
     }
 
     /// Whether all examples have been found.
@@ -70,10 +72,10 @@ impl Search {
                 }
                 let place = Place { offset: place.offset + starts[n] as u64, ..place };
                 // A line that is an example already was counted one by one, not in bulk.
-                if tally.show(&Line::whole(place, &|| before() + number, line(n)), verdict) {
+                if tally.show(self.shown, &Line::whole(place, &|| before() + number, line(n)), verdict) {
                     self.in_bulk.take_one(verdict);
                 }
-                if self.in_bulk.of(verdict) == 0 || tally.has_first(verdict, place) {
+                if self.in_bulk.of(verdict) == 0 || tally.has_first(verdict, place, self.shown) {
                     self.wanted.retain(|&other| other != verdict);
                 }
             }

@@ -12,6 +12,7 @@ use crate::lines::skip_byte_order_mark;
 use crate::place::Extent;
 use crate::place::Place;
 use crate::scan::Options;
+use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::PartsHash;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{Longest, Signs, Tally};
@@ -175,7 +176,8 @@ impl LongLine {
                 LongScheme::Known(scheme, scan) => (scheme, Some(scan)),
                 LongScheme::Open => (None, None),
             };
-            tally.show(&entry, verdict);
+            let shown = AlreadyShown::default();
+            tally.show(&shown, &entry, verdict);
             let wanted = self.wanted;
             if wanted.any() {
                 let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
@@ -184,11 +186,13 @@ impl LongLine {
             }
             tally.count_long(scheme, &self.beginning, verdict);
             if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
-                tally.count_advisories(&entry, scan.finish());
+                tally.count_advisories(&shown, &entry, scan.finish());
             }
             if let Some(defect) = Defect::of(self.grammar, &self.tracker, &self.beginning) {
                 let Defect { component, cause, offset, .. } = defect;
-                tally.count_defect(&entry, component, cause, offset, || (self.window_start, &self.window));
+                tally.count_defect(&shown, &entry, (component, cause, offset), || {
+                    (self.window_start, &self.window)
+                });
             }
         }
         tally.cover(Extent { input: self.place.input, start, end: start + self.fed, lines });

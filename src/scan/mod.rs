@@ -23,6 +23,7 @@ use crate::simd::KernelId;
 use crate::tally::optional::{SecondLook, WantedCounts};
 use crate::tally::{ByVerdict, Signs, Tally};
 
+use crate::tally::already_shown::AlreadyShown;
 pub use crate::tally::optional::{DistinctWanted, TopWanted};
 
 /// The options that change a count.
@@ -104,13 +105,24 @@ pub fn scan_into(
     place: Place,
     options: &Options,
 ) -> PathCounts {
+    add_lines((tally, &AlreadyShown::default()), kernel, bytes, place, options)
+}
+
+/// Adds lines to a tally as [`scan_into`] does, without the examples that are already shown.
+pub(crate) fn add_lines(
+    (tally, shown): (&mut Tally, &AlreadyShown),
+    kernel: KernelId,
+    bytes: &[u8],
+    place: Place,
+    options: &Options,
+) -> PathCounts {
     let body = skip_byte_order_mark(bytes, place.offset);
     let mark_len = (bytes.len() - body.len()) as u64;
     tally.boms += u64::from(mark_len > 0);
     tally.note(place.input, Signs::of(bytes, place.offset));
     let at = Place { offset: place.offset + mark_len, ..place };
-    let path_counts =
-        scan_lines(&mut Observer::new(options.grammar, options.wanted(), tally), kernel, body, at);
+    let mut observer = Observer::new(options.grammar, options.wanted(), tally, shown);
+    let path_counts = scan_lines(&mut observer, kernel, body, at);
     // The mark belongs to no line, but to the run of the first line.
     tally.cover(Extent { input: place.input, start: place.offset, end: at.offset, lines: 0 });
     tally.settle();
@@ -119,13 +131,13 @@ pub fn scan_into(
 
 impl LineSink for Observer<'_> {
     fn needs(&self, place: Place) -> Needs {
-        let wanted = |&advisory: &Advisory| !self.tally.has_examples(advisory, place);
+        let wanted = |&advisory: &Advisory| !self.tally.has_examples(advisory, place, self.shown);
         let advisories = Advisory::ALL.iter().copied().filter(wanted).collect();
         Needs {
             list: List { grammar: self.grammar, blank: false, advisories },
             accepted_by: [self.grammar].into_iter().collect(),
             details: true,
-            examples: self.tally.lacking(place),
+            examples: self.tally.lacking(place, self.shown),
             again: self.wanted.any(),
         }
     }
@@ -164,13 +176,13 @@ impl LineSink for Observer<'_> {
             for verdict in Verdict::all() {
                 all.count(verdict, lines.len() as u64);
             }
-            let mut search = Search::new(self.tally, place, all);
+            let mut search = Search::new(self.tally, self.shown, place, all);
             search.look_in(self.tally, lines, place, &|| 0);
             return !search.is_done();
         };
-        let search = self
-            .search
-            .get_or_insert_with(|| Search::new(self.tally, place, std::mem::take(&mut self.in_bulk)));
+        let search = self.search.get_or_insert_with(|| {
+            Search::new(self.tally, self.shown, place, std::mem::take(&mut self.in_bulk))
+        });
         search.look_in(self.tally, lines, place, before);
         !search.is_done()
     }

@@ -19,6 +19,7 @@ use crate::scan::Options;
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
 use crate::simd::KernelId;
+use crate::tally::already_shown::AlreadyShown;
 use crate::tally::heavy_hitters::CHUNK_LEN;
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 
@@ -146,11 +147,10 @@ impl<'a> Gatherer<'a> {
 
     /// Judges the fields of `bytes`, whole records that `reader` reads next.
     ///
-    /// Adds them to `tally`. That is the tally of what precedes them, or an empty one made for their place
-    /// ([`Tally::behind`]).
+    /// Adds them to `tally`, without the examples that are already shown.
     pub(crate) fn gather(
         &self,
-        tally: Tally,
+        (tally, shown): (Tally, &AlreadyShown),
         reader: &mut Reader,
         bytes: &[u8],
         ended: bool,
@@ -158,7 +158,7 @@ impl<'a> Gatherer<'a> {
     ) -> (Tally, Records) {
         let (start, first_line) = (reader.offset(), reader.line());
         let place = Place { input, offset: start };
-        let mut gathering = Gathering::new(self, tally, place, first_line, reader.format());
+        let mut gathering = Gathering::new(self, (tally, shown), place, first_line, reader.format());
         let mut signs = Signs::of(bytes, start);
         signs.unterminated &= ended;
         gathering.tally.note(input, signs);
@@ -182,13 +182,13 @@ impl<'a> Gatherer<'a> {
     #[cfg(feature = "parquet")]
     pub(crate) fn gather_fields<'f>(
         &self,
-        tally: Tally,
+        (tally, shown): (Tally, &AlreadyShown),
         fields: impl Iterator<Item = Field<'f>>,
         run: Extent,
         first_row: u64,
     ) -> (Tally, Records) {
         let place = Place { input: run.input, offset: run.start };
-        let mut gathering = Gathering::new(self, tally, place, first_row, Format::Parquet);
+        let mut gathering = Gathering::new(self, (tally, shown), place, first_row, Format::Parquet);
         fields.for_each(|field| gathering.add(&field));
         gathering.finish(run)
     }
@@ -214,6 +214,8 @@ struct Gathering<'a> {
     alone: Option<Tally>,
     records: Records,
     tally: Tally,
+    /// The examples that the tally need not keep.
+    shown: &'a AlreadyShown,
 }
 
 /// Gathered fields, indexed by role.
@@ -238,7 +240,13 @@ impl Lines {
 const MAX_SPARE: usize = 8 << 20;
 
 impl<'a> Gathering<'a> {
-    fn new(gatherer: &'a Gatherer<'a>, tally: Tally, place: Place, first_line: u64, format: Format) -> Self {
+    fn new(
+        gatherer: &'a Gatherer<'a>,
+        (tally, shown): (Tally, &'a AlreadyShown),
+        place: Place,
+        first_line: u64,
+        format: Format,
+    ) -> Self {
         Self {
             gatherer,
             place,
@@ -249,6 +257,7 @@ impl<'a> Gathering<'a> {
             alone: None,
             records: Records::new(format),
             tally,
+            shown,
         }
     }
 
@@ -294,8 +303,9 @@ impl<'a> Gathering<'a> {
             if lines.text.is_empty() {
                 continue;
             }
-            let mut tally = self.tally.behind(self.place);
-            let mut observer = Observer::new(options.grammar, options.wanted(), &mut tally);
+            let shown = self.shown.with(&self.tally, self.place);
+            let mut tally = Tally::default();
+            let mut observer = Observer::new(options.grammar, options.wanted(), &mut tally, &shown);
             scan_lines(&mut observer, kernel, &lines.text, self.place);
             let start = self.place.offset;
             let table = &lines.table;

@@ -9,6 +9,7 @@ pub(crate) mod length_histogram;
 pub(crate) mod distinct;
 pub(crate) mod heavy_hitters;
 pub(crate) mod optional;
+pub(crate) mod already_shown;
 mod defects;
 mod wire;
 
@@ -24,6 +25,7 @@ use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::grammar::scheme::{KNOWN, find_known};
 use crate::place::{Extent, Place};
+use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::OtherSchemes;
 use crate::tally::optional::OptionalCounts;
 
@@ -58,13 +60,6 @@ pub struct Tally {
     defects: Defects,
     /// Lines with each advisory.
     advisories: [Found; Advisory::ALL.len()],
-    /// Advisories for which another tally has all examples, at places that precede all lines counted here. Merging
-    /// ignores this set.
-    exampled: Advisories,
-    /// The same set for verdicts, one bit each.
-    verdicts_exampled: u32,
-    /// The same set for defects: one bit per cause for each component.
-    defects_exampled: [u32; Component::ALL.len()],
     /// The counts made on demand.
     pub(crate) census: OptionalCounts,
     /// The runs that have been read, sorted. A run is a range of an input read without a gap; adjoining runs are
@@ -98,18 +93,17 @@ impl Tally {
         }
     }
 
-    /// Counts the defect of a line that has been counted. `around` returns the bytes around the defect and their
-    /// offset.
+    /// Counts the defect of a line that has been counted: its component, cause and offset. `around` returns the bytes
+    /// around the defect and their offset.
     pub(crate) fn count_defect<'a>(
         &mut self,
+        shown: &AlreadyShown,
         line: &Line<'_>,
-        component: Component,
-        cause: Cause,
-        offset: u64,
+        (component, cause, offset): (Component, Cause, u64),
         around: impl FnOnce() -> (u64, &'a [u8]),
     ) {
         let found = self.defects.get_mut(component, cause);
-        if self.defects_exampled[component as usize] >> cause as u32 & 1 == 1 {
+        if shown.has_defect(component, cause) {
             found.lines += 1;
         } else {
             found.count(line.place, || line.example(offset, around()));
@@ -117,28 +111,27 @@ impl Tally {
     }
 
     /// Whether lines with this advisory at or after `place` need no example.
-    pub(crate) fn has_examples(&self, advisory: Advisory, place: Place) -> bool {
-        self.exampled.has(advisory) || is_full(&self.advisories[advisory as usize].examples, place)
+    pub(crate) fn has_examples(&self, advisory: Advisory, place: Place, shown: &AlreadyShown) -> bool {
+        shown.has_advisory(advisory) || is_full(&self.advisories[advisory as usize].examples, place)
     }
 
     /// Whether no line of this verdict at or after `place` can become an example.
     #[inline]
-    pub(crate) fn has_first(&self, verdict: Verdict, place: Place) -> bool {
-        self.verdicts_exampled >> verdict.bits() & 1 == 1
-            || is_full(&self.firsts[usize::from(verdict.bits())], place)
+    pub(crate) fn has_first(&self, verdict: Verdict, place: Place, shown: &AlreadyShown) -> bool {
+        shown.has_verdict(verdict) || is_full(&self.firsts[usize::from(verdict.bits())], place)
     }
 
     /// Returns the verdicts that still lack examples from `place` on, one bit each.
-    pub(crate) fn lacking(&self, place: Place) -> u32 {
-        let lacking = Verdict::all().filter(|&verdict| !self.has_first(verdict, place));
+    pub(crate) fn lacking(&self, place: Place, shown: &AlreadyShown) -> u32 {
+        let lacking = Verdict::all().filter(|&verdict| !self.has_first(verdict, place, shown));
         lacking.fold(0, |set, verdict| set | 1 << verdict.bits())
     }
 
     /// Keeps a line as an example of its verdict if it is among the first and not kept already. Returns whether it
     /// was kept.
     #[inline]
-    pub(crate) fn show(&mut self, line: &Line<'_>, verdict: Verdict) -> bool {
-        !self.has_first(verdict, line.place) && self.show_first(line, verdict)
+    pub(crate) fn show(&mut self, shown: &AlreadyShown, line: &Line<'_>, verdict: Verdict) -> bool {
+        !self.has_first(verdict, line.place, shown) && self.show_first(line, verdict)
     }
 
     /// Kept out of line because few lines come here.
@@ -147,33 +140,16 @@ impl Tally {
         keep(&mut self.firsts[usize::from(verdict.bits())], line.place, || line.beginning())
     }
 
-    /// Returns an empty tally for lines from `place` on. It keeps no examples of kinds whose examples are complete
-    /// here.
-    pub(crate) fn behind(&self, place: Place) -> Self {
-        let has_all = |&advisory: &Advisory| self.has_examples(advisory, place);
-        let mut defects_exampled = self.defects_exampled;
-        for (component, cause, _) in self.defects.iter().filter(|(.., found)| is_full(&found.examples, place))
-        {
-            defects_exampled[component as usize] |= 1 << cause as u32;
-        }
-        Self {
-            defects_exampled,
-            exampled: Advisory::ALL.iter().copied().filter(has_all).collect(),
-            verdicts_exampled: !self.lacking(place),
-            ..Self::default()
-        }
-    }
-
     /// Counts an advisory for lines that have been counted and cannot become examples.
     pub(crate) fn count_advised(&mut self, advisory: Advisory, lines: u64) {
         self.advisories[advisory as usize].lines += lines;
     }
 
     /// Counts the advisories of a line that has been counted.
-    pub(crate) fn count_advisories(&mut self, line: &Line<'_>, advisories: Advisories) {
+    pub(crate) fn count_advisories(&mut self, shown: &AlreadyShown, line: &Line<'_>, advisories: Advisories) {
         for advisory in advisories.iter() {
             let found = &mut self.advisories[advisory as usize];
-            if self.exampled.has(advisory) {
+            if shown.has_advisory(advisory) {
                 found.lines += 1;
             } else {
                 found.count(line.place, || line.beginning());

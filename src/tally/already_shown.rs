@@ -1,0 +1,54 @@
+//! Which examples a tally need not keep, because earlier lines provide them.
+
+use crate::example::is_full;
+use crate::grammar::Verdict;
+use crate::grammar::advisory::{Advisories, Advisory};
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::place::Place;
+use crate::tally::Tally;
+
+/// The kinds of lines that have all their examples in another tally, at places that precede all lines to be counted.
+///
+/// It saves the work of making examples that a merge would drop. No result depends on it.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct AlreadyShown {
+    advisories: Advisories,
+    /// One bit for each verdict.
+    verdicts: u32,
+    /// One bit for each cause, by component.
+    defects: [u32; Component::ALL.len()],
+}
+
+impl AlreadyShown {
+    /// These kinds, and those that have all their examples in `tally` before `place`.
+    pub(crate) fn with(&self, tally: &Tally, place: Place) -> Self {
+        let has_all = |&advisory: &Advisory| tally.has_examples(advisory, place, self);
+        let mut defects = self.defects;
+        for (component, cause, found) in tally.defects.iter() {
+            if is_full(&found.examples, place) {
+                defects[component as usize] |= 1 << cause as u32;
+            }
+        }
+        Self {
+            advisories: Advisory::ALL.iter().copied().filter(has_all).collect(),
+            verdicts: !tally.lacking(place, self),
+            defects,
+        }
+    }
+
+    #[inline]
+    pub(super) fn has_verdict(&self, verdict: Verdict) -> bool {
+        self.verdicts >> verdict.bits() & 1 == 1
+    }
+
+    #[inline]
+    pub(super) fn has_advisory(&self, advisory: Advisory) -> bool {
+        self.advisories.has(advisory)
+    }
+
+    #[inline]
+    pub(super) fn has_defect(&self, component: Component, cause: Cause) -> bool {
+        self.defects[component as usize] >> cause as u32 & 1 == 1
+    }
+}
