@@ -147,7 +147,7 @@
     allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
 )]
 
-#[cfg(all(test, feature = "scan"))]
+#[cfg(any(feature = "cli", all(test, feature = "scan")))]
 mod random;
 pub mod grammar;
 #[cfg(feature = "scan")]
@@ -182,6 +182,9 @@ pub mod split;
 pub mod report;
 #[cfg(feature = "scan")]
 pub mod partial_report;
+#[cfg(feature = "cli")]
+#[doc(hidden)]
+pub mod cli;
 
 pub use grammar::advisory::{Advisories, Advisory};
 pub use grammar::automaton::Rule;

@@ -1,7 +1,4 @@
-//! The command `urlsift`. The library and `cli` do the work; this file only sets the allocator and returns the exit status.
-
-mod cli;
-mod random;
+//! The command `urlsift`. `src/cli` does the work; this file only sets the allocator and returns the exit status.
 
 /// Worker threads allocate and free large buffers and small maps concurrently. `docs/decisions/0034-allocator.md` compares
 /// this allocator with glibc's.
@@ -9,5 +6,5 @@ mod random;
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    cli::run()
+    urlsift::cli::run()
 }

@@ -21,7 +21,7 @@ fn folders(lib: &str) -> Vec<String> {
     names.collect()
 }
 
-/// All files of the library. The command has its own crate, and the rules of the grammars are compiled into the build script.
+/// All files of the library. The rules of the grammars are compiled into the build script.
 fn sources() -> Vec<Source> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut sources = Vec::new();
@@ -32,7 +32,7 @@ fn sources() -> Vec<Source> {
             let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
             let below = |name: &str| [&module[..], &[name.to_owned()]].concat();
             if path.is_dir() {
-                if path != src.join("cli") && path != src.join("grammar/rules") {
+                if path != src.join("grammar/rules") {
                     directories.push((path, below(&name)));
                 }
             } else if path != src.join("lib.rs") && path != src.join("main.rs") {

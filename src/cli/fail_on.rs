@@ -13,12 +13,13 @@
 use std::cmp::Ordering;
 use std::str::FromStr;
 
-use urlsift::grammar::scheme::{KNOWN, scheme_len};
-use urlsift::report::{Report, grouped};
-use urlsift::run::Scanned;
-use urlsift::scan::Options;
-use urlsift::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
-use urlsift::{Advisory, Grammar};
+use crate::grammar::Grammar;
+use crate::grammar::advisory::Advisory;
+use crate::grammar::scheme::{KNOWN, scheme_len};
+use crate::report::{Report, grouped};
+use crate::run::Scanned;
+use crate::scan::Options;
+use crate::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
 
 use crate::cli::suggest::did_you_mean;
 

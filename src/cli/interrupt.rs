@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use urlsift::progress::Watch;
+use crate::progress::Watch;
 
 /// The number of the last signal, or 0.
 #[derive(Clone, Default)]

@@ -1,4 +1,6 @@
 //! The command line: parses options, runs the command, and chooses the exit status.
+//!
+//! It is not part of the library's interface. It lives in the library because it uses what the interface leaves out.
 
 mod args;
 mod commands;
@@ -17,14 +19,14 @@ use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
 
+use crate::grammar::Grammar;
+use crate::grammar::escape::printable;
+use crate::input::Input;
+use crate::progress::Watch;
+use crate::run::{ExecOptions, Failure};
+use crate::simd::KernelId;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
-use urlsift::Grammar;
-use urlsift::grammar::escape::printable;
-use urlsift::input::Input;
-use urlsift::progress::Watch;
-use urlsift::run::{ExecOptions, Failure};
-use urlsift::simd::KernelId;
 
 use args::paths::PathArgs;
 
@@ -251,8 +253,9 @@ impl End {
     }
 }
 
-/// Runs the command.
-pub(crate) fn run() -> ExitCode {
+/// Runs the command, and returns its exit status.
+#[must_use]
+pub fn run() -> ExitCode {
     let parse = |words: &[OsString]| {
         let matches = help::command(io::stdin().is_terminal()).try_get_matches_from(words)?;
         Typed::from_arg_matches(&matches)

@@ -1,9 +1,9 @@
 //! Options of `scan` for optional counts.
 
+use crate::report::grouped;
+use crate::scan::Options;
+use crate::tally::MAX_NAMES;
 use clap::{Args, ValueEnum};
-use urlsift::report::grouped;
-use urlsift::scan::Options;
-use urlsift::tally::MAX_NAMES;
 
 #[derive(Args)]
 pub(crate) struct CountArgs {

@@ -2,8 +2,8 @@
 
 use std::io;
 
+use crate::input::Walk;
 use clap::Args;
-use urlsift::input::Walk;
 
 #[derive(Args)]
 pub(crate) struct WalkArgs {

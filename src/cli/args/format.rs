@@ -1,11 +1,11 @@
 //! Options for record formats and URL fields, and messages about the formats found.
 
+use crate::input::Input;
+use crate::records::{BadCause, Format, Reader, Selector, Skip};
+use crate::report::grouped;
+use crate::run::{Reading, Records};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
-use urlsift::input::Input;
-use urlsift::records::{BadCause, Format, Reader, Selector, Skip};
-use urlsift::report::grouped;
-use urlsift::run::{Reading, Records};
 
 use crate::cli::complain;
 

@@ -4,8 +4,8 @@ use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 use std::slice;
 
+use crate::input::{Codec, Input, Separator, Walk};
 use clap::Args;
-use urlsift::input::{Codec, Input, Separator, Walk};
 
 use crate::cli::args::directory;
 use crate::cli::suggest;

@@ -5,12 +5,12 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
+use crate::input::Input;
+use crate::partial_report::plan::Split;
+use crate::partial_report::{Identity, Partial, Settings};
+use crate::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
+use crate::scan::Options;
 use clap::Args;
-use urlsift::input::Input;
-use urlsift::partial_report::plan::Split;
-use urlsift::partial_report::{Identity, Partial, Settings};
-use urlsift::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
-use urlsift::scan::Options;
 
 use crate::cli::args::size::count;
 use crate::cli::{InputArgs, input_path};

@@ -4,12 +4,12 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use crate::input::Input;
+use crate::partial_report::Partial;
+use crate::report::{MAX_PAGE, Report, TextStyle, grouped, render};
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
-use urlsift::input::Input;
-use urlsift::partial_report::Partial;
-use urlsift::report::{MAX_PAGE, Report, TextStyle, grouped, render};
 
 use crate::cli::output_file::Output;
 use crate::cli::{complain, output_path};
@@ -97,18 +97,18 @@ impl ReportArgs {
     /// The style for a terminal of the given size, or for files and pipes. `colourful` says whether colours are wanted by
     /// default.
     fn style_on(&self, terminal: bool, size: Option<(Width, Height)>, colourful: bool) -> TextStyle {
-        let mut style = TextStyle::default();
-        style.colour = match self.color {
+        let colour = match self.color {
             Colour::Always => true,
             Colour::Never => false,
             Colour::Auto => colourful,
         };
+        let ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
+        let mut style = TextStyle { colour, ascii, ..TextStyle::default() };
         if terminal {
             let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
             let seen = || size.map(|(width, _)| usize::from(width.0));
             style.width = columns.filter(|&columns| columns > 0).or_else(seen).unwrap_or(80);
         }
-        style.ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
         style
     }
 }

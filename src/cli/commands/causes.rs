@@ -3,10 +3,15 @@
 use std::fmt::Write;
 use std::io;
 
+use crate::grammar::Grammar;
+use crate::grammar::advisory::Advisory;
+use crate::grammar::automaton::Rule;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::grammar::escape::masked;
+use crate::grammar::judge::judge;
 use clap::Args;
 use serde::Serialize;
-use urlsift::grammar::escape::masked;
-use urlsift::{Advisory, Cause, Component, Grammar, Rule, judge};
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};

@@ -5,10 +5,15 @@ use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 
+use crate::grammar::Grammar;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::grammar::defect::Defect;
+use crate::grammar::escape::{marked, masked, window};
+use crate::grammar::judge::Judgement;
+use crate::grammar::judge::judge;
+use crate::grammar::{password, uri_parts};
 use clap::Args;
-use urlsift::grammar::escape::{marked, masked, window};
-use urlsift::grammar::{password, uri_parts};
-use urlsift::{Cause, Component, Defect, Grammar, Judgement, judge};
 
 use crate::cli::End;
 use crate::cli::output_file::Output;

@@ -4,11 +4,11 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use crate::grammar::resolve::Base;
+use crate::rows::{Column, Form, Records, Written, write_records};
+use crate::run::{ExecOptions, Failure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use urlsift::grammar::resolve::Base;
-use urlsift::rows::{Column, Form, Records, Written, write_records};
-use urlsift::run::{ExecOptions, Failure};
 
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::output_file::Output;

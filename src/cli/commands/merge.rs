@@ -3,9 +3,9 @@
 use std::io::{self, BufReader};
 use std::path::PathBuf;
 
+use crate::input::{Separator, Walk};
+use crate::partial_report::Partial;
 use clap::Args;
-use urlsift::input::{Separator, Walk};
-use urlsift::partial_report::Partial;
 
 use crate::cli::args::paths::inputs;
 use crate::cli::args::report::ReportArgs;

@@ -3,8 +3,8 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::partial_report::plan::plan;
 use clap::Args;
-use urlsift::partial_report::plan::plan;
 
 use crate::cli::args::format::ReadingArgs;
 use crate::cli::args::paths::PathArgs;

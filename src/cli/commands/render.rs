@@ -4,8 +4,8 @@ use std::fs;
 use std::io::{self, IsTerminal, Read};
 use std::path::{Path, PathBuf};
 
+use crate::report::{Report, json_in_page};
 use clap::Args;
-use urlsift::report::{Report, json_in_page};
 
 use crate::cli::args::report::ReportArgs;
 use crate::cli::{End, input_path};

@@ -3,13 +3,13 @@
 use std::io;
 use std::time::Instant;
 
+use crate::partial_report::Settings;
+use crate::progress::Watch;
+use crate::report::{Report, Run, grouped};
+use crate::run::{ExecOptions, Failure, Reading, scan_records};
+use crate::scan::Options;
+use crate::simd::KernelId;
 use clap::Args;
-use urlsift::partial_report::Settings;
-use urlsift::progress::Watch;
-use urlsift::report::{Report, Run, grouped};
-use urlsift::run::{ExecOptions, Failure, Reading, scan_records};
-use urlsift::scan::Options;
-use urlsift::simd::KernelId;
 
 use crate::cli::args::count::CountArgs;
 use crate::cli::args::format::ReadingArgs;
@@ -75,8 +75,7 @@ pub(crate) struct ScanArgs {
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(asked) = args.parts.asked(&args.input)? else { return Ok(End::NoInput) };
     let reading = args.reading.reading()?;
-    let mut options = Options::default();
-    options.grammar = args.grammar.grammar;
+    let mut options = Options { grammar: args.grammar.grammar, ..Options::default() };
     args.count.apply(&mut options);
     let mut exec = args.input.exec();
     exec.kernel = args.kernel.unwrap_or(exec.kernel);

@@ -3,10 +3,12 @@
 use std::fmt::Write;
 use std::io;
 
+use crate::grammar::Grammar;
+use crate::grammar::automaton::Rule;
+use crate::grammar::judge::judge;
+use crate::grammar::scheme::{KNOWN, Standing};
 use clap::Args;
 use serde::Serialize;
-use urlsift::grammar::scheme::{KNOWN, Standing};
-use urlsift::{Grammar, Rule, judge};
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};

@@ -3,14 +3,15 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
+use crate::grammar::Grammar;
+use crate::grammar::Verdict;
+use crate::input::{Codec, Input};
+use crate::report::grouped;
+use crate::run::{ExecOptions, Failure};
+use crate::simd::KernelId;
+use crate::split::{Blank, Form, Options, Split, split_inputs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
-use urlsift::input::{Codec, Input};
-use urlsift::report::grouped;
-use urlsift::run::{ExecOptions, Failure};
-use urlsift::simd::KernelId;
-use urlsift::split::{Blank, Form, Options, Split, split_inputs};
-use urlsift::{Grammar, Verdict};
 
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::compress::{Packer, codec_of};
@@ -118,9 +119,8 @@ fn grammar() -> impl TypedValueParser<Value = Grammar> {
 
 impl SplitArgs {
     fn options(&self) -> io::Result<Options> {
-        let mut options = Options::default();
-        options.by = if self.by.is_empty() { [self.grammar].into_iter().collect() } else { self.by() };
-        options.blank = match self.blank {
+        let by = if self.by.is_empty() { [self.grammar].into_iter().collect() } else { self.by() };
+        let blank = match self.blank {
             BlankTo::Accepted => Blank::Accepted,
             BlankTo::Refused => Blank::Refused,
             BlankTo::Drop => Blank::Dropped,
@@ -134,16 +134,15 @@ impl SplitArgs {
         };
         let by_name =
             if self.refused.as_ref().is_some_and(is_text) { RefusedAs::Lines } else { RefusedAs::Tsv };
-        options.form = match self.refused_as.unwrap_or(by_name) {
+        let form = match self.refused_as.unwrap_or(by_name) {
             RefusedAs::Tsv => Form::Tsv,
             RefusedAs::Lines => Form::Lines,
         };
-        options.header = self.header;
-        options.reading = self.reading.reading()?;
-        if self.header && (self.refused.is_none() || options.form != Form::Tsv) {
+        if self.header && (self.refused.is_none() || form != Form::Tsv) {
             return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
         }
-        Ok(options)
+        let reading = self.reading.reading()?;
+        Ok(Options { by, blank, form, header: self.header, reading, ..Options::default() })
     }
 
     fn by(&self) -> Verdict {

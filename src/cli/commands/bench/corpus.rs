@@ -3,9 +3,9 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
+use crate::input;
+use crate::report::grouped;
 use memchr::{memchr, memchr_iter, memrchr};
-use urlsift::input;
-use urlsift::report::grouped;
 
 use super::sample::{SEED, sample};
 use crate::random::Random;

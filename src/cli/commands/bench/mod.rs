@@ -9,12 +9,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
+use crate::grammar::Grammar;
+use crate::grammar::escape::printable;
+use crate::report::grouped;
+use crate::simd::KernelId;
 use clap::{Args, ValueEnum};
 use serde_json::json;
-use urlsift::Grammar;
-use urlsift::grammar::escape::printable;
-use urlsift::report::grouped;
-use urlsift::simd::KernelId;
 
 use self::corpus::Corpus;
 use self::trial::{Shares, Trial, float};

@@ -75,14 +75,15 @@ fn expand(line: &mut String, name: &str, rules: &HashMap<&str, Vec<&str>>, rando
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlsift::{Grammar, scan};
+    use crate::grammar::Grammar;
+    use crate::scan::{Options, scan};
 
     #[test]
     fn the_sample_is_what_it_says() {
         let bytes = sample(1 << 20);
         assert!(bytes.len() > (1 << 20) - 1000 && bytes.len() <= 1 << 20 && bytes.ends_with(b"\n"));
         assert!(sample(1 << 16) == bytes[..sample(1 << 16).len()]);
-        let judged = scan(&bytes, &scan::Options::default()).judged();
+        let judged = scan(&bytes, &Options::default()).judged();
         let refused = judged.lines() - judged.accepted(Grammar::Rfc3986);
         assert!((7..=13).contains(&(refused * 1000 / judged.lines())), "{judged:?}");
         assert!((50..=90).contains(&(bytes.len() as u64 / judged.lines())), "{judged:?}");

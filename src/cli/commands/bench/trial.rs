@@ -4,14 +4,16 @@ use std::hint::black_box;
 use std::io;
 use std::time::Instant;
 
+use crate::grammar::Verdict;
+use crate::grammar::judge::judge;
+use crate::place::Place;
+use crate::run::{ExecOptions, scan_memory};
+use crate::scan::{Options, PathCounts, scan_into};
+use crate::simd::KernelId;
+use crate::tally::Tally;
 use memchr::memchr_iter;
 use rayon::prelude::*;
 use serde::Serialize;
-use urlsift::place::Place;
-use urlsift::run::{ExecOptions, scan_memory};
-use urlsift::scan::{Options, PathCounts, scan_into};
-use urlsift::simd::KernelId;
-use urlsift::{Tally, Verdict, judge};
 
 /// The measurements of one job on one number of threads.
 #[derive(Default, Serialize)]
@@ -196,7 +198,7 @@ mod tests {
     #[test]
     fn a_wrong_answer_is_noticed() {
         let text = b"http://a.example/\nb c\r\n\nx:y\nhttp://u:p@h/%2F\n";
-        let tally = |text: &[u8]| urlsift::scan(text, &Options::default());
+        let tally = |text: &[u8]| crate::scan(text, &Options::default());
         assert!(agrees_with_judge(text, &tally(text)));
         for wrong in [&text[..text.len() - 7], b"http://a.example/\nb c\r\n\nx:y\n http://u:p@h/%2F\n"] {
             assert!(!agrees_with_judge(text, &tally(wrong)));
