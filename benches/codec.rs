@@ -14,8 +14,9 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
+use urlsift::run::list_inputs;
 use urlsift::run::{ExecOptions, scan_inputs};
-use urlsift::{Tally, input, scan};
+use urlsift::{Tally, scan};
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());
@@ -37,7 +38,7 @@ fn scan_files(paths: &[&Path], threads: usize) -> Tally {
     let mut exec = ExecOptions::default();
     exec.threads = threads;
     let paths: Vec<_> = paths.iter().map(|&path| path.to_owned()).collect();
-    let scanned = scan_inputs(&input::list(&paths), &scan::Options::default(), &exec);
+    let scanned = scan_inputs(&list_inputs(&paths), &scan::Options::default(), &exec);
     assert!(scanned.failures.is_empty());
     scanned.tally
 }

@@ -14,7 +14,8 @@ use std::time::Duration;
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
-use urlsift::records::{Format, Reader};
+use urlsift::internal::Reader;
+use urlsift::run::Format;
 
 /// The processor time of this thread.
 struct ThreadTime;

@@ -11,10 +11,11 @@ use std::io::{self, Write};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
+use urlsift::internal::split::{self, split_inputs};
+use urlsift::run::KernelId;
+use urlsift::run::list_inputs;
 use urlsift::run::{ExecOptions, scan_inputs};
-use urlsift::simd::KernelId;
-use urlsift::split::{self, split_inputs};
-use urlsift::{Tally, input, scan};
+use urlsift::{Tally, scan};
 
 fn split(bytes: &[u8]) -> usize {
     let mut start = 0;
@@ -47,7 +48,7 @@ fn scan_pieces(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally
         let some = &rest[..rest.len().min(1 << 20)];
         let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
         let (piece, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
-        let place = urlsift::place::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
+        let place = urlsift::scan::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
         scan::scan_into(&mut tally, kernel, piece, place, options);
         rest = behind;
     }
@@ -124,7 +125,7 @@ fn file(c: &mut Criterion) {
         let mut file = tempfile::NamedTempFile::new().unwrap();
         bytes.chunks(1 << 16).for_each(|chunk| file.write_all(chunk).unwrap());
         corpora::read_ahead(file.as_file_mut());
-        let inputs = input::list(&[file.path().to_owned()]);
+        let inputs = list_inputs(&[file.path().to_owned()]);
         let run = |threads| {
             let mut exec = ExecOptions::default();
             exec.threads = threads;

@@ -35,34 +35,34 @@
 //! assert_eq!((tally.lines(), tally.blank), (4, 1));
 //! assert_eq!(tally.judged().accepted(Grammar::Rfc1738), 2);
 //! assert_eq!(tally.schemes()[0].0, "http");
-//! let (component, cause, found) = tally.defects()[0];
-//! assert_eq!((component.name(), cause.name(), found.lines), ("path", "illegal-character", 1));
-//! assert_eq!((found.examples[0].line, found.examples[0].at), (2, 19));
+//! let defect = tally.defects()[0];
+//! assert_eq!((defect.component.name(), defect.cause.name()), ("path", "illegal-character"));
+//! let example = &defect.found.examples[0];
+//! assert_eq!((defect.found.lines, example.line, example.at), (1, 2, 19));
 //! ```
 //!
-//! # Scan a file
+//! # Scan files
 //!
-//! [`input::list`] turns paths into inputs, and [`run::scan_inputs`] reads them on all cores. Memory use does not depend on the
-//! size of the inputs. An input that cannot be read is reported in `failures` and does not stop the others. [`report::Report`]
-//! turns the result into the document that the command writes.
+//! [`scan_paths()`] reads files, directories and standard input on all cores, as the command does. Memory use does not depend on
+//! the size of the inputs. An input that cannot be read is a failure in the result and does not stop the others.
+//! [`report::Report`] turns the result into the document that the command writes. [`run::scan_records`] has more options.
 //!
 //! ```
-//! use urlsift::run::{ExecOptions, scan_inputs};
-//! use urlsift::{Grammar, input, scan};
+//! use urlsift::report::Report;
+//! use urlsift::{Grammar, scan, scan_paths};
 //!
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("urls.txt");
 //! # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
-//! let inputs = input::list(&[path, "no/such/file.txt".into()]);
-//! let scanned = scan_inputs(&inputs, &scan::Options::default(), &ExecOptions::default());
+//! let found = scan_paths([path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
 //!
-//! assert_eq!(scanned.tally.lines(), 2);
-//! assert_eq!(scanned.tally.judged().accepted(Grammar::Rfc3986), 1);
-//! for failure in &scanned.failures {
-//!     let name = inputs[failure.input as usize].name();
-//!     assert_eq!(name, "no/such/file.txt");
-//!     eprintln!("{name}: {}", failure.error);
+//! assert_eq!(found.tally().lines(), 2);
+//! assert_eq!(found.tally().judged().accepted(Grammar::Rfc3986), 1);
+//! for failure in found.failures() {
+//!     assert!(failure.starts_with("no/such/file.txt: "));
+//!     eprintln!("{failure}");
 //! }
+//! println!("{}", Report::of_paths(&found));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
@@ -73,8 +73,7 @@
 //! [`scan::scan_part`] takes the place where its part begins, so that the merged examples have the right line numbers.
 //!
 //! ```
-//! use urlsift::scan::{Options, scan, scan_part};
-//! use urlsift::place::Place;
+//! use urlsift::scan::{Options, Place, scan, scan_part};
 //!
 //! let bytes = b"http://example.org/\nnews:*\n/a b\n";
 //! let (head, tail) = bytes.split_at(20); // behind the first line
@@ -84,7 +83,7 @@
 //! let second = scan_part(tail, Place { input: 0, offset: 20 }, &options);
 //! let merged = second.merge(first);
 //! assert_eq!(merged, scan(bytes, &options));
-//! assert_eq!(merged.defects()[0].2.examples[0].line, 3);
+//! assert_eq!(merged.defects()[0].found.examples[0].line, 3);
 //! ```
 //!
 //! # Glossary
@@ -99,21 +98,21 @@
 //! - *Advisory*: a noteworthy property of a line that some grammar accepts ([`Advisory`]). It changes no verdict.
 //! - *Base*: a URI that relative references are resolved against ([`grammar::resolve::Base`]). No verdict and no tally depends on it.
 //! - *Tally*: the counts of a corpus or of a part of it ([`Tally`]).
-//! - *Corpus*: all inputs that one report covers. *Input*: one of its files or streams ([`input::Input`]).
-//! - *Place*: the number of an input and an offset in bytes ([`place::Place`]). *Extent*: a range of an input that has been read
-//!   without a gap ([`place::Extent`]).
+//! - *Corpus*: all inputs that one report covers. *Input*: one of its files or streams ([`run::Input`]).
+//! - *Place*: the number of an input and an offset in bytes ([`scan::Place`]). *Extent*: a range of an input that has been read
+//!   without a gap ([`tally::Extent`]).
 //! - *Part*: the lines of an input that begin in a range of its bytes ([`run::Part`]). *Split*: the description of a part, for the
-//!   machine that scans it ([`partial_report::plan::Split`]).
+//!   machine that scans it (`urlsift plan`).
 //! - *Partial report*: the counts of some parts, to be merged with others ([`partial_report::Partial`]).
 //! - *Shard*: a run of whole lines that one thread scans at a time. *Lane*: one of several slices of these lines that are scanned
 //!   side by side.
-//! - *Kernel*: an implementation of that scan, with vector instructions or without ([`simd::KernelId`]). Shards, lanes and kernels
+//! - *Kernel*: an implementation of that scan, with vector instructions or without ([`run::KernelId`]). Shards, lanes and kernels
 //!   change no count.
 //!
 //! # Stability
 //!
 //! The names that `name()` returns are part of the public API and do not change. Structs and enums that may grow are
-//! `#[non_exhaustive]`: create options with `default()` and assign their fields. [`Grammar`], [`Kind`] and [`place::Place`] do
+//! `#[non_exhaustive]`: create options with `default()` and assign their fields. [`Grammar`], [`Kind`] and [`scan::Place`] do
 //! not grow within a major version.
 //!
 //! # Features
@@ -125,7 +124,7 @@
 //! | none | [`judge()`], [`grammar::uri_parts`], [`grammar::resolve`] and the types they return; the only dependency is memchr |
 //! | `scan` | corpora in memory and in files, records, tallies, reports, partial reports |
 //! | `gzip`, `zstd`, `bzip2`, `xz` | compressed inputs |
-//! | `parquet` | Parquet files, and the module `records::parquet` |
+//! | `parquet` | Parquet files |
 //! | `walk` | directories as inputs |
 //! | `mmap` | memory-mapped files, on Linux |
 //! | `html` | reports as HTML pages |
@@ -135,7 +134,13 @@
 //!
 //! # Modules
 //!
-//! `lib.rs` lists the modules in the order of the data flow. Each module uses only those listed above it.
+//! | module | purpose |
+//! |---|---|
+//! | [`grammar`] | one line: components, schemes, resolution of references |
+//! | [`mod@scan`] | lines in memory |
+//! | [`run`] | inputs on several threads: files, directories, formats, failures |
+//! | [`tally`] | the counts |
+//! | [`report`], [`partial_report`] | the documents that are made of the counts |
 
 #![deny(unsafe_code)]
 #![cfg_attr(
@@ -151,7 +156,7 @@
 mod random;
 pub mod grammar;
 #[cfg(feature = "scan")]
-pub mod place;
+mod place;
 #[cfg(feature = "scan")]
 mod example;
 #[cfg(feature = "scan")]
@@ -159,15 +164,15 @@ mod lines;
 #[cfg(feature = "scan")]
 mod input_signs;
 #[cfg(feature = "scan")]
-pub mod progress;
+mod progress;
 #[cfg(feature = "scan")]
-pub mod simd;
+mod simd;
 #[cfg(feature = "scan")]
 mod engine;
 #[cfg(feature = "scan")]
-pub mod input;
+mod input;
 #[cfg(feature = "scan")]
-pub mod records;
+mod records;
 #[cfg(feature = "scan")]
 pub mod tally;
 #[cfg(feature = "scan")]
@@ -175,9 +180,9 @@ pub mod scan;
 #[cfg(feature = "scan")]
 pub mod run;
 #[cfg(feature = "scan")]
-pub mod rows;
+mod rows;
 #[cfg(feature = "scan")]
-pub mod split;
+mod split;
 #[cfg(feature = "scan")]
 pub mod report;
 #[cfg(feature = "scan")]
@@ -186,12 +191,46 @@ pub mod partial_report;
 #[doc(hidden)]
 pub mod cli;
 
+/// What the tests, benches and fuzz targets of this repository use beside the interface. It may change at any time.
+#[cfg(feature = "scan")]
+#[doc(hidden)]
+pub mod internal {
+    pub use crate::engine::PathCounts;
+    pub use crate::input::{Separator, Walk};
+    #[cfg(feature = "parquet")]
+    pub use crate::records::parquet;
+    pub use crate::records::{Field, MAX_RECORD_LEN, Reader};
+    pub use crate::report::grouped;
+    #[cfg(feature = "html")]
+    pub use crate::report::{MAX_PAGE, json_in_page};
+    pub use crate::run::scan_memory_counted;
+    pub use crate::scan::scan_into;
+
+    pub mod escape {
+        pub use crate::grammar::escape::*;
+    }
+
+    pub mod plan {
+        pub use crate::partial_report::plan::*;
+    }
+
+    pub mod rows {
+        pub use crate::rows::*;
+    }
+
+    pub mod split {
+        pub use crate::split::*;
+    }
+}
+
 pub use grammar::advisory::{Advisories, Advisory};
 pub use grammar::automaton::Rule;
 pub use grammar::component::Component;
 pub use grammar::defect::{Cause, Defect};
 pub use grammar::judge::{Judgement, Kind, judge};
 pub use grammar::{Grammar, Verdict};
+#[cfg(feature = "scan")]
+pub use run::scan_paths;
 #[cfg(feature = "scan")]
 pub use scan::scan;
 #[cfg(feature = "scan")]

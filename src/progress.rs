@@ -9,18 +9,17 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// Reports the progress of a scan, and stops it. Clones share one state, and any thread may use them.
 ///
 /// A scan checks the watch in its `run::ExecOptions` before each chunk. After a stop, the scan still counts all lines that have been
-/// read. Inputs that were not read to their end fail with [`Stopped`].
+/// read. Inputs that were not read to their end fail, and [`Failure::is_stop`](crate::run::Failure::is_stop) says so.
 ///
 /// ```
-/// use urlsift::progress::Watch;
-/// use urlsift::run::{ExecOptions, scan_inputs};
-/// use urlsift::{input, scan};
+/// use urlsift::run::{ExecOptions, Watch, list_inputs, scan_inputs};
+/// use urlsift::scan;
 ///
 /// let watch = Watch::default();
 /// let mut exec = ExecOptions::default();
 /// exec.watch = Some(watch.clone());
 /// watch.stop(); // from another thread, mostly
-/// let inputs = input::list(&["urls.txt".into()]);
+/// let inputs = list_inputs(["urls.txt"]);
 /// let scanned = scan_inputs(&inputs, &scan::Options::default(), &exec);
 /// assert!(scanned.failures[0].is_stop());
 /// ```

@@ -19,7 +19,7 @@ use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
 use urlsift::report::Report;
-use urlsift::simd::KernelId;
+use urlsift::run::KernelId;
 
 fn urlsift() -> Command {
     Command::new(env!("CARGO_BIN_EXE_urlsift"))

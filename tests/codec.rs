@@ -9,7 +9,7 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
 
 use serde_json::Value;
-use urlsift::input::{self, Codec, DecodeError, DecodeErrorKind};
+use urlsift::run::{Codec, DecodeError, DecodeErrorKind, list_inputs};
 use urlsift::run::{ExecOptions, Scanned, scan_inputs};
 use urlsift::scan;
 
@@ -47,7 +47,7 @@ fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
 fn scan_with(path: &Path, threads: usize, piece: usize) -> Scanned {
     let mut exec = ExecOptions::default();
     (exec.threads, exec.shard_len) = (threads, piece);
-    scan_inputs(&input::list(&[path.to_owned()]), &scan::Options::default(), &exec)
+    scan_inputs(&list_inputs(&[path.to_owned()]), &scan::Options::default(), &exec)
 }
 
 /// The decoding error of the only input.

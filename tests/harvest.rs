@@ -6,18 +6,20 @@ use std::path::PathBuf;
 
 use crate::samples::samples;
 use crate::support::amount;
-use urlsift::records::{BadCause, BadRecord, Format, MAX_RECORD_LEN, Reader, Role};
+use urlsift::internal::{MAX_RECORD_LEN, Reader};
+use urlsift::run::KernelId;
+use urlsift::run::list_inputs;
+use urlsift::run::{BadCause, BadRecord, Format, Role};
 use urlsift::run::{ExecOptions, Reading, Scanned, scan_records};
 use urlsift::scan::Options;
-use urlsift::simd::KernelId;
-use urlsift::tally::{Example, MAX_EXAMPLES, Tally};
-use urlsift::{Grammar, input, judge};
+use urlsift::tally::{Example, FoundDefect, MAX_EXAMPLES, Tally};
+use urlsift::{Grammar, judge};
 
 fn scanned(bytes: &[u8], format: Format, options: &Options, exec: &ExecOptions) -> Scanned {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("records");
     fs::write(&path, bytes).unwrap();
-    scan_records(&input::list(&[path]), &Reading::of(format), options, exec)
+    scan_records(&list_inputs(&[path]), &Reading::of(format), options, exec)
 }
 
 /// Compares a scan with a loop over the fields: judged and blank fields by role, and the refused fields with offset and
@@ -70,8 +72,8 @@ fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
     }
     refused.sort_by_key(|&(.., offset, _, _, _)| offset);
     let defects = tally.defects();
-    assert_eq!(defects.iter().map(|(.., found)| found.lines).sum::<u64>(), refused.len() as u64, "{name}");
-    for (component, cause, found) in defects {
+    assert_eq!(defects.iter().map(|defect| defect.found.lines).sum::<u64>(), refused.len() as u64, "{name}");
+    for FoundDefect { component, cause, found, .. } in defects {
         let of_kind = refused.iter().filter(|refused| (refused.0, refused.1) == (component, cause));
         let first: Vec<_> = of_kind.clone().take(MAX_EXAMPLES).collect();
         assert_eq!(found.lines, of_kind.count() as u64, "{name} {component} {cause}");
@@ -233,7 +235,7 @@ fn several_inputs_are_counted_as_each_alone() {
     let scan = |paths: &[PathBuf], threads, shard_len, mmap| {
         let mut exec = ExecOptions::default();
         (exec.threads, exec.shard_len, exec.mmap) = (threads, shard_len, mmap);
-        scan_records(&input::list(paths), &Reading::default(), &options(), &exec)
+        scan_records(&list_inputs(paths), &Reading::default(), &options(), &exec)
     };
     let alone: Vec<_> =
         paths.iter().map(|path| scan(std::slice::from_ref(path), 1, 1 << 20, false)).collect();
@@ -275,7 +277,7 @@ fn a_missing_field_is_an_error_of_the_input() {
     let mut reading = Reading::default();
     reading.fields = vec!["referer".parse().unwrap()];
     let scanned =
-        scan_records(&input::list(&[list, log]), &reading, &Options::default(), &ExecOptions::default());
+        scan_records(&list_inputs(&[list, log]), &reading, &Options::default(), &ExecOptions::default());
     let [failure] = &scanned.failures[..] else { panic!("the list has no such field") };
     let said = failure.error.to_string();
     assert!(
@@ -291,7 +293,7 @@ fn a_missing_field_is_an_error_of_the_input() {
 fn compressed_records_are_the_same() {
     use std::io::Write;
 
-    use urlsift::input::Codec;
+    use urlsift::run::Codec;
 
     let mut exec = ExecOptions::default();
     exec.threads = 2;
@@ -305,7 +307,7 @@ fn compressed_records_are_the_same() {
             encoder.finish().unwrap();
         }
         fs::write(&path, &packed).unwrap();
-        let inputs = input::list(&[path]);
+        let inputs = list_inputs(&[path]);
         let plain = scanned(&bytes, format, &Options::default(), &exec);
         // Some formats cannot be detected by the first records.
         let told = (Format::detect(&bytes) == format).then(Reading::default);

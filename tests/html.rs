@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 use std::process::Command;
 
 use serde_json::Value;
-use urlsift::report::{MAX_PAGE, grouped};
+use urlsift::internal::{MAX_PAGE, grouped};
 
 use crate::webdriver::Browser;
 
@@ -163,7 +163,7 @@ fn records_are_those_of_the_report() {
     );
     assert_eq!(texts(".skipped"), ["Skipped: 1 blank, 2 no field", "Skipped: 1 no field"]);
     let report: Value = serde_json::from_slice(
-        urlsift::report::json_in_page(&fs::read(&path).unwrap()).expect("the page has the report in it"),
+        urlsift::internal::json_in_page(&fs::read(&path).unwrap()).expect("the page has the report in it"),
     )
     .unwrap();
     let fields: Vec<_> = [1, 0].map(|input| &report["inputs"][input]["records"]["fields"][0]).into();

@@ -11,9 +11,10 @@ use std::{env, fs};
 
 use crate::reference::Rng;
 use crate::support::{amount, mutated, on_all_cores};
-use urlsift::place::Place;
-use urlsift::scan::{Options, PathCounts, scan_into};
-use urlsift::simd::KernelId;
+use urlsift::internal::{PathCounts, scan_into};
+use urlsift::run::KernelId;
+use urlsift::scan::Options;
+use urlsift::scan::Place;
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 /// [`Options`] is non-exhaustive, so a function builds it.
@@ -568,7 +569,7 @@ fn explained(kernel: KernelId, line: &[u8]) -> Vec<(Component, Cause, u64)> {
     let bytes = [line, b"\n"].concat();
     let (tally, _) = scan(kernel, &bytes, Grammar::Rfc3986);
     let defects = tally.defects();
-    defects.iter().map(|(component, cause, found)| (*component, *cause, found.examples[0].at)).collect()
+    defects.iter().map(|defect| (defect.component, defect.cause, defect.found.examples[0].at)).collect()
 }
 
 /// Compares the explanations of one line.

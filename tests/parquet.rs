@@ -9,13 +9,15 @@ use std::io;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use urlsift::grammar::escape;
-use urlsift::records::parquet::{Table, TableError, TableErrorKind};
-use urlsift::records::{Counts, Format, Selector, Skip};
+use urlsift::internal::escape;
+use urlsift::internal::parquet::{Table, TableError, TableErrorKind};
+use urlsift::run::KernelId;
+use urlsift::run::list_inputs;
+use urlsift::run::{Counts, Format, Selector, Skip};
 use urlsift::run::{ExecOptions, Reading, Scanned, scan_records};
 use urlsift::scan::Options;
-use urlsift::simd::KernelId;
-use urlsift::{Grammar, input, judge};
+use urlsift::tally::FoundDefect;
+use urlsift::{Grammar, judge};
 
 fn folder() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records/parquet")
@@ -94,7 +96,7 @@ fn samples_are_read_as_pyarrow_reads_them() {
 fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, exec: &ExecOptions) -> Scanned {
     let mut reading = Reading::default();
     reading.fields = column.cloned().into_iter().collect();
-    scan_records(&input::list(paths), &reading, options, exec)
+    scan_records(&list_inputs(paths), &reading, options, exec)
 }
 
 fn options() -> Options {
@@ -121,7 +123,7 @@ fn check(name: &str, scanned: &Scanned, found: &Found, rows: u64) {
     assert_eq!((counts.read(), counts.records()), (lines.len() as u64, rows), "{name}");
     assert_eq!(counts.skipped(Skip::NoField), rows - lines.len() as u64, "{name}");
     assert_eq!(tally.lines(), rows, "{name}");
-    for (component, cause, some) in tally.defects() {
+    for FoundDefect { component, cause, found: some, .. } in tally.defects() {
         let refused = values.clone().filter(|(.., bytes)| {
             let defect = judge(bytes).defect(Grammar::Rfc3986);
             defect.is_some_and(|defect| (defect.component, defect.cause) == (component, cause))

@@ -8,11 +8,11 @@ use std::path::Path;
 use crate::reference::Rng;
 use crate::support::corpus_files;
 use tempfile::TempDir;
-use urlsift::input::{self, Codec, Input};
-use urlsift::partial_report::plan::{Split, plan};
+use urlsift::internal::plan::{Split, plan};
 use urlsift::partial_report::{Identity, MergeError, Partial, Settings};
-use urlsift::records::Format;
 use urlsift::report::Report;
+use urlsift::run::Format;
+use urlsift::run::{Codec, Input, list_inputs};
 use urlsift::run::{ExecOptions, Part, Reading, scan_parts, scan_records};
 use urlsift::{Grammar, scan};
 
@@ -160,7 +160,7 @@ fn random_ranges(len: u64, n: usize, rng: &mut Rng) -> Vec<Range<u64>> {
 fn corpora_cut_anywhere_give_one_report() {
     let mut rng = Rng::new(2);
     let files = corpus_files();
-    let inputs = input::list(&files).into_iter().map(|input| input.with_codec(Some(Codec::Plain)));
+    let inputs = list_inputs(&files).into_iter().map(|input| input.with_codec(Some(Codec::Plain)));
     let all = Corpus { is_numbered: true, ..Corpus::of(inputs.collect()) };
     let whole = all.report();
     let mut partials = Vec::new();
@@ -181,7 +181,7 @@ fn unnumbered_inputs_are_sorted_by_name() {
     let inputs: Vec<_> =
         texts.iter().map(|(name, text)| file_of(&directory, name, text.as_bytes())).collect();
     let paths: Vec<_> = ["a/c", "a-", "b", "z"].map(|name| directory.path().join(name)).to_vec();
-    let whole = Corpus::of(input::list(&paths)).report();
+    let whole = Corpus::of(list_inputs(&paths)).report();
     let corpus = Corpus::of(inputs);
     let mut rng = Rng::new(3);
     for _ in 0..20 {

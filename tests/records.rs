@@ -11,8 +11,9 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
-use urlsift::grammar::escape;
-use urlsift::records::{BadCause, BadRecord, Counts, Field, Format, Reader, Role, Skip};
+use urlsift::internal::escape;
+use urlsift::internal::{Field, Reader};
+use urlsift::run::{BadCause, BadRecord, Counts, Format, Role, Skip};
 
 type Found<'a> = Vec<Result<Field<'a>, BadRecord>>;
 

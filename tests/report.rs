@@ -8,7 +8,7 @@ use std::process::{Command, Stdio};
 
 use serde_json::Value;
 use urlsift::report::{ReadErrorKind, Report};
-use urlsift::simd::KernelId;
+use urlsift::run::KernelId;
 
 fn urlsift() -> Command {
     Command::new(env!("CARGO_BIN_EXE_urlsift"))

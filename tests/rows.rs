@@ -9,13 +9,15 @@ use std::path::PathBuf;
 
 use crate::samples::samples;
 use proptest::prelude::*;
-use urlsift::grammar::escape;
-use urlsift::input::{self, Input};
-use urlsift::records::{BadRecord, Field, Format, MAX_RECORD_LEN, Reader};
-use urlsift::rows::{Column, Form as RowForm, Written, write_records};
+use urlsift::internal::escape;
+use urlsift::internal::rows;
+use urlsift::internal::rows::{Column, Form as RowForm, Written, write_records};
+use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
+use urlsift::internal::{Field, MAX_RECORD_LEN, Reader};
+use urlsift::run::{BadRecord, Format};
 use urlsift::run::{ExecOptions, Reading};
-use urlsift::split::{Blank, Form, Options, Split, split_inputs};
-use urlsift::{Grammar, judge, rows};
+use urlsift::run::{Input, list_inputs};
+use urlsift::{Grammar, judge};
 
 fn exec(threads: usize, shard_len: usize) -> ExecOptions {
     let mut exec = ExecOptions::default();
@@ -40,7 +42,7 @@ impl Desk {
     }
 
     fn inputs(&self, files: &[(&str, &[u8])]) -> Vec<Input> {
-        input::list(&files.iter().map(|(name, bytes)| self.put(name, bytes)).collect::<Vec<_>>())
+        list_inputs(&files.iter().map(|(name, bytes)| self.put(name, bytes)).collect::<Vec<_>>())
     }
 }
 

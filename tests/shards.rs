@@ -8,13 +8,16 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{amount, corpus_files};
 use proptest::prelude::*;
-use urlsift::input::{Codec, Input};
-use urlsift::place::Place;
-use urlsift::run::{ExecOptions, scan_inputs, scan_memory};
-use urlsift::scan::{scan_into, scan_part};
-use urlsift::simd::KernelId;
-use urlsift::tally::MAX_SCHEMES;
-use urlsift::{Grammar, Tally, input, scan};
+use urlsift::internal::scan_into;
+use urlsift::internal::scan_memory_counted;
+use urlsift::run::KernelId;
+use urlsift::run::list_inputs;
+use urlsift::run::{Codec, Input};
+use urlsift::run::{ExecOptions, scan_inputs};
+use urlsift::scan::Place;
+use urlsift::scan::scan_part;
+use urlsift::tally::{FoundDefect, MAX_SCHEMES};
+use urlsift::{Grammar, Tally, scan};
 
 fn options(grammar: Grammar) -> scan::Options {
     let mut options = scan::Options::default();
@@ -64,7 +67,7 @@ fn exec(threads: usize, shard_len: usize, line_len: usize) -> ExecOptions {
 
 /// The inputs, without detection of compression.
 fn plain(paths: &[PathBuf]) -> Vec<Input> {
-    input::list(paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect()
+    list_inputs(paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect()
 }
 
 fn scan_file(path: &Path, options: &scan::Options, exec: &ExecOptions) -> Tally {
@@ -120,14 +123,14 @@ fn counts_add_up() {
             assert_eq!(tally.bytes(), bytes.len() as u64);
             assert_eq!(tally.lines(), judged.lines() + tally.blank);
             assert_eq!(judged.lines(), judged.sets().map(|(_, lines)| lines).sum::<u64>());
-            let refused: u64 = tally.defects().iter().map(|(.., found)| found.lines).sum();
+            let refused: u64 = tally.defects().iter().map(|defect| defect.found.lines).sum();
             assert_eq!(judged.lines(), judged.accepted(grammar) + refused, "{} {grammar}", path.display());
             for g in Grammar::ALL {
                 let by_scheme = tally.schemes().iter().map(|(_, counts)| counts.accepted(g)).sum::<u64>();
                 let rest = tally.relative().accepted(g) + tally.unnamed_schemes().accepted(g);
                 assert_eq!(judged.accepted(g), by_scheme + rest);
             }
-            for (.., found) in tally.defects() {
+            for FoundDefect { found, .. } in tally.defects() {
                 let kept = usize::try_from(found.lines).unwrap().min(urlsift::tally::MAX_EXAMPLES);
                 assert_eq!(found.examples.len(), kept);
                 assert!(found.examples.is_sorted_by_key(|example| example.place));
@@ -160,7 +163,7 @@ fn counts_do_not_depend_on_cuts_threads_and_reading() {
             }
             for kernel in KernelId::available() {
                 exec.kernel = kernel;
-                let (tally, path_counts) = scan_memory(&bytes, &options, &exec);
+                let (tally, path_counts) = scan_memory_counted(&bytes, &options, &exec);
                 assert!(tally == whole, "{} {exec:?}", path.display());
                 assert_eq!(
                     path_counts.bulk + path_counts.listed + path_counts.table,

@@ -12,12 +12,13 @@ use std::process::{Command, Output, Stdio};
 use crate::reference::Rng;
 use crate::support::{amount, drawn, mutated, on_all_cores};
 use tempfile::TempDir;
-use urlsift::grammar::escape;
-use urlsift::input::Codec;
+use urlsift::internal::escape;
+use urlsift::internal::split::{Blank, Form, Options, split_inputs};
+use urlsift::run::Codec;
 use urlsift::run::ExecOptions;
-use urlsift::simd::KernelId;
-use urlsift::split::{Blank, Form, Options, split_inputs};
-use urlsift::{Grammar, Verdict, input, judge};
+use urlsift::run::KernelId;
+use urlsift::run::list_inputs;
+use urlsift::{Grammar, Verdict, judge};
 
 /// The two outputs, and the numbers of accepted, refused and blank lines.
 struct Parted {
@@ -112,7 +113,7 @@ fn split(paths: &[&Path], options: &Options, exec: &ExecOptions) -> Parted {
     let (mut accepted, mut refused) = (Vec::new(), Vec::new());
     // Do not detect compression by the first bytes.
     let inputs: Vec<_> =
-        input::list(&paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect();
+        list_inputs(&paths).into_iter().map(|input| input.with_codec(Some(Codec::Plain))).collect();
     let split = split_inputs(&inputs, options, exec, Some(&mut accepted), Some(&mut refused)).unwrap();
     assert!(split.failures.is_empty(), "{:?}", split.failures);
     Parted { accepted, refused, counts: [split.accepted, split.refused, split.blank] }
@@ -308,7 +309,7 @@ fn omitted_outputs_are_counted() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("list");
     fs::write(&path, "\u{feff}http://h/\n\nx y\nz").unwrap();
-    let inputs = input::list(&[path, directory.path().join("missing")]);
+    let inputs = list_inputs(&[path, directory.path().join("missing")]);
     let (options, exec) = (Options::default(), ExecOptions::default());
     let split = split_inputs(&inputs, &options, &exec, None, None).unwrap();
     assert_eq!((split.accepted, split.refused, split.blank, split.boms), (2, 1, 1, 1));

@@ -5,10 +5,12 @@ use std::io::Write;
 use std::thread;
 use std::time::Duration;
 
-use urlsift::progress::Watch;
-use urlsift::records::{Format, Reader};
+use urlsift::internal::Reader;
+use urlsift::run::Format;
+use urlsift::run::Watch;
+use urlsift::run::list_inputs;
 use urlsift::run::{ExecOptions, Reading, Scanned, scan_inputs, scan_records};
-use urlsift::{input, run, scan};
+use urlsift::{run, scan};
 
 fn exec(threads: usize, watch: &Watch) -> ExecOptions {
     let mut exec = ExecOptions::default();
@@ -42,7 +44,7 @@ fn a_stop_leaves_the_beginning_of_a_file() {
     let bytes = list();
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), &bytes).unwrap();
-    let inputs = input::list(&[file.path().to_owned()]);
+    let inputs = list_inputs(&[file.path().to_owned()]);
     let options = scan::Options::default();
     let mut n_partial = 0;
     for threads in 1..5 {
@@ -80,7 +82,7 @@ fn a_stop_leaves_the_beginning_of_records() {
         let bytes = [head.to_owned()].into_iter().chain(rows).collect::<String>().into_bytes();
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), &bytes).unwrap();
-        let inputs = input::list(&[file.path().to_owned()]);
+        let inputs = list_inputs(&[file.path().to_owned()]);
         for threads in 1..4 {
             for part in 0..4 {
                 let watch = Watch::default();
@@ -112,7 +114,7 @@ fn a_stop_inside_a_record_that_is_too_long() {
     fs::write(file.path(), b"{\"url\": \"http://h/\"}\n".repeat(9)).unwrap();
     let len = 4 << 30;
     file.as_file().set_len(len).unwrap();
-    let inputs = input::list(&[file.path().to_owned()]);
+    let inputs = list_inputs(&[file.path().to_owned()]);
     for threads in 1..3 {
         let watch = Watch::default();
         let scanned = stopped_at(20 << 20, &watch, || {
@@ -143,7 +145,7 @@ fn a_stop_leaves_the_beginning_of_compressed_input() {
     for (n, packed) in packed(&bytes).into_iter().enumerate() {
         let path = folder.path().join(n.to_string());
         fs::write(&path, &packed).unwrap();
-        let inputs = input::list(&[path]);
+        let inputs = list_inputs(&[path]);
         assert_eq!(inputs[0].size_bytes(), Some(packed.len() as u64));
         let options = scan::Options::default();
         for threads in 1..4 {
@@ -177,7 +179,7 @@ fn watching_changes_nothing() {
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), &bytes).unwrap();
     let watch = Watch::default();
-    let inputs = input::list(&[file.path().to_owned()]);
+    let inputs = list_inputs(&[file.path().to_owned()]);
     assert_eq!(inputs[0].size_bytes(), Some(bytes.len() as u64));
     let scanned = scan_inputs(&inputs, &scan::Options::default(), &exec(3, &watch));
     assert!(scanned.failures.is_empty() && scanned.tally == scan(&bytes, &scan::Options::default()));

@@ -11,8 +11,9 @@ use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
 use urlsift::report::{Report, Run, SCHEMA};
+use urlsift::run::list_inputs;
 use urlsift::run::{ExecOptions, Reading, scan_records};
-use urlsift::{input, scan};
+use urlsift::scan;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -55,7 +56,7 @@ fn report(path: PathBuf) -> String {
     options.lengths = true;
     (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
     (options.distinct.hosts, options.distinct.lines) = (true, true);
-    let inputs = input::list(&[path]);
+    let inputs = list_inputs(&[path]);
     let exec = ExecOptions::default();
     let scanned = scan_records(&inputs, &Reading::default(), &options, &exec);
     let mut report = Report::new(&scanned, &inputs, &options, false);

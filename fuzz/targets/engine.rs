@@ -9,9 +9,10 @@
 mod twin;
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::simd::KernelId;
-use urlsift::scan::{Options, scan_into};
-use urlsift::place::Place;
+use urlsift::run::KernelId;
+use urlsift::internal::scan_into;
+use urlsift::scan::{Options};
+use urlsift::scan::Place;
 use urlsift::{Grammar, Tally};
 
 fuzz_target!(|input: &[u8]| {

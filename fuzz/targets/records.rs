@@ -5,7 +5,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::records::{BadCause, Counts, Format, Reader, Skip};
+use urlsift::internal::Reader;
+use urlsift::run::{BadCause, Counts, Format, Skip};
 
 /// Choices of fields. Few formats support all of them.
 const FIELDS: [&[&str]; 7] = [&[], &["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];

@@ -316,12 +316,10 @@ fn is_void(inputs: &[Input], failures: &[Failure], exec: &ExecOptions) -> bool {
 /// Names the inputs that could not be read to their end, except those that a signal stopped.
 fn complain_of(failures: &[Failure], inputs: &[Input]) {
     for failure in failures.iter().filter(|failure| !failure.is_stop()) {
-        let input = inputs.get(failure.input as usize);
-        let name = input.map_or("?", Input::name);
-        let listed = input.and_then(Input::listed_at).map(|(list, line)| format!("{list}:{line}: "));
-        complain(&format!("{}{name}: {}", listed.unwrap_or_default(), failure.error));
+        complain(&failure.message(inputs));
         if failure.error.kind() == io::ErrorKind::NotFound
-            && let Some(hint) = suggest::on_missing_input(name, &Typed::command())
+            && let Some(input) = inputs.get(failure.input as usize)
+            && let Some(hint) = suggest::on_missing_input(input.name(), &Typed::command())
         {
             complain(&hint);
         }

@@ -7,14 +7,14 @@
 pub(crate) mod named_enum;
 #[cfg(feature = "scan")]
 pub(crate) mod latin1;
-pub mod component;
-pub mod escape;
+pub(crate) mod component;
+pub(crate) mod escape;
 pub mod scheme;
-pub mod password;
+pub(crate) mod password;
 pub mod uri_parts;
 pub(crate) mod automaton;
-pub mod defect;
-pub mod advisory;
+pub(crate) mod defect;
+pub(crate) mod advisory;
 pub(crate) mod judge;
 pub mod resolve;
 

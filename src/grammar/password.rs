@@ -25,16 +25,10 @@ use crate::grammar::scheme::find_known;
 ///
 /// The cost is linear in the length.
 ///
-/// ```
-/// use urlsift::grammar::password::secrets;
-///
-/// assert_eq!(secrets(b"http://fred:secret@example.org/", false), [12..18]);
-/// assert_eq!(secrets(b"fred:secret@example.org", false), [5..11]);
-/// assert!(secrets(b"http://example.org:80/@fred", false).is_empty());
-/// assert!(secrets(b"mailto:fred@example.org", false).is_empty());
-/// ```
+/// In `http://fred:secret@example.org/` the range is 12..18, in `fred:secret@example.org` 5..11. There is none in
+/// `http://example.org:80/@fred` and in `mailto:fred@example.org`.
 #[must_use]
-pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
+pub(crate) fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
     let Some(text) = SearchText::new(line, cut) else { return Vec::new() };
     let mut secrets: Vec<_> = text.at_the_beginning().into_iter().collect();
     text.behind_slashes(&mut secrets);

@@ -17,7 +17,7 @@ use super::source::Input;
 /// link.
 ///
 /// ```
-/// use urlsift::input::Walk;
+/// use urlsift::internal::Walk;
 ///
 /// # let folder = tempfile::tempdir()?;
 /// # let path = |name: &str| folder.path().join(name);
@@ -82,10 +82,10 @@ impl Walk {
     ///
     /// A path that cannot be accessed is an input too. Reading it fails.
     #[must_use]
-    pub fn list(&self, paths: &[PathBuf]) -> Vec<Input> {
+    pub fn list(&self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Vec<Input> {
         let mut inputs = Vec::new();
         for path in paths {
-            self.add(path.clone(), &mut inputs);
+            self.add(path.as_ref().to_owned(), &mut inputs);
         }
         inputs
     }

@@ -30,13 +30,13 @@ pub(crate) use progress_reader::ProgressReader;
 pub use source::Input;
 pub(crate) use source::Opened;
 
-use std::path::PathBuf;
+use std::path::Path;
 
 /// All inputs that `paths` name, in their order. `-` is standard input. A directory stands for all files in it and below
-/// it that are not hidden, sorted by name. [`Walk`] has options for that.
+/// it that are not hidden, sorted by name.
 ///
 /// A path that cannot be accessed is an input too. Reading it fails.
 #[must_use]
-pub fn list(paths: &[PathBuf]) -> Vec<Input> {
+pub fn list(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Vec<Input> {
     Walk::default().list(paths)
 }

@@ -106,7 +106,8 @@ impl Input {
 
     /// The file, pipe or device at `path`. A directory is not searched for files.
     #[must_use]
-    pub fn file(path: PathBuf) -> Self {
+    pub fn file(path: impl AsRef<Path>) -> Self {
+        let path = path.as_ref().to_owned();
         Self { name: name_of(&path), source: Source::Path(path), codec: None, listed: None }
     }
 
@@ -118,7 +119,7 @@ impl Input {
 
     /// Whether this is standard input.
     #[must_use]
-    pub fn is_standard(&self) -> bool {
+    pub(crate) fn is_standard(&self) -> bool {
         matches!(self.source, Source::Standard)
     }
 
@@ -133,7 +134,7 @@ impl Input {
 
     /// The name of the list that names this input, and the line in it, from 1. `None` if no list does.
     #[must_use]
-    pub fn listed_at(&self) -> Option<(&str, u64)> {
+    pub(crate) fn listed_at(&self) -> Option<(&str, u64)> {
         self.listed.as_ref().map(|(list, line)| (&**list, *line))
     }
 
@@ -154,7 +155,7 @@ impl Input {
 
     /// The same input under another name, which is shown unchanged.
     #[must_use]
-    pub fn with_name(self, name: String) -> Self {
+    pub(crate) fn with_name(self, name: String) -> Self {
         Self { name, ..self }
     }
 
@@ -162,7 +163,7 @@ impl Input {
     ///
     /// # Errors
     /// When the file cannot be opened, its directory could not be listed, or this build cannot read its codec.
-    pub fn reader(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
+    pub(crate) fn reader(&self) -> io::Result<(Box<dyn Read + Send>, Option<u64>)> {
         Ok(match self.open(None)? {
             Opened::File(file, len) => (Box::new(file), Some(len)),
             opened => (opened.bytes(None)?, None),

@@ -5,7 +5,7 @@
 //! `settings` what must be equal to merge. `wire` is the document `urlsift.partial/1`, a line of JSON. `plan` cuts
 //! inputs into splits.
 
-pub mod plan;
+pub(crate) mod plan;
 mod ranges;
 mod settings;
 mod wire;

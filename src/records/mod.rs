@@ -80,7 +80,7 @@ impl Format {
     /// unless another format is clear. A few kilobytes are enough. `head` may be the whole input, and it may end inside a record.
     ///
     /// ```
-    /// use urlsift::records::Format;
+    /// use urlsift::run::Format;
     ///
     /// assert_eq!(Format::detect(b"http://example.org/\n"), Format::Lines);
     /// assert_eq!(Format::detect(b"{\"id\": 1, \"url\": \"http://example.org/\"}\n"), Format::JsonLines);
@@ -351,7 +351,8 @@ enum Pending {
 /// Reads the records of an input. It knows which fields are wanted, and what the headers so far have said.
 ///
 /// ```
-/// use urlsift::records::{Format, Reader};
+/// use urlsift::internal::Reader;
+/// use urlsift::run::Format;
 /// use urlsift::{Grammar, judge};
 ///
 /// # let directory = tempfile::tempdir()?;
@@ -370,7 +371,8 @@ enum Pending {
 /// A record that cannot be read is reported with its cause, and counted:
 ///
 /// ```
-/// use urlsift::records::{BadCause, Format, Reader, Role, Skip};
+/// use urlsift::internal::Reader;
+/// use urlsift::run::{BadCause, Format, Role, Skip};
 ///
 /// let log = b"::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a%20b HTTP/1.1\" 200 7 \"http://example.org/\" \"-\"\n\nwhat?\n";
 /// let mut reader = Reader::new(Format::Clf);
@@ -516,7 +518,8 @@ impl Reader {
     /// later, on any thread:
     ///
     /// ```
-    /// use urlsift::records::{Format, Reader};
+    /// use urlsift::internal::Reader;
+    /// use urlsift::run::Format;
     ///
     /// let bytes = b"id,url\n1,http://example.org/\n2,\"http://example.org/a\nb\"\n";
     /// let mut reader = Reader::new(Format::Csv);

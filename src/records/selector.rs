@@ -10,7 +10,7 @@ use crate::grammar::escape::printable;
 /// Selects a field of a record.
 ///
 /// ```
-/// use urlsift::records::Selector;
+/// use urlsift::run::Selector;
 ///
 /// assert_eq!("3".parse(), Ok(Selector::Number(3)));
 /// assert_eq!("/request/url".parse(), Ok(Selector::Pointer("/request/url".to_owned())));

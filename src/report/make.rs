@@ -12,11 +12,17 @@ use crate::grammar::escape::{marked, printable};
 use crate::grammar::judge::judge;
 use crate::grammar::scheme::{KNOWN, Standing};
 use crate::input::Input;
-use crate::run::Scanned;
+use crate::run::{Scanned, ScannedPaths};
 use crate::scan::Options;
-use crate::tally::{self, ByVerdict, Example, Tally};
+use crate::tally::{self, ByVerdict, Example, FoundDefect, Tally};
 
 impl Report {
+    /// Makes the report of a scan of paths. Passwords in example lines are masked.
+    #[must_use]
+    pub fn of_paths(found: &ScannedPaths) -> Self {
+        Self::new(&found.scanned, &found.inputs, &found.options, false)
+    }
+
     /// Makes the report of a scan of `inputs`. With `show_secrets`, passwords in example lines are not masked.
     #[must_use]
     pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
@@ -80,7 +86,7 @@ impl Report {
             defects: tally
                 .defects()
                 .into_iter()
-                .map(|(component, cause, found)| DefectCount {
+                .map(|FoundDefect { component, cause, found }| DefectCount {
                     component,
                     cause,
                     lines: found.lines,

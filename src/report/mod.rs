@@ -27,11 +27,13 @@ use crate::input::Codec;
 use crate::simd::KernelId;
 
 #[cfg(feature = "html")]
+#[doc(hidden)]
 pub use html::{MAX_PAGE, json_in_page};
 pub use page::TextStyle;
 pub use read::{ReadError, ReadErrorKind};
 pub use records::{FieldCount, RecordCount, RecordPlace, RefusedCount, SkippedCount};
 pub use text::render;
+#[doc(hidden)]
 pub use words::grouped;
 
 /// The name and version of the report's schema, which `schema/report.v1.json` describes. Adding a field keeps the version

@@ -1,6 +1,6 @@
 //! The report as text for people: tables that show how good a list is, what it contains, and what is wrong with it.
 
-use std::fmt::Write;
+use std::fmt::{self, Write};
 
 use super::page::{Ink, Page, TextStyle, count};
 use super::words::{cause, grouped, percent, plural, size, warning};
@@ -19,6 +19,13 @@ const MIN_PLACE: usize = 12;
 
 /// How many digits of the digest are shown: enough to tell a handful of reports apart.
 const DIGEST: usize = 12;
+
+impl fmt::Display for Report {
+    /// Writes the text report as the command writes it to a file.
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&render(self, &TextStyle::default()))
+    }
+}
 
 /// Renders the report as text. The same report and style always give the same text.
 #[must_use]

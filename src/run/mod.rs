@@ -15,24 +15,28 @@ mod parquet;
 
 use std::fs::File;
 use std::io;
+use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::input::{Codec, Input, Opened, ProgressReader, Sizes};
+use crate::engine::PathCounts;
+pub use crate::input::{Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
+use crate::input::{Opened, ProgressReader, Sizes};
 use crate::lines::beginning_in;
 use crate::place::Place;
-use crate::progress::Watch;
-use crate::records::{Format, Reader};
+pub use crate::progress::Watch;
+use crate::records::Reader;
+pub use crate::records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use crate::run::format_choice::Reading;
 use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records};
-use crate::scan::{Options, PathCounts, scan_into};
-use crate::simd::KernelId;
+use crate::scan::{Options, scan_into};
+pub use crate::simd::KernelId;
 use crate::tally::Tally;
 use count_chunk::Counter;
 pub use range::{Part, ScannedParts, scan_parts};
@@ -171,6 +175,60 @@ impl Scanned {
     }
 }
 
+/// The result of [`scan_paths`].
+#[derive(Debug)]
+#[non_exhaustive]
+pub struct ScannedPaths {
+    /// The inputs that the paths name, in their order.
+    pub inputs: Vec<Input>,
+    /// The options of the scan.
+    pub options: Options,
+    /// What was counted in the inputs.
+    pub scanned: Scanned,
+}
+
+impl ScannedPaths {
+    /// The counts of all lines that could be read.
+    #[must_use]
+    pub fn tally(&self) -> &Tally {
+        &self.scanned.tally
+    }
+
+    /// A sentence for each input that could not be read to its end, as the command writes it.
+    pub fn failures(&self) -> impl Iterator<Item = String> {
+        self.scanned.failures.iter().map(|failure| failure.message(&self.inputs))
+    }
+}
+
+/// Judges and counts all URLs of the files that `paths` name, on all cores, as the command does.
+///
+/// `-` is standard input, and a directory stands for all files in it and below it that are not hidden. Compressed files are
+/// decoded. The format of each file is detected: a list, or records with URLs. A path that cannot be read is a failure in
+/// the result and does not stop the others. [`scan_records`] has more options.
+///
+/// ```
+/// use urlsift::report::Report;
+/// use urlsift::run::scan_paths;
+/// use urlsift::{Grammar, scan};
+///
+/// # let directory = tempfile::tempdir()?;
+/// # let path = directory.path().join("urls.txt");
+/// # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
+/// let found = scan_paths([path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
+///
+/// assert_eq!(found.tally().lines(), 2);
+/// assert_eq!(found.tally().judged().accepted(Grammar::Rfc3986), 1);
+/// assert!(found.failures().next().is_some_and(|failure| failure.starts_with("no/such/file.txt: ")));
+/// println!("{}", Report::of_paths(&found));
+/// # Ok::<(), std::io::Error>(())
+/// ```
+#[must_use]
+pub fn scan_paths(paths: impl IntoIterator<Item = impl AsRef<Path>>, options: &Options) -> ScannedPaths {
+    let inputs = list_inputs(paths);
+    let scanned = scan_records(&inputs, &Reading::default(), options, &ExecOptions::default());
+    ScannedPaths { inputs, options: options.clone(), scanned }
+}
+
 /// Judges and counts all lines of all inputs.
 ///
 /// The result does not depend on `exec`. Memory is bounded by the number of threads, whatever the inputs are. An input
@@ -179,10 +237,10 @@ impl Scanned {
 /// for each input that was not read to its end.
 ///
 /// ```no_run
-/// use urlsift::run::{ExecOptions, scan_inputs};
-/// use urlsift::{input, scan};
+/// use urlsift::run::{ExecOptions, list_inputs, scan_inputs};
+/// use urlsift::scan;
 ///
-/// let inputs = input::list(&["urls.txt".into()]);
+/// let inputs = list_inputs(["urls.txt"]);
 /// let scanned = scan_inputs(&inputs, &scan::Options::default(), &ExecOptions::default());
 /// println!("{} lines", scanned.tally.lines());
 /// ```
@@ -198,14 +256,13 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, exec: &ExecOptions) -> S
 /// some megabytes per thread. It is at most a few times [`MAX_RECORD_LEN`](crate::records::MAX_RECORD_LEN) per thread.
 ///
 /// ```
-/// use urlsift::run::{ExecOptions, Reading, scan_records};
-/// use urlsift::records::Format;
-/// use urlsift::{Grammar, input, scan};
+/// use urlsift::run::{ExecOptions, Format, Reading, list_inputs, scan_records};
+/// use urlsift::{Grammar, scan};
 ///
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("index.cdxj");
 /// # std::fs::write(&path, "org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\"}\n")?;
-/// let inputs = input::list(&[path]);
+/// let inputs = list_inputs([path]);
 /// let scanned = scan_records(&inputs, &Reading::default(), &scan::Options::default(), &ExecOptions::default());
 /// let (0, records) = &scanned.records[0] else { panic!("the first input") };
 /// assert_eq!((records.format, records.counts.read()), (Format::Cdxj, 1));
@@ -297,8 +354,7 @@ impl Access {
     }
 }
 
-/// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. Also returns how
-/// many lines took which way through the engine.
+/// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads.
 ///
 /// The tally is the same as that of [`scan`](crate::scan()), for any options. If the calling thread belongs to a rayon
 /// pool with as many threads as `exec` says, the work is done there. Otherwise a new pool does it.
@@ -308,7 +364,7 @@ impl Access {
 /// use urlsift::scan::{Options, scan};
 ///
 /// let bytes = b"http://example.org/\nftp://example.org/a;b\n".repeat(1000);
-/// let (tally, _) = scan_memory(&bytes, &Options::default(), &ExecOptions::default());
+/// let tally = scan_memory(&bytes, &Options::default(), &ExecOptions::default());
 /// assert_eq!(tally, scan(&bytes, &Options::default()));
 /// ```
 ///
@@ -316,7 +372,14 @@ impl Access {
 ///
 /// When the machine does not have the kernel.
 #[must_use]
-pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
+pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> Tally {
+    scan_memory_counted(bytes, options, exec).0
+}
+
+/// Does the work of [`scan_memory`]. Also returns how many lines took which way through the engine.
+#[doc(hidden)]
+#[must_use]
+pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
     let shard_len = exec.shard_len.max(1);
     let scan_one = |(mut tally, path_counts): (Tally, PathCounts), n: usize| {
         let start = n * shard_len;

@@ -29,6 +29,15 @@ pub struct Failure {
 }
 
 impl Failure {
+    /// The failure as a sentence, as the command writes it: the name of the input, and what went wrong. If a list names
+    /// the input, the sentence begins with the place in the list.
+    #[must_use]
+    pub fn message(&self, inputs: &[Input]) -> String {
+        let input = inputs.get(self.input as usize);
+        let listed = input.and_then(Input::listed_at).map(|(list, line)| format!("{list}:{line}: "));
+        format!("{}{}: {}", listed.unwrap_or_default(), input.map_or("?", Input::name), self.error)
+    }
+
     /// Whether the only reason is that [`Watch::stop`] was called before the input was read to its end.
     #[must_use]
     pub fn is_stop(&self) -> bool {

@@ -166,8 +166,8 @@ mod tests {
             observer.observe_bad(&entry, line.as_bytes(), Some(at));
             let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
             let defects = tally.defects();
-            let [(component, cause, found)] = defects[..] else { panic!("one line, one defect") };
-            let counted = (component, cause, found.examples[0].at);
+            let [counted] = defects[..] else { panic!("one line, one defect") };
+            let counted = (counted.component, counted.cause, counted.found.examples[0].at);
             assert_eq!(counted, (defect.component, defect.cause, defect.offset), "{line:?}");
         }
     }

@@ -8,22 +8,22 @@ pub(crate) mod count_line;
 pub(crate) mod long_line;
 pub(crate) mod record_fields;
 
-pub use crate::engine::PathCounts;
 use crate::engine::lanes::List;
 
-use crate::engine::{Bulk, Judged, LineSink, Needs, scan_lines};
+use crate::engine::{Bulk, Judged, LineSink, Needs, PathCounts, scan_lines};
 use crate::example::Line;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::{Grammar, Verdict};
 use crate::lines::skip_byte_order_mark;
-use crate::place::{Extent, Place};
+use crate::place::Extent;
+pub use crate::place::Place;
 use crate::scan::count_line::Observer;
 use crate::scan::find_examples::Search;
 use crate::simd::KernelId;
+use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::{SecondLook, WantedCounts};
 use crate::tally::{ByVerdict, Signs, Tally};
 
-use crate::tally::already_shown::AlreadyShown;
 pub use crate::tally::optional::{DistinctWanted, TopWanted};
 
 /// The options that change a count.
@@ -98,6 +98,7 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
 /// # Panics
 ///
 /// If the machine does not have the kernel ([`KernelId::is_available`]).
+#[doc(hidden)]
 pub fn scan_into(
     tally: &mut Tally,
     kernel: KernelId,

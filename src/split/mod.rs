@@ -141,15 +141,15 @@ pub struct Split {
 /// ([`io::ErrorKind::BrokenPipe`]), the other one is still written.
 ///
 /// ```
-/// use urlsift::run::ExecOptions;
-/// use urlsift::{input, split};
+/// use urlsift::internal::split;
+/// use urlsift::run::{ExecOptions, list_inputs};
 ///
 /// let (mut accepted, mut refused) = (Vec::new(), Vec::new());
 /// # let file = std::env::temp_dir().join(format!("urlsift-split-{}", std::process::id()));
 /// # std::fs::write(&file, "http://example.org/\r\n/a b\nx\n").unwrap();
-/// # let inputs = input::list(&[file.clone()]);
+/// # let inputs = list_inputs([&file]);
 /// # if false {
-/// let inputs = input::list(&["urls.txt".into()]);
+/// let inputs = list_inputs(["urls.txt"]);
 /// # }
 /// let split = split::split_inputs(
 ///     &inputs,

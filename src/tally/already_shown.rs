@@ -25,10 +25,8 @@ impl AlreadyShown {
     pub(crate) fn with(&self, tally: &Tally, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| tally.has_examples(advisory, place, self);
         let mut defects = self.defects;
-        for (component, cause, found) in tally.defects.iter() {
-            if is_full(&found.examples, place) {
-                defects[component as usize] |= 1 << cause as u32;
-            }
+        for defect in tally.defects.iter().filter(|defect| is_full(&defect.found.examples, place)) {
+            defects[defect.component as usize] |= 1 << defect.cause as u32;
         }
         Self {
             advisories: Advisory::ALL.iter().copied().filter(has_all).collect(),

@@ -8,6 +8,18 @@ use crate::grammar::defect::Cause;
 const COMPONENTS: usize = Component::ALL.len();
 const CAUSES: usize = Cause::ALL.len();
 
+/// The lines that the chosen grammar refuses in one component for one cause.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct FoundDefect<'a> {
+    /// The component in which the defects are.
+    pub component: Component,
+    /// Why the grammar refuses the lines.
+    pub cause: Cause,
+    /// The number of lines, and examples. The `at` of an example is the offset of its defect.
+    pub found: &'a Found,
+}
+
 /// Refused lines per component and cause. A table is fast, and about one in a hundred lines is counted here.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(super) struct Defects(Box<[[Found; CAUSES]; COMPONENTS]>);
@@ -25,12 +37,12 @@ impl Defects {
     }
 
     /// The entries that have lines, in the order of [`Component::ALL`], then [`Cause::ALL`].
-    pub(super) fn iter(&self) -> impl Iterator<Item = (Component, Cause, &Found)> {
+    pub(super) fn iter(&self) -> impl Iterator<Item = FoundDefect<'_>> {
         let all = Component::ALL.iter().zip(self.0.iter());
         all.flat_map(|(&component, founds)| {
-            Cause::ALL.iter().zip(founds).map(move |(&cause, found)| (component, cause, found))
+            Cause::ALL.iter().zip(founds).map(move |(&cause, found)| FoundDefect { component, cause, found })
         })
-        .filter(|(.., found)| found.lines > 0)
+        .filter(|defect| defect.found.lines > 0)
     }
 
     /// All entries, including those without lines.

@@ -24,7 +24,7 @@ use crate::grammar::advisory::{Advisories, Advisory};
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::grammar::scheme::{KNOWN, find_known};
-use crate::place::{Extent, Place};
+use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::OtherSchemes;
 use crate::tally::optional::OptionalCounts;
@@ -33,7 +33,9 @@ pub(crate) use wire::MAX_BYTES;
 
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
 pub use crate::input_signs::Signs;
+pub use crate::place::Extent;
 pub use crate::tally::by_verdict::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
+pub use crate::tally::defects::FoundDefect;
 pub use crate::tally::distinct::ERROR_PPM;
 pub use crate::tally::heavy_hitters::{MAX_NAME_LEN, MAX_NAMES, Top};
 pub use crate::tally::length_histogram::{Lengths, Longest};
@@ -391,9 +393,9 @@ impl Tally {
     /// The defects that the chosen grammar finds, most frequent first. Ties follow the order of [`Component::ALL`],
     /// then [`Cause::ALL`].
     #[must_use]
-    pub fn defects(&self) -> Vec<(Component, Cause, &Found)> {
+    pub fn defects(&self) -> Vec<FoundDefect<'_>> {
         let mut defects: Vec<_> = self.defects.iter().collect();
-        defects.sort_by_key(|(.., found)| std::cmp::Reverse(found.lines));
+        defects.sort_by_key(|defect| std::cmp::Reverse(defect.found.lines));
         defects
     }
 

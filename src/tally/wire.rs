@@ -15,6 +15,7 @@ use crate::grammar::{Grammar, Verdict};
 use crate::input_signs::Signs;
 use crate::place::Extent;
 use crate::tally::by_verdict::ByVerdict;
+use crate::tally::defects::FoundDefect;
 use crate::tally::optional::OptionalCounts;
 
 /// Upper bound of the bytes of all inputs, which ensures that no count of lines overflows.
@@ -47,7 +48,10 @@ impl From<Tally> for TallyFields {
         let examples = Verdict::all()
             .map(|verdict| (verdict.bits(), tally.first(verdict).to_vec()))
             .filter(|(_, all)| !all.is_empty());
-        let defects = tally.defects.iter().map(|(component, cause, found)| (component, cause, found.clone()));
+        let defects = tally
+            .defects
+            .iter()
+            .map(|FoundDefect { component, cause, found }| (component, cause, found.clone()));
         Self {
             blank: tally.blank,
             cr: tally.cr,

@@ -94,7 +94,7 @@ pub fn of(tally: &Tally) -> Counts {
         schemes.insert(None, sets(tally.relative()));
     }
     let defects = tally.defects();
-    let examples = defects.iter().flat_map(|(.., found)| &found.examples);
+    let examples = defects.iter().flat_map(|defect| &defect.found.examples);
     let first = examples.min_by_key(|example| example.place);
     let judged = tally.judged();
     let firsts = judged.sets().map(|(verdict, _)| {
@@ -115,7 +115,7 @@ pub fn of(tally: &Tally) -> Counts {
             .advisories()
             .map(|(advisory, found)| (advisory.name().to_owned(), found.lines))
             .collect(),
-        refused: defects.iter().map(|(.., found)| found.lines).sum(),
+        refused: defects.iter().map(|defect| defect.found.lines).sum(),
         first_refused: first.map(|example| (example.line, example.place.offset, example.at)),
     }
 }

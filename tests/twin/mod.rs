@@ -205,7 +205,7 @@ pub fn of(tally: &Tally) -> Counts {
         defects: tally
             .defects()
             .into_iter()
-            .map(|(component, cause, found)| ((component.name(), cause.name()), kept(found)))
+            .map(|defect| ((defect.component.name(), defect.cause.name()), kept(defect.found)))
             .collect(),
     }
 }

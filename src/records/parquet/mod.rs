@@ -52,7 +52,7 @@ const ENCRYPTED: &[u8; 4] = b"PARE";
 ///
 /// ```
 /// use std::fs::File;
-/// use urlsift::records::parquet::Table;
+/// use urlsift::internal::parquet::Table;
 /// use urlsift::{Grammar, judge};
 ///
 /// let table = Table::open(File::open("tests/records/parquet/plain.parquet")?)?;

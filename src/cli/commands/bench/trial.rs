@@ -4,11 +4,12 @@ use std::hint::black_box;
 use std::io;
 use std::time::Instant;
 
+use crate::engine::PathCounts;
 use crate::grammar::Verdict;
 use crate::grammar::judge::judge;
 use crate::place::Place;
-use crate::run::{ExecOptions, scan_memory};
-use crate::scan::{Options, PathCounts, scan_into};
+use crate::run::{ExecOptions, scan_memory_counted};
+use crate::scan::{Options, scan_into};
 use crate::simd::KernelId;
 use crate::tally::Tally;
 use memchr::memchr_iter;
@@ -148,7 +149,7 @@ impl Trial {
         let pieces = bytes.par_chunks(exec.shard_len);
         if let Some(kernel) = self.kernel.and_then(KernelId::from_name) {
             (exec.kernel, exec.threads) = (kernel, self.threads);
-            let (tally, path_counts) = scan_memory(bytes, &Options::default(), &exec);
+            let (tally, path_counts) = scan_memory_counted(bytes, &Options::default(), &exec);
             (tally.lines(), Some((tally, path_counts)))
         } else if self.name == "memchr split" {
             (pieces.map(split).sum(), None)

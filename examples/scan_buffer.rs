@@ -1,6 +1,6 @@
 //! Counts the lines of a file that each grammar accepts.
 //!
-//!     cargo run --release --example count --no-default-features --features scan -- urls.txt
+//!     cargo run --release --example scan_buffer --no-default-features --features scan -- urls.txt
 
 use urlsift::{Grammar, scan};
 

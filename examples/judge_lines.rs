@@ -2,7 +2,7 @@
 //!
 //! `judge` takes a line without its terminator, which is LF and all CRs directly before it.
 //!
-//!     cargo run --example agreed --no-default-features < urls.txt
+//!     cargo run --example judge_lines --no-default-features < urls.txt
 
 use std::io::{self, BufRead, BufWriter, Write};
 

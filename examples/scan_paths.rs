@@ -1,0 +1,17 @@
+//! Prints the report of files and directories, as the command does. Inputs that cannot be read are named on standard error.
+//!
+//!     cargo run --release --example scan_paths -- urls.txt crawl/
+
+use std::process::ExitCode;
+
+use urlsift::report::Report;
+use urlsift::{scan, scan_paths};
+
+fn main() -> ExitCode {
+    let found = scan_paths(std::env::args_os().skip(1), &scan::Options::default());
+    print!("{}", Report::of_paths(&found));
+    for failure in found.failures() {
+        eprintln!("{failure}");
+    }
+    if found.failures().next().is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+}
