@@ -48,9 +48,9 @@ mod unix {
         let mut criterion = Criterion::default().configure_from_args().sample_size(10);
         let mut file = tempfile::tempfile().unwrap();
         let line = b"https://www.example.org/some/path/of/usual/length/index.html?id=1234567890\n";
-        let piece = line.repeat(50);
+        let chunk = line.repeat(50);
         while file.stream_position().unwrap() < LEN as u64 {
-            file.write_all(&piece).unwrap();
+            file.write_all(&chunk).unwrap();
         }
         let len = file.stream_position().unwrap();
         for state in ["written", "read ahead"] {

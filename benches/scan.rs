@@ -41,15 +41,15 @@ fn read_and_split(path: &std::path::Path, buffer: &mut [u8]) -> usize {
 }
 
 /// Scans in chunks of a mebibyte, as for files.
-fn scan_pieces(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally {
+fn scan_chunks(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally {
     let mut tally = Tally::default();
     let mut rest = bytes;
     while !rest.is_empty() {
         let some = &rest[..rest.len().min(1 << 20)];
         let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
-        let (piece, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
+        let (chunk, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
         let place = urlsift::scan::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
-        scan::scan_into(&mut tally, kernel, piece, place, options);
+        scan::scan_into(&mut tally, kernel, chunk, place, options);
         rest = behind;
     }
     tally
@@ -72,7 +72,7 @@ fn in_memory(c: &mut Criterion) {
     for (name, bytes) in corpora {
         let expected = scan(&bytes, &scan::Options::default());
         for kernel in KernelId::available() {
-            let found = scan_pieces(kernel, &bytes, &scan::Options::default());
+            let found = scan_chunks(kernel, &bytes, &scan::Options::default());
             assert!(found == expected, "the answer comes first: {name} {kernel}");
         }
         let mut group = c.benchmark_group(format!("scan/{name}"));
@@ -80,7 +80,7 @@ fn in_memory(c: &mut Criterion) {
         group.bench_function("memchr split", |b| b.iter(|| split(black_box(&bytes))));
         for kernel in KernelId::available() {
             group.bench_function(kernel.name(), |b| {
-                b.iter(|| scan_pieces(kernel, black_box(&bytes), &scan::Options::default()));
+                b.iter(|| scan_chunks(kernel, black_box(&bytes), &scan::Options::default()));
             });
         }
         group.finish();
@@ -109,10 +109,10 @@ fn on_demand(c: &mut Criterion) {
         let mut group = c.benchmark_group(format!("on demand/{name}"));
         group.throughput(Throughput::Elements(lines as u64)).sample_size(10);
         for (what, options) in &demands {
-            let found = scan_pieces(KernelId::best(), &bytes, options);
+            let found = scan_chunks(KernelId::best(), &bytes, options);
             assert!(found == scan(&bytes, options), "the answer comes first: {name} {what}");
             group.bench_function(*what, |b| {
-                b.iter(|| scan_pieces(KernelId::best(), black_box(&bytes), options));
+                b.iter(|| scan_chunks(KernelId::best(), black_box(&bytes), options));
             });
         }
         group.finish();

@@ -18,9 +18,9 @@ pub(crate) fn cut<const N: usize>(bytes: &[u8], count: usize) -> [&[u8]; N] {
             memchr(b'\n', &rest[wanted.saturating_sub(1).min(rest.len())..])
                 .map_or(rest.len(), |lf| wanted.saturating_sub(1) + lf + 1)
         };
-        let piece;
-        (piece, rest) = rest.split_at(end);
-        piece
+        let chunk;
+        (chunk, rest) = rest.split_at(end);
+        chunk
     })
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn pieces_are_whole_lines() {
+    fn chunks_are_whole_lines() {
         for text in [
             &b""[..],
             b"\n",
@@ -77,10 +77,10 @@ mod tests {
             b"aaaaaaaaaaaaaaaaaaaaaa\nb\nc",
             b"a\nbbbbbbbbbbbbbbbbb",
         ] {
-            let pieces: [&[u8]; 4] = cut(text, 4);
-            assert_eq!(pieces.concat(), text);
-            for (piece, next) in pieces.iter().zip(&pieces[1..]) {
-                assert!(piece.is_empty() || next.is_empty() || piece.ends_with(b"\n"), "{text:?} {pieces:?}");
+            let chunks: [&[u8]; 4] = cut(text, 4);
+            assert_eq!(chunks.concat(), text);
+            for (chunk, next) in chunks.iter().zip(&chunks[1..]) {
+                assert!(chunk.is_empty() || next.is_empty() || chunk.ends_with(b"\n"), "{text:?} {chunks:?}");
             }
         }
     }

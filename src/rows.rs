@@ -17,12 +17,12 @@ use crate::grammar::password::secrets;
 use crate::grammar::resolve::Base;
 use crate::grammar::uri_parts::split;
 use crate::input::workers::with_workers;
-use crate::input::{Bytes, Input, Sizes};
+use crate::input::{ChunkBytes, Input, Sizes};
 use crate::lines::{skip_byte_order_mark, trim_terminator};
 use crate::records::{Field, Format, Reader, Role};
-use crate::run::chunk_cutter::AnyPiece;
+use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::Reading;
-use crate::run::pipeline::{Numbers, PooledBuffer, in_pieces, sources};
+use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 
@@ -155,13 +155,13 @@ pub fn write_records(
     // Chunks are small, because a row can be a hundred times as long as its line, and several chunks are in memory.
     let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 15));
     let mut numbers = Numbers::default();
-    let look = |input, piece| match piece {
-        AnyPiece::Lines(piece) => {
-            let numbers = numbers.of(input, &piece);
+    let look = |input, chunk| match chunk {
+        AnyChunk::Lines(chunk) => {
+            let numbers = numbers.of(input, &chunk);
             exec.judged(numbers.end - numbers.start);
-            (piece.into_bytes(), Some((input, Before::Lines(numbers.start))))
+            (chunk.into_bytes(), Some((input, Before::Lines(numbers.start))))
         }
-        AnyPiece::Records(piece) => (piece.bytes, Some((input, Before::Records(piece.reader)))),
+        AnyChunk::Records(chunk) => (chunk.bytes, Some((input, Before::Records(chunk.reader)))),
     };
     let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {
         let name = inputs[input as usize].name();
@@ -188,7 +188,7 @@ pub fn write_records(
     let (flow, failures) = with_workers(n_threads, |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref());
-        in_pieces(sources, (&workers, 2 * n_threads), look, &work, sink)
+        in_chunks(sources, (&workers, 2 * n_threads), look, &work, sink)
     });
     if let ControlFlow::Break(error) = flow {
         return Err(error);
@@ -205,7 +205,7 @@ enum Before {
     Records(Box<Reader>),
 }
 
-fn format_lines(bytes: &Bytes, first: u64, input: &str, records: &Records) -> String {
+fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) -> String {
     let start = bytes.offset;
     let bytes = bytes.get();
     let body = skip_byte_order_mark(bytes, start);
@@ -221,7 +221,7 @@ fn format_lines(bytes: &Bytes, first: u64, input: &str, records: &Records) -> St
 }
 
 fn format_fields(
-    bytes: &Bytes,
+    bytes: &ChunkBytes,
     mut reader: Box<Reader>,
     input: &str,
     records: &Records,

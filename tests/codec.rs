@@ -44,9 +44,9 @@ fn fixtures() -> impl Iterator<Item = (PathBuf, Codec)> {
     NAMES.into_iter().map(|(name, codec)| (folder().join(name), codec))
 }
 
-fn scan_with(path: &Path, threads: usize, piece: usize) -> Scanned {
+fn scan_with(path: &Path, threads: usize, chunk: usize) -> Scanned {
     let mut exec = ExecOptions::default();
-    (exec.threads, exec.shard_len) = (threads, piece);
+    (exec.threads, exec.shard_len) = (threads, chunk);
     scan_inputs(&list_inputs(&[path.to_owned()]), &scan::Options::default(), &exec)
 }
 

@@ -67,9 +67,9 @@ fn reports_are_as_expected() {
 #[test]
 fn lines_of_text_fit_any_width() {
     let strip = |text: &str| {
-        let pieces = text.split('\x1b').enumerate();
-        pieces
-            .map(|(n, piece)| if n == 0 { piece } else { piece.split_once('m').unwrap().1 })
+        let chunks = text.split('\x1b').enumerate();
+        chunks
+            .map(|(n, chunk)| if n == 0 { chunk } else { chunk.split_once('m').unwrap().1 })
             .collect::<String>()
     };
     for file in ["expected/samples", "expected/hostile"].into_iter().flat_map(files) {

@@ -113,7 +113,7 @@ fn records_are_counted_as_their_fields_one_by_one() {
                 let scanned = scanned(&bytes, format, &options(), &exec);
                 check(&name, &bytes, format, &scanned);
                 let tally = first.get_or_insert_with(|| scanned.tally.clone());
-                assert_eq!(&scanned.tally, tally, "{name} by {kernel} in pieces of {shard_len}");
+                assert_eq!(&scanned.tally, tally, "{name} by {kernel} in chunks of {shard_len}");
                 let ends = !matches!(format, Format::Warc | Format::Wat);
                 assert_eq!(scanned.failures.is_empty(), ends, "{name}");
             }

@@ -32,22 +32,22 @@ fn scan(kernel: KernelId, bytes: &[u8], grammar: Grammar) -> (Tally, PathCounts)
 
 /// The difference between the scans of `bytes`, if there is one.
 fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
-    let counts = crate::twin::count(bytes, grammar);
+    let counts = crate::scan_by_judge::count(bytes, grammar);
     let (portable, _) = scan(KernelId::Portable, bytes, grammar);
     for kernel in KernelId::available() {
         let (tally, path_counts) = scan(kernel, bytes, grammar);
-        let found = crate::twin::of(&tally);
+        let found = crate::scan_by_judge::of(&tally);
         if found != counts {
-            return Some(format!("{kernel}, judge\n{}", crate::twin::difference(&found, &counts)));
+            return Some(format!("{kernel}, judge\n{}", crate::scan_by_judge::difference(&found, &counts)));
         }
         if tally != portable {
             return Some(format!("{kernel}, portable\n{tally:?}\n{portable:?}"));
         }
         let judged = path_counts.bulk + path_counts.listed + path_counts.table;
-        if judged != crate::twin::judged(&counts) {
+        if judged != crate::scan_by_judge::judged(&counts) {
             return Some(format!(
                 "{kernel}: {path_counts:?} are {judged} lines of {}",
-                crate::twin::judged(&counts)
+                crate::scan_by_judge::judged(&counts)
             ));
         }
     }
@@ -126,7 +126,7 @@ fn corpora() {
         for file in fs::read_dir(folder).unwrap() {
             let path = file.unwrap().path();
             if path.ends_with("schemes_2000.txt") {
-                continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
+                continue; // `scan_by_judge` knows no bound on schemes; `schemes_are_bounded` looks at that.
             }
             n_files += 1;
             let bytes = fs::read(&path).unwrap();
@@ -506,7 +506,7 @@ fn buffers_of_several_chunks() {
         }
         let rest = text[rng.below(1000)..].iter().take(700 << 10);
         bytes.extend(rest);
-        check(&bytes, Grammar::ALL[rng.below(5)], &|| format!("pieces, {n}"));
+        check(&bytes, Grammar::ALL[rng.below(5)], &|| format!("chunks, {n}"));
         0
     });
 }
@@ -558,7 +558,10 @@ fn parts_by_different_kernels() {
         assert!(
             tally == whole,
             "number {n} of seed {seed}: {}",
-            crate::twin::difference(&crate::twin::of(&tally), &crate::twin::of(&whole))
+            crate::scan_by_judge::difference(
+                &crate::scan_by_judge::of(&tally),
+                &crate::scan_by_judge::of(&whole)
+            )
         );
         0
     });

@@ -65,7 +65,13 @@ fn used(source: &Source) -> Vec<(ModulePath, String)> {
         }
         // A group of imports may have several lines.
         let mut code = code.to_owned();
-        while code.contains("use ") && !code.contains(';') {
+        let is_import = |code: &str| {
+            matches!(
+                code.split_once("use ").map(|(before, _)| before.trim_end()),
+                Some("" | "pub" | "pub(crate)" | "pub(super)")
+            )
+        };
+        while is_import(&code) && !code.contains(';') {
             code.push_str(lines.next().unwrap().trim());
         }
         let own: ModulePath =

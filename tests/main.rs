@@ -10,7 +10,7 @@ mod reference;
 mod samples;
 mod support;
 #[allow(unreachable_pub)]
-mod twin;
+mod scan_by_judge;
 #[cfg(unix)]
 mod webdriver;
 

@@ -1,10 +1,10 @@
-//! The readers of record formats: samples compared with other programs, invariants on arbitrary bytes, and naive second
+//! The readers of record formats: samples compared with other programs, invariants on arbitrary bytes, and simple second
 //! implementations.
 //!
 //! `records/README.md` describes how the samples were made and which programs read them.
 
-#[path = "naive/records.rs"]
-mod naive;
+#[path = "second_readers.rs"]
+mod second_readers;
 
 use std::fmt::Write;
 use std::fs;
@@ -59,7 +59,7 @@ fn read(mut reader: Reader, bytes: &[u8]) -> (Found<'_>, Counts) {
 }
 
 /// Reads records in chunks, as the reader cuts them if `step` bytes arrive at a time.
-fn read_by_pieces(mut reader: Reader, bytes: &[u8], step: usize) -> (Found<'_>, Counts) {
+fn read_by_chunks(mut reader: Reader, bytes: &[u8], step: usize) -> (Found<'_>, Counts) {
     let (mut found, mut counts) = (Vec::new(), Counts::default());
     let (mut start, mut end) = (0, 0);
     while start < bytes.len() {
@@ -102,7 +102,7 @@ fn check_laws(format: Format, bytes: &[u8]) {
     lines.dedup();
     // Several records may begin in one line, so there may be fewer lines than records.
     assert!(lines.len() as u64 <= counts.read());
-    if let Some(records) = naive::count_records(format, bytes) {
+    if let Some(records) = second_readers::count_records(format, bytes) {
         assert_eq!(counts.records(), records, "{format}");
     }
     let mut before = 0;
@@ -125,11 +125,11 @@ fn check_laws(format: Format, bytes: &[u8]) {
             }
         }
     }
-    check_by_pieces(&Reader::new(format), bytes, &[1, 7, 64, 1000]);
+    check_by_chunks(&Reader::new(format), bytes, &[1, 7, 64, 1000]);
     for fields in FIELDS {
         let fields: Vec<_> = fields.iter().map(|field| field.parse().unwrap()).collect();
         if let Ok(reader) = Reader::with_fields(format, &fields) {
-            check_by_pieces(&reader, bytes, &[7, 100]);
+            check_by_chunks(&reader, bytes, &[7, 100]);
         }
     }
     check_by_twin(format, bytes, &found, &counts);
@@ -139,26 +139,26 @@ fn check_laws(format: Format, bytes: &[u8]) {
 const FIELDS: [&[&str]; 6] =
     [&["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];
 
-fn check_by_pieces(reader: &Reader, bytes: &[u8], steps: &[usize]) {
+fn check_by_chunks(reader: &Reader, bytes: &[u8], steps: &[usize]) {
     let whole = read(reader.clone(), bytes);
     for &step in steps {
-        let pieces = read_by_pieces(reader.clone(), bytes, step);
-        assert_eq!(pieces, whole, "{} by pieces of {step}", reader.format());
+        let chunks = read_by_chunks(reader.clone(), bytes, step);
+        assert_eq!(chunks, whole, "{} by chunks of {step}", reader.format());
     }
 }
 
 fn check_by_twin(format: Format, bytes: &[u8], found: &Found<'_>, counts: &Counts) {
-    let Some(expected) = naive::fields(format, bytes) else { return };
+    let Some(expected) = second_readers::fields(format, bytes) else { return };
     if counts.refused(BadCause::QuoteNotClosed) > 0 {
         return;
     }
     let field = |field: &Field<'_>| (field.role, field.bytes.to_vec());
     match expected {
-        naive::Twin::InOrder(expected) => {
+        second_readers::Expected::InOrder(expected) => {
             let found: Vec<_> = found.iter().flatten().map(field).collect();
             assert_eq!(found, expected, "{format}");
         }
-        naive::Twin::ByLine(expected) => {
+        second_readers::Expected::ByLine(expected) => {
             for (line, expected) in expected {
                 let of_line = found.iter().flatten().filter(|field| field.line == line);
                 assert_eq!(of_line.map(field).collect::<Vec<_>>(), expected, "{format} line {line}");

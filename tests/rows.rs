@@ -42,7 +42,7 @@ impl Desk {
     }
 
     fn inputs(&self, files: &[(&str, &[u8])]) -> Vec<Input> {
-        list_inputs(&files.iter().map(|(name, bytes)| self.put(name, bytes)).collect::<Vec<_>>())
+        list_inputs(files.iter().map(|(name, bytes)| self.put(name, bytes)).collect::<Vec<_>>())
     }
 }
 
@@ -98,7 +98,7 @@ fn there_is_a_row_for_each_field_in_order() {
         let refused: Vec<_> = reader.fields(&bytes).filter_map(Result::err).collect();
         for (threads, shard_len) in [(1, 16), (3, 300), (2, 5000), (2, 1 << 20)] {
             let (found, written) = rows(&inputs, &Reading::of(format), &exec(threads, shard_len));
-            assert_eq!(found, expected, "{name} in pieces of {shard_len}");
+            assert_eq!(found, expected, "{name} in chunks of {shard_len}");
             let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
             assert_eq!((records.format, &records.counts), (format, reader.counts()), "{name}");
             let first: Vec<_> = records.refused.values().flatten().copied().collect();
@@ -352,7 +352,7 @@ fn check_split(desk: &Desk, name: &str, bytes: &[u8], options: &Options, efforts
     let expected = naive_split(inputs[0].name(), bytes, options);
     for &(threads, shard_len) in efforts {
         let (found, split) = split(&inputs, options, &exec(threads, shard_len));
-        let context = format!("{name} {options:?} in pieces of {shard_len}");
+        let context = format!("{name} {options:?} in chunks of {shard_len}");
         assert_same(&found.accepted, &expected.accepted, &context);
         assert_same(&found.refused, &expected.refused, &context);
         assert_eq!(found.counts, expected.counts, "{context}");
@@ -460,13 +460,13 @@ proptest! {
     #[test]
     fn any_records_are_split_as_a_loop_does_it(
         (format, bytes) in proptest::sample::select(&TEXT_FORMATS[..]).prop_flat_map(|format| (Just(format), soup(format))),
-        piece in 16_usize..80,
+        chunk in 16_usize..80,
         blank in proptest::sample::select(&[Blank::Accepted, Blank::Refused, Blank::Dropped][..]),
         rows in any::<bool>(),
     ) {
         let form = if rows { Form::Tsv } else { Form::Lines };
         let options = options(format, form, blank, &[Grammar::Rfc3986]);
-        check_split(&Desk::new(), "in", &bytes, &options, &[(2, piece)]);
+        check_split(&Desk::new(), "in", &bytes, &options, &[(2, chunk)]);
     }
 }
 

@@ -1,7 +1,7 @@
-//! Scans compared with the naive one, merging as a monoid, and equal reports for files, pipes, threads, cuts and sizes.
+//! Scans compared with one by the reference, merging as a monoid, and equal reports for files, pipes, threads, cuts and sizes.
 
-#[path = "naive/mod.rs"]
-mod naive;
+#[path = "scan_by_reference/mod.rs"]
+mod scan_by_reference;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -80,14 +80,17 @@ fn scan_file(path: &Path, options: &scan::Options, exec: &ExecOptions) -> Tally 
 fn the_scan_counts_as_the_naive_twin() {
     for path in corpus_files() {
         if path.ends_with("schemes_2000.txt") {
-            continue; // The twin knows no bound on schemes; `schemes_are_bounded` looks at that.
+            continue; // `scan_by_reference` knows no bound on schemes; `schemes_are_bounded` looks at that.
         }
         let bytes = fs::read(&path).unwrap();
         // The reference is slow, so only the beginning of a long list is compared.
         let bytes = &bytes[..bytes.len().min(usize::try_from(amount(25_000, 150_000)).unwrap())];
         for grammar in [Grammar::Rfc3986, Grammar::Rfc1738] {
-            let (fast, slow) = (naive::of(&scan(bytes, &options(grammar))), naive::count(bytes, grammar));
-            assert!(fast == slow, "{}\n{}", path.display(), naive::difference(&fast, &slow));
+            let (fast, slow) = (
+                scan_by_reference::of(&scan(bytes, &options(grammar))),
+                scan_by_reference::count(bytes, grammar),
+            );
+            assert!(fast == slow, "{}\n{}", path.display(), scan_by_reference::difference(&fast, &slow));
         }
     }
 }
@@ -96,18 +99,18 @@ fn the_scan_counts_as_the_naive_twin() {
 fn optional_counts_are_right() {
     for path in corpus_files() {
         let bytes = fs::read(&path).unwrap();
-        let expected = crate::twin::count_on_demand(&bytes);
+        let expected = crate::scan_by_judge::count_on_demand(&bytes);
         for kernel in KernelId::available() {
             let mut tally = Tally::default();
             let place = Place { input: 0, offset: 0 };
             scan_into(&mut tally, kernel, &bytes, place, &everything(Grammar::Rfc3986));
-            let counted = crate::twin::on_demand(&tally);
+            let counted = crate::scan_by_judge::on_demand(&tally);
             assert!(counted == expected, "{} {kernel}\n{counted:?}\n{expected:?}", path.display());
             // Optional counts change no other count.
             let plain = scan(&bytes, &options(Grammar::Rfc3986));
             assert!(
-                crate::twin::of(&tally) == crate::twin::of(&plain)
-                    && crate::twin::on_demand(&plain) == crate::twin::OnDemand::default()
+                crate::scan_by_judge::of(&tally) == crate::scan_by_judge::of(&plain)
+                    && crate::scan_by_judge::on_demand(&plain) == crate::scan_by_judge::OnDemand::default()
             );
         }
     }
@@ -280,15 +283,15 @@ proptest! {
     #[test]
     fn random_corpora_count_as_the_naive_twin(bytes in corpus()) {
         for grammar in [Grammar::Rfc3986, Grammar::Draft1993] {
-            let (fast, slow) = (naive::of(&scan(&bytes, &options(grammar))), naive::count(&bytes, grammar));
-            prop_assert!(fast == slow, "{}", naive::difference(&fast, &slow));
+            let (fast, slow) = (scan_by_reference::of(&scan(&bytes, &options(grammar))), scan_by_reference::count(&bytes, grammar));
+            prop_assert!(fast == slow, "{}", scan_by_reference::difference(&fast, &slow));
         }
     }
 
     #[test]
     fn random_corpora_count_on_demand_as_the_twin(bytes in corpus()) {
         let tally = scan(&bytes, &everything(Grammar::Rfc3986));
-        prop_assert_eq!(crate::twin::on_demand(&tally), crate::twin::count_on_demand(&bytes));
+        prop_assert_eq!(crate::scan_by_judge::on_demand(&tally), crate::scan_by_judge::count_on_demand(&bytes));
     }
 
     #[test]

@@ -62,8 +62,8 @@ fn trimmed(line: &[u8]) -> &[u8] {
     line
 }
 
-/// A naive split: line by line, with the judge.
-fn naive(inputs: &[(&str, &[u8])], options: &Options) -> Parted {
+/// A simple split: line by line, with the judge.
+fn split_by_judge(inputs: &[(&str, &[u8])], options: &Options) -> Parted {
     let mut parted = Parted { accepted: Vec::new(), refused: Vec::new(), counts: [0; 3] };
     if options.header {
         let grammars = options.by.iter().map(Grammar::name);
@@ -157,7 +157,7 @@ fn corpora_are_split_as_the_naive_twin_does() {
         let share = usize::try_from(amount(3, 1)).unwrap();
         for (m, by) in (n..).zip(sets).filter(|(m, _)| m % share == 0) {
             let options = options(&by, BLANKS[m % 3], FORMS[m % 2]);
-            let expected = naive(&[(&name, &bytes)], &options);
+            let expected = split_by_judge(&[(&name, &bytes)], &options);
             for kernel in KernelId::available() {
                 for (threads, shard_len) in [(1, 1 << 20), (3, 4099)] {
                     let exec = exec(threads, shard_len, kernel);
@@ -211,7 +211,7 @@ fn random_inputs_are_split_as_the_naive_twin_does() {
         }
         let mut options = options(&set(rng.below(32)), BLANKS[rng.below(3)], FORMS[rng.below(2)]);
         options.header = options.form == Form::Tsv && rng.below(2) == 0;
-        let expected = naive(&named, &options);
+        let expected = split_by_judge(&named, &options);
         for kernel in KernelId::available() {
             let exec = exec(1 + rng.below(4), [16, 100, 4096, 1 << 20][rng.below(4)], kernel);
             let found = split(&paths.iter().map(PathBuf::as_path).collect::<Vec<_>>(), &options, &exec);
@@ -297,7 +297,7 @@ fn very_long_lines_pass_through() {
             for form in FORMS {
                 let options = options(&[Grammar::Rfc3986], Blank::Accepted, form);
                 let found = split(&[&path], &options, &exec(2, 1 << 20, kernel));
-                let expected = naive(&[(path.to_str().unwrap(), &bytes)], &options);
+                let expected = split_by_judge(&[(path.to_str().unwrap(), &bytes)], &options);
                 assert_eq!(found.difference(&expected), None, "{kernel} {form:?}");
             }
         }

@@ -5,8 +5,8 @@
 //! the third how far it is shifted. A short input thereby reaches every position of a block and every lane.
 #![no_main]
 
-#[path = "../../tests/twin/mod.rs"]
-mod twin;
+#[path = "../../tests/scan_by_judge/mod.rs"]
+mod scan_by_judge;
 
 use libfuzzer_sys::fuzz_target;
 use urlsift::run::KernelId;
@@ -31,15 +31,15 @@ fuzz_target!(|input: &[u8]| {
         (tally, path_counts.bulk + path_counts.listed + path_counts.table)
     };
     let (portable, judged) = scan(KernelId::Portable);
-    let counts = twin::count(&bytes, options.grammar);
-    let found = twin::of(&portable);
-    assert!(found == counts, "portable is not the judge\n{}", twin::difference(&found, &counts));
-    assert_eq!(judged, twin::judged(&counts));
+    let counts = scan_by_judge::count(&bytes, options.grammar);
+    let found = scan_by_judge::of(&portable);
+    assert!(found == counts, "portable is not the judge\n{}", scan_by_judge::difference(&found, &counts));
+    assert_eq!(judged, scan_by_judge::judged(&counts));
     for kernel in KernelId::available().skip(1) {
         let (tally, judged) = scan(kernel);
-        let found = twin::of(&tally);
-        assert!(found == counts, "{kernel} is not the judge\n{}", twin::difference(&found, &counts));
+        let found = scan_by_judge::of(&tally);
+        assert!(found == counts, "{kernel} is not the judge\n{}", scan_by_judge::difference(&found, &counts));
         assert!(tally == portable, "{kernel} is not portable");
-        assert_eq!(judged, twin::judged(&counts), "{kernel}");
+        assert_eq!(judged, scan_by_judge::judged(&counts), "{kernel}");
     }
 });

@@ -19,7 +19,7 @@ fuzz_target!(|input: &[u8]| {
     let _ = Format::detect(bytes);
     // Parquet has a separate reader.
     let Ok(mut reader) = Reader::with_fields(format, &fields) else { return };
-    let reader_of_pieces = reader.clone();
+    let reader_of_chunks = reader.clone();
     let whole: Vec<_> = reader.fields(bytes).collect();
     let counts = reader.counts();
     let refused = whole.iter().filter(|field| field.is_err()).count() as u64;
@@ -32,16 +32,16 @@ fuzz_target!(|input: &[u8]| {
             assert_eq!(&bytes[start..start + text.len()], text);
         }
     }
-    let (mut reader, mut pieces, mut of_pieces) = (reader_of_pieces, Vec::new(), Counts::default());
+    let (mut reader, mut chunks, mut of_chunks) = (reader_of_chunks, Vec::new(), Counts::default());
     let (mut start, mut end) = (0, 0);
     while start < bytes.len() {
         end = bytes.len().min(end + 1 + usize::from(step));
         let mut copy = reader.clone();
         let len = reader.cut(&bytes[start..end], end == bytes.len());
         assert!(end < bytes.len() || len == end - start, "at the end it is all of them");
-        pieces.extend(copy.fields(&bytes[start..start + len]));
-        of_pieces = of_pieces.merge(copy.counts());
+        chunks.extend(copy.fields(&bytes[start..start + len]));
+        of_chunks = of_chunks.merge(copy.counts());
         start += len;
     }
-    assert_eq!((pieces, &of_pieces), (whole, counts));
+    assert_eq!((chunks, &of_chunks), (whole, counts));
 });

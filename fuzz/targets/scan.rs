@@ -4,8 +4,8 @@
 //! The first byte chooses the grammar whose refusals are explained, the next four where to cut.
 #![no_main]
 
-#[path = "../../tests/twin/mod.rs"]
-mod twin;
+#[path = "../../tests/scan_by_judge/mod.rs"]
+mod scan_by_judge;
 
 use libfuzzer_sys::fuzz_target;
 use urlsift::run::KernelId;
@@ -41,7 +41,7 @@ fuzz_target!(|input: &[u8]| {
         scan_into(into, kernel, &part, place, &options);
         others = others.merge(tally);
     }
-    let found = twin::of(&whole.merge(others));
-    let counts = twin::count(bytes, options.grammar);
-    assert!(found == counts, "{}", twin::difference(&found, &counts));
+    let found = scan_by_judge::of(&whole.merge(others));
+    let counts = scan_by_judge::count(bytes, options.grammar);
+    assert!(found == counts, "{}", scan_by_judge::difference(&found, &counts));
 });

@@ -253,7 +253,7 @@ pub(crate) struct Ends<W> {
     /// Bytes that may have an advisory.
     pub(crate) noteworthy: W,
     /// Bytes that make their line a table line.
-    pub(crate) hard: W,
+    pub(crate) table: W,
     /// Bytes for which all grammars refuse the line.
     pub(crate) violation: W,
 }
@@ -315,7 +315,7 @@ impl<W: Word> Reaches<W> {
 /// Bytes that decide what becomes of their line. Each part of a step adds to them.
 struct Marks<W> {
     /// The line is a table line.
-    hard: W,
+    table: W,
     /// The line needs a closer look.
     attend: W,
     /// All grammars refuse the line.
@@ -329,10 +329,10 @@ struct Marks<W> {
 impl<W: Word> Marks<W> {
     /// Adds what [`Reaches::behind_authority`] finds.
     #[inline(always)]
-    fn add_behind_authority(&mut self, (refused_both, refused_by_draft, hard): (W, W, W)) {
+    fn add_behind_authority(&mut self, (refused_both, refused_by_draft, table): (W, W, W)) {
         self.refused_both = self.refused_both | refused_both;
         self.refused_by_draft = self.refused_by_draft | refused_by_draft;
-        self.hard = self.hard | hard;
+        self.table = self.table | table;
     }
 }
 
@@ -348,7 +348,7 @@ fn crs<W: Word>(
 ) -> W {
     let mut flow = Flow::new(&mut carried.slots);
     let behind_cr = flow.moved(c.cr());
-    marks.hard = marks.hard | (behind_cr & !end) | (start & c.cr());
+    marks.table = marks.table | (behind_cr & !end) | (start & c.cr());
     debug_assert_eq!(flow.at, CR_SLOTS);
     carried.look();
     behind_cr
@@ -390,7 +390,8 @@ fn relative<W: Word>(
     let relative = flow.sum(segment, !newline) & newline;
     let segment_end = flow.behind(segment, !(c.delimiter() | newline));
     let second_slash = flow.moved(start & c.slash());
-    marks.hard = marks.hard | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
+    marks.table =
+        marks.table | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
     debug_assert_eq!(flow.at, RELATIVE_SLOTS);
     carried.look();
     relative
@@ -422,13 +423,13 @@ fn hosts<W: Word>(
     let behind_scheme = flow.moved(scheme_end);
     let second_slash = flow.moved(behind_scheme & c.slash());
     let authority = flow.moved(second_slash & c.slash());
-    marks.hard = marks.hard | ((behind_scheme | second_slash) & !c.slash());
-    marks.hard = marks.hard | (authority & !c.host() & !(reaches.file & c.slash()));
+    marks.table = marks.table | ((behind_scheme | second_slash) & !c.slash());
+    marks.table = marks.table | (authority & !c.host() & !(reaches.file & c.slash()));
     let host_sum = flow.sum(authority, c.host());
     let host_end = host_sum & !c.host();
     let in_host = c.host() & !host_sum;
     let port_colon = host_end & c.colon();
-    marks.hard = marks.hard | (host_end & !(c.delimiter() | end)) | (port_colon & reaches.file);
+    marks.table = marks.table | (host_end & !(c.delimiter() | end)) | (port_colon & reaches.file);
 
     // RFC 1738 hosts: each label begins and ends with a letter or digit, and the last label begins with a letter. If it
     // begins with a digit, the host is an address or wrong.
@@ -438,7 +439,7 @@ fn hosts<W: Word>(
     let behind_dot = flow.moved(dots);
     let bad_label = (behind_mark & (dots | host_end)) | (label_marks & (authority | behind_dot));
     let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
-    marks.hard = marks.hard | (digit_label_end & host_end & reaches.own_rule());
+    marks.table = marks.table | (digit_label_end & host_end & reaches.own_rule());
     Hosts { authority, host_end, port_colon, bad_label }
 }
 
@@ -468,7 +469,7 @@ fn ports<W: Word>(
     let port_end = flow.behind(port, c.digit());
     marks.refused_both = marks.refused_both | (empty_port & reaches.own_rule());
     marks.refused_by_draft = marks.refused_by_draft | empty_port;
-    marks.hard = marks.hard | (port_end & !((c.delimiter() & !c.colon()) | end));
+    marks.table = marks.table | (port_end & !((c.delimiter() & !c.colon()) | end));
     marks.add_behind_authority(reaches.behind_authority(port_end, c));
     // Four digits or more, the first of them at least "2": not a default port of http or https, and not reserved.
     let second = flow.moved(port & c.digit() & !c.zero_one());
@@ -529,8 +530,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let Beginnings { newline, start, first_other, segment, f } = beginnings;
     let end = if OTHER { c.end() } else { newline };
     // Illegal bytes are needed last. If they were computed there, their inputs would be spilled until then.
-    let (hard, violation) = (c.odd(), c.illegal().made());
-    let mut marks = Marks { hard, attend: zero, violation, refused_both: zero, refused_by_draft: zero };
+    let (table, violation) = (c.odd(), c.illegal().made());
+    let mut marks = Marks { table, attend: zero, violation, refused_both: zero, refused_by_draft: zero };
 
     let mut behind_cr = zero;
     if OTHER && carried.cr.alive | c.cr().any() {
@@ -554,7 +555,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let (http, in_http) = flow.line_end_and_reach(http_end, newline);
     let reaches = Reaches { http: in_http, ftp: in_ftp, file: in_file };
 
-    marks.hard = marks.hard | (start & c.colon());
+    marks.table = marks.table | (start & c.colon());
     let mut no_scheme = zero;
     if OTHER && carried.relative.alive | segment.any() {
         no_scheme = relative(c, beginnings, &mut carried.relative, &mut marks);
@@ -579,7 +580,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         | mark_in_search
         | (authority & !c.alpha())
         | (c.question() & in_ftp);
-    marks.hard = marks.hard | (c.semicolon() & (in_ftp | in_file));
+    marks.table = marks.table | (c.semicolon() & (in_ftp | in_file));
     marks.add_behind_authority(reaches.behind_authority(host_end & !c.colon(), c));
 
     let mut port = Ports { port: zero, other: zero, reserved: zero };
@@ -601,8 +602,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let refused_1738 = flow.line_end(marks.refused_both, newline);
     let refused_draft = flow.line_end(marks.refused_by_draft, newline);
     // The table judges lines that break the fixed order: RFC 1738 refuses them, but the draft does not.
-    marks.hard = marks.hard | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
-    let listed = flow.line_end(marks.hard | marks.attend | marks.violation, newline);
+    marks.table = marks.table | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
+    let listed = flow.line_end(marks.table | marks.attend | marks.violation, newline);
     // In lines of ftp and file and in relative references, these need a closer look.
     let listed = listed | ((delimiter | port.other) & (ftp | file | no_scheme));
     debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
@@ -623,7 +624,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         port: port.other,
         reserved_port: port.reserved,
         noteworthy,
-        hard: marks.hard,
+        table: marks.table,
         violation: marks.violation,
     }
 }

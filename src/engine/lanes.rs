@@ -64,13 +64,13 @@ enum Counter {
 struct Step {
     newline: [u64; LANES],
     noteworthy: [u64; LANES],
-    hard: [u64; LANES],
+    table: [u64; LANES],
     violation: [u64; LANES],
 }
 
 impl Step {
     const NONE: Self =
-        Self { newline: [0; LANES], noteworthy: [0; LANES], hard: [0; LANES], violation: [0; LANES] };
+        Self { newline: [0; LANES], noteworthy: [0; LANES], table: [0; LANES], violation: [0; LANES] };
 }
 
 /// A step with the end of a listed line.
@@ -113,7 +113,7 @@ pub(crate) struct ListedLine {
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Known {
     /// Nothing: it is a table line.
-    Hard,
+    TableLine,
     /// The verdict, if [`decides`] holds for the scheme. If the line has no scheme, RFC 1738 and the draft refuse it
     /// too.
     Verdict(Verdict),
@@ -124,12 +124,12 @@ pub(crate) enum Known {
     Refused,
 }
 
-/// What the streams find in the lanes of a chunk. The memory is reused for the next chunk.
+/// What the streams find in the lanes of a segment. The memory is reused for the next segment.
 #[derive(Default)]
 pub(crate) struct Findings {
     fields: [u64; FIELDS],
     steps: Vec<Step>,
-    /// How many of `steps` belong to this chunk.
+    /// How many of `steps` belong to this segment.
     n_steps: usize,
     /// The steps of the last stripe that have the end of a listed line.
     listed: Vec<Listed>,
@@ -213,13 +213,13 @@ impl Findings {
         let mut at = listed.step;
         let mut part = u64::MAX >> (BLOCK - 1 - bit);
         let mut before = self.steps[at].newline[lane] & (part >> 1);
-        let (mut hard, mut violation) = (0, 0);
+        let (mut table, mut violation) = (0, 0);
         let start = loop {
             let step = &self.steps[at];
             let behind = before.leading_zeros();
             // Only the bytes after the previous LF.
             part &= !u64::MAX.checked_shr(behind).unwrap_or(0);
-            hard |= step.hard[lane] & part;
+            table |= step.table[lane] & part;
             violation |= step.violation[lane] & part;
             if before != 0 {
                 break at * BLOCK + BLOCK - behind as usize;
@@ -231,8 +231,8 @@ impl Findings {
             part = u64::MAX;
             before = self.steps[at].newline[lane];
         };
-        let known = if hard != 0 {
-            if violation == 0 { Known::Hard } else { Known::Refused }
+        let known = if table != 0 {
+            if violation == 0 { Known::TableLine } else { Known::Refused }
         } else if violation != 0
             && let Some(at) = self.first(lane, start..=end, |step| &step.violation)
         {
@@ -563,7 +563,7 @@ fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed)
     let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
     newline.store(&mut step.newline);
     ends.noteworthy.store(&mut step.noteworthy);
-    ends.hard.store(&mut step.hard);
+    ends.table.store(&mut step.table);
     ends.violation.store(&mut step.violation);
     listed.store(&mut entry.lines);
     (refused_draft | !(ends.http | ends.ftp)).store(&mut entry.refused_draft);

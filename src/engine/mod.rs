@@ -1,7 +1,7 @@
 //! Passes whole lines to a [`LineSink`], most of them counted in bulk. This is the only hot loop.
 //!
 //! With vector instructions, bit streams decide the verdicts of many lines at once (`bitstreams`, `lanes`). Without
-//! them, the table scan walks several lanes side by side (`table_scan`). It also takes the chunks that follow one with
+//! them, the table scan walks several lanes side by side (`table_scan`). It also takes the segments that follow one with
 //! many table lines, because it is faster there.
 //!
 //! Terms of this folder:
@@ -26,7 +26,7 @@ use memchr::{memchr, memchr_iter};
 
 use crate::engine::lanes::{Findings, Known, LaneReader, List, ListedLine, STRIPE_LEN, decides};
 use crate::engine::line_table::{Fact, OUTCOMES, Outcome};
-use crate::engine::table_scan::{Ended, each_outcome, outcomes, walk};
+use crate::engine::table_scan::{Ended, each_outcome, outcomes, scan_lanes};
 use crate::example::Line;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::scheme::{Scheme, Schemes};
@@ -43,7 +43,7 @@ pub(crate) trait LineSink {
     /// What the sink needs of the lines from `place` on.
     fn needs(&self, place: Place) -> Needs;
 
-    /// Takes the lines of a chunk that are counted in bulk: the counters, and the number of lines by scheme and verdict.
+    /// Takes the lines of a segment that are counted in bulk: the counters, and the number of lines by scheme and verdict.
     /// The scheme is its place among the known schemes, or `None` for lines without a scheme.
     fn bulk(&mut self, bulk: &Bulk, plain: impl Iterator<Item = (Option<usize>, Verdict, u64)>);
 
@@ -53,8 +53,8 @@ pub(crate) trait LineSink {
     /// Searches whole lines for the examples of [`Needs::examples`]. Returns whether any are still missing.
     ///
     /// All of these lines have reached the sink, some of them counted in bulk, and `before` lines precede them in their
-    /// run. Calls for the same chunk come in the order of the lines. Without `before`, the lines are the first of a
-    /// chunk, and none of them has reached the sink.
+    /// run. Calls for the same segment come in the order of the lines. Without `before`, the lines are the first of a
+    /// segment, and none of them has reached the sink.
     fn search(&mut self, _lines: &[u8], _place: Place, _before: Option<&dyn Fn() -> u64>) -> bool {
         false
     }
@@ -109,7 +109,7 @@ pub(crate) enum Judged<'a> {
     Outcome(u8),
 }
 
-/// Counters of a chunk. Except for `cr`, they leave out lines that are passed on one by one.
+/// Counters of a segment. Except for `cr`, they leave out lines that are passed on one by one.
 #[derive(Default)]
 pub(crate) struct Bulk {
     /// Blank lines.
@@ -150,30 +150,30 @@ impl PathCounts {
 
 /// How many lanes the table scan walks side by side. A walk mostly waits for its table entry, and the other walks hide
 /// that latency.
-const WALKS: usize = 6;
+const TABLE_LANES: usize = 6;
 
-/// How many chunks the table scan takes after a chunk with more than a third table lines. It is faster on such chunks.
-pub(crate) const WALKS_INSTEAD: usize = 7;
+/// How many segments the table scan takes after a segment with more than a third table lines. It is faster on such segments.
+pub(crate) const TABLE_SEGMENTS: usize = 7;
 
-/// How many bytes at the start of a chunk are searched for missing examples before the table scan.
+/// How many bytes at the start of a segment are searched for missing examples before the table scan.
 const BEGINNING: usize = 2048;
 
 /// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
 /// latency.
-const HARD_AT_ONCE: usize = 4;
+const TABLE_LINES_AT_ONCE: usize = 4;
 /// How many table lines are collected before they are walked. With fewer, more of them are walked alone. With many
 /// more, their bytes have left the cache.
-const MANY_HARD: usize = 32;
+const MANY_TABLE_LINES: usize = 32;
 
-/// The length of a chunk for the bit streams in bytes, about. Larger chunks spend less time on the starts and ends of
-/// lanes. Smaller chunks need less memory for the masks of their steps: at this size, a few hundred kilobytes.
-pub(crate) const PIECE: usize = 512 << 10;
+/// The length of a segment for the bit streams in bytes, about. Larger segments spend less time on the starts and ends of
+/// lanes. Smaller segments need less memory for the masks of their steps: at this size, a few hundred kilobytes.
+pub(crate) const SEGMENT_LEN: usize = 512 << 10;
 
 thread_local! {
-    /// The memory that a thread reuses for all its chunks.
+    /// The memory that a thread reuses for all its segments.
     static FINDINGS: Cell<Findings> = Cell::default();
-    /// How many more chunks this thread passes to the table scan.
-    static WALKS_LEFT: Cell<usize> = const { Cell::new(0) };
+    /// How many more segments this thread passes to the table scan.
+    static TABLE_SEGMENTS_LEFT: Cell<usize> = const { Cell::new(0) };
 }
 
 /// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
@@ -192,7 +192,7 @@ pub(crate) fn scan_lines(
     let mut engine = Engine { sink, schemes: Schemes::default(), path_counts: PathCounts::default() };
     let missing = "the kernel is available";
     match kernel {
-        KernelId::Portable => engine.walk_all(body, place),
+        KernelId::Portable => engine.scan_by_table(body, place),
         #[cfg(target_arch = "x86_64")]
         KernelId::Avx2 => engine.stream_all(Avx2::detect().expect(missing), body, place),
         #[cfg(target_arch = "x86_64")]
@@ -221,27 +221,27 @@ impl<S: LineSink> Engine<'_, S> {
         while !rest.is_empty() {
             let offset = place.offset + (body.len() - unended.len() - rest.len()) as u64;
             let at = Place { offset, ..place };
-            let some = &rest[..rest.len().min(PIECE)];
+            let some = &rest[..rest.len().min(SEGMENT_LEN)];
             let end = last_end(some);
-            let (piece, behind) =
+            let (segment, behind) =
                 rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
             if end.is_none() {
-                // The line does not fit a chunk. With bit streams, the masks of its steps would take four times its
+                // The line does not fit a segment. With bit streams, the masks of its steps would take four times its
                 // length.
                 lines += 1;
-                self.one(piece, at, lines);
-            } else if WALKS_LEFT.get() > 0 {
-                WALKS_LEFT.set(WALKS_LEFT.get() - 1);
+                self.one(segment, at, lines);
+            } else if TABLE_SEGMENTS_LEFT.get() > 0 {
+                TABLE_SEGMENTS_LEFT.set(TABLE_SEGMENTS_LEFT.get() - 1);
                 self.sink.cover(Extent { input: place.input, start: from, end: offset, lines });
-                self.walk_all(piece, at);
-                (from, lines) = (offset + piece.len() as u64, 0);
+                self.scan_by_table(segment, at);
+                (from, lines) = (offset + segment.len() as u64, 0);
             } else {
-                let hard_before = self.path_counts.table;
-                let more = self.stream(kernel, &mut findings, &Piece::new(piece, K::LANES, at, lines));
+                let table_lines_before = self.path_counts.table;
+                let more = self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
                 lines += more;
-                // A short chunk predicts little about the next ones.
-                if piece.len() > PIECE / 4 && self.path_counts.table - hard_before > more / 3 {
-                    WALKS_LEFT.set(WALKS_INSTEAD);
+                // A short segment predicts little about the next ones.
+                if segment.len() > SEGMENT_LEN / 4 && self.path_counts.table - table_lines_before > more / 3 {
+                    TABLE_SEGMENTS_LEFT.set(TABLE_SEGMENTS);
                 }
             }
             rest = behind;
@@ -256,12 +256,12 @@ impl<S: LineSink> Engine<'_, S> {
         self.sink.cover(Extent { input: place.input, start: from, end, lines });
     }
 
-    /// Passes on all lines of a chunk. Returns how many lines it has.
-    fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, piece: &Piece<'_>) -> u64 {
-        let needs = self.sink.needs(piece.place);
-        let mut reader = LaneReader::new(kernel, &piece.lanes, needs.list, findings);
+    /// Passes on all lines of a segment. Returns how many lines it has.
+    fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment: &Segment<'_>) -> u64 {
+        let needs = self.sink.needs(segment.place);
+        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, findings);
         let mut lines_of_all = 0;
-        let mut hard = Vec::new();
+        let mut table_lines = Vec::new();
         // The stripes with lines that were counted in bulk and have a verdict without examples.
         let lacking = needs.examples & Findings::plain_verdicts();
         let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
@@ -269,14 +269,14 @@ impl<S: LineSink> Engine<'_, S> {
             findings.each_listed(|listed| {
                 lines_of_all += 1;
                 match listed.known {
-                    Known::Hard => hard.push(listed),
-                    Known::Verdict(verdict) => self.known(findings, piece, &listed, verdict),
-                    Known::Bad(at) => self.bad(findings, piece, &listed, Some(at - listed.start)),
-                    Known::Refused => self.bad(findings, piece, &listed, None),
+                    Known::TableLine => table_lines.push(listed),
+                    Known::Verdict(verdict) => self.known(findings, segment, &listed, verdict),
+                    Known::Bad(at) => self.bad(findings, segment, &listed, Some(at - listed.start)),
+                    Known::Refused => self.bad(findings, segment, &listed, None),
                 }
             });
-            if hard.len() >= MANY_HARD {
-                self.walk_hard(findings, piece, hard.drain(..));
+            if table_lines.len() >= MANY_TABLE_LINES {
+                self.judge_table_lines(findings, segment, table_lines.drain(..));
             }
             if lacking != 0 {
                 let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
@@ -288,7 +288,7 @@ impl<S: LineSink> Engine<'_, S> {
             }
             n_stripes += 1;
         }
-        self.walk_hard(findings, piece, hard.drain(..));
+        self.judge_table_lines(findings, segment, table_lines.drain(..));
         let bulk = Bulk {
             blank: findings.blank(),
             cr: findings.cr(),
@@ -298,51 +298,57 @@ impl<S: LineSink> Engine<'_, S> {
         };
         lines_of_all += bulk.blank + self.bulk(&bulk, findings.plain());
         if !stripes.is_empty() {
-            self.look_for_lacked(findings, piece, K::LANES, &stripes);
+            self.look_for_lacked(findings, segment, K::LANES, &stripes);
         }
         if needs.again {
-            let lanes = piece.starts.iter().enumerate().take(K::LANES);
+            let lanes = segment.starts.iter().enumerate().take(K::LANES);
             let ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
-            self.sink.again(piece.bytes, piece.place, piece.before, ends);
+            self.sink.again(segment.bytes, segment.place, segment.before, ends);
         }
         lines_of_all
     }
 
     /// Passes on a listed line that no grammar accepts.
     #[inline]
-    fn bad(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, at: Option<usize>) {
-        let number = || piece.number(findings, listed);
+    fn bad(&mut self, findings: &Findings, segment: &Segment<'_>, listed: &ListedLine, at: Option<usize>) {
+        let number = || segment.number(findings, listed);
         self.path_counts.listed += 1;
-        self.sink.line(&piece.entry(listed, &number), piece.line(listed), Judged::Bad(at));
+        self.sink.line(&segment.entry(listed, &number), segment.line(listed), Judged::Bad(at));
     }
 
-    /// Judges table lines of a chunk by the table, and passes them on.
-    fn walk_hard(
+    /// Judges table lines of a segment by the table, and passes them on.
+    fn judge_table_lines(
         &mut self,
         findings: &Findings,
-        piece: &Piece<'_>,
+        segment: &Segment<'_>,
         listed: impl Iterator<Item = ListedLine>,
     ) {
-        let lines = listed.map(|listed| (listed, piece.line(&listed)));
-        each_outcome::<HARD_AT_ONCE, _>(lines, |listed, outcome| {
-            let number = || piece.number(findings, &listed);
-            self.hard(&piece.entry(&listed, &number), piece.line(&listed), outcome);
+        let lines = listed.map(|listed| (listed, segment.line(&listed)));
+        each_outcome::<TABLE_LINES_AT_ONCE, _>(lines, |listed, outcome| {
+            let number = || segment.number(findings, &listed);
+            self.table_outcome(&segment.entry(&listed, &number), segment.line(&listed), outcome);
         });
     }
 
     /// Has the sink search some stripes for missing examples. These stripes have lines of the missing verdicts that
     /// were counted in bulk.
     #[cold]
-    fn look_for_lacked(&mut self, findings: &Findings, piece: &Piece<'_>, n_lanes: usize, stripes: &[usize]) {
+    fn look_for_lacked(
+        &mut self,
+        findings: &Findings,
+        segment: &Segment<'_>,
+        n_lanes: usize,
+        stripes: &[usize],
+    ) {
         for lane in 0..n_lanes {
-            let bytes = piece.lanes[lane];
+            let bytes = segment.lanes[lane];
             // The end of the last line that ends before `stripe`.
             let end_before =
                 |stripe: usize| last_end(&bytes[..bytes.len().min(stripe * STRIPE_LEN)]).unwrap_or(0);
             for &stripe in stripes {
                 let (start, end) = (end_before(stripe), end_before(stripe + 1));
-                let before = || piece.lines_before(findings, lane, start);
-                if !self.sink.search(&bytes[start..end], piece.place_of(lane, start), Some(&before)) {
+                let before = || segment.lines_before(findings, lane, start);
+                if !self.sink.search(&bytes[start..end], segment.place_of(lane, start), Some(&before)) {
                     return;
                 }
             }
@@ -352,16 +358,16 @@ impl<S: LineSink> Engine<'_, S> {
     /// Passes on a listed line with its verdict from the bit streams. If that verdict does not hold for its scheme, the
     /// table judges it.
     #[inline]
-    fn known(&mut self, findings: &Findings, piece: &Piece<'_>, listed: &ListedLine, verdict: Verdict) {
-        let number = || piece.number(findings, listed);
-        let (entry, line) = (piece.entry(listed, &number), piece.line(listed));
+    fn known(&mut self, findings: &Findings, segment: &Segment<'_>, listed: &ListedLine, verdict: Verdict) {
+        let number = || segment.number(findings, listed);
+        let (entry, line) = (segment.entry(listed, &number), segment.line(listed));
         if line.is_empty() {
             return self.sink.line(&entry, line, Judged::Blank);
         }
         let scheme = self.schemes.of(line);
         if !decides(scheme.known, scheme.name) {
             let [outcome] = outcomes([line]);
-            return self.hard(&entry, line, outcome);
+            return self.table_outcome(&entry, line, outcome);
         }
         self.path_counts.listed += 1;
         // RFC 1738 and the draft have no lines without a scheme.
@@ -379,16 +385,17 @@ impl<S: LineSink> Engine<'_, S> {
     }
 
     /// Passes on all lines of `body`, which begins at `place`, by the table scan.
-    fn walk_all(&mut self, body: &[u8], place: Place) {
+    fn scan_by_table(&mut self, body: &[u8], place: Place) {
         let mut offset = place.offset;
-        let pieces = cut::<WALKS>(body, WALKS);
-        let places = pieces.map(|piece| {
+        let segments = cut::<TABLE_LANES>(body, TABLE_LANES);
+        let places = segments.map(|segment| {
             let at = Place { offset, ..place };
-            offset += piece.len() as u64;
+            offset += segment.len() as u64;
             at
         });
         // Frequent verdicts get their examples at the start, so that the lines after it can be counted in bulk.
-        let beginning = &pieces[0][..last_end(&pieces[0][..pieces[0].len().min(BEGINNING)]).unwrap_or(0)];
+        let beginning =
+            &segments[0][..last_end(&segments[0][..segments[0].len().min(BEGINNING)]).unwrap_or(0)];
         if self.sink.needs(place).examples != 0 {
             self.sink.search(beginning, place, None);
         }
@@ -401,7 +408,7 @@ impl<S: LineSink> Engine<'_, S> {
             *in_bulk = needs.in_bulk(outcome);
         }
         let mut cr = 0;
-        let lines = walk(pieces, |lane, Ended { number, start, end, cr: ends_in_cr, outcome }| {
+        let lines = scan_lanes(segments, |lane, Ended { number, start, end, cr: ends_in_cr, outcome }| {
             cr += u64::from(ends_in_cr);
             let is_blank = end == start;
             if !is_blank && in_bulk[usize::from(outcome)] {
@@ -409,7 +416,7 @@ impl<S: LineSink> Engine<'_, S> {
                 return;
             }
             let place = Place { offset: places[lane].offset + start as u64, ..place };
-            self.walked(&pieces[lane][start..end], place, number, outcome);
+            self.table_line(&segments[lane][start..end], place, number, outcome);
         });
         let plain = OUTCOMES.iter().zip(counts).filter_map(|(outcome, lines)| match outcome.fact {
             Fact::Plain(known, _) => Some((known, outcome.verdict, lines)),
@@ -417,11 +424,11 @@ impl<S: LineSink> Engine<'_, S> {
         });
         self.bulk(&Bulk { cr, ..Bulk::default() }, plain);
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
-        for ((piece, at), lines) in pieces.into_iter().zip(places).zip(lines) {
+        for ((segment, at), lines) in segments.into_iter().zip(places).zip(lines) {
             if needs.again {
-                self.sink.again(piece, at, 0, memchr_iter(b'\n', piece));
+                self.sink.again(segment, at, 0, memchr_iter(b'\n', segment));
             }
-            let end = at.offset + piece.len() as u64;
+            let end = at.offset + segment.len() as u64;
             self.sink.cover(Extent { input: place.input, start: at.offset, end, lines });
         }
     }
@@ -429,7 +436,7 @@ impl<S: LineSink> Engine<'_, S> {
     /// Passes on a line of the table scan that is not counted in bulk. It is not inlined, so that the code for each
     /// line end stays small enough to be inlined.
     #[inline(never)]
-    fn walked(&mut self, line: &[u8], place: Place, number: u64, outcome: u8) {
+    fn table_line(&mut self, line: &[u8], place: Place, number: u64, outcome: u8) {
         let number = || number;
         self.path_counts.listed += self.outcome(&Line::whole(place, &number, line), line, outcome);
     }
@@ -439,14 +446,14 @@ impl<S: LineSink> Engine<'_, S> {
         let (line, cr) = trim_terminator(bytes);
         self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() }, iter::empty());
         let [outcome] = outcomes([line]);
-        self.hard(&Line::whole(place, &|| number, line), line, outcome);
+        self.table_outcome(&Line::whole(place, &|| number, line), line, outcome);
         if self.sink.needs(place).again {
             self.sink.again(bytes, place, number - 1, memchr_iter(b'\n', bytes));
         }
     }
 
     /// Passes on a line that was judged alone, with the number of its outcome.
-    fn hard(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
+    fn table_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
         self.path_counts.table += self.outcome(entry, line, outcome);
     }
 
@@ -458,7 +465,7 @@ impl<S: LineSink> Engine<'_, S> {
         u64::from(!line.is_empty())
     }
 
-    /// Passes on the lines of a chunk that are counted in bulk. Returns how many judged lines these are.
+    /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
     fn bulk(
         &mut self,
         bulk: &Bulk,
@@ -471,21 +478,21 @@ impl<S: LineSink> Engine<'_, S> {
     }
 }
 
-/// A chunk of whole lines for the bit streams.
-struct Piece<'a> {
+/// A segment of whole lines for the bit streams.
+struct Segment<'a> {
     bytes: &'a [u8],
     place: Place,
-    /// How many lines of the run precede the chunk.
+    /// How many lines of the run precede the segment.
     before: u64,
     lanes: [&'a [u8]; LANES],
-    /// The offset in the chunk at which each lane begins.
+    /// The offset in the segment at which each lane begins.
     starts: [usize; LANES],
-    /// How many lanes have been counted, and how many lines of the chunk precede each of these and the next.
+    /// How many lanes have been counted, and how many lines of the segment precede each of these and the next.
     counted: Cell<(usize, [u64; LANES])>,
 }
 
-impl<'a> Piece<'a> {
-    /// Cuts a chunk into `n_lanes` lanes of whole lines. `before` lines precede it in its run.
+impl<'a> Segment<'a> {
+    /// Cuts a segment into `n_lanes` lanes of whole lines. `before` lines precede it in its run.
     fn new(bytes: &'a [u8], n_lanes: usize, place: Place, before: u64) -> Self {
         let lanes: [&[u8]; LANES] = cut(bytes, n_lanes);
         let mut starts = [0; LANES];

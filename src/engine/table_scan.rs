@@ -140,15 +140,15 @@ const UNROLL: usize = 4;
 ///
 /// A line ends in LF with all CRs directly before it. The last line may lack the LF.
 #[inline(always)]
-pub(crate) fn walk<const N: usize>(lanes: [&[u8]; N], line: impl FnMut(usize, Ended)) -> [u64; N] {
+pub(crate) fn scan_lanes<const N: usize>(lanes: [&[u8]; N], line: impl FnMut(usize, Ended)) -> [u64; N] {
     match LineTable::for_bytes(lanes.iter().map(|lane| lane.len()).sum()) {
-        Some(table) => walk_by_pairs(table, lanes, line),
-        None => walk_by_bytes(lanes, line),
+        Some(table) => scan_by_pairs(table, lanes, line),
+        None => scan_by_bytes(lanes, line),
     }
 }
 
-/// Does what [`walk`] does, byte by byte and lane after lane.
-fn walk_by_bytes<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, Ended)) -> [u64; N] {
+/// Does what [`scan_lanes`] does, byte by byte and lane after lane.
+fn scan_by_bytes<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, Ended)) -> [u64; N] {
     let mut n = 0;
     lanes.map(|lane| {
         let (mut number, mut start) = (0, 0);
@@ -163,9 +163,9 @@ fn walk_by_bytes<const N: usize>(lanes: [&[u8]; N], mut line: impl FnMut(usize, 
     })
 }
 
-/// Does what [`walk`] does, by the table.
+/// Does what [`scan_lanes`] does, by the table.
 #[inline(always)]
-fn walk_by_pairs<const N: usize>(
+fn scan_by_pairs<const N: usize>(
     table: &LineTable,
     lanes: [&[u8]; N],
     mut line: impl FnMut(usize, Ended),
@@ -178,7 +178,7 @@ fn walk_by_pairs<const N: usize>(
     let together = lanes.iter().map(|lane| lane.len().saturating_sub(1) / STRIPE * STRIPE).min().unwrap_or(0);
     for from in (0..together).step_by(STRIPE) {
         let stripes = lanes.map(|lane| lane[from..].first_chunk().expect("a stripe of each lane"));
-        walk_stripe(table, stripes, &mut states, &mut traces);
+        scan_stripe(table, stripes, &mut states, &mut traces);
         for (n, reader) in readers.iter_mut().enumerate() {
             reader.end_lines(from, stripes[n], &traces[n], &mut ends, |ended| line(n, ended));
         }
@@ -190,7 +190,7 @@ fn walk_by_pairs<const N: usize>(
             // The padding has no LF, so it ends no line.
             let mut stripe = [0; STRIPE];
             stripe[..rest.len()].copy_from_slice(rest);
-            walk_stripe(
+            scan_stripe(
                 table,
                 [&stripe],
                 std::array::from_mut(&mut states[n]),
@@ -207,7 +207,7 @@ fn walk_by_pairs<const N: usize>(
 
 /// Walks all lanes through one stripe, side by side. It is a separate function, so that the states stay in registers.
 #[inline(never)]
-fn walk_stripe<const N: usize>(
+fn scan_stripe<const N: usize>(
     table: &LineTable,
     stripes: [&Stripe; N],
     states: &mut [LineState; N],
@@ -424,8 +424,8 @@ mod tests {
 
     fn compare<const N: usize>(text: &[u8]) {
         let lanes = cut::<N>(text, N);
-        let by_pairs = told(|line| walk_by_pairs(LineTable::get(), lanes, line));
-        assert_eq!(by_pairs, told(|line| walk_by_bytes(lanes, line)), "{}", text.escape_ascii());
+        let by_pairs = told(|line| scan_by_pairs(LineTable::get(), lanes, line));
+        assert_eq!(by_pairs, told(|line| scan_by_bytes(lanes, line)), "{}", text.escape_ascii());
     }
 
     #[test]

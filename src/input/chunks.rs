@@ -13,14 +13,14 @@ use crate::lines::last_end;
 
 /// Consecutive bytes of an input, in a buffer that can be reused.
 #[derive(Default)]
-pub(crate) struct Bytes {
+pub(crate) struct ChunkBytes {
     /// Offset of the first byte in the input.
     pub(crate) offset: u64,
     buffer: Vec<u8>,
     len: usize,
 }
 
-impl Bytes {
+impl ChunkBytes {
     /// The first `len` bytes of `buffer`.
     pub(crate) fn new(offset: u64, buffer: Vec<u8>, len: usize) -> Self {
         Self { offset, buffer, len }
@@ -51,21 +51,21 @@ impl Bytes {
 }
 
 /// A chunk of an input.
-pub(crate) enum Piece {
+pub(crate) enum Chunk {
     /// Whole lines. Only the last line of the input may lack its LF.
-    Lines(Bytes),
+    Lines(ChunkBytes),
     /// A part of a line that is too long to be held in memory.
     Long {
         /// The next bytes of the line. An LF can only be the last of them.
-        bytes: Bytes,
+        bytes: ChunkBytes,
         /// Whether this is the last part.
         end: bool,
     },
 }
 
-impl Piece {
+impl Chunk {
     /// The bytes of the chunk, of either kind.
-    pub(crate) fn into_bytes(self) -> Bytes {
+    pub(crate) fn into_bytes(self) -> ChunkBytes {
         let (Self::Lines(bytes) | Self::Long { bytes, .. }) = self;
         bytes
     }
@@ -75,7 +75,7 @@ impl Piece {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Sizes {
     /// Bytes of a chunk, unless a line is longer.
-    pub(crate) piece: usize,
+    pub(crate) chunk: usize,
     /// Longest line that is held in memory, in bytes. It is at least 3, the length of a byte order mark.
     pub(crate) line: usize,
     /// Whether a longer line comes in parts. Otherwise it is an error.
@@ -90,8 +90,8 @@ const WHOLE_LINE: usize = 64 << 20;
 impl Sizes {
     /// The sizes for callers that need whole lines early. A line longer than 64 MiB is an error, so that no input takes
     /// all memory.
-    pub(crate) fn of_whole_lines(piece: usize) -> Self {
-        Self { piece, line: WHOLE_LINE, in_parts: false, eager: true }
+    pub(crate) fn of_whole_lines(chunk: usize) -> Self {
+        Self { chunk, line: WHOLE_LINE, in_parts: false, eager: true }
     }
 }
 
@@ -127,7 +127,7 @@ impl<R: Read> Supply<R> {
 }
 
 /// Cuts a source into chunks.
-pub(crate) struct Pieces<R> {
+pub(crate) struct Chunks<R> {
     supply: Supply<R>,
     sizes: Sizes,
     /// Offset of the first byte that has not been given out.
@@ -137,7 +137,7 @@ pub(crate) struct Pieces<R> {
     in_long_line: bool,
 }
 
-impl<R: Read> Pieces<R> {
+impl<R: Read> Chunks<R> {
     /// The chunks of `source`. Its first byte is at `offset` of the input, and begins a line.
     pub(crate) fn new(source: R, offset: u64, sizes: Sizes) -> Self {
         Self { supply: Supply::new(source), sizes, offset, rest: Vec::new(), in_long_line: false }
@@ -148,12 +148,12 @@ impl<R: Read> Pieces<R> {
     /// # Errors
     /// When the source cannot be read further, or a line is too long. All whole lines before that have been given out. A
     /// line whose end was not read has not.
-    pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Piece>> {
+    pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Chunk>> {
         let buffer = spare;
         let mut len = self.rest.len();
         // The longest allowed line and its LF.
         let most = if self.sizes.in_parts { usize::MAX } else { self.sizes.line + 1 };
-        let mut wanted = self.sizes.piece.max(len * 2).min(most);
+        let mut wanted = self.sizes.chunk.max(len * 2).min(most);
         if buffer.len() < wanted {
             buffer.resize(wanted, 0);
         }
@@ -176,17 +176,17 @@ impl<R: Read> Pieces<R> {
             if self.in_long_line {
                 self.in_long_line = line_end.is_none() && !self.supply.ended;
                 let bytes = self.give(std::mem::take(buffer), len, line_end.unwrap_or(len));
-                return Ok(Some(Piece::Long { bytes, end: !self.in_long_line }));
+                return Ok(Some(Chunk::Long { bytes, end: !self.in_long_line }));
             }
             if let Some(end) = line_end {
-                return Ok((end > 0).then(|| Piece::Lines(self.give(std::mem::take(buffer), len, end))));
+                return Ok((end > 0).then(|| Chunk::Lines(self.give(std::mem::take(buffer), len, end))));
             }
             if !self.sizes.in_parts && len == most {
                 return Err(self.too_long());
             }
             if self.sizes.in_parts && len >= self.sizes.line {
                 self.in_long_line = true;
-                return Ok(Some(Piece::Long {
+                return Ok(Some(Chunk::Long {
                     bytes: self.give(std::mem::take(buffer), len, len),
                     end: false,
                 }));
@@ -206,11 +206,11 @@ impl<R: Read> Pieces<R> {
     }
 
     /// Gives out the first `end` of `len` bytes, and keeps the rest.
-    fn give(&mut self, buffer: Vec<u8>, len: usize, end: usize) -> Bytes {
+    fn give(&mut self, buffer: Vec<u8>, len: usize, end: usize) -> ChunkBytes {
         self.rest.extend(&buffer[end..len]);
         let offset = self.offset;
         self.offset += end as u64;
-        Bytes::new(offset, buffer, end)
+        ChunkBytes::new(offset, buffer, end)
     }
 }
 
@@ -313,19 +313,19 @@ mod tests {
     use crate::input::slow_source::Slow;
 
     /// The lines of all chunks, with the parts of long lines joined.
-    fn lines(mut pieces: Pieces<impl Read>) -> Vec<Vec<u8>> {
+    fn lines(mut chunks: Chunks<impl Read>) -> Vec<Vec<u8>> {
         let mut lines: Vec<Vec<u8>> = Vec::new();
         let mut long = Vec::new();
         let mut at = None;
-        while let Some(piece) = pieces.next(&mut Vec::new()).unwrap() {
-            let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = &piece;
+        while let Some(chunk) = chunks.next(&mut Vec::new()).unwrap() {
+            let (Chunk::Lines(bytes) | Chunk::Long { bytes, .. }) = &chunk;
             assert_eq!(*at.get_or_insert(bytes.offset), bytes.offset, "offsets go on without a gap");
             at = Some(bytes.offset + bytes.get().len() as u64);
-            match piece {
-                Piece::Lines(bytes) => {
+            match chunk {
+                Chunk::Lines(bytes) => {
                     lines.extend(bytes.get().split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec));
                 }
-                Piece::Long { bytes, end } => {
+                Chunk::Long { bytes, end } => {
                     long.extend(bytes.get());
                     if end {
                         lines.push(std::mem::take(&mut long));
@@ -350,16 +350,16 @@ mod tests {
     ];
 
     #[test]
-    fn pieces_hold_each_line_once() {
+    fn chunks_hold_each_line_once() {
         for text in TEXTS {
             let expected: Vec<_> = text.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
-            for piece in 1..9 {
+            for chunk in 1..9 {
                 for line in [3, 8, 100] {
                     for step in [1, 2, 7, 100] {
                         for eager in [false, true] {
-                            let sizes = Sizes { piece, line, in_parts: true, eager };
+                            let sizes = Sizes { chunk, line, in_parts: true, eager };
                             assert_eq!(
-                                lines(Pieces::new(Slow(text, step), 0, sizes)),
+                                lines(Chunks::new(Slow(text, step), 0, sizes)),
                                 expected,
                                 "{sizes:?} {step}"
                             );
@@ -386,10 +386,10 @@ mod tests {
                         }
                         if let Some(bytes) = ShardBytes::new(&file, start, end, len).unwrap() {
                             let offset = bytes.offset();
-                            found.extend(lines(Pieces::new(
+                            found.extend(lines(Chunks::new(
                                 bytes,
                                 offset,
-                                Sizes { piece: 4, line: 6, in_parts: true, eager: false },
+                                Sizes { chunk: 4, line: 6, in_parts: true, eager: false },
                             )));
                         }
                     }
@@ -400,11 +400,11 @@ mod tests {
     }
 
     /// How many bytes come before the end or an error, and the error.
-    fn read_on(mut pieces: Pieces<impl Read>) -> (usize, Option<String>) {
+    fn read_on(mut chunks: Chunks<impl Read>) -> (usize, Option<String>) {
         let mut read = 0;
         loop {
-            match pieces.next(&mut Vec::new()) {
-                Ok(Some(piece)) => read += piece.into_bytes().get().len(),
+            match chunks.next(&mut Vec::new()) {
+                Ok(Some(chunk)) => read += chunk.into_bytes().get().len(),
                 Ok(None) => return (read, None),
                 Err(error) => return (read, Some(error.to_string())),
             }
@@ -420,12 +420,12 @@ mod tests {
                     let text = [&[b'a'].repeat(before), &b"\n"[..], &[b'b'].repeat(len), end].concat();
                     let place = format!("the line that begins at byte {} is too long", 7 + before + 1);
                     let expected = if len > line { before + 1 } else { text.len() };
-                    for piece in [1, 3, 8, 17, 100] {
+                    for chunk in [1, 3, 8, 17, 100] {
                         for (step, eager) in
                             [1, 5, 16, 100].into_iter().flat_map(|step| [(step, false), (step, true)])
                         {
-                            let sizes = Sizes { piece, line, in_parts: false, eager };
-                            let (read, error) = read_on(Pieces::new(Slow(&text, step), 7, sizes));
+                            let sizes = Sizes { chunk, line, in_parts: false, eager };
+                            let (read, error) = read_on(Chunks::new(Slow(&text, step), 7, sizes));
                             assert_eq!(read, expected, "{before} {len} {sizes:?} {step} {error:?}");
                             assert_eq!(error.is_some_and(|error| error.starts_with(&place)), len > line);
                         }
@@ -440,10 +440,10 @@ mod tests {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"a\nb\n").unwrap();
         let bytes = ShardBytes::new(&file, 0, 10, 10).unwrap().unwrap();
-        let mut pieces = Pieces::new(bytes, 0, Sizes { piece: 100, line: 100, in_parts: true, eager: false });
+        let mut chunks = Chunks::new(bytes, 0, Sizes { chunk: 100, line: 100, in_parts: true, eager: false });
         assert!(
-            matches!(pieces.next(&mut Vec::new()), Ok(Some(Piece::Lines(bytes))) if bytes.get() == b"a\nb\n")
+            matches!(chunks.next(&mut Vec::new()), Ok(Some(Chunk::Lines(bytes))) if bytes.get() == b"a\nb\n")
         );
-        assert_eq!(pieces.next(&mut Vec::new()).err().unwrap().kind(), io::ErrorKind::UnexpectedEof);
+        assert_eq!(chunks.next(&mut Vec::new()).err().unwrap().kind(), io::ErrorKind::UnexpectedEof);
     }
 }

@@ -20,7 +20,7 @@ mod progress_reader;
 pub(crate) use byte_range::Span;
 #[cfg(feature = "parquet")]
 pub(crate) use chunks::read_at;
-pub(crate) use chunks::{Bytes, Piece, Pieces, ShardBytes, Sizes, Supply};
+pub(crate) use chunks::{Chunk, ChunkBytes, Chunks, ShardBytes, Sizes, Supply};
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
 pub(crate) use codec::{Meter, Unpacked};
 pub use directory::Walk;

@@ -9,10 +9,10 @@ use std::path::Path;
 use crate::progress::{Stopped, Watch};
 
 /// The bytes of an open source.
-pub(super) type Bytes = Box<dyn Read + Send>;
+pub(super) type ByteStream = Box<dyn Read + Send>;
 
 /// A source whose reads never block for long, such as a file. After `watch` is stopped, reading it fails.
-pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch>) -> Bytes {
+pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch>) -> ByteStream {
     match watch {
         Some(watch) => Box::new(Stoppable { source, watch: watch.clone() }),
         None => Box::new(source),
@@ -23,7 +23,7 @@ pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch
 ///
 /// # Errors
 /// When there is no standard input.
-pub(super) fn standard(watch: Option<&Watch>) -> io::Result<Bytes> {
+pub(super) fn standard(watch: Option<&Watch>) -> io::Result<ByteStream> {
     match watch {
         #[cfg(unix)]
         Some(watch) => {
@@ -42,7 +42,7 @@ pub(super) fn standard(watch: Option<&Watch>) -> io::Result<Bytes> {
 ///
 /// # Errors
 /// When it cannot be opened.
-pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<Bytes> {
+pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<ByteStream> {
     let mut options = File::options();
     options.read(true);
     // Opening a pipe blocks until a process opens it for writing. Only this flag prevents that. It is set

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
-use super::progress_reader::{Bytes, standard, stoppable, waiting};
+use super::progress_reader::{ByteStream, standard, stoppable, waiting};
 use crate::grammar::escape;
 use crate::input::workers::Helpers;
 use crate::progress::{Stopped, Watch};
@@ -38,7 +38,7 @@ pub(crate) enum Opened {
     /// A file of known length, which can be read at any offset.
     File(File, u64),
     /// Any other uncompressed source, which can be read once, from its start.
-    Stream(Bytes),
+    Stream(ByteStream),
     /// A compressed source, whose decoded bytes can be read once, from their start.
     Packed(Packed),
 }
@@ -48,7 +48,7 @@ impl Opened {
     ///
     /// # Errors
     /// When this build cannot read its codec.
-    pub(crate) fn bytes(self, watch: Option<&Watch>) -> io::Result<Bytes> {
+    pub(crate) fn bytes(self, watch: Option<&Watch>) -> io::Result<ByteStream> {
         self.bytes_by(None, watch)
     }
 
@@ -72,7 +72,7 @@ impl Opened {
 /// An open compressed input.
 pub(crate) struct Packed {
     codec: Codec,
-    bytes: Bytes,
+    bytes: ByteStream,
     /// Length of the input, if it is a file.
     file_len: Option<u64>,
 }
@@ -155,7 +155,7 @@ impl Input {
 
     /// The same input under another name, which is shown unchanged.
     #[must_use]
-    pub(crate) fn with_name(self, name: String) -> Self {
+    pub fn with_name(self, name: String) -> Self {
         Self { name, ..self }
     }
 
@@ -237,7 +237,7 @@ impl Input {
         })
     }
 
-    fn opened_stream(&self, mut bytes: Bytes) -> io::Result<Opened> {
+    fn opened_stream(&self, mut bytes: ByteStream) -> io::Result<Opened> {
         let codec = if let Some(codec) = self.codec {
             codec
         } else {

@@ -5,32 +5,32 @@ use std::io::{self, Read};
 
 use memchr::memchr;
 
-use crate::input::{Bytes, Piece, Pieces, Sizes, Supply};
+use crate::input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
 use crate::records::{Format, Reader};
 use crate::run::format_choice::{Reading, Source};
 
 /// Cuts an input into chunks, from its start.
 pub(crate) trait Cut {
-    type Piece;
+    type Chunk;
 
     /// The next chunk, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
     ///
     /// # Errors
     /// When the input cannot be read further. Whole lines and records before that have been given out.
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Piece>>;
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Chunk>>;
 }
 
-impl<R: Read> Cut for Pieces<R> {
-    type Piece = Piece;
+impl<R: Read> Cut for Chunks<R> {
+    type Chunk = Chunk;
 
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Piece>> {
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Chunk>> {
         Self::next(self, spare)
     }
 }
 
 /// A chunk of whole records.
-pub(crate) struct RecordPiece {
-    pub(crate) bytes: Bytes,
+pub(crate) struct RecordChunk {
+    pub(crate) bytes: ChunkBytes,
     /// A reader at the start of the records.
     pub(crate) reader: Box<Reader>,
     /// Whether the input is known to end here.
@@ -40,7 +40,7 @@ pub(crate) struct RecordPiece {
 }
 
 /// Cuts a source at record ends.
-pub(crate) struct RecordPieces<R> {
+pub(crate) struct RecordChunks<R> {
     supply: Supply<R>,
     /// A reader at the start of the next chunk.
     reader: Reader,
@@ -52,7 +52,7 @@ pub(crate) struct RecordPieces<R> {
 /// Up to this length, it costs little to check after each read whether a record has ended.
 const LOOKED_AT_AGAIN: usize = 64 << 10;
 
-impl<R: Read> RecordPieces<R> {
+impl<R: Read> RecordChunks<R> {
     /// The chunks of `source`, from the position of `reader`. No chunk is longer than twice the longest record, whatever
     /// the longest line in `sizes` is.
     pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
@@ -74,13 +74,13 @@ impl<R: Read> RecordPieces<R> {
     }
 }
 
-impl<R: Read> Cut for RecordPieces<R> {
-    type Piece = RecordPiece;
+impl<R: Read> Cut for RecordChunks<R> {
+    type Chunk = RecordChunk;
 
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<RecordPiece>> {
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<RecordChunk>> {
         let buffer = spare;
         let mut len = self.rest.len();
-        let mut wanted = self.sizes.piece.max(len * 2);
+        let mut wanted = self.sizes.chunk.max(len * 2);
         buffer.resize(wanted.max(buffer.len()), 0);
         buffer[..len].copy_from_slice(&self.rest);
         self.rest.clear();
@@ -97,9 +97,9 @@ impl<R: Read> Cut for RecordPieces<R> {
             if end > 0 {
                 self.rest.extend_from_slice(&buffer[end..len]);
                 let is_open = self.reader.is_inside_line();
-                let bytes = Bytes::new(reader.offset(), std::mem::take(buffer), end);
+                let bytes = ChunkBytes::new(reader.offset(), std::mem::take(buffer), end);
                 let is_last = self.supply.ended && end == len;
-                return Ok(Some(RecordPiece { bytes, reader, is_last, is_open }));
+                return Ok(Some(RecordChunk { bytes, reader, is_last, is_open }));
             }
             if is_over {
                 return self.failure().map(|()| None);
@@ -115,18 +115,18 @@ impl<R: Read> Cut for RecordPieces<R> {
 }
 
 /// A chunk of an input of any format.
-pub(crate) enum AnyPiece {
-    Lines(Piece),
-    Records(RecordPiece),
+pub(crate) enum AnyChunk {
+    Lines(Chunk),
+    Records(RecordChunk),
 }
 
 /// Cuts a source that is a list or has records.
-pub(crate) enum AnyPieces<R> {
-    Lines(Pieces<R>),
-    Records(Box<RecordPieces<R>>),
+pub(crate) enum AnyChunks<R> {
+    Lines(Chunks<R>),
+    Records(Box<RecordChunks<R>>),
 }
 
-impl<'a> AnyPieces<Source<'a>> {
+impl<'a> AnyChunks<Source<'a>> {
     /// The chunks of `source`, which is at the start of an input.
     ///
     /// # Errors
@@ -137,12 +137,12 @@ impl<'a> AnyPieces<Source<'a>> {
     }
 }
 
-impl<R: Read> AnyPieces<R> {
+impl<R: Read> AnyChunks<R> {
     /// The chunks of `source`, from the position of `reader`.
     pub(crate) fn new(source: R, reader: Reader, sizes: Sizes) -> Self {
         match reader.format() {
-            Format::Lines => Self::Lines(Pieces::new(source, reader.offset(), sizes)),
-            _ => Self::Records(Box::new(RecordPieces::new(source, reader, sizes))),
+            Format::Lines => Self::Lines(Chunks::new(source, reader.offset(), sizes)),
+            _ => Self::Records(Box::new(RecordChunks::new(source, reader, sizes))),
         }
     }
 
@@ -150,18 +150,18 @@ impl<R: Read> AnyPieces<R> {
     pub(crate) fn format(&self) -> Format {
         match self {
             Self::Lines(_) => Format::Lines,
-            Self::Records(pieces) => pieces.reader.format(),
+            Self::Records(chunks) => chunks.reader.format(),
         }
     }
 }
 
-impl<R: Read> Cut for AnyPieces<R> {
-    type Piece = AnyPiece;
+impl<R: Read> Cut for AnyChunks<R> {
+    type Chunk = AnyChunk;
 
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyPiece>> {
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
         Ok(match self {
-            Self::Lines(pieces) => pieces.next(spare)?.map(AnyPiece::Lines),
-            Self::Records(pieces) => pieces.next(spare)?.map(AnyPiece::Records),
+            Self::Lines(chunks) => chunks.next(spare)?.map(AnyChunk::Lines),
+            Self::Records(chunks) => chunks.next(spare)?.map(AnyChunk::Records),
         })
     }
 }

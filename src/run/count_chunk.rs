@@ -5,12 +5,12 @@
 use std::sync::Mutex;
 
 #[cfg(feature = "parquet")]
-use super::parquet::TablePiece;
+use super::parquet::TableChunk;
 use super::{ExecOptions, Scanned, lock};
-use crate::input::{Bytes, Piece};
+use crate::input::{Chunk, ChunkBytes};
 use crate::place::Place;
 use crate::records::Reader;
-use crate::run::chunk_cutter::{AnyPiece, RecordPiece};
+use crate::run::chunk_cutter::{AnyChunk, RecordChunk};
 use crate::scan::long_line::LongLine;
 use crate::scan::record_fields::{Gatherer, append};
 use crate::scan::{Options, add_lines};
@@ -35,7 +35,7 @@ pub(super) enum Content {
     },
     /// Values of a column.
     #[cfg(feature = "parquet")]
-    Table(Box<TablePiece>),
+    Table(Box<TableChunk>),
 }
 
 /// The line or record that continues in the next chunk of an input.
@@ -66,11 +66,11 @@ impl<'a> Counter<'a> {
         tally: &mut Tally,
         long: &mut Long,
         input: u32,
-        piece: AnyPiece,
-    ) -> (Bytes, Option<Content>) {
-        match piece {
-            AnyPiece::Lines(Piece::Lines(bytes)) => (bytes, Some(Content::Lines)),
-            AnyPiece::Lines(Piece::Long { bytes, end }) => {
+        chunk: AnyChunk,
+    ) -> (ChunkBytes, Option<Content>) {
+        match chunk {
+            AnyChunk::Lines(Chunk::Lines(bytes)) => (bytes, Some(Content::Lines)),
+            AnyChunk::Lines(Chunk::Long { bytes, end }) => {
                 let place = Place { input, offset: bytes.offset };
                 let line = long.line.get_or_insert_with(|| LongLine::new(place, self.options));
                 line.feed(bytes.get());
@@ -80,7 +80,7 @@ impl<'a> Counter<'a> {
                 }
                 (bytes, None)
             }
-            AnyPiece::Records(RecordPiece { bytes, reader, is_last, is_open }) => {
+            AnyChunk::Records(RecordChunk { bytes, reader, is_last, is_open }) => {
                 long.is_record = is_open;
                 (bytes, Some(Content::Records { reader, is_last }))
             }
@@ -112,11 +112,11 @@ impl<'a> Counter<'a> {
                 append(&mut scanned.records, place.input, records);
             }
             #[cfg(feature = "parquet")]
-            Content::Table(piece) => {
+            Content::Table(chunk) => {
                 let tally = std::mem::take(&mut scanned.tally);
-                let (fields, run) = (piece.fields(bytes), piece.run(place.input));
+                let (fields, run) = (chunk.fields(bytes), chunk.run(place.input));
                 let (tally, records) =
-                    self.gatherer.gather_fields((tally, shown), fields, run, piece.first_row());
+                    self.gatherer.gather_fields((tally, shown), fields, run, chunk.first_row());
                 scanned.tally = tally;
                 self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);
@@ -128,9 +128,9 @@ impl<'a> Counter<'a> {
     pub(super) fn add_to(&self, shared: &Mutex<Scanned>, bytes: &[u8], place: Place, content: Content) {
         // Skip examples that earlier lines already provide.
         let shown = AlreadyShown::default().with(&lock(shared).tally, place);
-        let mut piece = Scanned::default();
-        self.add(&mut piece, &shown, bytes, place, content);
+        let mut chunk = Scanned::default();
+        self.add(&mut chunk, &shown, bytes, place, content);
         let mut shared = lock(shared);
-        *shared = std::mem::take(&mut *shared).merge(piece);
+        *shared = std::mem::take(&mut *shared).merge(chunk);
     }
 }

@@ -81,7 +81,7 @@ impl ExecOptions {
     fn sizes(&self) -> Sizes {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The last line of a shard mostly ends a little after the shard.
-        Sizes { piece: shard_len + shard_len / 16, line: self.line_len.max(3), in_parts: true, eager: false }
+        Sizes { chunk: shard_len + shard_len / 16, line: self.line_len.max(3), in_parts: true, eager: false }
     }
 
     /// The source, with its reads reported to the watch.

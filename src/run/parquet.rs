@@ -4,7 +4,7 @@
 
 use std::io;
 
-use crate::input::Bytes;
+use crate::input::ChunkBytes;
 use crate::input::workers::Helpers;
 use crate::place::Extent;
 use crate::records::parquet::{Batch, Progress, Table, TableError, Values};
@@ -13,20 +13,20 @@ use crate::run::chunk_cutter::Cut;
 use crate::scan::record_fields::Records;
 
 /// The values of a column, in chunks that any thread can count.
-pub(super) struct TablePieces<'a> {
+pub(super) struct TableChunks<'a> {
     values: Values<'a>,
     column: String,
     rows: u64,
 }
 
 /// Consecutive values of a column. Their text is in a separate buffer.
-pub(super) struct TablePiece {
+pub(super) struct TableChunk {
     values: Batch,
     before: Progress,
     behind: Progress,
 }
 
-impl<'a> TablePieces<'a> {
+impl<'a> TableChunks<'a> {
     /// The values of the column that `fields` select from `table`. `helpers` may help to decode them.
     ///
     /// # Errors
@@ -50,10 +50,10 @@ impl<'a> TablePieces<'a> {
     }
 }
 
-impl Cut for TablePieces<'_> {
-    type Piece = (Bytes, Box<TablePiece>);
+impl Cut for TableChunks<'_> {
+    type Chunk = (ChunkBytes, Box<TableChunk>);
 
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Piece>> {
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Chunk>> {
         let before = self.values.progress();
         let next = self.values.next(spare);
         let behind = self.values.progress();
@@ -67,12 +67,12 @@ impl Cut for TablePieces<'_> {
         Ok(next?.map(|mut values| {
             let text = std::mem::take(&mut values.text);
             let len = text.len();
-            (Bytes::new(before.offset, text, len), Box::new(TablePiece { values, before, behind }))
+            (ChunkBytes::new(before.offset, text, len), Box::new(TableChunk { values, before, behind }))
         }))
     }
 }
 
-impl TablePiece {
+impl TableChunk {
     /// The values, whose text is in `text`.
     pub(super) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
         self.values.fields(text, self.before)

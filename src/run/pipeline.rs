@@ -12,9 +12,9 @@ use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
 use crate::input::workers::{Helpers, JobSender};
-use crate::input::{Bytes, Input, Piece, Sizes};
+use crate::input::{Chunk, ChunkBytes, Input, Sizes};
 use crate::progress::{Stopped, Watch};
-use crate::run::chunk_cutter::{AnyPieces, Cut};
+use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::format_choice::{Reading, Source};
 use crate::run::ordered::in_order;
 
@@ -47,27 +47,27 @@ impl Failure {
 
 /// A chunk that is being processed. When it is dropped, its buffer is reused for another chunk.
 pub(crate) struct PooledBuffer {
-    bytes: Bytes,
+    bytes: ChunkBytes,
     home: Sender<Vec<u8>>,
 }
 
 impl PooledBuffer {
     /// A chunk whose buffer returns to `home`.
-    pub(crate) fn new(bytes: Bytes, home: &Sender<Vec<u8>>) -> Self {
+    pub(crate) fn new(bytes: ChunkBytes, home: &Sender<Vec<u8>>) -> Self {
         Self { bytes, home: home.clone() }
     }
 }
 
 impl Deref for PooledBuffer {
-    type Target = Bytes;
+    type Target = ChunkBytes;
 
-    fn deref(&self) -> &Bytes {
+    fn deref(&self) -> &ChunkBytes {
         &self.bytes
     }
 }
 
 impl DerefMut for PooledBuffer {
-    fn deref_mut(&mut self) -> &mut Bytes {
+    fn deref_mut(&mut self) -> &mut ChunkBytes {
         &mut self.bytes
     }
 }
@@ -86,10 +86,10 @@ impl Drop for PooledBuffer {
 /// chunk's bytes, and a value that is passed on to `work` with them. If that value is `None`, the chunk is finished.
 /// `sink` may end everything. Returns how `sink` ended, and the inputs that could not be read to their end. Whole lines
 /// and records of these inputs before the error have been passed on.
-pub(crate) fn in_pieces<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
+pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
     sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
     (workers, ahead): (&JobSender<'a>, usize),
-    mut look: impl FnMut(u32, C::Piece) -> (Bytes, Option<N>),
+    mut look: impl FnMut(u32, C::Chunk) -> (ChunkBytes, Option<N>),
     work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> (ControlFlow<B>, Vec<Failure>) {
@@ -99,7 +99,7 @@ pub(crate) fn in_pieces<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
     let mut current: Option<(u32, C)> = None;
     let next = || {
         loop {
-            let Some((input, pieces)) = &mut current else {
+            let Some((input, chunks)) = &mut current else {
                 match sources.next()? {
                     (input, Ok(source)) => current = Some((input, source)),
                     (input, Err(error)) => failures.push(Failure { input, error }),
@@ -107,9 +107,9 @@ pub(crate) fn in_pieces<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
                 continue;
             };
             let input = *input;
-            match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
-                Ok(Some(piece)) => {
-                    let (bytes, note) = look(input, piece);
+            match chunks.next(&mut come_home.try_recv().unwrap_or_default()) {
+                Ok(Some(chunk)) => {
+                    let (bytes, note) = look(input, chunk);
                     let lent = PooledBuffer::new(bytes, &home);
                     if let Some(note) = note {
                         return Some((lent, note));
@@ -135,9 +135,9 @@ pub(crate) fn sources<'a>(
     sizes: Sizes,
     helpers: Helpers<'a>,
     watch: Option<&'a Watch>,
-) -> impl Iterator<Item = (u32, io::Result<AnyPieces<Source<'a>>>)> {
+) -> impl Iterator<Item = (u32, io::Result<AnyChunks<Source<'a>>>)> {
     let open = move |input: &Input| {
-        AnyPieces::open(input.open(watch)?.bytes_by(helpers.clone(), watch)?, reading, sizes)
+        AnyChunks::open(input.open(watch)?.bytes_by(helpers.clone(), watch)?, reading, sizes)
     };
     (0..).zip(inputs).map(move |(number, input)| (number, open(input)))
 }
@@ -150,13 +150,13 @@ pub(crate) struct Numbers {
 }
 
 impl Numbers {
-    /// The numbers of the lines of `piece`, from 1. Chunks have to come in order.
-    pub(crate) fn of(&mut self, input: u32, piece: &Piece) -> Range<u64> {
+    /// The numbers of the lines of `chunk`, from 1. Chunks have to come in order.
+    pub(crate) fn of(&mut self, input: u32, chunk: &Chunk) -> Range<u64> {
         if self.input.replace(input) != Some(input) {
             self.before = 0;
         }
         let first = self.before + 1;
-        let (Piece::Lines(bytes) | Piece::Long { bytes, .. }) = piece;
+        let (Chunk::Lines(bytes) | Chunk::Long { bytes, .. }) = chunk;
         self.before += memchr_iter(b'\n', bytes.get()).count() as u64;
         first..self.before + 1
     }
@@ -197,7 +197,7 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::input::Pieces;
+    use crate::input::Chunks;
     use crate::input::workers::with_workers;
 
     /// Returns at most the given number of bytes per read, and an error at the end if the flag is set.
@@ -216,7 +216,7 @@ mod tests {
     }
 
     /// Reads inputs that fail midway, at once, or not at all. Returns the bytes by input, and the inputs that failed.
-    fn pieces(threads: usize, step: usize, eager: bool) -> (Vec<(u32, Vec<u8>)>, Vec<u32>) {
+    fn chunks(threads: usize, step: usize, eager: bool) -> (Vec<(u32, Vec<u8>)>, Vec<u32>) {
         let sources = [
             (0, Ok(Source(b"a\nbb\n\nccc", step, true))),
             (1, Err(io::Error::other("cannot be opened"))),
@@ -235,16 +235,16 @@ mod tests {
             before.extend(bytes);
             ControlFlow::<()>::Continue(())
         };
-        let sizes = Sizes { piece: 4, line: usize::MAX, in_parts: true, eager };
-        let look = |input, piece: Piece| {
-            let note = (input, numbers.of(input, &piece).start);
-            (piece.into_bytes(), Some(note))
+        let sizes = Sizes { chunk: 4, line: usize::MAX, in_parts: true, eager };
+        let look = |input, chunk: Chunk| {
+            let note = (input, numbers.of(input, &chunk).start);
+            (chunk.into_bytes(), Some(note))
         };
         let work = |(bytes, (input, first)): (PooledBuffer, (u32, u64))| (bytes.get().to_vec(), input, first);
         let sources =
-            sources.map(|(input, source)| (input, source.map(|source| Pieces::new(source, 0, sizes))));
+            sources.map(|(input, source)| (input, source.map(|source| Chunks::new(source, 0, sizes))));
         let (flow, failures) =
-            with_workers(threads, |workers, _| in_pieces(sources, (&workers, 2), look, &work, sink));
+            with_workers(threads, |workers, _| in_chunks(sources, (&workers, 2), look, &work, sink));
         assert!(flow.is_continue());
         (found, failures.into_iter().map(|failure| failure.input).collect())
     }
@@ -254,7 +254,7 @@ mod tests {
         for threads in 1..4 {
             for step in [1, 3, 100] {
                 for eager in [false, true] {
-                    let (found, failures) = pieces(threads, step, eager);
+                    let (found, failures) = chunks(threads, step, eager);
                     let expected: [(u32, &[u8]); 3] =
                         [(0, b"a\nbb\n\n"), (2, b"dddddddddd\n\ne"), (4, b"f\n")];
                     assert_eq!(found, expected.map(|(input, bytes)| (input, bytes.to_vec())));
@@ -266,13 +266,13 @@ mod tests {
 
     #[test]
     fn the_sink_can_end_it() {
-        let sizes = Sizes { piece: 16, line: 16, in_parts: true, eager: false };
-        let endless = (0..).map(|n| (n, Ok(Pieces::new(Source(b"a\nb\n", 4, false), 0, sizes))));
+        let sizes = Sizes { chunk: 16, line: 16, in_parts: true, eager: false };
+        let endless = (0..).map(|n| (n, Ok(Chunks::new(Source(b"a\nb\n", 4, false), 0, sizes))));
         let mut n_looked = 0;
         let mut n_poured = 0;
-        let look = |_, piece: Piece| {
+        let look = |_, chunk: Chunk| {
             n_looked += 1;
-            (piece.into_bytes(), (n_looked % 2 == 0).then_some(()))
+            (chunk.into_bytes(), (n_looked % 2 == 0).then_some(()))
         };
         let work = |(bytes, ())| bytes;
         let sink = |bytes: PooledBuffer| {
@@ -281,8 +281,8 @@ mod tests {
             if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }
         };
         let (flow, failures) =
-            with_workers(2, |workers, _| in_pieces(endless, (&workers, 4), look, &work, sink));
+            with_workers(2, |workers, _| in_chunks(endless, (&workers, 4), look, &work, sink));
         assert!(flow == ControlFlow::Break(10) && failures.is_empty());
-        assert!(n_looked < 100, "no more than a few pieces were under way");
+        assert!(n_looked < 100, "no more than a few chunks were under way");
     }
 }

@@ -8,12 +8,12 @@ use std::io;
 use std::ops::Range;
 
 use super::count_chunk::Counter;
-use super::sequential::{Packing, Workers, scan_pieces};
+use super::sequential::{Packing, Workers, scan_chunks};
 use super::shards::scan_shards;
 use super::{ExecOptions, Scanned, scan_numbered};
 use crate::input::{Input, Opened, Span};
 use crate::records::Format;
-use crate::run::chunk_cutter::AnyPieces;
+use crate::run::chunk_cutter::AnyChunks;
 use crate::run::format_choice::Reading;
 use crate::run::pipeline::Failure;
 use crate::scan::Options;
@@ -140,9 +140,9 @@ fn scan_part(
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
     let span = Span::new(bytes, &(part.range.start..range_end))?;
     let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
-    let pieces = AnyPieces::new(span, reader, exec.sizes());
+    let chunks = AnyChunks::new(span, reader, exec.sizes());
     let mut scanned = Workers::of_stream(exec, |workers| {
-        scan_pieces(Scanned::default(), pieces, part.input, &counter, workers)
+        scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);

@@ -10,15 +10,15 @@ use crossbeam_channel::unbounded;
 
 use super::count_chunk::{Content, Counter, Long};
 #[cfg(feature = "parquet")]
-use super::parquet::TablePieces;
+use super::parquet::TableChunks;
 use super::{Compressed, ExecOptions, Scanned, lock};
 use crate::input::workers::{Helpers, Job, JobReceiver, JobSender, pool, with_workers};
-use crate::input::{Bytes, Codec, Input, Meter, Opened, Unpacked};
+use crate::input::{ChunkBytes, Codec, Input, Meter, Opened, Unpacked};
 use crate::place::Place;
 use crate::progress::Watch;
 #[cfg(feature = "parquet")]
 use crate::records::parquet::Table;
-use crate::run::chunk_cutter::{AnyPieces, Cut};
+use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::format_choice::{Reading, Source};
 use crate::run::pipeline::{Failure, PooledBuffer};
 #[cfg(feature = "parquet")]
@@ -65,15 +65,15 @@ fn scan_input<'a>(
     number: u32,
     reading: &Reading,
     (counter, helpers): (&Counter<'_>, Helpers<'a>),
-    scan: impl FnOnce(Scanned, AnyPieces<Source<'a>>) -> Scanned,
+    scan: impl FnOnce(Scanned, AnyChunks<Source<'a>>) -> Scanned,
 ) -> Scanned {
     let watch = counter.exec.watch.as_ref();
     let (bytes, packing) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
         Ok(opened) => opened,
         Err(error) => return scanned.merge(Scanned::failed(number, error)),
     };
-    match AnyPieces::open(bytes, reading, counter.exec.sizes()) {
-        Ok(pieces) => scanned = scan(scanned, pieces),
+    match AnyChunks::open(bytes, reading, counter.exec.sizes()) {
+        Ok(chunks) => scanned = scan(scanned, chunks),
         Err(error) => scanned.failures.push(Failure { input: number, error }),
     }
     scanned.compressed.extend(packing.map(|packing| packing.found(number)));
@@ -148,8 +148,8 @@ fn scan_some<'a>(
             scanned = scan_table(scanned, input, number, reading, (counter, helpers), &workers);
             continue;
         }
-        scanned = scan_input(scanned, input, number, reading, (counter, helpers), |scanned, pieces| {
-            scan_pieces(scanned, pieces, number, counter, &workers)
+        scanned = scan_input(scanned, input, number, reading, (counter, helpers), |scanned, chunks| {
+            scan_chunks(scanned, chunks, number, counter, &workers)
         });
     }
     // The pool closes when all threads have dropped their senders.
@@ -171,18 +171,18 @@ fn scan_table<'a>(
     let watch = counter.exec.watch.as_ref();
     let opened = input.open(watch).and_then(|opened| match opened {
         Opened::File(file, len) => {
-            TablePieces::open(&Table::watched(file, len, watch)?, &reading.fields, helpers)
+            TableChunks::open(&Table::watched(file, len, watch)?, &reading.fields, helpers)
         }
         _ => Err(io::Error::other("the file was replaced while it was read")),
     });
-    let mut pieces = match opened {
-        Ok(pieces) => pieces,
+    let mut chunks = match opened {
+        Ok(chunks) => chunks,
         Err(error) => return scanned.merge(Scanned::failed(number, error)),
     };
-    append(&mut scanned.records, number, pieces.records());
-    let look = |_: &mut _, _: &mut _, (bytes, piece)| (bytes, Some(Content::Table(piece)));
-    scanned = count_pieces(scanned, &mut pieces, look, number, counter, workers);
-    append(&mut scanned.records, number, pieces.records());
+    append(&mut scanned.records, number, chunks.records());
+    let look = |_: &mut _, _: &mut _, (bytes, chunk)| (bytes, Some(Content::Table(chunk)));
+    scanned = count_chunks(scanned, &mut chunks, look, number, counter, workers);
+    append(&mut scanned.records, number, chunks.records());
     scanned
 }
 
@@ -190,23 +190,23 @@ fn scan_table<'a>(
 const MAX_LEFT: usize = 32 << 20;
 
 /// Adds the chunks of an input to `scanned`.
-pub(super) fn scan_pieces<'a>(
+pub(super) fn scan_chunks<'a>(
     mut scanned: Scanned,
-    mut pieces: AnyPieces<impl io::Read>,
+    mut chunks: AnyChunks<impl io::Read>,
     input: u32,
     counter: &'a Counter<'a>,
     workers: &Workers<'a>,
 ) -> Scanned {
-    scanned.note_format(input, pieces.format());
-    let look = |tally: &mut _, long: &mut _, piece| counter.look(tally, long, input, piece);
-    count_pieces(scanned, &mut pieces, look, input, counter, workers)
+    scanned.note_format(input, chunks.format());
+    let look = |tally: &mut _, long: &mut _, chunk| counter.look(tally, long, input, chunk);
+    count_chunks(scanned, &mut chunks, look, input, counter, workers)
 }
 
 /// Adds chunks to `scanned`. `look` does the same for them as [`Counter::look`].
-fn count_pieces<'a, C: Cut>(
+fn count_chunks<'a, C: Cut>(
     mut scanned: Scanned,
-    pieces: &mut C,
-    look: impl Fn(&mut Tally, &mut Long, C::Piece) -> (Bytes, Option<Content>),
+    chunks: &mut C,
+    look: impl Fn(&mut Tally, &mut Long, C::Chunk) -> (ChunkBytes, Option<Content>),
     input: u32,
     counter: &'a Counter<'a>,
     workers: &Workers<'a>,
@@ -215,9 +215,9 @@ fn count_pieces<'a, C: Cut>(
     let mut long = Long::default();
     let shared = Arc::new(Mutex::new(Scanned::default()));
     loop {
-        match pieces.next(&mut come_home.try_recv().unwrap_or_default()) {
-            Ok(Some(piece)) => {
-                let (bytes, content) = look(&mut scanned.tally, &mut long, piece);
+        match chunks.next(&mut come_home.try_recv().unwrap_or_default()) {
+            Ok(Some(chunk)) => {
+                let (bytes, content) = look(&mut scanned.tally, &mut long, chunk);
                 let bytes = PooledBuffer::new(bytes, &home);
                 let Some(content) = content else { continue };
                 let place = Place { input, offset: bytes.offset };
@@ -251,8 +251,8 @@ fn count_pieces<'a, C: Cut>(
 /// Scans an input whose reads may block.
 pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
     Workers::of_stream(counter.exec, |workers| {
-        scan_input(Scanned::default(), input, number, reading, (counter, None), |scanned, pieces| {
-            scan_pieces(scanned, pieces, number, counter, workers)
+        scan_input(Scanned::default(), input, number, reading, (counter, None), |scanned, chunks| {
+            scan_chunks(scanned, chunks, number, counter, workers)
         })
     })
 }

@@ -15,7 +15,7 @@ use crate::input::{Mapped, ShardBytes, Window};
 use crate::place::{Extent, Place};
 use crate::progress::Stopped;
 use crate::records::{Format, Reader};
-use crate::run::chunk_cutter::{AnyPieces, Cut};
+use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::pipeline::Failure;
 use crate::tally::already_shown::AlreadyShown;
 
@@ -30,8 +30,8 @@ pub(super) fn scan_small(
 ) -> Scanned {
     scanned.note_format(input, reader.format());
     let exec = counter.exec;
-    let pieces = AnyPieces::new(exec.told(source), reader, exec.sizes());
-    count_pieces(&mut scanned, &AlreadyShown::default(), pieces, input, counter);
+    let chunks = AnyChunks::new(exec.told(source), reader, exec.sizes());
+    count_chunks(&mut scanned, &AlreadyShown::default(), chunks, input, counter);
     scanned.ended(input, counter.options, exec)
 }
 
@@ -74,8 +74,8 @@ pub(super) fn scan_shards(
             Ok(None) => {}
             Ok(Some(bytes)) => {
                 let reader = reader_at(scanned, bytes.offset());
-                let pieces = AnyPieces::new(exec.told(bytes), reader, exec.sizes());
-                count_pieces(scanned, shown, pieces, input, counter);
+                let chunks = AnyChunks::new(exec.told(bytes), reader, exec.sizes());
+                count_chunks(scanned, shown, chunks, input, counter);
             }
             Err(error) => scanned.failures.push(Failure { input, error }),
         }
@@ -153,19 +153,19 @@ thread_local! {
 }
 
 /// Adds the chunks of a shard to `scanned`.
-fn count_pieces(
+fn count_chunks(
     scanned: &mut Scanned,
     shown: &AlreadyShown,
-    mut pieces: AnyPieces<impl Read>,
+    mut chunks: AnyChunks<impl Read>,
     input: u32,
     counter: &Counter<'_>,
 ) {
     let mut long = Long::default();
     let mut spare = BUFFER.take();
     loop {
-        match pieces.next(&mut spare) {
-            Ok(Some(piece)) => {
-                let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, piece);
+        match chunks.next(&mut spare) {
+            Ok(Some(chunk)) => {
+                let (bytes, content) = counter.look(&mut scanned.tally, &mut long, input, chunk);
                 if let Some(content) = content {
                     let place = Place { input, offset: bytes.offset };
                     counter.add(scanned, shown, bytes.get(), place, content);

@@ -206,11 +206,11 @@ impl LineSink for Observer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{PIECE, WALKS_INSTEAD};
+    use crate::engine::{SEGMENT_LEN, TABLE_SEGMENTS};
 
     #[test]
-    fn a_line_longer_than_a_piece_needs_no_more_memory() {
-        let text = [b"http://h/\n".to_vec(), vec![b'a'; 2 * PIECE], b"\nhttp://h/\n".to_vec()].concat();
+    fn a_line_longer_than_a_segment_needs_no_more_memory() {
+        let text = [b"http://h/\n".to_vec(), vec![b'a'; 2 * SEGMENT_LEN], b"\nhttp://h/\n".to_vec()].concat();
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
             let (mut tally, place) = (Tally::default(), Place { input: 0, offset: 0 });
             let path_counts = scan_into(&mut tally, kernel, &text, place, &Options::default());
@@ -219,9 +219,9 @@ mod tests {
     }
 
     #[test]
-    fn hard_pieces_are_left_to_the_machine_and_come_back() {
-        let hard = b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((WALKS_INSTEAD + 3) * PIECE / 35);
-        let text = [hard, b"http://h/\n".repeat(PIECE / 5), b"http://h:81/\n?".to_vec()].concat();
+    fn segments_of_table_lines_are_left_to_the_table_scan() {
+        let hard = b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((TABLE_SEGMENTS + 3) * SEGMENT_LEN / 35);
+        let text = [hard, b"http://h/\n".repeat(SEGMENT_LEN / 5), b"http://h:81/\n?".to_vec()].concat();
         let place = Place { input: 0, offset: 0 };
         let scan_by = |kernel| {
             let mut tally = Tally::default();
@@ -232,7 +232,7 @@ mod tests {
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
             let (tally, path_counts) = scan_by(kernel);
             assert!(tally == expected, "{kernel}");
-            // Two in three lines are table lines. The table scan takes all but a few chunks of them.
+            // Two in three lines are table lines. The table scan takes all but a few segments of them.
             assert!(
                 path_counts.listed > 4 * path_counts.table && path_counts.bulk > 0,
                 "{kernel} {path_counts:?}"

@@ -155,7 +155,7 @@ impl Word for Words {
 
 /// Counters of four kinds, with one byte for each byte of a word.
 #[derive(Clone, Copy)]
-pub(crate) struct Bytes {
+pub(crate) struct ByteCounts {
     /// The counts, less one for each addition. One operation finds bytes that are zero. It takes two to find those that
     /// are not.
     counts: [Words; 4],
@@ -163,7 +163,7 @@ pub(crate) struct Bytes {
     n_added: u8,
 }
 
-impl Bytes {
+impl ByteCounts {
     /// Counters at zero. `zero` is a word without bits.
     #[inline(always)]
     fn new(zero: Words) -> Self {
@@ -171,7 +171,7 @@ impl Bytes {
     }
 }
 
-impl Counts<Words> for Bytes {
+impl Counts<Words> for ByteCounts {
     const ROOM: usize = u8::MAX as usize;
     const CROWD: usize = 8;
 
@@ -366,7 +366,7 @@ macro_rules! kernel {
             type Word = Words;
             const AT_ONCE: usize = AT_ONCE;
             type Classes = OfBits<Words>;
-            type Counts = Bytes;
+            type Counts = ByteCounts;
             const LANES: usize = N_LANES;
 
             #[inline(always)]
@@ -376,8 +376,8 @@ macro_rules! kernel {
             }
 
             #[inline(always)]
-            fn counts(self) -> Bytes {
-                Bytes::new(self.splat(0))
+            fn counts(self) -> ByteCounts {
+                ByteCounts::new(self.splat(0))
             }
 
             #[inline(always)]

@@ -30,9 +30,9 @@ use crate::lines::skip_byte_order_mark;
 use crate::place::Extent;
 use crate::place::Place;
 use crate::records::{Format, Reader};
-use crate::run::chunk_cutter::{AnyPiece, AnyPieces};
+use crate::run::chunk_cutter::{AnyChunk, AnyChunks};
 use crate::run::format_choice::Reading;
-use crate::run::pipeline::{PooledBuffer, Turns, in_pieces, sources};
+use crate::run::pipeline::{PooledBuffer, Turns, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use crate::simd::KernelId;
@@ -191,11 +191,11 @@ pub fn split_inputs<'a>(
     let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 30));
     let turns = Turns::default();
     let mut turn = 0..;
-    let mut look = |input, piece| match piece {
-        AnyPiece::Lines(piece) => (piece.into_bytes(), turn.next().map(|turn| (input, Whole::Lines(turn)))),
-        AnyPiece::Records(piece) => {
-            let records = Whole::Records(piece.reader, piece.is_open);
-            (piece.bytes, Some((input, records)))
+    let mut look = |input, chunk| match chunk {
+        AnyChunk::Lines(chunk) => (chunk.into_bytes(), turn.next().map(|turn| (input, Whole::Lines(turn)))),
+        AnyChunk::Records(chunk) => {
+            let records = Whole::Records(chunk.reader, chunk.is_open);
+            (chunk.bytes, Some((input, records)))
         }
     };
     let work = |(bytes, (input, whole)): (PooledBuffer, (u32, Whole))| {
@@ -216,11 +216,11 @@ pub fn split_inputs<'a>(
     let (flow, failures) = with_workers(n_threads, |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref());
-        let sources = sources.map(|(input, pieces)| {
-            let check = |pieces: AnyPieces<_>| records::check(pieces.format(), options).map(|()| pieces);
-            (input, pieces.and_then(check))
+        let sources = sources.map(|(input, chunks)| {
+            let check = |chunks: AnyChunks<_>| records::check(chunks.format(), options).map(|()| chunks);
+            (input, chunks.and_then(check))
         });
-        in_pieces(sources, (&workers, 2 * n_threads), &mut look, &work, sink)
+        in_chunks(sources, (&workers, 2 * n_threads), &mut look, &work, sink)
     });
     if let ControlFlow::Break(error) = flow {
         return Err(error);
@@ -335,7 +335,7 @@ impl Finder {
     }
 
     fn find(&mut self, entry: &Line<'_>) {
-        let usize = |n| usize::try_from(n).expect("the piece is in memory");
+        let usize = |n| usize::try_from(n).expect("the chunk is in memory");
         self.found.push(DroppedLine { start: usize(entry.place.offset - self.base), len: usize(entry.len) });
     }
 
@@ -398,8 +398,8 @@ struct Rows<'a> {
 
 impl Rows<'_> {
     /// Advances to the line that begins at `start`. Bytes before the previous position may be overwritten already.
-    fn go_to(&mut self, piece: &[u8], start: usize) {
-        self.number += memchr_iter(b'\n', &piece[self.at..start]).count() as u64;
+    fn go_to(&mut self, chunk: &[u8], start: usize) {
+        self.number += memchr_iter(b'\n', &chunk[self.at..start]).count() as u64;
         self.at = start;
     }
 

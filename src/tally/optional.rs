@@ -87,7 +87,7 @@ pub(crate) struct OptionalCounts {
 }
 
 /// The name counts of one chunk of an input while its lines are counted.
-struct Chunk {
+struct OpenChunk {
     place: Place,
     end: u64,
     hosts: Counts,
@@ -118,19 +118,19 @@ impl OptionalCounts {
         }
     }
 
-    fn open(&mut self, place: Place) -> Chunk {
+    fn open(&mut self, place: Place) -> OpenChunk {
         let ((hosts, end), (tlds, _)) = (self.hosts.take(place), self.tlds.take(place));
-        Chunk { place, end, hosts, tlds }
+        OpenChunk { place, end, hosts, tlds }
     }
 
-    fn close(&mut self, chunk: Chunk) {
+    fn close(&mut self, chunk: OpenChunk) {
         self.hosts.put(chunk.place, chunk.hosts);
         self.tlds.put(chunk.place, chunk.tlds);
     }
 
     /// Counts the host and port of an accepted line. `line` may be only the beginning of the `len` bytes; an
     /// authority that does not end within it is not counted.
-    fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut Chunk, line: &[u8], len: u64) {
+    fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(Host { name, port, .. }) = host(line).filter(ends) else { return };
         if wanted.top.ports > 0
@@ -245,7 +245,7 @@ pub(crate) struct SecondLook<'a> {
     /// How many lines of its run precede it.
     lines: u64,
     longest: Option<Longest>,
-    chunk: Option<Chunk>,
+    chunk: Option<OpenChunk>,
 }
 
 impl<'a> SecondLook<'a> {

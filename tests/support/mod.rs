@@ -102,7 +102,7 @@ pub(crate) fn mutated(line: &[u8], rng: &mut Rng) -> Vec<u8> {
 
 /// An authority with an IP literal that consists of random parts and is sometimes well-formed.
 fn with_ip_literal(rng: &mut Rng) -> Vec<u8> {
-    const PIECES: [&str; 25] = [
+    const FRAGMENTS: [&str; 25] = [
         "::",
         "::",
         "::",
@@ -131,7 +131,7 @@ fn with_ip_literal(rng: &mut Rng) -> Vec<u8> {
     ];
     let mut line = String::from("//[");
     for _ in 0..=rng.below(8) {
-        line += PIECES[rng.below(PIECES.len())];
+        line += FRAGMENTS[rng.below(FRAGMENTS.len())];
     }
     line += ["]", "]", "]", "]/", "]:80", ""][rng.below(6)];
     line.into_bytes()

@@ -104,7 +104,7 @@ pub(crate) fn inputs(
 /// # Errors
 /// If the list cannot be read, or if standard input is both the list and one of `others`.
 fn listed_in(walk: &Walk, path: &Path, separator: Separator, others: &[Input]) -> io::Result<Vec<Input>> {
-    let list = if path.as_os_str() == "-" { Input::standard() } else { Input::file(path.to_owned()) };
+    let list = if path.as_os_str() == "-" { Input::standard() } else { Input::file(path) };
     if list.is_standard() && others.iter().any(Input::is_standard) {
         return Err(io::Error::other("standard input cannot be both an input and the list of --files-from"));
     }

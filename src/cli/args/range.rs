@@ -123,7 +123,7 @@ impl Asked {
             n_inputs: None,
             parts: Vec::new(),
             are_parts: true,
-            list: Some(Input::file(path.to_owned())),
+            list: Some(Input::file(path)),
         };
         for (number, line) in lines.lines().enumerate() {
             let line = line?;

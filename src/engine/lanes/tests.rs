@@ -60,7 +60,7 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
             let mut noteworthy = Vec::new();
             findings.each_noteworthy(&line, |at| noteworthy.push(from + at));
             let (verdict, bad) = match line.known {
-                Known::Hard => (None, None),
+                Known::TableLine => (None, None),
                 Known::Verdict(verdict) => (Some(verdict.bits()), None),
                 Known::Bad(at) => (None, Some(from + at)),
                 Known::Refused => (Some(0), None),
@@ -165,7 +165,7 @@ fn check(bytes: &[u8], list: List, findings: &mut Findings) {
 }
 
 /// Buffers are made of these fragments. Now and then they make a line with a scheme.
-const PIECES: [&str; 69] = [
+const FRAGMENTS: [&str; 69] = [
     "http://",
     "http://h:8080",
     "https://",
@@ -243,11 +243,11 @@ fn below(state: &mut u64, n: usize) -> usize {
     usize::try_from(*state >> 33).expect("31 bits") % n
 }
 
-/// Adds `n_pieces` fragments, of few kinds or of many.
-fn add_pieces(bytes: &mut Vec<u8>, n_pieces: usize, state: &mut u64) {
+/// Adds `n_fragments` fragments, of few kinds or of many.
+fn add_fragments(bytes: &mut Vec<u8>, n_fragments: usize, state: &mut u64) {
     let n_kinds = [4, 12, 64][below(state, 3)];
-    let kinds: Vec<_> = (0..n_kinds).map(|_| PIECES[below(state, PIECES.len())]).collect();
-    for _ in 0..n_pieces {
+    let kinds: Vec<_> = (0..n_kinds).map(|_| FRAGMENTS[below(state, FRAGMENTS.len())]).collect();
+    for _ in 0..n_fragments {
         bytes.extend_from_slice(kinds[below(state, kinds.len())].as_bytes());
         if below(state, 8) == 0 {
             bytes.push(b'\n');
@@ -261,8 +261,8 @@ fn portable_is_what_the_others_are() {
     let mut state = 1;
     for n in 0..if cfg!(miri) { 30 } else { 6000 } {
         let mut bytes = Vec::new();
-        let n_pieces = below(&mut state, if n % 50 == 1 { 4000 } else { 200 });
-        add_pieces(&mut bytes, n_pieces, &mut state);
+        let n_fragments = below(&mut state, if n % 50 == 1 { 4000 } else { 200 });
+        add_fragments(&mut bytes, n_fragments, &mut state);
         bytes.push(b'\n');
         let grammar = Grammar::ALL[n % Grammar::ALL.len()];
         let bits = [1, 2, 8];
@@ -344,12 +344,12 @@ fn what_is_common_changes() {
             let until = lane.len() + below(&mut state, 4 * STRIPE_LEN);
             let has_escapes = below(&mut state, 2) == 0;
             while lane.len() < until {
-                let mut pieces = Vec::new();
-                add_pieces(&mut pieces, 100, &mut state);
+                let mut fragments = Vec::new();
+                add_fragments(&mut fragments, 100, &mut state);
                 if !has_escapes {
-                    pieces.retain(|&byte| byte != b'%');
+                    fragments.retain(|&byte| byte != b'%');
                 }
-                lane.extend(pieces);
+                lane.extend(fragments);
             }
         }
         lane.push(b'\n');

@@ -32,7 +32,7 @@ pub struct Column {
 
 /// Where the pages of a column are in one row group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Chunk {
+pub(super) struct ColumnChunk {
     /// Where the first page begins, in bytes from the start of the file.
     pub(super) start: u64,
     /// The number of values and nulls.
@@ -182,7 +182,7 @@ pub(super) fn read(footer: &[u8]) -> Result<(Vec<Column>, u64), TableError> {
 }
 
 /// Returns where the pages of a column are, for each row group.
-pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<Chunk>, TableError> {
+pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<ColumnChunk>, TableError> {
     let groups = fields(footer).filter_map(|field| match field {
         (4, Value::List(groups)) => Some(structs(groups)),
         _ => None,
@@ -193,7 +193,7 @@ pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<Chunk>, TableEr
     chunks.collect()
 }
 
-fn chunk(group: &[u8], column: usize) -> Result<Chunk, TableError> {
+fn chunk(group: &[u8], column: usize) -> Result<ColumnChunk, TableError> {
     let unsupported = |message: &str| Err(TableError::new(TableErrorKind::Unsupported, message));
     let (mut own, mut n_rows) = (None, None);
     for field in fields(group) {
@@ -230,5 +230,5 @@ fn chunk(group: &[u8], column: usize) -> Result<Chunk, TableError> {
     };
     // Some writers put 0 if there is no dictionary, others a position after the data.
     let start = if dictionary > 0 { dictionary.min(data) } else { data };
-    Ok(Chunk { start, n_values, n_rows, codec })
+    Ok(ColumnChunk { start, n_values, n_rows, codec })
 }

@@ -15,7 +15,7 @@ use parquet::errors::ParquetError;
 
 use super::delta;
 use super::error::{TableError, TableErrorKind};
-use super::footer::{Chunk, Column};
+use super::footer::{Column, ColumnChunk};
 use super::thrift::{Broken, Value, fields, struct_len};
 use super::unpack::Packing;
 use crate::input::read_at;
@@ -156,7 +156,7 @@ pub(super) struct Read {
 pub(super) struct Pages {
     source: Arc<Source>,
     /// The rest of the column chunk.
-    chunk: Chunk,
+    chunk: ColumnChunk,
     packing: Option<Packing>,
     max_levels: [i16; 2],
     /// The length of each value, if all have the same.
@@ -187,7 +187,7 @@ impl Pages {
     pub(super) fn new(
         source: &Arc<Source>,
         column: &Column,
-        chunk: Chunk,
+        chunk: ColumnChunk,
         read: &Arc<Read>,
     ) -> Result<Self, TableError> {
         let is_fixed = column.physical == Some(Type::FIXED_LEN_BYTE_ARRAY);

@@ -27,7 +27,7 @@ use parquet::schema::types::{ColumnDescriptor, ColumnPath, Type as SchemaType};
 
 use super::batch::{Batch, Progress};
 use super::error::TableError;
-use super::footer::{Chunk, Column};
+use super::footer::{Column, ColumnChunk};
 use super::page::{Pages, Read, Source};
 use crate::input::workers::Helpers;
 
@@ -100,12 +100,22 @@ struct Group {
 
 impl Group {
     /// Opens row group `number`, counted from 1.
-    fn new(source: &Arc<Source>, column: &Column, chunk: Chunk, number: usize) -> Result<Self, TableError> {
+    fn new(
+        source: &Arc<Source>,
+        column: &Column,
+        chunk: ColumnChunk,
+        number: usize,
+    ) -> Result<Self, TableError> {
         Self::open(source, column, chunk, number)
             .map_err(|error| error.within(format_args!("row group {number}")))
     }
 
-    fn open(source: &Arc<Source>, column: &Column, chunk: Chunk, number: usize) -> Result<Self, TableError> {
+    fn open(
+        source: &Arc<Source>,
+        column: &Column,
+        chunk: ColumnChunk,
+        number: usize,
+    ) -> Result<Self, TableError> {
         let is_list = column.max_repetition > 0;
         let fits = if is_list { chunk.n_values >= chunk.n_rows } else { chunk.n_values == chunk.n_rows };
         if !fits {
@@ -227,7 +237,7 @@ impl Group {
 pub(crate) struct Values<'a> {
     source: Arc<Source>,
     column: Arc<Column>,
-    chunks: Vec<Chunk>,
+    chunks: Vec<ColumnChunk>,
     /// How many of them have begun, and the results of the next ones that are decoded ahead.
     begun: usize,
     asked: VecDeque<Receiver<Ahead>>,
@@ -247,7 +257,7 @@ impl<'a> Values<'a> {
     pub(super) fn new(
         source: &Arc<Source>,
         column: &Column,
-        chunks: Result<Vec<Chunk>, TableError>,
+        chunks: Result<Vec<ColumnChunk>, TableError>,
         rows: u64,
         helpers: Helpers<'a>,
     ) -> Self {
@@ -363,7 +373,7 @@ struct Ahead {
 }
 
 impl Ahead {
-    fn decode(source: &Arc<Source>, column: &Column, chunk: Chunk, number: usize) -> Self {
+    fn decode(source: &Arc<Source>, column: &Column, chunk: ColumnChunk, number: usize) -> Self {
         let mut group = Group::new(source, column, chunk, number).map(Some);
         let (mut batches, mut len) = (VecDeque::new(), 0);
         while let Ok(Some(more)) = &mut group

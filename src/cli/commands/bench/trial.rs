@@ -130,11 +130,11 @@ fn agrees_with_judge(bytes: &[u8], tally: &Tally) -> bool {
 }
 
 /// Finds each line of a chunk, and returns their number. A line counts in the chunk with its LF.
-fn split(piece: &[u8]) -> u64 {
+fn split(chunk: &[u8]) -> u64 {
     let mut start = 0;
     let mut lines = 0;
-    for lf in memchr_iter(b'\n', piece) {
-        black_box(&piece[start..lf]);
+    for lf in memchr_iter(b'\n', chunk) {
+        black_box(&chunk[start..lf]);
         start = lf + 1;
         lines += 1;
     }
@@ -146,15 +146,15 @@ impl Trial {
     /// result of a scan.
     fn run(&self, bytes: &[u8]) -> (u64, Option<(Tally, PathCounts)>) {
         let mut exec = ExecOptions::default();
-        let pieces = bytes.par_chunks(exec.shard_len);
+        let chunks = bytes.par_chunks(exec.shard_len);
         if let Some(kernel) = self.kernel.and_then(KernelId::from_name) {
             (exec.kernel, exec.threads) = (kernel, self.threads);
             let (tally, path_counts) = scan_memory_counted(bytes, &Options::default(), &exec);
             (tally.lines(), Some((tally, path_counts)))
         } else if self.name == "memchr split" {
-            (pieces.map(split).sum(), None)
+            (chunks.map(split).sum(), None)
         } else {
-            (pieces.map(|piece| memchr_iter(b'\n', piece).count() as u64).sum(), None)
+            (chunks.map(|chunk| memchr_iter(b'\n', chunk).count() as u64).sum(), None)
         }
     }
 

@@ -1,7 +1,7 @@
 //! A simple scan for comparison: it calls `judge` for each line and counts in plain maps, without chunks, lanes and
 //! shortcuts.
 //!
-//! `tests/naive` is similar, but calls the reference. `judge` is a hundred times faster and is compared with the reference
+//! `tests/scan_by_reference` is similar, but calls the reference. `judge` is a hundred times faster and is compared with the reference
 //! elsewhere. This scan can therefore compare all counts of many buffers.
 
 #![allow(dead_code, reason = "each of those that use it uses a part")]

@@ -1,4 +1,4 @@
-//! A naive scan: line by line, with the reference instead of the automaton, and plain maps.
+//! A simple scan: line by line, with the reference instead of the automaton, and plain maps.
 //!
 //! Counts are compared as text, so that differences are readable.
 

@@ -1,4 +1,4 @@
-//! Second implementations of record formats, either naive or by other crates.
+//! Second implementations of record formats, either simple or by other crates.
 
 use std::fmt;
 
@@ -11,7 +11,7 @@ use urlsift::run::{Format, Role};
 type Fields = Vec<(Role, Vec<u8>)>;
 
 /// The result of a second implementation.
-pub(crate) enum Twin {
+pub(crate) enum Expected {
     /// Fields by line number. Lines about which it cannot say anything are left out.
     ByLine(Vec<(u64, Fields)>),
     /// All fields, in order.
@@ -25,7 +25,7 @@ pub(crate) fn count_records(format: Format, bytes: &[u8]) -> Option<u64> {
 }
 
 /// The fields of the records. `None` if there is no second implementation for this format and these bytes.
-pub(crate) fn fields(format: Format, bytes: &[u8]) -> Option<Twin> {
+pub(crate) fn fields(format: Format, bytes: &[u8]) -> Option<Expected> {
     match format {
         Format::Lines => Some(each_line(bytes, |line| Some(vec![(Role::Url, line.to_vec())]))),
         Format::JsonLines => Some(each_line(bytes, json)),
@@ -76,7 +76,7 @@ fn cdxj(line: &[u8]) -> Option<Fields> {
 }
 
 /// Reads the columns that a header names, by splitting each line.
-fn w3c(bytes: &[u8]) -> Twin {
+fn w3c(bytes: &[u8]) -> Expected {
     let mut names: Vec<Vec<u8>> = Vec::new();
     let mut by_line = Vec::new();
     for (line, number) in lines(bytes).into_iter().zip(1..).filter(|(line, _)| !line.is_empty()) {
@@ -94,7 +94,7 @@ fn w3c(bytes: &[u8]) -> Twin {
         }
         by_line.push((number, fields.unwrap_or_default()));
     }
-    Twin::ByLine(by_line)
+    Expected::ByLine(by_line)
 }
 
 /// The fields of a line; `None` if it has too few columns.
@@ -125,7 +125,7 @@ fn w3c_fields(names: &[Vec<u8>], columns: &[&[u8]]) -> Option<Fields> {
 
 /// Reads fields by the csv crate. It differs from our reader: it treats a lone CR as a line end, an unclosed quote as a
 /// field, and an unterminated comment as an empty record.
-fn csv(bytes: &[u8], delimiter: u8) -> Option<Twin> {
+fn csv(bytes: &[u8], delimiter: u8) -> Option<Expected> {
     let last = bytes.rsplit(|&byte| byte == b'\n').next()?;
     if bytes.contains(&b'\r') || last.starts_with(b"#") {
         return None;
@@ -138,7 +138,7 @@ fn csv(bytes: &[u8], delimiter: u8) -> Option<Twin> {
         .delimiter(delimiter)
         .from_reader(bytes);
     let mut records = reader.byte_records().map(Result::unwrap);
-    let Some(header) = records.next() else { return Some(Twin::InOrder(Vec::new())) };
+    let Some(header) = records.next() else { return Some(Expected::InOrder(Vec::new())) };
     let exact = header.iter().position(|name| name == b"url");
     let alike = || header.iter().position(|name| name.trim_ascii().eq_ignore_ascii_case(b"url"));
     let column = exact.or_else(alike);
@@ -147,7 +147,7 @@ fn csv(bytes: &[u8], delimiter: u8) -> Option<Twin> {
         return None;
     }
     let field = |record: csv::ByteRecord| Some((Role::Url, record.get(column?)?.to_vec()));
-    Some(Twin::InOrder(records.filter_map(field).collect()))
+    Some(Expected::InOrder(records.filter_map(field).collect()))
 }
 
 /// The lines of `bytes` without their terminators.
@@ -166,7 +166,7 @@ fn lines(bytes: &[u8]) -> Vec<&[u8]> {
     lines
 }
 
-fn each_line(bytes: &[u8], read: impl Fn(&[u8]) -> Option<Fields>) -> Twin {
+fn each_line(bytes: &[u8], read: impl Fn(&[u8]) -> Option<Fields>) -> Expected {
     let numbered = lines(bytes).into_iter().zip(1..).filter(|(line, _)| !line.is_empty());
-    Twin::ByLine(numbered.filter_map(|(line, number)| Some((number, read(line)?))).collect())
+    Expected::ByLine(numbered.filter_map(|(line, number)| Some((number, read(line)?))).collect())
 }
