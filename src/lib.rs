@@ -235,3 +235,8 @@ pub use run::scan_paths;
 pub use scan::scan;
 #[cfg(feature = "scan")]
 pub use tally::Tally;
+
+#[cfg(all(doctest, feature = "scan"))]
+#[doc = include_str!("../README.md")]
+#[doc = include_str!("../docs/library.md")]
+mod pages {}
