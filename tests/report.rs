@@ -98,7 +98,7 @@ fn changed_reports_are_refused() {
         (json.replace("\"judged\": ", "\"judged\": 1"), ReadErrorKind::WrongDigest),
         (json.replace(&report.digest, &"0".repeat(64)), ReadErrorKind::WrongDigest),
         (json.replace("\"digest\"", "\"was\""), ReadErrorKind::WrongDigest),
-        (json.replace("0.1.0", "\\u001b[31m"), ReadErrorKind::WrongField),
+        (json.replace(env!("CARGO_PKG_VERSION"), "\\u001b[31m"), ReadErrorKind::WrongField),
         (json.replace("\"threads\": ", "\"threads\": -"), ReadErrorKind::WrongField),
     ] {
         assert_eq!(kind(&wrong), expected, "{}", &wrong[..wrong.len().min(200)]);
