@@ -1152,7 +1152,11 @@ const HOSTILE: &[Hostile] = &[
     ("bom_alone.txt", "a byte order mark and nothing else: an empty input", || BOM.to_vec()),
     ("bom_part.txt", "two thirds of a byte order mark: one line of two wrong bytes", || BOM[..2].to_vec()),
     ("bom_newline.txt", "a byte order mark and LF: one blank line", || [BOM, b"\n"].concat()),
-    ("nul_bytes.txt", "NUL bytes first, last, inside, alone and in a run of 100: no string ends there", nul_bytes),
+    (
+        "nul_bytes.txt",
+        "NUL bytes first, last, inside, alone and in a run of 100: no string ends there",
+        nul_bytes,
+    ),
     ("bytes_lines.txt", "each of the 256 byte values as a line (LF and CR make blank ones)", bytes_lines),
     ("bytes_in_url.txt", "each byte value in each part of a URL, and after `%`", bytes_in_url),
     (
