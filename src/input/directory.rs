@@ -91,7 +91,7 @@ impl Walk {
     }
 
     /// All inputs that the entries of `list` name, in their order. Each entry is treated as a path in
-    /// [`list`](Self::list). The inputs know where they are named ([`Input::listed_at`]).
+    /// [`list`](Self::list). The inputs know where they are named.
     ///
     /// Blank lines are skipped, and CRs before an LF do not belong to a name. A list may be compressed.
     ///
