@@ -18,9 +18,9 @@ pub(crate) fn cut<const N: usize>(bytes: &[u8], count: usize) -> [&[u8]; N] {
             memchr(b'\n', &rest[wanted.saturating_sub(1).min(rest.len())..])
                 .map_or(rest.len(), |lf| wanted.saturating_sub(1) + lf + 1)
         };
-        let chunk;
-        (chunk, rest) = rest.split_at(end);
-        chunk
+        let slice;
+        (slice, rest) = rest.split_at(end);
+        slice
     })
 }
 
@@ -66,7 +66,7 @@ mod tests {
     use super::*;
 
     #[test]
-    fn chunks_are_whole_lines() {
+    fn slices_are_whole_lines() {
         for text in [
             &b""[..],
             b"\n",
@@ -77,10 +77,10 @@ mod tests {
             b"aaaaaaaaaaaaaaaaaaaaaa\nb\nc",
             b"a\nbbbbbbbbbbbbbbbbb",
         ] {
-            let chunks: [&[u8]; 4] = cut(text, 4);
-            assert_eq!(chunks.concat(), text);
-            for (chunk, next) in chunks.iter().zip(&chunks[1..]) {
-                assert!(chunk.is_empty() || next.is_empty() || chunk.ends_with(b"\n"), "{text:?} {chunks:?}");
+            let slices: [&[u8]; 4] = cut(text, 4);
+            assert_eq!(slices.concat(), text);
+            for (slice, next) in slices.iter().zip(&slices[1..]) {
+                assert!(slice.is_empty() || next.is_empty() || slice.ends_with(b"\n"), "{text:?} {slices:?}");
             }
         }
     }

@@ -267,7 +267,7 @@ pub(crate) struct Beginnings<W> {
     /// The first byte of each line that is not a scheme character.
     first_other: W,
     /// The bytes of `first_other` that make their line relative: neither a ":" nor the LF of an empty line.
-    segment: W,
+    first_segment: W,
     /// An "f" at a line start, which may begin "ftp" or "file".
     f: W,
 }
@@ -280,11 +280,11 @@ pub(crate) fn begin<W: Word>(c: impl Classes<W>, carried: &mut Carried<W>) -> (B
     let newline = c.newline();
     let start = flow.moved(newline);
     let first_other = flow.behind(start, c.scheme());
-    let segment = first_other & !(c.colon() | (start & newline));
+    let first_segment = first_other & !(c.colon() | (start & newline));
     let f = start & c.f();
     debug_assert_eq!(flow.at, BEGINNING_SLOTS);
     let other = carried.cr.alive | carried.ftp_file.alive | carried.relative.alive;
-    (Beginnings { newline, start, first_other, segment, f }, other | (segment | f | c.cr()).any())
+    (Beginnings { newline, start, first_other, first_segment, f }, other | (first_segment | f | c.cr()).any())
 }
 
 /// The reach of each scheme: the bytes of its lines from the ":" after the scheme to the LF.
@@ -382,13 +382,13 @@ fn ftp_file_ends<W: Word>(c: impl Classes<W>, f: W, flow: &mut Flow<'_, W>) -> (
 #[inline(always)]
 fn relative<W: Word>(
     c: impl Classes<W>,
-    Beginnings { newline, start, segment, .. }: Beginnings<W>,
+    Beginnings { newline, start, first_segment, .. }: Beginnings<W>,
     carried: &mut Rare<W, RELATIVE_SLOTS>,
     marks: &mut Marks<W>,
 ) -> W {
     let mut flow = Flow::new(&mut carried.slots);
-    let relative = flow.sum(segment, !newline) & newline;
-    let segment_end = flow.behind(segment, !(c.delimiter() | newline));
+    let relative = flow.sum(first_segment, !newline) & newline;
+    let segment_end = flow.behind(first_segment, !(c.delimiter() | newline));
     let second_slash = flow.moved(start & c.slash());
     marks.table =
         marks.table | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
@@ -527,7 +527,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     carried: &mut Carried<W>,
 ) -> Ends<W> {
     let mut flow = Flow::new(&mut carried.slots[BEGINNING_SLOTS..]);
-    let Beginnings { newline, start, first_other, segment, f } = beginnings;
+    let Beginnings { newline, start, first_other, first_segment, f } = beginnings;
     let end = if OTHER { c.end() } else { newline };
     // Illegal bytes are needed last. If they were computed there, their inputs would be spilled until then.
     let (table, violation) = (c.odd(), c.illegal().made());
@@ -557,7 +557,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
 
     marks.table = marks.table | (start & c.colon());
     let mut no_scheme = zero;
-    if OTHER && carried.relative.alive | segment.any() {
+    if OTHER && carried.relative.alive | first_segment.any() {
         no_scheme = relative(c, beginnings, &mut carried.relative, &mut marks);
     }
 

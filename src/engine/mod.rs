@@ -6,6 +6,8 @@
 //!
 //! Terms of this folder:
 //!
+//! - A *segment* is what the bit streams or the table scan take at a time: whole lines of about 512 KiB. It is cut into
+//!   *lanes*, which are read side by side. After each *stripe* of some blocks of all lanes, listed lines are passed on.
 //! - Lines *counted in bulk* reach the sink only as a number. All that is counted of them follows from their
 //!   scheme, their verdict and a few counters ([`Bulk`]).
 //! - *Listed lines* are the lines that the bit streams pass on one by one, with the verdict if they know it.
@@ -165,7 +167,7 @@ const TABLE_LINES_AT_ONCE: usize = 4;
 /// more, their bytes have left the cache.
 const MANY_TABLE_LINES: usize = 32;
 
-/// The length of a segment for the bit streams in bytes, about. Larger segments spend less time on the starts and ends of
+/// The approximate length of a segment for the bit streams, in bytes. Larger segments spend less time on the starts and ends of
 /// lanes. Smaller segments need less memory for the masks of their steps: at this size, a few hundred kilobytes.
 pub(crate) const SEGMENT_LEN: usize = 512 << 10;
 
@@ -387,15 +389,14 @@ impl<S: LineSink> Engine<'_, S> {
     /// Passes on all lines of `body`, which begins at `place`, by the table scan.
     fn scan_by_table(&mut self, body: &[u8], place: Place) {
         let mut offset = place.offset;
-        let segments = cut::<TABLE_LANES>(body, TABLE_LANES);
-        let places = segments.map(|segment| {
+        let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
+        let places = lanes.map(|lane| {
             let at = Place { offset, ..place };
-            offset += segment.len() as u64;
+            offset += lane.len() as u64;
             at
         });
         // Frequent verdicts get their examples at the start, so that the lines after it can be counted in bulk.
-        let beginning =
-            &segments[0][..last_end(&segments[0][..segments[0].len().min(BEGINNING)]).unwrap_or(0)];
+        let beginning = &lanes[0][..last_end(&lanes[0][..lanes[0].len().min(BEGINNING)]).unwrap_or(0)];
         if self.sink.needs(place).examples != 0 {
             self.sink.search(beginning, place, None);
         }
@@ -408,7 +409,7 @@ impl<S: LineSink> Engine<'_, S> {
             *in_bulk = needs.in_bulk(outcome);
         }
         let mut cr = 0;
-        let lines = scan_lanes(segments, |lane, Ended { number, start, end, cr: ends_in_cr, outcome }| {
+        let lines = scan_lanes(lanes, |lane, Ended { number, start, end, cr: ends_in_cr, outcome }| {
             cr += u64::from(ends_in_cr);
             let is_blank = end == start;
             if !is_blank && in_bulk[usize::from(outcome)] {
@@ -416,7 +417,7 @@ impl<S: LineSink> Engine<'_, S> {
                 return;
             }
             let place = Place { offset: places[lane].offset + start as u64, ..place };
-            self.table_line(&segments[lane][start..end], place, number, outcome);
+            self.table_line(&lanes[lane][start..end], place, number, outcome);
         });
         let plain = OUTCOMES.iter().zip(counts).filter_map(|(outcome, lines)| match outcome.fact {
             Fact::Plain(known, _) => Some((known, outcome.verdict, lines)),
@@ -424,11 +425,11 @@ impl<S: LineSink> Engine<'_, S> {
         });
         self.bulk(&Bulk { cr, ..Bulk::default() }, plain);
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
-        for ((segment, at), lines) in segments.into_iter().zip(places).zip(lines) {
+        for ((lane, at), lines) in lanes.into_iter().zip(places).zip(lines) {
             if needs.again {
-                self.sink.again(segment, at, 0, memchr_iter(b'\n', segment));
+                self.sink.again(lane, at, 0, memchr_iter(b'\n', lane));
             }
-            let end = at.offset + segment.len() as u64;
+            let end = at.offset + lane.len() as u64;
             self.sink.cover(Extent { input: place.input, start: at.offset, end, lines });
         }
     }
@@ -457,7 +458,7 @@ impl<S: LineSink> Engine<'_, S> {
         self.path_counts.table += self.outcome(entry, line, outcome);
     }
 
-    /// Passes on a line with the number of its outcome. Returns how many judged lines that is: none if it is blank.
+    /// Passes on a line with the number of its outcome. Returns the number of judged lines: 0 for a blank line, otherwise 1.
     #[inline]
     fn outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) -> u64 {
         let judged = if line.is_empty() { Judged::Blank } else { Judged::Outcome(outcome) };

@@ -351,11 +351,11 @@ mod tests {
 
     #[test]
     fn ranges_ascend_and_fit() {
-        let chunks =
+        let fragments =
             ["u", ":", "@", "/", "//", "\\", "%3A", "%40", "%2f", "%25", "[", "]", "80", "http", "?", " "];
-        for n in 0..chunks.len().pow(4) {
+        for n in 0..fragments.len().pow(4) {
             let text: String =
-                (0..4).map(|place| chunks[n / chunks.len().pow(place) % chunks.len()]).collect();
+                (0..4).map(|place| fragments[n / fragments.len().pow(place) % fragments.len()]).collect();
             for text in [format!("//{text}@h"), text] {
                 for cut in [false, true] {
                     let mut end = 0;

@@ -129,10 +129,10 @@ impl Base {
 }
 
 /// Appends a path, given as several slices, without its dot-segments.
-fn push_path(target: &mut Vec<u8>, chunks: &[&[u8]], has_authority: bool) {
+fn push_path(target: &mut Vec<u8>, slices: &[&[u8]], has_authority: bool) {
     let start = target.len();
-    for chunk in chunks {
-        target.extend(*chunk);
+    for slice in slices {
+        target.extend(*slice);
     }
     remove_dot_segments(target, start);
     if !has_authority && target[start..].starts_with(b"//") {

@@ -142,11 +142,11 @@ mod tests {
 
     #[test]
     fn the_host_alone() {
-        let chunks =
+        let fragments =
             ["http", "HTTPS", "x", ":", "//", "a", "@", "[", "::1", "]", ":", "80", "/", "?", "#", ""];
-        for n in 0..chunks.len().pow(4) {
+        for n in 0..fragments.len().pow(4) {
             let text: String =
-                (0..4).map(|place| chunks[n / chunks.len().pow(place) % chunks.len()]).collect();
+                (0..4).map(|place| fragments[n / fragments.len().pow(place) % fragments.len()]).collect();
             for text in [format!("//{text}"), format!("https://{text}"), text] {
                 let parts = split(text.as_bytes());
                 let expected = parts.authority.map(|authority| Host {

@@ -1,5 +1,6 @@
 //! A pool of worker threads and the queues that feed them. This module knows no lines and no files.
 
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
@@ -67,7 +68,7 @@ impl<'a> JobSender<'a> {
         if self.queue.capacity() == Some(0) {
             job();
         } else {
-            // Worker threads take jobs until the last sender is dropped, so the queue has a receiver.
+            // Worker threads take jobs until the last sender is dropped, even after a panic, so the queue has a receiver.
             let _ = self.queue.send(job);
         }
     }
@@ -80,6 +81,9 @@ impl JobReceiver<'_> {
     }
 
     /// Runs jobs until the last sender is dropped.
+    ///
+    /// # Panics
+    /// In the end, if a job panicked. A thread that ended at once would leave the others waiting for the queue.
     pub(crate) fn run_until_closed(self) {
         let Self { idle, queue } = self;
         let next = || {
@@ -92,10 +96,15 @@ impl JobReceiver<'_> {
             }
             select! { recv(idle) -> job => job, recv(queue) -> job => job }
         };
-        while let Ok(job) = next() {
-            job();
+        let mut panicked = None;
+        while let Ok(job) = next().or_else(|_| queue.recv()) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+                panicked.get_or_insert(panic);
+            }
         }
-        queue.into_iter().for_each(|job| job());
+        if let Some(panic) = panicked {
+            resume_unwind(panic);
+        }
     }
 }
 
@@ -138,6 +147,24 @@ mod tests {
             receive.recv()
         });
         assert_eq!(answer, Ok(7));
+    }
+
+    #[test]
+    fn a_panic_is_passed_on_when_all_jobs_have_run() {
+        let done = AtomicUsize::new(0);
+        let passed_on = catch_unwind(AssertUnwindSafe(|| {
+            with_workers(1, |sender, _| {
+                for n in 0..20 {
+                    let done = &done;
+                    sender.enqueue(Box::new(move || {
+                        assert_ne!(n, 3, "this panic is wanted");
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }));
+                }
+            });
+        }));
+        assert!(passed_on.is_err());
+        assert_eq!(done.load(Ordering::Relaxed), 19);
     }
 
     #[test]

@@ -128,9 +128,9 @@ impl<'a> Counter<'a> {
     pub(super) fn add_to(&self, shared: &Mutex<Scanned>, bytes: &[u8], place: Place, content: Content) {
         // Skip examples that earlier lines already provide.
         let shown = AlreadyShown::default().with(&lock(shared).tally, place);
-        let mut chunk = Scanned::default();
-        self.add(&mut chunk, &shown, bytes, place, content);
+        let mut counted = Scanned::default();
+        self.add(&mut counted, &shown, bytes, place, content);
         let mut shared = lock(shared);
-        *shared = std::mem::take(&mut *shared).merge(chunk);
+        *shared = std::mem::take(&mut *shared).merge(counted);
     }
 }

@@ -27,9 +27,9 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
         let sinking = thread::Builder::new().spawn_scoped(scope, move || {
             // When this thread ends, `promised` is dropped, and the loop below ends because it cannot send.
             for answer in promised {
-                if let Ok(result) = answer.recv() {
-                    pass(result)?;
-                }
+                // A worker that panics gives no answer. What was passed on is then the beginning of the results.
+                let Ok(result) = answer.recv() else { break };
+                pass(result)?;
             }
             ControlFlow::Continue(())
         });

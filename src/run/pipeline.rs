@@ -7,6 +7,7 @@ use std::io;
 use std::mem;
 use std::ops::{ControlFlow, Deref, DerefMut, Range};
 use std::sync::{Condvar, Mutex, PoisonError};
+use std::thread;
 
 use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
@@ -29,8 +30,8 @@ pub struct Failure {
 }
 
 impl Failure {
-    /// The failure as a sentence, as the command writes it: the name of the input, and what went wrong. If a list names
-    /// the input, the sentence begins with the place in the list.
+    /// The message for this failure: the name of the input and what went wrong. If a list names the input, its place in
+    /// the list comes first.
     #[must_use]
     pub fn message(&self, inputs: &[Input]) -> String {
         let input = inputs.get(self.input as usize);
@@ -176,17 +177,36 @@ struct Turn {
     next: u64,
     input: Option<u32>,
     lines: u64,
+    /// Whether a thread panicked before its turn, which then never comes.
+    is_broken: bool,
+}
+
+/// Ends the waiting of all others if this thread panics.
+pub(crate) struct TurnGuard<'a>(&'a Turns);
+
+impl Drop for TurnGuard<'_> {
+    fn drop(&mut self) {
+        if thread::panicking() {
+            self.0.turn.lock().unwrap_or_else(PoisonError::into_inner).is_broken = true;
+            self.0.passed.notify_all();
+        }
+    }
 }
 
 impl Turns {
+    /// A guard for the time in which a thread has a chunk.
+    pub(crate) fn guard(&self) -> TurnGuard<'_> {
+        TurnGuard(self)
+    }
+
     /// The number of a chunk's first line, from 1. `turn` is the number of the chunk, from 0, and `n_lines` its number of
     /// lines. Waits until all chunks before this one have their numbers.
     pub(crate) fn first_number(&self, turn: u64, input: u32, n_lines: u64) -> u64 {
         let now = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let mut now =
-            self.passed.wait_while(now, |now| now.next < turn).unwrap_or_else(PoisonError::into_inner);
+        let is_early = |now: &mut Turn| now.next < turn && !now.is_broken;
+        let mut now = self.passed.wait_while(now, is_early).unwrap_or_else(PoisonError::into_inner);
         let before = if now.input == Some(input) { now.lines } else { 0 };
-        *now = Turn { next: turn + 1, input: Some(input), lines: before + n_lines };
+        *now = Turn { next: turn + 1, input: Some(input), lines: before + n_lines, ..*now };
         self.passed.notify_all();
         before + 1
     }
@@ -269,7 +289,7 @@ mod tests {
         let sizes = Sizes { chunk: 16, line: 16, in_parts: true, eager: false };
         let endless = (0..).map(|n| (n, Ok(Chunks::new(Source(b"a\nb\n", 4, false), 0, sizes))));
         let mut n_looked = 0;
-        let mut n_poured = 0;
+        let mut n_passed = 0;
         let look = |_, chunk: Chunk| {
             n_looked += 1;
             (chunk.into_bytes(), (n_looked % 2 == 0).then_some(()))
@@ -277,8 +297,8 @@ mod tests {
         let work = |(bytes, ())| bytes;
         let sink = |bytes: PooledBuffer| {
             assert_eq!(bytes.get(), b"a\nb\n");
-            n_poured += 1;
-            if n_poured == 10 { ControlFlow::Break(n_poured) } else { ControlFlow::Continue(()) }
+            n_passed += 1;
+            if n_passed == 10 { ControlFlow::Break(n_passed) } else { ControlFlow::Continue(()) }
         };
         let (flow, failures) =
             with_workers(2, |workers, _| in_chunks(endless, (&workers, 4), look, &work, sink));

@@ -111,7 +111,8 @@ pub(super) struct Workers<'a> {
 }
 
 impl<'a> Workers<'a> {
-    /// Calls `scan` with threads that count the chunks of an input whose reads may block. This thread only reads.
+    /// Calls `scan` with threads that count the chunks of an input whose reads may block. This thread reads, and counts
+    /// the first chunk, long lines and what is left in the end.
     pub(super) fn of_stream<R>(exec: &ExecOptions, scan: impl FnOnce(&Self) -> R) -> R {
         with_workers(exec.n_threads(), |sender, receiver| {
             scan(&Self { sender, receiver, reader_counts: false })

@@ -109,7 +109,7 @@ pub fn scan_into(
     add_lines((tally, &AlreadyShown::default()), kernel, bytes, place, options)
 }
 
-/// Adds lines to a tally as [`scan_into`] does, without the examples that are already shown.
+/// Does what [`scan_into`] does, but keeps no examples of the kinds in `shown`.
 pub(crate) fn add_lines(
     (tally, shown): (&mut Tally, &AlreadyShown),
     kernel: KernelId,
@@ -220,8 +220,10 @@ mod tests {
 
     #[test]
     fn segments_of_table_lines_are_left_to_the_table_scan() {
-        let hard = b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((TABLE_SEGMENTS + 3) * SEGMENT_LEN / 35);
-        let text = [hard, b"http://h/\n".repeat(SEGMENT_LEN / 5), b"http://h:81/\n?".to_vec()].concat();
+        let table_lines =
+            b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((TABLE_SEGMENTS + 3) * SEGMENT_LEN / 35);
+        let text =
+            [table_lines, b"http://h/\n".repeat(SEGMENT_LEN / 5), b"http://h:81/\n?".to_vec()].concat();
         let place = Place { input: 0, offset: 0 };
         let scan_by = |kernel| {
             let mut tally = Tally::default();

@@ -147,7 +147,7 @@ impl<'a> Gatherer<'a> {
 
     /// Judges the fields of `bytes`, whole records that `reader` reads next.
     ///
-    /// Adds them to `tally`, without the examples that are already shown.
+    /// Adds them to `tally`. Kinds in `shown` get no examples.
     pub(crate) fn gather(
         &self,
         (tally, shown): (Tally, &AlreadyShown),

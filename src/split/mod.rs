@@ -147,9 +147,9 @@ pub struct Split {
 /// let (mut accepted, mut refused) = (Vec::new(), Vec::new());
 /// # let file = std::env::temp_dir().join(format!("urlsift-split-{}", std::process::id()));
 /// # std::fs::write(&file, "http://example.org/\r\n/a b\nx\n").unwrap();
-/// # let inputs = list_inputs([&file]);
+/// # let inputs = list_inputs(&[&file]);
 /// # if false {
-/// let inputs = list_inputs(["urls.txt"]);
+/// let inputs = list_inputs(&["urls.txt"]);
 /// # }
 /// let split = split::split_inputs(
 ///     &inputs,
@@ -202,6 +202,7 @@ pub fn split_inputs<'a>(
         let name = inputs[input as usize].name();
         match whole {
             Whole::Lines(turn) => {
+                let _guard = turns.guard();
                 let first_of = |n_lines| turns.first_number(turn, input, n_lines);
                 of_lines.split(bytes, (input, name), first_of)
             }

@@ -67,8 +67,8 @@ pub(super) fn sample(size: usize) -> Vec<u8> {
 /// Appends a random text of the rule `name`.
 fn expand(line: &mut String, name: &str, rules: &HashMap<&str, Vec<&str>>, random: &mut Random) {
     let texts = &rules[name];
-    for (n, chunk) in texts[random.below(texts.len())].split(['(', ')']).enumerate() {
-        if n % 2 == 0 { line.push_str(chunk) } else { expand(line, chunk, rules, random) }
+    for (n, part) in texts[random.below(texts.len())].split(['(', ')']).enumerate() {
+        if n % 2 == 0 { line.push_str(part) } else { expand(line, part, rules, random) }
     }
 }
 
