@@ -8,10 +8,11 @@ use urlsift::report::Report;
 use urlsift::{scan, scan_paths};
 
 fn main() -> ExitCode {
-    let found = scan_paths(std::env::args_os().skip(1), &scan::Options::default());
+    let paths: Vec<_> = std::env::args_os().skip(1).collect();
+    let found = scan_paths(&paths, &scan::Options::default());
     print!("{}", Report::of_paths(&found));
-    for failure in found.failures() {
+    for failure in found.failure_messages() {
         eprintln!("{failure}");
     }
-    if found.failures().next().is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
+    if found.failure_messages().next().is_none() { ExitCode::SUCCESS } else { ExitCode::FAILURE }
 }

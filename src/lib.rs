@@ -54,15 +54,15 @@
 //! # let directory = tempfile::tempdir()?;
 //! # let path = directory.path().join("urls.txt");
 //! # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
-//! let found = scan_paths([path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
+//! let found = scan_paths(&[path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
 //!
 //! assert_eq!(found.tally().lines(), 2);
 //! assert_eq!(found.tally().judged().accepted(Grammar::Rfc3986), 1);
-//! for failure in found.failures() {
+//! for failure in found.failure_messages() {
 //!     assert!(failure.starts_with("no/such/file.txt: "));
 //!     eprintln!("{failure}");
 //! }
-//! println!("{}", Report::of_paths(&found));
+//! print!("{}", Report::of_paths(&found));
 //! # Ok::<(), std::io::Error>(())
 //! ```
 //!
@@ -104,6 +104,7 @@
 //! - *Part*: the lines of an input that begin in a range of its bytes ([`run::Part`]). *Split*: the description of a part, for the
 //!   machine that scans it (`urlsift plan`).
 //! - *Partial report*: the counts of some parts, to be merged with others ([`partial_report::Partial`]).
+//! - *Chunk*: the whole lines or records that a thread counts at a time, of an input that is read from its start.
 //! - *Shard*: a run of whole lines that one thread scans at a time. *Lane*: one of several slices of these lines that are scanned
 //!   side by side.
 //! - *Kernel*: an implementation of that scan, with vector instructions or without ([`run::KernelId`]). Shards, lanes and kernels
@@ -191,7 +192,8 @@ pub mod partial_report;
 #[doc(hidden)]
 pub mod cli;
 
-/// What the tests, benches and fuzz targets of this repository use beside the interface. It may change at any time.
+/// What the tests, benches and fuzz targets of this repository need in addition to the public interface. All of it may
+/// change at any time.
 #[cfg(feature = "scan")]
 #[doc(hidden)]
 pub mod internal {

@@ -19,7 +19,7 @@ use std::sync::{Arc, Mutex, PoisonError};
 /// let mut exec = ExecOptions::default();
 /// exec.watch = Some(watch.clone());
 /// watch.stop(); // from another thread, mostly
-/// let inputs = list_inputs(["urls.txt"]);
+/// let inputs = list_inputs(&["urls.txt"]);
 /// let scanned = scan_inputs(&inputs, &scan::Options::default(), &exec);
 /// assert!(scanned.failures[0].is_stop());
 /// ```

@@ -42,7 +42,7 @@ impl Desk {
     }
 
     fn inputs(&self, files: &[(&str, &[u8])]) -> Vec<Input> {
-        list_inputs(files.iter().map(|(name, bytes)| self.put(name, bytes)).collect::<Vec<_>>())
+        list_inputs(&files.iter().map(|(name, bytes)| self.put(name, bytes)).collect::<Vec<_>>())
     }
 }
 
