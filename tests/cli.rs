@@ -1,6 +1,7 @@
 //! Tests of the command as users run it: pipes, errors, exit statuses, rows, and no raw bytes on a terminal.
 
 mod base;
+mod contents;
 mod gate;
 mod inputs;
 #[cfg(unix)]
@@ -292,7 +293,8 @@ fn no_raw_byte_reaches_a_terminal() {
         &["lines", "--base", "http://u:hunter2@h/", "--columns", all],
         &["lines", "--base", "x:", "--format", "jsonl", "--columns", all],
     ] {
-        let output = urlsift().args(args).args(["--codec", "none"]).arg(&hostile).output().unwrap();
+        let raw = ["--input-format", "lines", "--codec", "none"];
+        let output = urlsift().args(args).args(raw).arg(&hostile).output().unwrap();
         assert!(output.status.success(), "{args:?}");
         for line in text(&output.stdout).lines() {
             let harmless = |c: char| (' '..='~').contains(&c) || c == '\t' || "\u{2026}█▏▎▍▌▋▊▉".contains(c);

@@ -10,9 +10,13 @@ use std::sync::Arc;
 use super::file_list::{Separator, read_names};
 use super::source::Input;
 
+/// What programs write beside the files of a table: the log of Delta Lake, and the mark of a job that is done.
+#[cfg(feature = "walk")]
+const NO_DATA: [&str; 2] = ["_delta_log", "_SUCCESS"];
+
 /// Which files of directories are inputs.
 ///
-/// By default, these are all files except hidden files and symbolic links. A file is hidden if its name begins with ".",
+/// By default, these are all files except hidden files, symbolic links, `_SUCCESS` and what is in `_delta_log`. A file is hidden if its name begins with ".",
 /// or if it is in a directory whose name does. A path that is given itself is always an input, even if it is hidden or a
 /// link.
 ///
@@ -80,9 +84,9 @@ impl Walk {
     /// All inputs that `paths` name, in their order. `-` is standard input. A directory stands for all files in it and
     /// below it, sorted by name.
     ///
-    /// A path that cannot be accessed is an input too. Reading it fails.
+    /// A path that cannot be accessed is an input too, and so is a directory without files. Reading it fails.
     #[must_use]
-    pub fn list(&self, paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Vec<Input> {
+    pub fn list(&self, paths: &[impl AsRef<Path>]) -> Vec<Input> {
         let mut inputs = Vec::new();
         for path in paths {
             self.add(path.as_ref().to_owned(), &mut inputs);
@@ -129,6 +133,10 @@ impl Walk {
         if let Some(globs) = &self.globs {
             builder.overrides(globs.clone());
         }
+        builder.filter_entry(|entry| {
+            entry.depth() == 0 || !NO_DATA.iter().any(|name| entry.file_name() == *name)
+        });
+        let from = inputs.len();
         for entry in builder.build() {
             let entry = match entry {
                 Ok(entry) => entry,
@@ -142,6 +150,14 @@ impl Walk {
             if entry.file_type().is_some_and(|kind| kind.is_file()) {
                 inputs.push(Input::file(entry.into_path()));
             }
+        }
+        if inputs.len() == from {
+            let which = if self.globs.is_some() {
+                "no file in this directory or below it matches"
+            } else {
+                "there is no file to read in this directory or below it"
+            };
+            inputs.push(Input::broken(directory, io::Error::other(which)));
         }
     }
 

@@ -15,6 +15,7 @@ mod chunks;
 mod slow_source;
 mod byte_range;
 mod directory;
+mod foreign;
 mod progress_reader;
 
 pub(crate) use byte_range::Span;
@@ -25,6 +26,7 @@ pub use codec::{Codec, DecodeError, DecodeErrorKind};
 pub(crate) use codec::{Meter, Unpacked};
 pub use directory::Walk;
 pub use file_list::Separator;
+pub(crate) use foreign::Foreign;
 pub(crate) use mmap::{Mapped, Window};
 pub(crate) use progress_reader::ProgressReader;
 pub use source::Input;
@@ -35,8 +37,8 @@ use std::path::Path;
 /// All inputs that `paths` name, in their order. `-` is standard input. A directory stands for all files in it and below
 /// it that are not hidden, sorted by name.
 ///
-/// A path that cannot be accessed is an input too. Reading it fails.
+/// A path that cannot be accessed is an input too, and so is a directory without files. Reading it fails.
 #[must_use]
-pub fn list(paths: impl IntoIterator<Item = impl AsRef<Path>>) -> Vec<Input> {
+pub fn list(paths: &[impl AsRef<Path>]) -> Vec<Input> {
     Walk::default().list(paths)
 }

@@ -6,7 +6,7 @@ use std::io::{self, Cursor, Read};
 
 use memchr::memchr;
 
-use crate::input::Input;
+use crate::input::{Foreign, Input};
 use crate::lines::last_end;
 use crate::records::{Format, Reader, Selector};
 
@@ -18,45 +18,58 @@ pub struct Reading {
     pub format: Option<Format>,
     /// The fields of a record that are URLs. If there are none, the format decides ([`Reader::new`]).
     pub fields: Vec<Selector>,
+    /// Whether contents of any kind are read as the format says. Otherwise an input is refused if its first bytes are those
+    /// of an archive, an image, a database or other binary data.
+    pub any_contents: bool,
 }
 
 /// A source of any kind.
 pub(crate) type Source<'a> = Box<dyn Read + Send + 'a>;
 
 impl Reading {
-    /// A reading of inputs of this format.
+    /// A reading of inputs of this format, whatever their contents are.
     #[must_use]
     pub fn of(format: Format) -> Self {
-        Self { format: Some(format), fields: Vec::new() }
+        Self { format: Some(format), fields: Vec::new(), any_contents: true }
     }
 
     /// The reader for `source`, and the source from its start.
     ///
     /// # Errors
-    /// When the format of the source cannot have the requested fields. Errors of the source itself are found when it is
-    /// read.
+    /// When the contents of the source are not read, or its format cannot have the requested fields. Errors of the source
+    /// itself are found when it is read.
     pub(crate) fn open<'a>(&self, mut source: Source<'a>) -> io::Result<(Reader, Source<'a>)> {
-        let (format, head) = self.look(&mut source);
+        let (format, head) = self.look(&mut source)?;
         Ok((self.reader(format)?, Box::new(head.then(source))))
     }
 
-    /// The format of `source`, and the bytes that were read to detect it. There are none if the format is given.
-    pub(crate) fn look(&self, source: &mut impl Read) -> (Format, Head) {
-        if let Some(format) = self.format {
-            return (format, Head::default());
+    /// The format of `source`, and the bytes that were read to detect it.
+    ///
+    /// # Errors
+    /// When `source` begins with contents that urlsift does not read.
+    pub(crate) fn look(&self, source: &mut impl Read) -> io::Result<(Format, Head)> {
+        let head = match self.format {
+            Some(_) if self.any_contents => Head::default(),
+            Some(_) => Head::of(source, |_| true),
+            None => Head::of(source, |lines| Format::is_settled(lines, &self.fields)),
+        };
+        let format = self.format.unwrap_or_else(|| Format::detect_with(&head.bytes, &self.fields));
+        let foreign = Foreign::by_magic(&head.bytes)
+            .or_else(|| (format == Format::Lines).then(|| Foreign::by_nul_bytes(&head.bytes)).flatten());
+        match foreign.filter(|_| !self.any_contents) {
+            Some(foreign) => Err(io::Error::new(io::ErrorKind::InvalidData, foreign.to_string())),
+            None => Ok((format, head)),
         }
-        let head = Head::of(source, &self.fields);
-        (Format::detect_with(&head.bytes, &self.fields), head)
     }
 
     /// The format of an input. If the input is a stream, the bytes that were read to detect it are lost.
     ///
     /// # Errors
-    /// When the input cannot be opened.
+    /// When the input cannot be opened, or its contents are not read.
     pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
         match self.format {
             Some(format) => Ok(format),
-            None => Ok(self.look(&mut input.open(None)?.bytes(None)?).0),
+            None => Ok(self.look(&mut input.open(None)?.bytes(None)?)?.0),
         }
     }
 
@@ -90,9 +103,10 @@ pub(crate) struct Head {
 }
 
 impl Head {
-    /// Reads as much as is needed to detect the format. For a list, the first read is mostly enough, so that the caller
-    /// does not wait for more.
-    fn of(source: &mut impl Read, fields: &[Selector]) -> Self {
+    /// Reads as much as is needed to detect the format. `is_settled` says of whole lines whether more bytes cannot change
+    /// it. For a list, the first read is mostly enough, so that the caller does not wait for more. NUL bytes are counted,
+    /// so that more is read after one.
+    fn of(source: &mut impl Read, is_settled: impl Fn(&[u8]) -> bool) -> Self {
         let mut bytes = vec![0; HEAD_LEN];
         let (mut len, mut has_ended, mut failed) = (0, false, None);
         while len < bytes.len() && !has_ended {
@@ -102,8 +116,8 @@ impl Head {
                     let has_line = memchr(b'\n', &bytes[len..len + n]).is_some();
                     len += n;
                     if has_line
-                        && last_end(&bytes[..len])
-                            .is_some_and(|end| Format::is_settled(&bytes[..end], fields))
+                        && !bytes[..len].contains(&0)
+                        && last_end(&bytes[..len]).is_some_and(|end| is_settled(&bytes[..end]))
                     {
                         break;
                     }

@@ -194,8 +194,8 @@ impl ScannedPaths {
         &self.scanned.tally
     }
 
-    /// A sentence for each input that could not be read to its end, as the command writes it.
-    pub fn failures(&self) -> impl Iterator<Item = String> {
+    /// A message for each input that could not be read to its end.
+    pub fn failure_messages(&self) -> impl Iterator<Item = String> {
         self.scanned.failures.iter().map(|failure| failure.message(&self.inputs))
     }
 }
@@ -214,22 +214,22 @@ impl ScannedPaths {
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("urls.txt");
 /// # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
-/// let found = scan_paths([path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
+/// let found = scan_paths(&[path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
 ///
 /// assert_eq!(found.tally().lines(), 2);
 /// assert_eq!(found.tally().judged().accepted(Grammar::Rfc3986), 1);
-/// assert!(found.failures().next().is_some_and(|failure| failure.starts_with("no/such/file.txt: ")));
-/// println!("{}", Report::of_paths(&found));
+/// assert!(found.failure_messages().next().is_some_and(|failure| failure.starts_with("no/such/file.txt: ")));
+/// print!("{}", Report::of_paths(&found));
 /// # Ok::<(), std::io::Error>(())
 /// ```
 #[must_use]
-pub fn scan_paths(paths: impl IntoIterator<Item = impl AsRef<Path>>, options: &Options) -> ScannedPaths {
+pub fn scan_paths(paths: &[impl AsRef<Path>], options: &Options) -> ScannedPaths {
     let inputs = list_inputs(paths);
     let scanned = scan_records(&inputs, &Reading::default(), options, &ExecOptions::default());
     ScannedPaths { inputs, options: options.clone(), scanned }
 }
 
-/// Judges and counts all lines of all inputs.
+/// Judges and counts all lines of all inputs. Each input is read as a list; [`scan_records`] detects other formats.
 ///
 /// The result does not depend on `exec`. Memory is bounded by the number of threads, whatever the inputs are. An input
 /// that cannot be read is named in the result and does not stop the others. Compressed inputs are decoded, and their
@@ -240,7 +240,7 @@ pub fn scan_paths(paths: impl IntoIterator<Item = impl AsRef<Path>>, options: &O
 /// use urlsift::run::{ExecOptions, list_inputs, scan_inputs};
 /// use urlsift::scan;
 ///
-/// let inputs = list_inputs(["urls.txt"]);
+/// let inputs = list_inputs(&["urls.txt"]);
 /// let scanned = scan_inputs(&inputs, &scan::Options::default(), &ExecOptions::default());
 /// println!("{} lines", scanned.tally.lines());
 /// ```
@@ -253,7 +253,7 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, exec: &ExecOptions) -> S
 ///
 /// An example in the tally has the place of its field in the input, and the number of its record's first line. The runs
 /// of the tally, and the lines in them, are those of the input. The result does not depend on `exec`. Memory is mostly
-/// some megabytes per thread. It is at most a few times [`MAX_RECORD_LEN`](crate::records::MAX_RECORD_LEN) per thread.
+/// some megabytes per thread. It is at most a few times the longest record (8 MiB) per thread.
 ///
 /// ```
 /// use urlsift::run::{ExecOptions, Format, Reading, list_inputs, scan_records};
@@ -262,7 +262,7 @@ pub fn scan_inputs(inputs: &[Input], options: &Options, exec: &ExecOptions) -> S
 /// # let directory = tempfile::tempdir()?;
 /// # let path = directory.path().join("index.cdxj");
 /// # std::fs::write(&path, "org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\"}\n")?;
-/// let inputs = list_inputs([path]);
+/// let inputs = list_inputs(&[path]);
 /// let scanned = scan_records(&inputs, &Reading::default(), &scan::Options::default(), &ExecOptions::default());
 /// let (0, records) = &scanned.records[0] else { panic!("the first input") };
 /// assert_eq!((records.format, records.counts.read()), (Format::Cdxj, 1));
@@ -334,12 +334,12 @@ impl Access {
     /// Decides how a file is read.
     ///
     /// # Errors
-    /// When the file cannot be opened, or its format cannot have the requested fields.
+    /// When the file cannot be opened, its contents are not read, or its format cannot have the requested fields.
     fn of(input: &Input, reading: &Reading, exec: &ExecOptions) -> io::Result<Self> {
         let Opened::File(mut file, len) = input.open(exec.watch.as_ref())? else {
             return Ok(Self::FromStart { is_table: false });
         };
-        let (format, head) = reading.look(&mut file);
+        let (format, head) = reading.look(&mut file)?;
         if cfg!(feature = "parquet") && format == Format::Parquet {
             return Ok(Self::FromStart { is_table: true });
         }

@@ -99,7 +99,7 @@ fn a_scheme_not_counted_by_name_cannot_be_decided() {
 #[test]
 fn empty_and_incomplete_scans_cross_no_limit() {
     assert_eq!(
-        feed(&["--fail-on", "refused,accepted<99%"], b"").status.code(),
+        feed(&["--allow-empty", "--fail-on", "refused,accepted<99%"], b"").status.code(),
         Some(0),
         "nothing of nothing"
     );
@@ -117,4 +117,35 @@ fn errors_name_the_condition() {
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
     let expected = "invalid value 'refused:rfc173>12' for '--fail-on <CONDITION>': no such grammar; did you mean rfc1738?\n";
     assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
+}
+
+#[test]
+fn nothing_passes_if_no_url_was_judged() {
+    let csv = b"name,size\na,1\nb,2\nc,3\n";
+    let judged = ["--input-format", "csv", "--field", "url", "--fail-on", "refused"];
+    for (args, input) in
+        [(&["--fail-on", "refused"][..], &b""[..]), (&["--fail-on", "refused"], b"\n\n"), (&judged, csv)]
+    {
+        let output = feed(args, input);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output.stderr));
+        let message = text(&output.stderr).lines().last().unwrap();
+        let expected =
+            "urlsift: --fail-on did not pass, because no URL was judged; --allow-empty lets it pass";
+        assert_eq!(message, expected);
+        let allowed = feed(&[args, &["--allow-empty"]].concat(), input);
+        assert_eq!(allowed.status.code(), Some(0), "{args:?}");
+    }
+    // A condition that holds is named, and decides.
+    assert_eq!(feed(&["--fail-on", "judged<1"], b"").status.code(), Some(1));
+}
+
+#[test]
+fn nothing_passes_if_an_input_has_records_but_no_url() {
+    let folder = tempfile::tempdir().unwrap();
+    std::fs::write(folder.path().join("list"), "http://a.example/\n").unwrap();
+    std::fs::write(folder.path().join("log.jsonl"), "{\"a\": 1}\n".repeat(9)).unwrap();
+    let args = ["--fail-on", "refused", "list", "log.jsonl", "--input-format"];
+    let run = |args: &[&str]| super::urlsift().args(args).current_dir(&folder).output().unwrap();
+    let output = run(&[&args[..3], &["--input-format", "jsonl"], &args[3..4]].concat());
+    assert_eq!(output.status.code(), Some(2), "{}", text(&output.stderr));
 }

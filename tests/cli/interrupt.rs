@@ -126,7 +126,8 @@ fn a_pipe_closed_by_the_same_signal_is_no_normal_end() {
 
 #[test]
 fn stopping_in_an_endless_line_reports_the_bytes_read() {
-    let child = spawn(urlsift().arg("/dev/zero"));
+    let raw = ["--input-format", "lines", "--codec", "none"];
+    let child = spawn(urlsift().args(raw).arg("/dev/zero"));
     let_it_read(&child, 4 << 20);
     send(&child, libc::SIGINT);
     let output = ended(child);

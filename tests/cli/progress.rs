@@ -41,7 +41,7 @@ fn a_file_shows_progress_with_a_percentage() {
     let path = folder.path().join("long");
     File::create(&path).unwrap().set_len(1 << 36).unwrap();
     let mut command = urlsift();
-    command.args(["-j2", "--kernel", "portable"]).arg(path);
+    command.args(["-j2", "--kernel", "portable", "--input-format", "lines", "--codec", "none"]).arg(path);
     let mut terminal = Terminal::start(command, None, None);
     terminal.wait_for("% ");
     terminal.wait_for(" of 68.72 GB");

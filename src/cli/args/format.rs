@@ -1,6 +1,6 @@
 //! Options for record formats and URL fields, and messages about the formats found.
 
-use crate::input::Input;
+use crate::input::{Codec, Input};
 use crate::records::{BadCause, Format, Reader, Selector, Skip};
 use crate::report::grouped;
 use crate::run::{Reading, Records};
@@ -42,13 +42,13 @@ fn names() -> Vec<&'static str> {
 }
 
 impl ReadingArgs {
-    /// The options for reading inputs.
+    /// The options for reading inputs. With a format and a `codec`, contents of any kind are read.
     ///
     /// # Errors
     /// If the format cannot have one of the fields.
-    pub(crate) fn reading(&self) -> std::io::Result<Reading> {
-        let mut reading = Reading::default();
-        (reading.format, reading.fields) = (self.input_format, self.field.clone());
+    pub(crate) fn reading(&self, codec: Option<Codec>) -> std::io::Result<Reading> {
+        let any_contents = self.input_format.is_some() && codec.is_some();
+        let reading = Reading { format: self.input_format, fields: self.field.clone(), any_contents };
         // The footer of a Parquet file says which fields exist, so they are checked later.
         if let Some(format) =
             reading.format.filter(|&format| !(cfg!(feature = "parquet") && format == Format::Parquet))

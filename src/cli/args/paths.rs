@@ -1,8 +1,8 @@
 //! Options that name inputs and say how they are compressed.
 
+use std::collections::HashSet;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
-use std::slice;
 
 use crate::input::{Codec, Input, Separator, Walk};
 use clap::Args;
@@ -87,7 +87,7 @@ pub(crate) fn inputs(
     list: Option<&Path>,
     separator: Separator,
 ) -> io::Result<Option<Vec<Input>>> {
-    let mut inputs: Vec<_> = paths.iter().flat_map(|path| listed(walk, path)).collect();
+    let mut inputs = walk.list(paths);
     if let Some(list) = list {
         inputs.extend(listed_in(walk, list, separator, &inputs)?);
     } else if paths.is_empty() {
@@ -96,8 +96,28 @@ pub(crate) fn inputs(
         }
         inputs.push(Input::standard());
     }
+    warn_of_copies(&inputs);
     Ok(Some(inputs))
 }
+
+/// Warns if a file and a compressed file of the same name are both inputs, such as `a.txt` and `a.txt.gz`.
+fn warn_of_copies(inputs: &[Input]) {
+    let paths: HashSet<_> = inputs.iter().filter_map(Input::path).collect();
+    let is_compressed =
+        |path: &Path| path.extension().is_some_and(|end| COMPRESSED.iter().any(|known| end == *known));
+    let twice = |path: &&Path| is_compressed(path) && paths.contains(path.with_extension("").as_path());
+    let mut copies: Vec<_> = paths.iter().copied().filter(twice).collect();
+    copies.sort_unstable();
+    if let [first, others @ ..] = &copies[..] {
+        let others =
+            if others.is_empty() { String::new() } else { format!(" (and {} more pairs)", others.len()) };
+        let plain = first.with_extension("");
+        complain(&format!("{} and {} are both counted{others}", plain.display(), first.display()));
+    }
+}
+
+/// The endings of compressed files.
+const COMPRESSED: [&str; 6] = ["gz", "bgz", "zst", "zstd", "bz2", "xz"];
 
 /// The inputs in the list at `path`.
 ///
@@ -115,14 +135,4 @@ fn listed_in(walk: &Walk, path: &Path, separator: Separator, others: &[Input]) -
         complain(&format!("{}: there is no name in this list", list.name()));
     }
     Ok(inputs)
-}
-
-/// The inputs of a path. An empty directory gives none, which deserves a message because the run then succeeds with no
-/// lines.
-fn listed(walk: &Walk, path: &PathBuf) -> Vec<Input> {
-    let inputs = walk.list(slice::from_ref(path));
-    if inputs.is_empty() {
-        complain(&format!("{}: there is no file to read in this directory or below it", path.display()));
-    }
-    inputs
 }

@@ -128,7 +128,7 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     records.only = args.only.map(|only| matches!(only, Only::Accepted));
     records.header = args.header;
     records.show_secrets = args.grammar.show_secrets;
-    records.reading = args.reading.reading()?;
+    records.reading = args.reading.reading(args.input.paths.codec())?;
     let mut written = Written::default();
     let output = Output::open(args.output.as_deref())?;
     output.check_is_no_input(&inputs)?;

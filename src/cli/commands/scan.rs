@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::partial_report::Settings;
 use crate::progress::Watch;
-use crate::report::{Report, Run, grouped};
+use crate::report::{RecordCount, Report, Run, grouped};
 use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
 use crate::simd::KernelId;
@@ -68,13 +68,19 @@ pub(crate) struct ScanArgs {
     #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
     fail_on: Vec<Gate>,
 
+    /// Let --fail-on pass although no URL was judged
+    ///
+    /// Without this option, --fail-on exits with 2 if no URL was judged, or if an input has records but no URL.
+    #[arg(long, requires = "fail_on", hide_short_help = true)]
+    allow_empty: bool,
+
     #[command(flatten)]
     report: ReportArgs,
 }
 
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(asked) = args.parts.asked(&args.input)? else { return Ok(End::NoInput) };
-    let reading = args.reading.reading()?;
+    let reading = args.reading.reading(args.input.paths.codec())?;
     let mut options = Options { grammar: args.grammar.grammar, ..Options::default() };
     args.count.apply(&mut options);
     let mut exec = args.input.exec();
@@ -116,7 +122,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         return Ok(End::stopped(signal, &sentence));
     }
     output.write(&report)?;
-    Ok(judged(&report, report.complete, &args.fail_on))
+    Ok(judged(&report, report.complete, &args.fail_on, args.allow_empty))
 }
 
 /// Scans parts of inputs, or writes a partial report.
@@ -150,11 +156,11 @@ fn run_parts(
     }
     let report = partial.report();
     output.write(&report)?;
-    Ok(judged(&report, failures.is_empty(), &args.fail_on))
+    Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
 }
 
 /// Decides how a complete or incomplete scan ends. Names the conditions that hold; an incomplete scan checks none.
-fn judged(report: &Report, is_all: bool, gates: &[Gate]) -> End {
+fn judged(report: &Report, is_all: bool, gates: &[Gate], allow_empty: bool) -> End {
     if !is_all {
         if !gates.is_empty() {
             complain("--fail-on was not looked at, since not all could be read");
@@ -177,5 +183,23 @@ fn judged(report: &Report, is_all: bool, gates: &[Gate]) -> End {
             }
         }
     }
+    if matches!(end, End::Done)
+        && !gates.is_empty()
+        && !allow_empty
+        && let Some(what) = empty(report)
+    {
+        complain(&format!("--fail-on did not pass, because {what}; --allow-empty lets it pass"));
+        end = End::Untold;
+    }
     end
+}
+
+/// What is empty, if no URL was judged or an input has records but no URL.
+fn empty(report: &Report) -> Option<String> {
+    if report.totals.judged == 0 {
+        return Some("no URL was judged".to_owned());
+    }
+    let is_empty = |records: &RecordCount| records.read == 0 && records.n_skipped() + records.n_refused() > 0;
+    let input = report.inputs.iter().find(|input| input.records.as_ref().is_some_and(is_empty))?;
+    Some(format!("{} has records, but no URL", input.name))
 }

@@ -141,7 +141,7 @@ impl SplitArgs {
         if self.header && (self.refused.is_none() || form != Form::Tsv) {
             return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
         }
-        let reading = self.reading.reading()?;
+        let reading = self.reading.reading(self.input.paths.codec())?;
         Ok(Options { by, blank, form, header: self.header, reading, ..Options::default() })
     }
 

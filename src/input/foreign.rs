@@ -1,0 +1,191 @@
+//! Recognises contents that urlsift does not read, by their first bytes. They would otherwise be read as lines.
+
+use std::fmt;
+
+use memchr::memchr_iter;
+
+use crate::input_signs::Signs;
+
+/// A kind of content that is neither text nor a format that urlsift reads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct Foreign {
+    /// What it is, with its article.
+    name: &'static str,
+    /// A command that makes lines of it, or what else helps.
+    help: &'static str,
+}
+
+/// The contents that are recognised: their magic bytes with the offset of these, the name, and what helps.
+///
+/// No list of URLs begins like that: each row has a byte that text does not have, or is a comment of a document.
+static MAGIC: &[(Magic, Foreign)] = &[
+    (&[(0, b"PK\x03\x04")], ZIP),
+    (&[(0, b"PK\x05\x06")], ZIP),
+    (&[(0, b"7z\xbc\xaf\x27\x1c")], Foreign { name: "a 7z archive", help: "7z x -so FILE | urlsift" }),
+    (&[(0, b"Rar!\x1a\x07")], Foreign { name: "a RAR archive", help: "unrar p -inul FILE | urlsift" }),
+    (&[(257, b"ustar\0")], TAR),
+    (&[(257, b"ustar  \0")], TAR),
+    (&[(0, b"\x1f\x9d")], Foreign { name: "compressed by compress", help: "gzip -dc FILE | urlsift" }),
+    (&[(0, b"\x04\x22\x4d\x18")], LZ4),
+    (&[(0, b"\x02\x21\x4c\x18")], LZ4),
+    (
+        &[(0, b"\xff\x06\0\0sNaPpY")],
+        Foreign { name: "compressed by Snappy", help: "snzip -dc FILE | urlsift" },
+    ),
+    (&[(0, b"LZIP\x01")], Foreign { name: "compressed by lzip", help: "lzip -dc FILE | urlsift" }),
+    (&[(0, b"\x89LZO\0\r\n\x1a\n")], Foreign { name: "compressed by lzop", help: "lzop -dc FILE | urlsift" }),
+    (
+        &[(0, b"\x5d\0\0")],
+        Foreign { name: "compressed by LZMA", help: "xz -dc --format=lzma FILE | urlsift" },
+    ),
+    (
+        &[(0, b"Obj\x01")],
+        Foreign { name: "an Avro file", help: "export the column of URLs as text or Parquet" },
+    ),
+    (&[(0, b"ARROW1\0\0")], Foreign { name: "an Arrow file", help: "export the column of URLs as Parquet" }),
+    (
+        &[(0, b"\xff\xff\xff\xff"), (6, b"\0\0")],
+        Foreign { name: "an Arrow stream", help: "export the column of URLs as Parquet" },
+    ),
+    (
+        &[(0, b"SQLite format 3\0")],
+        Foreign { name: "an SQLite database", help: "sqlite3 FILE 'SELECT url FROM ...' | urlsift" },
+    ),
+    (
+        &[(8, b"DUCK"), (13, b"\0\0\0\0\0\0\0")],
+        Foreign { name: "a DuckDB database", help: "export the column of URLs as Parquet" },
+    ),
+    (
+        &[(0, b"\x89HDF\r\n\x1a\n")],
+        Foreign { name: "an HDF5 file", help: "export the column of URLs as text" },
+    ),
+    (&[(0, b"\x93NUMPY")], Foreign { name: "a NumPy array", help: "export the URLs as text" }),
+    (&[(0, b"\x80\x04\x95")], Foreign { name: "a Python pickle", help: "export the URLs as text" }),
+    (&[(0, b"%PDF-")], Foreign { name: "a PDF document", help: "extract its URLs first" }),
+    (
+        &[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")],
+        Foreign { name: "an old Office document", help: "export it as CSV" },
+    ),
+    (&[(0, b"\x89PNG\r\n\x1a\n")], IMAGE),
+    (&[(0, b"\xff\xd8\xff")], IMAGE),
+    (&[(0, b"GIF87a")], IMAGE),
+    (&[(0, b"GIF89a")], IMAGE),
+    (&[(0, b"II*\0")], IMAGE),
+    (&[(0, b"MM\0*")], IMAGE),
+    (&[(0, b"RIFF"), (8, b"WEBP")], IMAGE),
+    (&[(0, b"\x7fELF")], PROGRAM),
+    (&[(0, b"\xcf\xfa\xed\xfe")], PROGRAM),
+    (&[(0, b"\xca\xfe\xba\xbe")], PROGRAM),
+    (&[(0, b"MZ\x90\0")], PROGRAM),
+    (&[(0, b"\0asm")], PROGRAM),
+];
+
+/// Bytes that content has at these offsets.
+type Magic = &'static [(usize, &'static [u8])];
+
+const ZIP: Foreign = Foreign { name: "a zip archive", help: "unzip -p FILE | urlsift" };
+const TAR: Foreign = Foreign { name: "a tar archive", help: "tar -xOf FILE | urlsift" };
+const LZ4: Foreign = Foreign { name: "compressed by LZ4", help: "lz4 -dc FILE | urlsift" };
+const ORC: Foreign = Foreign { name: "an ORC file", help: "export the column of URLs as Parquet" };
+const IMAGE: Foreign = Foreign { name: "an image", help: "it has no lines" };
+const PROGRAM: Foreign = Foreign { name: "a program", help: "strings FILE | grep :// | urlsift" };
+const BINARY: Foreign = Foreign {
+    name: "binary data: a tenth of its first bytes or more are NUL",
+    help: "export its URLs as text",
+};
+
+impl Foreign {
+    /// What content that begins with `head` is, by its magic bytes.
+    pub(crate) fn by_magic(head: &[u8]) -> Option<Self> {
+        let has = |(at, bytes): &(usize, &[u8])| head.get(*at..).is_some_and(|head| head.starts_with(bytes));
+        let is_orc = || {
+            head.starts_with(b"ORC")
+                && head.get(3).is_some_and(|byte| !matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r'))
+        };
+        let found = MAGIC.iter().find(|(magic, _)| magic.iter().all(has)).map(|(_, foreign)| *foreign);
+        found.or_else(|| is_orc().then_some(ORC)).or_else(|| is_old_tar(head).then_some(TAR))
+    }
+
+    /// Binary data, if at least a tenth of `head` are NUL bytes. UTF-16 is none: the report warns of it. Nearly all of its
+    /// NUL bytes are at even offsets, or at odd ones.
+    pub(crate) fn by_nul_bytes(head: &[u8]) -> Option<Self> {
+        let n_nul = memchr_iter(0, head).count();
+        let n_odd = memchr_iter(0, head).filter(|at| at % 2 == 1).count();
+        let is_utf16 = Signs::are_wide(head) && n_odd.max(n_nul - n_odd) * 10 >= n_nul * 9;
+        (n_nul > 0 && n_nul * 10 >= head.len() && !is_utf16).then_some(BINARY)
+    }
+}
+
+impl fmt::Display for Foreign {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Self { name, help } = self;
+        write!(
+            f,
+            "is {name}, which urlsift does not read ({help}); --input-format lines --codec none reads its bytes as lines"
+        )
+    }
+}
+
+/// Whether `head` begins with a header of tar that has no magic bytes, as programs before 1988 wrote it. Bytes 148 to 155
+/// are the sum of all bytes of the header in octal digits, with blanks in their own place.
+fn is_old_tar(head: &[u8]) -> bool {
+    let Some(header) = head.first_chunk::<512>() else { return false };
+    let digits = header[148..156].trim_ascii_start();
+    let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
+    let written = std::str::from_utf8(&digits[..end]).ok().and_then(|text| u64::from_str_radix(text, 8).ok());
+    let sum = header
+        .iter()
+        .enumerate()
+        .map(|(at, &byte)| u64::from(if (148..156).contains(&at) { b' ' } else { byte }));
+    header[0] != 0 && written == Some(sum.sum())
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn of(head: &[u8]) -> Option<Foreign> {
+        Foreign::by_magic(head).or_else(|| Foreign::by_nul_bytes(head))
+    }
+
+    #[test]
+    fn no_magic_bytes_are_text() {
+        let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
+        for (magic, foreign) in MAGIC {
+            let is_known = [&b"%PDF-"[..], b"GIF87a", b"GIF89a", b"RIFF"].contains(&magic[0].1);
+            assert!(is_known || !magic.iter().all(|(_, bytes)| bytes.iter().all(is_text)), "{foreign}");
+        }
+    }
+
+    #[test]
+    fn lists_are_not_foreign() {
+        let tar_like = [b"a".repeat(148), b"0001234\0".to_vec(), b"b\n".repeat(200)].concat();
+        for head in [
+            &b""[..],
+            b"\n",
+            b"http://h/\0\n",
+            b"ORC.example/\n",
+            b"PKZIP\n",
+            b"https://DUCK.example/\n",
+            b"\xff\xfeh\0\n\0",
+            &tar_like,
+        ] {
+            assert_eq!(of(head), None, "{}", head.escape_ascii());
+        }
+        assert_eq!(of(b"http://h\0\n"), Some(BINARY));
+        assert_eq!(of(b"ORC\x0c\0"), Some(ORC));
+    }
+
+    #[test]
+    fn a_tar_archive_without_magic_bytes() {
+        let mut header = [0; 512];
+        header[..5].copy_from_slice(b"a.txt");
+        header[100..108].copy_from_slice(b"0000644\0");
+        header[148..156].fill(b' ');
+        let sum: u64 = header.iter().map(|&byte| u64::from(byte)).sum();
+        header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+        assert_eq!(of(&header), Some(TAR));
+        header[0] = b'b';
+        assert_eq!(of(&header), Some(BINARY));
+    }
+}

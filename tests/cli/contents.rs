@@ -1,0 +1,114 @@
+//! Contents that urlsift does not read, such as archives and images, are an error and never lines.
+
+use std::fs;
+use std::io::Write;
+
+use flate2::Compression;
+use flate2::write::GzEncoder;
+
+use super::{feed, text, urlsift};
+
+const LIST: &[u8] = b"http://a.example/\nhttp://b.example/\n";
+
+/// A tar archive with one list.
+fn tar(magic: &[u8]) -> Vec<u8> {
+    let mut header = [0; 512];
+    header[..5].copy_from_slice(b"a.txt");
+    header[100..108].copy_from_slice(b"0000644\0");
+    header[124..136].copy_from_slice(format!("{:011o}\0", LIST.len()).as_bytes());
+    header[156] = b'0';
+    header[257..257 + magic.len()].copy_from_slice(magic);
+    header[148..156].fill(b' ');
+    let sum: u64 = header.iter().map(|&byte| u64::from(byte)).sum();
+    header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
+    let mut archive = [&header[..], LIST].concat();
+    archive.resize(512 * 4, 0);
+    archive
+}
+
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = GzEncoder::new(Vec::new(), Compression::fast());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+/// Contents, and what the message calls them.
+fn contents() -> Vec<(Vec<u8>, &'static str)> {
+    let with_list = |head: &[u8]| [head, LIST].concat();
+    let mut all: Vec<_> = [
+        (&b"PK\x03\x04\x14\0\0\0"[..], "a zip archive"),
+        (b"7z\xbc\xaf\x27\x1c\0\x04", "a 7z archive"),
+        (b"Rar!\x1a\x07\x01\0", "a RAR archive"),
+        (b"\x1f\x9d\x90", "compressed by compress"),
+        (b"\x04\x22\x4d\x18", "compressed by LZ4"),
+        (b"\x5d\0\0\x80\0", "compressed by LZMA"),
+        (b"LZIP\x01", "compressed by lzip"),
+        (b"ORC\x0b", "an ORC file"),
+        (b"Obj\x01\x04", "an Avro file"),
+        (b"ARROW1\0\0", "an Arrow file"),
+        (b"SQLite format 3\0", "an SQLite database"),
+        (b"\x93NUMPY\x01\0", "a NumPy array"),
+        (b"%PDF-1.7\n", "a PDF document"),
+        (b"\x89PNG\r\n\x1a\n", "an image"),
+        (b"\xff\xd8\xff\xe0", "an image"),
+        (b"GIF89a", "an image"),
+        (b"RIFF\x10\0\0\0WEBPVP8 ", "an image"),
+        (b"\x7fELF\x02\x01\x01", "a program"),
+        (b"MZ\x90\0\x03", "a program"),
+    ]
+    .into_iter()
+    .map(|(head, name)| (with_list(head), name))
+    .collect();
+    all.extend([
+        (tar(b"ustar\x0000"), "a tar archive"),
+        (tar(b"ustar  \0"), "a tar archive"),
+        (tar(b""), "a tar archive"),
+        (gzip(&tar(b"ustar\x0000")), "a tar archive"),
+        (with_list(&b"\x01\0\0\0\x07\x09".repeat(9)), "binary data"),
+    ]);
+    all
+}
+
+#[test]
+fn contents_that_are_not_read_are_an_error_for_every_command() {
+    let folder = tempfile::tempdir().unwrap();
+    for (n, (bytes, name)) in contents().into_iter().enumerate() {
+        let path = folder.path().join(format!("file{n}"));
+        fs::write(&path, &bytes).unwrap();
+        for command in [&["scan"][..], &["lines"], &["split", "--accepted", "-"]] {
+            for args in [&[][..], &["--input-format", "lines"]] {
+                let output = urlsift().args(command).args(args).arg(&path).output().unwrap();
+                let message = text(&output.stderr);
+                assert_eq!(output.status.code(), Some(2), "{name} {command:?} {args:?}: {message}");
+                let expected = format!("file{n}: is {name}");
+                assert!(message.contains(&expected), "{name} {command:?} {args:?}: {message}");
+            }
+        }
+        let piped = feed(&[], &bytes);
+        assert_eq!(piped.status.code(), Some(2), "{name} through a pipe");
+        assert!(text(&piped.stderr).starts_with(&format!("urlsift: -: is {name}")), "{name} through a pipe");
+        let forced = ["--input-format", "lines", "--codec", "none"];
+        let output = urlsift().args(forced).arg(&path).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{name} with a format and a codec");
+    }
+}
+
+#[test]
+fn other_inputs_are_still_counted() {
+    let folder = tempfile::tempdir().unwrap();
+    let (list, archive) = (folder.path().join("list"), folder.path().join("archive"));
+    fs::write(&list, LIST).unwrap();
+    fs::write(&archive, tar(b"ustar\x0000")).unwrap();
+    let output = urlsift().args(["--format", "json"]).args([&archive, &list]).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    let report = super::json(&output);
+    assert_eq!((&report["totals"]["judged"], &report["complete"]), (&2.into(), &false.into()));
+    assert!(report["inputs"][0]["error"].as_str().unwrap().contains("tar -xOf"));
+}
+
+#[test]
+fn a_few_nul_bytes_are_bytes_of_lines() {
+    let list = [b"http://a.example/\0\n".to_vec(), LIST.repeat(10)].concat();
+    let output = feed(&[], &list);
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+}
