@@ -193,7 +193,7 @@ fn each_input_has_its_own_warnings() {
         ("d", b"", &[]),
         ("e", b"\xef\xbb\xbf", &["byte-order-mark"]),
         ("f", &wide, &["utf-16", "no-final-line-end"]),
-        ("g", &[b"\xfe\xff\0h\0t\0\n", &wide[..], b"\n"].concat(), &["utf-16"]),
+        ("g", &b"\xfe\xff\0h\0t\0\n".repeat(3), &["utf-16"]),
         ("h", b"\n\0x\n\xff\xfe\n", &[]),
     ];
     for (name, list, _) in &lists {

@@ -13,9 +13,12 @@ use crate::cli::complain;
 pub(crate) struct ReadingArgs {
     /// Format of the input: cdxj, clf, csv ... [default: auto]
     ///
-    /// One of lines (one URL per line), cdxj, cdx, warc (also WET), wat, clf (logs of Apache and nginx), w3c (IIS,
-    /// CloudFront), alb (AWS load balancers), jsonl, csv, tsv and parquet (in builds with that feature). With auto, urlsift
-    /// recognises the format by the first records, and says so on standard error unless it is lines.
+    /// lines has one URL per line. cdxj, cdx, warc (also WET) and wat are formats of web archives. clf (Apache, nginx), w3c
+    /// (IIS, CloudFront) and alb (AWS load balancers) are logs. jsonl, csv and tsv are text. parquet needs a build with that
+    /// feature.
+    ///
+    /// With auto, urlsift recognises the format by the first records. It says so on standard error, unless the format is
+    /// lines.
     #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
           value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
           hide_possible_values = true)]
