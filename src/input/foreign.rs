@@ -38,6 +38,8 @@ static MAGIC: &[(Magic, Foreign)] = &[
         &[(0, b"\x5d\0\0")],
         Foreign { name: "compressed by LZMA", help: "xz -dc --format=lzma FILE | urlsift" },
     ),
+    (&[(0, b"FEA1\0\0")], Foreign { name: "a Feather file", help: "export the column of URLs as Parquet" }),
+    (&[(0, b"!<arch>\n")], Foreign { name: "an ar archive", help: "ar p FILE | urlsift" }),
     (
         &[(0, b"Obj\x01")],
         Foreign { name: "an Avro file", help: "export the column of URLs as text or Parquet" },
@@ -61,7 +63,7 @@ static MAGIC: &[(Magic, Foreign)] = &[
     ),
     (&[(0, b"\x93NUMPY")], Foreign { name: "a NumPy array", help: "export the URLs as text" }),
     (&[(0, b"\x80\x04\x95")], Foreign { name: "a Python pickle", help: "export the URLs as text" }),
-    (&[(0, b"%PDF-")], Foreign { name: "a PDF document", help: "extract its URLs first" }),
+    (&[(0, b"%PDF-1.")], Foreign { name: "a PDF document", help: "extract its URLs first" }),
     (
         &[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")],
         Foreign { name: "an old Office document", help: "export it as CSV" },
@@ -98,9 +100,12 @@ impl Foreign {
     /// What content that begins with `head` is, by its magic bytes.
     pub(crate) fn by_magic(head: &[u8]) -> Option<Self> {
         let has = |(at, bytes): &(usize, &[u8])| head.get(*at..).is_some_and(|head| head.starts_with(bytes));
+        // After "ORC" comes the length of a chunk in three bytes, or the footer of a stripe. Neither is text.
         let is_orc = || {
-            head.starts_with(b"ORC")
-                && head.get(3).is_some_and(|byte| !matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r'))
+            matches!(
+                head,
+                [b'O', b'R', b'C', _, 0 | 1, 0, ..] | [b'O', b'R', b'C', b'\n', 0..0x20, b'\n' | 0x12, ..]
+            )
         };
         let found = MAGIC.iter().find(|(magic, _)| magic.iter().all(has)).map(|(_, foreign)| *foreign);
         found.or_else(|| is_orc().then_some(ORC)).or_else(|| is_old_tar(head).then_some(TAR))
@@ -152,7 +157,8 @@ mod tests {
     fn no_magic_bytes_are_text() {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
         for (magic, foreign) in MAGIC {
-            let is_known = [&b"%PDF-"[..], b"GIF87a", b"GIF89a", b"RIFF"].contains(&magic[0].1);
+            let is_known =
+                [&b"%PDF-1."[..], b"!<arch>\n", b"GIF87a", b"GIF89a", b"RIFF"].contains(&magic[0].1);
             assert!(is_known || !magic.iter().all(|(_, bytes)| bytes.iter().all(is_text)), "{foreign}");
         }
     }
@@ -165,6 +171,8 @@ mod tests {
             b"\n",
             b"http://h/\0\n",
             b"ORC.example/\n",
+            "ORC\u{e9}.example/\n".as_bytes(),
+            b"%PDF-list\n",
             b"PKZIP\n",
             b"https://DUCK.example/\n",
             b"\xff\xfeh\0\n\0",
@@ -173,7 +181,7 @@ mod tests {
             assert_eq!(of(head), None, "{}", head.escape_ascii());
         }
         assert_eq!(of(b"http://h\0\n"), Some(BINARY));
-        assert_eq!(of(b"ORC\x0c\0"), Some(ORC));
+        assert_eq!(of(b"ORC\x0c\0\0"), Some(ORC));
     }
 
     #[test]
