@@ -1,10 +1,11 @@
-//! How an input is encoded and terminated: byte order mark, signs of UTF-16, and a missing LF at the end.
+//! How an input is encoded and terminated: byte order mark, shape of the text, and a missing LF at the end.
 //!
 //! No cut of an input separates the first two bytes of its first line. So the signs do not depend on how the input is cut.
 
 use serde::{Deserialize, Serialize};
 
 use crate::lines::skip_byte_order_mark;
+use crate::text_shape::TextShape;
 
 /// Properties of an input that its lines do not show.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -12,11 +13,11 @@ use crate::lines::skip_byte_order_mark;
 pub struct Signs {
     /// The input begins with a UTF-8 byte order mark, which is skipped.
     pub byte_order_mark: bool,
-    /// The input looks like UTF-16 or UTF-32. Exactly one of the first two bytes of its first line is zero, or both are a
-    /// UTF-16 byte order mark.
-    pub wide: bool,
     /// The last line of the input does not end in LF.
     pub unterminated: bool,
+    /// What the input looks like, if it is read as a list and does not look like one.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub(crate) shape: Option<TextShape>,
 }
 
 impl Signs {
@@ -25,24 +26,16 @@ impl Signs {
         let body = skip_byte_order_mark(bytes, offset);
         Self {
             byte_order_mark: body.len() < bytes.len(),
-            wide: offset == 0 && Self::are_wide(bytes),
+            shape: None,
             unterminated: body.last().is_some_and(|&last| last != b'\n'),
         }
-    }
-
-    /// Returns whether an input looks like UTF-16. `line` is its first line; the terminator and later lines may follow.
-    pub(crate) fn are_wide(line: &[u8]) -> bool {
-        let Some(first) = line.first_chunk::<2>() else { return false };
-        let ends = |byte: &u8| matches!(byte, b'\n' | b'\r');
-        matches!(first, [0xff, 0xfe] | [0xfe, 0xff])
-            || (!first.iter().any(ends) && (first[0] == 0) != (first[1] == 0))
     }
 
     /// Adds the signs of another part of the same input.
     pub(crate) fn merge(&mut self, other: Self) {
         self.byte_order_mark |= other.byte_order_mark;
-        self.wide |= other.wide;
         self.unterminated |= other.unterminated;
+        self.shape = self.shape.or(other.shape);
     }
 }
 
@@ -68,7 +61,11 @@ mod tests {
             (b"\n\0", false, false, true),
             (b"\0\r\n", false, false, false),
         ] {
-            assert_eq!(Signs::of(bytes, 0), Signs { byte_order_mark, wide, unterminated }, "{bytes:?}");
+            assert_eq!(
+                Signs::of(bytes, 0),
+                Signs { byte_order_mark, wide, unterminated, shape: None },
+                "{bytes:?}"
+            );
             assert_eq!(Signs::of(b"h\0\n", 9), Signs::default(), "not at the start");
         }
     }

@@ -163,6 +163,8 @@ mod example;
 #[cfg(feature = "scan")]
 mod lines;
 #[cfg(feature = "scan")]
+mod text_shape;
+#[cfg(feature = "scan")]
 mod input_signs;
 #[cfg(feature = "scan")]
 mod progress;

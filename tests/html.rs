@@ -262,7 +262,8 @@ fn the_whole_report_is_inside() {
     let directory = tempfile::tempdir().unwrap();
     // The lines of this list contain tags and scripts.
     let list = "corpora/hostile/page.html";
-    let path = page(directory.path(), "report.html", &[list]);
+    let as_list = ["--input-format", "lines", list];
+    let path = page(directory.path(), "report.html", &as_list);
     let report = |args: &[&str]| -> Value {
         let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
         let output = command.args(args).current_dir(env!("CARGO_MANIFEST_DIR")).output().unwrap();
@@ -272,5 +273,5 @@ fn the_whole_report_is_inside() {
         report
     };
     let inside = report(&["render", "--format", "json", path.to_str().unwrap()]);
-    assert_eq!(inside, report(&["--lengths", "--format", "json", list]));
+    assert_eq!(inside, report(&[&["--lengths", "--format", "json"], &as_list[..]].concat()));
 }

@@ -23,6 +23,7 @@ use crate::grammar::Grammar;
 use crate::grammar::escape::printable;
 use crate::input::Input;
 use crate::progress::Watch;
+use crate::report::{LooksLike, TextShape};
 use crate::run::{ExecOptions, Failure};
 use crate::simd::KernelId;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -323,6 +324,20 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
         {
             complain(&hint);
         }
+    }
+}
+
+/// Most inputs for which a warning of one kind is printed.
+const MAX_WARNINGS: usize = 10;
+
+/// Warns of inputs that were read as lists and look like something else.
+fn warn_of_shapes(shapes: &[(u32, TextShape)], inputs: &[Input]) {
+    for (input, shape) in shapes.iter().take(MAX_WARNINGS) {
+        let name = inputs.get(*input as usize).map_or("?", Input::name);
+        complain(&format!("{name}: {}", LooksLike::new(*shape).sentence()));
+    }
+    if shapes.len() > MAX_WARNINGS {
+        complain(&format!("{} more inputs look like no list of URLs", shapes.len() - MAX_WARNINGS));
     }
 }
 

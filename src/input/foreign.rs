@@ -1,7 +1,5 @@
 //! Recognises contents that urlsift does not read, by their first bytes. They would otherwise be read as lines.
 
-use std::fmt;
-
 use memchr::memchr_iter;
 
 use crate::input_signs::Signs;
@@ -19,12 +17,22 @@ pub(crate) struct Foreign {
 ///
 /// No list of URLs begins like that: each row has a byte that text does not have, or is a comment of a document.
 static MAGIC: &[(Magic, Foreign)] = &[
+    (
+        &[(0, b"PK\x03\x04"), (30, b"[Content_Types].xml")],
+        Foreign { name: "an Office document", help: "export it as CSV" },
+    ),
     (&[(0, b"PK\x03\x04")], ZIP),
     (&[(0, b"PK\x05\x06")], ZIP),
+    (&[(0, b"PK\x07\x08PK")], ZIP),
+    (&[(0, b"PK00PK\x03\x04")], ZIP),
     (&[(0, b"7z\xbc\xaf\x27\x1c")], Foreign { name: "a 7z archive", help: "7z x -so FILE | urlsift" }),
     (&[(0, b"Rar!\x1a\x07")], Foreign { name: "a RAR archive", help: "unrar p -inul FILE | urlsift" }),
     (&[(257, b"ustar\0")], TAR),
     (&[(257, b"ustar  \0")], TAR),
+    (&[(0, b"\x1f\x8b\x08")], TWICE),
+    (&[(0, b"\x28\xb5\x2f\xfd")], TWICE),
+    (&[(0, b"BZh"), (4, b"\x31\x41\x59\x26\x53\x59")], TWICE),
+    (&[(0, b"\xfd7zXZ\0")], TWICE),
     (&[(0, b"\x1f\x9d")], Foreign { name: "compressed by compress", help: "gzip -dc FILE | urlsift" }),
     (&[(0, b"\x04\x22\x4d\x18")], LZ4),
     (&[(0, b"\x02\x21\x4c\x18")], LZ4),
@@ -70,11 +78,14 @@ static MAGIC: &[(Magic, Foreign)] = &[
     ),
     (&[(0, b"\x89PNG\r\n\x1a\n")], IMAGE),
     (&[(0, b"\xff\xd8\xff")], IMAGE),
-    (&[(0, b"GIF87a")], IMAGE),
-    (&[(0, b"GIF89a")], IMAGE),
+    // Byte 12 of a GIF file is the shape of its pixels, which no program sets.
+    (&[(0, b"GIF87a"), (12, b"\0")], IMAGE),
+    (&[(0, b"GIF89a"), (12, b"\0")], IMAGE),
     (&[(0, b"II*\0")], IMAGE),
     (&[(0, b"MM\0*")], IMAGE),
-    (&[(0, b"RIFF"), (8, b"WEBP")], IMAGE),
+    (&[(0, b"RIFF"), (8, b"WEBPVP8")], IMAGE),
+    (&[(0, b"\xff\xfe\0\0")], UTF_32),
+    (&[(0, b"\0\0\xfe\xff")], UTF_32),
     (&[(0, b"\x7fELF")], PROGRAM),
     (&[(0, b"\xcf\xfa\xed\xfe")], PROGRAM),
     (&[(0, b"\xca\xfe\xba\xbe")], PROGRAM),
@@ -85,16 +96,19 @@ static MAGIC: &[(Magic, Foreign)] = &[
 /// Bytes that content has at these offsets.
 type Magic = &'static [(usize, &'static [u8])];
 
+/// The decoder has read one layer of compression, or the user wants none read.
+const TWICE: Foreign = Foreign {
+    name: "compressed twice, or compressed and read with --codec none",
+    help: "decompress it first",
+};
+const UTF_32: Foreign = Foreign { name: "UTF-32 text", help: "iconv -f UTF-32 -t UTF-8 FILE | urlsift" };
 const ZIP: Foreign = Foreign { name: "a zip archive", help: "unzip -p FILE | urlsift" };
 const TAR: Foreign = Foreign { name: "a tar archive", help: "tar -xOf FILE | urlsift" };
 const LZ4: Foreign = Foreign { name: "compressed by LZ4", help: "lz4 -dc FILE | urlsift" };
 const ORC: Foreign = Foreign { name: "an ORC file", help: "export the column of URLs as Parquet" };
 const IMAGE: Foreign = Foreign { name: "an image", help: "it has no lines" };
 const PROGRAM: Foreign = Foreign { name: "a program", help: "strings FILE | grep :// | urlsift" };
-const BINARY: Foreign = Foreign {
-    name: "binary data: a tenth of its first bytes or more are NUL",
-    help: "export its URLs as text",
-};
+const BINARY: Foreign = Foreign { name: "binary data", help: "export its URLs as text" };
 
 impl Foreign {
     /// What content that begins with `head` is, by its magic bytes.
@@ -111,24 +125,49 @@ impl Foreign {
         found.or_else(|| is_orc().then_some(ORC)).or_else(|| is_old_tar(head).then_some(TAR))
     }
 
-    /// Binary data, if at least a tenth of `head` are NUL bytes. UTF-16 is none: the report warns of it. Nearly all of its
-    /// NUL bytes are at even offsets, or at odd ones.
-    pub(crate) fn by_nul_bytes(head: &[u8]) -> Option<Self> {
-        let n_nul = memchr_iter(0, head).count();
-        let n_odd = memchr_iter(0, head).filter(|at| at % 2 == 1).count();
-        let is_utf16 = Signs::are_wide(head) && n_odd.max(n_nul - n_odd) * 10 >= n_nul * 9;
-        (n_nul > 0 && n_nul * 10 >= head.len() && !is_utf16).then_some(BINARY)
+    /// Binary data, if `head` has too many NUL bytes or other control bytes for a list.
+    pub(crate) fn by_control_bytes(head: &[u8]) -> Option<Self> {
+        (has_many_nul_bytes(head) || has_many_control_bytes(head)).then_some(BINARY)
     }
-}
 
-impl fmt::Display for Foreign {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Self { name, help } = self;
-        write!(
-            f,
-            "is {name}, which urlsift does not read ({help}); --input-format lines --codec none reads its bytes as lines"
+    /// The message for an input of this name, without the name.
+    pub(crate) fn message(self, name: &str) -> String {
+        let Self { name: what, help } = self;
+        let help = match name {
+            "-" if help.contains("FILE") => format!("save it as FILE, then {help}"),
+            _ => help.replace("FILE", &shell_word(name)),
+        };
+        format!(
+            "is {what}, which urlsift does not read ({help}); --input-format lines --codec none reads its bytes as lines"
         )
     }
+}
+/// A name as a shell takes it for one word.
+fn shell_word(name: &str) -> String {
+    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%=".contains(&byte);
+    if name.bytes().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
+}
+
+/// Whether at least a tenth of `head` are NUL bytes, as in no list. UTF-16 without a byte order mark is not meant: the
+/// report warns of it. Nearly all of its NUL bytes are at even offsets, or at odd ones.
+fn has_many_nul_bytes(head: &[u8]) -> bool {
+    let n_nul = memchr_iter(0, head).count();
+    let n_odd = memchr_iter(0, head).filter(|at| at % 2 == 1).count();
+    let is_utf16 = Signs::are_wide(head) && n_odd.max(n_nul - n_odd) * 10 >= n_nul * 9;
+    n_nul > 0 && n_nul * 10 >= head.len() && !is_utf16
+}
+
+/// Whether `head` has control bytes of many kinds and is not UTF-8, as compressed and random bytes are. Damaged lists
+/// and text in other encodings have few kinds of control bytes, or few of them.
+fn has_many_control_bytes(head: &[u8]) -> bool {
+    let mut counts = [0_usize; 32];
+    for &byte in head.iter().filter(|byte| **byte < 32 && !b"\t\n\x0c\r\x1b".contains(byte)) {
+        counts[usize::from(byte)] += 1;
+    }
+    let n_kinds = counts.iter().filter(|&&n| n > 0).count();
+    n_kinds >= 8
+        && counts.iter().sum::<usize>() * 20 >= head.len()
+        && str::from_utf8(head).is_err_and(|error| error.error_len().is_some())
 }
 
 /// Whether `head` begins with a header of tar that has no magic bytes, as programs before 1988 wrote it. Bytes 148 to 155
@@ -150,16 +189,15 @@ mod tests {
     use super::*;
 
     fn of(head: &[u8]) -> Option<Foreign> {
-        Foreign::by_magic(head).or_else(|| Foreign::by_nul_bytes(head))
+        Foreign::by_magic(head).or_else(|| Foreign::by_control_bytes(head))
     }
 
     #[test]
     fn no_magic_bytes_are_text() {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
         for (magic, foreign) in MAGIC {
-            let is_known =
-                [&b"%PDF-1."[..], b"!<arch>\n", b"GIF87a", b"GIF89a", b"RIFF"].contains(&magic[0].1);
-            assert!(is_known || !magic.iter().all(|(_, bytes)| bytes.iter().all(is_text)), "{foreign}");
+            let is_known = [&b"%PDF-1."[..], b"!<arch>\n", b"RIFF", b"BZh"].contains(&magic[0].1);
+            assert!(is_known || !magic.iter().all(|(_, bytes)| bytes.iter().all(is_text)), "{foreign:?}");
         }
     }
 

@@ -119,7 +119,7 @@ fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<
         Opened::Stream(_) if fs::metadata(path)?.is_file() => return Ok((Some(0), 0)),
         Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
     };
-    let format = reading.format_of(input)?;
+    let (format, _) = reading.format_of(input)?;
     // The fields of a Parquet file are listed in its footer, which only the scan reads.
     if format != Format::Parquet {
         reading.reader(format)?;

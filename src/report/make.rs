@@ -2,8 +2,8 @@
 
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
-    InputWarning, LengthBucket, Lengths, LongestLine, Percentile, RecordCount, Report, RuleText, SCHEMA,
-    SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
+    InputWarning, LengthBucket, Lengths, LongestLine, LooksLike, Percentile, RecordCount, Report, RuleText,
+    SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
 };
 use crate::grammar::Grammar;
 use crate::grammar::component::Component;
@@ -147,6 +147,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         compressed_bytes: None,
         error: None,
         warnings: Vec::new(),
+        looks_like: None,
         records: None,
     };
     let mut counts: Vec<_> = names.iter().map(named).collect();
@@ -159,6 +160,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         if let Some(count) = counts.get_mut(input as usize) {
             count.warnings =
                 warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning).collect();
+            count.looks_like = signs.shape.map(LooksLike::new);
         }
     }
     for run in scanned.tally.runs() {

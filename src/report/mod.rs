@@ -25,6 +25,7 @@ use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::input::Codec;
 use crate::simd::KernelId;
+pub use crate::text_shape::TextShape;
 
 #[cfg(feature = "html")]
 #[doc(hidden)]
@@ -429,9 +430,38 @@ pub struct InputCount {
     /// Peculiarities of how the input is written; left out if there are none.
     #[serde(default, skip_serializing_if = "Vec::is_empty")]
     pub warnings: Vec<InputWarning>,
+    /// What the input looks like, if it was read as a list and does not look like one; left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub looks_like: Option<LooksLike>,
     /// The input's records; left out if each line is a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<RecordCount>,
+}
+
+/// What an input looks like that was read as a list.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct LooksLike {
+    /// The shape of its text.
+    pub shape: TextShape,
+    /// An option or a command that reads it properly. `FILE` stands for the input.
+    pub advice: String,
+}
+
+impl LooksLike {
+    /// The warning for an input of this shape.
+    #[must_use]
+    pub fn new(shape: TextShape) -> Self {
+        Self { shape, advice: shape.looks_and_advice().1.to_owned() }
+    }
+
+    /// The warning as a sentence without the name of the input.
+    #[must_use]
+    pub fn sentence(&self) -> String {
+        let (looks, _) = self.shape.looks_and_advice();
+        format!("looks like {looks}, but each line was judged as a URL; {}", self.advice)
+    }
 }
 
 /// A peculiarity of how an input is written.

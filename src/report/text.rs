@@ -4,7 +4,9 @@ use std::fmt::{self, Write};
 
 use super::page::{Ink, Page, TextStyle, count};
 use super::words::{cause, grouped, percent, plural, size, warning};
-use super::{Count, DistinctOf, ExampleLine, InputWarning, Lengths, Report, SchemeLabel, Top, TopOf};
+use super::{
+    Count, DistinctOf, ExampleLine, InputWarning, Lengths, LooksLike, Report, SchemeLabel, Top, TopOf,
+};
 use crate::grammar::Grammar;
 
 /// The maximum number of rows of a table. The JSON report has all.
@@ -403,12 +405,13 @@ impl<'a> Text<'a> {
             Some(vec![format!("{}: {error}", self.page.name(&input.name)), counted])
         });
         let failed: Vec<_> = failed.collect();
-        // For a single input, the head already has the warnings.
-        let warned = inputs.iter().filter(|input| inputs.len() > 1 && !input.warnings.is_empty());
-        let warned = warned.map(|input| {
-            let mut parts: Vec<_> = input.warnings.iter().map(|&kind| warning(kind).to_owned()).collect();
-            parts[0].insert_str(0, &format!("{}: ", self.page.name(&input.name)));
-            parts
+        let warned = inputs.iter().filter_map(|input| {
+            // For a single input, the head already has the warnings.
+            let kinds = if inputs.len() > 1 { &input.warnings[..] } else { &[] };
+            let mut parts: Vec<_> = kinds.iter().map(|&kind| warning(kind).to_owned()).collect();
+            parts.extend(input.looks_like.as_ref().map(LooksLike::sentence));
+            parts.first_mut()?.insert_str(0, &format!("{}: ", self.page.name(&input.name)));
+            Some(parts)
         });
         let warned: Vec<_> = warned.collect();
         for (title, rows) in [("INPUTS not read to their end", failed), ("INPUTS with warnings", warned)] {

@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use crate::input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
 use crate::records::{Format, Reader};
-use crate::run::format_choice::{Reading, Source};
+use crate::run::format_choice::{Reading, Shape, Source};
 
 /// Cuts an input into chunks, from its start.
 pub(crate) trait Cut {
@@ -127,13 +127,18 @@ pub(crate) enum AnyChunks<R> {
 }
 
 impl<'a> AnyChunks<Source<'a>> {
-    /// The chunks of `source`, which is at the start of an input.
+    /// The chunks of `source`, which is at the start of an input of this name, and the shape of its text.
     ///
     /// # Errors
-    /// When the format of the source cannot have the requested fields.
-    pub(crate) fn open(source: Source<'a>, reading: &Reading, sizes: Sizes) -> io::Result<Self> {
-        let (reader, source) = reading.open(source)?;
-        Ok(Self::new(source, reader, sizes))
+    /// When the contents of the source are not read, or its format cannot have the requested fields.
+    pub(crate) fn open(
+        source: Source<'a>,
+        name: &str,
+        reading: &Reading,
+        sizes: Sizes,
+    ) -> io::Result<(Self, Shape)> {
+        let (reader, source, shape) = reading.open(source, name)?;
+        Ok((Self::new(source, reader, sizes), shape))
     }
 }
 

@@ -1,14 +1,17 @@
-//! Chooses the reader of an input: by the format that the user names, or by its first records.
+//! Chooses the reader of an input: by the format that the user names, or by its first records. Refuses contents that are
+//! not read, and notices lists that look like other text.
 //!
 //! This module reads only the beginning of an input. `records` knows the formats.
 
 use std::io::{self, Cursor, Read};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memchr::memchr;
 
 use crate::input::{Foreign, Input};
 use crate::lines::last_end;
 use crate::records::{Format, Reader, Selector};
+use crate::text_shape::{SAMPLE_LEN, TextShape};
 
 /// How inputs are read: their format, and the fields that are URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -33,43 +36,64 @@ impl Reading {
         Self { format: Some(format), fields: Vec::new(), any_contents: true }
     }
 
-    /// The reader for `source`, and the source from its start.
+    /// The reader for `source`, the source from its start, and the shape of its text. `name` is that of the input.
     ///
     /// # Errors
     /// When the contents of the source are not read, or its format cannot have the requested fields. Errors of the source
     /// itself are found when it is read.
-    pub(crate) fn open<'a>(&self, mut source: Source<'a>) -> io::Result<(Reader, Source<'a>)> {
-        let (format, head) = self.look(&mut source)?;
-        Ok((self.reader(format)?, Box::new(head.then(source))))
+    pub(crate) fn open<'a>(
+        &self,
+        mut source: Source<'a>,
+        name: &str,
+    ) -> io::Result<(Reader, Source<'a>, Shape)> {
+        let Looked { format, head, .. } = self.look(&mut source, name, false)?;
+        let reader = self.reader(format)?;
+        let shape = Shape::default();
+        if format != Format::Lines || self.any_contents {
+            return Ok((reader, Box::new(head.then(source)), shape));
+        }
+        let sampling = Sampling {
+            source: head.then(source),
+            sample: Some(Vec::new()),
+            finds_shape: self.format.is_none(),
+            shape: shape.clone(),
+            name: name.to_owned(),
+        };
+        Ok((reader, Box::new(sampling), shape))
     }
 
-    /// The format of `source`, and the bytes that were read to detect it.
+    /// What `source`, an input of this name, begins with. If `is_file`, as much is read as can matter. Otherwise reading
+    /// ends as soon as the format is settled, because the next read may block.
     ///
     /// # Errors
     /// When `source` begins with contents that urlsift does not read.
-    pub(crate) fn look(&self, source: &mut impl Read) -> io::Result<(Format, Head)> {
+    pub(crate) fn look(&self, source: &mut impl Read, name: &str, is_file: bool) -> io::Result<Looked> {
         let head = match self.format {
             Some(_) if self.any_contents => Head::default(),
+            _ if is_file => Head::of(source, |_| false),
             Some(_) => Head::of(source, |_| true),
             None => Head::of(source, |lines| Format::is_settled(lines, &self.fields)),
         };
         let format = self.format.unwrap_or_else(|| Format::detect_with(&head.bytes, &self.fields));
-        let foreign = Foreign::by_magic(&head.bytes)
-            .or_else(|| (format == Format::Lines).then(|| Foreign::by_nul_bytes(&head.bytes)).flatten());
-        match foreign.filter(|_| !self.any_contents) {
-            Some(foreign) => Err(io::Error::new(io::ErrorKind::InvalidData, foreign.to_string())),
-            None => Ok((format, head)),
+        if !self.any_contents {
+            refuse_foreign(&head.bytes, format, name)?;
         }
+        let shape =
+            if format == Format::Lines && self.format.is_none() { TextShape::of(&head.bytes) } else { None };
+        Ok(Looked { format, head, shape })
     }
 
-    /// The format of an input. If the input is a stream, the bytes that were read to detect it are lost.
+    /// The format and the shape of an input. If the input is a stream, the bytes that were read for this are lost.
     ///
     /// # Errors
     /// When the input cannot be opened, or its contents are not read.
-    pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
+    pub(crate) fn format_of(&self, input: &Input) -> io::Result<(Format, Option<TextShape>)> {
         match self.format {
-            Some(format) => Ok(format),
-            None => Ok(self.look(&mut input.open(None)?.bytes(None)?)?.0),
+            Some(format) => Ok((format, None)),
+            None => {
+                let looked = self.look(&mut input.open(None)?.bytes(None)?, input.name(), true)?;
+                Ok((looked.format, looked.shape))
+            }
         }
     }
 
@@ -89,8 +113,78 @@ impl Reading {
     }
 }
 
-/// Most bytes of an input that are read to detect its format.
-const HEAD_LEN: usize = 64 << 10;
+/// What an input begins with.
+pub(crate) struct Looked {
+    pub(crate) format: Format,
+    /// The bytes that were read.
+    pub(crate) head: Head,
+    /// What these bytes look like, if they are read as a list only because they look like no format.
+    pub(crate) shape: Option<TextShape>,
+}
+
+/// Refuses contents that urlsift does not read.
+fn refuse_foreign(head: &[u8], format: Format, name: &str) -> io::Result<()> {
+    let by_control_bytes = || (format == Format::Lines).then(|| Foreign::by_control_bytes(head)).flatten();
+    match Foreign::by_magic(head).or_else(by_control_bytes) {
+        Some(foreign) => Err(io::Error::new(io::ErrorKind::InvalidData, foreign.message(name))),
+        None => Ok(()),
+    }
+}
+
+/// The shape of an input that is read as a list. It is known when the first bytes of the input have been read.
+#[derive(Clone, Default)]
+pub(crate) struct Shape(Arc<OnceLock<TextShape>>);
+
+impl Shape {
+    pub(crate) fn get(&self) -> Option<TextShape> {
+        self.0.get().copied()
+    }
+}
+
+/// The shapes of several inputs, by number of the input.
+#[derive(Default)]
+pub(crate) struct Shapes(Mutex<Vec<(u32, Shape)>>);
+
+impl Shapes {
+    pub(crate) fn add(&self, input: u32, shape: Shape) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((input, shape));
+    }
+
+    /// The inputs that do not look like lists.
+    pub(crate) fn found(self) -> Vec<(u32, TextShape)> {
+        let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
+        all.into_iter().filter_map(|(input, shape)| Some((input, shape.get()?))).collect()
+    }
+}
+
+/// Looks at the first bytes of a list while they are read, so that no read has to wait for them.
+struct Sampling<R> {
+    source: R,
+    /// The first bytes, until there are enough of them.
+    sample: Option<Vec<u8>>,
+    /// Whether the shape is wanted.
+    finds_shape: bool,
+    shape: Shape,
+    /// The name of the input.
+    name: String,
+}
+
+impl<R: Read> Read for Sampling<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let n = self.source.read(buffer)?;
+        if let Some(sample) = &mut self.sample {
+            sample.extend_from_slice(&buffer[..n.min(SAMPLE_LEN - sample.len())]);
+            if sample.len() == SAMPLE_LEN || (n == 0 && !buffer.is_empty()) {
+                let sample = self.sample.take().unwrap_or_default();
+                refuse_foreign(&sample, Format::Lines, &self.name)?;
+                if let Some(shape) = TextShape::of(&sample).filter(|_| self.finds_shape) {
+                    let _ = self.shape.0.set(shape);
+                }
+            }
+        }
+        Ok(n)
+    }
+}
 
 /// The beginning of a source.
 #[derive(Default)]
@@ -107,7 +201,7 @@ impl Head {
     /// it. For a list, the first read is mostly enough, so that the caller does not wait for more. NUL bytes are counted,
     /// so that more is read after one.
     fn of(source: &mut impl Read, is_settled: impl Fn(&[u8]) -> bool) -> Self {
-        let mut bytes = vec![0; HEAD_LEN];
+        let mut bytes = vec![0; SAMPLE_LEN];
         let (mut len, mut has_ended, mut failed) = (0, false, None);
         while len < bytes.len() && !has_ended {
             match source.read(&mut bytes[len..]) {

@@ -31,13 +31,14 @@ pub use crate::progress::Watch;
 use crate::records::Reader;
 pub use crate::records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use crate::run::format_choice::Reading;
-use crate::run::format_choice::Source;
+use crate::run::format_choice::{Looked, Source};
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records};
 use crate::scan::{Options, scan_into};
 pub use crate::simd::KernelId;
-use crate::tally::Tally;
+use crate::tally::{Signs, Tally};
+use crate::text_shape::TextShape;
 use count_chunk::Counter;
 pub use range::{Part, ScannedParts, scan_parts};
 
@@ -170,6 +171,11 @@ impl Scanned {
         }
     }
 
+    /// Notes what an input looks like that is read as a list.
+    fn note_shape(&mut self, input: u32, shape: Option<TextShape>) {
+        self.tally.note(input, Signs { shape, ..Signs::default() });
+    }
+
     fn failed(input: u32, error: io::Error) -> Self {
         Self { failures: vec![Failure { input, error }], ..Self::default() }
     }
@@ -289,11 +295,16 @@ fn scan_numbered<'a>(
     let from_start = Mutex::new(Vec::new());
     let scan_one =
         |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, exec) {
-            Ok(Access::Small(source, reader)) => {
-                shards::scan_small(scanned, source, number, reader, &counter)
+            Ok(Access::Small(source, reader, shape)) => {
+                let mut scanned = shards::scan_small(scanned, source, number, reader, &counter);
+                scanned.note_shape(number, shape);
+                scanned
             }
-            Ok(Access::Shards(file, len, reader)) => {
-                shards::scan_shards(scanned, (&file, len), 0..len, number, &reader, &counter)
+            Ok(Access::Shards(file, len, reader, shape)) => {
+                let mut scanned =
+                    shards::scan_shards(scanned, (&file, len), 0..len, number, &reader, &counter);
+                scanned.note_shape(number, shape);
+                scanned
             }
             Ok(Access::FromStart { is_table }) => {
                 lock(&from_start).push(sequential::File { number, input, is_table });
@@ -320,9 +331,9 @@ fn scan_numbered<'a>(
 /// How a file is read.
 enum Access {
     /// All at once, from this source.
-    Small(Source<'static>, Reader),
+    Small(Source<'static>, Reader, Option<TextShape>),
     /// By shards, because each part can be read alone. The number is the file's length.
-    Shards(File, u64, Reader),
+    Shards(File, u64, Reader, Option<TextShape>),
     /// From its start, because it is compressed or its parts cannot be read alone.
     FromStart {
         /// Whether it is a Parquet file.
@@ -339,15 +350,15 @@ impl Access {
         let Opened::File(mut file, len) = input.open(exec.watch.as_ref())? else {
             return Ok(Self::FromStart { is_table: false });
         };
-        let (format, head) = reading.look(&mut file)?;
+        let Looked { format, head, shape } = reading.look(&mut file, input.name(), true)?;
         if cfg!(feature = "parquet") && format == Format::Parquet {
             return Ok(Self::FromStart { is_table: true });
         }
         let reader = reading.reader(format)?;
         Ok(if len <= exec.shard_len as u64 {
-            Self::Small(Box::new(head.then(file)), reader)
+            Self::Small(Box::new(head.then(file)), reader, shape)
         } else if format.is_cut_at_lines() {
-            Self::Shards(file, len, reader)
+            Self::Shards(file, len, reader, shape)
         } else {
             Self::FromStart { is_table: false }
         })

@@ -17,6 +17,7 @@ use crate::run::chunk_cutter::AnyChunks;
 use crate::run::format_choice::Reading;
 use crate::run::pipeline::Failure;
 use crate::scan::Options;
+use crate::text_shape::TextShape;
 
 /// The lines of an input whose first byte is in a range. Offsets in a compressed input are those of its decoded bytes.
 ///
@@ -121,7 +122,10 @@ fn scan_part(
             "the range does not lie in an input of that size",
         ));
     }
-    let reader = reading.reader(format_of(input, reading)?)?;
+    let (format, shape) = format_of(input, reading)?;
+    let reader = reading.reader(format)?;
+    // The start of an input decides its shape, so its first part has the warning.
+    let shape = shape.filter(|_| part.range.start == 0);
     let counter = Counter::new(options, exec);
     let watch = exec.watch.as_ref();
     let opened = input.open(watch)?;
@@ -132,6 +136,7 @@ fn scan_part(
         let mut scanned = Scanned::default();
         if is_right(*len) {
             scanned = scan_shards(scanned, (file, *len), range, part.input, &reader, &counter);
+            scanned.note_shape(part.input, shape);
         }
         return Ok((scanned, Some(*len)));
     }
@@ -144,6 +149,7 @@ fn scan_part(
     let mut scanned = Workers::of_stream(exec, |workers| {
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
+    scanned.note_shape(part.input, shape);
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
@@ -153,16 +159,16 @@ fn scan_part(
 ///
 /// # Errors
 /// When the format cannot be detected, or its parts cannot be read alone.
-fn format_of(input: &Input, reading: &Reading) -> io::Result<Format> {
+fn format_of(input: &Input, reading: &Reading) -> io::Result<(Format, Option<TextShape>)> {
     if reading.format.is_none() && input.is_stream() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
             "cannot be looked at from its start to see what it is; say so by --input-format (lines, for a list)",
         ));
     }
-    let format = reading.format_of(input)?;
+    let (format, shape) = reading.format_of(input)?;
     if format.is_cut_at_lines() {
-        return Ok(format);
+        return Ok((format, shape));
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,

@@ -72,8 +72,11 @@ fn scan_input<'a>(
         Ok(opened) => opened,
         Err(error) => return scanned.merge(Scanned::failed(number, error)),
     };
-    match AnyChunks::open(bytes, reading, counter.exec.sizes()) {
-        Ok(chunks) => scanned = scan(scanned, chunks),
+    match AnyChunks::open(bytes, input.name(), reading, counter.exec.sizes()) {
+        Ok((chunks, shape)) => {
+            scanned = scan(scanned, chunks);
+            scanned.note_shape(number, shape.get());
+        }
         Err(error) => scanned.failures.push(Failure { input: number, error }),
     }
     scanned.compressed.extend(packing.map(|packing| packing.found(number)));

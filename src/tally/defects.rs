@@ -30,6 +30,33 @@ impl Default for Defects {
     }
 }
 
+/// Numbers of lines per component and cause, without examples.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) struct DefectCounts(Box<[[u64; CAUSES]; COMPONENTS]>);
+
+impl Default for DefectCounts {
+    fn default() -> Self {
+        Self(Box::new([[0; CAUSES]; COMPONENTS]))
+    }
+}
+
+impl DefectCounts {
+    /// Counts one line.
+    #[inline]
+    pub(super) fn count(&mut self, component: Component, cause: Cause) {
+        self.0[component as usize][cause as usize] += 1;
+    }
+
+    /// Passes the numbers that are not 0 to `add`, and sets them to 0.
+    pub(super) fn take(&mut self, mut add: impl FnMut(Component, Cause, u64)) {
+        for (&component, counts) in Component::ALL.iter().zip(self.0.iter_mut()) {
+            for (&cause, lines) in Cause::ALL.iter().zip(counts).filter(|(_, lines)| **lines > 0) {
+                add(component, cause, std::mem::take(lines));
+            }
+        }
+    }
+}
+
 impl Defects {
     #[inline]
     pub(super) fn get_mut(&mut self, component: Component, cause: Cause) -> &mut Found {

@@ -4,6 +4,7 @@
 //! the order nor the grouping of lines changes the result. Counts are sums, examples are the first few by place, and
 //! the first few schemes in a fixed order keep their names.
 
+pub(crate) mod by_input;
 pub(crate) mod by_verdict;
 pub(crate) mod length_histogram;
 pub(crate) mod distinct;
@@ -17,7 +18,7 @@ use std::collections::BTreeMap;
 
 use serde::{Deserialize, Serialize};
 
-use self::defects::Defects;
+use self::defects::{DefectCounts, Defects};
 use crate::example::{Line, is_full, keep, merge};
 use crate::grammar::Verdict;
 use crate::grammar::advisory::{Advisories, Advisory};
@@ -28,12 +29,14 @@ use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::OtherSchemes;
 use crate::tally::optional::OptionalCounts;
+use crate::text_shape::TextShape;
 
 pub(crate) use wire::MAX_BYTES;
 
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
 pub use crate::input_signs::Signs;
 pub use crate::place::Extent;
+pub use crate::tally::by_input::InputLines;
 pub use crate::tally::by_verdict::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
 pub use crate::tally::defects::FoundDefect;
 pub use crate::tally::distinct::ERROR_PPM;
@@ -69,6 +72,10 @@ pub struct Tally {
     runs: Vec<Extent>,
     /// How each input is written. Inputs without any sign are left out.
     signs: BTreeMap<u32, Signs>,
+    /// The judged lines of each input. Inputs without judged lines are left out.
+    by_input: BTreeMap<u32, InputLines>,
+    /// The judged lines since the last run that was covered. They belong to the input of the next one.
+    uncovered: (ByVerdict, DefectCounts),
 }
 
 impl Tally {
@@ -76,17 +83,22 @@ impl Tally {
     /// scheme.
     pub(crate) fn count_many(&mut self, known: Option<usize>, verdict: Verdict, lines: u64) {
         known.map_or(&mut self.relative, |known| &mut self.known[known]).count(verdict, lines);
+        self.uncovered.0.count(verdict, lines);
     }
 
     /// Counts one judged line of a scheme that is not in [`KNOWN`].
     pub(crate) fn count_other(&mut self, scheme: &[u8], verdict: Verdict) {
         self.others.count(scheme, verdict);
+        self.uncovered.0.count(verdict, 1);
     }
 
     /// Counts one judged line by the length of its scheme. Only the `beginning` of the line is in memory.
     pub(crate) fn count_long(&mut self, scheme_len: Option<u64>, beginning: &[u8], verdict: Verdict) {
         match scheme_len.map(|len| usize::try_from(len).ok().and_then(|len| beginning.get(..len))) {
-            Some(None) => self.others.unnamed.count(verdict, 1),
+            Some(None) => {
+                self.others.unnamed.count(verdict, 1);
+                self.uncovered.0.count(verdict, 1);
+            }
             Some(Some(scheme)) => match find_known(scheme) {
                 Some(known) => self.count_many(Some(known), verdict, 1),
                 None => self.count_other(scheme, verdict),
@@ -104,6 +116,7 @@ impl Tally {
         (component, cause, offset): (Component, Cause, u64),
         around: impl FnOnce() -> (u64, &'a [u8]),
     ) {
+        self.uncovered.1.count(component, cause);
         let found = self.defects.get_mut(component, cause);
         if shown.has_defect(component, cause) {
             found.lines += 1;
@@ -183,8 +196,16 @@ impl Tally {
         }
     }
 
-    /// Adds a run that has been read completely. The examples found in it have line numbers relative to its start.
+    /// Adds a run that has been read completely. The examples found in it have line numbers relative to its start. All
+    /// lines counted since the last call are of its input.
     pub(crate) fn cover(&mut self, run: Extent) {
+        let (judged, defects) = &mut self.uncovered;
+        if judged.sets().next().is_some() {
+            let lines = self.by_input.entry(run.input).or_default();
+            lines.add(judged);
+            *judged = ByVerdict::default();
+            defects.take(|component, cause, n| lines.add_defect(component, cause, n));
+        }
         if run.end > run.start {
             self.add_runs(vec![run]);
         }
@@ -251,6 +272,9 @@ impl Tally {
         for (input, signs) in other.signs {
             self.note(input, signs);
         }
+        for (input, lines) in &other.by_input {
+            self.by_input.entry(*input).or_default().merge(lines);
+        }
         self.settle();
         self
     }
@@ -308,6 +332,16 @@ impl Tally {
     /// How inputs are written, by number of the input. Inputs without any sign are left out.
     pub fn signs(&self) -> impl Iterator<Item = (u32, Signs)> {
         self.signs.iter().map(|(&input, &signs)| (input, signs))
+    }
+
+    /// The inputs that are read as lists and look like something else, by number of the input.
+    pub(crate) fn shapes(&self) -> Vec<(u32, TextShape)> {
+        self.signs.iter().filter_map(|(&input, signs)| Some((input, signs.shape?))).collect()
+    }
+
+    /// The judged lines of each input, by number of the input. Inputs without judged lines are left out.
+    pub fn by_input(&self) -> impl Iterator<Item = (u32, &InputLines)> {
+        self.by_input.iter().map(|(&input, lines)| (input, lines))
     }
 
     /// The schemes found, most frequent first. Schemes with equally many lines are sorted by name.

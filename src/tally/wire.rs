@@ -14,6 +14,7 @@ use crate::grammar::scheme::KNOWN;
 use crate::grammar::{Grammar, Verdict};
 use crate::input_signs::Signs;
 use crate::place::Extent;
+use crate::tally::by_input::InputLines;
 use crate::tally::by_verdict::ByVerdict;
 use crate::tally::defects::FoundDefect;
 use crate::tally::optional::OptionalCounts;
@@ -39,6 +40,7 @@ pub(super) struct TallyFields {
     census: OptionalCounts,
     runs: Vec<Extent>,
     signs: BTreeMap<u32, Signs>,
+    by_input: BTreeMap<u32, InputLines>,
 }
 
 impl From<Tally> for TallyFields {
@@ -64,6 +66,7 @@ impl From<Tally> for TallyFields {
             advisories: tally.advisories().map(|(advisory, found)| (advisory, found.clone())).collect(),
             runs: tally.runs,
             signs: tally.signs,
+            by_input: tally.by_input,
             census: tally.census,
         }
     }
@@ -96,6 +99,7 @@ impl TryFrom<TallyFields> for Tally {
         tally.census = state.census;
         tally.runs = state.runs;
         tally.signs = state.signs;
+        tally.by_input = state.by_input;
         Ok(tally)
     }
 }
@@ -136,6 +140,12 @@ impl Tally {
         if of_defects != refused.into() || self.advisories.iter().any(|found| found.lines > judged) {
             return Err(format!("{of_defects} lines with defects, of {refused} that {grammar} refuses"));
         }
+        let of_inputs: u128 = self.by_input.values().map(|lines| u128::from(lines.judged)).sum();
+        let are_possible =
+            self.by_input.iter().all(|(&input, lines)| is_input(input) && lines.is_possible(grammar));
+        if of_inputs != judged.into() || !are_possible {
+            return Err(format!("{of_inputs} judged lines of inputs, of {judged} in all"));
+        }
         let founds = self.defects.founds().chain(&self.advisories);
         if founds.clone().any(|found| found.examples.len() as u64 > found.lines) {
             return Err("more examples than lines".to_owned());
@@ -162,6 +172,10 @@ impl Tally {
         self.signs = std::mem::take(&mut self.signs)
             .into_iter()
             .map(|(input, signs)| (number(input), signs))
+            .collect();
+        self.by_input = std::mem::take(&mut self.by_input)
+            .into_iter()
+            .map(|(input, lines)| (number(input), lines))
             .collect();
     }
 

@@ -8,6 +8,7 @@ use std::path::{Path, PathBuf};
 use crate::input::Input;
 use crate::partial_report::plan::Split;
 use crate::partial_report::{Identity, Partial, Settings};
+use crate::report::TextShape;
 use crate::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
 use crate::scan::Options;
 use clap::Args;
@@ -105,6 +106,8 @@ pub(crate) struct PartsFound {
     pub(crate) failures: Vec<Failure>,
     /// The detected formats of inputs with records.
     pub(crate) records: Vec<(u32, Records)>,
+    /// The inputs that are read as lists and look like something else.
+    pub(crate) shapes: Vec<(u32, TextShape)>,
 }
 
 impl Asked {
@@ -192,6 +195,7 @@ impl Asked {
                 None => part,
             };
             found.partial = Some(merged.map_err(io::Error::other)?);
+            found.shapes.extend(some.scanned.tally.shapes());
             found.failures.extend(some.scanned.failures);
             found.records.extend(some.scanned.records);
             if found.failures.iter().any(Failure::is_stop) {

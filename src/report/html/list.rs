@@ -2,7 +2,9 @@
 
 use super::bound::{Bounds, FirstRows, NAME, SENTENCE, shown};
 use crate::grammar::Grammar;
-use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
+use crate::report::{
+    Count, Distinct, DistinctOf, InputCount, Report, SchemeCount, SchemeLabel, Top, TopOf, words,
+};
 
 /// How many schemes are visible at first. A click shows the others.
 pub(super) const FIRST_SCHEMES: usize = 16;
@@ -64,7 +66,7 @@ pub(super) struct InputRow {
     /// Why the input was not read to its end.
     pub(super) error: Option<String>,
     /// Peculiarities of how the input is written.
-    pub(super) warnings: Vec<&'static str>,
+    pub(super) warnings: Vec<String>,
 }
 
 /// A short name of a grammar.
@@ -168,7 +170,8 @@ const MAX_WARNINGS: usize = 3;
 /// The inputs: first those that were not read to their end, then those with warnings, then the others.
 pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
     let mut inputs: Vec<_> = report.inputs.iter().collect();
-    inputs.sort_by_key(|input| (input.error.is_none(), input.warnings.is_empty()));
+    let is_warned = |input: &InputCount| !input.warnings.is_empty() || input.looks_like.is_some();
+    inputs.sort_by_key(|input| (input.error.is_none(), !is_warned(input)));
     FirstRows::new(
         inputs,
         bounds.inputs,
@@ -178,7 +181,11 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
             lines: input.lines,
             bytes: input.bytes,
             error: input.error.as_deref().map(|error| shown(error, SENTENCE)),
-            warnings: input.warnings.iter().take(MAX_WARNINGS).map(|&kind| words::warning(kind)).collect(),
+            warnings: {
+                let kinds = input.warnings.iter().take(MAX_WARNINGS);
+                let looks_like = input.looks_like.as_ref().map(|looks| shown(&looks.sentence(), SENTENCE));
+                kinds.map(|&kind| words::warning(kind).to_owned()).chain(looks_like).collect()
+            },
         },
     )
 }

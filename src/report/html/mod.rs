@@ -247,6 +247,7 @@ mod tests {
                 json!({
                     "name": text, "bytes": most, "lines": most, "error": text,
                     "warnings": warnings, "records": records,
+                    "looks_like": { "shape": "json", "advice": text },
                 });
                 1000
             ],

@@ -1,0 +1,325 @@
+//! Recognises text that is read as a list of URLs but looks like something else, so that a warning can say so.
+//!
+//! The shape is decided on the first [`SAMPLE_LEN`] bytes of an input. Most of its lines have to have the shape, and a
+//! line that is a URL and nothing else never has one.
+
+use memchr::{memchr, memchr_iter, memmem};
+
+use crate::grammar::named_enum::named;
+use crate::lines::{skip_byte_order_mark, trim_terminator};
+
+/// The number of bytes at the start of an input that decide its shape.
+pub(crate) const SAMPLE_LEN: usize = 64 << 10;
+
+named! {
+    /// What the text of an input looks like, if it does not look like one URL per line.
+    TextShape {
+        /// Lines that end in CR alone.
+        CrSeparated = "cr-separated",
+        /// Lines that end in NUL.
+        NulSeparated = "nul-separated",
+        /// A JSON document, or several.
+        Json = "json",
+        /// XML, HTML or another markup language.
+        Markup = "markup",
+        /// URLs in quotes or angle brackets.
+        Quoted = "quoted",
+        /// A table with commas between its columns.
+        CommaTable = "comma-table",
+        /// A table with tabs between its columns.
+        TabTable = "tab-table",
+        /// A table with semicolons between its columns.
+        SemicolonTable = "semicolon-table",
+        /// A table with vertical bars between its columns.
+        BarTable = "bar-table",
+        /// A list whose lines begin with a number or a bullet.
+        Numbered = "numbered",
+        /// A list whose lines begin with blanks.
+        Indented = "indented",
+        /// Names with values, as in "key = value".
+        KeyValue = "key-value",
+        /// A log or other text that has URLs inside its lines.
+        Log = "log",
+    }
+}
+
+impl TextShape {
+    /// The shape of an input that begins with `sample`, or `None` if it looks like a list of URLs.
+    pub(crate) fn of(sample: &[u8]) -> Option<Self> {
+        let sample = skip_byte_order_mark(sample, 0);
+        let n_lf = memchr_iter(b'\n', sample).count();
+        let body = sample.trim_ascii();
+        if n_lf == 0 && body.contains(&0) {
+            return (memchr_iter(0, body).count() > 1).then_some(Self::NulSeparated);
+        }
+        let n_inner_cr = memchr_iter(b'\r', body).filter(|&at| body.get(at + 1) != Some(&b'\n')).count();
+        if n_inner_cr > n_lf {
+            return Some(Self::CrSeparated);
+        }
+        if is_json(body) {
+            return Some(Self::Json);
+        }
+        let lines = Lines::of(sample);
+        if lines.most(is_quoted) {
+            return Some(Self::Quoted);
+        }
+        if is_tag(body) || lines.most(has_tag) {
+            return Some(Self::Markup);
+        }
+        let tables = [
+            (b'\t', Self::TabTable),
+            (b'|', Self::BarTable),
+            (b';', Self::SemicolonTable),
+            (b',', Self::CommaTable),
+        ];
+        if let Some((_, table)) = tables.into_iter().find(|(delimiter, _)| lines.are_rows(*delimiter)) {
+            return Some(table);
+        }
+        let rest = [
+            (Self::Numbered, is_numbered as fn(&[u8]) -> bool),
+            (Self::KeyValue, is_key_value),
+            (Self::Log, is_log),
+            (Self::Indented, |line| matches!(line[0], b' ' | b'\t')),
+        ];
+        rest.into_iter().find(|(_, is_so)| lines.most(is_so)).map(|(shape, _)| shape)
+    }
+
+    /// What the input looks like, and an option or a command that reads it properly.
+    pub(crate) fn looks_and_advice(self) -> (&'static str, &'static str) {
+        match self {
+            Self::CrSeparated => {
+                ("text whose lines end in CR alone", r"convert it: tr '\r' '\n' < FILE | urlsift")
+            }
+            Self::NulSeparated => {
+                ("text whose lines end in NUL", r"convert it: tr '\0' '\n' < FILE | urlsift")
+            }
+            Self::Json => {
+                ("JSON", r#"extract its URLs: jq -r '.. | strings | select(contains("://"))' FILE | urlsift"#)
+            }
+            Self::Markup => (
+                "markup, such as XML or HTML",
+                r#"extract its URLs: grep -oE "https?://[^\"'<> ]+" FILE | urlsift"#,
+            ),
+            Self::Quoted => (
+                "URLs in quotes or brackets",
+                r#"remove these: sed -E "s/^ *[\"'<\`]//; s/[\"'>\`],?$//" FILE | urlsift"#,
+            ),
+            Self::CommaTable => ("a table with commas", "--input-format csv reads its column of URLs"),
+            Self::TabTable => ("a table with tabs", "--input-format tsv reads its column of URLs"),
+            Self::SemicolonTable => {
+                ("a table with semicolons", "choose a column: cut -d';' -fNUMBER FILE | urlsift")
+            }
+            Self::BarTable => {
+                ("a table with vertical bars", "choose a column: cut -d'|' -fNUMBER FILE | urlsift")
+            }
+            Self::Numbered => (
+                "a list with numbers or bullets",
+                r"remove these: sed -E 's/^[ \t]*[-*0-9.):]+[ \t]+//' FILE | urlsift",
+            ),
+            Self::Indented => (
+                "a list with blanks at the start of its lines",
+                r"remove these: sed -E 's/^[ \t]+//' FILE | urlsift",
+            ),
+            Self::KeyValue => {
+                ("names with values", r"remove the names: sed -E 's/^[^=:]*[=:][ \t]*//' FILE | urlsift")
+            }
+            Self::Log => (
+                "a log or other text with URLs in its lines",
+                "extract its URLs: grep -oE 'https?://[^ ]+' FILE | urlsift",
+            ),
+        }
+    }
+}
+
+/// The first lines of a sample, without blank ones and comments.
+struct Lines<'a>(Vec<&'a [u8]>);
+
+impl<'a> Lines<'a> {
+    /// How many lines are looked at.
+    const MOST: usize = 200;
+
+    fn of(sample: &'a [u8]) -> Self {
+        let mut lines: Vec<_> = sample.split_inclusive(|&byte| byte == b'\n').collect();
+        // The last line may be cut off.
+        if sample.len() >= SAMPLE_LEN && lines.len() > 1 {
+            lines.pop();
+        }
+        let lines = lines.into_iter().map(|line| trim_terminator(line).0);
+        let is_record = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
+        Self(lines.filter(is_record).take(Self::MOST).collect())
+    }
+
+    /// Whether more than half of the lines are so.
+    fn most(&self, is_so: impl Fn(&[u8]) -> bool) -> bool {
+        self.0.iter().filter(|line| is_so(line)).count() * 2 > self.0.len()
+    }
+
+    /// Whether the lines are rows of a table.
+    fn are_rows(&self, delimiter: u8) -> bool {
+        let count = |line: &[u8]| memchr_iter(delimiter, line).count();
+        let Some((first, rows)) = self.0.split_first() else { return false };
+        // A URL in a later column. No URL begins with a bare word and one of these delimiters.
+        let has_url_inside = |line: &[u8]| !is_url(line) && columns(line, delimiter).skip(1).any(is_url);
+        if self.most(has_url_inside) {
+            return true;
+        }
+        let n = count(first);
+        let is_even = n > 0 && rows.iter().filter(|row| count(row) == n).count() * 10 >= rows.len() * 9;
+        match delimiter {
+            // No URL contains these.
+            b'\t' | b'|' => n > 0 && self.most(|line| count(line) > 0),
+            // URLs contain the others. A header has no "/", and numbers in the first column are no URLs.
+            _ => {
+                let is_number = |row: &[u8]| {
+                    columns(row, delimiter).next().is_some_and(|word| word.iter().all(u8::is_ascii_digit))
+                };
+                let is_header = |line: &[u8]| !line.iter().any(|byte| b":/?.%&=".contains(byte));
+                is_even && !rows.is_empty() && (is_header(first) || self.most(is_number))
+            }
+        }
+    }
+}
+
+/// The columns of a row, without blanks and quotes around them.
+fn columns(line: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
+    line.split(move |&byte| byte == delimiter).map(|column| {
+        let column = column.trim_ascii();
+        column.strip_prefix(b"\"").unwrap_or(column)
+    })
+}
+
+/// Whether a line begins with a scheme and "://".
+fn is_url(line: &[u8]) -> bool {
+    let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let len = line.iter().take_while(is_letter).count();
+    len > 0 && line[len..].starts_with(b"://")
+}
+
+/// Whether text begins as a JSON array or object does.
+fn is_json(text: &[u8]) -> bool {
+    let Some((b'[' | b'{', rest)) = text.split_first() else { return false };
+    matches!(rest.trim_ascii_start().first(), Some(b'"' | b'{' | b'[' | b']' | b'}'))
+}
+
+fn is_quoted(line: &[u8]) -> bool {
+    let line = line.trim_ascii();
+    let line = line.strip_suffix(b",").unwrap_or(line);
+    let [open, inside @ .., close] = line else { return false };
+    let is_pair = matches!((open, close), (b'"', b'"') | (b'\'', b'\'') | (b'`', b'`'))
+        || ((open, close) == (&b'<', &b'>') && is_url(inside));
+    is_pair && !inside.contains(open)
+}
+
+/// Whether text begins with a tag, a comment or a declaration of markup.
+fn is_tag(text: &[u8]) -> bool {
+    matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?' | b'/'))
+        && memchr(b'>', text).is_some()
+}
+
+/// Whether a line that is no URL has a tag.
+fn has_tag(line: &[u8]) -> bool {
+    !is_url(line) && memchr_iter(b'<', line).any(|at| is_tag(&line[at..]))
+}
+
+/// Whether a line begins with a number or a bullet, and a blank after it.
+fn is_numbered(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let n_digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
+    let mark = match &line[n_digits..] {
+        [b'.' | b')' | b':', rest @ ..] if n_digits > 0 => rest,
+        [b'-' | b'*', rest @ ..] if n_digits == 0 => rest,
+        rest if n_digits > 0 => rest,
+        _ => return false,
+    };
+    matches!(mark, [b' ' | b'\t', _, ..])
+}
+
+/// Whether a line is a name, "=" or ": ", and a value.
+fn is_key_value(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let len = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
+    let (key, rest) = line.split_at(len);
+    let rest = rest.trim_ascii_start();
+    let value = match rest {
+        [b'=', value @ ..] => value,
+        [b':', b' ' | b'\t', value @ ..] => value,
+        _ => return false,
+    };
+    !key.is_empty() && !value.trim_ascii().is_empty()
+}
+
+/// Whether a line has a URL after a blank, and does not begin with one.
+fn is_log(line: &[u8]) -> bool {
+    !is_url(line)
+        && memmem::find_iter(line, b"://").any(|at| {
+            let before = line[..at].trim_ascii_start();
+            before.iter().any(|byte| matches!(byte, b' ' | b'\t'))
+        })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn lists_have_no_shape() {
+        for list in [
+            "",
+            "\n",
+            "http://h/\n",
+            "http://h/\r\nhttp://h/a\r\n",
+            "http://h/\r\n",
+            "http://h/a,1\nhttp://h/b,2\n",
+            "/a,1.html\n/b,2.html\n",
+            "/a;v=1\n/b;v=2\n",
+            "http://h/a b\nhttp://h/c d\n",
+            "http://h/?a=<b>\nhttp://h/<c>\n",
+            "# a list\nhttp://h/\n",
+            "# id,url\nhttp://h/\n",
+            "example.org\nwww.example.org\n",
+            "http://h/?a=b\nurl=http://h/\nhttp://h/\n",
+            "http://h/\n http://h/\nhttp://h/\n",
+            "http://h/\nsee http://h/ there\nhttp://h/\n",
+            "[::1]\n",
+            "192.0.2.1\n192.0.2.2\n",
+            "http://h/\0\n",
+            "a:b\nc:d\n",
+        ] {
+            assert_eq!(TextShape::of(list.as_bytes()), None, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn other_text_has_a_shape() {
+        use TextShape::*;
+        for (text, shape) in [
+            ("http://h/\rhttp://h/a\r", CrSeparated),
+            ("http://h/\0http://h/a\0", NulSeparated),
+            ("[\"http://h/\"]", Json),
+            ("[\n  {\"url\": \"http://h/\"}\n]\n", Json),
+            ("{\n  \"url\": \"http://h/\"\n}\n", Json),
+            ("<?xml version=\"1.0\"?>\n<urlset>\n", Markup),
+            ("text\n<a href=\"http://h/\">\n<p>\n", Markup),
+            ("\"http://h/\"\n\"http://h/a\"\n", Quoted),
+            ("  'http://h/',\n  'http://h/a'\n", Quoted),
+            ("<http://h/>\n", Quoted),
+            ("1,http://h/\n2,http://h/a\n", CommaTable),
+            ("1,\"http://h/\",x\n", CommaTable),
+            ("rank,domain\n1,example.org\n2,example.com\n", CommaTable),
+            ("1,example.org\n2,example.com\n", CommaTable),
+            ("http://h/\t200\nhttp://h/a\t404\n", TabTable),
+            ("1;http://h/\n2;http://h/a\n", SemicolonTable),
+            ("| 1 | http://h/ |\n| 2 | http://h/a |\n", BarTable),
+            ("1. http://h/\n2. http://h/a\n", Numbered),
+            ("   12 http://h/\n    3 http://h/a\n", Numbered),
+            ("- http://h/\n* http://h/a\n", Numbered),
+            ("url = http://h/\nother=http://h/a\n", KeyValue),
+            ("url: http://h/\n", KeyValue),
+            ("  http://h/\n\thttp://h/a\n", Indented),
+            ("2026-01-01 GET http://h/ 200\n", Log),
+            ("see http://h/ there\n", Log),
+        ] {
+            assert_eq!(TextShape::of(text.as_bytes()), Some(shape), "{text:?}");
+        }
+    }
+}
