@@ -18,14 +18,14 @@ use crate::grammar::resolve::Base;
 use crate::grammar::uri_parts::split;
 use crate::input::workers::with_workers;
 use crate::input::{ChunkBytes, Input, Sizes};
+use crate::input_signs::Signs;
 use crate::lines::{skip_byte_order_mark, trim_terminator};
 use crate::records::{Field, Format, Reader, Role};
 use crate::run::chunk_cutter::AnyChunk;
-use crate::run::format_choice::{Reading, Shapes};
+use crate::run::format_choice::{AllSigns, Reading};
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
-use crate::text_shape::TextShape;
 
 named! {
     /// A column of a row.
@@ -123,8 +123,8 @@ pub struct Written {
     /// The records found in inputs other than lists, by number of the input. Records that were refused or skipped
     /// have no row.
     pub found: Vec<(u32, record_fields::Records)>,
-    /// The inputs that are read as lists and look like something else.
-    pub(crate) shapes: Vec<(u32, TextShape)>,
+    /// The signs of the inputs, by number of the input.
+    pub(crate) signs: Vec<(u32, Signs)>,
 }
 
 /// A line or field for which a row is written.
@@ -188,17 +188,17 @@ pub fn write_records(
         }
     };
     let n_threads = exec.n_threads();
-    let shapes = Shapes::default();
+    let signs = AllSigns::default();
     let (flow, failures) = with_workers(n_threads, |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
-        let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref(), &shapes);
+        let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         in_chunks(sources, (&workers, 2 * n_threads), look, &work, sink)
     });
     if let ControlFlow::Break(error) = flow {
         return Err(error);
     }
     out.flush()?;
-    Ok(Written { failures, found, shapes: shapes.found() })
+    Ok(Written { failures, found, signs: signs.seen() })
 }
 
 /// What is known of everything that precedes a chunk.

@@ -10,6 +10,7 @@ mod parts;
 #[cfg(unix)]
 mod progress;
 mod records;
+mod shapes;
 #[cfg(unix)]
 mod terminal;
 

@@ -312,7 +312,10 @@ fn wrong_checksums_are_reported() {
 fn the_codec_option_overrides_the_content() {
     let gzip = folder().join("gzip.gz");
     let gzip = gzip.to_str().unwrap();
-    let plain = json(&urlsift(&["--format", "json", "--codec", "none", "--input-format", "lines", gzip], Stdio::null()));
+    let plain = json(&urlsift(
+        &["--format", "json", "--codec", "none", "--input-format", "lines", gzip],
+        Stdio::null(),
+    ));
     assert_eq!(plain["totals"]["bytes"], fs::metadata(gzip).unwrap().len());
     assert_eq!(plain["inputs"][0].get("codec"), None);
     for (codec, what) in [

@@ -22,8 +22,9 @@ use std::sync::LazyLock;
 use crate::grammar::Grammar;
 use crate::grammar::escape::printable;
 use crate::input::Input;
+use crate::input_signs::Signs;
 use crate::progress::Watch;
-use crate::report::{LooksLike, TextShape};
+use crate::report::LooksLike;
 use crate::run::{ExecOptions, Failure};
 use crate::simd::KernelId;
 use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
@@ -327,17 +328,24 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
     }
 }
 
-/// Most inputs for which a warning of one kind is printed.
+/// Most inputs for which warnings are printed.
 const MAX_WARNINGS: usize = 10;
 
-/// Warns of inputs that were read as lists and look like something else.
-fn warn_of_shapes(shapes: &[(u32, TextShape)], inputs: &[Input]) {
-    for (input, shape) in shapes.iter().take(MAX_WARNINGS) {
-        let name = inputs.get(*input as usize).map_or("?", Input::name);
-        complain(&format!("{name}: {}", LooksLike::new(*shape).sentence()));
-    }
-    if shapes.len() > MAX_WARNINGS {
-        complain(&format!("{} more inputs look like no list of URLs", shapes.len() - MAX_WARNINGS));
+/// Warns of inputs that were decoded, or were read as lists and look like something else.
+fn warn_of_signs(signs: impl Iterator<Item = (u32, Signs)>, inputs: &[Input]) {
+    let sentence = |(input, signs): (u32, Signs)| {
+        let decoded =
+            signs.utf16.then(|| "is UTF-16 and is decoded; output and offsets are UTF-8".to_owned());
+        let looks_like = signs.shape.map(|shape| LooksLike::new(shape).sentence());
+        let sentences: Vec<_> = decoded.into_iter().chain(looks_like).collect();
+        let name = inputs.get(input as usize).map_or("?", Input::name);
+        (!sentences.is_empty()).then(|| format!("{name}: {}", sentences.join("; ")))
+    };
+    let mut sentences = signs.filter_map(sentence);
+    sentences.by_ref().take(MAX_WARNINGS).for_each(|sentence| complain(&sentence));
+    match sentences.count() {
+        0 => {}
+        n => complain(&format!("warnings about {n} more inputs are not shown; --format json has all")),
     }
 }
 

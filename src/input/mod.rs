@@ -16,6 +16,7 @@ mod slow_source;
 mod byte_range;
 mod directory;
 mod foreign;
+pub(crate) mod utf16;
 mod progress_reader;
 
 pub(crate) use byte_range::Span;

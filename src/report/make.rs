@@ -153,7 +153,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
     let mut counts: Vec<_> = names.iter().map(named).collect();
     for (input, signs) in scanned.tally.signs() {
         let warnings = [
-            (signs.wide, InputWarning::Utf16),
+            (signs.utf16, InputWarning::Utf16),
             (signs.byte_order_mark, InputWarning::ByteOrderMark),
             (signs.unterminated, InputWarning::NoFinalLineEnd),
         ];

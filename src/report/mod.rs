@@ -470,7 +470,7 @@ impl LooksLike {
 #[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
 pub enum InputWarning {
-    /// The input looks like UTF-16 or UTF-32. Its lines cannot be judged correctly.
+    /// The input is UTF-16 with a byte order mark. Its UTF-8 text was judged, and all counts of bytes are those of that text.
     #[serde(rename = "utf-16")]
     Utf16,
     /// The input begins with a UTF-8 byte order mark, which is skipped.

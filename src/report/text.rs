@@ -95,6 +95,7 @@ impl<'a> Text<'a> {
             (totals.blank, "blank line", "blank lines"),
             (totals.cr, "line ended in CR", "lines ended in CR"),
             (totals.byte_order_marks, "byte order mark", "byte order marks"),
+            (n_warned(InputWarning::Utf16), "input decoded from UTF-16", "inputs decoded from UTF-16"),
             (n_warned(InputWarning::NoFinalLineEnd), "last line without LF", "last lines without LF"),
         ] {
             if n > 0 {
@@ -103,11 +104,6 @@ impl<'a> Text<'a> {
         }
         if !notes.is_empty() {
             self.page.flow("", &notes, ", ");
-        }
-        let n_wide = n_warned(InputWarning::Utf16);
-        if n_wide > 0 {
-            let text = plural(n_wide, "INPUT LOOKS", "INPUTS LOOK") + " LIKE UTF-16: convert to UTF-8 first";
-            self.page.line(&self.page.paint(Ink::Warning, &text));
         }
         if !self.report.complete {
             let text = "INCOMPLETE: not everything was read, see INPUTS";

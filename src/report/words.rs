@@ -55,7 +55,7 @@ pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
 /// The text of a warning.
 pub(super) fn warning(warning: InputWarning) -> &'static str {
     match warning {
-        InputWarning::Utf16 => "looks like UTF-16, convert it to UTF-8 first",
+        InputWarning::Utf16 => "UTF-16, decoded; bytes and offsets are those of its UTF-8 text",
         InputWarning::ByteOrderMark => "begins with a byte order mark",
         InputWarning::NoFinalLineEnd => "no line end at its end",
     }

@@ -7,7 +7,7 @@ use memchr::memchr;
 
 use crate::input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
 use crate::records::{Format, Reader};
-use crate::run::format_choice::{Reading, Shape, Source};
+use crate::run::format_choice::{Reading, Source, TextSigns};
 
 /// Cuts an input into chunks, from its start.
 pub(crate) trait Cut {
@@ -127,7 +127,7 @@ pub(crate) enum AnyChunks<R> {
 }
 
 impl<'a> AnyChunks<Source<'a>> {
-    /// The chunks of `source`, which is at the start of an input of this name, and the shape of its text.
+    /// The chunks of `source`, which is at the start of an input of this name, and its signs.
     ///
     /// # Errors
     /// When the contents of the source are not read, or its format cannot have the requested fields.
@@ -136,9 +136,9 @@ impl<'a> AnyChunks<Source<'a>> {
         name: &str,
         reading: &Reading,
         sizes: Sizes,
-    ) -> io::Result<(Self, Shape)> {
-        let (reader, source, shape) = reading.open(source, name)?;
-        Ok((Self::new(source, reader, sizes), shape))
+    ) -> io::Result<(Self, TextSigns)> {
+        let (reader, source, signs) = reading.open(source, name)?;
+        Ok((Self::new(source, reader, sizes), signs))
     }
 }
 

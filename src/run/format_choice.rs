@@ -8,7 +8,8 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memchr::memchr;
 
-use crate::input::{Foreign, Input};
+use crate::input::{Foreign, Input, utf16};
+use crate::input_signs::Signs;
 use crate::lines::last_end;
 use crate::records::{Format, Reader, Selector};
 use crate::text_shape::{SAMPLE_LEN, TextShape};
@@ -36,7 +37,7 @@ impl Reading {
         Self { format: Some(format), fields: Vec::new(), any_contents: true }
     }
 
-    /// The reader for `source`, the source from its start, and the shape of its text. `name` is that of the input.
+    /// The reader for `source`, the source from its start, and its signs. `name` is that of the input.
     ///
     /// # Errors
     /// When the contents of the source are not read, or its format cannot have the requested fields. Errors of the source
@@ -45,45 +46,61 @@ impl Reading {
         &self,
         mut source: Source<'a>,
         name: &str,
-    ) -> io::Result<(Reader, Source<'a>, Shape)> {
-        let Looked { format, head, .. } = self.look(&mut source, name, false)?;
+    ) -> io::Result<(Reader, Source<'a>, TextSigns)> {
+        let mut head = self.head(&mut source, false);
+        let utf16 = self.is_utf16(&head);
+        if utf16 {
+            source = Box::new(utf16::decode(head.then(source)));
+            head = self.head(&mut source, false);
+        }
+        let (format, _) = self.recognise(&head, name)?;
         let reader = self.reader(format)?;
-        let shape = Shape::default();
+        let signs = TextSigns { utf16, shape: Arc::default() };
         if format != Format::Lines || self.any_contents {
-            return Ok((reader, Box::new(head.then(source)), shape));
+            return Ok((reader, Box::new(head.then(source)), signs));
         }
         let sampling = Sampling {
             source: head.then(source),
             sample: Some(Vec::new()),
             finds_shape: self.format.is_none(),
-            shape: shape.clone(),
+            shape: signs.shape.clone(),
             name: name.to_owned(),
         };
-        Ok((reader, Box::new(sampling), shape))
+        Ok((reader, Box::new(sampling), signs))
     }
 
-    /// What `source`, an input of this name, begins with. If `is_file`, as much is read as can matter. Otherwise reading
-    /// ends as soon as the format is settled, because the next read may block.
-    ///
-    /// # Errors
-    /// When `source` begins with contents that urlsift does not read.
-    pub(crate) fn look(&self, source: &mut impl Read, name: &str, is_file: bool) -> io::Result<Looked> {
-        let head = match self.format {
+    /// Reads the beginning of `source`. If `is_file`, as much is read as can matter. Otherwise reading ends as soon as the
+    /// format is settled, because the next read may block.
+    pub(crate) fn head(&self, source: &mut impl Read, is_file: bool) -> Head {
+        match self.format {
             Some(_) if self.any_contents => Head::default(),
             _ if is_file => Head::of(source, |_| false),
             Some(_) => Head::of(source, |_| true),
             None => Head::of(source, |lines| Format::is_settled(lines, &self.fields)),
-        };
+        }
+    }
+
+    /// Whether an input that begins with `head` is to be decoded from UTF-16.
+    pub(crate) fn is_utf16(&self, head: &Head) -> bool {
+        !self.any_contents && utf16::has_mark(&head.bytes)
+    }
+
+    /// The format of an input that begins with `head`, and what it looks like if it is only a list because it looks like
+    /// no format. `name` is that of the input.
+    ///
+    /// # Errors
+    /// When these are contents that urlsift does not read.
+    pub(crate) fn recognise(&self, head: &Head, name: &str) -> io::Result<(Format, Option<TextShape>)> {
         let format = self.format.unwrap_or_else(|| Format::detect_with(&head.bytes, &self.fields));
         if !self.any_contents {
             refuse_foreign(&head.bytes, format, name)?;
         }
-        let shape =
-            if format == Format::Lines && self.format.is_none() { TextShape::of(&head.bytes) } else { None };
-        Ok(Looked { format, head, shape })
+        let is_only_a_list = format == Format::Lines && self.format.is_none();
+        Ok((format, if is_only_a_list { TextShape::of(&head.bytes) } else { None }))
     }
 
-    /// The format and the shape of an input. If the input is a stream, the bytes that were read for this are lost.
+    /// The format of an input, and what it looks like. If the input is a stream, the bytes that were read for this are
+    /// lost.
     ///
     /// # Errors
     /// When the input cannot be opened, or its contents are not read.
@@ -91,8 +108,8 @@ impl Reading {
         match self.format {
             Some(format) => Ok((format, None)),
             None => {
-                let looked = self.look(&mut input.open(None)?.bytes(None)?, input.name(), true)?;
-                Ok((looked.format, looked.shape))
+                let (mut bytes, _) = utf16::decode_if_marked(input.open(None)?.bytes(None)?)?;
+                self.recognise(&self.head(&mut bytes, true), input.name())
             }
         }
     }
@@ -113,15 +130,6 @@ impl Reading {
     }
 }
 
-/// What an input begins with.
-pub(crate) struct Looked {
-    pub(crate) format: Format,
-    /// The bytes that were read.
-    pub(crate) head: Head,
-    /// What these bytes look like, if they are read as a list only because they look like no format.
-    pub(crate) shape: Option<TextShape>,
-}
-
 /// Refuses contents that urlsift does not read.
 fn refuse_foreign(head: &[u8], format: Format, name: &str) -> io::Result<()> {
     let by_control_bytes = || (format == Format::Lines).then(|| Foreign::by_control_bytes(head)).flatten();
@@ -131,29 +139,34 @@ fn refuse_foreign(head: &[u8], format: Format, name: &str) -> io::Result<()> {
     }
 }
 
-/// The shape of an input that is read as a list. It is known when the first bytes of the input have been read.
-#[derive(Clone, Default)]
-pub(crate) struct Shape(Arc<OnceLock<TextShape>>);
+/// The signs of an input that are seen when it is opened or while its first bytes are read.
+#[derive(Clone)]
+pub(crate) struct TextSigns {
+    utf16: bool,
+    /// The shape of the text, once enough of it has been read.
+    shape: Arc<OnceLock<TextShape>>,
+}
 
-impl Shape {
-    pub(crate) fn get(&self) -> Option<TextShape> {
-        self.0.get().copied()
+impl TextSigns {
+    /// The signs that have been seen so far.
+    pub(crate) fn seen(&self) -> Signs {
+        Signs { utf16: self.utf16, shape: self.shape.get().copied(), ..Signs::default() }
     }
 }
 
-/// The shapes of several inputs, by number of the input.
+/// The signs of several inputs, by number of the input.
 #[derive(Default)]
-pub(crate) struct Shapes(Mutex<Vec<(u32, Shape)>>);
+pub(crate) struct AllSigns(Mutex<Vec<(u32, TextSigns)>>);
 
-impl Shapes {
-    pub(crate) fn add(&self, input: u32, shape: Shape) {
-        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((input, shape));
+impl AllSigns {
+    pub(crate) fn add(&self, input: u32, signs: TextSigns) {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).push((input, signs));
     }
 
-    /// The inputs that do not look like lists.
-    pub(crate) fn found(self) -> Vec<(u32, TextShape)> {
+    /// The signs that have been seen so far.
+    pub(crate) fn seen(self) -> Vec<(u32, Signs)> {
         let all = self.0.into_inner().unwrap_or_else(PoisonError::into_inner);
-        all.into_iter().filter_map(|(input, shape)| Some((input, shape.get()?))).collect()
+        all.into_iter().map(|(input, signs)| (input, signs.seen())).collect()
     }
 }
 
@@ -164,7 +177,7 @@ struct Sampling<R> {
     sample: Option<Vec<u8>>,
     /// Whether the shape is wanted.
     finds_shape: bool,
-    shape: Shape,
+    shape: Arc<OnceLock<TextShape>>,
     /// The name of the input.
     name: String,
 }
@@ -178,7 +191,7 @@ impl<R: Read> Read for Sampling<R> {
                 let sample = self.sample.take().unwrap_or_default();
                 refuse_foreign(&sample, Format::Lines, &self.name)?;
                 if let Some(shape) = TextShape::of(&sample).filter(|_| self.finds_shape) {
-                    let _ = self.shape.0.set(shape);
+                    let _ = self.shape.set(shape);
                 }
             }
         }

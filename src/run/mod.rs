@@ -31,7 +31,7 @@ pub use crate::progress::Watch;
 use crate::records::Reader;
 pub use crate::records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use crate::run::format_choice::Reading;
-use crate::run::format_choice::{Looked, Source};
+use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records};
@@ -350,7 +350,11 @@ impl Access {
         let Opened::File(mut file, len) = input.open(exec.watch.as_ref())? else {
             return Ok(Self::FromStart { is_table: false });
         };
-        let Looked { format, head, shape } = reading.look(&mut file, input.name(), true)?;
+        let head = reading.head(&mut file, true);
+        if reading.is_utf16(&head) {
+            return Ok(Self::FromStart { is_table: false });
+        }
+        let (format, shape) = reading.recognise(&head, input.name())?;
         if cfg!(feature = "parquet") && format == Format::Parquet {
             return Ok(Self::FromStart { is_table: true });
         }

@@ -16,7 +16,7 @@ use crate::input::workers::{Helpers, JobSender};
 use crate::input::{Chunk, ChunkBytes, Input, Sizes};
 use crate::progress::{Stopped, Watch};
 use crate::run::chunk_cutter::{AnyChunks, Cut};
-use crate::run::format_choice::{Reading, Shapes, Source};
+use crate::run::format_choice::{AllSigns, Reading, Source};
 use crate::run::ordered::in_order;
 
 /// An input that could not be read, or not to its end.
@@ -129,19 +129,19 @@ pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
 }
 
 /// The chunks of `inputs`, with the numbers of the inputs. Each input is opened when its turn comes. `helpers` may help
-/// to decode it. After `watch` is stopped, reading fails. `shapes` receives the shapes of the inputs.
+/// to decode it. After `watch` is stopped, reading fails. `all_signs` receives the signs of the inputs.
 pub(crate) fn sources<'a>(
     inputs: &'a [Input],
     reading: &'a Reading,
     sizes: Sizes,
     helpers: Helpers<'a>,
     watch: Option<&'a Watch>,
-    shapes: &'a Shapes,
+    all_signs: &'a AllSigns,
 ) -> impl Iterator<Item = (u32, io::Result<AnyChunks<Source<'a>>>)> {
     let open = move |number, input: &Input| {
         let bytes = input.open(watch)?.bytes_by(helpers.clone(), watch)?;
-        let (chunks, shape) = AnyChunks::open(bytes, input.name(), reading, sizes)?;
-        shapes.add(number, shape);
+        let (chunks, signs) = AnyChunks::open(bytes, input.name(), reading, sizes)?;
+        all_signs.add(number, signs);
         Ok(chunks)
     };
     (0..).zip(inputs).map(move |(number, input)| (number, open(number, input)))

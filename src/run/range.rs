@@ -11,7 +11,8 @@ use super::count_chunk::Counter;
 use super::sequential::{Packing, Workers, scan_chunks};
 use super::shards::scan_shards;
 use super::{ExecOptions, Scanned, scan_numbered};
-use crate::input::{Input, Opened, Span};
+use crate::input::{Input, Opened, Span, utf16};
+use crate::input_signs::Signs;
 use crate::records::Format;
 use crate::run::chunk_cutter::AnyChunks;
 use crate::run::format_choice::Reading;
@@ -131,7 +132,9 @@ fn scan_part(
     let opened = input.open(watch)?;
     // An input of another length is not counted.
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
-    if let Opened::File(file, len) = &opened {
+    if let Opened::File(file, len) = &opened
+        && !utf16::has_mark(&utf16::first_bytes(file)?)
+    {
         let range = part.range.start.min(*len)..part.range.end.min(*len);
         let mut scanned = Scanned::default();
         if is_right(*len) {
@@ -141,6 +144,7 @@ fn scan_part(
         return Ok((scanned, Some(*len)));
     }
     let (bytes, packed) = Packing::open(opened, None, watch)?;
+    let (bytes, utf16) = utf16::decode_if_marked(bytes)?;
     // A range that should end with the input is read to the end of the input, to learn its length.
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
     let span = Span::new(bytes, &(part.range.start..range_end))?;
@@ -149,7 +153,7 @@ fn scan_part(
     let mut scanned = Workers::of_stream(exec, |workers| {
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
-    scanned.note_shape(part.input, shape);
+    scanned.tally.note(part.input, Signs { shape, utf16, ..Signs::default() });
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))

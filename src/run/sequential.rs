@@ -73,9 +73,9 @@ fn scan_input<'a>(
         Err(error) => return scanned.merge(Scanned::failed(number, error)),
     };
     match AnyChunks::open(bytes, input.name(), reading, counter.exec.sizes()) {
-        Ok((chunks, shape)) => {
+        Ok((chunks, signs)) => {
             scanned = scan(scanned, chunks);
-            scanned.note_shape(number, shape.get());
+            scanned.tally.note(number, signs.seen());
         }
         Err(error) => scanned.failures.push(Failure { input: number, error }),
     }

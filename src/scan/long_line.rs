@@ -163,10 +163,9 @@ impl LongLine {
         // A byte order mark with nothing after it is not a line.
         let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
         let signs = Signs {
-            shape: None,
             byte_order_mark: self.mark_len > 0,
-            wide: start == 0 && self.mark_len == 0 && Signs::are_wide(&self.beginning),
             unterminated: lines > 0 && !self.ended,
+            ..Signs::default()
         };
         tally.note(self.place.input, signs);
         if self.len == 0 {

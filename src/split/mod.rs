@@ -26,17 +26,17 @@ use crate::grammar::escape;
 use crate::grammar::{Grammar, Verdict};
 use crate::input::workers::with_workers;
 use crate::input::{Input, Sizes};
+use crate::input_signs::Signs;
 use crate::lines::skip_byte_order_mark;
 use crate::place::Extent;
 use crate::place::Place;
 use crate::records::{Format, Reader};
 use crate::run::chunk_cutter::{AnyChunk, AnyChunks};
-use crate::run::format_choice::{Reading, Shapes};
+use crate::run::format_choice::{AllSigns, Reading};
 use crate::run::pipeline::{PooledBuffer, Turns, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use crate::simd::KernelId;
-use crate::text_shape::TextShape;
 
 /// Where blank lines go. They are not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -120,8 +120,8 @@ pub struct Split {
     pub failures: Vec<Failure>,
     /// The records found in inputs other than lists, by number of the input.
     pub records: Vec<(u32, record_fields::Records)>,
-    /// The inputs that are read as lists and look like something else.
-    pub(crate) shapes: Vec<(u32, TextShape)>,
+    /// The signs of the inputs, by number of the input.
+    pub(crate) signs: Vec<(u32, Signs)>,
 }
 
 /// Writes the lines that all chosen grammars accept to `accepted`, and the others to `refused`, in the order of
@@ -217,10 +217,10 @@ pub fn split_inputs<'a>(
         Err(error) => ControlFlow::Break(error),
     };
     let n_threads = exec.n_threads();
-    let shapes = Shapes::default();
+    let signs = AllSigns::default();
     let (flow, failures) = with_workers(n_threads, |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
-        let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref(), &shapes);
+        let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         let sources = sources.map(|(input, chunks)| {
             let check = |chunks: AnyChunks<_>| records::check(chunks.format(), options).map(|()| chunks);
             (input, chunks.and_then(check))
@@ -232,7 +232,7 @@ pub fn split_inputs<'a>(
     }
     let mut split = outputs.finish()?;
     split.failures.extend(failures);
-    split.shapes = shapes.found();
+    split.signs = signs.seen();
     split.failures.sort_by_key(|failure| failure.input);
     split.failures.dedup_by_key(|failure| failure.input);
     Ok(split)

@@ -29,7 +29,6 @@ use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::OtherSchemes;
 use crate::tally::optional::OptionalCounts;
-use crate::text_shape::TextShape;
 
 pub(crate) use wire::MAX_BYTES;
 
@@ -332,11 +331,6 @@ impl Tally {
     /// How inputs are written, by number of the input. Inputs without any sign are left out.
     pub fn signs(&self) -> impl Iterator<Item = (u32, Signs)> {
         self.signs.iter().map(|(&input, &signs)| (input, signs))
-    }
-
-    /// The inputs that are read as lists and look like something else, by number of the input.
-    pub(crate) fn shapes(&self) -> Vec<(u32, TextShape)> {
-        self.signs.iter().filter_map(|(&input, signs)| Some((input, signs.shape?))).collect()
     }
 
     /// The judged lines of each input, by number of the input. Inputs without judged lines are left out.

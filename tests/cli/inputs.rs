@@ -185,14 +185,15 @@ fn ends_of_lines_may_be_mixed() {
 #[test]
 fn each_input_has_its_own_warnings() {
     let folder = tempfile::tempdir().unwrap();
-    let wide: Vec<u8> = "http://a/\r\nhttp://b/\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
+    let wide: Vec<u8> =
+        "\u{feff}http://a/\r\nhttp://b/\r\n".encode_utf16().flat_map(u16::to_le_bytes).collect();
     let lists: [(&str, &[u8], &[&str]); 8] = [
         ("a", b"http://h/\nhttp://h/\n", &[]),
         ("b", b"\xef\xbb\xbfhttp://h/\nhttp://h/", &["byte-order-mark", "no-final-line-end"]),
         ("c", b"http://h/\nhttp://h/\r", &["no-final-line-end"]),
         ("d", b"", &[]),
         ("e", b"\xef\xbb\xbf", &["byte-order-mark"]),
-        ("f", &wide, &["utf-16", "no-final-line-end"]),
+        ("f", &wide, &["utf-16"]),
         ("g", &b"\xfe\xff\0h\0t\0\n".repeat(3), &["utf-16"]),
         ("h", b"\n\0x\n\xff\xfe\n", &[]),
     ];
@@ -210,9 +211,9 @@ fn each_input_has_its_own_warnings() {
     let output = urlsift().arg(".").current_dir(&folder).output().unwrap();
     let shown = text(&output.stdout);
     for part in [
-        ", 2 byte order marks, 3 last lines without LF\n2 INPUTS LOOK LIKE UTF-16: convert to UTF-8 first\n",
+        ", 2 byte order marks, 2 inputs decoded from UTF-16, 2 last lines without LF\n",
         "\nINPUTS with warnings\n  ./b: begins with a byte order mark, no line end at its end\n",
-        "\n  ./f: looks like UTF-16, convert it to UTF-8 first, no line end at its end\n",
+        "\n  ./f: UTF-16, decoded; bytes and offsets are those of its UTF-8 text\n",
     ] {
         assert!(shown.contains(part), "{shown}");
     }

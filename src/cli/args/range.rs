@@ -6,9 +6,9 @@ use std::ops::Range;
 use std::path::{Path, PathBuf};
 
 use crate::input::Input;
+use crate::input_signs::Signs;
 use crate::partial_report::plan::Split;
 use crate::partial_report::{Identity, Partial, Settings};
-use crate::report::TextShape;
 use crate::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
 use crate::scan::Options;
 use clap::Args;
@@ -106,8 +106,8 @@ pub(crate) struct PartsFound {
     pub(crate) failures: Vec<Failure>,
     /// The detected formats of inputs with records.
     pub(crate) records: Vec<(u32, Records)>,
-    /// The inputs that are read as lists and look like something else.
-    pub(crate) shapes: Vec<(u32, TextShape)>,
+    /// The signs of the inputs.
+    pub(crate) signs: Vec<(u32, Signs)>,
 }
 
 impl Asked {
@@ -195,7 +195,7 @@ impl Asked {
                 None => part,
             };
             found.partial = Some(merged.map_err(io::Error::other)?);
-            found.shapes.extend(some.scanned.tally.shapes());
+            found.signs.extend(some.scanned.tally.signs());
             found.failures.extend(some.scanned.failures);
             found.records.extend(some.scanned.records);
             if found.failures.iter().any(Failure::is_stop) {

@@ -13,7 +13,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::output_file::Output;
 use crate::cli::suggest::did_you_mean;
-use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn_of_shapes};
+use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn_of_signs};
 
 #[derive(Args)]
 pub(crate) struct LinesArgs {
@@ -153,10 +153,10 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
         })
     };
     let (result, signal) = args.input.attend(args.input.exec(), &inputs, mixed, write);
-    let Written { failures, found, shapes } = written;
+    let Written { failures, found, signs } = written;
     args.reading.explain(&found, &inputs);
     complain_of_records(&found, &inputs);
-    warn_of_shapes(&shapes, &inputs);
+    warn_of_signs(signs.into_iter(), &inputs);
     complain_of(&failures, &inputs);
     if failures.iter().any(Failure::is_stop) {
         return Ok(End::stopped(signal, &sentence));

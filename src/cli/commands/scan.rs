@@ -16,7 +16,7 @@ use crate::cli::args::format::ReadingArgs;
 use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::Gate;
-use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, warn_of_shapes};
+use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, warn_of_signs};
 
 #[derive(Args)]
 pub(crate) struct ScanArgs {
@@ -103,7 +103,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let ((scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
     args.reading.explain(&scanned.records, inputs);
     complain_of(&scanned.failures, inputs);
-    warn_of_shapes(&scanned.tally.shapes(), inputs);
+    warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);
     if scanned.failures.iter().any(Failure::is_stop) {
@@ -144,9 +144,9 @@ fn run_parts(
     let settings = Settings::new(options, reading, args.input.paths.codec(), args.grammar.show_secrets);
     let scan = |exec: &ExecOptions| asked.scan(&settings, reading, options, exec);
     let (found, signal) = args.input.attend(exec, &asked.inputs, false, scan);
-    let PartsFound { partial, failures, records, shapes } = found?;
+    let PartsFound { partial, failures, records, signs } = found?;
     args.reading.explain(&records, &asked.inputs);
-    warn_of_shapes(&shapes, &asked.inputs);
+    warn_of_signs(signs.into_iter(), &asked.inputs);
     complain_of(&failures, &asked.inputs);
     if failures.iter().any(Failure::is_stop) {
         return Ok(End::stopped(signal, &format!("nothing was written to {}", output.name().display())));

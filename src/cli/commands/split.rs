@@ -16,7 +16,7 @@ use clap::{Args, ValueEnum};
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::compress::{Packer, codec_of};
 use crate::cli::output_file::Output;
-use crate::cli::{End, InputArgs, complain, complain_of, is_void, kernel, output_path, warn_of_shapes};
+use crate::cli::{End, InputArgs, complain, complain_of, is_void, kernel, output_path, warn_of_signs};
 
 const FORMS: &str = "\
 Accepted lines are written as they are, with their own line ends, in the order
@@ -197,7 +197,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let (split, left) = split?;
     args.reading.explain(&split.records, &inputs);
     complain_of_records(&split.records, &inputs);
-    warn_of_shapes(&split.shapes, &inputs);
+    warn_of_signs(split.signs.iter().copied(), &inputs);
     if split.failures.iter().any(Failure::is_stop) {
         complain_of(&split.failures, &inputs);
         return Ok(End::stopped(signal, sentence));

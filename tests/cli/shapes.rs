@@ -1,0 +1,147 @@
+//! Text that is read as a list but looks like something else is counted with a warning. UTF-16 is decoded.
+
+use std::fs;
+use std::process::Output;
+
+use super::{feed, json, text, urlsift};
+
+/// Texts, their shape in JSON, and a part of the warning.
+const TEXTS: [(&str, &str, &str); 16] = [
+    ("http://a.example/\rhttp://b.example/\r", "cr-separated", "tr '\\r' '\\n'"),
+    ("http://a.example/\0http://b.example/\0", "nul-separated", "tr '\\0' '\\n'"),
+    ("[\"http://a.example/\", \"http://b.example/\"]\n", "json", "jq -r"),
+    ("{\n  \"urls\": [\n    \"http://a.example/\"\n  ]\n}\n", "json", "jq -r"),
+    (
+        "<?xml version=\"1.0\"?>\n<urlset><url><loc>http://a.example/</loc></url></urlset>\n",
+        "markup",
+        "grep -oE",
+    ),
+    ("<!DOCTYPE html>\n<p>text\n<a href=\"http://a.example/\">a</a>\n", "markup", "grep -oE"),
+    ("\"http://a.example/\"\n\"http://b.example/\"\n", "quoted", "sed -E"),
+    ("1,http://a.example/,x\n2,http://b.example/,y\n", "comma-table", "--input-format csv"),
+    ("http://a.example/\t200\nhttp://b.example/\t404\n", "tab-table", "--input-format tsv"),
+    ("id;address\n1;http://a.example/\n2;http://b.example/\n", "semicolon-table", "cut -d';'"),
+    ("1|http://a.example/\n2|http://b.example/\n", "bar-table", "cut -d'|'"),
+    ("1. http://a.example/\n2. http://b.example/\n", "numbered", "sed -E"),
+    ("  http://a.example/\n  http://b.example/\n", "indented", "sed -E"),
+    ("first = http://a.example/\nsecond = http://b.example/\n", "key-value", "sed -E"),
+    ("10:00:00 GET http://a.example/ 200\n10:00:01 GET http://b.example/ 200\n", "log", "grep -oE"),
+    ("see http://a.example/ for more\nor http://b.example/ instead\n", "log", "grep -oE"),
+];
+
+#[test]
+fn text_of_another_shape_is_counted_with_a_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    for (n, (content, shape, advice)) in TEXTS.into_iter().enumerate() {
+        let path = folder.path().join(format!("file{n}"));
+        fs::write(&path, content).unwrap();
+        for command in [&["scan", "--format", "json"][..], &["lines"], &["split", "-a", "-"]] {
+            let output = urlsift().args(command).arg(&path).output().unwrap();
+            let said = text(&output.stderr);
+            let warnings = said.lines().filter(|line| line.contains("looks like")).count();
+            assert_eq!((output.status.code(), warnings), (Some(0), 1), "{content:?} {command:?}: {said}");
+            assert!(said.contains(&format!("file{n}: looks like")), "{said}");
+            assert!(said.contains(advice), "{content:?} {command:?}: {said}");
+        }
+        let of = |output: &Output| json(output)["inputs"][0]["looks_like"].clone();
+        let report = of(&urlsift().args(["--format", "json"]).arg(&path).output().unwrap());
+        assert_eq!(report["shape"], shape, "{content:?}");
+        assert!(report["advice"].as_str().unwrap().contains(advice), "{content:?}");
+        assert_eq!(
+            of(&feed(&["--format", "json"], content.as_bytes())),
+            report,
+            "{content:?} through a pipe"
+        );
+        let sizes = ["--shard-size", "16", "--line-size", "3", "--format", "json"];
+        assert_eq!(of(&urlsift().args(sizes).arg(&path).output().unwrap()), report, "{content:?} in shards");
+        for form in ["text", "html"] {
+            let output = urlsift().args(["--format", form]).arg(&path).output().unwrap();
+            assert!(text(&output.stdout).contains("looks like"), "{content:?} as {form}");
+        }
+        let output = urlsift().args(["--input-format", "lines"]).arg(&path).output().unwrap();
+        assert_eq!(text(&output.stderr), "", "{content:?} with a format");
+    }
+}
+
+#[test]
+fn parts_of_an_input_keep_its_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list");
+    fs::write(&path, "1|http://a.example/\n2|http://b.example/\n").unwrap();
+    let part = |range: &str, name: &str| {
+        let part = folder.path().join(name);
+        let args = ["--range", range, "--format", "partial", "-o"];
+        let output = urlsift().args(args).arg(&part).arg(&path).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        part
+    };
+    let parts = [part("20:", "b"), part("0:20", "a")];
+    let merged = urlsift().args(["merge", "--format", "json"]).args(&parts).output().unwrap();
+    assert_eq!(json(&merged)["inputs"][0]["looks_like"]["shape"], "bar-table");
+    let whole = urlsift().args(["--format", "json"]).arg(&path).output().unwrap();
+    assert_eq!(json(&merged)["digest"], json(&whole)["digest"]);
+}
+
+#[test]
+fn many_warnings_end_in_a_summary() {
+    let folder = tempfile::tempdir().unwrap();
+    for n in 0..13 {
+        fs::write(folder.path().join(format!("{n}")), "1|http://a.example/\n").unwrap();
+    }
+    let output = urlsift().arg(folder.path()).output().unwrap();
+    let said = text(&output.stderr);
+    assert_eq!(said.lines().count(), 11, "{said}");
+    assert!(said.ends_with("warnings about 3 more inputs are not shown; --format json has all\n"), "{said}");
+}
+
+const LIST: &str = "http://a.example/\nhttp://b.example/\u{e9}\n\nhttp://c.example/a b\n";
+
+/// The list in UTF-16, with a byte order mark.
+fn utf16(of: fn(u16) -> [u8; 2]) -> Vec<u8> {
+    "\u{feff}".encode_utf16().chain(LIST.encode_utf16()).flat_map(of).collect()
+}
+
+#[test]
+fn utf16_with_a_byte_order_mark_is_decoded() {
+    let folder = tempfile::tempdir().unwrap();
+    let plain = folder.path().join("plain");
+    fs::write(&plain, LIST).unwrap();
+    let rows = |output: &Output| text(&output.stdout).to_owned();
+    let expected =
+        urlsift().args(["lines", "--columns", "line,offset,verdict,text"]).arg(&plain).output().unwrap();
+    for (name, bytes) in [("little", utf16(u16::to_le_bytes)), ("big", utf16(u16::to_be_bytes))] {
+        let path = folder.path().join(name);
+        fs::write(&path, &bytes).unwrap();
+        let packed = folder.path().join(format!("{name}.zst"));
+        fs::write(&packed, zstd::encode_all(&bytes[..], 1).unwrap()).unwrap();
+        for path in [&path, &packed] {
+            let output = urlsift().args(["--format", "json"]).arg(path).output().unwrap();
+            let report = json(&output);
+            assert_eq!(output.status.code(), Some(0));
+            assert_eq!(
+                (&report["totals"]["lines"], &report["totals"]["bytes"]),
+                (&4.into(), &LIST.len().into())
+            );
+            assert_eq!(report["inputs"][0]["warnings"][0], "utf-16");
+            assert!(text(&output.stderr).contains("is UTF-16 and is decoded"));
+            let output = urlsift()
+                .args(["lines", "--columns", "line,offset,verdict,text"])
+                .arg(path)
+                .output()
+                .unwrap();
+            assert_eq!(rows(&output), rows(&expected), "{name}");
+            let output = urlsift().args(["split", "-q", "-a", "-"]).arg(path).output().unwrap();
+            assert_eq!(rows(&output), "http://a.example/\n\n");
+            let args = ["--input-format", "lines", "--format", "json"];
+            let part =
+                |range| json(&urlsift().args(args).args(["--range", range]).arg(path).output().unwrap());
+            let (first, second) = (part("0:19"), part("19:"));
+            assert_eq!((&first["totals"]["judged"], &second["totals"]["judged"]), (&2.into(), &1.into()));
+        }
+        let piped = feed(&["--format", "json"], &bytes);
+        assert_eq!(json(&piped)["totals"]["lines"], 4);
+        let raw = ["--format", "json", "--input-format", "lines", "--codec", "none"];
+        let raw = json(&urlsift().args(raw).arg(&path).output().unwrap());
+        assert_eq!(raw["totals"]["bytes"], bytes.len());
+    }
+}
