@@ -67,7 +67,7 @@ fn json_report_has_all_parts_and_they_add_up() {
     let output = feed(&["--format", "json"], LIST);
     assert_eq!(output.status.code(), Some(0));
     let report = json(&output);
-    assert_eq!(report["schema"], "urlsift.report/1");
+    assert_eq!(report["schema"], "urlsift.report/2");
     assert_eq!(report["complete"], true);
     assert_eq!(report["totals"]["lines"], 5);
     assert_eq!(report["totals"]["bytes"], LIST.len());

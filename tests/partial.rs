@@ -379,7 +379,7 @@ fn changed_partial_reports_are_refused() {
     assert!(
         refused(&text.replace("urlsift.partial/1", "urlsift.partial/2")).contains("urlsift.partial/1 only")
     );
-    assert!(refused("{\"schema\":\"urlsift.report/1\"}").contains("a finished report"));
+    assert!(refused("{\"schema\":\"urlsift.report/2\"}").contains("a finished report"));
     assert!(refused("{}").contains("its schema is none"));
     assert!(refused("").contains("not JSON"));
 }

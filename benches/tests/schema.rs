@@ -1,4 +1,4 @@
-//! Checks that `schema/report.v1.json` is the schema of the report's types, and that reports match it.
+//! Checks that `schema/report.v2.json` is the schema of the report's types, and that reports match it.
 //!
 //! `URLSIFT_UPDATE=1 cargo test -p urlsift-benches --test schema` regenerates the file; review it before committing. Only
 //! the addition of a field keeps the version number.
@@ -26,7 +26,7 @@ fn the_written_schema_is_that_of_the_types() {
     schema.insert("title".to_owned(), SCHEMA.into());
     // Rust's `None` is `null` in JSON.
     let schema = serde_json::to_string_pretty(&schema).unwrap().replace("`None`", "`null`") + "\n";
-    let path = repository().join("schema/report.v1.json");
+    let path = repository().join("schema/report.v2.json");
     if std::env::var_os("URLSIFT_UPDATE").is_some() {
         fs::write(&path, &schema).unwrap();
     }
@@ -40,7 +40,7 @@ fn the_written_schema_is_that_of_the_types() {
 /// A validator for the schema file.
 fn validator() -> Validator {
     let schema: Value =
-        serde_json::from_slice(&fs::read(repository().join("schema/report.v1.json")).unwrap()).unwrap();
+        serde_json::from_slice(&fs::read(repository().join("schema/report.v2.json")).unwrap()).unwrap();
     jsonschema::meta::validate(&schema).unwrap();
     jsonschema::validator_for(&schema).unwrap()
 }
@@ -88,7 +88,7 @@ fn the_schema_tells_reports_from_others() {
     let json = report(repository().join("corpora/samples/ldp_urls.txt"));
     assert_eq!(errors(&validator, &json), [""; 0]);
     for (from, to) in [
-        ("urlsift.report/1", "urlsift.report/2"),
+        ("urlsift.report/2", "urlsift.report/3"),
         ("\"judged\": ", "\"judged\": -"),
         ("\"judged\": ", "\"judged\": 0.5, \"was\": "),
         ("\"judged\": ", "\"was\": "),

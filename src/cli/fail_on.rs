@@ -105,7 +105,7 @@ fn lines((name, of): &(String, Option<String>), report: &Report) -> Result<Optio
         by => {
             let names = [&Grammar::ALL.map(Grammar::name)[..], &["any", "all"]].concat();
             let by = by.unwrap_or(report.grammar.name());
-            let found = report.grammars.iter().find(|count| count.id.name() == by);
+            let found = report.grammars.iter().find(|count| count.name.name() == by);
             found.map(|count| count.accepted).ok_or_else(|| unknown("grammar", by, &names))
         }
     };
@@ -150,7 +150,7 @@ fn lines_of_scheme(report: &Report, name: &str) -> Option<u64> {
     let kept = report.schemes.iter().map(|scheme| (scheme.name.len(), &*scheme.name));
     let kept: Vec<_> = kept.filter(|(_, name)| !is_known(name)).collect();
     let would_be_kept = is_known(name)
-        || report.other_schemes.lines == 0
+        || report.other.lines == 0
         || kept.iter().any(|&last| last > (name.len(), name))
         || (kept.len() < MAX_SCHEMES && name.len() <= MAX_SCHEME_LEN);
     would_be_kept.then_some(0)

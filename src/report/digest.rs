@@ -24,9 +24,10 @@ pub(crate) fn to_value(of: &impl Serialize) -> Value {
 
 /// The digest of a report that was read as JSON, including fields that this version does not know.
 ///
-/// It is SHA-256 of the report without `digest` and `run`, and without `name`, `codec` and `compressed_bytes` of the
-/// inputs. The report is written without spaces, with the keys of each object sorted, as this command writes it: `jq -jcS
-/// 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"])'`.
+/// It is SHA-256 of the report without `digest` and `run`, without `name`, `codec` and `compressed_bytes` of the inputs,
+/// and without `input_name` of examples. The report is written without spaces, with the keys of each object sorted, as
+/// this command writes it: `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"], (.verdict_sets,
+/// .defects, .advisories)[].examples[].input_name)'`.
 pub(crate) fn of(mut report: Value) -> String {
     if let Value::Object(fields) = &mut report {
         fields.remove("run");
@@ -35,6 +36,13 @@ pub(crate) fn of(mut report: Value) -> String {
     for input in report.get_mut("inputs").and_then(Value::as_array_mut).into_iter().flatten() {
         if let Value::Object(fields) = input {
             fields.retain(|name, _| !matches!(&**name, "name" | "codec" | "compressed_bytes"));
+        }
+    }
+    for list in ["verdict_sets", "defects", "advisories"] {
+        let kinds = report.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+        let examples = kinds.filter_map(|kind| kind.get_mut("examples")?.as_array_mut()).flatten();
+        for example in examples.filter_map(Value::as_object_mut) {
+            example.remove("input_name");
         }
     }
     // Another crate of the same program may enable the feature of serde_json that keeps the order of keys.

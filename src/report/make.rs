@@ -2,8 +2,9 @@
 
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
-    InputWarning, LengthBucket, Lengths, LongestLine, LooksLike, Percentile, RecordCount, Report, RuleText,
-    SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals, VerdictSet, digest,
+    InputDefect, InputWarning, JudgedCount, LengthBucket, Lengths, LongestLine, LooksLike, Percentile,
+    RecordCount, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals,
+    VerdictSet, digest,
 };
 use crate::grammar::Grammar;
 use crate::grammar::component::Component;
@@ -14,7 +15,7 @@ use crate::grammar::scheme::{KNOWN, Standing};
 use crate::input::Input;
 use crate::run::{Scanned, ScannedPaths};
 use crate::scan::Options;
-use crate::tally::{self, ByVerdict, Example, FoundDefect, Tally};
+use crate::tally::{self, ByVerdict, Example, FoundDefect, InputLines, Tally};
 
 impl Report {
     /// Makes the report of a scan of paths. Passwords in example lines are masked.
@@ -69,7 +70,7 @@ impl Report {
             },
             grammars: Grammar::ALL
                 .map(|id| (id, judged.accepted(id)))
-                .map(|(id, accepted)| GrammarCount { id, accepted, refused: refused(accepted) })
+                .map(|(name, accepted)| GrammarCount { name, accepted, refused: refused(accepted) })
                 .to_vec(),
             verdict_sets,
             schemes: tally
@@ -81,7 +82,7 @@ impl Report {
                     count: count(counts),
                 })
                 .collect(),
-            other_schemes: count(tally.unnamed_schemes()),
+            other: count(tally.unnamed_schemes()),
             relative: count(tally.relative()),
             defects: tally
                 .defects()
@@ -113,6 +114,7 @@ impl Report {
             distinct: distinct(tally, options),
             inputs: input_counts(scanned, names),
         };
+        report.name_examples();
         report.digest = digest::of_report(&report);
         report
     }
@@ -128,14 +130,17 @@ fn label(scheme: &str) -> Option<SchemeLabel> {
 }
 
 pub(super) fn count(counts: &ByVerdict) -> Count {
-    let accepted = Accepted {
-        draft1993: counts.accepted(Grammar::Draft1993),
-        rfc1738: counts.accepted(Grammar::Rfc1738),
-        rfc1808: counts.accepted(Grammar::Rfc1808),
-        rfc2396: counts.accepted(Grammar::Rfc2396),
-        rfc3986: counts.accepted(Grammar::Rfc3986),
-    };
-    Count { lines: counts.lines(), accepted }
+    Count { lines: counts.lines(), accepted: accepted_by(|grammar| counts.accepted(grammar)) }
+}
+
+fn accepted_by(accepted: impl Fn(Grammar) -> u64) -> Accepted {
+    Accepted {
+        draft1993: accepted(Grammar::Draft1993),
+        rfc1738: accepted(Grammar::Rfc1738),
+        rfc1808: accepted(Grammar::Rfc1808),
+        rfc2396: accepted(Grammar::Rfc2396),
+        rfc3986: accepted(Grammar::Rfc3986),
+    }
 }
 
 fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
@@ -145,6 +150,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         lines: 0,
         codec: None,
         compressed_bytes: None,
+        judged: None,
         error: None,
         warnings: Vec::new(),
         looks_like: None,
@@ -161,6 +167,19 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
             count.warnings =
                 warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning).collect();
             count.looks_like = signs.shape.map(LooksLike::new);
+        }
+    }
+    // An input without judged lines has no entry in the tally.
+    let mut judged: Vec<_> = names.iter().map(|_| InputLines::default()).collect();
+    for (input, lines) in scanned.tally.by_input() {
+        if let Some(judged) = judged.get_mut(input as usize) {
+            judged.clone_from(lines);
+        }
+    }
+    for (count, lines) in counts.iter_mut().zip(&judged) {
+        count.judged = Some(judged_count(lines));
+        if lines.judged >= FEW && lines.accepted_by_any * 100 <= lines.judged {
+            count.warnings.push(InputWarning::FewAccepted);
         }
     }
     for run in scanned.tally.runs() {
@@ -186,6 +205,19 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         }
     }
     counts
+}
+
+/// From how many lines on an input is suspicious if hardly any is accepted.
+const FEW: u64 = 10;
+
+fn judged_count(lines: &InputLines) -> JudgedCount {
+    let defect = lines.most_frequent_defect();
+    JudgedCount {
+        lines: lines.judged,
+        accepted_by_any: lines.accepted_by_any,
+        accepted: accepted_by(|grammar| lines.accepted(grammar)),
+        most_frequent_defect: defect.map(|(component, cause, lines)| InputDefect { component, cause, lines }),
+    }
 }
 
 /// The percentiles in a report.
@@ -258,6 +290,7 @@ fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
         line_offset: example.place.offset,
         offset: example.at,
         text,
+        input_name: String::new(),
         skipped: example.skipped,
         cut: example.cut,
         mark,

@@ -37,9 +37,9 @@ pub use text::render;
 #[doc(hidden)]
 pub use words::grouped;
 
-/// The name and version of the report's schema, which `schema/report.v1.json` describes. Adding a field keeps the version
+/// The name and version of the report's schema, which `schema/report.v2.json` describes. Adding a field keeps the version
 /// number; any other change increases it.
-pub const SCHEMA: &str = "urlsift.report/1";
+pub const SCHEMA: &str = "urlsift.report/2";
 
 /// The result of a scan. Threads, shards and ways of reading affect only the field `run`.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
@@ -52,7 +52,7 @@ pub struct Report {
     /// The version of urlsift that made this report.
     pub version: String,
     /// A digest of the findings: SHA-256 in 64 hexadecimal digits. It is taken of this JSON without `digest` and `run`, and
-    /// without `name`, `codec` and `compressed_bytes` of the inputs. That JSON has no spaces, and the keys of each object
+    /// without `name`, `codec` and `compressed_bytes` of the inputs and `input_name` of examples. That JSON has no spaces, and the keys of each object
     /// are sorted.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
@@ -72,7 +72,7 @@ pub struct Report {
     /// For each scheme, how many lines have it. Sorted by number of lines, largest first.
     pub schemes: Vec<SchemeCount>,
     /// Lines of schemes that are not listed because there are too many, or because their names are too long.
-    pub other_schemes: Count,
+    pub other: Count,
     /// Lines without a scheme.
     pub relative: Count,
     /// Why `grammar` refuses lines. Sorted by number of lines, largest first.
@@ -129,7 +129,7 @@ pub struct Totals {
 #[non_exhaustive]
 pub struct GrammarCount {
     /// The grammar's name.
-    pub id: Grammar,
+    pub name: Grammar,
     /// Lines that the grammar accepts.
     pub accepted: u64,
     /// Judged lines that the grammar refuses.
@@ -248,6 +248,8 @@ pub struct AdvisoryCount {
 pub struct ExampleLine {
     /// The index of its input in the report's `inputs`, from 0.
     pub input: usize,
+    /// The name of its input.
+    pub input_name: String,
     /// Its line number in the input, from 1. For a field, the number of the first line of its record.
     pub line: u64,
     /// Where the line or field begins, in bytes from the start of the input.
@@ -425,6 +427,8 @@ pub struct InputCount {
     /// of the input counts twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub compressed_bytes: Option<u64>,
+    /// The judged lines of the input; `None` in a report that was converted from `urlsift.report/1`.
+    pub judged: Option<JudgedCount>,
     /// Why the input was not read to its end; `None` if it was.
     pub error: Option<String>,
     /// Peculiarities of how the input is written; left out if there are none.
@@ -436,6 +440,34 @@ pub struct InputCount {
     /// The input's records; left out if each line is a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub records: Option<RecordCount>,
+}
+
+/// The judged lines of an input. Of records, each field counts as a line.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct JudgedCount {
+    /// The number of judged lines.
+    pub lines: u64,
+    /// Lines that at least one grammar accepts.
+    pub accepted_by_any: u64,
+    /// For each grammar, how many lines it accepts.
+    pub accepted: Accepted,
+    /// The most frequent reason why the chosen grammar refuses lines; `None` if it refuses none.
+    pub most_frequent_defect: Option<InputDefect>,
+}
+
+/// The most frequent defect of an input.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+#[non_exhaustive]
+pub struct InputDefect {
+    /// The component of the line with the defect.
+    pub component: Component,
+    /// What is wrong there.
+    pub cause: Cause,
+    /// The number of lines.
+    pub lines: u64,
 }
 
 /// What an input looks like that was read as a list.
@@ -477,6 +509,11 @@ pub enum InputWarning {
     ByteOrderMark,
     /// The last line of the input does not end in LF.
     NoFinalLineEnd,
+    /// No grammar accepts more than 1 % of the judged lines. There are at least 10.
+    FewAccepted,
+    /// The input is UTF-16, and its bytes were judged as they are. Only reports of version 0.1 say so.
+    #[serde(rename = "utf-16-not-decoded")]
+    Utf16NotDecoded,
 }
 
 impl Run {
@@ -498,6 +535,29 @@ impl Report {
     #[must_use]
     pub fn input_name(&self, input: usize) -> &str {
         self.inputs.get(input).map_or("?", |input| &input.name)
+    }
+
+    /// Gives each example the name of its input.
+    fn name_examples(&mut self) {
+        let of_sets = self.verdict_sets.iter_mut().flat_map(|set| &mut set.examples);
+        let of_defects = self.defects.iter_mut().flat_map(|defect| &mut defect.examples);
+        let of_advisories = self.advisories.iter_mut().flat_map(|advisory| &mut advisory.examples);
+        for example in of_sets.chain(of_defects).chain(of_advisories) {
+            example.input_name =
+                self.inputs.get(example.input).map_or_else(String::new, |input| input.name.clone());
+        }
+    }
+
+    /// The inputs that have judged lines, those first of which the chosen grammar accepts the smallest share.
+    pub(crate) fn inputs_worst_first(&self) -> Vec<(&InputCount, &JudgedCount)> {
+        let judged = self.inputs.iter().filter_map(|input| Some((input, input.judged.as_ref()?)));
+        let mut inputs: Vec<_> = judged.filter(|(_, judged)| judged.lines > 0).collect();
+        // In parts of 2^64, so that shares compare as integers.
+        let share = |judged: &JudgedCount| {
+            (u128::from(judged.accepted.by(self.grammar)) << 64) / u128::from(judged.lines)
+        };
+        inputs.sort_by_key(|(_, judged)| (share(judged), std::cmp::Reverse(judged.lines)));
+        inputs
     }
 
     /// The column of the byte that an example is about, as ":" and a number from 1. Empty for a field of a record, whose

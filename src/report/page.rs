@@ -18,11 +18,16 @@ pub struct TextStyle {
     pub width: usize,
     /// Whether the report is ASCII only. Other characters in names are then written as `\xHH`.
     pub ascii: bool,
+    /// The maximum number of rows of the table of inputs.
+    pub by_input: usize,
 }
+
+/// How many inputs a report shows by default. The JSON report has all.
+pub(super) const MAX_INPUTS: usize = 20;
 
 impl Default for TextStyle {
     fn default() -> Self {
-        Self { colour: false, width: 100, ascii: false }
+        Self { colour: false, width: 100, ascii: false, by_input: MAX_INPUTS }
     }
 }
 

@@ -67,10 +67,10 @@ impl Report {
             )
         })?;
         match value.get("schema").and_then(Value::as_str) {
-            Some(SCHEMA) => {}
+            Some(SCHEMA | SCHEMA_1) => {}
             Some(other) if other.starts_with("urlsift.report/") => {
                 let message = format!(
-                    "a report of the schema {}; this version of urlsift reads {SCHEMA} only",
+                    "a report of the schema {}; this version of urlsift reads {SCHEMA_1} and {SCHEMA}",
                     printable(other.as_bytes())
                 );
                 return Err(error(OtherSchema, message));
@@ -93,7 +93,8 @@ impl Report {
             return Err(error(WrongField, message));
         }
         let named = value.get("digest").and_then(Value::as_str).map(str::to_owned);
-        let right = digest::of(value);
+        let is_old = value["schema"] == SCHEMA_1;
+        let right = digest::of(value.clone());
         if named.as_deref() != Some(&*right) {
             let named = named.as_deref().unwrap_or("missing");
             let message = format!(
@@ -102,8 +103,9 @@ impl Report {
             return Err(error(WrongDigest, message));
         }
         // Parse the text a second time: errors then have a line and a column.
-        let report: Self = serde_json::from_slice(json)
-            .map_err(|cause| error(WrongField, format!("not a whole report: {cause}")))?;
+        let parsed = if is_old { from_v1(value) } else { serde_json::from_slice(json) };
+        let report: Self =
+            parsed.map_err(|cause| error(WrongField, format!("not a whole report: {cause}")))?;
         report.check().map_err(|message| error(ReadErrorKind::WrongCount, message))?;
         Ok(report)
     }
@@ -115,7 +117,7 @@ impl Report {
         same("totals", "judged and blank lines", [totals.judged, totals.blank], totals.lines)?;
         self.check_grammars()?;
         self.check_schemes()?;
-        let own = self.grammars.iter().find(|count| count.id == self.grammar);
+        let own = self.grammars.iter().find(|count| count.name == self.grammar);
         let refused = own.map_or(0, |count| count.refused);
         same("defects", "lines", self.defects.iter().map(|defect| defect.lines), refused)?;
         if self.advisories.iter().any(|advisory| advisory.lines > totals.accepted_by_any) {
@@ -138,6 +140,10 @@ impl Report {
         };
         same("inputs", "lines", self.inputs.iter().flat_map(lines_of), totals.lines)?;
         same("inputs", "bytes", self.inputs.iter().map(|input| input.bytes), totals.bytes)?;
+        if self.inputs.iter().all(|input| input.judged.is_some()) {
+            let judged = self.inputs.iter().filter_map(|input| Some(input.judged.as_ref()?.lines));
+            same("inputs", "judged lines", judged, totals.judged)?;
+        }
         if self.complete && self.inputs.iter().any(|input| input.error.is_some()) {
             return Err("complete: true, and an input was not read to its end".to_owned());
         }
@@ -145,7 +151,7 @@ impl Report {
     }
 
     fn check_grammars(&self) -> Result<(), String> {
-        if !self.grammars.iter().map(|count| count.id).eq(Grammar::ALL) {
+        if !self.grammars.iter().map(|count| count.name).eq(Grammar::ALL) {
             return Err("grammars: not each of the five once, in order".to_owned());
         }
         let lines_of = |wanted: &dyn Fn(&[Grammar]) -> bool| {
@@ -161,12 +167,12 @@ impl Report {
             self.totals.accepted_by_any,
         )?;
         for count in &self.grammars {
-            let of = |what: &str| format!("{what} {}", count.id);
+            let of = |what: &str| format!("{what} {}", count.name);
             same("grammars", &of("lines accepted and refused by"), [count.accepted, count.refused], judged)?;
             same(
                 "verdict_sets",
                 &of("lines accepted by"),
-                lines_of(&|set| set.contains(&count.id)),
+                lines_of(&|set| set.contains(&count.name)),
                 count.accepted,
             )?;
         }
@@ -174,22 +180,18 @@ impl Report {
     }
 
     fn check_schemes(&self) -> Result<(), String> {
-        let counts: Vec<&Count> = self
-            .schemes
-            .iter()
-            .map(|scheme| &scheme.count)
-            .chain([&self.other_schemes, &self.relative])
-            .collect();
+        let counts: Vec<&Count> =
+            self.schemes.iter().map(|scheme| &scheme.count).chain([&self.other, &self.relative]).collect();
         same(
             "schemes",
             "lines with and without",
             counts.iter().map(|count| count.lines),
             self.totals.judged,
         )?;
-        for GrammarCount { id, accepted, .. } in &self.grammars {
-            let what = format!("lines accepted by {id}");
-            same("schemes", &what, counts.iter().map(|count| count.accepted.by(*id)), *accepted)?;
-            if counts.iter().any(|count| count.accepted.by(*id) > count.lines) {
+        for GrammarCount { name, accepted, .. } in &self.grammars {
+            let what = format!("lines accepted by {name}");
+            same("schemes", &what, counts.iter().map(|count| count.accepted.by(*name)), *accepted)?;
+            if counts.iter().any(|count| count.accepted.by(*name) > count.lines) {
                 return Err(format!("schemes: {what}: more than there are"));
             }
         }
@@ -212,6 +214,43 @@ impl Report {
             Err(format!("an example, line {}: its input, its text or its mark cannot be", example.line))
         }
     }
+}
+
+/// The schema of version 0.1.
+const SCHEMA_1: &str = "urlsift.report/1";
+
+/// Converts a report of version 0.1. It does not say how many lines of each input were accepted.
+fn from_v1(mut report: Value) -> serde_json::Result<Report> {
+    let rename = |object: &mut Value, old: &str, new: &str| {
+        if let Some(fields) = object.as_object_mut()
+            && let Some(value) = fields.remove(old)
+        {
+            fields.insert(new.to_owned(), value);
+        }
+    };
+    let each = |list: Option<&mut Value>, change: &mut dyn FnMut(&mut Value)| {
+        list.and_then(Value::as_array_mut).into_iter().flatten().for_each(change);
+    };
+    report["schema"] = SCHEMA.into();
+    rename(&mut report, "other_schemes", "other");
+    each(report.get_mut("grammars"), &mut |grammar| rename(grammar, "id", "name"));
+    for list in ["verdict_sets", "defects", "advisories"] {
+        each(report.get_mut(list), &mut |kind| {
+            each(kind.get_mut("examples"), &mut |example| example["input_name"] = "".into());
+        });
+    }
+    each(report.get_mut("inputs"), &mut |input| {
+        input["judged"] = Value::Null;
+        each(input.get_mut("warnings"), &mut |warning| {
+            if warning == "utf-16" {
+                *warning = "utf-16-not-decoded".into();
+            }
+        });
+    });
+    let mut report: Report = serde_json::from_value(report)?;
+    report.name_examples();
+    report.digest = digest::of_report(&report);
+    Ok(report)
 }
 
 /// Checks that numbers add up to `all`.

@@ -43,6 +43,7 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.top();
     text.distinct();
     text.records();
+    text.by_input(style.by_input);
     text.inputs();
     text.digest();
     text.page.finish()
@@ -109,7 +110,7 @@ impl<'a> Text<'a> {
             let text = "INCOMPLETE: not everything was read, see INPUTS";
             self.page.line(&self.page.paint(Ink::Warning, text));
         }
-        let accepted = grammars.iter().find(|count| count.id == *grammar).map_or(0, |count| count.accepted);
+        let accepted = grammars.iter().find(|count| count.name == *grammar).map_or(0, |count| count.accepted);
         let none = totals.judged - totals.accepted_by_any;
         let share = |lines| format!(" ({} %)", percent(lines, totals.judged));
         let answer = [
@@ -167,7 +168,7 @@ impl<'a> Text<'a> {
         let totals = &self.report.totals;
         self.table("GRAMMAR", &["accepted", "%", "refused"]);
         for count in &self.report.grammars {
-            self.row(count.id.name(), count.accepted, totals.judged, &grouped(count.refused));
+            self.row(count.name.name(), count.accepted, totals.judged, &grouped(count.refused));
         }
         let refused = grouped(totals.judged - totals.accepted_by_any);
         self.row("any of them", totals.accepted_by_any, totals.judged, &refused);
@@ -218,7 +219,7 @@ impl<'a> Text<'a> {
         if report.relative.lines > 0 {
             self.row("(relative)", report.relative.lines, judged, &by(&report.relative));
         }
-        let unlisted = report.other_schemes.lines;
+        let unlisted = report.other.lines;
         if !hidden.is_empty() || unlisted > 0 {
             let lines = hidden.iter().map(|scheme| scheme.count.lines).sum::<u64>() + unlisted;
             // How many different schemes the unlisted lines have is unknown.
@@ -390,6 +391,40 @@ impl<'a> Text<'a> {
             for (role, sum) in kinds {
                 self.row(role.name(), sum.judged, judged, &percent(sum.accepted, sum.judged));
             }
+        }
+    }
+
+    /// Writes a table of the inputs if there are several, those first of which the smallest share is accepted.
+    fn by_input(&mut self, n_rows: usize) {
+        let report = self.report;
+        let inputs = report.inputs_worst_first();
+        if inputs.len() < 2 || n_rows == 0 {
+            return;
+        }
+        let accepts = format!("{} %", report.grammar);
+        self.table("INPUT, worst first", &["judged", &accepts, "refused"]);
+        let (shown, hidden) = inputs.split_at(inputs.len().min(n_rows));
+        for (input, judged) in shown {
+            let accepted = judged.accepted.by(report.grammar);
+            let name = self.page.end(&self.page.name(&input.name), self.names - 3);
+            let [numbers, shares, more] = self.widths();
+            let room = self.names - 2;
+            let (lines, share) = (grouped(judged.lines), percent(accepted, judged.lines));
+            let mut row = format!("  {name:<room$}{lines:>numbers$}{share:>shares$}");
+            if self.n_columns == 3 {
+                let _ = write!(row, "{:>more$}", grouped(judged.lines.saturating_sub(accepted)));
+            }
+            if let Some(defect) = &judged.most_frequent_defect {
+                let _ =
+                    write!(row, "  {}: {}, {}", defect.component, cause(defect.cause), grouped(defect.lines));
+            }
+            self.page.line(&row);
+        }
+        if !hidden.is_empty() {
+            self.page.line(&format!(
+                "  ({} other inputs; --by-input=all shows them)",
+                grouped(hidden.len() as u64)
+            ));
         }
     }
 

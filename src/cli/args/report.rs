@@ -36,13 +36,29 @@ pub(crate) struct ReportArgs {
     /// Without this option, it is ASCII on terminals whose locale is not UTF-8.
     #[arg(long, hide_short_help = true)]
     ascii: bool,
+
+    /// How many inputs the table of inputs shows: a number, all or none [default: 20]
+    ///
+    /// The inputs come first of which the smallest share is accepted. JSON always has all inputs.
+    #[arg(long, value_name = "N|all|none", default_value = "20", hide_default_value = true, hide_short_help = true,
+          value_parser = n_inputs)]
+    by_input: usize,
+}
+
+/// Parses the value of `--by-input`.
+fn n_inputs(text: &str) -> Result<usize, String> {
+    match text {
+        "all" => Ok(usize::MAX),
+        "none" => Ok(0),
+        _ => text.parse().map_err(|_| "expected a number, all or none".to_owned()),
+    }
 }
 
 #[derive(Clone, Copy, Debug, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Tables for people
     Text,
-    /// JSON in the schema urlsift.report/1
+    /// JSON in the schema urlsift.report/2
     Json,
     /// A page for a browser
     Html,
@@ -103,7 +119,7 @@ impl ReportArgs {
             Colour::Auto => colourful,
         };
         let ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
-        let mut style = TextStyle { colour, ascii, ..TextStyle::default() };
+        let mut style = TextStyle { colour, ascii, by_input: self.by_input, ..TextStyle::default() };
         if terminal {
             let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
             let seen = || size.map(|(width, _)| usize::from(width.0));
@@ -166,7 +182,9 @@ impl ReportOutput {
             )),
             Format::Text => out.write_all(render(report, &self.style).as_bytes()),
             Format::Json => report.write_json(out),
-            Format::Html => report.write_html(out).map(|embeds| lacks_json = !embeds),
+            Format::Html => {
+                report.write_html_by_input(out, self.style.by_input).map(|embeds| lacks_json = !embeds)
+            }
         })?;
         if lacks_json {
             complain(&format!(

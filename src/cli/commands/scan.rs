@@ -5,7 +5,7 @@ use std::time::Instant;
 
 use crate::partial_report::Settings;
 use crate::progress::Watch;
-use crate::report::{RecordCount, Report, Run, grouped};
+use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, grouped};
 use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
 use crate::simd::KernelId;
@@ -106,6 +106,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);
+    warn_of_refusals(&report);
     if scanned.failures.iter().any(Failure::is_stop) {
         // This is no result, and programs that wait for one must not mistake it for one.
         args.report.show(&report);
@@ -157,8 +158,26 @@ fn run_parts(
         return Ok(if failures.is_empty() { End::Done } else { End::Incomplete });
     }
     let report = partial.report();
+    warn_of_refusals(&report);
     output.write(&report)?;
     Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
+}
+
+/// Warns of inputs of which no grammar accepts hardly any line, if nothing else was said about them.
+fn warn_of_refusals(report: &Report) {
+    let is_odd = |input: &&InputCount| {
+        input.warnings.contains(&InputWarning::FewAccepted)
+            && input.looks_like.is_none()
+            && input.error.is_none()
+    };
+    let odd: Vec<_> = report.inputs.iter().filter(is_odd).collect();
+    if let Some(first) = odd.first() {
+        let others = match odd.len() - 1 {
+            0 => String::new(),
+            n => format!(" (and in {n} more inputs)"),
+        };
+        complain(&format!("{}: hardly any line is accepted{others}: is it a list of URLs?", first.name));
+    }
 }
 
 /// Decides how a complete or incomplete scan ends. Names the conditions that hold; an incomplete scan checks none.

@@ -2,6 +2,7 @@
 //! the page.
 
 use crate::grammar::escape::printable;
+use crate::report::page::MAX_INPUTS;
 
 /// The maximum length of each list on the page.
 pub(super) struct Bounds {
@@ -19,7 +20,8 @@ pub(super) struct Bounds {
 
 impl Bounds {
     /// The bounds of a normal page: as much as anyone reads.
-    pub(super) const MOST: Self = Self { schemes: 100, findings: 40, examples: 3, sets: 4, inputs: 100 };
+    pub(super) const MOST: Self =
+        Self { schemes: 100, findings: 40, examples: 3, sets: 4, inputs: MAX_INPUTS };
     /// Bounds that keep the page below [`MAX_PAGE`](super::MAX_PAGE) even if all texts have their maximum length and must
     /// be escaped.
     pub(super) const LEAST: Self = Self { schemes: 12, findings: 8, examples: 1, sets: 1, inputs: 10 };

@@ -58,9 +58,20 @@ pub(super) struct DistinctCount {
     pub(super) error: String,
 }
 
+/// How many lines the chosen grammar accepts and refuses.
+pub(super) struct Share {
+    pub(super) accepted: u64,
+    pub(super) refused: u64,
+    pub(super) judged: u64,
+}
+
 /// One input.
 pub(super) struct InputRow {
     pub(super) name: String,
+    /// How many of its lines the chosen grammar accepts, if that is known.
+    pub(super) share: Option<Share>,
+    /// A sentence on the most frequent defect.
+    pub(super) defect: Option<String>,
     pub(super) lines: u64,
     pub(super) bytes: u64,
     /// Why the input was not read to its end.
@@ -94,7 +105,7 @@ const fn year(grammar: Grammar) -> u16 {
 
 pub(super) fn grammars(report: &Report) -> Vec<GrammarRow> {
     let row = |grammar| {
-        let count = report.grammars.iter().find(|count| count.id == grammar);
+        let count = report.grammars.iter().find(|count| count.name == grammar);
         GrammarRow {
             label: label(grammar),
             number: words(grammar).1,
@@ -122,7 +133,7 @@ pub(super) fn scheme(scheme: &SchemeCount, grammar: Grammar) -> SchemeRow {
 
 /// Rows for lines without a scheme, and for lines of schemes that are not listed by name.
 pub(super) fn more_schemes(report: &Report) -> Vec<SchemeRow> {
-    [("no scheme", "relative", &report.relative), ("others", "too many to name", &report.other_schemes)]
+    [("no scheme", "relative", &report.relative), ("others", "too many to name", &report.other)]
         .into_iter()
         .filter(|(.., count)| count.lines > 0)
         .map(|(name, label, count)| counted(name.to_owned(), Some(label), count, report.grammar))
@@ -167,9 +178,13 @@ const MAX_TOPS: usize = 4;
 /// The maximum number of warnings of an input.
 const MAX_WARNINGS: usize = 3;
 
-/// The inputs: first those that were not read to their end, then those with warnings, then the others.
+/// The inputs: first those that were not read to their end, then those with warnings, then those of which the smallest
+/// share is accepted.
 pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
-    let mut inputs: Vec<_> = report.inputs.iter().collect();
+    let mut inputs: Vec<_> = report.inputs_worst_first().into_iter().map(|(input, _)| input).collect();
+    inputs.extend(
+        report.inputs.iter().filter(|input| input.judged.as_ref().is_none_or(|judged| judged.lines == 0)),
+    );
     let is_warned = |input: &InputCount| !input.warnings.is_empty() || input.looks_like.is_some();
     inputs.sort_by_key(|input| (input.error.is_none(), !is_warned(input)));
     FirstRows::new(
@@ -178,6 +193,14 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
         |input| input.lines,
         |input| InputRow {
             name: shown(&input.name, NAME),
+            share: input.judged.as_ref().map(|judged| {
+                let accepted = judged.accepted.by(report.grammar);
+                Share { accepted, refused: judged.lines.saturating_sub(accepted), judged: judged.lines }
+            }),
+            defect: input.judged.as_ref().and_then(|judged| judged.most_frequent_defect).map(|defect| {
+                let lines = words::plural(defect.lines, "line", "lines");
+                format!("Most frequent: {}: {}, {lines}", defect.component, words::cause(defect.cause))
+            }),
             lines: input.lines,
             bytes: input.bytes,
             error: input.error.as_deref().map(|error| shown(error, SENTENCE)),

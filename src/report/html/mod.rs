@@ -26,6 +26,7 @@ use self::lengths::Histogram;
 use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
 use self::records::{FieldRow, RecordRow};
 use self::verdict::{MatrixRow, SetRow};
+use super::page::MAX_INPUTS;
 use super::{Report, digest};
 
 /// The maximum size of a page, in bytes.
@@ -134,9 +135,17 @@ impl Report {
     ///
     /// # Errors
     /// If `out` cannot be written to.
-    pub fn write_html(&self, mut out: impl io::Write) -> io::Result<bool> {
+    pub fn write_html(&self, out: impl io::Write) -> io::Result<bool> {
+        self.write_html_by_input(out, MAX_INPUTS)
+    }
+
+    /// Does what [`write_html`](Self::write_html) does, with at most `n_inputs` rows in the table of inputs.
+    ///
+    /// # Errors
+    /// If `out` cannot be written to.
+    pub(crate) fn write_html_by_input(&self, mut out: impl io::Write, n_inputs: usize) -> io::Result<bool> {
         let report = Self { digest: digest::of_report(self), ..self.clone() };
-        let (page, embeds) = page(&report).map_err(io::Error::other)?;
+        let (page, embeds) = page(&report, n_inputs).map_err(io::Error::other)?;
         out.write_all(page.as_bytes())?;
         Ok(embeds)
     }
@@ -157,13 +166,14 @@ const BEHIND_JSON: &[u8] = b"</script>";
 
 /// Renders the page, and returns whether it contains the JSON. Tries three sizes and takes the first that fits: with the
 /// JSON, without it, and with the tightest bounds. What people see has priority over the JSON.
-fn page(report: &Report) -> askama::Result<(String, bool)> {
+fn page(report: &Report, n_inputs: usize) -> askama::Result<(String, bool)> {
     let json_len = serde_json::to_string(report).map_or(usize::MAX, |json| json.len());
     for embeds in [true, false] {
         if embeds && json_len > MAX_PAGE {
             continue;
         }
-        let page = Page::new(report, &Bounds::MOST, embeds, json_len as u64).render()?;
+        let page = Page::new(report, &Bounds { inputs: n_inputs, ..Bounds::MOST }, embeds, json_len as u64)
+            .render()?;
         if page.len() <= MAX_PAGE {
             return Ok((page, embeds));
         }
@@ -189,7 +199,7 @@ mod tests {
         let count =
             json!({ "draft1993": most, "rfc1738": 0, "rfc1808": most, "rfc2396": most, "rfc3986": 1 });
         let line = json!({
-            "input": 1, "line": most, "line_offset": most, "offset": most, "text": "'".repeat(640), "skipped": most, "cut": true,
+            "input": 1, "input_name": text, "line": most, "line_offset": most, "offset": most, "text": "'".repeat(640), "skipped": most, "cut": true,
             "mark": [300, 304], "rule": { "name": text, "text": format!("{text}\n").repeat(20), "source": text },
         });
         let lines = vec![line; 3];
@@ -224,15 +234,15 @@ mod tests {
         let scheme = json!({ "name": text, "label": "experimental", "lines": most, "accepted": count });
         let warnings = ["utf-16", "byte-order-mark", "no-final-line-end"].repeat(100);
         let report = json!({
-            "schema": "urlsift.report/1", "version": "0.1.0", "digest": "0".repeat(64), "grammar": "rfc3986", "complete": false,
+            "schema": "urlsift.report/2", "version": "0.2.0", "digest": "0".repeat(64), "grammar": "rfc3986", "complete": false,
             "totals": {
                 "lines": most, "bytes": most, "blank": most, "judged": most, "accepted_by_any": most, "cr": most,
                 "byte_order_marks": most,
             },
-            "grammars": Grammar::ALL.map(|grammar| json!({ "id": grammar.name(), "accepted": most, "refused": most })),
+            "grammars": Grammar::ALL.map(|grammar| json!({ "name": grammar.name(), "accepted": most, "refused": most })),
             "verdict_sets": sets.collect::<Value>(),
             "schemes": vec![scheme; 1000],
-            "other_schemes": { "lines": most, "accepted": count },
+            "other": { "lines": most, "accepted": count },
             "relative": { "lines": most, "accepted": count },
             "defects": defects.collect::<Value>(),
             "advisories": advisories.collect::<Value>(),
@@ -245,7 +255,8 @@ mod tests {
             "distinct": distinct,
             "inputs": vec![
                 json!({
-                    "name": text, "bytes": most, "lines": most, "error": text,
+                    "name": text, "bytes": most, "lines": most, "error": text, "judged": { "lines": most, "accepted_by_any": most, "accepted": count,
+                        "most_frequent_defect": { "component": "authority", "cause": "illegal-character", "lines": most } },
                     "warnings": warnings, "records": records,
                     "looks_like": { "shape": "json", "advice": text },
                 });
