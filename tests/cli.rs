@@ -1,6 +1,7 @@
 //! Tests of the command as users run it: pipes, errors, exit statuses, rows, and no raw bytes on a terminal.
 
 mod base;
+mod by_input;
 mod contents;
 mod gate;
 mod inputs;

@@ -27,6 +27,7 @@ fn renewed(text: &str) -> (String, usize) {
     let mut out = String::new();
     let mut n_commands = 0;
     let mut in_console = false;
+    let has_jq = Command::new("jq").arg("--version").output().is_ok();
     let mut lines = text.lines().peekable();
     while let Some(line) = lines.next() {
         let _ = writeln!(out, "{line}");
@@ -37,8 +38,12 @@ fn renewed(text: &str) -> (String, usize) {
         }
         if let Some(command) = line.strip_prefix("$ ").filter(|_| in_console) {
             n_commands += 1;
-            out.push_str(&run(command));
-            while lines.peek().is_some_and(|line| !line.starts_with("$ ") && *line != "```") {
+            // `scripts/setup` installs jq. Other machines may lack it.
+            let is_left_out = command.starts_with("jq ") && !has_jq;
+            if !is_left_out {
+                out.push_str(&run(command));
+            }
+            while !is_left_out && lines.peek().is_some_and(|line| !line.starts_with("$ ") && *line != "```") {
                 lines.next();
             }
         }

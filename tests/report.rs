@@ -95,7 +95,7 @@ fn changed_reports_are_refused() {
         ("[1]".to_owned(), ReadErrorKind::NotAReport),
         (json.replace("urlsift.report/2", "urlsift.bench/1"), ReadErrorKind::NotAReport),
         (json.replace("urlsift.report/2", "urlsift.report/3"), ReadErrorKind::OtherSchema),
-        (json.replace("\"judged\": ", "\"judged\": 1"), ReadErrorKind::WrongDigest),
+        (json.replacen("\"blank\": ", "\"blank\": 1", 1), ReadErrorKind::WrongDigest),
         (json.replace(&report.digest, &"0".repeat(64)), ReadErrorKind::WrongDigest),
         (json.replace("\"digest\"", "\"was\""), ReadErrorKind::WrongDigest),
         (json.replace(env!("CARGO_PKG_VERSION"), "\\u001b[31m"), ReadErrorKind::WrongField),
@@ -267,4 +267,25 @@ fn colours_follow_options_and_environment() {
     assert!(coloured(&[], &[("CLICOLOR_FORCE", "1")]));
     assert!(!coloured(&[], &[("CLICOLOR_FORCE", "1"), ("NO_COLOR", "1")]));
     assert!(!coloured(&["--color", "never"], &[("CLICOLOR_FORCE", "1")]));
+}
+
+#[test]
+fn reports_of_version_0_1_are_still_read() {
+    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "report", "version-0.1.json"].iter().collect();
+    let render = |form: &str| urlsift().args(["render", "--format", form]).arg(&path).output().unwrap();
+    let (old, new) = (fs::read_to_string(&path).unwrap(), written("trackers.txt"));
+    let rendered: Value = serde_json::from_slice(&render("json").stdout).unwrap();
+    assert_eq!(rendered["schema"], "urlsift.report/2");
+    assert_eq!(rendered["inputs"][0]["judged"], Value::Null);
+    let new: Value = serde_json::from_str(&new).unwrap();
+    for key in ["totals", "grammars", "schemes", "relative", "other"] {
+        assert_eq!(rendered[key], new[key], "{key}");
+    }
+    assert!(
+        rendered["verdict_sets"][0]["examples"][0]["input_name"].as_str().unwrap().ends_with("trackers.txt")
+    );
+    for form in ["text", "html"] {
+        assert_eq!(render(form).status.code(), Some(0), "{form}");
+    }
+    assert_eq!(kind(&old.replacen("511", "512", 1)), ReadErrorKind::WrongDigest);
 }

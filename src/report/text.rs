@@ -401,8 +401,7 @@ impl<'a> Text<'a> {
         if inputs.len() < 2 || n_rows == 0 {
             return;
         }
-        let accepts = format!("{} %", report.grammar);
-        self.table("INPUT, worst first", &["judged", &accepts, "refused"]);
+        self.table(&format!("INPUT, {} accepts", report.grammar), &["judged", "%", "refused"]);
         let (shown, hidden) = inputs.split_at(inputs.len().min(n_rows));
         for (input, judged) in shown {
             let accepted = judged.accepted.by(report.grammar);

@@ -106,7 +106,9 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.grammar.show_secrets);
     report.run = Some(run);
-    warn_of_refusals(&report);
+    if reading.format.is_none() {
+        warn_of_refusals(&report);
+    }
     if scanned.failures.iter().any(Failure::is_stop) {
         // This is no result, and programs that wait for one must not mistake it for one.
         args.report.show(&report);
@@ -158,7 +160,9 @@ fn run_parts(
         return Ok(if failures.is_empty() { End::Done } else { End::Incomplete });
     }
     let report = partial.report();
-    warn_of_refusals(&report);
+    if reading.format.is_none() {
+        warn_of_refusals(&report);
+    }
     output.write(&report)?;
     Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
 }

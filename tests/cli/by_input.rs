@@ -1,0 +1,106 @@
+//! A report counts the judged lines of each input, and shows those inputs first of which the smallest share is accepted.
+
+use std::fs;
+
+use serde_json::Value;
+
+use super::{json, text, urlsift};
+
+const SAMPLES: [&str; 4] = ["trackers.txt", "parser_vectors.txt", "wpt_inputs.txt", "kasztp.txt"];
+
+fn sample(name: &str) -> String {
+    format!("corpora/samples/{name}")
+}
+
+fn report(args: &[&str]) -> Value {
+    let output = urlsift().args(["--format", "json"]).args(args).args(SAMPLES.map(sample)).output().unwrap();
+    json(&output)
+}
+
+#[test]
+fn each_input_has_the_counts_of_its_own_report() {
+    for args in [&[][..], &["-j1"], &["--shard-size", "5000", "-j3"], &["--grammar", "rfc1738"]] {
+        let all = report(args);
+        for (n, name) in SAMPLES.into_iter().enumerate() {
+            let own = urlsift().args(["--format", "json"]).args(args).arg(sample(name)).output().unwrap();
+            let own = json(&own);
+            let judged = &all["inputs"][n]["judged"];
+            assert_eq!(judged, &own["inputs"][0]["judged"], "{name} {args:?}");
+            assert_eq!(judged["lines"], own["totals"]["judged"]);
+            assert_eq!(judged["accepted_by_any"], own["totals"]["accepted_by_any"]);
+            for grammar in own["grammars"].as_array().unwrap() {
+                assert_eq!(judged["accepted"][grammar["name"].as_str().unwrap()], grammar["accepted"]);
+            }
+            let most = own["defects"].as_array().unwrap().iter().map(|defect| defect["lines"].as_u64()).max();
+            assert_eq!(judged["most_frequent_defect"]["lines"].as_u64(), most.flatten(), "{name}");
+        }
+    }
+}
+
+#[test]
+fn records_and_compressed_inputs_have_counts_too() {
+    let args = [
+        "--format",
+        "json",
+        "tests/records/nginx.log",
+        "tests/codec/gzip.gz",
+        "tests/records/parquet/required.parquet",
+    ];
+    let report = json(&urlsift().args(args).output().unwrap());
+    let sum: u64 = report["inputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|input| input["judged"]["lines"].as_u64().unwrap())
+        .sum();
+    assert_eq!(report["totals"]["judged"], sum);
+    assert!(report["inputs"].as_array().unwrap().iter().all(|input| input["judged"]["lines"] != 0));
+}
+
+#[test]
+fn merged_parts_keep_the_counts_of_inputs() {
+    let folder = tempfile::tempdir().unwrap();
+    let part = |name: &str, args: &[&str]| {
+        let path = folder.path().join(name);
+        let output = urlsift().args(["--format", "partial", "-o"]).arg(&path).args(args).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{}", text(&output.stderr));
+        path
+    };
+    let vectors = sample("parser_vectors.txt");
+    let parts = [
+        part("b", &["--range", "9000:", &vectors]),
+        part("a", &["--range", "0:9000", &vectors]),
+        part("c", &[&sample("wpt_inputs.txt")]),
+    ];
+    let merged = json(&urlsift().args(["merge", "--format", "json"]).args(&parts).output().unwrap());
+    let whole = urlsift().args(["--format", "json", &vectors, &sample("wpt_inputs.txt")]).output().unwrap();
+    assert_eq!(merged["inputs"], json(&whole)["inputs"]);
+    assert_eq!(merged["digest"], json(&whole)["digest"]);
+}
+
+#[test]
+fn the_table_of_inputs_begins_with_the_smallest_share() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = |args: &[&str]| {
+        let output = urlsift().args(args).args(SAMPLES.map(sample)).output().unwrap();
+        text(&output.stdout).to_owned()
+    };
+    // The page begins with inputs that have warnings, as kasztp.txt has.
+    let order = ["wpt_inputs", "parser_vectors", "trackers"];
+    for form in ["text", "html"] {
+        let shown = page(&["--format", form]);
+        let start = shown
+            .find(if form == "text" { "\nINPUT, rfc3986 accepts" } else { "<section id=\"inputs\">" })
+            .unwrap();
+        let places: Vec<_> = order.iter().map(|name| shown[start..].find(name).unwrap()).collect();
+        assert!(places.is_sorted(), "{form}: {places:?}");
+    }
+    assert!(page(&["--by-input=1"]).contains("(3 other inputs; --by-input=all shows them)"));
+    assert!(!page(&["--by-input=none"]).contains("INPUT, rfc3986 accepts"));
+    assert!(!page(&["--by-input=all"]).contains("other inputs;"));
+    let single = urlsift().arg(sample("kasztp.txt")).output().unwrap();
+    assert!(!text(&single.stdout).contains("INPUT, rfc3986 accepts"));
+    fs::write(folder.path().join("refused"), "a b\n".repeat(20)).unwrap();
+    let output = urlsift().arg(folder.path().join("refused")).output().unwrap();
+    assert!(text(&output.stderr).contains("refused: hardly any line is accepted: is it a list of URLs?"));
+}
