@@ -7,6 +7,8 @@ mod gate;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;
+#[cfg(target_os = "linux")]
+mod mapping;
 mod parts;
 #[cfg(unix)]
 mod progress;

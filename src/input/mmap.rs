@@ -9,6 +9,9 @@
 //! new window is opened. To exclude the third danger, a window is given out only if all its pages are in memory.
 //! Everything else is read with `read`.
 //!
+//! Some file systems grant leases that prevent nothing. A file on FUSE can change in its server, and a file on overlayfs
+//! in the layer below. So files are memory-mapped only on file systems that are known to keep leases.
+//!
 //! One risk remains. The system waits no longer than `/proc/sys/fs/lease-break-time`, 45 seconds. Suppose that a scan is
 //! suspended (Ctrl-Z) inside a window, that its file is truncated, and that the scan continues after that time. Then a
 //! signal ends the process.
@@ -25,6 +28,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
 use memmap2::{Mmap, MmapOptions};
+use rustix::fs::fstatfs;
 
 use crate::lines::beginning_in;
 
@@ -56,6 +60,10 @@ const ALIGNMENT: u64 = 64 << 10;
 /// Longest range of a window, in bytes. A longer window would last too long.
 const MOST: u64 = 64 << 20;
 
+/// Magic numbers of the file systems on which a lease prevents every change of a file: ext2 to ext4, XFS, Btrfs and
+/// tmpfs (`statfs(2)`).
+const KEEPING_LEASES: [u32; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
+
 /// The command that chooses the signal for a waiting writer (`fcntl(2)`).
 const F_SETSIG: i32 = 10;
 
@@ -63,15 +71,15 @@ const F_SETSIG: i32 = 10;
 const REACH: u64 = 64 << 10;
 
 impl<'a> Mapped<'a> {
-    /// A file to be memory-mapped. It was opened for reading only, and is `len` bytes long.
-    #[allow(clippy::unnecessary_wraps, reason = "elsewhere there is none")]
+    /// A file to be memory-mapped. It was opened for reading only, and is `len` bytes long. `None` if its file system is
+    /// not known to keep leases.
     pub(crate) fn of(file: &'a File, len: u64) -> Option<Self> {
-        Some(Self { file, len, n_windows: Mutex::new(0) })
+        keeps_leases(file).then(|| Self { file, len, n_windows: Mutex::new(0) })
     }
 
     /// A window with the lines that begin in `range` of the file. `None` if `range` is too long, if not all of it is in
     /// memory, or if the system grants no lease. It grants none while another process has the file open for writing, or
-    /// waits to open it. It also grants none for files of other users, and on file systems without leases.
+    /// waits to open it. It also grants none for files of other users.
     pub(crate) fn window(&'a self, range: Range<u64>) -> Option<Window<'a>> {
         if range.end - range.start > MOST {
             return None;
@@ -135,6 +143,17 @@ impl Window<'_> {
     }
 }
 
+/// Whether a lease on the file prevents all changes of the file.
+fn keeps_leases(file: &File) -> bool {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::unnecessary_cast,
+        reason = "magic numbers have 32 bits, and the type of the field differs by processor"
+    )]
+    fstatfs(file).is_ok_and(|system| KEEPING_LEASES.contains(&(system.f_type as u32)))
+}
+
 /// Whether all pages of the map are in memory.
 fn is_in_memory(map: &Mmap) -> bool {
     // SAFETY: the call takes a number and accesses no memory of ours.
@@ -195,11 +214,16 @@ mod tests {
     }
 
     #[test]
+    fn files_of_other_file_systems_are_not_mapped() {
+        assert!(Mapped::of(&File::open("/proc/self/stat").unwrap(), 1).is_none(), "procfs");
+    }
+
+    #[test]
     fn who_writes_waits_for_windows_and_no_longer() {
         let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
         fs::write(&file, b"http://h/\n".repeat(10_000)).unwrap();
         let opened = File::open(&file).unwrap();
-        let mapped = Mapped::of(&opened, 100_000).unwrap();
+        let Some(mapped) = Mapped::of(&opened, 100_000) else { return };
         let writer = OpenOptions::new().write(true).open(&file).unwrap();
         assert!(mapped.window(0..100_000).is_none(), "somebody has it open to write");
         drop(writer);
