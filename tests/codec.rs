@@ -308,6 +308,42 @@ fn wrong_checksums_are_reported() {
     }
 }
 
+/// The place of the damage is part of the digest, so that it must not depend on how the bytes arrive.
+#[test]
+fn damaged_bzip2_gives_the_same_report_however_it_is_read() {
+    let packed = fs::read(folder().join("streams.bz2")).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("spoiled");
+    let mut places = std::collections::HashSet::new();
+    for at in (30..packed.len()).step_by(packed.len() / 20) {
+        let mut spoiled = packed.clone();
+        spoiled[at] ^= 1 << (at % 8);
+        fs::write(&path, &spoiled).unwrap();
+        let options = ["--format", "json", "--codec", "bzip2"];
+        let file = urlsift(&[&options[..], &[path.to_str().unwrap()]].concat(), Stdio::null());
+        let expected = json(&file);
+        let error = &expected["inputs"][0]["error"];
+        assert!(file.status.code() == Some(2) && error.is_string(), "{at}");
+        places.insert(error.to_string());
+        for step in [1, 5, 8, 100, 1500] {
+            let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
+            command.args(options).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::null());
+            let mut child = command.spawn().unwrap();
+            let mut stdin = child.stdin.take().unwrap();
+            for part in spoiled.chunks(step) {
+                // The command may end at the damage.
+                let _ = stdin.write_all(part);
+                thread::yield_now();
+            }
+            drop(stdin);
+            let report = json(&child.wait_with_output().unwrap());
+            let found = (&report["digest"], &report["inputs"][0]["error"]);
+            assert_eq!(found, (&expected["digest"], error), "byte {at}, {step} bytes at a time");
+        }
+    }
+    assert!(places.len() > 5, "{places:?}");
+}
+
 #[test]
 fn the_codec_option_overrides_the_content() {
     let gzip = folder().join("gzip.gz");
