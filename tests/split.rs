@@ -511,6 +511,42 @@ fn on_a_full_disk_neither_file_appears() {
     assert_eq!(desk.read("bad.tsv"), None);
 }
 
+/// The second file cannot be put in place, because a directory of that name appears while the command reads.
+#[test]
+fn if_one_file_cannot_be_put_in_place_the_other_is_not_either() {
+    for before in [None, Some("before")] {
+        let desk = Desk::new(LIST);
+        let path = |name: &str| desk.0.path().join(name);
+        if let Some(before) = before {
+            fs::write(path("good.txt"), before).unwrap();
+        }
+        let mut names = desk.names();
+        let mut command = desk.command(&["-a", "good.txt", "-r", "bad.tsv"]);
+        let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        // Both temporary files exist once the command reads.
+        while desk.names().len() < names.len() + 2 {
+            std::thread::yield_now();
+        }
+        fs::create_dir(path("bad.tsv")).unwrap();
+        child.stdin.take().unwrap().write_all(LIST).unwrap();
+        let output = child.wait_with_output().unwrap();
+        let message = text(&output.stderr);
+        assert!(output.status.code() == Some(2) && message.starts_with("urlsift: bad.tsv: "), "{message}");
+        assert_eq!(message.lines().count(), 1, "{message}");
+        assert_eq!(desk.read("good.txt").as_deref(), before);
+        names.push("bad.tsv".to_owned());
+        names.sort();
+        assert_eq!(desk.names(), names, "nothing else is left");
+        // Both are put in place once that is possible, and what they replace is gone.
+        fs::remove_dir(path("bad.tsv")).unwrap();
+        fs::write(path("bad.tsv"), "before").unwrap();
+        let output = desk.run(&["list", "-a", "good.txt", "-r", "bad.tsv", "-q"]);
+        assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+        assert_eq!(desk.read("bad.tsv").unwrap(), "list\t4\t55\tpath:space@2\t/a b\n");
+        assert_eq!(desk.names(), ["bad.tsv", "good.txt", "list"]);
+    }
+}
+
 #[cfg(unix)]
 #[test]
 fn a_closed_pipe_ends_its_side_only() {

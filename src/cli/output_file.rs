@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use crate::input::Input;
 use same_file::Handle;
-use tempfile::NamedTempFile;
+use tempfile::{NamedTempFile, TempPath};
 
 /// Temporary files that are not yet in their places. Code that ends the process directly must remove them.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -211,6 +211,67 @@ impl Writer {
             file.persist(&path).map_err(|failed| named(&path, &failed.error))?;
         }
         Ok(())
+    }
+}
+
+/// Finishes all writers. Either all files are moved into their places, or none.
+///
+/// # Errors
+/// If that fails. The error names the output.
+pub(crate) fn finish_all(mut writers: impl ExactSizeIterator<Item = Writer>) -> io::Result<()> {
+    let Some(writer) = writers.next() else { return Ok(()) };
+    // Nothing can fail after the last output.
+    let replaced = if writers.len() > 0 { Replaced::by(writer.out.get_ref())? } else { None };
+    writer.finish()?;
+    finish_all(writers).map_err(|error| match replaced.map_or(Ok(()), Replaced::restore) {
+        Ok(()) => error,
+        Err(left) => io::Error::other(format!("{error}; {left}, and the output stays there")),
+    })
+}
+
+/// What a file output replaces.
+struct Replaced {
+    path: PathBuf,
+    /// Another name of the file that is replaced. It is removed when this value is dropped.
+    saved: Option<TempPath>,
+}
+
+impl Replaced {
+    /// What `output` will replace. `None` for anything but a file.
+    ///
+    /// # Errors
+    /// If a file that is replaced gets no other name. The error names it.
+    fn by(output: &Output) -> io::Result<Option<Self>> {
+        let Output::File(_, path) = output else { return Ok(None) };
+        if fs::symlink_metadata(path).is_ok_and(|metadata| metadata.is_dir()) {
+            return Ok(None);
+        }
+        let saved = tempfile::Builder::new()
+            .prefix(".urlsift-")
+            .make_in(directory_of(path), |saved| {
+                // Some file systems have no links. The copy of a file has other owners at worst.
+                fs::hard_link(path, saved).or_else(|error| match error.kind() {
+                    io::ErrorKind::NotFound | io::ErrorKind::AlreadyExists => Err(error),
+                    _ => fs::copy(path, saved).map(drop),
+                })
+            })
+            .map(NamedTempFile::into_temp_path);
+        match saved {
+            Err(error) if error.kind() != io::ErrorKind::NotFound => Err(named(path, &error)),
+            saved => Ok(Some(Self { path: path.clone(), saved: saved.ok() })),
+        }
+    }
+
+    /// Puts the file back that was replaced. If there was none, removes the output.
+    ///
+    /// # Errors
+    /// If that fails. The error names the output.
+    fn restore(self) -> io::Result<()> {
+        match &self.saved {
+            Some(saved) => fs::rename(saved, &self.path),
+            None => fs::remove_file(&self.path),
+        }
+        .map_err(|error| named(&self.path, &error))
     }
 }
 

@@ -15,7 +15,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::compress::{Packer, codec_of};
-use crate::cli::output_file::Output;
+use crate::cli::output_file::{Output, finish_all};
 use crate::cli::{End, InputArgs, complain, complain_of, is_void, kernel, output_path, warn_of_signs};
 
 const FORMS: &str = "\
@@ -215,10 +215,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
             result => ended.push(result?),
         }
     }
-    // Both files appear, or neither.
-    for writer in ended {
-        writer.finish()?;
-    }
+    finish_all(ended.into_iter())?;
     complain_of(&split.failures, &inputs);
     if !args.quiet {
         complain(&summary(&split, &options));
