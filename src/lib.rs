@@ -183,6 +183,8 @@ pub mod scan;
 #[cfg(feature = "scan")]
 pub mod run;
 #[cfg(feature = "scan")]
+mod filter;
+#[cfg(feature = "scan")]
 mod rows;
 #[cfg(feature = "scan")]
 mod split;
@@ -216,6 +218,10 @@ pub mod internal {
 
     pub mod plan {
         pub use crate::partial_report::plan::*;
+    }
+
+    pub mod filter {
+        pub use crate::filter::*;
     }
 
     pub mod rows {

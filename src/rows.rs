@@ -8,6 +8,7 @@ use std::ops::ControlFlow;
 
 use serde_json::Value;
 
+use crate::filter::Filter;
 use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::escape::{self, MASK, masked};
@@ -85,10 +86,10 @@ pub struct Records {
     pub columns: Vec<Column>,
     /// How rows are written.
     pub form: Form,
-    /// The grammar of [`Column::Defect`] and of `only`.
+    /// The grammar of [`Column::Defect`].
     pub grammar: Grammar,
-    /// Selects the lines that the grammar accepts (`true`) or refuses (`false`). Blank lines are neither.
-    pub only: Option<bool>,
+    /// The lines that have rows.
+    pub filter: Filter,
     /// Whether the first row names the columns (TSV).
     pub header: bool,
     /// Whether passwords are written unmasked.
@@ -105,7 +106,7 @@ impl Default for Records {
             columns: Column::DEFAULT.to_vec(),
             form: Form::Tsv,
             grammar: Grammar::Rfc3986,
-            only: None,
+            filter: Filter::default(),
             header: false,
             show_secrets: false,
             reading: Reading::of(Format::Lines),
@@ -217,8 +218,10 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
     let mut out = String::with_capacity(bytes.len());
     for (number, whole) in (first..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
         let (line, _) = trim_terminator(whole);
-        let judgement = (!line.is_empty()).then(|| judge(line));
-        records.write(&mut out, &Row { input, number, offset, role: None, line, judgement });
+        let judgement = if line.is_empty() { None } else { records.filter.judge(line) };
+        if judgement.is_some() || (line.is_empty() && records.filter.is_empty()) {
+            records.write(&mut out, &Row { input, number, offset, role: None, line, judgement });
+        }
         offset += whole.len() as u64;
     }
     out
@@ -237,8 +240,13 @@ fn format_fields(
             Ok(Field { bytes, role, offset, line: number, .. }) => {
                 let judgement = (!bytes.is_empty()).then(|| judge(&bytes));
                 found.add(role, judgement.map(|judgement| judgement.verdict()));
-                let row = Row { input, number, offset, role: Some(role), line: &bytes, judgement };
-                records.write(&mut out, &row);
+                if judgement
+                    .as_ref()
+                    .map_or(records.filter.is_empty(), |judgement| records.filter.matches(judgement))
+                {
+                    let row = Row { input, number, offset, role: Some(role), line: &bytes, judgement };
+                    records.write(&mut out, &row);
+                }
             }
             Err(bad) => found.refuse(bad),
         }
@@ -248,13 +256,8 @@ fn format_fields(
 }
 
 impl Records {
-    /// Appends the row of one line, if it is wanted.
+    /// Appends the row of one line.
     fn write(&self, out: &mut String, row: &Row<'_>) {
-        if let Some(accepted) = self.only
-            && row.judgement.is_none_or(|judgement| judgement.verdict().accepts(self.grammar) != accepted)
-        {
-            return;
-        }
         for (n, &column) in self.columns.iter().enumerate() {
             match self.form {
                 Form::Tsv => {

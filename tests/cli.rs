@@ -3,6 +3,7 @@
 mod base;
 mod by_input;
 mod contents;
+mod filter;
 mod gate;
 mod inputs;
 #[cfg(unix)]

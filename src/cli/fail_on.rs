@@ -21,7 +21,7 @@ use crate::run::Scanned;
 use crate::scan::Options;
 use crate::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
 
-use crate::cli::suggest::did_you_mean;
+use crate::cli::suggest::unknown;
 
 /// One condition.
 #[derive(Clone, Debug)]
@@ -132,12 +132,6 @@ fn lines((name, of): &(String, Option<String>), report: &Report) -> Result<Optio
         }
         (name, of) => return Err(unknown("measure", &[name, of.unwrap_or("")].join(":"), &MEASURES)),
     }))
-}
-
-/// The error message for a `name` that is not among `names`.
-fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
-    let hint = did_you_mean(name, names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
-    format!("no such {kind}; {hint}")
 }
 
 /// The number of lines with the scheme `name`; `None` if the report may have counted them among other schemes.

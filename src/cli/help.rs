@@ -34,7 +34,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "split_size",
         ],
     ),
-    ("Grammar", &["grammar", "only", "by"]),
+    ("Grammar", &["grammar", "only", "by", "where"]),
     (OTHERWISE, &[]),
     ("Performance", &["threads", "kernel", "size", "rounds", "no_progress"]),
 ];
@@ -74,6 +74,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("urlsift lines urls.txt", "all lines"),
             ("urlsift lines --only refused -c line,defect,text urls.txt", "what is wrong"),
+            ("urlsift lines --where defect=path:space urls.txt", "a space in the path"),
             ("urlsift lines --only accepted -c text urls.txt", "what is not"),
             ("urlsift lines --format jsonl -c line,verdict urls.txt", "for a program"),
             ("urlsift lines -c line,field,verdict,text access.log", "of a log"),
@@ -92,6 +93,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("urlsift split urls.txt --accepted good.txt --refused bad.tsv", "in two"),
             ("urlsift split urls.txt --by rfc1738,rfc3986 --accepted good.txt", "what both accept"),
+            ("urlsift split --where scheme=ftp -m ftp.txt urls.txt", "what matches"),
             ("urlsift split crawl.gz -a - -r bad.txt | sort -u > good.txt", "into a pipe"),
             ("urlsift split index.csv --accepted good.csv --refused bad.csv", "records"),
         ],

@@ -10,8 +10,14 @@ use clap::{Command, Error};
 const ALIKE: f64 = 0.7;
 
 /// A "did you mean" question with the name most similar to `typed`, if any is similar enough.
-pub(crate) fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {
+fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {
     nearest(typed, names).map(|name| format!("did you mean {name}?"))
+}
+
+/// The error message for a `name` that is not among `names`. `kind` says what it should be the name of.
+pub(crate) fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
+    let hint = did_you_mean(name, names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
+    format!("no such {kind}; {hint}")
 }
 
 fn nearest<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {

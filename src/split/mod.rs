@@ -3,7 +3,7 @@
 //! A line is accepted if all chosen grammars accept it. Accepted lines are copied byte for byte; refused lines are
 //! written with their defects. Of most lines only the end is ever found: the engine lists the refused lines, and
 //! everything between two of them is moved as a block. Writing limits the throughput, not judging. This folder counts
-//! no defects.
+//! no defects. A filter selects lines first. Then every line is judged one by one.
 
 mod outputs;
 mod records;
@@ -19,6 +19,7 @@ use crate::engine::lanes::List;
 use crate::engine::line_table::OUTCOMES;
 use crate::engine::{Bulk, Judged, LineSink, Needs, scan_lines};
 use crate::example::Line;
+use crate::filter::Filter;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::automaton::Tracker;
 use crate::grammar::defect::Defect;
@@ -27,7 +28,7 @@ use crate::grammar::{Grammar, Verdict};
 use crate::input::workers::with_workers;
 use crate::input::{Input, Sizes};
 use crate::input_signs::Signs;
-use crate::lines::skip_byte_order_mark;
+use crate::lines::{skip_byte_order_mark, trim_terminator};
 use crate::place::Extent;
 use crate::place::Place;
 use crate::records::{Format, Reader};
@@ -72,6 +73,8 @@ pub enum Form {
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct Options {
+    /// The lines that are split. Others are counted and not written.
+    pub filter: Filter,
     /// The grammars that must all accept a line. Otherwise it is refused.
     pub by: Verdict,
     /// Where blank lines go.
@@ -90,6 +93,7 @@ pub struct Options {
 impl Default for Options {
     fn default() -> Self {
         Self {
+            filter: Filter::default(),
             by: Verdict::from_iter([Grammar::Rfc3986]),
             blank: Blank::Accepted,
             form: Form::Tsv,
@@ -110,6 +114,8 @@ pub struct Split {
     pub refused: u64,
     /// Blank lines. They count as neither accepted nor refused.
     pub blank: u64,
+    /// Lines and records that the filter leaves out, blank ones too.
+    pub unmatched: u64,
     /// Comments and headers of records. They go to both sides.
     pub remarks: u64,
     /// Byte order marks at the start of inputs. They belong to no line and are left out.
@@ -138,7 +144,7 @@ pub struct Split {
 /// comments go to both sides unchanged, so that each output has the format of the input, but they are not written as
 /// rows. Of several tables, the first one determines the header. Tables with other columns are failures, and so are
 /// inputs of another format. [`Format::Warc`] and [`Format::Wat`] cannot be split. A record that is too long to be
-/// read is passed on in parts.
+/// read is passed on in parts. A record matches the filter if one of its URLs does.
 ///
 /// Without an output, lines are counted and not written. If an output has no reader any more
 /// ([`io::ErrorKind::BrokenPipe`]), the other one is still written.
@@ -272,9 +278,13 @@ impl Splitter<'_> {
         let body = skip_byte_order_mark(whole, base);
         let mark_len = whole.len() - body.len();
         let mut finder = Finder::new(self.options, base);
-        scan_lines(&mut finder, self.kernel, body, Place { input: 0, offset: base + mark_len as u64 });
-        // The engine reads several lanes side by side, so lines come out of order.
-        finder.found.sort_unstable_by_key(|found| found.start);
+        if self.options.filter.is_empty() {
+            scan_lines(&mut finder, self.kernel, body, Place { input: 0, offset: base + mark_len as u64 });
+            // The engine reads several lanes side by side, so lines come out of order.
+            finder.found.sort_unstable_by_key(|found| found.start);
+        } else {
+            finder.select(&self.options.filter, body, mark_len);
+        }
         let number = first_of(finder.n_lines);
         let mut rows =
             Rows { options: self.options, input: input.1, base, text: String::new(), number, at: mark_len };
@@ -285,14 +295,13 @@ impl Splitter<'_> {
             let whole = bytes.get();
             let behind = found.start + found.len;
             let end = memchr(b'\n', &whole[behind..]).map_or(whole.len(), |lf| behind + lf + 1);
-            let goes_to_refused = found.len > 0 || self.options.blank == Blank::Refused;
             match self.options.form {
                 _ if !self.refused => {}
-                Form::Lines if goes_to_refused => lines.extend(&whole[found.start..end]),
+                Form::Lines if found.is_written => lines.extend(&whole[found.start..end]),
                 Form::Lines => {}
                 Form::Tsv => {
                     rows.go_to(whole, found.start);
-                    if goes_to_refused {
+                    if found.is_written {
                         rows.push(&whole[found.start..behind]);
                     }
                 }
@@ -307,48 +316,77 @@ impl Splitter<'_> {
         let mut parts = Parts::new(input.0, Format::Lines);
         (parts.to_accepted, parts.to_refused) = (Some(bytes), lines);
         (parts.refused, parts.blank) = (finder.n_refused, finder.n_blank);
-        parts.accepted = finder.n_lines - finder.n_refused - finder.n_blank;
+        parts.unmatched = finder.n_unmatched;
+        parts.accepted = finder.n_lines - finder.n_refused - finder.n_blank - finder.n_unmatched;
         parts.boms = u64::from(mark_len > 0);
         parts
     }
 }
 
-/// A line that is not kept, because it is refused or blank.
+/// A line that does not go to the accepted output.
 struct DroppedLine {
     /// Where it begins in the chunk.
     start: usize,
     /// Its length in bytes, without its terminator.
     len: usize,
+    /// Whether it goes to the refused output.
+    is_written: bool,
 }
 
 /// Finds the lines of a chunk that are not kept.
 struct Finder {
     by: Verdict,
-    /// Whether blank lines are to be found too.
-    blank: bool,
+    blank: Blank,
     /// Where the chunk begins in the input.
     base: u64,
     found: Vec<DroppedLine>,
     n_lines: u64,
     n_refused: u64,
     n_blank: u64,
+    n_unmatched: u64,
 }
 
 impl Finder {
     fn new(options: &Options, base: u64) -> Self {
-        let blank = options.blank != Blank::Accepted;
-        Self { by: options.by, blank, base, found: Vec::new(), n_lines: 0, n_refused: 0, n_blank: 0 }
+        Self {
+            by: options.by,
+            blank: options.blank,
+            base,
+            found: Vec::new(),
+            n_lines: 0,
+            n_refused: 0,
+            n_blank: 0,
+            n_unmatched: 0,
+        }
     }
 
-    fn find(&mut self, entry: &Line<'_>) {
+    fn find(&mut self, entry: &Line<'_>, is_written: bool) {
         let usize = |n| usize::try_from(n).expect("the chunk is in memory");
-        self.found.push(DroppedLine { start: usize(entry.place.offset - self.base), len: usize(entry.len) });
+        let start = usize(entry.place.offset - self.base);
+        self.found.push(DroppedLine { start, len: usize(entry.len), is_written });
+    }
+
+    /// Finds the refused lines and those that do not match `filter`, one by one. `start` is where the lines begin in the
+    /// chunk.
+    fn select(&mut self, filter: &Filter, lines: &[u8], mut start: usize) {
+        for whole in lines.split_inclusive(|&byte| byte == b'\n') {
+            self.n_lines += 1;
+            let (line, _) = trim_terminator(whole);
+            let judgement = if line.is_empty() { None } else { filter.judge(line) };
+            let is_refused = judgement.is_some_and(|judgement| !judgement.verdict().includes(self.by));
+            self.n_refused += u64::from(is_refused);
+            self.n_unmatched += u64::from(judgement.is_none());
+            if is_refused || judgement.is_none() {
+                self.found.push(DroppedLine { start, len: line.len(), is_written: is_refused });
+            }
+            start += whole.len();
+        }
     }
 
     fn judge(&mut self, entry: &Line<'_>, verdict: Verdict) {
         if !verdict.includes(self.by) {
             self.n_refused += 1;
-            self.find(entry);
+            self.find(entry, true);
         }
     }
 }
@@ -358,7 +396,7 @@ impl LineSink for Finder {
         // If the bit streams know the verdict of a line, no later grammar refuses what an earlier one accepts.
         let grammar = self.by.iter().next().unwrap_or(Grammar::Rfc3986);
         Needs {
-            list: List { grammar, blank: self.blank, advisories: Advisories::default() },
+            list: List { grammar, blank: self.blank != Blank::Accepted, advisories: Advisories::default() },
             accepted_by: self.by,
             details: false,
             examples: 0,
@@ -375,8 +413,8 @@ impl LineSink for Finder {
         match judged {
             Judged::Blank => {
                 self.n_blank += 1;
-                if self.blank {
-                    self.find(entry);
+                if self.blank != Blank::Accepted {
+                    self.find(entry, self.blank == Blank::Refused);
                 }
             }
             Judged::Known(_, verdict, _) => self.judge(entry, verdict),

@@ -37,6 +37,7 @@ pub(super) struct Parts {
     pub(super) accepted: u64,
     pub(super) refused: u64,
     pub(super) blank: u64,
+    pub(super) unmatched: u64,
     pub(super) remarks: u64,
     pub(super) boms: u64,
     pub(super) records: Option<record_fields::Records>,
@@ -55,6 +56,7 @@ impl Parts {
             accepted: 0,
             refused: 0,
             blank: 0,
+            unmatched: 0,
             remarks: 0,
             boms: 0,
             records: None,
@@ -145,6 +147,7 @@ impl<'a, 'i> Outputs<'a, 'i> {
         split.accepted += parts.accepted;
         split.refused += parts.refused;
         split.blank += parts.blank;
+        split.unmatched += parts.unmatched;
         split.remarks += parts.remarks;
         split.boms += parts.boms;
         if let Some(records) = parts.records {

@@ -73,13 +73,14 @@ impl Splitter<'_> {
                 Fate::Accepted => To::Accepted,
                 Fate::Refused(_) => To::Refused,
                 Fate::Blank => self.options.blank.into(),
-                Fate::Header => To::Nowhere,
+                Fate::Header | Fate::Unmatched => To::Nowhere,
                 Fate::Remark => To::Both,
             };
             match fate {
                 Fate::Accepted => parts.accepted += 1,
                 Fate::Refused(_) => parts.refused += 1,
                 Fate::Blank => parts.blank += 1,
+                Fate::Unmatched => parts.unmatched += 1,
                 Fate::Header | Fate::Remark => parts.remarks += 1,
             }
             if matches!(fate, Fate::Header) {
@@ -136,27 +137,37 @@ impl Splitter<'_> {
             Found::Fields(fields) => fields,
             Found::Bad(bad) => {
                 found.refuse(bad);
-                return Fate::Refused(Why::Record(bad.cause.name(), bad.at));
+                return self.without_url(Fate::Refused(Why::Record(bad.cause.name(), bad.at)));
             }
-            Found::Nothing(Skip::NoField) => return Fate::Refused(Why::Record(Skip::NoField.name(), 0)),
-            Found::Nothing(Skip::Blank) => return Fate::Blank,
+            Found::Nothing(Skip::NoField) => {
+                return self.without_url(Fate::Refused(Why::Record(Skip::NoField.name(), 0)));
+            }
+            Found::Nothing(Skip::Blank) => return self.without_url(Fate::Blank),
             Found::Nothing(Skip::Comment) => {
                 let is_table = matches!(found.format, Format::Csv | Format::Tsv);
                 return if is_table && !text.starts_with(b"#") { Fate::Header } else { Fate::Remark };
             }
         };
-        let (mut is_blank, mut is_refused) = (true, false);
+        let (mut is_blank, mut is_refused, mut matches) = (true, false, self.options.filter.is_empty());
         for field in fields {
-            let verdict = (!field.bytes.is_empty()).then(|| judge(&field.bytes).verdict());
+            let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
+            let verdict = judgement.map(|judgement| judgement.verdict());
             found.add(field.role, verdict);
+            matches |= judgement.is_some_and(|judgement| self.options.filter.matches(&judgement));
             is_blank &= verdict.is_none();
             is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
         }
         match fields.first() {
+            _ if !matches => Fate::Unmatched,
             Some(first) if is_blank => Fate::Refused(Why::Record(Skip::Blank.name(), first.at as u64)),
             _ if is_refused => Fate::Refused(Why::Fields(fields)),
             _ => Fate::Accepted,
         }
+    }
+
+    /// Decides what becomes of a record without a URL, which matches no condition.
+    fn without_url<'f, 'a>(&self, fate: Fate<'f, 'a>) -> Fate<'f, 'a> {
+        if self.options.filter.is_empty() { fate } else { Fate::Unmatched }
     }
 
     /// Appends for each grammar why the record is refused.
@@ -179,7 +190,9 @@ impl Splitter<'_> {
                 Fate::Refused(Why::Record(cause, at)) => {
                     row.extend(["record:", cause, "@", digits.format(*at)]);
                 }
-                Fate::Blank | Fate::Accepted | Fate::Header | Fate::Remark => row.push_str("blank"),
+                Fate::Blank | Fate::Unmatched | Fate::Accepted | Fate::Header | Fate::Remark => {
+                    row.push_str("blank");
+                }
             }
             row.push('\t');
         }
@@ -192,6 +205,8 @@ enum Fate<'f, 'a> {
     Refused(Why<'f, 'a>),
     /// A blank line.
     Blank,
+    /// A record without a URL that matches the filter.
+    Unmatched,
     /// A header that names the columns of a table.
     Header,
     /// A comment, or a header that may occur anywhere.

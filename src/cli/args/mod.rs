@@ -2,6 +2,7 @@
 
 pub(crate) mod count;
 pub(crate) mod directory;
+pub(crate) mod filter;
 pub(crate) mod format;
 pub(crate) mod paths;
 pub(crate) mod range;

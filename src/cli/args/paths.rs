@@ -54,9 +54,7 @@ fn codec(name: &str) -> Result<CodecChoice, String> {
     let known = Codec::ALL.iter().find(|codec| codec.name() == name);
     known.map(|&codec| CodecChoice(Some(codec))).ok_or_else(|| {
         let names: Vec<_> = ["auto"].into_iter().chain(Codec::ALL.iter().map(|codec| codec.name())).collect();
-        let hint =
-            suggest::did_you_mean(name, &names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
-        format!("no such codec; {hint}")
+        suggest::unknown("codec", name, &names)
     })
 }
 

@@ -4,15 +4,17 @@ use std::ffi::OsString;
 use std::io;
 use std::path::PathBuf;
 
+use crate::filter::{Condition, Test};
 use crate::grammar::resolve::Base;
 use crate::rows::{Column, Form, Records, Written, write_records};
 use crate::run::{ExecOptions, Failure};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::output_file::Output;
-use crate::cli::suggest::did_you_mean;
+use crate::cli::suggest::unknown;
 use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn_of_signs};
 
 #[derive(Args)]
@@ -55,6 +57,9 @@ pub(crate) struct LinesArgs {
     #[arg(long, value_enum, value_name = "WHICH")]
     only: Option<Only>,
 
+    #[command(flatten)]
+    filter: FilterArgs,
+
     /// How rows are written
     #[arg(long, value_enum, default_value_t = Format::Tsv, value_name = "FORMAT")]
     format: Format,
@@ -86,8 +91,7 @@ fn column(name: &str) -> Result<Column, String> {
     let known = Column::ALL.iter().find(|column| column.name() == name);
     known.copied().ok_or_else(|| {
         let names: Vec<_> = Column::ALL.iter().map(|column| column.name()).collect();
-        let hint = did_you_mean(name, &names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
-        format!("no such column; {hint}")
+        unknown("column", name, &names)
     })
 }
 
@@ -125,7 +129,9 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
         Format::Jsonl => Form::Jsonl,
     };
     records.grammar = args.grammar.grammar;
-    records.only = args.only.map(|only| matches!(only, Only::Accepted));
+    records.filter = args.filter.filter(args.grammar.grammar);
+    let only = args.only.map(|only| Test::Accepted(args.grammar.grammar, matches!(only, Only::Accepted)));
+    records.filter.conditions.extend(only.map(|only| Condition(vec![only])));
     records.header = args.header;
     records.show_secrets = args.grammar.show_secrets;
     records.reading = args.reading.reading(args.input.paths.codec())?;

@@ -13,6 +13,7 @@ use crate::split::{Blank, Form, Options, Split, split_inputs};
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
+use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::compress::{Packer, codec_of};
 use crate::cli::output_file::{Output, finish_all};
@@ -35,6 +36,10 @@ The line, the offset and the text of a row are those of the record. Headers and
 comments go to both sides, but not into rows; of several tables the first header
 serves all. All inputs have to be of one format, and not warc or wat.
 
+With --where, only lines that match are split; a record matches if one of its
+URLs does. The others are counted, and written nowhere. --matching writes all
+lines that match as they are, whether they are accepted or not.
+
 A byte order mark is left out. A last line without LF gets one when a line is
 written behind it. Passwords are not masked. FILEs appear together when all is
 written, or not at all; devices and pipes are written to as lines come.
@@ -46,8 +51,8 @@ that could not be read to its end: what was read of it is written.";
 const TEXTS: [&str; 6] = ["txt", "log", "csv", "cdx", "cdxj", "jsonl"];
 
 #[derive(Args)]
-#[command(after_long_help = FORMS)]
-#[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused"])]
+#[command(after_long_help = FORMS, override_usage = "urlsift split [OPTIONS] <-a FILE|-r FILE|-m FILE> [PATH]...")]
+#[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused", "matching"])]
 pub(crate) struct SplitArgs {
     #[command(flatten)]
     input: InputArgs,
@@ -63,6 +68,11 @@ pub(crate) struct SplitArgs {
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
     refused: Option<PathBuf>,
 
+    /// Output for all lines that match --where, accepted or not; - is standard output
+    #[arg(short, long, value_name = "FILE", value_parser = output_path(), requires = "where",
+          conflicts_with_all = ["accepted", "refused", "by", "blank", "refused_as", "header"])]
+    matching: Option<PathBuf>,
+
     /// The grammar that decides: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986
     #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986", value_parser = grammar(),
           hide_possible_values = true, conflicts_with = "by")]
@@ -72,6 +82,9 @@ pub(crate) struct SplitArgs {
     #[arg(long, value_name = "GRAMMAR,...", value_delimiter = ',', value_parser = grammar(),
           hide_possible_values = true)]
     by: Vec<Grammar>,
+
+    #[command(flatten)]
+    filter: FilterArgs,
 
     /// Where to write blank lines, which are not judged
     #[arg(long, value_enum, default_value_t = BlankTo::Accepted, value_name = "WHERE")]
@@ -119,7 +132,18 @@ fn grammar() -> impl TypedValueParser<Value = Grammar> {
 
 impl SplitArgs {
     fn options(&self) -> io::Result<Options> {
-        let by = if self.by.is_empty() { [self.grammar].into_iter().collect() } else { self.by() };
+        let filter = self.filter.filter(self.grammar);
+        if filter.has_defect() && !self.by.is_empty() {
+            return Err(io::Error::other(
+                "--where defect=... is about one grammar: choose it with --grammar, not --by",
+            ));
+        }
+        let by = match &self.matching {
+            // No grammar decides, so that all lines go to one side.
+            Some(_) => Verdict::default(),
+            None if self.by.is_empty() => [self.grammar].into_iter().collect(),
+            None => self.by(),
+        };
         let blank = match self.blank {
             BlankTo::Accepted => Blank::Accepted,
             BlankTo::Refused => Blank::Refused,
@@ -142,7 +166,7 @@ impl SplitArgs {
             return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
         }
         let reading = self.reading.reading(self.input.paths.codec())?;
-        Ok(Options { by, blank, form, header: self.header, reading, ..Options::default() })
+        Ok(Options { filter, by, blank, form, header: self.header, reading, ..Options::default() })
     }
 
     fn by(&self) -> Verdict {
@@ -155,22 +179,28 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     let mut options = args.options()?;
     let mut exec = args.input.exec();
     exec.kernel = args.kernel.unwrap_or(exec.kernel);
-    let [accepted, refused] = [&args.accepted, &args.refused].map(Option::as_deref);
+    // What matches is the accepted side if no grammar decides.
+    let accepted = args.matching.as_ref().or(args.accepted.as_ref());
+    let [accepted, refused] = [accepted, args.refused.as_ref()].map(|path| path.map(PathBuf::as_path));
     let codecs = [accepted, refused].map(|path| path.map_or(Ok(Codec::Plain), codec_of));
     let [accepted_codec, refused_codec] = codecs;
     let codecs = [accepted_codec?, refused_codec?];
     let accepted = accepted.map(|path| Output::open(Some(path))).transpose()?;
     let refused = refused.map(|path| Output::open(Some(path))).transpose()?;
     check_apart(accepted.as_ref(), refused.as_ref(), &inputs)?;
-    if let Some(Output::Standard(out)) = &refused
-        && options.form == Form::Lines
-        && out.is_terminal()
-    {
+    let on_terminal =
+        |output: &Option<Output>| matches!(output, Some(Output::Standard(out)) if out.is_terminal());
+    if options.form == Form::Lines && on_terminal(&refused) {
         return Err(io::Error::other(
             "refused lines may hold bytes that control a terminal: name a file, pipe them on, or use --refused-as tsv",
         ));
     }
-    options.lists_only = matches!(&accepted, Some(Output::Standard(out)) if out.is_terminal());
+    if args.matching.is_some() && on_terminal(&accepted) {
+        return Err(io::Error::other(
+            "matching lines may hold bytes that control a terminal: name a file, pipe them on, or use urlsift lines",
+        ));
+    }
+    options.lists_only = on_terminal(&accepted);
     let outputs = || [&accepted, &refused].into_iter().flatten();
     // Progress and rows would appear on the same terminal.
     let mixed = !outputs().all(Output::is_file);
@@ -189,7 +219,8 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
         let split = split_inputs(&inputs, &options, exec, accepted, refused)?;
         // An existing output file is kept if nothing could be read.
         let has_failed = split.failures.len() == inputs.len();
-        let is_empty = has_failed && split.accepted + split.refused + split.blank + split.remarks == 0;
+        let n_lines = split.accepted + split.refused + split.blank + split.unmatched + split.remarks;
+        let is_empty = has_failed && n_lines == 0;
         let left = whole && (is_empty || is_void(&inputs, &split.failures, exec));
         Ok::<_, io::Error>((split, left))
     };
@@ -251,10 +282,17 @@ fn summary(split: &Split, options: &Options) -> String {
     let n = |n: u64, one: &str, many: &str| format!("{} {}", grouped(n), if n == 1 { one } else { many });
     let [one, many] = if split.records.is_empty() { ["line", "lines"] } else { ["record", "records"] };
     let grammars: Vec<_> = options.by.iter().map(Grammar::name).collect();
-    let mut parts = vec![
-        format!("{} accepted by {}", n(split.accepted, one, many), grammars.join(" and ")),
-        format!(", {} refused", grouped(split.refused)),
-    ];
+    let mut parts = if grammars.is_empty() {
+        vec![format!("{} written", n(split.accepted, one, many))]
+    } else {
+        vec![
+            format!("{} accepted by {}", n(split.accepted, one, many), grammars.join(" and ")),
+            format!(", {} refused", grouped(split.refused)),
+        ]
+    };
+    if !options.filter.is_empty() {
+        parts.push(format!(", {} left out by --where", grouped(split.unmatched)));
+    }
     if split.blank > 0 {
         let place = match options.blank {
             Blank::Accepted => "written with the accepted",

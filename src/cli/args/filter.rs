@@ -1,0 +1,145 @@
+//! The option `--where`, which selects lines. `lines` and `split` share it.
+
+use std::str::FromStr;
+
+use crate::filter::{Condition, Filter, Test};
+use crate::grammar::advisory::Advisory;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::grammar::judge::Kind;
+use crate::grammar::scheme::scheme_len;
+use crate::grammar::{Grammar, Verdict};
+use clap::Args;
+
+use crate::cli::suggest::unknown;
+
+#[derive(Args)]
+pub(crate) struct FilterArgs {
+    /// Only lines with a property: scheme=ftp, defect=path:space
+    ///
+    /// A condition is one of
+    ///
+    ///   defect=path:space  component and cause, or one of both
+    ///   scheme=ftp         the scheme, in any letter case
+    ///   kind=relative      relative (without a scheme) or absolute
+    ///   rfc1738=refused    what one grammar says: accepted or refused
+    ///   verdict=none       which grammars accept: none, all, rfc2396+rfc3986
+    ///   advisory=password  an advisory
+    ///
+    /// Commas separate alternatives, such as scheme=ftp,file. If the option
+    /// is repeated, all conditions must hold. A blank line matches nothing.
+    /// The defect is that of --grammar. The names are those of the JSON
+    /// report; "urlsift causes" explains them.
+    #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = |text: &str| text.parse::<Condition>(),
+          verbatim_doc_comment)]
+    conditions: Vec<Condition>,
+}
+
+impl FilterArgs {
+    /// The filter of all conditions, with the grammar whose defects count.
+    pub(crate) fn filter(&self, grammar: Grammar) -> Filter {
+        Filter { grammar, conditions: self.conditions.clone() }
+    }
+}
+
+impl FromStr for Condition {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let (key, values) = text
+            .split_once('=')
+            .ok_or("expected a property and its value, such as defect=path:space or scheme=ftp")?;
+        let test: &dyn Fn(&str) -> Result<Test, String> = match key {
+            "defect" => &defect,
+            "scheme" => &scheme,
+            "kind" => &|name| {
+                let kinds = [Kind::Absolute, Kind::Relative];
+                one_of("kind", name, &kinds, Kind::name).map(Test::Kind)
+            },
+            "verdict" => &verdict,
+            "advisory" => &|name| one_of("advisory", name, Advisory::ALL, Advisory::name).map(Test::Advisory),
+            _ => {
+                let grammar = key.parse::<Grammar>().map_err(|_| {
+                    let keys = ["defect", "scheme", "kind", "verdict", "advisory"];
+                    unknown("property", key, &[&keys[..], &Grammar::ALL.map(Grammar::name)].concat())
+                })?;
+                &move |name| {
+                    let answer = |accepted: bool| if accepted { "accepted" } else { "refused" };
+                    let accepted = one_of("answer of a grammar", name, &[true, false], answer)?;
+                    Ok(Test::Accepted(grammar, accepted))
+                }
+            }
+        };
+        values
+            .split(',')
+            .map(|value| test(value).map_err(|error| with_hint(error, value)))
+            .collect::<Result<_, _>>()
+            .map(Self)
+    }
+}
+
+/// Adds a hint to the error if the value looks like another condition.
+fn with_hint(error: String, value: &str) -> String {
+    if value.contains('=') {
+        format!("{value}: commas separate alternatives of one property; repeat --where for another condition")
+    } else {
+        error
+    }
+}
+
+/// Finds a value by its name.
+fn one_of<T: Copy>(
+    kind: &str,
+    name: &str,
+    all: &[T],
+    name_of: impl Fn(T) -> &'static str,
+) -> Result<T, String> {
+    let known = all.iter().copied().find(|&known| name_of(known) == name);
+    known.ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|&known| name_of(known)).collect();
+        unknown(kind, name, &names)
+    })
+}
+
+/// Parses a component, a cause, or both with a colon between them. No component has the name of a cause.
+fn defect(text: &str) -> Result<Test, String> {
+    let component = |name| one_of("component", name, Component::ALL, Component::name);
+    let cause = |name| one_of("cause", name, Cause::ALL, Cause::name);
+    if let Some((first, second)) = text.split_once(':') {
+        return Ok(Test::Defect(Some(component(first)?), Some(cause(second)?)));
+    }
+    if let Ok(component) = component(text) {
+        return Ok(Test::Defect(Some(component), None));
+    }
+    if let Ok(cause) = cause(text) {
+        return Ok(Test::Defect(None, Some(cause)));
+    }
+    let components = Component::ALL.iter().map(|component| component.name());
+    let names: Vec<_> = components.chain(Cause::ALL.iter().map(|cause| cause.name())).collect();
+    Err(unknown("component or cause", text, &names))
+}
+
+/// Parses the name of a scheme.
+fn scheme(text: &str) -> Result<Test, String> {
+    if scheme_len(format!("{text}:").as_bytes()) != Some(text.len()) {
+        return Err(
+            "a scheme has letters, digits, \"+\", \"-\" and \".\" only, such as http; give it without \":\""
+                .to_owned(),
+        );
+    }
+    Ok(Test::Scheme(text.to_ascii_lowercase()))
+}
+
+/// Parses a set of grammars.
+fn verdict(text: &str) -> Result<Test, String> {
+    let names = [&["none", "all"][..], &Grammar::ALL.map(Grammar::name)].concat();
+    let verdict = match text {
+        "none" => Verdict::default(),
+        "all" => Grammar::ALL.into_iter().collect(),
+        _ => text
+            .split('+')
+            .map(|name| name.parse::<Grammar>().map_err(|_| unknown("verdict", name, &names)))
+            .collect::<Result<_, _>>()?,
+    };
+    Ok(Test::Verdict(verdict))
+}

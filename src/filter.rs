@@ -1,0 +1,131 @@
+//! Conditions on a line, by which `urlsift lines` and `urlsift split` select lines (`--where`).
+//!
+//! This file knows neither files nor outputs. Names of conditions are parsed in `cli/args/filter.rs`.
+
+use std::cell::LazyCell;
+
+use crate::grammar::advisory::Advisory;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
+use crate::grammar::judge::{Judgement, Kind, judge};
+use crate::grammar::scheme::scheme_len;
+use crate::grammar::{Grammar, Verdict};
+
+/// Selects lines. A line matches if it is not blank and all conditions hold.
+#[derive(Clone, Debug)]
+pub struct Filter {
+    /// The grammar of [`Test::Defect`].
+    pub grammar: Grammar,
+    /// The conditions. Without any, all lines match, blank ones too.
+    pub conditions: Vec<Condition>,
+}
+
+impl Default for Filter {
+    fn default() -> Self {
+        Self { grammar: Grammar::Rfc3986, conditions: Vec::new() }
+    }
+}
+
+/// Alternatives. The condition holds if one of them does.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Condition(pub Vec<Test>);
+
+/// A property of a line.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub enum Test {
+    /// The filter's grammar refuses the line, with this component and this cause. `None` stands for any.
+    Defect(Option<Component>, Option<Cause>),
+    /// The line has this scheme, in any letter case.
+    Scheme(String),
+    /// The line has a scheme, or has none.
+    Kind(Kind),
+    /// Exactly these grammars accept the line.
+    Verdict(Verdict),
+    /// The grammar accepts the line (`true`) or refuses it (`false`).
+    Accepted(Grammar, bool),
+    /// The line has this advisory.
+    Advisory(Advisory),
+}
+
+impl Test {
+    /// Whether the test holds for a line with this scheme; `None` if that does not depend on the scheme alone.
+    fn holds_for_scheme(&self, scheme: Option<&[u8]>) -> Option<bool> {
+        match self {
+            Self::Scheme(name) => {
+                Some(scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(name.as_bytes())))
+            }
+            Self::Kind(kind) => Some((*kind == Kind::Absolute) == scheme.is_some()),
+            _ => None,
+        }
+    }
+}
+
+impl Filter {
+    /// Whether all lines match, blank ones too.
+    #[must_use]
+    pub fn is_empty(&self) -> bool {
+        self.conditions.is_empty()
+    }
+
+    /// Whether a condition concerns the defect of a line.
+    #[must_use]
+    pub fn has_defect(&self) -> bool {
+        self.conditions.iter().flat_map(|condition| &condition.0).any(|test| matches!(test, Test::Defect(..)))
+    }
+
+    /// Judges a line that is not blank. Returns `None` if the line does not match.
+    #[must_use]
+    pub fn judge<'a>(&self, line: &'a [u8]) -> Option<Judgement<'a>> {
+        if self.is_empty() {
+            return Some(judge(line));
+        }
+        // The scheme alone rules out most lines, and finding it costs far less than judging.
+        let scheme = scheme_len(line).map(|len| &line[..len]);
+        let is_possible = self
+            .conditions
+            .iter()
+            .all(|condition| condition.0.iter().any(|test| test.holds_for_scheme(scheme).unwrap_or(true)));
+        is_possible.then(|| judge(line)).filter(|judgement| self.matches(judgement))
+    }
+
+    /// Whether a judged line matches.
+    #[must_use]
+    pub fn matches(&self, judgement: &Judgement<'_>) -> bool {
+        let defect = LazyCell::new(|| judgement.defect(self.grammar));
+        let advisories = LazyCell::new(|| judgement.advisories());
+        self.conditions.iter().all(|condition| {
+            condition.0.iter().any(|test| match *test {
+                Test::Scheme(_) | Test::Kind(_) => test.holds_for_scheme(judgement.scheme()) == Some(true),
+                Test::Verdict(verdict) => judgement.verdict() == verdict,
+                Test::Accepted(grammar, accepted) => judgement.verdict().accepts(grammar) == accepted,
+                Test::Advisory(advisory) => advisories.has(advisory),
+                Test::Defect(component, cause) => defect.is_some_and(|defect| {
+                    component.is_none_or(|component| component == defect.component)
+                        && cause.is_none_or(|cause| cause == defect.cause)
+                }),
+            })
+        })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_line_that_the_scheme_rules_out_is_not_selected_in_another_way() {
+        let filter = Filter {
+            conditions: vec![
+                Condition(vec![Test::Scheme("ftp".to_owned()), Test::Kind(Kind::Relative)]),
+                Condition(vec![Test::Accepted(Grammar::Rfc3986, true)]),
+            ],
+            ..Filter::default()
+        };
+        for (line, selected) in
+            [("FTP://a/", true), ("/a", true), ("http://a/", false), ("ftp://a b/", false), ("/a b", false)]
+        {
+            assert_eq!(filter.judge(line.as_bytes()).is_some(), selected, "{line}");
+            assert_eq!(filter.matches(&judge(line.as_bytes())), selected, "{line}");
+        }
+    }
+}
