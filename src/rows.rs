@@ -11,7 +11,7 @@ use serde_json::Value;
 use crate::filter::Filter;
 use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
-use crate::grammar::escape::{self, MASK, masked};
+use crate::grammar::escape::{Keep, MASK, mask, push_text};
 use crate::grammar::judge::{Judgement, judge};
 use crate::grammar::named_enum::named;
 use crate::grammar::password::secrets;
@@ -49,7 +49,7 @@ named! {
         Defect = "defect",
         /// The advisories joined by commas, or [`NONE`].
         Advisories = "advisories",
-        /// The line itself, with bytes that are not printable ASCII escaped.
+        /// The line itself. Backslashes are doubled; control characters and bytes that are not UTF-8 become `\xHH`.
         Text = "text",
         /// The role of a field of a record: url, request, referer or link. Lines of lists have none.
         Field = "field",
@@ -60,7 +60,7 @@ named! {
 
 impl Column {
     /// The columns if none are chosen.
-    pub const DEFAULT: [Self; 5] = [Self::Line, Self::Offset, Self::Verdict, Self::Kind, Self::Scheme];
+    pub const DEFAULT: [Self; 4] = [Self::Line, Self::Verdict, Self::Defect, Self::Text];
 }
 
 /// The text of an empty list: no grammar accepts the line, or the line has no advisories.
@@ -92,8 +92,10 @@ pub struct Records {
     pub filter: Filter,
     /// Whether the first row names the columns (TSV).
     pub header: bool,
-    /// Whether passwords are written unmasked.
-    pub show_secrets: bool,
+    /// Whether passwords are masked.
+    pub mask_passwords: bool,
+    /// The characters of [`Column::Text`] and [`Column::Resolved`] that are not escaped.
+    pub keep: Keep,
     /// Where the URLs are in the inputs.
     pub reading: Reading,
     /// The base that lines are resolved against. Without it, [`Column::Resolved`] has no value.
@@ -108,7 +110,8 @@ impl Default for Records {
             grammar: Grammar::Rfc3986,
             filter: Filter::default(),
             header: false,
-            show_secrets: false,
+            mask_passwords: false,
+            keep: Keep::All,
             reading: Reading::of(Format::Lines),
             base: None,
         }
@@ -324,8 +327,7 @@ impl Records {
                 }
             }
             (Column::Text, Some(_)) => {
-                let secrets = if self.show_secrets { Vec::new() } else { secrets(row.line, false) };
-                out.push_str(&masked(row.line, &secrets));
+                self.text(out, row.line);
             }
             (Column::Resolved, Some(judgement)) => {
                 if let Some(base) = &self.base
@@ -338,23 +340,32 @@ impl Records {
         out.len() > before
     }
 
+    /// Appends a line or URI.
+    fn text(&self, out: &mut String, bytes: &[u8]) {
+        if self.mask_passwords {
+            push_text(out, &mask(bytes, secrets(bytes, false)), self.keep);
+        } else {
+            push_text(out, bytes, self.keep);
+        }
+    }
+
     /// Appends the URI that an accepted line refers to.
     fn resolved(&self, out: &mut String, base: &Base, line: &[u8]) {
         let mut target = Vec::new();
         base.resolve(line, &mut target);
-        if self.show_secrets {
-            return escape::push(out, &target);
+        if !self.mask_passwords {
+            return self.text(out, &target);
         }
         let of_line = secrets(line, false).len();
-        let of_target = secrets(&target, false);
+        let of_target = secrets(&target, false).len();
         // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the
         // whole target is masked.
         let takes_authority = split(line).scheme.is_none() && !line.starts_with(b"//");
         let of_base = || if takes_authority { secrets(base.as_bytes(), false).len() } else { 0 };
-        if of_line > 0 && of_target.len() < of_line + of_base() {
+        if of_line > 0 && of_target < of_line + of_base() {
             out.push_str(MASK);
         } else {
-            out.push_str(&masked(&target, &of_target));
+            self.text(out, &target);
         }
     }
 }

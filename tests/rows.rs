@@ -9,7 +9,7 @@ use std::path::PathBuf;
 
 use crate::samples::samples;
 use proptest::prelude::*;
-use urlsift::internal::escape;
+use urlsift::internal::escape::{self, Keep};
 use urlsift::internal::rows;
 use urlsift::internal::rows::{Column, Form as RowForm, Written, write_records};
 use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
@@ -58,7 +58,7 @@ fn rows(inputs: &[Input], reading: &Reading, exec: &ExecOptions) -> (String, Wri
         Column::Defect,
         Column::Text,
     ];
-    records.show_secrets = true;
+    records.keep = Keep::Ascii;
     records.reading = reading.clone();
     let mut out = Vec::new();
     let written = write_records(inputs, &records, exec, &mut out).unwrap();

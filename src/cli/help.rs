@@ -73,7 +73,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "lines",
         &[
             ("urlsift lines urls.txt", "all lines"),
-            ("urlsift lines --only refused -c line,defect,text urls.txt", "what is wrong"),
+            ("urlsift lines --only refused urls.txt", "what is wrong"),
             ("urlsift lines --where defect=path:space urls.txt", "a space in the path"),
             ("urlsift lines --only accepted -c text urls.txt", "what is not"),
             ("urlsift lines --format jsonl -c line,verdict urls.txt", "for a program"),

@@ -144,10 +144,6 @@ struct GrammarArgs {
           value_parser = PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>()),
           hide_possible_values = true)]
     grammar: Grammar,
-
-    /// Show passwords found in the data instead of ***
-    #[arg(long, display_order = 900, hide_short_help = true)]
-    show_secrets: bool,
 }
 
 /// Parses the path of an input.

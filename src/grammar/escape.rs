@@ -1,5 +1,6 @@
 //! Converts bytes of the data to text that is safe in a terminal, a table and a JSON string. This file knows no URL.
 
+use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
@@ -34,18 +35,91 @@ fn push_byte(out: &mut String, byte: u8) {
     }
 }
 
+/// The characters that [`push_text`] leaves as they are. Backslashes and control characters are never among them.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Keep {
+    /// Printable ASCII, for terminals that do not show UTF-8.
+    Ascii,
+    /// Characters of any script that a terminal shows in their place.
+    Visible,
+    /// All others too, for programs.
+    All,
+}
+
+impl Keep {
+    fn keeps(self, c: char) -> bool {
+        match self {
+            Self::Ascii => c.is_ascii(),
+            Self::Visible => !is_hidden(c),
+            Self::All => true,
+        }
+    }
+}
+
+/// Appends `bytes` to `out` like [`push`], but leaves the characters that `keep` says. Bytes that are not UTF-8 become
+/// `\xHH`. The text can be converted back to the bytes.
+pub fn push_text(out: &mut String, bytes: &[u8], keep: Keep) {
+    if bytes.is_ascii() {
+        return push(out, bytes);
+    }
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            if c == '\\' || c.is_control() || !keep.keeps(c) {
+                push(out, c.encode_utf8(&mut [0; 4]).as_bytes());
+            } else {
+                out.push(c);
+            }
+        }
+        push(out, chunk.invalid());
+    }
+}
+
+/// Returns whether a character changes the direction of text, breaks lines, or is not seen at all.
+fn is_hidden(c: char) -> bool {
+    matches!(
+        c,
+        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
+            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
+            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
+            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
+    )
+}
+
+/// Returns `bytes` with [`MASK`] in the place of each range of `secrets`. Ranges that overlap become one.
+#[must_use]
+pub fn mask(bytes: &[u8], mut secrets: Vec<Range<usize>>) -> Cow<'_, [u8]> {
+    secrets.retain(|secret| !secret.is_empty());
+    if secrets.is_empty() {
+        return bytes.into();
+    }
+    secrets.sort_unstable_by_key(|secret| secret.start);
+    let mut out = Vec::with_capacity(bytes.len());
+    let mut shown = 0;
+    for secret in secrets {
+        if secret.start >= shown {
+            out.extend(&bytes[shown..secret.start]);
+            out.extend(MASK.as_bytes());
+        }
+        shown = shown.max(secret.end);
+    }
+    out.extend(&bytes[shown..]);
+    out.into()
+}
+
 /// Makes the name of a file, or a sentence that contains one, safe to print.
 ///
-/// Printable characters of any script stay. Control characters, characters that change the direction of text, and bytes that are
-/// not UTF-8 become `\xHH`.
+/// Printable characters of any script stay. Control characters, characters that change the direction of text or are invisible, and
+/// bytes that are not UTF-8 become `\xHH`.
 #[must_use]
 pub fn printable(bytes: &[u8]) -> String {
     let mut out = String::new();
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            let turns =
-                matches!(c, '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}' | '\u{2066}'..='\u{2069}');
-            if c.is_control() || turns { push(&mut out, c.to_string().as_bytes()) } else { out.push(c) }
+            if c.is_control() || is_hidden(c) {
+                push(&mut out, c.to_string().as_bytes());
+            } else {
+                out.push(c);
+            }
         }
         push(&mut out, chunk.invalid());
     }
@@ -132,7 +206,27 @@ mod tests {
     }
 
     #[test]
+    fn text_keeps_what_is_wanted_and_can_be_converted_back() {
+        let bytes = "\\a\u{e9}\u{202e}\u{200b}\u{2028}\u{85}\u{7f}\t".as_bytes();
+        let bytes = [bytes, b"\xff\xc3"].concat();
+        for (keep, expected) in [
+            (Keep::Ascii, r"\\a\xc3\xa9\xe2\x80\xae\xe2\x80\x8b\xe2\x80\xa8\xc2\x85\x7f\x09\xff\xc3"),
+            (
+                Keep::Visible,
+                "\\\\a\u{e9}\\xe2\\x80\\xae\\xe2\\x80\\x8b\\xe2\\x80\\xa8\\xc2\\x85\\x7f\\x09\\xff\\xc3",
+            ),
+            (Keep::All, "\\\\a\u{e9}\u{202e}\u{200b}\u{2028}\\xc2\\x85\\x7f\\x09\\xff\\xc3"),
+        ] {
+            let mut out = String::new();
+            push_text(&mut out, &bytes, keep);
+            assert_eq!(out, expected, "{keep:?}");
+        }
+    }
+
+    #[test]
     fn secrets() {
+        assert_eq!(mask(b"a:b@c:d@e", vec![6..7, 2..3, 2..2]), &b"a:***@c:***@e"[..]);
+        assert_eq!(mask(b"abcdef", vec![1..3, 2..4, 1..2]), &b"a***ef"[..]);
         assert_eq!(masked(b"a:b@c", &[2..3]), "a:***@c");
         assert_eq!(masked(b"a:b@c:d@e", &[2..3, 6..7]), "a:***@c:***@e");
         assert_eq!(masked(b"abc", &[1..9]), "a***");

@@ -24,9 +24,10 @@ use crate::grammar::advisory::Advisories;
 use crate::grammar::automaton::Tracker;
 use crate::grammar::defect::Defect;
 use crate::grammar::escape;
+use crate::grammar::password::secrets;
 use crate::grammar::{Grammar, Verdict};
 use crate::input::workers::with_workers;
-use crate::input::{Input, Sizes};
+use crate::input::{ChunkBytes, Input, Sizes};
 use crate::input_signs::Signs;
 use crate::lines::{skip_byte_order_mark, trim_terminator};
 use crate::place::Extent;
@@ -83,6 +84,8 @@ pub struct Options {
     pub form: Form,
     /// Whether the first row names the fields ([`Form::Tsv`]).
     pub header: bool,
+    /// Whether passwords are masked.
+    pub mask_passwords: bool,
     /// Where the URLs are in the inputs.
     pub reading: Reading,
     /// Whether inputs other than lists are failures. Accepted lines are printable, but accepted records may contain
@@ -98,6 +101,7 @@ impl Default for Options {
             blank: Blank::Accepted,
             form: Form::Tsv,
             header: false,
+            mask_passwords: false,
             reading: Reading::of(Format::Lines),
             lists_only: false,
         }
@@ -135,7 +139,7 @@ pub struct Split {
 ///
 /// Accepted lines are written byte for byte, with their own line ends. The last line of an input may lack its LF. It
 /// gets one if another line follows in the output. So an accepted line is accepted again if it is split again.
-/// Passwords are not masked, because the output is the data itself, not a report about it.
+/// Passwords are masked only if `options` say so, because the output is the data itself, not a report about it.
 ///
 /// The result does not depend on `exec`. A line is held in memory whole. Apart from that, the number of threads
 /// bounds the memory.
@@ -193,7 +197,7 @@ pub fn split_inputs<'a>(
     let wanted = [accepted.is_some(), refused.is_some()];
     let of_lines = Splitter { options, kernel: exec.kernel, accepted: wanted[0], refused: wanted[1] };
     let of_records = records::Splitter { options, accepted: wanted[0], refused: wanted[1] };
-    let mut outputs = Outputs::new([accepted, refused], options.form, inputs);
+    let mut outputs = Outputs::new([accepted, refused], options, inputs);
     if options.header && options.form == Form::Tsv {
         outputs.write([b"", header(options.by).as_bytes()])?;
     }
@@ -312,6 +316,11 @@ impl Splitter<'_> {
         let len = bytes.get().len();
         kept = bytes.pull(from..len, kept);
         bytes.truncate(if self.accepted { kept } else { 0 });
+        if self.options.mask_passwords {
+            let masked = mask_lines(bytes.get());
+            replace(&mut bytes, masked);
+            lines = mask_lines(&lines);
+        }
         lines.extend(rows.text.into_bytes());
         let mut parts = Parts::new(input.0, Format::Lines);
         (parts.to_accepted, parts.to_refused) = (Some(bytes), lines);
@@ -459,9 +468,25 @@ impl Rows<'_> {
             }
             text.push('\t');
         }
-        escape::push(text, line);
+        let secrets = if self.options.mask_passwords { secrets(line, false) } else { Vec::new() };
+        text.push_str(&escape::masked(line, &secrets));
         text.push('\n');
     }
+}
+
+/// Returns whole lines with masked passwords.
+fn mask_lines(lines: &[u8]) -> Vec<u8> {
+    let mask_line = |whole: &[u8]| {
+        let (line, _) = trim_terminator(whole);
+        [&escape::mask(line, secrets(line, false)), &whole[line.len()..]].concat()
+    };
+    lines.split_inclusive(|&byte| byte == b'\n').flat_map(mask_line).collect()
+}
+
+/// Replaces the bytes of a chunk.
+fn replace(chunk: &mut PooledBuffer, bytes: Vec<u8>) {
+    let len = bytes.len();
+    **chunk = ChunkBytes::new(chunk.offset, bytes, len);
 }
 
 /// Appends the place where a line or record begins.

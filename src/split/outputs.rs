@@ -3,11 +3,11 @@
 
 use std::io::{self, Write};
 
-use super::{Form, Split};
+use super::{Form, Options, Split};
 use crate::grammar::escape;
 use crate::input::Input;
 use crate::lines::trim_terminator;
-use crate::records::Format;
+use crate::records::{Format, without_end};
 use crate::run::Failure;
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
@@ -75,6 +75,7 @@ pub(super) struct Header {
 pub(super) struct Outputs<'a, 'i> {
     sides: [Side<'a>; 2],
     form: Form,
+    mask_passwords: bool,
     inputs: &'i [Input],
     /// The format of the outputs, and the first input, which determined it.
     format: Option<(Format, u32)>,
@@ -88,12 +89,13 @@ pub(super) struct Outputs<'a, 'i> {
 impl<'a, 'i> Outputs<'a, 'i> {
     pub(super) fn new(
         sides: [Option<&'a mut (dyn Write + Send)>; 2],
-        form: Form,
+        options: &Options,
         inputs: &'i [Input],
     ) -> Self {
         Self {
             sides: sides.map(Side::new),
-            form,
+            form: options.form,
+            mask_passwords: options.mask_passwords,
             inputs,
             format: None,
             header: None,
@@ -175,8 +177,10 @@ impl<'a, 'i> Outputs<'a, 'i> {
         self.split.failures.push(Failure { input, error });
     }
 
-    /// Writes `gap`, which continues the last record.
+    /// Writes `gap`, which continues the last record. A password may continue in it, so it is masked whole.
     fn go_on(&mut self, gap: &[u8]) -> io::Result<()> {
+        let masked = [escape::MASK.as_bytes(), &gap[without_end(gap).len()..]].concat();
+        let gap = if self.mask_passwords && !gap.is_empty() { &masked } else { gap };
         let mut row = String::new();
         if self.form == Form::Tsv && self.last == To::Refused {
             escape::push(&mut row, gap.strip_suffix(b"\n").unwrap_or(gap));

@@ -5,11 +5,13 @@
 //! read without them. This file does not know how records are written.
 
 use std::io;
+use std::ops::Range;
 
 use super::outputs::{Header, Parts, To};
-use super::{Blank, Form, Options, defect_of, push_defect, push_place};
+use super::{Blank, Form, Options, defect_of, push_defect, push_place, replace};
 use crate::grammar::escape;
 use crate::grammar::judge::judge;
+use crate::grammar::password::{secrets, secrets_inside};
 use crate::records::{Format, Found, Part, Reader, Skip, Whole, without_end};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
@@ -64,11 +66,20 @@ impl Splitter<'_> {
         let mut parts = Parts::new(input.0, found.format);
         parts.gap = whole[records.mark..begin].to_vec();
         parts.boms = u64::from(records.mark > 0);
-        // The ranges that are not kept in the accepted output, and their total length.
-        let (mut gone, mut n_gone) = (Vec::new(), 0);
+        // The ranges that are not kept in the accepted output, and how many bytes are.
+        let (mut gone, mut n_kept) = (Vec::new(), 0);
+        // What is kept, if passwords are to be masked.
+        let mut masked = Vec::new();
         while let Some(record) = records.next() {
             let text = &whole[record.range.clone()];
             let fate = self.judge(&record, text, &mut found);
+            // The record may continue in the next chunk.
+            let is_cut = is_open && record.range.end == whole.len();
+            let shown = if self.options.mask_passwords {
+                escape::mask(text, secrets_of(&record, text, is_cut))
+            } else {
+                text.into()
+            };
             let to = match fate {
                 Fate::Accepted => To::Accepted,
                 Fate::Refused(_) => To::Refused,
@@ -84,22 +95,21 @@ impl Splitter<'_> {
                 Fate::Header | Fate::Remark => parts.remarks += 1,
             }
             if matches!(fate, Fate::Header) {
-                parts.header = Some(Header {
-                    text: text.to_vec(),
-                    at: [record.range.start - begin - n_gone, parts.to_refused.len()],
-                });
+                parts.header = Some(Header { text: shown.to_vec(), at: [n_kept, parts.to_refused.len()] });
             }
             match self.options.form {
                 _ if !self.refused => {}
-                Form::Lines if matches!(to, To::Refused | To::Both) => parts.to_refused.extend(text),
+                Form::Lines if matches!(to, To::Refused | To::Both) => {
+                    parts.to_refused.extend_from_slice(&shown);
+                }
                 Form::Tsv if to == To::Refused => {
                     let offset = bytes.offset + record.range.start as u64;
                     let mut row = String::new();
                     push_place(&mut row, input.1, record.line, offset);
                     self.push_causes(&mut row, &fate);
-                    escape::push(&mut row, without_end(text));
+                    escape::push(&mut row, without_end(&shown));
                     // The row of a record that continues in the next chunk is not complete yet.
-                    if !is_open || record.range.end < whole.len() {
+                    if !is_cut {
                         row.push('\n');
                     }
                     parts.to_refused.extend(row.bytes());
@@ -107,8 +117,12 @@ impl Splitter<'_> {
                 Form::Lines | Form::Tsv => {}
             }
             if matches!(to, To::Refused | To::Nowhere) {
-                n_gone += record.range.len();
                 gone.push(record.range);
+            } else {
+                n_kept += shown.len();
+                if self.options.mask_passwords {
+                    masked.extend_from_slice(&shown);
+                }
             }
             parts.last = Some(to);
         }
@@ -121,6 +135,10 @@ impl Splitter<'_> {
         }
         let len = bytes.get().len();
         kept = bytes.pull(from..len, kept);
+        if self.options.mask_passwords {
+            kept = n_kept;
+            replace(&mut bytes, masked);
+        }
         bytes.truncate(if self.accepted { kept } else { 0 });
         parts.to_accepted = Some(bytes);
         parts
@@ -197,6 +215,41 @@ impl Splitter<'_> {
             row.push('\t');
         }
     }
+}
+
+/// Returns the ranges of a record that may be passwords. `is_cut` means that the record continues after `text`.
+fn secrets_of(record: &Whole<'_, '_>, text: &[u8], is_cut: bool) -> Vec<Range<usize>> {
+    let mut all = secrets_inside(text, is_cut);
+    let Found::Fields(fields) = record.found else { return all };
+    for field in fields {
+        let of_field = secrets(&field.bytes, false);
+        match places(text.get(field.at..).unwrap_or_default(), &field.bytes) {
+            Some(at) => {
+                all.extend(of_field.iter().map(|range| field.at + at[range.start]..field.at + at[range.end]));
+            }
+            // The text does not show where a password is, so the rest of the record is masked.
+            None if !of_field.is_empty() => all.push(field.at..without_end(text).len()),
+            None => {}
+        }
+    }
+    all
+}
+
+/// Returns where each byte of a field begins in `text`, and where the field ends. A backslash may precede a byte. `None` if
+/// the field has other escapes.
+fn places(text: &[u8], field: &[u8]) -> Option<Vec<usize>> {
+    let mut at = 0;
+    let mut places = Vec::with_capacity(field.len() + 1);
+    for &byte in field {
+        places.push(at);
+        at += match text.get(at..)? {
+            [first, ..] if *first == byte => 1,
+            [b'\\', second, ..] if *second == byte => 2,
+            _ => return None,
+        };
+    }
+    places.push(at);
+    Some(places)
 }
 
 /// What becomes of a record.

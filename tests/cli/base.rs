@@ -7,7 +7,7 @@ const BASE: &str = "https://u:secret@Base.example/k/l?m";
 
 #[test]
 fn rows_have_resolved_references() {
-    let output = feed(&["lines", "--base", BASE, "-c", "text,resolved"], LIST);
+    let output = feed(&["lines", "--base", BASE, "-c", "text,resolved", "--mask-passwords"], LIST);
     let expected = "\
 a\thttps://u:***@Base.example/k/a
 ../b?c\thttps://u:***@Base.example/b?c
@@ -21,8 +21,7 @@ i j\t-
 1:2\t-
 ";
     assert_eq!((text(&output.stdout), text(&output.stderr)), (expected, ""));
-    let output =
-        feed(&["lines", "--base", BASE, "-c", "resolved", "--format", "jsonl", "--show-secrets"], LIST);
+    let output = feed(&["lines", "--base", BASE, "-c", "resolved", "--format", "jsonl"], LIST);
     let rows: Vec<_> = text(&output.stdout).lines().collect();
     assert_eq!(rows[0], r#"{"resolved":"https://u:secret@Base.example/k/a"}"#);
     assert_eq!(rows[8], r#"{"resolved":null}"#);
@@ -42,7 +41,8 @@ fn passwords_are_masked_in_resolved_references() {
         "?u=http%3A%2F%2Fu%3Ahunter2%40h",
     ] {
         for base in ["http://b/c/", "http://u:p@b/c/", "x:", "x:y/z"] {
-            let output = feed(&["lines", "--base", base, "-c", "resolved"], line.as_bytes());
+            let output =
+                feed(&["lines", "--base", base, "-c", "resolved", "--mask-passwords"], line.as_bytes());
             let shown = text(&output.stdout);
             assert!(shown.contains("***") && !shown.contains("hunter2"), "{base} {line}: {shown}");
         }

@@ -4,6 +4,7 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
+use crate::grammar::escape::Keep;
 use crate::input::Input;
 use crate::partial_report::Partial;
 use crate::report::{MAX_PAGE, Report, TextStyle, grouped, render};
@@ -118,7 +119,7 @@ impl ReportArgs {
             Colour::Never => false,
             Colour::Auto => colourful,
         };
-        let ascii = self.ascii || (terminal && !cfg!(windows) && !is_utf8(&locale()));
+        let ascii = self.ascii || (terminal && shown_on_terminal() == Keep::Ascii);
         let mut style = TextStyle { colour, ascii, by_input: self.by_input, ..TextStyle::default() };
         if terminal {
             let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
@@ -212,6 +213,11 @@ fn format_of(path: &Path) -> Option<Format> {
         "partial" => Some(Format::Partial),
         _ => None,
     }
+}
+
+/// The characters of the data that a terminal can show.
+pub(crate) fn shown_on_terminal() -> Keep {
+    if cfg!(windows) || is_utf8(&locale()) { Keep::Visible } else { Keep::Ascii }
 }
 
 /// The locale for characters, by POSIX rules: the first of three variables that is not empty.

@@ -1,10 +1,11 @@
 //! `urlsift lines [PATH]...`: writes one row per line, or one row per URL of records.
 
 use std::ffi::OsString;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use crate::filter::{Condition, Test};
+use crate::grammar::escape::Keep;
 use crate::grammar::resolve::Base;
 use crate::rows::{Column, Form, Records, Written, write_records};
 use crate::run::{ExecOptions, Failure};
@@ -13,6 +14,7 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
+use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
 use crate::cli::suggest::unknown;
 use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn_of_signs};
@@ -40,8 +42,11 @@ pub(crate) struct LinesArgs {
     /// Records (--input-format) have a row for each URL. The column field says whether it is a url, request, referer or
     /// link; offset is where the field begins, and line is where its record begins. Standard error says how many records
     /// gave no URL, and why.
+    ///
+    /// In the text, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a terminal,
+    /// hidden characters are \xHH too.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
-          default_value = "line,offset,verdict,kind,scheme")]
+          default_value = "line,verdict,defect,text")]
     columns: Vec<Column>,
 
     /// Base URL for the column resolved
@@ -65,8 +70,16 @@ pub(crate) struct LinesArgs {
     format: Format,
 
     /// Begin with a line that names the columns (tsv)
+    ///
+    /// On a terminal, there always is one.
     #[arg(long)]
     header: bool,
+
+    /// Write *** instead of passwords
+    ///
+    /// Without this option, passwords stay: rows are the data itself, and not a report about it.
+    #[arg(long)]
+    mask_passwords: bool,
 
     /// Write to a file, which appears complete or not at all
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
@@ -132,11 +145,13 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     records.filter = args.filter.filter(args.grammar.grammar);
     let only = args.only.map(|only| Test::Accepted(args.grammar.grammar, matches!(only, Only::Accepted)));
     records.filter.conditions.extend(only.map(|only| Condition(vec![only])));
-    records.header = args.header;
-    records.show_secrets = args.grammar.show_secrets;
+    records.mask_passwords = args.mask_passwords;
     records.reading = args.reading.reading(args.input.paths.codec())?;
     let mut written = Written::default();
     let output = Output::open(args.output.as_deref())?;
+    let on_terminal = output.is_standard() && io::stdout().is_terminal();
+    records.header = args.header || on_terminal;
+    records.keep = if on_terminal { shown_on_terminal() } else { Keep::All };
     output.check_is_no_input(&inputs)?;
     let mixed = !output.is_file();
     let whole = output.appears_whole();

@@ -76,6 +76,10 @@ pub(crate) struct ScanArgs {
 
     #[command(flatten)]
     report: ReportArgs,
+
+    /// Show passwords found in the data instead of ***
+    #[arg(long, hide_short_help = true)]
+    show_secrets: bool,
 }
 
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
@@ -104,7 +108,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     args.reading.explain(&scanned.records, inputs);
     complain_of(&scanned.failures, inputs);
     warn_of_signs(scanned.tally.signs(), inputs);
-    let mut report = Report::new(&scanned, inputs, &options, args.grammar.show_secrets);
+    let mut report = Report::new(&scanned, inputs, &options, args.show_secrets);
     report.run = Some(run);
     if reading.format.is_none() {
         warn_of_refusals(&report);
@@ -144,7 +148,7 @@ fn run_parts(
             "--fail-on is for the report of all: what a partial report says of a limit is only a part",
         ));
     }
-    let settings = Settings::new(options, reading, args.input.paths.codec(), args.grammar.show_secrets);
+    let settings = Settings::new(options, reading, args.input.paths.codec(), args.show_secrets);
     let scan = |exec: &ExecOptions| asked.scan(&settings, reading, options, exec);
     let (found, signal) = args.input.attend(exec, &asked.inputs, false, scan);
     let PartsFound { partial, failures, records, signs } = found?;

@@ -41,7 +41,7 @@ URLs does. The others are counted, and written nowhere. --matching writes all
 lines that match as they are, whether they are accepted or not.
 
 A byte order mark is left out. A last line without LF gets one when a line is
-written behind it. Passwords are not masked. FILEs appear together when all is
+written behind it. Passwords stay, unless there is --mask-passwords. FILEs appear together when all is
 written, or not at all; devices and pipes are written to as lines come.
 
 Exit status: 0 done; 2 usage, an output that cannot be written, or an input
@@ -94,6 +94,10 @@ pub(crate) struct SplitArgs {
     /// otherwise tsv]
     #[arg(long, value_enum, value_name = "FORM")]
     refused_as: Option<RefusedAs>,
+
+    /// Write *** instead of passwords
+    #[arg(long)]
+    mask_passwords: bool,
 
     /// Begin with a line that names the fields (tsv)
     #[arg(long)]
@@ -166,7 +170,8 @@ impl SplitArgs {
             return Err(io::Error::other("--header names the fields of --refused FILE --refused-as tsv"));
         }
         let reading = self.reading.reading(self.input.paths.codec())?;
-        Ok(Options { filter, by, blank, form, header: self.header, reading, ..Options::default() })
+        let (header, mask_passwords) = (self.header, self.mask_passwords);
+        Ok(Options { filter, by, blank, form, header, mask_passwords, reading, ..Options::default() })
     }
 
     fn by(&self) -> Verdict {
