@@ -10,6 +10,7 @@ mod inputs;
 mod interrupt;
 #[cfg(target_os = "linux")]
 mod mapping;
+mod options;
 mod parts;
 #[cfg(unix)]
 mod progress;
@@ -230,7 +231,7 @@ fn output_files_appear_whole() {
     assert!(text(&output.stderr).contains("no/such/place"));
     assert_eq!(fs::read(&target).unwrap(), report);
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
-    let output = feed(&["lines", "-o", target.to_str().unwrap()], LIST);
+    let output = feed(&["lines", "--format", "tsv", "-o", target.to_str().unwrap()], LIST);
     assert!(output.status.success());
     assert!(fs::read_to_string(&target).unwrap().starts_with("1\tdraft1993,"));
 }
@@ -581,8 +582,7 @@ fn an_unavailable_kernel_is_an_error() {
 #[test]
 fn the_version_says_which_kernel() {
     let version = concat!("urlsift ", env!("CARGO_PKG_VERSION"), "\n");
-    assert_eq!(text(&feed(&["-V"], b"").stdout), version);
-    let output = feed(&["--version"], b"");
+    let output = feed(&["-V"], b"");
     let kernels: Vec<_> = KernelId::available().map(KernelId::name).collect();
     let expected = format!("{version}kernel: {} (of {})\n", KernelId::best(), kernels.join(", "));
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), &*expected));
@@ -681,7 +681,7 @@ fn optional_counts_are_reported() {
     let plain = json(&feed(&["--format", "json"], LIST));
     assert!(plain["lengths"].is_null() && plain["top"] == Value::Array(Vec::new()));
     for (wrong, why) in
-        [("hosts", "such as hosts=20"), ("host=3", "there are hosts, schemes, ports and tlds")]
+        [("hosts=", "how many is a number"), ("host=3", "there are hosts, schemes, ports and tlds")]
     {
         let output = feed(&["--top", wrong], LIST);
         assert_eq!(output.status.code(), Some(2));

@@ -243,7 +243,7 @@ fn invalid_reports_are_not_rendered() {
         error
     };
     assert!(render(None).contains("No such file"));
-    assert!(render(Some("GET / HTTP/1.0\n")).contains("not JSON"));
+    assert!(render(Some("GET / HTTP/1.0\n")).contains("not a report"));
     assert!(render(Some("{\"schema\": \"\\u001b[31m\"}")).contains("not a report"));
     assert!(
         render(Some(&written("top100.txt").replace("\"lines\": 1", "\"lines\": 2")))

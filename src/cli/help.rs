@@ -54,8 +54,8 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("urlsift urls.txt", "report on a list"),
             ("curl -s https://example.org/list.gz | urlsift", "from a pipe, compressed"),
-            ("urlsift -g rfc1738 lists/", "a directory; why RFC 1738 refuses"),
-            ("urlsift --format json -o r.json urls.txt", "for a program"),
+            ("urlsift -g 1738 lists/", "a directory; why RFC 1738 refuses"),
+            ("urlsift --json urls.txt", "for a program"),
             ("urlsift --fail-on 'refused>1%' urls.txt", "exit status 1 if there are more"),
             ("urlsift explain 'http://example.org/?a/b'", "one URL in full"),
         ],

@@ -18,16 +18,18 @@ use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::LazyLock;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::time::Instant;
 
 use crate::grammar::Grammar;
 use crate::grammar::escape::printable;
 use crate::input::Input;
 use crate::input_signs::Signs;
 use crate::progress::Watch;
-use crate::report::LooksLike;
+use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
 use crate::simd::KernelId;
-use clap::builder::{OsStringValueParser, PossibleValuesParser, TypedValueParser};
+use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use args::paths::PathArgs;
@@ -40,7 +42,7 @@ use args::paths::PathArgs;
 /// A command precedes all options; "urlsift COMMAND --help" explains it. To read a file that has the name of a command,
 /// write ./NAME.
 #[derive(Parser)]
-#[command(name = "urlsift", version, long_version = VERSION.as_str(), args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(name = "urlsift", version = VERSION.as_str(), args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct Typed {
     #[command(subcommand)]
     command: Option<Command>,
@@ -119,9 +121,13 @@ struct InputArgs {
 
     /// Show no progress on a terminal
     ///
-    /// Without this option, work of more than a second shows its progress if standard error is a terminal.
+    /// Without this option, work of more than a second shows its progress if standard error is a terminal, and a scan says
+    /// at its end how long it took.
     #[arg(long, hide_short_help = true)]
     no_progress: bool,
+
+    #[command(flatten)]
+    quiet: QuietArgs,
 
     /// How many bytes of a file one work item has; the report does not depend on it
     #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(1..=(1 << 30)))]
@@ -132,18 +138,35 @@ struct InputArgs {
     line_size: Option<u32>,
 }
 
+/// What a command says on standard error beside errors.
+#[derive(Args)]
+struct QuietArgs {
+    /// Print errors only: no warnings, no progress
+    #[arg(short, long, hide_short_help = true)]
+    quiet: bool,
+}
+
 /// The grammar that explains refusals.
 #[derive(Args)]
 struct GrammarArgs {
     /// Grammar whose refusals to explain
     ///
     /// All five grammars judge every line. The chosen grammar's refusals are reported by component and cause. It also
-    /// decides which lines are selected. One of draft1993, rfc1738, rfc1808, rfc2396 and rfc3986; "urlsift grammars"
-    /// describes how they differ.
-    #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986",
-          value_parser = PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>()),
+    /// decides which lines are selected. One of draft1993, rfc1738, rfc1808, rfc2396 and rfc3986, or the digits alone;
+    /// "urlsift grammars" describes how they differ.
+    #[arg(short, long, value_name = "GRAMMAR", default_value = "rfc3986", value_parser = grammar(),
           hide_possible_values = true)]
     grammar: Grammar,
+}
+
+/// Parses the name of a grammar, or the digits in it, such as 3986.
+fn grammar() -> impl TypedValueParser<Value = Grammar> {
+    let digits = |grammar: &Grammar| grammar.name().trim_start_matches(char::is_alphabetic);
+    let value = |grammar: Grammar| PossibleValue::new(grammar.name()).alias(digits(&grammar));
+    PossibleValuesParser::new(Grammar::ALL.map(value)).try_map(move |name| {
+        let known = Grammar::ALL.into_iter().find(|grammar| digits(grammar) == name);
+        known.map_or_else(|| name.parse::<Grammar>(), Ok)
+    })
 }
 
 /// Parses the path of an input.
@@ -203,6 +226,13 @@ impl InputArgs {
         exec
     }
 
+    /// Prints how long a scan took, if standard error is a terminal and progress is wanted.
+    fn tell_speed(&self, start: Instant, report: &Report) {
+        if !self.no_progress && io::stderr().is_terminal() {
+            warn(&progress_bar::speed(start.elapsed(), report.totals.lines, report.totals.bytes));
+        }
+    }
+
     /// Runs work that shows its progress and can be stopped. Shows no progress if `mixed`, which means that output may
     /// appear on the same terminal. The first Ctrl-C or SIGTERM stops the work. Returns that signal too, if one came.
     fn attend<R>(
@@ -215,7 +245,7 @@ impl InputArgs {
         let watch = Watch::default();
         exec.watch = Some(watch.clone());
         let interrupt = interrupt::Interrupt::stops(&watch);
-        let result = if self.no_progress || mixed || !progress_bar::is_wanted(inputs) {
+        let result = if self.no_progress || self.quiet.quiet || mixed || !progress_bar::is_wanted(inputs) {
             work(&exec)
         } else {
             progress_bar::during(&watch, inputs, || work(&exec))
@@ -251,6 +281,42 @@ impl End {
     }
 }
 
+/// Prints a page of help or the version to standard output, and ends the process. Fails if it cannot be written.
+fn show_help(error: &clap::Error) -> ! {
+    let write = || {
+        let mut out = anstream::stdout();
+        write!(out, "{}", error.render().ansi())?;
+        out.flush()
+    };
+    let status = match write() {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            complain(&format!("standard output: {error}"));
+            2
+        }
+        _ => 0,
+    };
+    std::process::exit(status)
+}
+
+/// Whether [`warn`] prints nothing.
+static QUIET: AtomicBool = AtomicBool::new(false);
+
+impl Typed {
+    /// Whether `--quiet` is given.
+    fn is_quiet(&self) -> bool {
+        let args = match &self.command {
+            None => &self.scan.input.quiet,
+            Some(Command::Scan(args)) => &args.input.quiet,
+            Some(Command::Lines(args)) => &args.input.quiet,
+            Some(Command::Split(args)) => &args.input.quiet,
+            Some(Command::Merge(args)) => &args.quiet,
+            Some(Command::Render(args)) => &args.quiet,
+            Some(_) => return false,
+        };
+        args.quiet
+    }
+}
+
 /// Runs the command, and returns its exit status.
 #[must_use]
 pub fn run() -> ExitCode {
@@ -261,8 +327,10 @@ pub fn run() -> ExitCode {
     let words: Vec<_> = env::args_os().collect();
     let typed = parse(&words).unwrap_or_else(|error| {
         let error = suggest::first_of(error, &words, |words| parse(words).err());
-        suggest::with_tip(error, &Typed::command()).exit()
+        let error = suggest::with_tip(error, &Typed::command());
+        if error.use_stderr() { error.exit() } else { show_help(&error) }
     });
+    QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
         None => commands::scan::run(&typed.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),
@@ -304,6 +372,13 @@ fn complain(sentence: &str) {
     let _ = writeln!(io::stderr(), "urlsift: {}", printable(sentence.as_bytes()));
 }
 
+/// Prints a sentence that is not about an error, unless there is `--quiet`.
+fn warn(sentence: &str) {
+    if !QUIET.load(Ordering::Relaxed) {
+        complain(sentence);
+    }
+}
+
 /// Whether no byte of any input could be read. An existing output file is then kept rather than replaced by an empty
 /// result.
 fn is_void(inputs: &[Input], failures: &[Failure], exec: &ExecOptions) -> bool {
@@ -338,10 +413,10 @@ fn warn_of_signs(signs: impl Iterator<Item = (u32, Signs)>, inputs: &[Input]) {
         (!sentences.is_empty()).then(|| format!("{name}: {}", sentences.join("; ")))
     };
     let mut sentences = signs.filter_map(sentence);
-    sentences.by_ref().take(MAX_WARNINGS).for_each(|sentence| complain(&sentence));
+    sentences.by_ref().take(MAX_WARNINGS).for_each(|sentence| warn(&sentence));
     match sentences.count() {
         0 => {}
-        n => complain(&format!("warnings about {n} more inputs are not shown; --format json has all")),
+        n => warn(&format!("warnings about {n} more inputs are not shown; --format json has all")),
     }
 }
 

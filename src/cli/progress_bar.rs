@@ -10,7 +10,7 @@ use std::time::Duration;
 use crate::input::Input;
 use crate::progress::Watch;
 use crate::report::grouped;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
 
 /// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);
@@ -41,6 +41,20 @@ pub(crate) fn during<R>(watch: &Watch, inputs: &[Input], work: impl FnOnce() -> 
         drop(done);
         result
     })
+}
+
+/// A line on how long a scan took.
+pub(crate) fn speed(elapsed: Duration, n_lines: u64, n_bytes: u64) -> String {
+    let seconds = elapsed.as_secs_f64();
+    #[expect(
+        clippy::cast_precision_loss,
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        reason = "rounded to be shown"
+    )]
+    let per_second = DecimalBytes((n_bytes as f64 / seconds.max(1e-9)) as u64);
+    let lines = if n_lines == 1 { "line" } else { "lines" };
+    format!("{} {lines}, {} in {seconds:.2} s ({per_second}/s)", grouped(n_lines), DecimalBytes(n_bytes))
 }
 
 /// Waits for `pause`. Returns whether the work is still running.

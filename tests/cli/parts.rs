@@ -174,7 +174,7 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
         (["head", "other"], "not scanned alike: grammar: \"rfc3986\" and \"rfc1738\""),
         (["head", "empty"], "there is no partial report in it"),
         (["head", "noise"], "its schema is x"),
-        (["head", "r.json"], "not JSON"),
+        (["head", "r.json"], "a finished report"),
         (["head", "missing"], "No such file"),
     ] {
         let output = run(&folder, &["merge", files[0], files[1], "-o", "out"]);

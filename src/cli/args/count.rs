@@ -13,10 +13,11 @@ pub(crate) struct CountArgs {
     #[arg(long, hide_short_help = true)]
     lengths: bool,
 
-    /// List the most frequent names, such as hosts=20
+    /// List the most frequent names: hosts or hosts=50
     ///
-    /// Lists the N most frequent hosts, schemes, ports or tlds (last labels of hosts). Can be given several times.
-    #[arg(long, value_name = "WHAT=N", value_parser = top)]
+    /// Lists the N most frequent hosts, schemes, ports or tlds (last labels of hosts); without a number, 20. Can be given
+    /// several times.
+    #[arg(long, value_name = "WHAT[=N]", value_parser = top)]
     top: Vec<(TopOf, usize)>,
 
     /// Estimate how many distinct hosts or lines there are
@@ -64,9 +65,12 @@ impl CountArgs {
     }
 }
 
-/// Parses a list and its length, such as `hosts=20`.
+/// How many names a list has if no number is given.
+const DEFAULT_TOP: &str = "20";
+
+/// Parses a list and its length, such as `hosts=20`, or `hosts` alone.
 fn top(text: &str) -> Result<(TopOf, usize), String> {
-    let (of, n) = text.split_once('=').ok_or("expected what to list and how many of it, such as hosts=20")?;
+    let (of, n) = text.split_once('=').unwrap_or((text, DEFAULT_TOP));
     let of = TopOf::from_str(of, false)
         .map_err(|_| format!("no list of {of:?}; there are hosts, schemes, ports and tlds"))?;
     let n = n.parse().ok().filter(|n| (1..=MAX_NAMES).contains(n));
@@ -81,9 +85,10 @@ mod tests {
     #[test]
     fn lists() {
         assert!(matches!(top("hosts=20"), Ok((TopOf::Hosts, 20))));
+        assert!(matches!(top("hosts"), Ok((TopOf::Hosts, 20))));
         assert!(matches!(top("tlds=65536"), Ok((TopOf::Tlds, 65_536))));
         for (wrong, why) in [
-            ("hosts", "such as hosts=20"),
+            ("", "no list of"),
             ("host=2", "no list of \"host\""),
             ("hosts=", "a number from 1 to 65,536"),
             ("hosts=0", "a number from 1 to 65,536"),

@@ -7,7 +7,7 @@ use crate::run::{Reading, Records};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
 
-use crate::cli::complain;
+use crate::cli::warn;
 
 #[derive(Args)]
 pub(crate) struct ReadingArgs {
@@ -74,7 +74,7 @@ impl ReadingArgs {
             let counts = &records.counts;
             let has_none = self.field.is_empty() && counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
             let tip = if has_none { "; no URL was found, --field says where there is one" } else { "" };
-            complain(&format!(
+            warn(&format!(
                 "{name}: read as {format}{column}{tip}; --input-format lines takes each line for a URL"
             ));
         }
@@ -86,7 +86,7 @@ pub(crate) fn complain_of_records(found: &[(u32, Records)], inputs: &[Input]) {
     for (input, records) in found {
         let name = inputs.get(*input as usize).map_or("?", Input::name);
         if let Some(causes) = causes(records) {
-            complain(&format!("{name}: {causes}"));
+            warn(&format!("{name}: {causes}"));
         }
     }
 }

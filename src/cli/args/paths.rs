@@ -9,7 +9,7 @@ use clap::Args;
 
 use crate::cli::args::directory;
 use crate::cli::suggest;
-use crate::cli::{complain, input_path};
+use crate::cli::{input_path, warn};
 
 /// The paths of inputs.
 #[derive(Args)]
@@ -110,7 +110,7 @@ fn warn_of_copies(inputs: &[Input]) {
         let others =
             if others.is_empty() { String::new() } else { format!(" (and {} more pairs)", others.len()) };
         let plain = first.with_extension("");
-        complain(&format!("{} and {} are both counted{others}", plain.display(), first.display()));
+        warn(&format!("{} and {} are both counted{others}", plain.display(), first.display()));
     }
 }
 
@@ -130,7 +130,7 @@ fn listed_in(walk: &Walk, path: &Path, separator: Separator, others: &[Input]) -
         io::Error::new(error.kind(), format!("{}: {error}; nothing was read", list.name()))
     })?;
     if inputs.is_empty() {
-        complain(&format!("{}: there is no name in this list", list.name()));
+        warn(&format!("{}: there is no name in this list", list.name()));
     }
     Ok(inputs)
 }

@@ -13,16 +13,20 @@ use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
 
 use crate::cli::output_file::Output;
-use crate::cli::{complain, output_path};
+use crate::cli::{complain, output_path, warn};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
     /// Report format: text, json, html or partial
     ///
-    /// By default, the ending of --output decides; without a known ending, it is text. A partial report is one line of JSON
+    /// By default, the ending of --output decides: .txt, .json, .html or .partial. Without an ending, it is text. A partial report is one line of JSON
     /// for "urlsift merge".
     #[arg(long, value_enum, value_name = "FORMAT", hide_possible_values = true)]
     format: Option<Format>,
+
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 
     /// Write to a file; it appears complete or not at all
     #[arg(short, long, value_name = "FILE", value_parser = output_path())]
@@ -88,8 +92,10 @@ impl ReportArgs {
     /// # Errors
     /// If it cannot be written to. The error names it.
     pub(crate) fn open(&self) -> io::Result<ReportOutput> {
+        let by_ending = || format_of(self.output.as_deref(), &ENDINGS);
+        let chosen = if self.json { Some(Format::Json) } else { self.format };
+        let format = chosen.map_or_else(by_ending, |format| Ok(Some(format)))?.unwrap_or(Format::Text);
         let output = Output::open(self.output.as_deref())?;
-        let format = self.format.or_else(|| format_of(self.output.as_deref()?)).unwrap_or(Format::Text);
         let style = self.style(output.is_standard());
         Ok(ReportOutput { output, format, style })
     }
@@ -188,7 +194,7 @@ impl ReportOutput {
             }
         })?;
         if lacks_json {
-            complain(&format!(
+            warn(&format!(
                 "{name}: does not hold the report as JSON, with which it would have more than {} bytes, so that urlsift render \
                  cannot read it; --format json writes that",
                 grouped(MAX_PAGE as u64)
@@ -203,16 +209,32 @@ fn is_void(report: &Report) -> bool {
     !report.complete && report.inputs.iter().all(|input| input.error.is_some() && input.bytes == 0)
 }
 
-/// The report format of a file name's ending.
-fn format_of(path: &Path) -> Option<Format> {
-    let ending = path.extension()?.to_str()?.to_ascii_lowercase();
-    match &*ending {
-        "json" => Some(Format::Json),
-        "html" | "htm" => Some(Format::Html),
-        "txt" | "text" => Some(Format::Text),
-        "partial" => Some(Format::Partial),
-        _ => None,
-    }
+/// The endings of files, and the formats of reports in them.
+const ENDINGS: [(&str, Format); 6] = [
+    ("txt", Format::Text),
+    ("text", Format::Text),
+    ("json", Format::Json),
+    ("html", Format::Html),
+    ("htm", Format::Html),
+    ("partial", Format::Partial),
+];
+
+/// The format of an output by the ending of its name. `None` if there is no name, or no ending in it.
+///
+/// # Errors
+/// If the ending is not among `endings`. The error lists them.
+pub(crate) fn format_of<F: Copy>(path: Option<&Path>, endings: &[(&str, F)]) -> io::Result<Option<F>> {
+    let Some((path, ending)) = path.and_then(|path| Some((path, path.extension()?))) else { return Ok(None) };
+    let known = endings.iter().find(|(known, _)| ending.eq_ignore_ascii_case(known));
+    known.map(|(_, format)| Some(*format)).ok_or_else(|| {
+        let all: Vec<_> = endings.iter().map(|(ending, _)| format!(".{ending}")).collect();
+        let message = format!(
+            "{}: no format has this ending, only {}; --format chooses one for any name",
+            path.display(),
+            all.join(", ")
+        );
+        io::Error::new(io::ErrorKind::InvalidInput, message)
+    })
 }
 
 /// The characters of the data that a terminal can show.
@@ -240,12 +262,13 @@ mod tests {
 
     #[test]
     fn endings() {
-        let format = |name: &str| format_of(Path::new(name));
+        let format = |name: &str| format_of(Some(Path::new(name)), &ENDINGS).unwrap();
         assert_eq!(format("a/report.json"), Some(Format::Json));
         assert_eq!(format("REPORT.JSON"), Some(Format::Json));
         assert_eq!(format("report.txt"), Some(Format::Text));
         assert_eq!(format("report.html"), Some(Format::Html));
-        assert_eq!((format("json"), format("/dev/stdout"), format("a.b")), (None, None, None));
+        assert_eq!((format("json"), format("/dev/stdout")), (None, None));
+        assert!(format_of(Some(Path::new("a.b")), &ENDINGS).is_err());
     }
 
     #[test]

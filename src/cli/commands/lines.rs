@@ -14,15 +14,15 @@ use clap::{Args, ValueEnum};
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
-use crate::cli::args::report::shown_on_terminal;
+use crate::cli::args::report::{format_of, shown_on_terminal};
 use crate::cli::output_file::Output;
 use crate::cli::suggest::unknown;
-use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn_of_signs};
+use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn, warn_of_signs};
 
 #[derive(Args)]
 pub(crate) struct LinesArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub(crate) input: InputArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -66,8 +66,14 @@ pub(crate) struct LinesArgs {
     filter: FilterArgs,
 
     /// How rows are written
-    #[arg(long, value_enum, default_value_t = Format::Tsv, value_name = "FORMAT")]
-    format: Format,
+    ///
+    /// By default, a FILE.jsonl of --output has JSON, and all else is tsv.
+    #[arg(long, value_enum, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// Short for --format jsonl
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 
     /// Begin with a line that names the columns (tsv)
     ///
@@ -92,7 +98,7 @@ enum Only {
     Refused,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
+#[derive(Clone, Copy, PartialEq, Eq, ValueEnum)]
 enum Format {
     /// Fields separated by tabs
     Tsv,
@@ -116,7 +122,7 @@ fn base() -> impl TypedValueParser<Value = Base> {
 /// Checks that there is a base exactly if the column `resolved` is chosen.
 fn check_base(base: Option<&Base>, columns: &[Column]) -> io::Result<()> {
     if base.is_some_and(Base::had_fragment) {
-        complain(
+        warn(
             "--base: what is behind the \"#\" is left out, since a base has no fragment (RFC 3986, section 5.1)",
         );
     }
@@ -128,16 +134,32 @@ fn check_base(base: Option<&Base>, columns: &[Column]) -> io::Result<()> {
     Err(io::Error::other(message))
 }
 
+impl LinesArgs {
+    /// The chosen format, or that of the output's ending.
+    ///
+    /// # Errors
+    /// If the ending belongs to no format.
+    fn format(&self) -> io::Result<Format> {
+        if self.json {
+            return Ok(Format::Jsonl);
+        }
+        let endings = [("tsv", Format::Tsv), ("txt", Format::Tsv), ("jsonl", Format::Jsonl)];
+        let by_ending = || format_of(self.output.as_deref(), &endings);
+        Ok(self.format.map_or_else(by_ending, |format| Ok(Some(format)))?.unwrap_or(Format::Tsv))
+    }
+}
+
 pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
-    if args.header && matches!(args.format, Format::Jsonl) {
+    let format = args.format()?;
+    if args.header && format == Format::Jsonl {
         return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
     }
     check_base(args.base.as_ref(), &args.columns)?;
     let mut records = Records::default();
     records.base.clone_from(&args.base);
     records.columns.clone_from(&args.columns);
-    records.form = match args.format {
+    records.form = match format {
         Format::Tsv => Form::Tsv,
         Format::Jsonl => Form::Jsonl,
     };

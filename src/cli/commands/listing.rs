@@ -14,6 +14,10 @@ pub(crate) struct ListArgs {
     /// How the list is written
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
+
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -33,7 +37,8 @@ pub(crate) fn write(
     list: &impl Serialize,
     text: impl FnOnce() -> String,
 ) -> io::Result<End> {
-    Output::open(None)?.write(|out| match args.format {
+    let format = if args.json { Format::Json } else { args.format };
+    Output::open(None)?.write(|out| match format {
         Format::Text => out.write_all(text().as_bytes()),
         Format::Json => {
             serde_json::to_writer_pretty(&mut *out, list)?;

@@ -1,15 +1,16 @@
 //! `urlsift merge PARTIAL...`: merges partial reports into one report.
 
-use std::io::{self, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
 use crate::input::{Separator, Walk};
 use crate::partial_report::Partial;
 use clap::Args;
+use memchr::memmem;
 
 use crate::cli::args::paths::inputs;
 use crate::cli::args::report::ReportArgs;
-use crate::cli::{End, complain, input_path};
+use crate::cli::{End, QuietArgs, complain, input_path};
 
 #[derive(Args)]
 pub(crate) struct MergeArgs {
@@ -26,6 +27,9 @@ pub(crate) struct MergeArgs {
 
     #[command(flatten)]
     report: ReportArgs,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgs,
 }
 
 pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
@@ -41,7 +45,11 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
         let named = |error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}; nothing was written", input.name()))
         };
-        let lines = BufReader::new(input.reader().map_err(named)?.0);
+        let mut lines = BufReader::new(input.reader().map_err(named)?.0);
+        if let Some(what) = not_partial(lines.fill_buf().map_err(named)?) {
+            let message = format!("{what}; urlsift merge reads what --format partial writes");
+            return Err(named(io::Error::new(io::ErrorKind::InvalidData, message)));
+        }
         let mut is_empty = true;
         for partial in Partial::read_lines(lines) {
             is_empty = false;
@@ -74,4 +82,15 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
     let report = partial.report();
     output.write(&report)?;
     Ok(if report.complete { End::Done } else { End::Incomplete })
+}
+
+/// What a file is that begins with `bytes`, if it is no partial report.
+fn not_partial(bytes: &[u8]) -> Option<&'static str> {
+    if memmem::find(bytes, br#""schema": "urlsift.report/"#).is_some() {
+        Some("a finished report, which cannot be merged any more")
+    } else if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
+        Some("not a partial report")
+    } else {
+        None
+    }
 }

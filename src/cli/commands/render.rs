@@ -6,9 +6,10 @@ use std::path::{Path, PathBuf};
 
 use crate::report::{Report, json_in_page};
 use clap::Args;
+use memchr::memmem;
 
 use crate::cli::args::report::ReportArgs;
-use crate::cli::{End, input_path};
+use crate::cli::{End, QuietArgs, input_path};
 
 #[derive(Args)]
 pub(crate) struct RenderArgs {
@@ -18,6 +19,9 @@ pub(crate) struct RenderArgs {
 
     #[command(flatten)]
     report: ReportArgs,
+
+    #[command(flatten)]
+    pub(crate) quiet: QuietArgs,
 }
 
 pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
@@ -37,6 +41,16 @@ pub(crate) fn run(args: &RenderArgs) -> io::Result<End> {
     // Some editors and shells write a byte order mark first.
     let text = bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(&bytes);
     let json = json_in_page(text).unwrap_or(text);
+    if memmem::find(json, br#""schema":"urlsift.partial/"#).is_some() {
+        let error = io::Error::other("a partial report; urlsift merge makes a report of it");
+        return Err(named(io::ErrorKind::InvalidData, &error));
+    }
+    if !matches!(json.trim_ascii_start().first(), Some(b'{' | b'<')) {
+        let error = io::Error::other(
+            "not a report; urlsift render reads what --format json or html writes, and \"urlsift FILE\" reports on a list",
+        );
+        return Err(named(io::ErrorKind::InvalidData, &error));
+    }
     if json.starts_with(b"<") {
         let error = io::Error::other(
             "a page that does not hold its report, because that is too long or the page was cut; render the report that --format \

@@ -16,12 +16,12 @@ use crate::cli::args::format::ReadingArgs;
 use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::Gate;
-use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, warn_of_signs};
+use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, warn, warn_of_signs};
 
 #[derive(Args)]
 pub(crate) struct ScanArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub(crate) input: InputArgs,
 
     #[command(flatten)]
     parts: PartArgs,
@@ -130,6 +130,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         return Ok(End::stopped(signal, &sentence));
     }
     output.write(&report)?;
+    args.input.tell_speed(start, &report);
     Ok(judged(&report, report.complete, &args.fail_on, args.allow_empty))
 }
 
@@ -149,6 +150,7 @@ fn run_parts(
         ));
     }
     let settings = Settings::new(options, reading, args.input.paths.codec(), args.show_secrets);
+    let start = Instant::now();
     let scan = |exec: &ExecOptions| asked.scan(&settings, reading, options, exec);
     let (found, signal) = args.input.attend(exec, &asked.inputs, false, scan);
     let PartsFound { partial, failures, records, signs } = found?;
@@ -168,6 +170,7 @@ fn run_parts(
         warn_of_refusals(&report);
     }
     output.write(&report)?;
+    args.input.tell_speed(start, &report);
     Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
 }
 
@@ -184,7 +187,7 @@ fn warn_of_refusals(report: &Report) {
             0 => String::new(),
             n => format!(" (and in {n} more inputs)"),
         };
-        complain(&format!("{}: hardly any line is accepted{others}: is it a list of URLs?", first.name));
+        warn(&format!("{}: hardly any line is accepted{others}: is it a list of URLs?", first.name));
     }
 }
 

@@ -10,14 +10,15 @@ use crate::report::grouped;
 use crate::run::{ExecOptions, Failure};
 use crate::simd::KernelId;
 use crate::split::{Blank, Form, Options, Split, split_inputs};
-use clap::builder::{PossibleValuesParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::compress::{Packer, codec_of};
 use crate::cli::output_file::{Output, finish_all};
-use crate::cli::{End, InputArgs, complain, complain_of, is_void, kernel, output_path, warn_of_signs};
+use crate::cli::{
+    End, InputArgs, complain, complain_of, grammar, is_void, kernel, output_path, warn, warn_of_signs,
+};
 
 const FORMS: &str = "\
 Accepted lines are written as they are, with their own line ends, in the order
@@ -55,7 +56,7 @@ const TEXTS: [&str; 6] = ["txt", "log", "csv", "cdx", "cdxj", "jsonl"];
 #[group(id = "outputs", required = true, multiple = true, args = ["accepted", "refused", "matching"])]
 pub(crate) struct SplitArgs {
     #[command(flatten)]
-    input: InputArgs,
+    pub(crate) input: InputArgs,
 
     #[command(flatten)]
     reading: ReadingArgs,
@@ -103,10 +104,6 @@ pub(crate) struct SplitArgs {
     #[arg(long)]
     header: bool,
 
-    /// Do not print how many lines went to which output
-    #[arg(short, long)]
-    quiet: bool,
-
     /// Which kernel judges lines: portable, avx2, avx2-gfni or avx512 [default: the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel)]
     kernel: Option<KernelId>,
@@ -128,10 +125,6 @@ enum RefusedAs {
     Tsv,
     /// The unchanged lines
     Lines,
-}
-
-fn grammar() -> impl TypedValueParser<Value = Grammar> {
-    PossibleValuesParser::new(Grammar::ALL.map(Grammar::name)).try_map(|name| name.parse::<Grammar>())
 }
 
 impl SplitArgs {
@@ -253,9 +246,7 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
     }
     finish_all(ended.into_iter())?;
     complain_of(&split.failures, &inputs);
-    if !args.quiet {
-        complain(&summary(&split, &options));
-    }
+    warn(&summary(&split, &options));
     Ok(if split.failures.is_empty() { End::Done } else { End::Incomplete })
 }
 

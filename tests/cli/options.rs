@@ -1,0 +1,144 @@
+//! Short forms of options, quiet runs, endings of outputs, and help that cannot be written.
+
+use std::fs::{self, File};
+use std::process::Stdio;
+
+use super::{LIST, feed, json, lasting, text, urlsift};
+
+const SAMPLE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples/mosaic_1990s.txt");
+
+#[test]
+fn json_is_short_for_the_format() {
+    assert_eq!(lasting(&feed(&["--json"], LIST).stdout), lasting(&feed(&["--format", "json"], LIST).stdout));
+    let rows = feed(&["lines", "--json"], LIST).stdout;
+    assert_eq!(text(&rows), text(&feed(&["lines", "--format", "jsonl"], LIST).stdout));
+    assert_eq!(json(&feed(&["causes", "--json"], b""))["schema"], "urlsift.causes/1");
+    let output = feed(&["--json", "--format", "text"], LIST);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("cannot be used with"));
+}
+
+#[test]
+fn digits_name_a_grammar() {
+    for (digits, name) in [
+        ("1993", "draft1993"),
+        ("1738", "rfc1738"),
+        ("1808", "rfc1808"),
+        ("2396", "rfc2396"),
+        ("3986", "rfc3986"),
+    ] {
+        let report = json(&feed(&["--json", "-g", digits], LIST));
+        assert_eq!(report["grammar"], name);
+        let rows = |grammar| feed(&["split", "-q", "-r", "-", "-g", grammar], LIST).stdout;
+        assert_eq!(rows(digits), rows(name));
+    }
+    let output = feed(&["-g", "398"], LIST);
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).contains("rfc3986"), "{}", text(&output.stderr));
+}
+
+#[test]
+fn quiet_leaves_errors_and_no_warnings() {
+    let table = b"id,url\n1,http://a/\n2\n";
+    assert!(text(&feed(&[], table).stderr).contains("read as csv"));
+    for args in [&["-q"][..], &["lines", "-q"], &["split", "-q", "-a", "-"]] {
+        assert_eq!(text(&feed(args, table).stderr), "", "{args:?}");
+        let output = urlsift().args(args).arg("no/such/file").output().unwrap();
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with("urlsift: no/such/file: "), "{args:?}");
+    }
+}
+
+#[test]
+fn top_lists_have_20_names_by_default() {
+    let hosts = (0..30).map(|n| format!("http://h{n}/")).collect::<Vec<_>>().join("\n");
+    let report = json(&feed(&["--json", "--top", "hosts"], hosts.as_bytes()));
+    let same = json(&feed(&["--json", "--top", "hosts=20"], hosts.as_bytes()));
+    assert_eq!((&report["top"], &report["digest"]), (&same["top"], &same["digest"]));
+    assert_eq!(report["top"].to_string().matches("\"lines\":1,").count(), 20);
+}
+
+#[test]
+fn an_output_with_an_unknown_ending_is_refused() {
+    let folder = tempfile::tempdir().unwrap();
+    let run =
+        |args: &[&str]| urlsift().args(args).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+    let report = folder.path().join("r.json");
+    assert!(run(&[SAMPLE, "-o", "r.json"]).status.success());
+    for args in
+        [&["-o", "x.csv", SAMPLE][..], &["render", "r.json", "-o", "x.csv"], &["-o", "x.json.gz", SAMPLE]]
+    {
+        let output = run(args);
+        assert_eq!(output.status.code(), Some(2));
+        let why =
+            "no format has this ending, only .txt, .text, .json, .html, .htm, .partial; --format chooses one";
+        assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));
+    }
+    let output = run(&["lines", SAMPLE, "-o", "x.csv"]);
+    assert!(text(&output.stderr).contains("only .tsv, .txt, .jsonl; --format"), "{}", text(&output.stderr));
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "nothing was written");
+    assert!(run(&[SAMPLE, "-o", "x.csv", "--json"]).status.success());
+    assert_eq!(lasting(&fs::read(folder.path().join("x.csv")).unwrap()), lasting(&fs::read(report).unwrap()));
+    assert!(run(&["lines", SAMPLE, "-o", "x.jsonl"]).status.success());
+    assert!(fs::read(folder.path().join("x.jsonl")).unwrap().starts_with(b"{\"line\":1,"));
+}
+
+#[test]
+fn both_versions_list_the_kernels() {
+    let version = |flag: &str| text(&urlsift().arg(flag).output().unwrap().stdout).to_owned();
+    assert_eq!(version("-V"), version("--version"));
+    assert!(version("-V").contains("\nkernel: ") && version("-V").contains("portable"));
+}
+
+#[test]
+fn merge_and_render_say_what_a_file_is_that_they_do_not_read() {
+    let folder = tempfile::tempdir().unwrap();
+    let run = |args: &[&str]| urlsift().args(args).current_dir(&folder).output().unwrap();
+    assert!(run(&[SAMPLE, "-o", "r.json"]).status.success());
+    assert!(run(&[SAMPLE, "-o", "r.partial"]).status.success());
+    for (args, why) in [
+        (
+            ["merge", SAMPLE],
+            ": not a partial report; urlsift merge reads what --format partial writes; nothing was",
+        ),
+        (
+            ["merge", "r.json"],
+            "r.json: a finished report, which cannot be merged any more; urlsift merge reads what",
+        ),
+        (["render", SAMPLE], ": not a report; urlsift render reads what --format json or html writes"),
+        (["render", "r.partial"], "r.partial: a partial report; urlsift merge makes a report of it"),
+        (["render", "/dev/null"], "/dev/null: not a report; "),
+    ] {
+        let output = run(&args);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn help_that_cannot_be_written_is_an_error() {
+    for args in [&["--help"][..], &["-h"], &["lines", "--help"], &["-V"]] {
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let output = urlsift().args(args).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
+        let output = output.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).starts_with("urlsift: standard output: No space left"), "{args:?}");
+    }
+}
+
+#[test]
+#[cfg(unix)]
+fn a_terminal_shows_how_long_a_scan_took() {
+    let shown = |args: &[&str]| {
+        let mut command = urlsift();
+        command.arg(SAMPLE).args(args);
+        let (status, shown) = super::terminal::Terminal::start(command, None, Some(Stdio::null())).end();
+        assert_eq!(status, Some(0));
+        shown
+    };
+    let line = shown(&["--json"]);
+    assert!(line.starts_with("urlsift: 68 lines, 2.72 kB in 0.") && line.ends_with("B/s)\r\n"), "{line}");
+    assert_eq!((shown(&["-q"]), shown(&["--no-progress"])), (String::new(), String::new()));
+    assert_eq!(text(&urlsift().arg(SAMPLE).output().unwrap().stderr), "", "not in scripts");
+}
