@@ -104,3 +104,33 @@ fn the_rest_of_a_record_that_is_too_long_is_masked() {
         assert!(output.stdout.ends_with(b"***\n") && !text(&output.stdout).contains("hunter2"));
     }
 }
+
+#[test]
+fn explain_shows_what_was_typed_names_the_byte_and_aligns_the_mark() {
+    let explain =
+        |args: &[&str]| text(&urlsift().arg("explain").args(args).output().unwrap().stdout).to_owned();
+    let shown = explain(&["http://u:hunter2@h/", "-g", "1738"]);
+    assert!(shown.starts_with("http://u:hunter2@h/\n") && shown.contains("u:hunter2\n"), "{shown}");
+    assert!(shown.contains("  rfc1738 ") && !shown.contains("rfc3986"), "only one grammar: {shown}");
+    let shown = explain(&["-g", "3986", "/\u{65e5}\u{672c}e\u{301} x\u{e9}"]);
+    assert!(
+        shown.contains("refuses: the byte E6 of \"\u{65e5}\", above 7F, in the path (path:non-ascii@1)"),
+        "{shown}"
+    );
+    // The mark is as wide as the character.
+    assert!(
+        shown.contains("\n             /\u{65e5}\u{672c}e\u{301} x\u{e9}\n              ^^\n"),
+        "{shown}"
+    );
+    let shown = explain(&["-g", "3986", "http://a/\u{1b}"]);
+    assert!(shown.contains("refuses: the control byte 1B in the path"), "{shown}");
+    assert!(shown.contains("\n             http://a/\\x1b\n                      ^^^^\n"), "{shown}");
+    // The window of a long line has the mark in it.
+    let shown = explain(&["-g", "2396", &format!("/{} b", "a".repeat(200))]);
+    let lines: Vec<_> = shown.lines().skip_while(|line| !line.contains("refuses")).skip(1).take(2).collect();
+    assert_eq!(
+        lines[0].trim_start().chars().position(|c| c == ' ').unwrap() + 13,
+        lines[1].len() - 1,
+        "{shown}"
+    );
+}

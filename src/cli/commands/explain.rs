@@ -2,21 +2,23 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io;
+use std::io::{self, IsTerminal};
 use std::ops::Range;
 
 use crate::grammar::Grammar;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::grammar::defect::Defect;
-use crate::grammar::escape::{marked, masked, window};
+use crate::grammar::escape::{Keep, push_text};
 use crate::grammar::judge::Judgement;
 use crate::grammar::judge::judge;
-use crate::grammar::{password, uri_parts};
+use crate::grammar::uri_parts;
 use clap::Args;
+use unicode_width::UnicodeWidthStr;
 
-use crate::cli::End;
+use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
+use crate::cli::{End, grammar};
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
@@ -24,36 +26,37 @@ pub(crate) struct ExplainArgs {
     #[arg(value_name = "TEXT", required = true)]
     texts: Vec<OsString>,
 
-    /// Show passwords instead of ***
-    #[arg(long)]
-    show_secrets: bool,
+    /// Only this grammar: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986 [default: all]
+    #[arg(short, long, value_name = "GRAMMAR", value_parser = grammar(), hide_possible_values = true)]
+    grammar: Option<Grammar>,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
+    let grammars = args.grammar.map_or(Grammar::ALL.to_vec(), |grammar| vec![grammar]);
+    let keep = if io::stdout().is_terminal() { shown_on_terminal() } else { Keep::Visible };
     Output::open(None)?.write(|out| {
         for (n, text) in args.texts.iter().enumerate() {
             if n > 0 {
                 writeln!(out)?;
             }
-            out.write_all(explain(text.as_encoded_bytes(), args.show_secrets).as_bytes())?;
+            out.write_all(explain(text.as_encoded_bytes(), &grammars, keep).as_bytes())?;
         }
         Ok(())
     })?;
     Ok(End::Done)
 }
 
-fn explain(line: &[u8], show_secrets: bool) -> String {
-    let secrets = if show_secrets { Vec::new() } else { password::secrets(line, false) };
+/// Nothing is masked, because the user typed the line.
+fn explain(line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
     let judgement = judge(line);
-    let mut out =
-        if line.is_empty() { "(the empty text)\n".to_owned() } else { masked(line, &secrets) + "\n" };
+    let mut out = if line.is_empty() { "(the empty text)".to_owned() } else { shown(line, keep) };
+    out.push_str("\n\n");
+    components(&mut out, line, keep);
     out.push('\n');
-    components(&mut out, line, &secrets);
-    out.push('\n');
-    for grammar in Grammar::ALL {
+    for &grammar in grammars {
         match judgement.defect(grammar) {
             None => drop(writeln!(out, "  {:<11}accepts", grammar.name())),
-            Some(defect) => refusal(&mut out, line, &judgement, &defect, &secrets),
+            Some(defect) => refusal(&mut out, line, &judgement, &defect, keep),
         }
     }
     let advisories = judgement.advisories();
@@ -66,7 +69,13 @@ fn explain(line: &[u8], show_secrets: bool) -> String {
     out
 }
 
-fn components(out: &mut String, line: &[u8], secrets: &[Range<usize>]) {
+fn shown(bytes: &[u8], keep: Keep) -> String {
+    let mut text = String::new();
+    push_text(&mut text, bytes, keep);
+    text
+}
+
+fn components(out: &mut String, line: &[u8], keep: Keep) {
     let found = uri_parts::split(line);
     let rows = [
         ("scheme", found.scheme),
@@ -79,40 +88,26 @@ fn components(out: &mut String, line: &[u8], secrets: &[Range<usize>]) {
     ];
     for (name, range) in rows {
         let Some(range) = range else { continue };
-        let touching = secrets.iter().filter(|secret| range.start < secret.end && secret.start < range.end);
-        let inside = |at: usize| at.clamp(range.start, range.end) - range.start;
-        let inside: Vec<_> = touching.map(|secret| inside(secret.start)..inside(secret.end)).collect();
-        let text = masked(&line[range.clone()], &inside);
+        let text = shown(&line[range], keep);
         let _ = writeln!(out, "  {name:<11}{}", if text.is_empty() { "(empty)" } else { &text });
     }
 }
 
-/// How many characters of the text are shown. With the indent, they fill a terminal of 80 columns.
+/// How many columns of the text are shown. With the indent, they fill a terminal of 80 columns.
 const WIDTH: usize = 64;
 
-fn refusal(
-    out: &mut String,
-    line: &[u8],
-    judgement: &Judgement<'_>,
-    defect: &Defect,
-    secrets: &[Range<usize>],
-) {
+fn refusal(out: &mut String, line: &[u8], judgement: &Judgement<'_>, defect: &Defect, keep: Keep) {
     let at = usize::try_from(defect.offset).unwrap_or(usize::MAX);
     let _ = writeln!(
         out,
         "  {:<11}refuses: {} ({defect})",
         defect.grammar.name(),
-        sentence(line, at, defect, secrets)
+        sentence(line, at, defect, keep)
     );
-    let (text, mark) = marked(line, at, secrets);
     if !line.is_empty() {
-        let shown = window(&text, mark, WIDTH);
-        let before = if shown.start > 0 { "\u{2026}" } else { "" };
-        let after = if shown.end < text.len() { "\u{2026}" } else { "" };
-        let _ = writeln!(out, "             {before}{}{after}", &text[shown.clone()]);
-        let indent = mark[0] - shown.start + before.chars().count();
-        let _ =
-            writeln!(out, "             {}{}", " ".repeat(indent), "^".repeat((mark[1] - mark[0]).max(1)));
+        let (text, indent, n_marked) = window(line, at, keep);
+        let _ = writeln!(out, "             {text}");
+        let _ = writeln!(out, "             {}{}", " ".repeat(indent), "^".repeat(n_marked));
     }
     let mut lines = defect.rule.lines();
     let _ = writeln!(out, "             {}", lines.next().unwrap_or_default());
@@ -123,21 +118,70 @@ fn refusal(
     let _ = writeln!(out, "             could go on with: {}", set(judgement.could_follow(defect.grammar)));
 }
 
-/// Describes the defect in words.
-fn sentence(line: &[u8], at: usize, defect: &Defect, secrets: &[Range<usize>]) -> String {
+/// The range of the character that contains the byte at `at`, or of that byte if it is in no UTF-8 character.
+fn character(line: &[u8], at: usize) -> Range<usize> {
+    let mut start = 0;
+    for chunk in line.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let end = start + c.len_utf8();
+            if at < end {
+                return start..end;
+            }
+            start = end;
+        }
+        if at < start + chunk.invalid().len() {
+            return at..at + 1;
+        }
+        start += chunk.invalid().len();
+    }
+    line.len()..line.len()
+}
+
+/// The part of the line around the byte at `at` that fits into [`WIDTH`] columns, how many columns precede the mark below
+/// it, and how many the mark has.
+fn window(line: &[u8], at: usize, keep: Keep) -> (String, usize, usize) {
+    let marked = character(line, at);
+    let width = |range: Range<usize>| shown(&line[range], keep).width();
+    // Half of the columns are for what precedes the mark, and more if little follows it.
+    let (mut start, mut end) = (marked.start, marked.end);
+    let mut n_columns = width(marked.clone());
+    let mut extend = |limit: usize, forwards: bool| {
+        while if forwards { end < line.len() } else { start > 0 } {
+            let next = character(line, if forwards { end } else { start - 1 });
+            let n_more = width(next.clone());
+            if n_columns + n_more > limit {
+                break;
+            }
+            n_columns += n_more;
+            if forwards { end = next.end } else { start = next.start }
+        }
+    };
+    extend(WIDTH / 2, false);
+    extend(WIDTH, true);
+    extend(WIDTH, false);
+    let [before, after] = [start > 0, end < line.len()].map(|is_cut| if is_cut { "\u{2026}" } else { "" });
+    let text = format!("{before}{}{after}", shown(&line[start..end], keep));
+    let indent = before.width() + width(start..marked.start);
+    (text, indent, width(marked).max(1))
+}
+
+/// Describes the defect in words. Names the byte, and the character that it is part of.
+fn sentence(line: &[u8], at: usize, defect: &Defect, keep: Keep) -> String {
     let component = defect.component;
     let part = match component {
         Component::Scheme => "the scheme".to_owned(),
         _ => format!("the {component}"),
     };
-    let hidden = secrets.iter().any(|secret| secret.contains(&at));
-    let byte =
-        line.get(at).map_or_else(String::new, |byte| masked(&[*byte], if hidden { &[0..1] } else { &[] }));
-    let byte = if byte == "\"" { "a double quote".to_owned() } else { format!("\"{byte}\"") };
+    let code = line.get(at).map_or_else(String::new, |byte| format!("{byte:02X}"));
+    let text = shown(&line[character(line, at)], keep);
+    let byte = if text == "\"" { "a double quote".to_owned() } else { format!("\"{text}\"") };
     match defect.cause {
         Cause::Space => format!("a space in {part}"),
-        Cause::ControlByte => format!("the control byte {byte} in {part}"),
-        Cause::NonAscii => format!("the byte {byte} above 7F in {part}"),
+        Cause::ControlByte => format!("the control byte {code} in {part}"),
+        Cause::NonAscii if std::str::from_utf8(&line[character(line, at)]).is_ok() => {
+            format!("the byte {code} of {byte}, above 7F, in {part}")
+        }
+        Cause::NonAscii => format!("the byte {code}, above 7F, in {part}"),
         Cause::IllegalCharacter => format!("{byte} is in no rule of this grammar"),
         Cause::BadEscape => format!("\"%\" without two hexadecimal digits behind it in {part}"),
         Cause::MissingComponent if component == Component::Scheme => "there is no scheme".to_owned(),
