@@ -7,7 +7,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memrchr, memrchr_iter};
+use memchr::{memchr, memchr2, memrchr2_iter};
 
 use crate::grammar::scheme::find_known;
 
@@ -17,11 +17,11 @@ use crate::grammar::scheme::find_known;
 /// even if none of its bytes are in `line`; its range is empty then.
 ///
 /// - Two slashes, or a ":" and one slash, begin an authority anywhere in the line. It ends before the next "/". A password lies
-///   between its first ":" and its last "@".
-/// - If an authority has no ":" before its last "@", a later ":" begins a password, unless a port follows. It ends at the last "@"
-///   of the line.
+///   between its first ":" and its last "@". If nothing is between them, it ends at the last "@" of the line.
+/// - If an authority has no ":" before its last "@", a later ":" begins a password, unless a usual port follows. It ends at the
+///   last "@" of the line.
 /// - At the beginning of the line, a password lies between the first ":" and the last "@". A ":" after a known scheme does not
-///   count. If a port follows the ":", there is no password.
+///   count, nor does one before "//". If a usual port follows the ":", there is no password.
 ///
 /// The cost is linear in the length.
 ///
@@ -35,9 +35,11 @@ pub(crate) fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
     secrets
 }
 
-/// Returns the ranges of `text` that may be passwords, where `text` is from the middle of a line.
+/// Returns the ranges of `text` that may be passwords, where `text` is from the middle of a line. It can begin inside a password,
+/// so everything before an "@" before the first "/" may be one.
 pub(crate) fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
-    let mut secrets = Vec::new();
+    let slash = memchr(b'/', text).unwrap_or(text.len());
+    let mut secrets: Vec<_> = last_at(text, 0..slash).map(|at| 0..at.start).into_iter().collect();
     if let Some(text) = SearchText::new(text, cut) {
         text.behind_slashes(&mut secrets);
     }
@@ -93,6 +95,12 @@ impl Mark {
     fn is_encoded(&self) -> bool {
         self.end > self.start + 1
     }
+
+    /// Returns whether another slash follows, and both or neither are encoded.
+    fn is_doubled(&self, text: &[u8]) -> bool {
+        let next = Self::at(text, self.end);
+        next.is_some_and(|next| next.is_slash() && next.is_encoded() == self.is_encoded())
+    }
 }
 
 /// The delimiters in the range `part` of `text`, in order.
@@ -113,18 +121,38 @@ fn marks(text: &[u8], part: Range<usize>) -> impl Iterator<Item = Mark> {
     })
 }
 
-/// Returns the last "@" in the range `part` of `text`. An encoded one counts only if there is no literal one.
+/// Returns the last "@" in the range `part` of `text`.
 fn last_at(text: &[u8], part: Range<usize>) -> Option<Mark> {
     let at = |n: usize| Mark::at(text, part.start + n).filter(|mark| mark.kind == Delimiter::At);
-    let bytes = &text[part.clone()];
-    memrchr(b'@', bytes).and_then(at).or_else(|| memrchr_iter(b'%', bytes).find_map(at))
+    memrchr2_iter(b'@', b'%', &text[part.clone()]).find_map(at).filter(|mark| mark.end <= part.end)
 }
 
-/// Returns whether the text after a ":" begins with a port: at most five digits, perhaps none, and then a delimiter or the end.
-fn is_port(behind: &[u8]) -> bool {
-    let digits = behind.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let ends = behind.get(digits).is_none_or(|byte| b"/?#%&<>\"' ".contains(byte));
-    digits <= 5 && ends
+/// Ports that are common in lists. Other numbers can be the beginning of a password, as in `http://u:12/34@h`.
+const USUAL_PORTS: [&[u8]; 6] = [b"21", b"80", b"443", b"8000", b"8080", b"8443"];
+
+/// What the text after a ":" begins with.
+#[derive(PartialEq)]
+enum Begins {
+    /// One of [`USUAL_PORTS`], and then "/", "?", "#" or the end.
+    UsualPort,
+    /// Another number of at most five digits, and then the same. It is a password if an "@" follows.
+    Number,
+    /// Something else, which is no port.
+    Text,
+}
+
+/// Returns what the text after `colon` begins with. An encoded slash ends a port only after an encoded ":".
+fn begins(text: &[u8], colon: &Mark) -> Begins {
+    let behind = &text[colon.end..];
+    let (digits, rest) = behind.split_at(behind.iter().take_while(|byte| byte.is_ascii_digit()).count());
+    let is_encoded_slash =
+        || colon.is_encoded() && Mark::at(rest, 0).is_some_and(|mark| mark.kind == Delimiter::Slash);
+    let ends = rest.first().is_none_or(|byte| b"/?#".contains(byte)) || is_encoded_slash();
+    match digits.len() {
+        1..=5 if ends && USUAL_PORTS.contains(&digits) => Begins::UsualPort,
+        1..=5 if ends => Begins::Number,
+        _ => Begins::Text,
+    }
 }
 
 /// The text to search.
@@ -132,43 +160,50 @@ struct SearchText<'a> {
     bytes: &'a [u8],
     /// Whether the line continues after `bytes`.
     cut: bool,
-    /// The offset of the last "@"; the length of `bytes` if the line continues.
-    last_at: usize,
+    /// The offset of the last "@".
+    last_at: Option<usize>,
 }
 
 impl<'a> SearchText<'a> {
     /// Returns `None` if no part of `bytes` can be a password.
     fn new(bytes: &'a [u8], cut: bool) -> Option<Self> {
-        // An encoded "@" counts only after the last literal one.
-        let raw = memrchr(b'@', bytes);
-        let behind = raw.map_or(0, |at| at + 1);
-        let last = last_at(bytes, behind..bytes.len()).map(|mark| mark.start).or(raw);
-        let last_at = if cut { Some(bytes.len()) } else { last };
-        last_at.map(|last_at| Self { bytes, cut, last_at })
+        let last = last_at(bytes, 0..bytes.len()).map(|mark| mark.start);
+        (cut || last.is_some()).then_some(Self { bytes, cut, last_at: last })
     }
 
-    /// Returns the password that begins at `start`, if its end is unclear: it extends to the last "@" of the text.
-    fn to_the_last_at(&self, start: usize) -> Option<Range<usize>> {
-        (start < self.last_at).then_some(start..self.last_at)
+    /// Returns the password that begins after `colon`, if its end is unclear: it extends to the last "@" of the line. If the
+    /// line continues, that is the end of the text. But a number with no "@" after it is a port.
+    fn to_the_last_at(&self, colon: &Mark) -> Option<Range<usize>> {
+        let end = match begins(self.bytes, colon) {
+            Begins::UsualPort => None,
+            Begins::Text if self.cut => Some(self.bytes.len()),
+            Begins::Number | Begins::Text => self.last_at,
+        };
+        end.filter(|&end| colon.end < end).map(|end| colon.end..end)
     }
 
     /// Returns the possible password at the beginning of a line, as in `fred:secret@example.org`.
     fn at_the_beginning(&self) -> Option<Range<usize>> {
         let text = self.bytes;
-        // A slash directly after a ":" begins an authority.
-        let mut behind_colon = None;
-        let authority = marks(text, 0..text.len()).find(|mark| {
-            let found = mark.is_slash() && behind_colon == Some(mark.start);
-            behind_colon = (mark.kind == Delimiter::Colon).then_some(mark.end);
-            found
+        let mut start = text.iter().take_while(|byte| b" \t<\"'(".contains(byte)).count();
+        // Two slashes directly after a ":" begin an authority, and one slash does after a known scheme.
+        let (mut name, mut behind_colon) = (start, None);
+        let authority = marks(text, start..text.len()).find(|mark| {
+            let is_authority = behind_colon.is_some_and(|(is_known, end)| {
+                mark.is_slash() && mark.start == end && (is_known || mark.is_doubled(text))
+            });
+            behind_colon = (mark.kind == Delimiter::Colon).then(|| {
+                (find_known(&text[std::mem::replace(&mut name, mark.end)..mark.start]).is_some(), mark.end)
+            });
+            is_authority
         });
         let end = authority.as_ref().map_or(text.len(), |slash| slash.start);
-        let mut start = text.iter().take_while(|byte| b" \t<\"'(".contains(byte)).count();
         loop {
             let colon = marks(text, start..end).find(|mark| mark.kind == Delimiter::Colon)?;
             let name = &text[start..colon.start];
+            let begins = begins(text, &colon);
             if memchr2(b'/', b'?', name).or_else(|| memchr(b'#', name)).is_some()
-                || is_port(&text[colon.end..])
+                || begins == Begins::UsualPort
             {
                 return None;
             }
@@ -178,11 +213,14 @@ impl<'a> SearchText<'a> {
             {
                 continue;
             }
-            if self.cut && authority.is_none() {
-                return self.to_the_last_at(start);
+            if self.cut && authority.is_none() && begins == Begins::Text {
+                return self.to_the_last_at(&colon);
             }
             let slash = memchr(b'/', &text[start..end]).map_or(end, |n| start + n);
-            let at = last_at(text, start..slash).or_else(|| last_at(text, start..end))?;
+            let at = last_at(text, start..slash).filter(|at| at.start > start);
+            // A later ":" can be the one before the password.
+            let is_last = |at: &Mark| !marks(text, at.end..end).any(|mark| mark.kind == Delimiter::Colon);
+            let at = at.filter(is_last).or_else(|| last_at(text, start..end))?;
             return (start < at.start).then_some(start..at.start);
         }
     }
@@ -195,8 +233,7 @@ impl<'a> SearchText<'a> {
         while let Some(mark) = marks(self.bytes, start..self.bytes.len()).next() {
             start = mark.end;
             let begins = mark.is_slash() && delimited == Some((mark.start, mark.is_encoded()));
-            let goes_on = || Mark::at(self.bytes, start).is_some_and(|next| next.is_slash());
-            if begins && !goes_on() {
+            if begins && !mark.is_doubled(self.bytes) {
                 let (secret, end) = self.in_authority(&mark);
                 secrets.extend(secret);
                 (start, delimited) = (end, None);
@@ -214,22 +251,28 @@ impl<'a> SearchText<'a> {
         let ends = |mark: &Mark| mark.kind == Delimiter::Slash && (slash.is_encoded() || !mark.is_encoded());
         let ending = marks(text, start..text.len()).find(ends);
         let end = ending.as_ref().map_or(text.len(), |mark| mark.start);
-        let colon =
-            |from| marks(text, from..end).find(|mark| mark.kind == Delimiter::Colon).map(|mark| mark.end);
+        let colon = |from| marks(text, from..end).find(|mark| mark.kind == Delimiter::Colon);
+        let behind = colon(start).map(|colon| colon.end);
         if self.cut && ending.is_none() {
-            return (Some(colon(start).unwrap_or(end)..end), end);
+            return (Some(behind.unwrap_or(end)..end), end);
         }
         let at = last_at(text, start..end);
         let userinfo = at.as_ref().map_or(start, |at| at.start);
-        let secret = match colon(start) {
-            Some(colon) if colon <= userinfo => (colon < userinfo).then_some(colon..userinfo),
+        let secret = match behind {
+            Some(colon) if colon < userinfo => Some(colon..userinfo),
+            // Either the password is empty, or it begins with "@".
+            Some(colon) if colon == userinfo && at.is_some() => {
+                self.last_at.filter(|&last| last > colon).map(|last| colon..last)
+            }
             _ => {
                 let host = at.map_or(start, |at| at.end);
                 // A ":" inside an IP literal does not begin a password.
-                let literal = text[host..end].strip_prefix(b"[").and_then(|rest| memchr(b']', rest));
+                let is_address = |byte: &u8| byte.is_ascii_hexdigit() || matches!(byte, b':' | b'.');
+                let literal = text[host..end]
+                    .strip_prefix(b"[")
+                    .and_then(|rest| memchr(b']', rest).filter(|&len| rest[..len].iter().all(is_address)));
                 let host = literal.map_or(host, |len| host + len + 2);
-                let doubtful = colon(host).filter(|&colon| !is_port(&text[colon..]));
-                doubtful.and_then(|colon| self.to_the_last_at(colon))
+                colon(host).and_then(|colon| self.to_the_last_at(&colon))
             }
         };
         let end = secret.as_ref().map_or(end, |secret| secret.end.max(end));
@@ -295,6 +338,24 @@ mod tests {
             ("u:P/W@h", "P/W"),
             ("u:P//W@h", "P//W"),
             ("u:12\\@h", "12\\"),
+            ("root:%24PW@h", "%24PW"),
+            ("root:&PW@h", "&PW"),
+            ("root:1%23PW@h", "1%23PW"),
+            ("http:root:%24PW@h", "%24PW"),
+            ("http://root:%24P/W@h/", "%24P/W"),
+            ("http://root:1/PW@h/", "1/PW"),
+            ("http://root:/PW@h/", "/PW"),
+            ("http://root:80&P/W@h/", "80&P/W"),
+            ("root:80%2fPW@h", "80%2fPW"),
+            ("root: PW@h", " PW"),
+            ("root:/PW@h", "/PW"),
+            ("<root%3A\\PW@h", "\\PW"),
+            ("http:/%2Fu:PW@h", "PW"),
+            ("http://%2Fu:PW@h", "PW"),
+            ("http://u:@PW/x@h/", "@PW/x"),
+            ("note: u@h:P/W@h", " u@h:P/W"),
+            ("http://[u:]P/W@h", "]P/W"),
+            ("http://h/?u=http%3A%2F%2Fu%3A12%2FPW%40h%2F", "12%2FPW"),
         ] {
             assert_eq!(found(text), [secret], "{text}");
         }
@@ -306,7 +367,6 @@ mod tests {
             "",
             "//a:@h",
             "//h:80/a:b@c",
-            "//h:/a:b@c",
             "//a@b:80",
             "http://h:80",
             "http://h:80/@x",
@@ -346,7 +406,7 @@ mod tests {
         assert!(cut("http://h/x").is_empty());
         assert!(cut("http://h:80/x").is_empty());
         assert!(cut("data:x").is_empty());
-        assert_eq!(secrets_inside(b"u:PW@h//u:PW@h", false), [10..12]);
+        assert_eq!(secrets_inside(b"u:PW@h//u:PW@h", false), [0..4, 10..12]);
     }
 
     #[test]
