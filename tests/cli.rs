@@ -30,7 +30,9 @@ use urlsift::report::Report;
 use urlsift::run::KernelId;
 
 fn urlsift() -> Command {
-    Command::new(env!("CARGO_BIN_EXE_urlsift"))
+    let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
+    command.env("LC_ALL", "C");
+    command
 }
 
 /// Runs the command with `input` on its standard input.

@@ -17,7 +17,7 @@ fn corpora() -> PathBuf {
 fn run(args: &[&str]) -> Vec<u8> {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));
     // One of the hostile lists is a table, and would otherwise be read as one.
-    command.args(["--input-format", "lines"]);
+    command.args(["--input-format", "lines"]).env("LC_ALL", "C.UTF-8");
     let output = command.args(args).current_dir(corpora()).env_remove("CLICOLOR_FORCE").output().unwrap();
     assert!(output.status.success() && output.stderr.is_empty(), "{args:?}: {output:?}");
     output.stdout

@@ -17,7 +17,8 @@ fn run(command: &str) -> String {
         .args(["-c", command])
         .current_dir(env!("CARGO_MANIFEST_DIR"))
         .env("PATH", path)
-        .env("NO_COLOR", "1");
+        .env("NO_COLOR", "1")
+        .env("LC_ALL", "C.UTF-8");
     let output = shell.output().unwrap();
     String::from_utf8([output.stdout, output.stderr].concat()).unwrap()
 }

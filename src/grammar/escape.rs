@@ -4,6 +4,9 @@ use std::borrow::Cow;
 use std::fmt::Write;
 use std::ops::Range;
 
+#[cfg(feature = "scan")]
+use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
+
 /// Appends `bytes` to `out`: printable ASCII unchanged, a backslash doubled, every other byte as `\xHH`.
 ///
 /// The text can be converted back to the bytes. Nothing in it moves a cursor or changes the colour or direction of text.
@@ -36,53 +39,90 @@ fn push_byte(out: &mut String, byte: u8) {
 }
 
 /// The characters that [`push_text`] leaves as they are. Backslashes and control characters are never among them.
+#[cfg(feature = "scan")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
     /// Printable ASCII, for terminals that do not show UTF-8.
     Ascii,
-    /// Characters of any script that a terminal shows in their place.
+    /// Characters of any script that a terminal shows in their place (`is_visible`).
     Visible,
     /// All others too, for programs.
     All,
 }
 
-impl Keep {
-    fn keeps(self, c: char) -> bool {
-        match self {
-            Self::Ascii => c.is_ascii(),
-            Self::Visible => !is_hidden(c),
-            Self::All => true,
-        }
-    }
-}
-
 /// Appends `bytes` to `out` like [`push`], but leaves the characters that `keep` says. Bytes that are not UTF-8 become
 /// `\xHH`. The text can be converted back to the bytes.
+#[cfg(feature = "scan")]
 pub fn push_text(out: &mut String, bytes: &[u8], keep: Keep) {
     if bytes.is_ascii() {
         return push(out, bytes);
     }
+    push_chars(out, bytes, |c| match keep {
+        Keep::Ascii => c.is_ascii_graphic() && c != '\\' || c == ' ',
+        Keep::Visible => c != '\\' && is_visible(c),
+        Keep::All => c != '\\' && !c.is_control(),
+    });
+}
+
+/// Makes a sentence safe to print, which may contain text from elsewhere.
+///
+/// Visible characters of any script stay. Bytes that are not UTF-8, and characters that are not visible (`is_visible`), become
+/// `\xHH`.
+#[cfg(feature = "scan")]
+#[must_use]
+pub fn printable(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    push_chars(&mut out, bytes, is_visible);
+    out
+}
+
+/// Makes bytes safe to print like [`printable`], and doubles each backslash. So different bytes become different texts.
+#[cfg(feature = "scan")]
+#[must_use]
+pub fn legible(bytes: &[u8]) -> String {
+    let mut out = String::with_capacity(bytes.len());
+    push_text(&mut out, bytes, Keep::Visible);
+    out
+}
+
+/// Appends the characters that `stays` names as they are. Other characters and bytes are appended by [`push`].
+#[cfg(feature = "scan")]
+fn push_chars(out: &mut String, bytes: &[u8], stays: impl Fn(char) -> bool) {
     for chunk in bytes.utf8_chunks() {
         for c in chunk.valid().chars() {
-            if c == '\\' || c.is_control() || !keep.keeps(c) {
-                push(out, c.encode_utf8(&mut [0; 4]).as_bytes());
-            } else {
+            if stays(c) {
                 out.push(c);
+            } else {
+                push(out, c.encode_utf8(&mut [0; 4]).as_bytes());
             }
         }
         push(out, chunk.invalid());
     }
 }
 
-/// Returns whether a character changes the direction of text, breaks lines, or is not seen at all.
-fn is_hidden(c: char) -> bool {
-    matches!(
-        c,
-        '\u{ad}' | '\u{34f}' | '\u{61c}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}'
-            | '\u{200b}'..='\u{200f}' | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{206f}' | '\u{3164}'
-            | '\u{fe00}'..='\u{fe0f}' | '\u{feff}' | '\u{ffa0}' | '\u{fff0}'..='\u{fffb}'
-            | '\u{1bca0}'..='\u{1bca3}' | '\u{1d173}'..='\u{1d17a}' | '\u{e0000}'..='\u{e0fff}'
-    )
+/// Returns whether a character can be printed as it is. It is assigned, has a glyph or is a space of ASCII, and does not control
+/// a terminal, lines, or the direction of text.
+#[cfg(feature = "scan")]
+fn is_visible(c: char) -> bool {
+    use GeneralCategory::{
+        Control, Format, LineSeparator, ParagraphSeparator, PrivateUse, SpaceSeparator, Surrogate, Unassigned,
+    };
+    // Characters of other categories that Unicode calls Default_Ignorable_Code_Point, and the blank of Braille.
+    let is_blank = matches!(c,
+        '\u{34f}' | '\u{115f}' | '\u{1160}' | '\u{17b4}' | '\u{17b5}' | '\u{180b}'..='\u{180f}' | '\u{2800}' | '\u{3164}'
+        | '\u{fe00}'..='\u{fe0f}' | '\u{ffa0}' | '\u{e0100}'..='\u{e01ef}');
+    let has_no_glyph = matches!(
+        c.general_category(),
+        Control
+            | Format
+            | LineSeparator
+            | ParagraphSeparator
+            | PrivateUse
+            | SpaceSeparator
+            | Surrogate
+            | Unassigned
+    );
+    (b' '..=b'~').contains(&u8::try_from(c).unwrap_or(0)) || !is_blank && !has_no_glyph
 }
 
 /// Returns `bytes` with [`MASK`] in the place of each range of `secrets`. Ranges that overlap become one.
@@ -106,24 +146,60 @@ pub fn mask(bytes: &[u8], mut secrets: Vec<Range<usize>>) -> Cow<'_, [u8]> {
     out.into()
 }
 
-/// Makes the name of a file, or a sentence that contains one, safe to print.
-///
-/// Printable characters of any script stay. Control characters, characters that change the direction of text or are invisible, and
-/// bytes that are not UTF-8 become `\xHH`.
+/// Escapes the characters of a JSON document that are not printable ASCII. They can only be in strings.
+#[cfg(feature = "scan")]
 #[must_use]
-pub fn printable(bytes: &[u8]) -> String {
-    let mut out = String::new();
-    for chunk in bytes.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            if c.is_control() || is_hidden(c) {
-                push(&mut out, c.to_string().as_bytes());
-            } else {
-                out.push(c);
+pub fn ascii_json(document: &str) -> String {
+    let mut out = String::with_capacity(document.len());
+    for c in document.chars() {
+        if (' '..='~').contains(&c) {
+            out.push(c);
+        } else {
+            for unit in c.encode_utf16(&mut [0; 2]) {
+                let _ = write!(out, "\\u{unit:04x}");
             }
         }
-        push(&mut out, chunk.invalid());
     }
     out
+}
+
+/// Shows the valid UTF-8 in an escaped `text` as characters, except those that are not visible (`is_visible`).
+///
+/// Also returns the range of `mark` in the new text. A mark within a character becomes that of the character.
+#[cfg(feature = "scan")]
+#[must_use]
+pub fn readable(text: &str, mark: [usize; 2]) -> (String, [usize; 2]) {
+    let mut out = String::with_capacity(text.len());
+    let mut place: [Option<usize>; 2] = [None; 2];
+    let mut at = 0;
+    while let Some(first) = text[at..].chars().next() {
+        let bytes: Vec<u8> = (at..).step_by(4).map_while(|at| escaped_byte(&text[at..])).take(4).collect();
+        let decoded = bytes.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
+        let (shown, len) = match (first, decoded.filter(|&c| !c.is_ascii() && is_visible(c))) {
+            (_, Some(c)) => (c.to_string(), 4 * c.len_utf8()),
+            (_, None) if !bytes.is_empty() => (text[at..at + 4].to_owned(), 4),
+            ('\\', None) if text[at + 1..].starts_with('\\') => ("\\\\".to_owned(), 2),
+            (c, None) => (c.to_string(), c.len_utf8()),
+        };
+        if mark[0] >= at && mark[0] < at + len {
+            place[0] = Some(out.len());
+        }
+        out.push_str(&shown);
+        at += len;
+        if mark[1] <= at && mark[1] > mark[0] && place[1].is_none() {
+            place[1] = Some(out.len());
+        }
+    }
+    let start = place[0].unwrap_or(out.len());
+    let end = place[1].unwrap_or(start);
+    (out, [start, end.max(start)])
+}
+
+/// Returns the byte that an escape at the start of `text` stands for.
+#[cfg(feature = "scan")]
+fn escaped_byte(text: &str) -> Option<u8> {
+    let digits = text.strip_prefix("\\x")?.get(..2)?;
+    u8::from_str_radix(digits, 16).ok()
 }
 
 /// The text that replaces a password.
@@ -169,27 +245,32 @@ pub fn marked(bytes: &[u8], at: usize, secrets: &[Range<usize>]) -> (String, [us
     (out, mark.unwrap_or([end, end]))
 }
 
-/// Returns the part of an escaped `text` to show in `width` characters. It includes `mark` and cuts through no escape. To include
-/// `mark`, it can be longer than `width`.
+/// Returns the part of a text from [`readable`] to show in `width` characters. It includes `mark` and cuts through no escape. To
+/// include `mark`, it can be longer than `width`.
 #[must_use]
 pub fn window(text: &str, mark: [usize; 2], width: usize) -> Range<usize> {
-    if text.len() <= width {
+    // The offset and the number of characters before each place where the text can be cut.
+    let mut ends = Vec::new();
+    let (mut at, mut column) = (0, 0);
+    while let Some(c) = text[at..].chars().next() {
+        ends.push((at, column));
+        let len = match &text.as_bytes()[at..] {
+            [b'\\', b'x', _, _, ..] => 4,
+            [b'\\', b'\\', ..] => 2,
+            _ => c.len_utf8(),
+        };
+        at += len;
+        column += if c == '\\' { len } else { 1 };
+    }
+    ends.push((at, column));
+    if column <= width {
         return 0..text.len();
     }
-    let from = mark[0].saturating_sub(width / 2).min(text.len() - width);
-    let mut ends = Vec::new();
-    let mut at = 0;
-    while at < text.len() {
-        ends.push(at);
-        at += match text.as_bytes()[at..] {
-            [b'\\', b'x', ..] => 4,
-            [b'\\', ..] => 2,
-            _ => 1,
-        };
-    }
-    ends.push(text.len());
-    let start = ends.iter().copied().find(|&end| end >= from).unwrap_or(0).min(mark[0]);
-    let end = ends.iter().rev().copied().find(|&end| end <= start + width).unwrap_or(text.len());
+    let marked = ends.iter().rev().find(|&&(end, _)| end <= mark[0]).map_or(0, |&(_, column)| column);
+    let from = marked.saturating_sub(width / 2).min(column - width);
+    let &(start, from) =
+        ends.iter().find(|&&(end, column)| column >= from || end >= mark[0]).unwrap_or(&(0, 0));
+    let end = ends.iter().rev().find(|&&(_, column)| column <= from + width).map_or(at, |&(end, _)| end);
     start..end.max(mark[1])
 }
 
@@ -205,6 +286,41 @@ mod tests {
         assert!(out.starts_with("\\x00\\x01") && out.contains("[\\\\]") && out.ends_with("\\xff"));
     }
 
+    #[cfg(feature = "scan")]
+    #[test]
+    fn visible_characters_stay() {
+        assert_eq!(
+            printable("a\\ \u{e9}\u{4e2d}e\u{301}\u{1f600}".as_bytes()),
+            "a\\ \u{e9}\u{4e2d}e\u{301}\u{1f600}"
+        );
+        assert_eq!(legible(b"a\\xff\xff"), "a\\\\xff\\xff");
+        let hidden = "\0\x7f\u{85}\u{a0}\u{ad}\u{34f}\u{61c}\u{115f}\u{180e}\u{200b}\u{200d}\u{200e}\u{2028}\u{2029}\u{202e}\u{2066}\
+                      \u{206a}\u{206f}\u{3000}\u{3164}\u{e000}\u{feff}\u{fe0f}\u{fff9}\u{fffe}\u{378}\u{e0041}\u{e0100}";
+        for c in hidden.chars() {
+            assert!(printable(c.to_string().as_bytes()).starts_with("\\x"), "{c:?}");
+        }
+    }
+
+    #[cfg(feature = "scan")]
+    #[test]
+    fn utf_8_becomes_readable() {
+        for (text, mark, shown, place) in [
+            ("a\\xc3\\xa9b", [1, 5], "a\u{e9}b", [1, 3]),
+            ("a\\xc3\\xa9b", [5, 9], "a\u{e9}b", [1, 3]),
+            ("a\\xc3\\xa9b", [9, 10], "a\u{e9}b", [3, 4]),
+            ("a\\xc3\\xa9", [9, 9], "a\u{e9}", [3, 3]),
+            ("\\xc3", [0, 4], "\\xc3", [0, 4]),
+            ("\\xff\\xc3\\xa9", [0, 4], "\\xff\u{e9}", [0, 4]),
+            ("\\\\xc3\\xa9", [0, 2], "\\\\xc3\\xa9", [0, 2]),
+            ("\\xe2\\x80\\xae", [4, 8], "\\xe2\\x80\\xae", [4, 8]),
+            ("a:***@\\xc3\\xa9", [2, 5], "a:***@\u{e9}", [2, 5]),
+            ("\\x41", [0, 0], "\\x41", [0, 0]),
+        ] {
+            assert_eq!(readable(text, mark), (shown.to_owned(), place), "{text} {mark:?}");
+        }
+    }
+
+    #[cfg(feature = "scan")]
     #[test]
     fn text_keeps_what_is_wanted_and_can_be_converted_back() {
         let bytes = "\\a\u{e9}\u{202e}\u{200b}\u{2028}\u{85}\u{7f}\t".as_bytes();
@@ -251,5 +367,7 @@ mod tests {
             assert!(window.start <= start && start + 4 <= window.end);
         }
         assert_eq!(window("abc", [3, 3], 10), 0..3);
+        let wide = "\u{e9}".repeat(30);
+        assert_eq!(window(&wide, [20, 22], 10), 10..30);
     }
 }

@@ -23,6 +23,7 @@ use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
+use crate::grammar::escape::readable;
 use crate::input::Codec;
 use crate::simd::KernelId;
 pub use crate::text_shape::TextShape;
@@ -265,9 +266,15 @@ pub struct ExampleLine {
     pub cut: bool,
     /// The place in `text` of the byte at `offset`: its start and its end (exclusive).
     pub mark: [usize; 2],
-    /// The rule that was being read at `offset`. `None` if no grammar refuses the line there, or if too little of the line
-    /// was kept to tell.
+    /// The rule that was being read at `offset`. `None` if the example is about the whole line.
     pub rule: Option<RuleText>,
+}
+
+impl ExampleLine {
+    /// The text and its mark as shown to people. Characters that are not ASCII are escaped unless `utf8` is true.
+    pub(crate) fn shown(&self, utf8: bool) -> (String, [usize; 2]) {
+        if utf8 { readable(&self.text, self.mark) } else { (self.text.clone(), self.mark) }
+    }
 }
 
 /// A grammar rule as its document prints it.

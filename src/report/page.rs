@@ -20,6 +20,9 @@ pub struct TextStyle {
     pub ascii: bool,
     /// The maximum number of rows of the table of inputs.
     pub by_input: usize,
+    /// Whether example lines have characters that are not ASCII. Otherwise, and if the report is ASCII only, these are written
+    /// as `\xHH`.
+    pub utf8: bool,
 }
 
 /// How many inputs a report shows by default. The JSON report has all.
@@ -27,7 +30,7 @@ pub(super) const MAX_INPUTS: usize = 20;
 
 impl Default for TextStyle {
     fn default() -> Self {
-        Self { colour: false, width: 100, ascii: false, by_input: MAX_INPUTS }
+        Self { colour: false, width: 100, ascii: false, utf8: true, by_input: MAX_INPUTS }
     }
 }
 
@@ -139,6 +142,11 @@ impl Page {
         self.line(&line);
     }
 
+    /// Whether example lines have characters that are not ASCII.
+    pub(super) fn is_utf8(&self) -> bool {
+        self.style.utf8 && !self.style.ascii
+    }
+
     /// The characters that mark an omission.
     pub(super) fn dots(&self) -> &'static str {
         if self.style.ascii { "..." } else { "\u{2026}" }
@@ -168,13 +176,19 @@ impl Page {
         self.paint(Ink::Bar, &parts.iter().map(column).collect::<String>())
     }
 
-    /// A name that is already printable. In ASCII mode, other characters are escaped.
+    /// A text that is already printable. In ASCII mode, other characters are escaped.
     pub(super) fn name(&self, name: &str) -> String {
         if !self.style.ascii || name.is_ascii() {
             return name.to_owned();
         }
         let mut out = String::new();
-        escape::push(&mut out, name.as_bytes());
+        for c in name.chars() {
+            if c.is_ascii() {
+                out.push(c);
+            } else {
+                escape::push(&mut out, c.encode_utf8(&mut [0; 4]).as_bytes());
+            }
+        }
         out
     }
 
@@ -196,7 +210,7 @@ impl Page {
         self.dots().chars().chain(text.chars().skip(skipped)).collect()
     }
 
-    /// Cuts an escaped text to fit after `used` columns, and puts the mark in brackets. `open` says whether text is already
+    /// Cuts a text of the data to fit after `used` columns, and puts the mark in brackets. `open` says whether text is already
     /// missing before and after it.
     pub(super) fn excerpt(
         &self,
@@ -208,7 +222,6 @@ impl Page {
         let width = self.width().saturating_sub(used + 2 + 2 * count(self.dots()));
         let Range { start, end } = escape::window(text, mark.unwrap_or([0, 0]), width);
         let dots = |is_cut: bool| if is_cut { self.dots() } else { "" };
-        // The text is ASCII, so it can be cut at any byte.
         let shown = if let Some([from, to]) = mark {
             let marked = self.paint(Ink::Mark, &format!("[{}]", &text[from..to]));
             format!("{}{marked}{}", &text[start..from], &text[to..end])

@@ -275,7 +275,8 @@ impl<'a> Text<'a> {
             let place = self.page.end(&format!("{name}:{}{column}", example.line), room);
             self.page.line(&(row + &self.page.paint(Ink::Place, &place)));
             let open = [example.skipped > 0, example.cut];
-            let text = self.page.excerpt(&example.text, marked.then_some(example.mark), open, 4);
+            let (text, mark) = example.shown(self.page.is_utf8());
+            let text = self.page.excerpt(&text, marked.then_some(mark), open, 4);
             self.page.line(&format!("    {text}"));
         }
         names

@@ -38,7 +38,8 @@ pub(crate) struct ReportArgs {
 
     /// Draw the text report in ASCII
     ///
-    /// Without this option, it is ASCII on terminals whose locale is not UTF-8.
+    /// Without this option, it is ASCII on terminals whose locale is not UTF-8. In such a locale, files and pipes get no
+    /// other characters of example lines either. The locale is the first of LC_ALL, LC_CTYPE and LANG that is not empty.
     #[arg(long, hide_short_help = true)]
     ascii: bool,
 
@@ -67,7 +68,7 @@ enum Format {
     Json,
     /// A page for a browser
     Html,
-    /// JSON in the schema urlsift.partial/1, for "urlsift merge"
+    /// JSON in the schema urlsift.partial/2, for "urlsift merge"
     Partial,
 }
 
@@ -125,8 +126,9 @@ impl ReportArgs {
             Colour::Never => false,
             Colour::Auto => colourful,
         };
-        let ascii = self.ascii || (terminal && shown_on_terminal() == Keep::Ascii);
-        let mut style = TextStyle { colour, ascii, by_input: self.by_input, ..TextStyle::default() };
+        let utf8 = shown_on_terminal() == Keep::Visible;
+        let ascii = self.ascii || (terminal && !utf8);
+        let mut style = TextStyle { colour, ascii, utf8, by_input: self.by_input, ..TextStyle::default() };
         if terminal {
             let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
             let seen = || size.map(|(width, _)| usize::from(width.0));

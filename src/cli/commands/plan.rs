@@ -3,6 +3,7 @@
 use std::io;
 use std::path::PathBuf;
 
+use crate::grammar::escape::ascii_json;
 use crate::partial_report::plan::plan;
 use clap::Args;
 
@@ -39,8 +40,7 @@ pub(crate) fn run(args: &PlanArgs) -> io::Result<End> {
     let splits = plan(&inputs, &args.reading.reading(args.paths.codec())?, args.split_size)?;
     output.write(|out| {
         for split in &splits {
-            serde_json::to_writer(&mut *out, split)?;
-            out.write_all(b"\n")?;
+            writeln!(out, "{}", ascii_json(&serde_json::to_string(split)?))?;
         }
         Ok(())
     })?;

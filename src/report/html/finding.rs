@@ -110,11 +110,9 @@ fn excerpt(example: &ExampleLine, report: &Report, about: About) -> Excerpt {
         About::Byte => line + &report.column(example),
         About::Line => line,
     };
-    // A report read from JSON may contain anything. Only ASCII text can be cut at any byte and is sure to fit its mark.
-    let text = if example.text.is_ascii() { example.text.as_str() } else { "" };
-    let [start, end] = example.mark.map(|place| place.min(text.len()));
-    let mark = if about == About::Byte && start <= end { [start, end] } else { [0, 0] };
-    let window = window(text, mark, LINE);
+    let (text, shown_mark) = example.shown(true);
+    let mark = if about == About::Byte { shown_mark } else { [0, 0] };
+    let window = window(&text, mark, LINE);
     let [before, byte, after] = [window.start..mark[0], mark[0]..mark[1], mark[1]..window.end]
         .map(|part| shown(text.get(part).unwrap_or_default(), 4 * LINE));
     Excerpt {
