@@ -43,7 +43,7 @@ named! {
         Verdict = "verdict",
         /// absolute, relative or blank.
         Kind = "kind",
-        /// The scheme, in lower case.
+        /// The scheme, in lower case; \x2d if it is "-".
         Scheme = "scheme",
         /// Why the chosen grammar refuses the line: component:cause@offset.
         Defect = "defect",
@@ -61,6 +61,11 @@ named! {
 impl Column {
     /// The columns if none are chosen.
     pub const DEFAULT: [Self; 4] = [Self::Line, Self::Verdict, Self::Defect, Self::Text];
+
+    /// Whether the field is text of the line, and not a word or a number of urlsift.
+    fn is_of_data(self) -> bool {
+        matches!(self, Self::Scheme | Self::Text | Self::Resolved)
+    }
 }
 
 /// The text of an empty list: no grammar accepts the line, or the line has no advisories.
@@ -72,7 +77,7 @@ pub const NONE: &str = "none";
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Form {
-    /// Tab-separated fields. A missing value is `-`, and an empty list is [`NONE`].
+    /// Tab-separated fields. A missing value is `-`, and an empty list is [`NONE`]. A line or a scheme that is `-` is `\x2d`.
     Tsv,
     /// One JSON object per row. A missing value is null, and an empty list is `[]`.
     Jsonl,
@@ -267,8 +272,13 @@ impl Records {
                     if n > 0 {
                         out.push('\t');
                     }
+                    let start = out.len();
                     if !self.field(out, column, row) {
                         out.push('-');
+                    } else if &out[start..] == "-" && column.is_of_data() {
+                        // A "-" of the data is not a missing value.
+                        out.truncate(start);
+                        out.push_str("\\x2d");
                     }
                 }
                 Form::Jsonl => {

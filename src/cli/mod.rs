@@ -14,6 +14,7 @@ mod suggest;
 
 use std::env;
 use std::ffi::OsString;
+use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
@@ -386,16 +387,33 @@ fn is_void(inputs: &[Input], failures: &[Failure], exec: &ExecOptions) -> bool {
     !failures.is_empty() && failures.len() == inputs.len() && n_bytes == 0
 }
 
+/// How many paths that cannot be read are named. A list of URLs that is taken for a list of paths may have millions.
+const MAX_PATHS: usize = 10;
+
 /// Names the inputs that could not be read to their end, except those that a signal stopped.
 fn complain_of(failures: &[Failure], inputs: &[Input]) {
+    let mut hints = Vec::new();
+    let mut n_paths = 0;
     for failure in failures.iter().filter(|failure| !failure.is_stop()) {
+        let kind = failure.error.kind();
+        if matches!(kind, NotFound | NotADirectory | InvalidFilename | PermissionDenied) {
+            n_paths += 1;
+            if n_paths > MAX_PATHS {
+                continue;
+            }
+        }
         complain(&failure.message(inputs));
-        if failure.error.kind() == io::ErrorKind::NotFound
+        if kind == NotFound
             && let Some(input) = inputs.get(failure.input as usize)
             && let Some(hint) = suggest::on_missing_input(input.name(), &Typed::command())
+            && !hints.contains(&hint)
         {
             complain(&hint);
+            hints.push(hint);
         }
+    }
+    if n_paths > MAX_PATHS {
+        complain(&format!("... and {} more paths that cannot be read", n_paths - MAX_PATHS));
     }
 }
 

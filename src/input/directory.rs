@@ -121,7 +121,7 @@ impl Walk {
         } else if path.is_dir() {
             self.walk(&path, inputs);
         } else {
-            inputs.push(Input::file(path));
+            inputs.push(Input::named(path));
         }
     }
 

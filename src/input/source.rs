@@ -11,6 +11,7 @@ use std::sync::Arc;
 use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
 use super::progress_reader::{ByteStream, standard, stoppable, waiting};
 use crate::grammar::escape;
+use crate::grammar::password::secrets;
 use crate::input::workers::Helpers;
 use crate::progress::{Stopped, Watch};
 
@@ -98,7 +99,7 @@ impl Packed {
 
 impl Input {
     /// The name in reports: the path as given or as found, or `-` for standard input. Bytes that are not UTF-8 and
-    /// characters that are not printable are written as `\xHH`.
+    /// characters that are not visible are written as `\xHH`, and a backslash is doubled.
     #[must_use]
     pub fn name(&self) -> &str {
         &self.name
@@ -109,6 +110,12 @@ impl Input {
     pub fn file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref().to_owned();
         Self { name: name_of(&path), source: Source::Path(path), codec: None, listed: None }
+    }
+
+    /// The file at `path`, which the user named. If there is none, passwords in its name are masked.
+    pub(super) fn named(path: PathBuf) -> Self {
+        let name = if fs::symlink_metadata(&path).is_ok() { name_of(&path) } else { masked_name_of(&path) };
+        Self { name, source: Source::Path(path), codec: None, listed: None }
     }
 
     /// Standard input.
@@ -270,9 +277,26 @@ fn peek(source: &mut impl Read) -> io::Result<(Vec<u8>, Codec)> {
     }
 }
 
-/// The name of a path in reports.
+/// The name of a path in reports. Backslashes are doubled where they do not separate directories, so that names stay distinct.
 fn name_of(path: &Path) -> String {
-    escape::printable(path.as_os_str().as_encoded_bytes())
+    name_of_bytes(path.as_os_str().as_encoded_bytes())
+}
+
+fn name_of_bytes(name: &[u8]) -> String {
+    if cfg!(windows) { escape::printable(name) } else { escape::legible(name) }
+}
+
+/// The name of a path that names no file. It may be a URL from a list of URLs, so passwords in it are masked.
+fn masked_name_of(path: &Path) -> String {
+    let bytes = path.as_os_str().as_encoded_bytes();
+    let mut name = String::new();
+    let mut shown = 0;
+    for secret in secrets(bytes, false) {
+        name += &name_of_bytes(&bytes[shown..secret.start]);
+        name += escape::MASK;
+        shown = secret.end;
+    }
+    name + &name_of_bytes(&bytes[shown..])
 }
 
 /// The metadata of standard input, if the system has any.

@@ -1,6 +1,6 @@
 //! Options that name inputs and say how they are compressed.
 
-use std::collections::HashSet;
+use std::collections::HashMap;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -100,17 +100,21 @@ pub(crate) fn inputs(
 
 /// Warns if a file and a compressed file of the same name are both inputs, such as `a.txt` and `a.txt.gz`.
 fn warn_of_copies(inputs: &[Input]) {
-    let paths: HashSet<_> = inputs.iter().filter_map(Input::path).collect();
+    let names: HashMap<_, _> =
+        inputs.iter().filter_map(|input| Some((input.path()?, input.name()))).collect();
     let is_compressed =
         |path: &Path| path.extension().is_some_and(|end| COMPRESSED.iter().any(|known| end == *known));
-    let twice = |path: &&Path| is_compressed(path) && paths.contains(path.with_extension("").as_path());
-    let mut copies: Vec<_> = paths.iter().copied().filter(twice).collect();
+    let plain_of = |path: &Path| names.get(path.with_extension("").as_path()).copied();
+    let mut copies: Vec<_> = names
+        .iter()
+        .filter(|(path, _)| is_compressed(path))
+        .filter_map(|(path, name)| Some((*name, plain_of(path)?)))
+        .collect();
     copies.sort_unstable();
-    if let [first, others @ ..] = &copies[..] {
+    if let [(first, plain), others @ ..] = &copies[..] {
         let others =
             if others.is_empty() { String::new() } else { format!(" (and {} more pairs)", others.len()) };
-        let plain = first.with_extension("");
-        warn(&format!("{} and {} are both counted{others}", plain.display(), first.display()));
+        warn(&format!("{plain} and {first} are both counted{others}"));
     }
 }
 
