@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::grammar::automaton::Rule;
+use crate::grammar::escape::MASK;
 use crate::grammar::latin1;
 use crate::grammar::password::{secrets, secrets_inside};
 use crate::grammar::uri_parts::beginning;
@@ -29,11 +31,17 @@ pub struct Example {
     pub line: u64,
     /// The offset in the line, in bytes, of what the example is about; 0 when it is about the whole line.
     pub at: u64,
-    /// Some bytes of the line around `at`, unchanged; at most [`MAX_EXAMPLE_LEN`].
+    /// Some bytes of the line around `at`, at most [`MAX_EXAMPLE_LEN`]. They are unchanged, but in a partial report each password
+    /// is replaced by `***`.
     #[serde(with = "latin1")]
     pub text: Box<[u8]>,
     /// The ranges of `text` that may be passwords, ascending.
     pub secrets: Vec<Range<usize>>,
+    /// The index in `text` of the byte at `at`; the length of `text` if it is not there.
+    pub mark: usize,
+    /// The rule that was being read at `at`; `None` if the example is about the whole line.
+    #[serde(with = "rule_text")]
+    pub rule: Option<Rule>,
     /// The number of bytes of the line before `text`.
     pub skipped: u64,
     /// Whether the line continues after `text`.
@@ -41,22 +49,44 @@ pub struct Example {
 }
 
 impl Example {
-    /// Makes passwords unreadable. Each letter, digit or byte above 7F becomes a fixed one of its kind; delimiters and
-    /// lengths stay the same.
+    /// Replaces passwords by [`MASK`]. Afterwards, `secrets` are the ranges of the masks.
     pub(crate) fn forget_secrets(&mut self) {
-        for secret in self.secrets.clone() {
-            for byte in self.text.get_mut(secret).into_iter().flatten() {
-                *byte = match *byte {
-                    b'0'..=b'9' => b'0',
-                    b'a'..=b'f' => b'a',
-                    b'A'..=b'F' => b'A',
-                    b'g'..=b'z' => b'x',
-                    b'G'..=b'Z' => b'X',
-                    0x80.. => 0x80,
-                    byte => byte,
-                };
+        let (whole, marked) = (std::mem::take(&mut self.text), self.mark);
+        let mut text = Vec::with_capacity(whole.len());
+        let mut shown = 0;
+        for secret in &mut self.secrets {
+            text.extend(&whole[shown..secret.start]);
+            let mask = text.len()..text.len() + MASK.len();
+            text.extend(MASK.bytes());
+            if marked >= secret.end {
+                self.mark = mask.end + (marked - secret.end);
+            } else if marked >= secret.start {
+                self.mark = mask.start;
             }
+            shown = secret.end;
+            *secret = mask;
         }
+        text.extend(&whole[shown..]);
+        self.text = text.into();
+    }
+}
+
+/// Serialises a rule as its text and its section; used by serde's `with`.
+mod rule_text {
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::grammar::automaton::Rule;
+
+    #[allow(clippy::ref_option, reason = "serde asks for it")]
+    pub(super) fn serialize<S: Serializer>(rule: &Option<Rule>, to: S) -> Result<S::Ok, S::Error> {
+        rule.map(Rule::key).serialize(to)
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Option<Rule>, D::Error> {
+        let Some((text, section)) = Option::<(String, String)>::deserialize(from)? else { return Ok(None) };
+        let rule = Rule::find(&text, &section);
+        rule.map(Some).ok_or_else(|| D::Error::custom(format!("section {section} has no rule \"{text}\"")))
     }
 }
 
@@ -134,10 +164,14 @@ impl<'a> Line<'a> {
         Self { place, number, beginning: beginning(line), len: line.len() as u64 }
     }
 
-    /// Returns the offset where an example about `at` may begin, and the bytes of `line` from there on.
+    /// How many bytes before and after what an example is about are searched for passwords.
+    pub(crate) const CONTEXT: usize = 4096;
+
+    /// Returns the bytes of `line` around `at`, and their offset.
     pub(crate) fn around(line: &[u8], at: u64) -> (u64, &[u8]) {
-        let from = usize::try_from(at).unwrap_or(line.len()).saturating_sub(Self::BEFORE);
-        (from as u64, &line[from.min(line.len())..])
+        let at = usize::try_from(at).unwrap_or(line.len()).min(line.len());
+        let from = at.saturating_sub(Self::CONTEXT);
+        (from as u64, &line[from..line.len().min(at + Self::CONTEXT)])
     }
 
     /// An example about the whole line.
@@ -145,17 +179,22 @@ impl<'a> Line<'a> {
         self.example(0, (0, self.beginning))
     }
 
-    /// An example about the byte at `at`. `text` begins at offset `from` of the line and includes all bytes that the example
-    /// can show.
-    pub(crate) fn example(&self, at: u64, (from, text): (u64, &[u8])) -> Example {
-        let (from, text) =
-            if self.len <= MAX_EXAMPLE_LEN as u64 { (0, self.beginning) } else { (from, text) };
+    /// An example about the byte at `at`. `around` is the offset of some bytes of the line, and these bytes. They include those
+    /// within [`CONTEXT`](Self::CONTEXT) of `at`.
+    pub(crate) fn example(&self, at: u64, around: (u64, &[u8])) -> Example {
+        let is_short = self.len <= MAX_EXAMPLE_LEN as u64;
+        let around = if is_short { (0, self.beginning) } else { around };
+        let from = if is_short { 0 } else { at.saturating_sub(Self::BEFORE as u64).max(around.0) };
+        let text =
+            &around.1[usize::try_from(from - around.0).map_or(around.1.len(), |n| n.min(around.1.len()))..];
         let text = &text[..text.len().min(MAX_EXAMPLE_LEN)];
         Example {
-            secrets: self.secrets(from, text),
+            secrets: self.secrets(from, text, around),
             place: self.place,
             line: (self.number)(),
             at,
+            mark: usize::try_from(at - from).map_or(text.len(), |mark| mark.min(text.len())),
+            rule: None,
             text: text.into(),
             skipped: from,
             cut: from + (text.len() as u64) < self.len,
@@ -163,8 +202,8 @@ impl<'a> Line<'a> {
     }
 
     /// Returns the ranges of `text` that may be passwords. `text` begins at offset `from` of the line. The search covers both
-    /// the beginning of the line and `text`.
-    fn secrets(&self, from: u64, text: &[u8]) -> Vec<Range<usize>> {
+    /// the beginning of the line and the bytes around `text`.
+    fn secrets(&self, from: u64, text: &[u8], (start, around): (u64, &[u8])) -> Vec<Range<usize>> {
         let cut = self.len > self.beginning.len() as u64;
         let inside = |offset: u64| {
             usize::try_from(offset.saturating_sub(from)).map_or(text.len(), |n| n.min(text.len()))
@@ -177,7 +216,14 @@ impl<'a> Line<'a> {
         let end = from + text.len() as u64;
         // If the beginning includes `text`, its ranges are more exact, because they know what precedes `text`.
         let is_known = end <= self.beginning.len() as u64;
-        let by_text = if is_known { Vec::new() } else { secrets_inside(text, end < self.len) };
+        let by_text = if is_known {
+            Vec::new()
+        } else {
+            secrets_inside(around, start + (around.len() as u64) < self.len)
+        };
+        let by_text = by_text
+            .into_iter()
+            .map(|range| inside(start + range.start as u64)..inside(start + range.end as u64));
         let mut all: Vec<_> = by_beginning.chain(by_text).collect();
         all.retain(|range| !range.is_empty());
         all.sort_by_key(|range| (range.start, range.end));

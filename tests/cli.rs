@@ -12,8 +12,10 @@ mod interrupt;
 mod mapping;
 mod options;
 mod parts;
+mod passwords;
 #[cfg(unix)]
 mod progress;
+mod raw_bytes;
 mod records;
 mod rows;
 mod shapes;

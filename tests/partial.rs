@@ -377,7 +377,8 @@ fn changed_partial_reports_are_refused() {
     assert!(refused(&text.replacen(":1", ":2", 1)).contains("changed since"));
     assert!(refused(&text[..text.len() / 2]).contains("not JSON"));
     assert!(
-        refused(&text.replace("urlsift.partial/1", "urlsift.partial/2")).contains("urlsift.partial/1 only")
+        refused(&text.replace("urlsift.partial/2", "urlsift.partial/1"))
+            .ends_with("its schema is urlsift.partial/1, and this version of urlsift merges only urlsift.partial/2; scan the part again")
     );
     assert!(refused("{\"schema\":\"urlsift.report/2\"}").contains("a finished report"));
     assert!(refused("{}").contains("its schema is none"));

@@ -70,6 +70,25 @@ impl Rule {
         rules.map(|&rule| tables::RULES[usize::from(rule)])
     }
 
+    /// The text and the section of the rule. No other rule has both.
+    #[cfg(feature = "scan")]
+    pub(crate) fn key(self) -> (&'static str, &'static str) {
+        (self.text, self.section)
+    }
+
+    /// Returns the rule with this text and section.
+    #[cfg(feature = "scan")]
+    pub(crate) fn find(text: &str, section: &str) -> Option<Self> {
+        tables::RULES.iter().find(|rule| rule.key() == (text, section)).copied()
+    }
+
+    /// The document and section of this rule of `grammar`, such as `RFC 1738, section 5`.
+    pub(crate) fn source(&self, grammar: Grammar) -> String {
+        let section = self.section();
+        let word = if section.starts_with(|c: char| c.is_ascii_digit()) { "section " } else { "" };
+        format!("{}, {word}{section}", grammar.document())
+    }
+
     /// The rule's name in the document, such as `reg-name`.
     #[must_use]
     pub fn name(&self) -> &'static str {

@@ -112,9 +112,7 @@ impl Defect {
     /// The document and section of the rule, as named in a sentence, such as `RFC 1738, section 5`.
     #[must_use]
     pub fn source(&self) -> String {
-        let section = self.rule.section();
-        let word = if section.starts_with(|c: char| c.is_ascii_digit()) { "section " } else { "" };
-        format!("{}, {word}{section}", self.grammar.document())
+        self.rule.source(self.grammar)
     }
 }
 

@@ -2,7 +2,7 @@
 //!
 //! Merging works in any order and grouping, on any machine. It refuses lines that are counted already, and names what
 //! is missing, so no line is lost or counted twice unnoticed. `ranges` knows which bytes of an input are counted,
-//! `settings` what must be equal to merge. `wire` is the document `urlsift.partial/1`, a line of JSON. `plan` cuts
+//! `settings` what must be equal to merge. `wire` is the document `urlsift.partial/2`, a line of JSON. `plan` cuts
 //! inputs into splits.
 
 pub(crate) mod plan;

@@ -10,13 +10,13 @@ use std::io::{self, BufRead, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use super::{Known, MAX_ERRORS, MAX_INPUTS, Partial, Settings, order};
-use crate::grammar::escape::printable;
+use crate::grammar::escape::{ascii_json, printable};
 use crate::report::digest;
 use crate::run::{Compressed, Records};
 use crate::tally::{MAX_BYTES, MAX_EXAMPLES, Tally};
 
 /// The name and version of the format. Only documents with the same name and version are merged.
-pub const SCHEMA: &str = "urlsift.partial/1";
+pub const SCHEMA: &str = "urlsift.partial/2";
 
 /// The longest partial report that is read, in bytes. With all optional counts it has some megabytes per input.
 const MAX_LEN: u64 = 256 << 20;
@@ -112,7 +112,7 @@ impl Partial {
             compressed: all.compressed.into_values().collect(),
             tally: all.tally,
         };
-        let mut document = digest::to_value(&written).to_string();
+        let mut document = ascii_json(&digest::to_value(&written).to_string());
         let Some((at, len)) = digest_field(&document) else { unreachable!("it has the field") };
         document.replace_range(at..at + len, &field(&digest_without(&document, at, len)));
         writeln!(out, "{document}")
@@ -138,7 +138,7 @@ impl Partial {
             other => {
                 let other = other.unwrap_or("none");
                 return Err(PartialError(format!(
-                    "its schema is {other}; this version of urlsift merges {SCHEMA} only"
+                    "its schema is {other}, and this version of urlsift merges only {SCHEMA}; scan the part again"
                 )));
             }
         }

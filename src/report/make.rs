@@ -7,10 +7,8 @@ use super::{
     VerdictSet, digest,
 };
 use crate::grammar::Grammar;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
+use crate::grammar::automaton::Rule;
 use crate::grammar::escape::{marked, printable};
-use crate::grammar::judge::judge;
 use crate::grammar::scheme::{KNOWN, Standing};
 use crate::input::Input;
 use crate::run::{Scanned, ScannedPaths};
@@ -95,7 +93,7 @@ impl Report {
                         .examples
                         .iter()
                         .map(|example| ExampleLine {
-                            rule: rule(example, options.grammar, component, cause),
+                            rule: example.rule.map(|rule| rule_text(rule, options.grammar)),
                             ..example_line(example, show_secrets)
                         })
                         .collect(),
@@ -280,10 +278,17 @@ fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {
     examples.iter().map(|example| example_line(example, show_secrets)).collect()
 }
 
+fn rule_text(rule: Rule, grammar: Grammar) -> RuleText {
+    RuleText {
+        name: rule.name().to_owned(),
+        text: rule.lines().collect::<Vec<_>>().join("\n"),
+        source: rule.source(grammar),
+    }
+}
+
 fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
-    let at = usize::try_from(example.at.saturating_sub(example.skipped)).unwrap_or(usize::MAX);
     let secrets = if show_secrets { &[] } else { example.secrets.as_slice() };
-    let (text, mark) = marked(&example.text, at, secrets);
+    let (text, mark) = marked(&example.text, example.mark, secrets);
     ExampleLine {
         input: example.place.input as usize,
         line: example.line,
@@ -296,19 +301,4 @@ fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
         mark,
         rule: None,
     }
-}
-
-/// Finds the rule that was being read at the defect of an example, by judging its line once more. Returns `None` if the
-/// example lacks the start of the line, or if the cut-off end could change the answer.
-fn rule(example: &Example, grammar: Grammar, component: Component, cause: Cause) -> Option<RuleText> {
-    let at = usize::try_from(example.at).ok()?;
-    if example.skipped > 0 || (example.cut && at >= example.text.len()) {
-        return None;
-    }
-    let defect = judge(&example.text).defect(grammar)?;
-    ((defect.offset, defect.component, defect.cause) == (example.at, component, cause)).then(|| RuleText {
-        name: defect.rule.name().to_owned(),
-        text: defect.rule.lines().collect::<Vec<_>>().join("\n"),
-        source: defect.source(),
-    })
 }

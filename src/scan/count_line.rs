@@ -118,7 +118,8 @@ impl<'a> Observer<'a> {
         let defect = at.and_then(|at| Some((at as u64, of_illegal_byte(self.grammar, line, at)?)));
         match defect {
             Some((at, (component, cause))) => {
-                let around = || Line::around(line, at);
+                let grammar = self.grammar;
+                let around = || (Line::around(line, at), defect_of(grammar, line).map(|defect| defect.rule));
                 self.tally.count_defect(self.shown, entry, (component, cause, at), around);
             }
             None => self.explain(entry, line),
@@ -136,14 +137,19 @@ impl<'a> Observer<'a> {
     /// Counts the defect of a line that the chosen grammar refuses.
     #[inline(never)]
     fn explain(&mut self, entry: &Line<'_>, line: &[u8]) {
-        let mut tracker = Tracker::new(self.grammar);
-        tracker.feed(line);
-        if let Some(defect) = Defect::of(self.grammar, &tracker, line) {
-            let Defect { component, cause, offset, .. } = defect;
-            let around = || Line::around(line, offset);
+        if let Some(defect) = defect_of(self.grammar, line) {
+            let Defect { component, cause, offset, rule, .. } = defect;
+            let around = || (Line::around(line, offset), Some(rule));
             self.tally.count_defect(self.shown, entry, (component, cause, offset), around);
         }
     }
+}
+
+/// Returns the defect of a line that `grammar` refuses.
+fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
+    let mut tracker = Tracker::new(grammar);
+    tracker.feed(line);
+    Defect::of(grammar, &tracker, line)
 }
 
 #[cfg(test)]

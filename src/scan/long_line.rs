@@ -1,7 +1,7 @@
 //! Judges a line that is too long to be held in memory, while it is read. The result is the same as for the whole
 //! line, in bounded memory.
 
-use crate::example::{Line, MAX_EXAMPLE_LEN};
+use crate::example::Line;
 use crate::grammar::Grammar;
 use crate::grammar::advisory::AdvisoryScan;
 use crate::grammar::automaton::{State, Tracker};
@@ -38,7 +38,7 @@ pub(crate) struct LongLine {
     hash: Option<PartsHash>,
     scheme: LongScheme,
     beginning: Vec<u8>,
-    /// The bytes directly before the defect and some after it.
+    /// The bytes around the defect, as [`Line::around`] returns them.
     window: Vec<u8>,
     window_start: u64,
 }
@@ -120,12 +120,14 @@ impl LongLine {
         };
         if !was_broken {
             self.window.extend(&bytes[..read]);
-            let excess = self.window.len().saturating_sub(Line::BEFORE);
+            let excess = self.window.len().saturating_sub(Line::CONTEXT);
             self.window.drain(..excess);
             self.window_start = self.tracker.offset() - self.window.len() as u64;
         }
         if self.tracker.broke_at().is_some() {
-            let missing = MAX_EXAMPLE_LEN.saturating_sub(self.window.len());
+            let end = self.tracker.offset() + Line::CONTEXT as u64;
+            let missing = usize::try_from(end.saturating_sub(self.window_start))
+                .map_or(0, |len| len.saturating_sub(self.window.len()));
             self.window.extend(bytes[read..].iter().take(missing));
         }
         let mut behind = bytes;
@@ -189,9 +191,9 @@ impl LongLine {
                 tally.count_advisories(&shown, &entry, scan.finish());
             }
             if let Some(defect) = Defect::of(self.grammar, &self.tracker, &self.beginning) {
-                let Defect { component, cause, offset, .. } = defect;
+                let Defect { component, cause, offset, rule, .. } = defect;
                 tally.count_defect(&shown, &entry, (component, cause, offset), || {
-                    (self.window_start, &self.window)
+                    ((self.window_start, &self.window), Some(rule))
                 });
             }
         }

@@ -22,6 +22,7 @@ use self::defects::{DefectCounts, Defects};
 use crate::example::{Line, is_full, keep, merge};
 use crate::grammar::Verdict;
 use crate::grammar::advisory::{Advisories, Advisory};
+use crate::grammar::automaton::Rule;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::grammar::scheme::{KNOWN, find_known};
@@ -107,20 +108,23 @@ impl Tally {
     }
 
     /// Counts the defect of a line that has been counted: its component, cause and offset. `around` returns the bytes
-    /// around the defect and their offset.
+    /// around the defect and their offset, and the rule that was being read.
     pub(crate) fn count_defect<'a>(
         &mut self,
         shown: &AlreadyShown,
         line: &Line<'_>,
         (component, cause, offset): (Component, Cause, u64),
-        around: impl FnOnce() -> (u64, &'a [u8]),
+        around: impl FnOnce() -> ((u64, &'a [u8]), Option<Rule>),
     ) {
         self.uncovered.1.count(component, cause);
         let found = self.defects.get_mut(component, cause);
         if shown.has_defect(component, cause) {
             found.lines += 1;
         } else {
-            found.count(line.place, || line.example(offset, around()));
+            found.count(line.place, || {
+                let (around, rule) = around();
+                Example { rule, ..line.example(offset, around) }
+            });
         }
     }
 

@@ -10,6 +10,7 @@ use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
 use crate::grammar::advisory::Advisory;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
+use crate::grammar::escape::MASK;
 use crate::grammar::scheme::KNOWN;
 use crate::grammar::{Grammar, Verdict};
 use crate::input_signs::Signs;
@@ -195,7 +196,9 @@ fn are_examples(examples: &[Example], is_input: impl Fn(u32) -> bool) -> Result<
                 && example.secrets.windows(2).all(|pair| pair[0].end <= pair[1].start);
         let is_there = is_input(example.place.input) && example.place.offset < MAX_BYTES;
         let is_placed = example.line > 0 && example.line <= MAX_BYTES && example.skipped <= example.at;
-        is_there && is_placed && are_secrets && len <= MAX_EXAMPLE_LEN
+        // A mask can be longer than its password.
+        let fits = example.mark <= len && len <= MAX_EXAMPLE_LEN * MASK.len();
+        is_there && is_placed && are_secrets && fits
     };
     let ascending = examples.windows(2).all(|pair| pair[0].place <= pair[1].place);
     if examples.len() <= MAX_EXAMPLES && ascending && examples.iter().all(is_one) {

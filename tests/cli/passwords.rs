@@ -1,0 +1,149 @@
+//! Passwords are masked in every report, message and partial report, wherever they are in a line.
+
+use std::fmt::Write;
+use std::fs;
+
+use serde_json::Value;
+
+use super::{feed, json, text, urlsift};
+
+/// Every form of report of `list`: its name and what the command writes.
+fn reports(list: &[u8], args: &[&str]) -> Vec<(&'static str, String)> {
+    let run = |format| {
+        let output = feed(&[&["--format", format][..], args].concat(), list);
+        assert!(output.status.success(), "{format}: {}", text(&output.stderr));
+        text(&output.stdout).to_owned()
+    };
+    let partial = run("partial");
+    let merged = feed(&["merge", "--format", "html"], partial.as_bytes());
+    let merged = ("merge", text(&merged.stdout).to_owned());
+    vec![("text", run("text")), ("json", run("json")), ("html", run("html")), ("partial", partial), merged]
+}
+
+#[test]
+fn masked_whatever_precedes_a_delimiter() {
+    for line in [
+        "root:%24ECRET@db.example",
+        "http://root:%24EC/RET@h/",
+        "root:&SECRET@h",
+        "root:1%23SECRET@h",
+        "http:root:%24ECRET@h",
+        "http://root:1/SECRET@h/",
+        "http://root:12345?SECRET@h/",
+        "http://root:/SECRET@h/",
+        "root:/SECRET@h",
+        "root: SECRET@h",
+        "root:80%2FSECRET@h",
+        "http://h.example:80/x?u=ftp://root:7%23SECRET@h/",
+        "http:/%2Froot:SECRET@h/",
+        "http://root:@SECRET/x@h/",
+    ] {
+        for line in [line, &format!("{line} \u{e9}"), &format!("{line}\u{1}")] {
+            for (form, report) in reports(format!("{line}\n").as_bytes(), &[]) {
+                assert!(!report.contains("ECRET") && !report.contains("RET@"), "{form}: {line}");
+                // The text report shows refused lines only.
+                assert!(report.contains("***") || form == "text", "{form}: {line}");
+            }
+        }
+    }
+    let shown = feed(&["--format", "json"], b"http://h.example:8080/@user\nh.example:80?a@b\n");
+    assert!(!text(&shown.stdout).contains("***"), "usual ports are no passwords");
+}
+
+/// The URL is behind the first 64 KiB of the line. An example shows the bytes before and after the defect.
+#[test]
+fn masked_deep_inside_a_long_line() {
+    let before = format!("http://h.example/{}", "a/".repeat(40_000));
+    for len in 100..=125 {
+        for url in [
+            format!("http://root:SECRET@h/{} ", "x".repeat(len - 10)),
+            format!("http://{}:SECRET@h/ ", "u".repeat(len)),
+            format!("http://root:{}SECRET@h/ ", "p".repeat(len)),
+            format!("ftp://root:SECRET{}@h/ ", "p".repeat(len)),
+        ] {
+            let line = format!("{before}{url}{}\n", "y/".repeat(300));
+            for size in ["1000000", "4096"] {
+                let output = feed(&["--format", "json", "--line-size", size], line.as_bytes());
+                let example = &json(&output)["defects"][0]["examples"][0];
+                assert!(example["skipped"].as_u64().unwrap() > 65_536, "the example is behind the beginning");
+                let shown = example["text"].as_str().unwrap();
+                assert!(!shown.contains("ECRET") && shown.contains("yyy") == url.contains("yyy"), "{shown}");
+            }
+        }
+    }
+}
+
+#[test]
+fn a_partial_report_has_three_asterisks_for_each_password() {
+    let list = b"http://u:$!*-_.+;=@h/\nhttp://u:$!*-_.+;=@h/ \n//u:a@h/%0\n";
+    let partial = feed(&["--format", "partial"], list);
+    let partial = text(&partial.stdout);
+    assert!(partial.contains("http://u:***@h/") && !partial.contains("*-_"), "{partial}");
+    let document: Value = serde_json::from_str(partial).unwrap();
+    assert_eq!(document["schema"], "urlsift.partial/2");
+    let merged = json(&feed(&["merge", "--format", "json"], partial.as_bytes()));
+    let scanned = json(&feed(&["--format", "json"], list));
+    assert_eq!((&merged["digest"], &merged["defects"]), (&scanned["digest"], &scanned["defects"]));
+    let shown = feed(&["--format", "partial", "--show-secrets"], list);
+    assert!(text(&shown.stdout).contains("$!*-_.+;="));
+}
+
+/// The masked text of these lines is refused by another rule than the line.
+#[test]
+fn a_partial_report_keeps_the_rules_of_masked_lines() {
+    for line in ["http://x:@[v1. p@h/", "http://u:%zz@h/", "ftp://u:/@[@h/", "http://u:[@h:8x/"] {
+        for grammar in ["draft1993", "rfc1738", "rfc1808", "rfc2396", "rfc3986"] {
+            let args = ["-g", grammar];
+            let list = format!("{line}\n");
+            let scanned = json(&feed(&[&["--format", "json"][..], &args].concat(), list.as_bytes()));
+            let partial = feed(&[&["--format", "partial"][..], &args].concat(), list.as_bytes());
+            let merged = json(&feed(&["merge", "--format", "json"], &partial.stdout));
+            assert_eq!(merged["digest"], scanned["digest"], "{line} {grammar}");
+        }
+    }
+}
+
+#[test]
+fn partial_reports_of_the_version_before_are_refused() {
+    let partial = feed(&["--format", "partial"], b"http://h/\n");
+    let partial = text(&partial.stdout).replace("urlsift.partial/2", "urlsift.partial/1");
+    let output = feed(&["merge"], partial.as_bytes());
+    assert_eq!(output.status.code(), Some(2));
+    let said = text(&output.stderr);
+    assert!(
+        said.contains("its schema is urlsift.partial/1") && said.contains("scan the part again"),
+        "{said}"
+    );
+}
+
+#[test]
+fn a_list_of_urls_taken_for_a_list_of_paths() {
+    let folder = tempfile::tempdir().unwrap();
+    let mut list = String::from("http://root:SECRET@h/a\nhttp://root:SECRET@h/a.gz\nroot:SECRET@h\n");
+    (0..20).for_each(|n| writeln!(list, "http://root:SECRET@h/{n}").unwrap());
+    fs::write(folder.path().join("urls"), &list).unwrap();
+    for format in ["text", "json", "html", "partial"] {
+        let output = urlsift()
+            .args(["--files-from", "urls", "--format", format])
+            .current_dir(&folder)
+            .output()
+            .unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{format}: {said}");
+        assert!(!said.contains("SECRET") && !text(&output.stdout).contains("SECRET"), "{format}: {said}");
+        assert_eq!(
+            said.matches("root:***@h").count(),
+            10 + 2,
+            "ten paths and a pair of copies, {format}: {said}"
+        );
+        assert_eq!(
+            said.lines().last(),
+            Some("urlsift: ... and 13 more paths that cannot be read"),
+            "{format}"
+        );
+    }
+    // A file that exists keeps its name.
+    fs::write(folder.path().join("a:b@c"), "http://h/\n").unwrap();
+    let output = urlsift().args(["--format", "json", "a:b@c"]).current_dir(&folder).output().unwrap();
+    assert_eq!(json(&output)["inputs"][0]["name"], "a:b@c");
+}

@@ -1,0 +1,157 @@
+//! What of the data is shown as it is: visible characters. Everything else is escaped, and escapes are not ambiguous.
+
+use std::fs;
+use std::path::Path;
+
+use serde_json::Value;
+
+use super::{feed, json, text, urlsift};
+
+/// Characters that must not reach a terminal or a page: control, bidirectional, invisible and unassigned characters, and line
+/// separators.
+const HIDDEN: &str = "\u{7f}\u{80}\u{85}\u{9b}\u{a0}\u{ad}\u{34f}\u{378}\u{61c}\u{115f}\u{180e}\u{200b}\u{200d}\u{200e}\u{200f}\u{2028}\
+    \u{2029}\u{202a}\u{202e}\u{2060}\u{2066}\u{2069}\u{206a}\u{206f}\u{3000}\u{3164}\u{e000}\u{fe0f}\u{feff}\u{fff9}\u{ffff}\
+    \u{e0041}\u{e01ef}\u{10ffff}";
+
+fn has_hidden(shown: &str) -> bool {
+    shown.chars().any(|c| HIDDEN.contains(c) || c < ' ' && c != '\n')
+}
+
+#[test]
+fn lines_with_hidden_characters() {
+    // Only the first lines of a kind are examples, so each line is a list of its own.
+    let lines = |c| [format!("http://h/{c}"), format!("http://h/\u{e9}{c}\u{e9}"), format!("{c}:x")];
+    for line in HIDDEN.chars().flat_map(lines) {
+        for locale in ["C", "C.UTF-8"] {
+            for format in ["text", "html", "json", "partial"] {
+                let mut file = tempfile::NamedTempFile::new().unwrap();
+                std::io::Write::write_all(&mut file, line.as_bytes()).unwrap();
+                let output = urlsift()
+                    .env("LC_ALL", locale)
+                    .args(["--format", format])
+                    .arg(file.path())
+                    .output()
+                    .unwrap();
+                let shown = text(&output.stdout);
+                assert!(!has_hidden(shown), "{format}: {line:?}");
+                assert!(
+                    format != "partial" || shown.trim_end().bytes().all(|byte| (b' '..=b'~').contains(&byte))
+                );
+            }
+        }
+    }
+}
+
+#[test]
+fn utf_8_is_readable_where_the_locale_has_it() {
+    let list =
+        "http://h/\u{4e2d}\u{e9}/\u{1f600}\u{301}\\\nhttp://u:p\u{fc}@\u{e9}/\nhttp://h/?\u{fc}".as_bytes();
+    let list = [list, b"\xc3/\xc3\xa9\xff\n"].concat();
+    let run = |args: &[&str], variables: &[(&str, &str)]| {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("list"), &list).unwrap();
+        let mut command = urlsift();
+        for name in ["LC_ALL", "LC_CTYPE", "LANG"] {
+            command.env_remove(name);
+        }
+        let output =
+            command.envs(variables.iter().copied()).args(args).arg("list").current_dir(&folder).output();
+        text(&output.unwrap().stdout).to_owned()
+    };
+    for variables in [
+        &[("LC_ALL", "C.UTF-8")][..],
+        &[("LC_CTYPE", "de_DE.utf8"), ("LANG", "C")],
+        &[("LC_ALL", ""), ("LANG", "en_US.UTF-8")],
+    ] {
+        let shown = run(&[], variables);
+        assert!(shown.contains("http://h/[\u{4e2d}]\u{e9}/\u{1f600}\u{301}\\\\"), "{shown}");
+        assert!(shown.contains("http://u:[***]@\u{e9}/"), "{shown}");
+        assert!(shown.contains("http://h/?[\u{fc}]\\xc3/\u{e9}\\xff"), "invalid bytes are escaped: {shown}");
+    }
+    for variables in [&[][..], &[("LC_ALL", "C"), ("LANG", "C.UTF-8")], &[("LANG", "de_DE.ISO-8859-1")]] {
+        let shown = run(&[], variables);
+        assert!(
+            shown.contains("http://h/[\\xe4]\\xb8\\xad\\xc3\\xa9/") && !shown.contains('\u{e9}'),
+            "{shown}"
+        );
+    }
+    assert!(run(&["--ascii"], &[("LC_ALL", "C.UTF-8")]).is_ascii());
+    let page = run(&["--format", "html"], &[]);
+    assert!(page.contains("<mark>\u{4e2d}</mark>\u{e9}/\u{1f600}\u{301}\\\\"), "{page}");
+    let report = run(&["--format", "json"], &[("LC_ALL", "C.UTF-8")]);
+    let report: Value = serde_json::from_str(&report).unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    fs::write(&path, report.to_string()).unwrap();
+    let rendered = urlsift().env("LC_ALL", "C.UTF-8").arg("render").arg(&path).output().unwrap();
+    assert_eq!(text(&rendered.stdout), run(&[], &[("LC_ALL", "C.UTF-8")]));
+}
+
+#[test]
+fn no_hostile_corpus_shows_a_hidden_character() {
+    let corpora = Path::new(env!("CARGO_MANIFEST_DIR")).join("corpora/hostile");
+    for format in ["text", "html"] {
+        let args = ["--input-format", "lines", "--codec", "none", "--format", format];
+        let output = urlsift().env("LC_ALL", "C.UTF-8").args(args).arg(&corpora).output().unwrap();
+        assert!(!has_hidden(text(&output.stdout)), "{format}");
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn file_names_with_hidden_characters() {
+    let folder = tempfile::tempdir().unwrap();
+    for c in "\u{61c}\u{2028}\u{2029}\u{200b}\u{feff}\u{206a}\u{206f}\u{fff9}\u{e0041}\n\u{9b}".chars() {
+        fs::write(folder.path().join(format!("a{c}b")), "http://h/ \n").unwrap();
+    }
+    fs::create_dir(folder.path().join("\u{e9}")).unwrap();
+    fs::write(folder.path().join("\u{e9}/\u{4e2d}"), "http://h/ \n").unwrap();
+    for args in [
+        &["--format", "text"][..],
+        &["--format", "json"],
+        &["--format", "html"],
+        &["--format", "partial"],
+        &["lines", "-c", "input,line"],
+        &["plan"],
+    ] {
+        let output = urlsift().args(args).arg(".").current_dir(&folder).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        let shown = text(&output.stdout);
+        assert!(!has_hidden(&shown.replace('\t', " ")), "{args:?}: {shown}");
+        // The text report names the first input only, and the others are ASCII.
+        let names_it = ["json", "html", "input,line"].contains(args.last().unwrap());
+        assert_eq!(shown.contains("\u{e9}/\u{4e2d}"), names_it, "{args:?}: {shown}");
+    }
+    let output = urlsift().args(["a\u{2028}b\u{e0041}", "\u{200b}"]).current_dir(&folder).output().unwrap();
+    assert!(!has_hidden(text(&output.stderr)), "{}", text(&output.stderr));
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_escaped_byte_and_its_spelling_are_different_names() {
+    use std::os::unix::ffi::OsStrExt;
+    let folder = tempfile::tempdir().unwrap();
+    let names: [&[u8]; 3] = [b"a\xff", b"a\\xff", b"a\\\\xff"];
+    for name in names {
+        fs::write(folder.path().join(std::ffi::OsStr::from_bytes(name)), "http://h/\n").unwrap();
+    }
+    let partial = urlsift().args(["--format", "partial", "."]).current_dir(&folder).output().unwrap();
+    assert!(partial.status.success(), "{}", text(&partial.stderr));
+    let merged = json(&feed(&["merge", "--format", "json"], &partial.stdout));
+    let mut found: Vec<_> =
+        merged["inputs"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
+    found.sort_by_key(ToString::to_string);
+    assert_eq!(found, ["./a\\\\\\\\xff", "./a\\\\xff", "./a\\xff"]);
+}
+
+#[test]
+fn a_dash_of_the_data_is_no_missing_value() {
+    let args = ["lines", "--columns", "scheme,text"];
+    let output = feed(&args, b"-:x\nx\n\n-\n-a:y\n");
+    assert_eq!(text(&output.stdout), "\\x2d\t-:x\n-\tx\n-\t-\n-\t\\x2d\n-a\t-a:y\n");
+    let output = feed(&[&args[..], &["--format", "jsonl"]].concat(), b"-:x\n-\n");
+    assert_eq!(
+        text(&output.stdout),
+        "{\"scheme\":\"-\",\"text\":\"-:x\"}\n{\"scheme\":null,\"text\":\"-\"}\n"
+    );
+}
