@@ -40,6 +40,13 @@ pub(crate) fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
 pub(crate) fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     let slash = memchr(b'/', text).unwrap_or(text.len());
     let mut secrets: Vec<_> = last_at(text, 0..slash).map(|at| 0..at.start).into_iter().collect();
+    secrets.extend(secrets_behind_slashes(text, cut));
+    secrets
+}
+
+/// Returns the ranges of `text` that may be passwords behind slashes, where `text` is more than a URL, such as a record.
+pub(crate) fn secrets_behind_slashes(text: &[u8], cut: bool) -> Vec<Range<usize>> {
+    let mut secrets = Vec::new();
     if let Some(text) = SearchText::new(text, cut) {
         text.behind_slashes(&mut secrets);
     }

@@ -68,7 +68,7 @@ impl Split {
 
 /// Cuts inputs into splits of about `split_size` bytes (at least 1), the largest first.
 ///
-/// A compressed input is one split. So is an input in a format whose records depend on what precedes them. Only the
+/// A compressed input is one split, and so is UTF-16. So is an input in a format whose records depend on what precedes them. Only the
 /// beginning of each file is read.
 ///
 /// # Errors
@@ -113,8 +113,8 @@ const EXPANSION: u64 = 5;
 /// Returns the size of an input if it can be cut, and the estimated bytes to read. The estimate only orders the
 /// splits.
 fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<u64>, u64)> {
-    let (len, is_packed) = match input.open(None)? {
-        Opened::File(_, len) => (len, false),
+    let (len, is_decoded) = match input.open(None)? {
+        Opened::File(file, len) => (len, reading.is_utf16_file(&file)?),
         Opened::Packed(_) => (fs::metadata(path)?.len().saturating_mul(EXPANSION), true),
         Opened::Stream(_) if fs::metadata(path)?.is_file() => return Ok((Some(0), 0)),
         Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
@@ -124,5 +124,5 @@ fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<
     if format != Format::Parquet {
         reading.reader(format)?;
     }
-    Ok(((format.is_cut_at_lines() && !is_packed).then_some(len), len))
+    Ok(((format.is_cut_at_lines() && !is_decoded).then_some(len), len))
 }

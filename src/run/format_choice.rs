@@ -3,6 +3,7 @@
 //!
 //! This module reads only the beginning of an input. `records` knows the formats.
 
+use std::fs::File;
 use std::io::{self, Cursor, Read};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -85,6 +86,22 @@ impl Reading {
         !self.any_contents && utf16::has_mark(&head.bytes)
     }
 
+    /// The source from its start, decoded if it is UTF-16, and whether it is.
+    ///
+    /// # Errors
+    /// When the source cannot be read.
+    pub(crate) fn decoded<'a>(&self, source: Source<'a>) -> io::Result<(Source<'a>, bool)> {
+        if self.any_contents { Ok((source, false)) } else { utf16::decode_if_marked(source) }
+    }
+
+    /// Whether an opened file is to be decoded from UTF-16. The file is at its start and stays there.
+    ///
+    /// # Errors
+    /// When the file cannot be read.
+    pub(crate) fn is_utf16_file(&self, file: &File) -> io::Result<bool> {
+        Ok(!self.any_contents && utf16::has_mark(&utf16::first_bytes(file)?))
+    }
+
     /// The format of an input that begins with `head`, and what it looks like if it is only a list because it looks like
     /// no format. `name` is that of the input.
     ///
@@ -108,7 +125,7 @@ impl Reading {
         match self.format {
             Some(format) => Ok((format, None)),
             None => {
-                let (mut bytes, _) = utf16::decode_if_marked(input.open(None)?.bytes(None)?)?;
+                let (mut bytes, _) = self.decoded(input.open(None)?.bytes(None)?)?;
                 self.recognise(&self.head(&mut bytes, true), input.name())
             }
         }

@@ -11,7 +11,7 @@ use super::count_chunk::Counter;
 use super::sequential::{Packing, Workers, scan_chunks};
 use super::shards::scan_shards;
 use super::{ExecOptions, Scanned, scan_numbered};
-use crate::input::{Input, Opened, Span, utf16};
+use crate::input::{Input, Opened, Span};
 use crate::input_signs::Signs;
 use crate::records::Format;
 use crate::run::chunk_cutter::AnyChunks;
@@ -133,7 +133,7 @@ fn scan_part(
     // An input of another length is not counted.
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
     if let Opened::File(file, len) = &opened
-        && !utf16::has_mark(&utf16::first_bytes(file)?)
+        && !reading.is_utf16_file(file)?
     {
         let range = part.range.start.min(*len)..part.range.end.min(*len);
         let mut scanned = Scanned::default();
@@ -144,7 +144,7 @@ fn scan_part(
         return Ok((scanned, Some(*len)));
     }
     let (bytes, packed) = Packing::open(opened, None, watch)?;
-    let (bytes, utf16) = utf16::decode_if_marked(bytes)?;
+    let (bytes, utf16) = reading.decoded(Box::new(bytes))?;
     // A range that should end with the input is read to the end of the input, to learn its length.
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
     let span = Span::new(bytes, &(part.range.start..range_end))?;

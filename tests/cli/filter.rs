@@ -40,7 +40,7 @@ fn counts(report: &Value) -> Vec<(String, u64)> {
     }
     for row in rows("grammars") {
         for side in ["accepted", "refused"] {
-            counts.push((format!("{}={side}", text(&row["id"])), row[side].as_u64().unwrap()));
+            counts.push((format!("{}={side}", text(&row["name"])), row[side].as_u64().unwrap()));
         }
     }
     for row in rows("verdict_sets") {

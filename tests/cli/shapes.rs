@@ -141,7 +141,12 @@ fn utf16_with_a_byte_order_mark_is_decoded() {
         let piped = feed(&["--format", "json"], &bytes);
         assert_eq!(json(&piped)["totals"]["lines"], 4);
         let raw = ["--format", "json", "--input-format", "lines", "--codec", "none"];
-        let raw = json(&urlsift().args(raw).arg(&path).output().unwrap());
-        assert_eq!(raw["totals"]["bytes"], bytes.len());
+        for range in ["0:", "0:999"] {
+            let raw = json(&urlsift().args(raw).args(["--range", range]).arg(&path).output().unwrap());
+            assert_eq!(raw["totals"]["bytes"], bytes.len(), "{range}");
+        }
+        // A place in the decoded bytes is not known before they are decoded.
+        let plan = urlsift().args(["plan", "--split-size", "10"]).arg(&path).output().unwrap();
+        assert!(text(&plan.stdout).contains("\"end\":null"), "{}", text(&plan.stdout));
     }
 }
