@@ -240,11 +240,7 @@ fn is_key_value(line: &[u8]) -> bool {
     let len = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
     let (key, rest) = line.split_at(len);
     let rest = rest.trim_ascii_start();
-    let value = match rest {
-        [b'=', value @ ..] => value,
-        [b':', b' ' | b'\t', value @ ..] => value,
-        _ => return false,
-    };
+    let ([b'=', value @ ..] | [b':', b' ' | b'\t', value @ ..]) = rest else { return false };
     !key.is_empty() && !value.trim_ascii().is_empty()
 }
 

@@ -238,7 +238,7 @@ impl<'a> ShardBytes<'a> {
             return Ok(Some(bytes));
         }
         // A line begins after an LF. The first LF that matters may be the last byte before the range.
-        let mut look = [0; LOOK];
+        let mut look = vec![0; LOOK];
         while bytes.at + 1 < end {
             let wanted = look.len().min(usize::try_from(end - 1 - bytes.at).unwrap_or(LOOK));
             let n = bytes.read_some(&mut look[..wanted])?;
@@ -247,6 +247,8 @@ impl<'a> ShardBytes<'a> {
                 return Ok(Some(bytes));
             }
             bytes.at += n as u64;
+            // The line is long.
+            look.resize(16 * LOOK, 0);
         }
         Ok(None)
     }

@@ -5,9 +5,10 @@
 //!
 //! A *lease* (`fcntl_locking(2)`, file leases) excludes the first two. The system grants one if no process has the file
 //! open for writing. A process that then opens the file for writing, or truncates it, waits until the lease is
-//! returned. The lease is held while there are windows, and each window lasts some milliseconds. Once a process waits, no
-//! new window is opened. To exclude the third danger, a window is given out only if all its pages are in memory.
-//! Everything else is read with `read`.
+//! returned. The lease is held while there are windows. Once a process waits, no new window is opened, and the open ones
+//! give out no more lines. So it waits for the lines that were given out before, [`MOST_LINES`] bytes of them per thread.
+//! There are no windows if threads have to wait for each other, because a suspended thread keeps its window. To exclude
+//! the third danger, a window is given out only if all its pages are in memory. Everything else is read with `read`.
 //!
 //! Some file systems grant leases that prevent nothing. A file on FUSE can change in its server, and a file on overlayfs
 //! in the layer below. So files are memory-mapped only on file systems that are known to keep leases.
@@ -22,9 +23,11 @@
 )]
 
 use std::fs::File;
+use std::num::NonZero;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
 
 use memchr::memchr;
 use memmap2::{Mmap, MmapOptions};
@@ -48,7 +51,7 @@ pub(crate) struct Window<'a> {
     start: u64,
     /// Whether the window ends where the file does.
     is_last: bool,
-    _lease: Lease<'a>,
+    lease: Lease<'a>,
 }
 
 /// The lease of the file, which all its windows share.
@@ -64,6 +67,9 @@ const MOST: u64 = 64 << 20;
 /// tmpfs (`statfs(2)`).
 const KEEPING_LEASES: [u32; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
 
+/// Most bytes of lines that are judged between two looks whether a process waits to write.
+const MOST_LINES: usize = 1 << 20;
+
 /// The command that chooses the signal for a waiting writer (`fcntl(2)`).
 const F_SETSIG: i32 = 10;
 
@@ -75,6 +81,12 @@ impl<'a> Mapped<'a> {
     /// not known to keep leases.
     pub(crate) fn of(file: &'a File, len: u64) -> Option<Self> {
         keeps_leases(file).then(|| Self { file, len, n_windows: Mutex::new(0) })
+    }
+
+    /// Whether `n_threads` threads, which judge `n_bytes` bytes of lines at a time, keep a process that wants to write
+    /// waiting for a moment only.
+    pub(crate) fn is_brief(n_threads: usize, n_bytes: usize) -> bool {
+        n_bytes <= MOST_LINES && n_threads <= thread::available_parallelism().map_or(1, NonZero::get)
     }
 
     /// A window with the lines that begin in `range` of the file. `None` if `range` is too long, if not all of it is in
@@ -91,14 +103,13 @@ impl<'a> Mapped<'a> {
         // SAFETY: while the lease is held, no process writes to the file or makes it shorter. The lease is dropped after
         // the map.
         let map = unsafe { MmapOptions::new().offset(start).len(len).map(self.file) }.ok()?;
-        is_in_memory(&map).then_some(Window { map, start, is_last: end == self.len, _lease: lease })
+        is_in_memory(&map).then_some(Window { map, start, is_last: end == self.len, lease })
     }
 
     fn lease(&'a self) -> Option<Lease<'a>> {
         let mut n_windows = self.n_windows();
         if *n_windows > 0 {
-            // If a process waits to write, the lease is no longer a read lease.
-            (fcntl(self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK).then_some(())?;
+            self.is_undisturbed().then_some(())?;
         } else {
             // The default signal for a waiting writer is SIGIO, which ends a process that does not handle it. SIGURG is
             // ignored. Waiting writers are noticed by the query above, before each window. Returning the lease also
@@ -113,6 +124,11 @@ impl<'a> Mapped<'a> {
         }
         *n_windows += 1;
         Some(Lease(self))
+    }
+
+    /// Whether the lease is held and no process waits to write. If one waits, the lease is no longer a read lease.
+    fn is_undisturbed(&self) -> bool {
+        fcntl(self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK
     }
 
     fn n_windows(&self) -> MutexGuard<'_, usize> {
@@ -132,8 +148,9 @@ impl Drop for Lease<'_> {
 
 impl Window<'_> {
     /// The lines that begin in `range` of the file, and the offset of the first one. `range` is part of the window's
-    /// range. `None` if the last line may continue after the window.
+    /// range. `None` if the last line may continue after the window, or if a process waits to write to the file.
     pub(crate) fn lines(&self, range: Range<u64>) -> Option<(u64, &[u8])> {
+        self.lease.0.is_undisturbed().then_some(())?;
         let at = |offset: u64| usize::try_from(offset - self.start).expect("a window is in memory");
         let end = at(range.end);
         (self.is_last || memchr(b'\n', &self.map[end - 1..]).is_some()).then(|| {
@@ -174,7 +191,6 @@ fn fcntl(file: &File, command: i32, argument: i32) -> i32 {
 mod tests {
     use std::fs::{self, OpenOptions};
     use std::os::unix::fs::OpenOptionsExt;
-    use std::thread;
 
     use super::*;
 
@@ -236,7 +252,8 @@ mod tests {
             while mapped.window(0..100_000).is_some() {
                 thread::yield_now();
             }
-            assert!(!writer.is_finished() && window.lines(0..100_000).unwrap().1.len() == 100_000);
+            assert!(!writer.is_finished() && window.map[..] == *b"http://h/\n".repeat(10_000));
+            assert!(window.lines(0..10).is_none(), "the window is to be dropped soon");
             drop(window);
             writer.join().unwrap();
         });

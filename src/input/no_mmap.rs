@@ -15,6 +15,10 @@ impl Mapped {
         None
     }
 
+    pub(crate) fn is_brief(_: usize, _: usize) -> bool {
+        false
+    }
+
     pub(crate) fn window(&self, _: Range<u64>) -> Option<Window> {
         match self.0 {}
     }

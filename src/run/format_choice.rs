@@ -122,13 +122,11 @@ impl Reading {
     /// # Errors
     /// When the input cannot be opened, or its contents are not read.
     pub(crate) fn format_of(&self, input: &Input) -> io::Result<(Format, Option<TextShape>)> {
-        match self.format {
-            Some(format) => Ok((format, None)),
-            None => {
-                let (mut bytes, _) = self.decoded(input.open(None)?.bytes(None)?)?;
-                self.recognise(&self.head(&mut bytes, true), input.name())
-            }
+        if let Some(format) = self.format {
+            return Ok((format, None));
         }
+        let (mut bytes, _) = self.decoded(input.open(None)?.bytes(None)?)?;
+        self.recognise(&self.head(&mut bytes, true), input.name())
     }
 
     /// A reader of inputs of this format.

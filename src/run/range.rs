@@ -153,7 +153,7 @@ fn scan_part(
     let mut scanned = Workers::of_stream(exec, |workers| {
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
-    scanned.tally.note(part.input, Signs { shape, utf16, ..Signs::default() });
+    scanned.tally.note(part.input, Signs { utf16, shape, ..Signs::default() });
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))

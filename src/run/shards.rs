@@ -55,9 +55,15 @@ pub(super) fn scan_shards(
         let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
         reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
     };
+    // The longest range known in which no line begins, so that a long line is not read again to look for line ends.
+    let longest_gap = Mutex::new(0..0);
     // One tally serves many shards, because it takes some kilobytes and soon has its examples.
     let scan_one = |scanned: &mut Scanned, shown: &AlreadyShown, n: u64, window: &mut Option<Window>| {
         let shard = bytes_of(&(n..n + 1));
+        let gap = lock(&longest_gap).clone();
+        if gap.start <= shard.start && shard.end <= gap.end {
+            return;
+        }
         let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
         if let Some((offset, lines)) = lines {
             exec.read(lines.len());
@@ -72,10 +78,14 @@ pub(super) fn scan_shards(
         *window = None;
         match ShardBytes::new(file, shard.start, shard.end, len) {
             Ok(None) => {}
-            Ok(Some(bytes)) => {
+            Ok(Some(mut bytes)) => {
                 let reader = reader_at(scanned, bytes.offset());
-                let chunks = AnyChunks::new(exec.told(bytes), reader, exec.sizes());
+                let chunks = AnyChunks::new(exec.told(&mut bytes), reader, exec.sizes());
                 count_chunks(scanned, shown, chunks, input, counter);
+                let mut gap = lock(&longest_gap);
+                if bytes.offset().saturating_sub(shard.end) > gap.end - gap.start {
+                    *gap = shard.end..bytes.offset();
+                }
             }
             Err(error) => scanned.failures.push(Failure { input, error }),
         }
@@ -85,7 +95,8 @@ pub(super) fn scan_shards(
         n: (range.end - range.start).div_ceil(shard_len),
         n_threads: exec.n_threads() as u64,
     };
-    let mapped = exec.mmap.then(|| Mapped::of(file, len)).flatten();
+    let is_mapped = exec.mmap && Mapped::is_brief(exec.n_threads(), exec.shard_len);
+    let mapped = is_mapped.then(|| Mapped::of(file, len)).flatten();
     scanned.note_format(input, reader.format());
     // The result, and the runs from whose start its records count their lines.
     let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();

@@ -17,7 +17,9 @@ use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::args::report::{format_of, shown_on_terminal};
 use crate::cli::output_file::Output;
 use crate::cli::suggest::unknown;
-use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn, warn_of_signs};
+use crate::cli::{
+    End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn, warn_of_signs,
+};
 
 #[derive(Args)]
 pub(crate) struct LinesArgs {

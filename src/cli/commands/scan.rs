@@ -44,9 +44,10 @@ pub(crate) struct ScanArgs {
 
     /// Read files instead of mapping them into memory
     ///
-    /// On Linux, large files are memory-mapped if they are in the page cache and nobody has them open for writing. A
-    /// process that then opens such a file for writing, or truncates it, waits some milliseconds (with O_NONBLOCK it gets
-    /// an error instead). Other files are read.
+    /// On Linux, large files on ext4, XFS, Btrfs and tmpfs are memory-mapped if they are in the page cache and nobody has
+    /// them open for writing. A process that then opens such a file for writing, or truncates it, waits up to ten
+    /// milliseconds (with O_NONBLOCK it gets an error instead). Other files are read, and so are all files if there are more
+    /// threads than processors.
     #[arg(long, hide_short_help = true)]
     no_mmap: bool,
 
