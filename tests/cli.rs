@@ -8,6 +8,7 @@ mod gate;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;
+mod long_lines;
 #[cfg(target_os = "linux")]
 mod mapping;
 mod options;

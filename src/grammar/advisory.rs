@@ -249,15 +249,34 @@ impl AdvisoryScan {
     /// Reads the next bytes. The first byte of the first call follows the scheme and its ":", or begins a line without scheme.
     pub(crate) fn feed(&mut self, mut bytes: &[u8]) {
         while let Some((&byte, rest)) = bytes.split_first() {
-            if self.place == LinePart::Rest && self.escape == Escape::None && byte != b'%' {
-                match memchr::memchr(b'%', bytes) {
-                    Some(n) => bytes = &bytes[n..],
-                    None => return,
+            match self.skip(bytes) {
+                0 => {
+                    self.byte(byte);
+                    bytes = rest;
                 }
-                continue;
+                n => bytes = &bytes[n..],
             }
-            self.byte(byte);
-            bytes = rest;
+        }
+    }
+
+    /// Reads some of the next bytes at once, and returns their number, which may be 0.
+    fn skip(&mut self, bytes: &[u8]) -> usize {
+        let is_plain = self.escape == Escape::None;
+        match (self.place, self.port) {
+            (LinePart::Rest, _) if is_plain => {
+                // An escape may begin in the last two bytes and end behind them.
+                let last = bytes.len().saturating_sub(2);
+                let n = memchr::memchr(b'%', &bytes[last..]).map_or(bytes.len(), |at| last + at);
+                self.found.0 |= Advisories::of_escapes(self.scheme, &bytes[..n]).0;
+                n
+            }
+            (LinePart::Authority, Port::None | Port::Other) if is_plain => {
+                let tells = |byte: &u8| matches!(byte, b'/' | b'?' | b'#' | b':' | b'@' | b']' | b'%');
+                let n = bytes.iter().position(tells).unwrap_or(bytes.len());
+                self.behind_colon = self.behind_colon.map(|is_behind| is_behind || n > 0);
+                n
+            }
+            _ => 0,
         }
     }
 
@@ -335,5 +354,35 @@ fn hex_value(digit: u8) -> Option<u8> {
         b'A'..=b'F' => Some(digit - b'A' + 10),
         b'a'..=b'f' => Some(digit - b'a' + 10),
         _ => None,
+    }
+}
+
+#[cfg(all(test, feature = "scan"))]
+mod tests {
+    use super::*;
+    use crate::random::Random;
+
+    #[test]
+    fn parts_of_any_length_give_the_same() {
+        const TEXTS: [&str; 16] =
+            ["//", "/", "a", "bc", "@", ":", "99", "[", "]", "?", "%0", "%41", "%2F", "%0d", "%", "a-b.c"];
+        let mut random = Random::new(3);
+        for _ in 0..20_000 {
+            let texts: String = (0..random.below(14)).map(|_| TEXTS[random.below(TEXTS.len())]).collect();
+            let line = format!("{}{texts}", ["", "//"][random.below(2)]);
+            for scheme in [None, Some(0), Some(GOPHER)] {
+                let by = |len: usize| {
+                    let mut scan = AdvisoryScan::new(scheme);
+                    line.as_bytes().chunks(len).for_each(|part| scan.feed(part));
+                    scan.finish()
+                };
+                let mut by_byte = AdvisoryScan::new(scheme);
+                line.bytes().for_each(|byte| by_byte.byte(byte));
+                let expected = by_byte.finish();
+                for len in [1, 2, 3, 5, 100] {
+                    assert_eq!(by(len), expected, "{line} {len}");
+                }
+            }
+        }
     }
 }

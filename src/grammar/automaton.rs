@@ -216,6 +216,31 @@ impl Tracker {
         self.broke_at = n_read.map(|at| bytes[at]);
     }
 
+    /// The state in the table of the grammar. After a refusal, it is the state that no byte leaves.
+    #[cfg(feature = "scan")]
+    pub(super) fn state(&self) -> u32 {
+        if self.broke_at.is_some() { self.machine().dead } else { self.state }
+    }
+
+    /// The [state](Self::state) that follows `state`.
+    #[cfg(feature = "scan")]
+    pub(super) fn state_after(&self, state: u32, byte: u8) -> u32 {
+        self.machine().next[state as usize + usize::from(tables::CLASS_OF[usize::from(byte)])]
+    }
+
+    /// Whether `state` is that of a refusal.
+    #[cfg(feature = "scan")]
+    pub(super) fn is_refusal(&self, state: u32) -> bool {
+        state == self.machine().dead
+    }
+
+    /// Skips `n` bytes, after which the grammar is in `state` and has not refused.
+    #[cfg(feature = "scan")]
+    pub(super) fn skip(&mut self, n: usize, state: u32) {
+        self.state = state;
+        self.offset += n as u64;
+    }
+
     /// The number of bytes read before the refusal. At the end of the line, this is the offset of the defect.
     pub(crate) fn offset(&self) -> u64 {
         self.offset

@@ -13,6 +13,8 @@ pub mod scheme;
 pub(crate) mod password;
 pub mod uri_parts;
 pub(crate) mod automaton;
+#[cfg(feature = "scan")]
+pub(crate) mod known_steps;
 pub(crate) mod defect;
 pub(crate) mod advisory;
 pub(crate) mod judge;
