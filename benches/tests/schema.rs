@@ -89,9 +89,9 @@ fn the_schema_tells_reports_from_others() {
     assert_eq!(errors(&validator, &json), [""; 0]);
     for (from, to) in [
         ("urlsift.report/2", "urlsift.report/3"),
-        ("\"judged\": ", "\"judged\": -"),
-        ("\"judged\": ", "\"judged\": 0.5, \"was\": "),
-        ("\"judged\": ", "\"was\": "),
+        ("\"accepted_by_any\": ", "\"accepted_by_any\": -"),
+        ("\"accepted_by_any\": ", "\"accepted_by_any\": 0.5, \"was\": "),
+        ("\"accepted_by_any\": ", "\"was\": "),
         ("\"grammar\": \"rfc3986\"", "\"grammar\": \"rfc9999\""),
         ("\"cause\": \"bad-escape\"", "\"cause\": \"bad-escapes\""),
         ("\"digest\": \"", "\"digest\": \"x"),
@@ -100,5 +100,5 @@ fn the_schema_tells_reports_from_others() {
         assert!(wrong != json && !errors(&validator, &wrong).is_empty(), "{from} {to}");
     }
     // A new field is valid under the same version.
-    assert_eq!(errors(&validator, &json.replace("\"judged\": ", "\"later\": 1, \"judged\": ")), [""; 0]);
+    assert_eq!(errors(&validator, &json.replace("\"accepted_by_any\": ", "\"later\": 1, \"accepted_by_any\": ")), [""; 0]);
 }

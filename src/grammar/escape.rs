@@ -76,12 +76,12 @@ pub fn printable(bytes: &[u8]) -> String {
     out
 }
 
-/// Makes bytes safe to print like [`printable`], and doubles each backslash. So different bytes become different texts.
+/// Returns what [`push_text`] appends. Different bytes become different texts.
 #[cfg(feature = "scan")]
 #[must_use]
-pub fn legible(bytes: &[u8]) -> String {
+pub fn text(bytes: &[u8], keep: Keep) -> String {
     let mut out = String::with_capacity(bytes.len());
-    push_text(&mut out, bytes, Keep::Visible);
+    push_text(&mut out, bytes, keep);
     out
 }
 
@@ -150,9 +150,21 @@ pub fn mask(bytes: &[u8], mut secrets: Vec<Range<usize>>) -> Cow<'_, [u8]> {
 #[cfg(feature = "scan")]
 #[must_use]
 pub fn ascii_json(document: &str) -> String {
+    json_with(document, |c| (' '..='~').contains(&c))
+}
+
+/// Escapes the characters of a JSON document that are not visible (`is_visible`). Line ends between its values stay.
+#[cfg(feature = "scan")]
+#[must_use]
+pub fn visible_json(document: &str) -> String {
+    json_with(document, |c| c == '\n' || is_visible(c))
+}
+
+#[cfg(feature = "scan")]
+fn json_with(document: &str, stays: impl Fn(char) -> bool) -> String {
     let mut out = String::with_capacity(document.len());
     for c in document.chars() {
-        if (' '..='~').contains(&c) {
+        if stays(c) {
             out.push(c);
         } else {
             for unit in c.encode_utf16(&mut [0; 2]) {
@@ -163,89 +175,32 @@ pub fn ascii_json(document: &str) -> String {
     out
 }
 
-/// Shows the valid UTF-8 in an escaped `text` as characters, except those that are not visible (`is_visible`).
-///
-/// Also returns the range of `mark` in the new text. A mark within a character becomes that of the character.
+/// The range of the character that contains the byte at `at`, or of that byte if it is in no UTF-8 character. If there is no
+/// such byte, an empty range at the end.
 #[cfg(feature = "scan")]
 #[must_use]
-pub fn readable(text: &str, mark: [usize; 2]) -> (String, [usize; 2]) {
-    let mut out = String::with_capacity(text.len());
-    let mut place: [Option<usize>; 2] = [None; 2];
-    let mut at = 0;
-    while let Some(first) = text[at..].chars().next() {
-        let bytes: Vec<u8> = (at..).step_by(4).map_while(|at| escaped_byte(&text[at..])).take(4).collect();
-        let decoded = bytes.utf8_chunks().next().and_then(|chunk| chunk.valid().chars().next());
-        let (shown, len) = match (first, decoded.filter(|&c| !c.is_ascii() && is_visible(c))) {
-            (_, Some(c)) => (c.to_string(), 4 * c.len_utf8()),
-            (_, None) if !bytes.is_empty() => (text[at..at + 4].to_owned(), 4),
-            ('\\', None) if text[at + 1..].starts_with('\\') => ("\\\\".to_owned(), 2),
-            (c, None) => (c.to_string(), c.len_utf8()),
-        };
-        if mark[0] >= at && mark[0] < at + len {
-            place[0] = Some(out.len());
+pub fn character(bytes: &[u8], at: usize) -> Range<usize> {
+    let mut start = 0;
+    for chunk in bytes.utf8_chunks() {
+        for c in chunk.valid().chars() {
+            let end = start + c.len_utf8();
+            if at < end {
+                return start..end;
+            }
+            start = end;
         }
-        out.push_str(&shown);
-        at += len;
-        if mark[1] <= at && mark[1] > mark[0] && place[1].is_none() {
-            place[1] = Some(out.len());
+        if at < start + chunk.invalid().len() {
+            return at..at + 1;
         }
+        start += chunk.invalid().len();
     }
-    let start = place[0].unwrap_or(out.len());
-    let end = place[1].unwrap_or(start);
-    (out, [start, end.max(start)])
-}
-
-/// Returns the byte that an escape at the start of `text` stands for.
-#[cfg(feature = "scan")]
-fn escaped_byte(text: &str) -> Option<u8> {
-    let digits = text.strip_prefix("\\x")?.get(..2)?;
-    u8::from_str_radix(digits, 16).ok()
+    bytes.len()..bytes.len()
 }
 
 /// The text that replaces a password.
 pub const MASK: &str = "***";
 
-/// Escapes `bytes` like [`push`], and replaces each range of `secrets` by [`MASK`]. The ranges ascend and do not overlap.
-#[must_use]
-pub fn masked(bytes: &[u8], secrets: &[Range<usize>]) -> String {
-    marked(bytes, usize::MAX, secrets).0
-}
-
-/// Returns the text of [`masked`], and the start and end of the byte at `at` in it. The end is exclusive.
-///
-/// If there is no such byte, start and end are the length of the text. If the byte is masked, they are those of its mask.
-#[must_use]
-pub fn marked(bytes: &[u8], at: usize, secrets: &[Range<usize>]) -> (String, [usize; 2]) {
-    let mut out = String::with_capacity(bytes.len());
-    let mut mark = None;
-    let mut shown = 0;
-    let none = bytes.len()..bytes.len();
-    for secret in secrets.iter().chain([&none]) {
-        let secret = secret.start.clamp(shown, bytes.len())..secret.end.clamp(shown, bytes.len());
-        let plain = &bytes[shown..secret.start];
-        if at >= shown && at < secret.start {
-            push(&mut out, &plain[..at - shown]);
-            let start = out.len();
-            push(&mut out, &plain[at - shown..=at - shown]);
-            mark = Some([start, out.len()]);
-            push(&mut out, &plain[at - shown + 1..]);
-        } else {
-            push(&mut out, plain);
-        }
-        if !secret.is_empty() {
-            let start = out.len();
-            out.push_str(MASK);
-            if secret.contains(&at) {
-                mark = Some([start, out.len()]);
-            }
-        }
-        shown = secret.end;
-    }
-    let end = out.len();
-    (out, mark.unwrap_or([end, end]))
-}
-
-/// Returns the part of a text from [`readable`] to show in `width` characters. It includes `mark` and cuts through no escape. To
+/// Returns the part of a text from [`text`] to show in `width` characters. It includes `mark` and cuts through no escape. To
 /// include `mark`, it can be longer than `width`.
 #[must_use]
 pub fn window(text: &str, mark: [usize; 2], width: usize) -> Range<usize> {
@@ -281,7 +236,8 @@ mod tests {
     #[test]
     fn nothing_raw_comes_out() {
         let all: Vec<u8> = (0..=255).collect();
-        let out = masked(&all, &[]);
+        let mut out = String::new();
+        push(&mut out, &all);
         assert!(out.bytes().all(|byte| (b' '..=b'~').contains(&byte)));
         assert!(out.starts_with("\\x00\\x01") && out.contains("[\\\\]") && out.ends_with("\\xff"));
     }
@@ -293,7 +249,6 @@ mod tests {
             printable("a\\ \u{e9}\u{4e2d}e\u{301}\u{1f600}".as_bytes()),
             "a\\ \u{e9}\u{4e2d}e\u{301}\u{1f600}"
         );
-        assert_eq!(legible(b"a\\xff\xff"), "a\\\\xff\\xff");
         let hidden = "\0\x7f\u{85}\u{a0}\u{ad}\u{34f}\u{61c}\u{115f}\u{180e}\u{200b}\u{200d}\u{200e}\u{2028}\u{2029}\u{202e}\u{2066}\
                       \u{206a}\u{206f}\u{3000}\u{3164}\u{e000}\u{feff}\u{fe0f}\u{fff9}\u{fffe}\u{378}\u{e0041}\u{e0100}";
         for c in hidden.chars() {
@@ -303,21 +258,10 @@ mod tests {
 
     #[cfg(feature = "scan")]
     #[test]
-    fn utf_8_becomes_readable() {
-        for (text, mark, shown, place) in [
-            ("a\\xc3\\xa9b", [1, 5], "a\u{e9}b", [1, 3]),
-            ("a\\xc3\\xa9b", [5, 9], "a\u{e9}b", [1, 3]),
-            ("a\\xc3\\xa9b", [9, 10], "a\u{e9}b", [3, 4]),
-            ("a\\xc3\\xa9", [9, 9], "a\u{e9}", [3, 3]),
-            ("\\xc3", [0, 4], "\\xc3", [0, 4]),
-            ("\\xff\\xc3\\xa9", [0, 4], "\\xff\u{e9}", [0, 4]),
-            ("\\\\xc3\\xa9", [0, 2], "\\\\xc3\\xa9", [0, 2]),
-            ("\\xe2\\x80\\xae", [4, 8], "\\xe2\\x80\\xae", [4, 8]),
-            ("a:***@\\xc3\\xa9", [2, 5], "a:***@\u{e9}", [2, 5]),
-            ("\\x41", [0, 0], "\\x41", [0, 0]),
-        ] {
-            assert_eq!(readable(text, mark), (shown.to_owned(), place), "{text} {mark:?}");
-        }
+    fn characters_contain_their_bytes() {
+        let line = b"a\xc3\xa9b\xff\xe2\x82";
+        let found: Vec<_> = (0..=line.len()).map(|at| character(line, at)).collect();
+        assert_eq!(found, [0..1, 1..3, 1..3, 3..4, 4..5, 5..6, 6..7, 7..7]);
     }
 
     #[cfg(feature = "scan")]
@@ -333,9 +277,7 @@ mod tests {
             ),
             (Keep::All, "\\\\a\u{e9}\u{202e}\u{200b}\u{2028}\\xc2\\x85\\x7f\\x09\\xff\\xc3"),
         ] {
-            let mut out = String::new();
-            push_text(&mut out, &bytes, keep);
-            assert_eq!(out, expected, "{keep:?}");
+            assert_eq!(text(&bytes, keep), expected, "{keep:?}");
         }
     }
 
@@ -343,17 +285,6 @@ mod tests {
     fn secrets() {
         assert_eq!(mask(b"a:b@c:d@e", vec![6..7, 2..3, 2..2]), &b"a:***@c:***@e"[..]);
         assert_eq!(mask(b"abcdef", vec![1..3, 2..4, 1..2]), &b"a***ef"[..]);
-        assert_eq!(masked(b"a:b@c", &[2..3]), "a:***@c");
-        assert_eq!(masked(b"a:b@c:d@e", &[2..3, 6..7]), "a:***@c:***@e");
-        assert_eq!(masked(b"abc", &[1..9]), "a***");
-    }
-
-    #[test]
-    fn marks() {
-        assert_eq!(marked(b"a\x01b", 1, &[]), ("a\\x01b".to_owned(), [1, 5]));
-        assert_eq!(marked(b"ab", 2, &[]), ("ab".to_owned(), [2, 2]));
-        assert_eq!(marked(b"a:bcd@e", 3, &[2..5]), ("a:***@e".to_owned(), [2, 5]));
-        assert_eq!(marked(b"a:bcd@e", 6, &[2..5]), ("a:***@e".to_owned(), [6, 7]));
     }
 
     #[test]

@@ -283,7 +283,7 @@ fn name_of(path: &Path) -> String {
 }
 
 fn name_of_bytes(name: &[u8]) -> String {
-    if cfg!(windows) { escape::printable(name) } else { escape::legible(name) }
+    if cfg!(windows) { escape::printable(name) } else { escape::text(name, escape::Keep::Visible) }
 }
 
 /// The name of a path that names no file. It may be a URL from a list of URLs, so passwords in it are masked.

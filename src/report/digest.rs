@@ -47,7 +47,8 @@ pub(crate) fn of(mut report: Value) -> String {
     }
     // Another crate of the same program may enable the feature of serde_json that keeps the order of keys.
     report.sort_all_objects();
-    of_parts([report.to_string().as_bytes()])
+    // jq escapes DEL, which JSON does not ask for.
+    of_parts([report.to_string().replace('\x7f', "\\u007f").as_bytes()])
 }
 
 /// SHA-256 of the concatenated parts, in hexadecimal digits.

@@ -1,5 +1,7 @@
 //! Makes a report of a tally: sorts, names and escapes what was counted.
 
+use std::ops::Range;
+
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
     InputDefect, InputWarning, JudgedCount, LengthBucket, Lengths, LongestLine, LooksLike, Percentile,
@@ -8,7 +10,7 @@ use super::{
 };
 use crate::grammar::Grammar;
 use crate::grammar::automaton::Rule;
-use crate::grammar::escape::{marked, printable};
+use crate::grammar::escape::printable;
 use crate::grammar::scheme::{KNOWN, Standing};
 use crate::input::Input;
 use crate::run::{Scanned, ScannedPaths};
@@ -287,18 +289,87 @@ fn rule_text(rule: Rule, grammar: Grammar) -> RuleText {
 }
 
 fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
-    let secrets = if show_secrets { &[] } else { example.secrets.as_slice() };
-    let (text, mark) = marked(&example.text, example.mark, secrets);
+    let mut example = example.clone();
+    if !show_secrets {
+        example.forget_secrets();
+    }
+    // A mask stands for the byte that it hides.
+    let is_masked = |mask: &&Range<usize>| mask.start == example.mark;
+    let end = match example.secrets.iter().find(is_masked).filter(|_| !show_secrets) {
+        Some(mask) => mask.end,
+        None => example.text.len().min(example.mark + 1),
+    };
+    let kept = without_halves(&example, end);
     ExampleLine {
         input: example.place.input as usize,
         line: example.line,
         line_offset: example.place.offset,
         offset: example.at,
-        text,
-        input_name: String::new(),
-        skipped: example.skipped,
+        skipped: example.skipped + kept.start as u64,
         cut: example.cut,
-        mark,
+        mark: [example.mark - kept.start, end - kept.start],
+        text: example.text[kept].to_vec(),
+        input_name: String::new(),
         rule: None,
+    }
+}
+
+/// The range of an example's text without the parts of characters that were cut at its start and its end. The mark, which
+/// ends at `end`, stays.
+fn without_halves(example: &Example, end: usize) -> Range<usize> {
+    let text = &example.text[..];
+    let mut start = 0;
+    if example.skipped > 0 {
+        let is_inner = |&&byte: &&u8| byte & 0xc0 == 0x80;
+        start = text[..example.mark.min(3)].iter().take_while(is_inner).count();
+    }
+    let last = text.utf8_chunks().last().map_or(0, |chunk| chunk.invalid().len());
+    let is_half = example.cut
+        && std::str::from_utf8(&text[text.len() - last..]).is_err_and(|error| error.error_len().is_none());
+    let n = if is_half { text.len() - last } else { text.len() };
+    start..n.max(end)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::place::Place;
+
+    fn example(text: &[u8], mark: usize, secrets: &[Range<usize>]) -> Example {
+        Example {
+            place: Place { input: 0, offset: 0 },
+            line: 1,
+            at: 0,
+            text: text.into(),
+            secrets: secrets.to_vec(),
+            mark,
+            rule: None,
+            skipped: 9,
+            cut: true,
+        }
+    }
+
+    #[test]
+    fn examples_show_whole_characters_and_no_password() {
+        for (text, mark, secrets, expected, place, shown, shown_place) in [
+            (&b"a\x01b"[..], 1, &[][..], &b"a\x01b"[..], [1, 2], "a\\x01b", [1, 5]),
+            (b"ab", 2, &[], b"ab", [2, 2], "ab", [2, 2]),
+            (b"a:bcd@e", 3, &[2..5], b"a:***@e", [2, 5], "a:***@e", [2, 5]),
+            (b"a:bcd@e", 6, &[2..5], b"a:***@e", [6, 7], "a:***@e", [6, 7]),
+            (b"a\xc3\xa9b", 1, &[], b"a\xc3\xa9b", [1, 2], "a\u{e9}b", [1, 3]),
+            (b"a\xc3\xa9b", 2, &[], b"a\xc3\xa9b", [2, 3], "a\u{e9}b", [1, 3]),
+            (b"a\xc3\xa9", 3, &[], b"a\xc3\xa9", [3, 3], "a\u{e9}", [3, 3]),
+            (b"\xffa\\", 0, &[], b"\xffa\\", [0, 1], "\\xffa\\\\", [0, 4]),
+            (b"\xe2\x80\xae", 0, &[], b"\xe2\x80\xae", [0, 1], "\\xe2\\x80\\xae", [0, 12]),
+            (b"\x82\xaca\xe2\x82", 2, &[], b"a", [0, 1], "a", [0, 1]),
+            (b"\x82\xac\xe2\x82", 3, &[], b"\xe2\x82", [1, 2], "\\xe2\\x82", [4, 8]),
+        ] {
+            let line = example_line(&example(text, mark, secrets), false);
+            assert_eq!((&line.text[..], line.mark), (expected, place), "{text:?} {mark}");
+            assert_eq!(line.shown(true), (shown.to_owned(), shown_place), "{text:?} {mark}");
+            assert!(line.shown(false).0.is_ascii());
+        }
+        assert_eq!(example_line(&example(b"\x82\xaca", 2, &[]), true).skipped, 11);
+        assert_eq!(example_line(&example(b"a:b@", 2, &[2..3]), true).text, b"a:b@");
     }
 }

@@ -23,7 +23,7 @@ use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
-use crate::grammar::escape::readable;
+use crate::grammar::escape::{self, Keep};
 use crate::input::Codec;
 use crate::simd::KernelId;
 pub use crate::text_shape::TextShape;
@@ -258,22 +258,77 @@ pub struct ExampleLine {
     /// The byte that the example is about, counted from the start of the line. For a field, counted from its start after
     /// its escapes are undone. 0 if the example is about the whole line.
     pub offset: u64,
-    /// A part of the line. Bytes other than printable ASCII are escaped, and a password is masked.
-    pub text: String,
+    /// Some bytes of the line, in which each password is replaced by `***`. In JSON, `text` if they are UTF-8, and
+    /// otherwise `text_base64`.
+    #[serde(flatten, with = "bytes_in_json")]
+    #[cfg_attr(feature = "schema", schemars(with = "bytes_in_json::Bytes"))]
+    pub text: Vec<u8>,
     /// How many bytes of the line precede `text`.
     pub skipped: u64,
     /// Whether the line continues after `text`.
     pub cut: bool,
-    /// The place in `text` of the byte at `offset`: its start and its end (exclusive).
+    /// The place in `text`, in bytes, of the byte at `offset`: its start and its end (exclusive).
     pub mark: [usize; 2],
     /// The rule that was being read at `offset`. `None` if the example is about the whole line.
     pub rule: Option<RuleText>,
 }
 
 impl ExampleLine {
-    /// The text and its mark as shown to people. Characters that are not ASCII are escaped unless `utf8` is true.
+    /// The text as people see it, and the place in it of the character that the example is about. Characters that are not
+    /// ASCII are escaped unless `utf8` is true.
     pub(crate) fn shown(&self, utf8: bool) -> (String, [usize; 2]) {
-        if utf8 { readable(&self.text, self.mark) } else { (self.text.clone(), self.mark) }
+        let keep = if utf8 { Keep::Visible } else { Keep::Ascii };
+        let [start, end] = self.mark;
+        // In ASCII, each byte has an escape of its own.
+        let marked = if utf8 && end == start + 1 { escape::character(&self.text, start) } else { start..end };
+        let mut out = escape::text(&self.text[..marked.start], keep);
+        let start = out.len();
+        escape::push_text(&mut out, &self.text[marked.clone()], keep);
+        let end = out.len();
+        escape::push_text(&mut out, &self.text[marked.end..], keep);
+        (out, [start, end])
+    }
+}
+
+/// Bytes of the data in JSON: the key `text` with UTF-8, or `text_base64` with other bytes.
+mod bytes_in_json {
+    use base64::Engine;
+    use base64::engine::general_purpose::STANDARD;
+    use serde::de::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    #[derive(Serialize, Deserialize)]
+    #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+    pub(super) enum Bytes {
+        /// Text in UTF-8.
+        #[serde(rename = "text")]
+        Utf8(String),
+        /// Bytes that are not UTF-8, in base64 (RFC 4648, section 4).
+        #[serde(rename = "text_base64")]
+        Base64(String),
+    }
+
+    pub(super) fn serialize<S: Serializer>(bytes: &[u8], to: S) -> Result<S::Ok, S::Error> {
+        let written = match std::str::from_utf8(bytes) {
+            Ok(text) => Bytes::Utf8(text.to_owned()),
+            Err(_) => Bytes::Base64(STANDARD.encode(bytes)),
+        };
+        written.serialize(to)
+    }
+
+    /// The field that an object has for `bytes`.
+    pub(super) fn fields(bytes: &[u8]) -> serde_json::Map<String, serde_json::Value> {
+        match serialize(bytes, serde_json::value::Serializer) {
+            Ok(serde_json::Value::Object(fields)) => fields,
+            _ => serde_json::Map::new(),
+        }
+    }
+
+    pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
+        match Bytes::deserialize(from)? {
+            Bytes::Utf8(text) => Ok(text.into_bytes()),
+            Bytes::Base64(text) => STANDARD.decode(text).map_err(D::Error::custom),
+        }
     }
 }
 
@@ -576,7 +631,7 @@ impl Report {
         }
     }
 
-    /// Writes the report as indented JSON, with a newline at the end. Recomputes the digest, so that it fits what is
+    /// Writes the report as indented JSON in UTF-8, with a newline at the end. Characters that are not visible are escaped. Recomputes the digest, so that it fits what is
     /// written.
     ///
     /// # Errors
@@ -584,7 +639,7 @@ impl Report {
     pub fn write_json(&self, mut out: impl io::Write) -> io::Result<()> {
         let out: &mut dyn io::Write = &mut out;
         let digest = digest::of_report(self);
-        serde_json::to_writer_pretty(&mut *out, &Self { digest, ..self.clone() })?;
-        out.write_all(b"\n")
+        let json = serde_json::to_string_pretty(&Self { digest, ..self.clone() })?;
+        writeln!(out, "{}", escape::visible_json(&json))
     }
 }

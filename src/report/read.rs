@@ -4,7 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, digest};
+use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, bytes_in_json, digest};
 use crate::grammar::Grammar;
 use crate::grammar::escape::printable;
 
@@ -204,14 +204,15 @@ impl Report {
         of_sets.chain(of_defects).chain(self.advisories.iter().flat_map(|advisory| &advisory.examples))
     }
 
-    /// Checks that an example has a known input, printable text, and a mark within the text.
+    /// Checks that an example has a known input, a printable rule, and a mark within the text.
     fn check_example(&self, example: &ExampleLine) -> Result<(), String> {
         let [start, end] = example.mark;
-        let shows = example.text.bytes().all(|byte| (b' '..=b'~').contains(&byte));
+        let mut lines = example.rule.iter().flat_map(|rule| rule.text.split('\n'));
+        let shows = lines.all(|line| printable(line.as_bytes()) == line);
         if shows && start <= end && end <= example.text.len() && example.input < self.inputs.len() {
             Ok(())
         } else {
-            Err(format!("an example, line {}: its input, its text or its mark cannot be", example.line))
+            Err(format!("an example, line {}: its input, its rule or its mark cannot be", example.line))
         }
     }
 }
@@ -236,7 +237,10 @@ fn from_v1(mut report: Value) -> serde_json::Result<Report> {
     each(report.get_mut("grammars"), &mut |grammar| rename(grammar, "id", "name"));
     for list in ["verdict_sets", "defects", "advisories"] {
         each(report.get_mut(list), &mut |kind| {
-            each(kind.get_mut("examples"), &mut |example| example["input_name"] = "".into());
+            each(kind.get_mut("examples"), &mut |example| {
+                example["input_name"] = "".into();
+                unescape(example);
+            });
         });
     }
     each(report.get_mut("inputs"), &mut |input| {
@@ -253,6 +257,44 @@ fn from_v1(mut report: Value) -> serde_json::Result<Report> {
     Ok(report)
 }
 
+/// Restores the bytes of an example of version 0.1, which escaped all bytes except printable ASCII.
+fn unescape(example: &mut Value) {
+    let Some(Value::String(text)) = example.get_mut("text").map(Value::take) else { return };
+    for place in example["mark"].as_array_mut().into_iter().flatten() {
+        let at = place.as_u64().and_then(|at| usize::try_from(at).ok());
+        if let Some(before) = at.and_then(|at| text.get(..at)) {
+            *place = unescaped(before.as_bytes()).len().into();
+        }
+    }
+    if let Some(fields) = example.as_object_mut() {
+        fields.remove("text");
+        fields.extend(bytes_in_json::fields(&unescaped(text.as_bytes())));
+    }
+}
+
+fn unescaped(text: &[u8]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut at = 0;
+    while let Some(&byte) = text.get(at) {
+        match (byte, text.get(at + 1)) {
+            (b'\\', Some(b'x')) => {
+                let digits = text.get(at + 2..at + 4).and_then(|digits| std::str::from_utf8(digits).ok());
+                bytes.extend(digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()));
+                at += 4;
+            }
+            (b'\\', Some(_)) => {
+                bytes.push(byte);
+                at += 2;
+            }
+            _ => {
+                bytes.push(byte);
+                at += 1;
+            }
+        }
+    }
+    bytes
+}
+
 /// Checks that numbers add up to `all`.
 fn same(field: &str, what: &str, numbers: impl IntoIterator<Item = u64>, all: u64) -> Result<(), String> {
     let sum: u128 = numbers.into_iter().map(u128::from).sum();
@@ -263,12 +305,14 @@ fn same(field: &str, what: &str, numbers: impl IntoIterator<Item = u64>, all: u6
     }
 }
 
-/// Finds a string that is unsafe for a terminal. Line ends are allowed, because rules have several lines.
+/// Finds a string that is unsafe for a terminal. The texts of examples and rules are checked or escaped where they are used.
 fn first_unprintable(value: &Value) -> Option<&str> {
     match value {
-        Value::String(text) => text.split('\n').find(|line| printable(line.as_bytes()) != **line),
+        Value::String(text) => (printable(text.as_bytes()) != *text).then_some(text),
         Value::Array(values) => values.iter().find_map(first_unprintable),
-        Value::Object(fields) => fields.values().find_map(first_unprintable),
+        Value::Object(fields) => {
+            fields.iter().filter(|(name, _)| *name != "text").find_map(|(_, value)| first_unprintable(value))
+        }
         _ => None,
     }
 }

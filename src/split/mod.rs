@@ -469,7 +469,7 @@ impl Rows<'_> {
             text.push('\t');
         }
         let secrets = if self.options.mask_passwords { secrets(line, false) } else { Vec::new() };
-        text.push_str(&escape::masked(line, &secrets));
+        escape::push(text, &escape::mask(line, secrets));
         text.push('\n');
     }
 }

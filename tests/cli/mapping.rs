@@ -8,11 +8,11 @@ use std::process::{Command, Stdio};
 use super::urlsift;
 
 /// The length of the file that is scanned, in bytes.
-const LEN: u64 = 8 << 20;
+const LEN: usize = 8 << 20;
 
 /// The number of bytes that the command takes by `read`, and not from mapped files. The system tells it until somebody
 /// waits for the process. `None` if the command cannot run.
-fn bytes_read(mut command: Command) -> Option<u64> {
+fn bytes_read(mut command: Command) -> Option<usize> {
     let mut child = command.stdout(Stdio::piped()).stderr(Stdio::null()).spawn().ok()?;
     let mut report = String::new();
     child.stdout.take().unwrap().read_to_string(&mut report).unwrap();
@@ -29,7 +29,7 @@ fn file_system(path: &Path) -> String {
 }
 
 fn write_list(path: &Path) {
-    fs::write(path, b"http://a.exampl/\n".repeat(LEN as usize / 17 + 1)).unwrap();
+    fs::write(path, b"http://a.exampl/\n".repeat(LEN / 17 + 1)).unwrap();
 }
 
 #[test]

@@ -8,7 +8,7 @@ use crate::grammar::advisory::Advisory;
 use crate::grammar::automaton::Rule;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
-use crate::grammar::escape::masked;
+use crate::grammar::escape::{Keep, text as escaped};
 use crate::grammar::judge::judge;
 use clap::Args;
 use serde::Serialize;
@@ -96,7 +96,7 @@ fn cause_entry(cause: Cause) -> CauseEntry {
     let judged = EXAMPLES.into_iter().filter_map(|(grammar, line)| {
         let defect = judge(line.as_bytes()).defect(grammar).filter(|defect| defect.cause == cause)?;
         Some(Example {
-            line: masked(line.as_bytes(), &[]),
+            line: escaped(line.as_bytes(), Keep::Ascii),
             grammar: grammar.name(),
             component: defect.component.name(),
             offset: defect.offset,

@@ -9,7 +9,7 @@ use crate::grammar::Grammar;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::grammar::defect::Defect;
-use crate::grammar::escape::{Keep, push_text};
+use crate::grammar::escape::{self, Keep};
 use crate::grammar::judge::Judgement;
 use crate::grammar::judge::judge;
 use crate::grammar::uri_parts;
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
 /// Nothing is masked, because the user typed the line.
 fn explain(line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
     let judgement = judge(line);
-    let mut out = if line.is_empty() { "(the empty text)".to_owned() } else { shown(line, keep) };
+    let mut out = if line.is_empty() { "(the empty text)".to_owned() } else { escape::text(line, keep) };
     out.push_str("\n\n");
     components(&mut out, line, keep);
     out.push('\n');
@@ -69,12 +69,6 @@ fn explain(line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
     out
 }
 
-fn shown(bytes: &[u8], keep: Keep) -> String {
-    let mut text = String::new();
-    push_text(&mut text, bytes, keep);
-    text
-}
-
 fn components(out: &mut String, line: &[u8], keep: Keep) {
     let found = uri_parts::split(line);
     let rows = [
@@ -88,7 +82,7 @@ fn components(out: &mut String, line: &[u8], keep: Keep) {
     ];
     for (name, range) in rows {
         let Some(range) = range else { continue };
-        let text = shown(&line[range], keep);
+        let text = escape::text(&line[range], keep);
         let _ = writeln!(out, "  {name:<11}{}", if text.is_empty() { "(empty)" } else { &text });
     }
 }
@@ -118,36 +112,17 @@ fn refusal(out: &mut String, line: &[u8], judgement: &Judgement<'_>, defect: &De
     let _ = writeln!(out, "             could go on with: {}", set(judgement.could_follow(defect.grammar)));
 }
 
-/// The range of the character that contains the byte at `at`, or of that byte if it is in no UTF-8 character.
-fn character(line: &[u8], at: usize) -> Range<usize> {
-    let mut start = 0;
-    for chunk in line.utf8_chunks() {
-        for c in chunk.valid().chars() {
-            let end = start + c.len_utf8();
-            if at < end {
-                return start..end;
-            }
-            start = end;
-        }
-        if at < start + chunk.invalid().len() {
-            return at..at + 1;
-        }
-        start += chunk.invalid().len();
-    }
-    line.len()..line.len()
-}
-
 /// The part of the line around the byte at `at` that fits into [`WIDTH`] columns, how many columns precede the mark below
 /// it, and how many the mark has.
 fn window(line: &[u8], at: usize, keep: Keep) -> (String, usize, usize) {
-    let marked = character(line, at);
-    let width = |range: Range<usize>| shown(&line[range], keep).width();
+    let marked = escape::character(line, at);
+    let width = |range: Range<usize>| escape::text(&line[range], keep).width();
     // Half of the columns are for what precedes the mark, and more if little follows it.
     let (mut start, mut end) = (marked.start, marked.end);
     let mut n_columns = width(marked.clone());
     let mut extend = |limit: usize, forwards: bool| {
         while if forwards { end < line.len() } else { start > 0 } {
-            let next = character(line, if forwards { end } else { start - 1 });
+            let next = escape::character(line, if forwards { end } else { start - 1 });
             let n_more = width(next.clone());
             if n_columns + n_more > limit {
                 break;
@@ -160,7 +135,7 @@ fn window(line: &[u8], at: usize, keep: Keep) -> (String, usize, usize) {
     extend(WIDTH, true);
     extend(WIDTH, false);
     let [before, after] = [start > 0, end < line.len()].map(|is_cut| if is_cut { "\u{2026}" } else { "" });
-    let text = format!("{before}{}{after}", shown(&line[start..end], keep));
+    let text = format!("{before}{}{after}", escape::text(&line[start..end], keep));
     let indent = before.width() + width(start..marked.start);
     (text, indent, width(marked).max(1))
 }
@@ -173,12 +148,12 @@ fn sentence(line: &[u8], at: usize, defect: &Defect, keep: Keep) -> String {
         _ => format!("the {component}"),
     };
     let code = line.get(at).map_or_else(String::new, |byte| format!("{byte:02X}"));
-    let text = shown(&line[character(line, at)], keep);
+    let text = escape::text(&line[escape::character(line, at)], keep);
     let byte = if text == "\"" { "a double quote".to_owned() } else { format!("\"{text}\"") };
     match defect.cause {
         Cause::Space => format!("a space in {part}"),
         Cause::ControlByte => format!("the control byte {code} in {part}"),
-        Cause::NonAscii if std::str::from_utf8(&line[character(line, at)]).is_ok() => {
+        Cause::NonAscii if std::str::from_utf8(&line[escape::character(line, at)]).is_ok() => {
             format!("the byte {code} of {byte}, above 7F, in {part}")
         }
         Cause::NonAscii => format!("the byte {code}, above 7F, in {part}"),

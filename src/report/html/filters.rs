@@ -7,16 +7,24 @@
 )]
 
 use std::borrow::Borrow;
+use std::fmt::Display;
 
 use askama::{Result, Values};
 
 use super::bound;
+use crate::grammar::escape;
 use crate::report::words;
 
 /// A name, escaped and cut to a maximum length.
 #[askama::filter_fn]
 pub(super) fn shown(name: &str, _: &dyn Values) -> Result<String> {
     Ok(bound::shown(name, bound::NAME))
+}
+
+/// A JSON document without characters that are not visible.
+#[askama::filter_fn]
+pub(super) fn visible_json(document: impl Display, _: &dyn Values) -> Result<String> {
+    Ok(escape::visible_json(&document.to_string()))
 }
 
 /// A number such as `1,234,567`.
