@@ -100,5 +100,8 @@ fn the_schema_tells_reports_from_others() {
         assert!(wrong != json && !errors(&validator, &wrong).is_empty(), "{from} {to}");
     }
     // A new field is valid under the same version.
-    assert_eq!(errors(&validator, &json.replace("\"accepted_by_any\": ", "\"later\": 1, \"accepted_by_any\": ")), [""; 0]);
+    assert_eq!(
+        errors(&validator, &json.replace("\"accepted_by_any\": ", "\"later\": 1, \"accepted_by_any\": ")),
+        [""; 0]
+    );
 }

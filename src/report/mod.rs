@@ -4,6 +4,8 @@
 //! `read` reads and checks JSON, `text` and `html` write it for people. Every string in a report is safe to print: `make`
 //! escapes bytes of the data and masks passwords.
 
+#[cfg(feature = "html")]
+pub(crate) mod command;
 pub(crate) mod digest;
 #[cfg(feature = "html")]
 mod html;
@@ -90,11 +92,15 @@ pub struct Report {
     pub inputs: Vec<InputCount>,
 }
 
-/// Time, threads and kernel of a scan. They depend on the machine and affect nothing else in a report.
+/// When, how and how fast a scan was made. This affects nothing else in a report.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct Run {
+    /// When the scan began, in UTC, such as `2026-11-24T02:35:00Z`. `null` if it is not known.
+    pub date: Option<String>,
+    /// The command line, with masked passwords. `null` if it is not known.
+    pub command: Option<String>,
     /// How long the scan took, in seconds.
     pub seconds: f64,
     /// How many threads judged lines.
@@ -579,12 +585,14 @@ pub enum InputWarning {
 }
 
 impl Run {
-    /// The time, the number of threads and the kernel of a scan.
+    /// The time, the number of threads and the kernel of a scan, without date and command.
     #[must_use]
     pub fn new(elapsed: Duration, threads: usize, kernel: KernelId) -> Self {
         // Whole microseconds survive a round trip through JSON unchanged.
         let micros = u32::try_from(elapsed.as_micros());
         Self {
+            date: None,
+            command: None,
             seconds: micros.map_or_else(|_| elapsed.as_secs_f64().round(), |micros| f64::from(micros) / 1e6),
             threads: threads as u64,
             kernel: kernel.name().to_owned(),

@@ -3,7 +3,7 @@
 use std::fmt::{self, Write};
 
 use super::page::{Ink, Page, TextStyle, count};
-use super::words::{cause, grouped, percent, plural, size, warning};
+use super::words::{grouped, percent, plural, size, warning};
 use super::{
     Count, DistinctOf, ExampleLine, InputWarning, Lengths, LooksLike, Report, SchemeLabel, Top, TopOf,
 };
@@ -234,7 +234,7 @@ impl<'a> Text<'a> {
         let rows: Vec<_> = shown
             .iter()
             .map(|defect| {
-                let kind = format!("{}: {}", defect.component, cause(defect.cause));
+                let kind = format!("{}:{}", defect.component, defect.cause);
                 (kind, defect.lines, defect.examples.first())
             })
             .collect();
@@ -415,8 +415,7 @@ impl<'a> Text<'a> {
                 let _ = write!(row, "{:>more$}", grouped(judged.lines.saturating_sub(accepted)));
             }
             if let Some(defect) = &judged.most_frequent_defect {
-                let _ =
-                    write!(row, "  {}: {}, {}", defect.component, cause(defect.cause), grouped(defect.lines));
+                let _ = write!(row, "  {}:{}, {}", defect.component, defect.cause, grouped(defect.lines));
             }
             self.page.line(&row);
         }

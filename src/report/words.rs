@@ -1,7 +1,6 @@
 //! Formats numbers and names for people, in text and HTML reports.
 
 use super::InputWarning;
-use crate::grammar::defect::Cause;
 
 /// Formats a number with its digits grouped by thousands.
 #[must_use]
@@ -60,14 +59,6 @@ pub(super) fn warning(warning: InputWarning) -> &'static str {
         InputWarning::NoFinalLineEnd => "no line end at its end",
         InputWarning::FewAccepted => "hardly any line is accepted: is it a list of URLs?",
         InputWarning::Utf16NotDecoded => "UTF-16, judged byte by byte",
-    }
-}
-
-/// The text of a cause.
-pub(super) fn cause(cause: Cause) -> String {
-    match cause {
-        Cause::NonAscii => "byte above 7F".to_owned(),
-        _ => cause.name().replace('-', " "),
     }
 }
 

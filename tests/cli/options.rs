@@ -1,7 +1,7 @@
 //! Short forms of options, quiet runs, endings of outputs, and help that cannot be written.
 
 use std::fs::{self, File};
-use std::process::Stdio;
+use std::process::{Command, Stdio};
 
 use super::{LIST, feed, json, lasting, text, urlsift};
 
@@ -16,6 +16,76 @@ fn json_is_short_for_the_format() {
     let output = feed(&["--json", "--format", "text"], LIST);
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).contains("cannot be used with"));
+}
+
+#[test]
+fn a_report_says_when_and_how_it_was_made_unless_it_is_reproducible() {
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("u:SECRET@h"), LIST).unwrap();
+    let run =
+        |args: &[&str]| urlsift().args(args).arg("u:SECRET@h").current_dir(&directory).output().unwrap();
+    let found = &json(&run(&["--json"]))["run"];
+    let date = found["date"].as_str().unwrap();
+    assert!(date.len() == "2026-11-24T03:00:00Z".len() && date.starts_with("20") && date.ends_with('Z'));
+    let command = found["command"].as_str().unwrap();
+    assert!(command == "urlsift --json 'u:***@h'", "{command}");
+    let page = run(&["--format", "html"]).stdout;
+    assert!(text(&page).contains("urlsift --format html "));
+    for format in ["json", "html"] {
+        let args = ["--reproducible", "--format", format];
+        let page = run(&args).stdout;
+        assert_eq!(text(&page), text(&run(&[&args[..], &["-j1", "--kernel=portable"]].concat()).stdout));
+        assert!(!text(&page).contains("portable"));
+    }
+}
+
+/// The commands that the page shows, run by a shell.
+#[cfg(unix)]
+#[test]
+fn commands_of_the_page_list_as_many_lines_as_the_page_counts() {
+    let directory = tempfile::tempdir().unwrap();
+    let list = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples/ldp_urls.txt");
+    fs::copy(list, directory.path().join("it's a list")).unwrap();
+    for grammar in ["rfc1738", "rfc3986"] {
+        let run = |args: &[&str]| {
+            urlsift().args(args).arg("it's a list").current_dir(&directory).output().unwrap().stdout
+        };
+        let page = run(&["--format", "html", "-g", grammar]);
+        let report: serde_json::Value = serde_json::from_slice(&run(&["--json", "-g", grammar])).unwrap();
+        let commands: Vec<_> = text(&page).split("<p class=\"command\"><code>").skip(1).collect();
+        let command_of = |condition: &str| {
+            let found = commands.iter().map(|rest| rest.split_once("</code>").unwrap().0);
+            let unescape =
+                |text: &str| text.replace("&#39;", "'").replace("&#34;", "\"").replace("&amp;", "&");
+            let condition = format!("{condition} ");
+            found
+                .map(unescape)
+                .find(|command| command.contains(&condition))
+                .expect("the page has the command")
+        };
+        let n_rows = |condition: &str| {
+            let command = command_of(condition).replacen("urlsift", env!("CARGO_BIN_EXE_urlsift"), 1);
+            let output = Command::new("sh").args(["-c", &command]).current_dir(&directory).output().unwrap();
+            assert_eq!(text(&output.stderr), "", "{command}");
+            text(&output.stdout).lines().count() as u64
+        };
+        for (rows, prefix) in [("defects", "defect"), ("advisories", "advisory")] {
+            for row in report[rows].as_array().unwrap().iter().filter(|row| row["lines"] != 0) {
+                let name = match row["component"].as_str() {
+                    Some(component) => format!("{component}:{}", row["cause"].as_str().unwrap()),
+                    None => row["name"].as_str().unwrap().to_owned(),
+                };
+                assert_eq!(n_rows(&format!("{prefix}={name}")), row["lines"], "{name}");
+            }
+        }
+        for set in report["verdict_sets"].as_array().unwrap() {
+            let names: Vec<_> =
+                set["grammars"].as_array().unwrap().iter().map(|name| name.as_str().unwrap()).collect();
+            let names = if names.is_empty() { "none".to_owned() } else { names.join("+") };
+            assert_eq!(n_rows(&format!("verdict={names}")), set["lines"], "{names}");
+        }
+        n_rows("--where rfc2396=accepted --where rfc3986=refused");
+    }
 }
 
 #[test]

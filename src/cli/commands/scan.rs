@@ -1,11 +1,11 @@
 //! `urlsift [PATH]...`: scans inputs and writes the report.
 
-use std::io;
-use std::time::Instant;
+use std::time::{Instant, SystemTime};
+use std::{env, io};
 
 use crate::partial_report::Settings;
 use crate::progress::Watch;
-use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, grouped};
+use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, command, grouped};
 use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
 use crate::simd::KernelId;
@@ -78,6 +78,10 @@ pub(crate) struct ScanArgs {
     #[command(flatten)]
     report: ReportArgs,
 
+    /// Leave out of the report what differs from run to run: date, command, time, threads and kernel
+    #[arg(long, hide_short_help = true)]
+    reproducible: bool,
+
     /// Show passwords found in the data instead of ***
     #[arg(long, hide_short_help = true)]
     show_secrets: bool,
@@ -99,18 +103,21 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         return run_parts(args, &asked.in_order(), &reading, &options, exec, output);
     }
     let inputs = &asked.inputs;
-    let start = Instant::now();
+    let (date, start) = (SystemTime::now(), Instant::now());
     let scan = |exec: &ExecOptions| {
         let scanned = scan_records(inputs, &reading, &options, exec);
         let n_read = exec.watch.as_ref().map_or(0, Watch::bytes);
-        (scanned, Run::new(start.elapsed(), exec.n_threads(), exec.kernel), n_read)
+        let mut run = Run::new(start.elapsed(), exec.n_threads(), exec.kernel);
+        run.date = Some(humantime::format_rfc3339_seconds(date).to_string());
+        run.command = Some(command::of_args(env::args_os().skip(1)));
+        (scanned, run, n_read)
     };
     let ((scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
     args.reading.explain(&scanned.records, inputs);
     complain_of(&scanned.failures, inputs);
     warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.show_secrets);
-    report.run = Some(run);
+    report.run = (!args.reproducible).then_some(run);
     if reading.format.is_none() {
         warn_of_refusals(&report);
     }

@@ -21,6 +21,12 @@ pub(super) fn shown(name: &str, _: &dyn Values) -> Result<String> {
     Ok(bound::shown(name, bound::NAME))
 }
 
+/// A sentence, escaped and cut to a maximum length.
+#[askama::filter_fn]
+pub(super) fn sentence(text: &str, _: &dyn Values) -> Result<String> {
+    Ok(bound::shown(text, bound::SENTENCE))
+}
+
 /// A JSON document without characters that are not visible.
 #[askama::filter_fn]
 pub(super) fn visible_json(document: impl Display, _: &dyn Values) -> Result<String> {
@@ -71,7 +77,7 @@ pub(super) fn start(first: &u64, _: &dyn Values, second: &u64, whole: &u64) -> R
 }
 
 fn hundredths(part: u64, whole: u64) -> u128 {
-    const LEAST: u128 = 30;
+    const LEAST: u128 = 80;
     if part == 0 || whole == 0 {
         return 0;
     }

@@ -2,6 +2,7 @@
 
 use super::bound::{Bounds, LINE, NAME, RULE, SENTENCE, shown};
 use crate::grammar::escape::window;
+use crate::report::command::of_lines;
 use crate::report::{AdvisoryCount, DefectCount, ExampleLine, Report, RuleText};
 
 /// A kind of refusal, or an advisory.
@@ -12,6 +13,8 @@ pub(super) struct Finding<'a> {
     pub(super) component: Option<&'a str>,
     pub(super) meaning: &'static str,
     pub(super) lines: u64,
+    /// The command that lists the lines.
+    pub(super) command: String,
     pub(super) examples: Vec<Excerpt>,
     /// The rules that were being read at the defects of the examples, without duplicates.
     pub(super) rules: Vec<Rule>,
@@ -67,6 +70,7 @@ pub(super) fn refusal<'a>(kind: &'a DefectCount, report: &Report, bounds: &Bound
         component: Some(kind.component.name()),
         meaning: kind.cause.meaning(),
         lines: kind.lines,
+        command: of_lines(report, &[format!("defect={}:{}", kind.component, kind.cause)]),
         examples: examples.iter().map(|example| excerpt(example, report, About::Byte)).collect(),
         rules,
     }
@@ -78,6 +82,7 @@ pub(super) fn advisory<'a>(kind: &'a AdvisoryCount, report: &Report, bounds: &Bo
         component: None,
         meaning: kind.name.meaning(),
         lines: kind.lines,
+        command: of_lines(report, &[format!("advisory={}", kind.name)]),
         examples: whole_lines(&kind.examples, report, bounds),
         rules: Vec::new(),
     }

@@ -2,9 +2,7 @@
 
 use super::bound::{Bounds, FirstRows, NAME, SENTENCE, shown};
 use crate::grammar::Grammar;
-use crate::report::{
-    Count, Distinct, DistinctOf, InputCount, Report, SchemeCount, SchemeLabel, Top, TopOf, words,
-};
+use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
 
 /// How many schemes are visible at first. A click shows the others.
 pub(super) const FIRST_SCHEMES: usize = 16;
@@ -178,15 +176,14 @@ const MAX_TOPS: usize = 4;
 /// The maximum number of warnings of an input.
 const MAX_WARNINGS: usize = 3;
 
-/// The inputs: first those that were not read to their end, then those with warnings, then those of which the smallest
-/// share is accepted.
+/// The inputs: first those that were not read to their end, then those that look like no list, then those of which the
+/// smallest share is accepted.
 pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
     let mut inputs: Vec<_> = report.inputs_worst_first().into_iter().map(|(input, _)| input).collect();
     inputs.extend(
         report.inputs.iter().filter(|input| input.judged.as_ref().is_none_or(|judged| judged.lines == 0)),
     );
-    let is_warned = |input: &InputCount| !input.warnings.is_empty() || input.looks_like.is_some();
-    inputs.sort_by_key(|input| (input.error.is_none(), !is_warned(input)));
+    inputs.sort_by_key(|input| (input.error.is_none(), input.looks_like.is_none()));
     FirstRows::new(
         inputs,
         bounds.inputs,
@@ -199,7 +196,7 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
             }),
             defect: input.judged.as_ref().and_then(|judged| judged.most_frequent_defect).map(|defect| {
                 let lines = words::plural(defect.lines, "line", "lines");
-                format!("Most frequent: {}: {}, {lines}", defect.component, words::cause(defect.cause))
+                format!("Most frequent: {}:{}, {lines}", defect.component, defect.cause)
             }),
             lines: input.lines,
             bytes: input.bytes,

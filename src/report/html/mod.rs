@@ -25,7 +25,7 @@ use self::finding::{Finding, Mark, advisory, refusal};
 use self::lengths::Histogram;
 use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
 use self::records::{FieldRow, RecordRow};
-use self::verdict::{MatrixRow, SetRow};
+use self::verdict::{MatrixRow, Pair, SetRow};
 use super::page::MAX_INPUTS;
 use super::{Report, digest};
 
@@ -114,6 +114,12 @@ impl<'a> Page<'a> {
 
     fn max_len() -> u64 {
         MAX_PAGE as u64
+    }
+
+    /// The pair of grammars that disagrees about the most lines. `None` if all agree about all lines.
+    fn largest_pair(&self) -> Option<&Pair> {
+        let pairs = self.matrix.iter().flat_map(|row| row.cells.iter().flatten());
+        pairs.max_by_key(|pair| pair.lines).filter(|pair| pair.lines > 0)
     }
 
     fn n_refused_by_all(&self) -> u64 {

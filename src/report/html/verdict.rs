@@ -5,6 +5,7 @@ use super::bound::{Bounds, FirstRows};
 use super::finding::{Excerpt, whole_lines};
 use super::list::{label, words};
 use crate::grammar::Grammar;
+use crate::report::command::of_lines;
 use crate::report::{Report, VerdictSet};
 
 /// Lines that exactly one set of grammars accepts.
@@ -13,6 +14,8 @@ pub(super) struct SetRow {
     /// The names of the grammars.
     pub(super) names: String,
     pub(super) lines: u64,
+    /// The command that lists the lines.
+    pub(super) command: String,
     pub(super) examples: Vec<Excerpt>,
 }
 
@@ -37,6 +40,8 @@ pub(super) struct Pair {
     pub(super) accepts: &'static str,
     pub(super) refuses: &'static str,
     pub(super) lines: u64,
+    /// The command that lists the lines.
+    pub(super) command: String,
     /// The verdict sets of these lines.
     pub(super) sets: FirstRows<SetRow>,
 }
@@ -49,15 +54,23 @@ fn all(report: &Report) -> impl Iterator<Item = &VerdictSet> {
     report.verdict_sets.iter().take(MAX_SETS)
 }
 
-fn row(set: &VerdictSet, examples: Vec<Excerpt>) -> SetRow {
+fn row(set: &VerdictSet, examples: Vec<Excerpt>, report: &Report) -> SetRow {
     let dot = |grammar| Dot { label: label(grammar), accepts: set.grammars.contains(&grammar) };
     let dots = Vec::from(Grammar::ALL.map(dot));
     let names: Vec<_> = dots.iter().filter(|dot| dot.accepts).map(|dot| dot.label).collect();
-    SetRow { dots, names: names.join(", "), lines: set.lines, examples }
+    let ids: Vec<_> = set.grammars.iter().map(|grammar| grammar.name()).collect();
+    let verdict = if ids.is_empty() { "none".to_owned() } else { ids.join("+") };
+    SetRow {
+        dots,
+        names: names.join(", "),
+        lines: set.lines,
+        command: of_lines(report, &[format!("verdict={verdict}")]),
+        examples,
+    }
 }
 
 pub(super) fn sets(report: &Report, bounds: &Bounds) -> Vec<SetRow> {
-    all(report).map(|set| row(set, whole_lines(&set.examples, report, bounds))).collect()
+    all(report).map(|set| row(set, whole_lines(&set.examples, report, bounds), report)).collect()
 }
 
 pub(super) fn matrix(report: &Report, bounds: &Bounds) -> Vec<MatrixRow> {
@@ -83,11 +96,12 @@ fn pair(report: &Report, accepts: Grammar, refuses: Grammar, bounds: &Bounds) ->
         accepts: label(accepts),
         refuses: label(refuses),
         lines: sets.iter().map(|set| set.lines).fold(0, u64::saturating_add),
+        command: of_lines(report, &[format!("{accepts}=accepted"), format!("{refuses}=refused")]),
         sets: FirstRows::new(
             sets,
             bounds.sets,
             |set| set.lines,
-            |set| row(set, whole_lines(&set.examples, report, &bounds)),
+            |set| row(set, whole_lines(&set.examples, report, &bounds), report),
         ),
     }
 }
