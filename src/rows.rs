@@ -198,7 +198,7 @@ pub fn write_records(
     };
     let n_threads = exec.n_threads();
     let signs = AllSigns::default();
-    let (flow, failures) = with_workers(n_threads, |workers, _| {
+    let (flow, mut failures) = with_workers(n_threads, |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         in_chunks(sources, (&workers, 2 * n_threads), look, &work, sink)
@@ -207,6 +207,8 @@ pub fn write_records(
         return Err(error);
     }
     out.flush()?;
+    failures.extend(Failure::of_columns(&found));
+    failures.sort_by_key(|failure| failure.input);
     Ok(Written { failures, found, signs: signs.seen() })
 }
 
@@ -259,7 +261,7 @@ fn format_fields(
             Err(bad) => found.refuse(bad),
         }
     }
-    found.counts = reader.counts().clone();
+    found.take(&reader, bytes.get());
     (out, found)
 }
 

@@ -2,6 +2,7 @@
 
 mod base;
 mod by_input;
+mod columns;
 mod contents;
 mod filter;
 mod gate;

@@ -142,8 +142,8 @@ fn csv(bytes: &[u8], delimiter: u8) -> Option<Expected> {
     let exact = header.iter().position(|name| name == b"url");
     let alike = || header.iter().position(|name| name.trim_ascii().eq_ignore_ascii_case(b"url"));
     let column = exact.or_else(alike);
-    if column.is_none() && bytes.contains(&b'#') {
-        // The header may be a comment.
+    if column.is_none() && (bytes.contains(&b'#') || memchr::memmem::find(bytes, b"://").is_some()) {
+        // The header may be a comment, and the values may tell the column.
         return None;
     }
     let field = |record: csv::ByteRecord| Some((Role::Url, record.get(column?)?.to_vec()));

@@ -227,7 +227,9 @@ impl Written {
         for (input, records) in &self.records {
             of_records += records.check(self.tally.bytes())?;
             let column = records.column.as_deref().unwrap_or_default();
-            if !is_input(*input) || !numbers.insert(input) || printable(column.as_bytes()) != column {
+            let mut names = records.names.iter().map(String::as_str).chain([column]);
+            let is_shown = names.all(|name| printable(name.as_bytes()) == name);
+            if !is_input(*input) || !numbers.insert(input) || !is_shown {
                 return Err("records of what is no input".to_owned());
             }
         }

@@ -133,7 +133,7 @@ impl Columns {
     #[inline(always)]
     fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
         if line.get(1) == Some(&b'C') && self.take_header(line) {
-            return Err(Miss::Skipped(Skip::Comment));
+            return Err(Miss::Skipped(Skip::Header));
         }
         for wanted in &self.wanted {
             let index = wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;

@@ -13,6 +13,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use super::field_names::{ByValues, Choice, begins_as_url, place, usual};
 use super::quote_parity::{AT_ONCE, whole_records};
 use super::separators::{Marks, SeparatorPosition, Set};
 use super::{
@@ -26,7 +27,10 @@ use crate::lines::{last_end, trim_terminator};
 pub(super) struct Table {
     delimiter: u8,
     wanted: Vec<WantedColumn>,
+    /// Whether no column was asked for.
+    by_default: bool,
     header: Header,
+    choice: Choice,
     /// Each record that begins before this offset of the input is a single line.
     alone_until: u64,
 }
@@ -67,17 +71,23 @@ impl Table {
             Selector::Pointer(_) => Err(n),
         };
         let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
-        if wanted.is_empty() {
-            wanted.push(WantedColumn { name: Some(b"url".to_vec()), index: None, cell: None });
+        let by_default = wanted.is_empty();
+        if by_default {
+            wanted.push(WantedColumn { name: None, index: None, cell: None });
         }
-        let has_names = wanted.iter().any(|wanted| wanted.name.is_some());
+        let has_names = by_default || wanted.iter().any(|wanted| wanted.name.is_some());
         let header = if has_names { Header::Awaited { comment: Vec::new() } } else { Header::Known };
-        Ok(Self { delimiter, wanted, header, alone_until: 0 })
+        Ok(Self { delimiter, wanted, by_default, header, choice: Choice::default(), alone_until: 0 })
     }
 
     /// The bytes that separate fields and records, and the quote.
     pub(super) fn separators(&self) -> Set {
         [self.delimiter, b'"', b'\n']
+    }
+
+    /// From which column the URLs are.
+    pub(super) fn choice(&self) -> &Choice {
+        &self.choice
     }
 
     /// Returns how many of `bytes`, which begin at `offset` of the input, are whole records. Learns the columns from a header.
@@ -112,6 +122,9 @@ impl Table {
                 Extent::Open => break,
                 Extent::Whole(len) => {
                     if matches!(self.header, Header::Awaited { .. }) {
+                        if !ended && self.needs_values(&bytes[end..], len) {
+                            break;
+                        }
                         marks.seek(end);
                         self.read(&mut marks, end, offset + end as u64, &mut Vec::new());
                     }
@@ -299,8 +312,11 @@ impl Table {
         if let Header::Awaited { comment } = &mut self.header {
             let comment = std::mem::take(comment);
             self.header = Header::Known;
-            if self.take_names(record) || !self.take_names(&comment) {
-                return Err(Miss::Skipped(Skip::Comment));
+            if self.take_names(record) {
+                return Err(Miss::Skipped(Skip::Header));
+            }
+            if !self.take_names(&comment) && !self.take_values(&marks.bytes()[at..], len) {
+                return Err(Miss::Skipped(Skip::Header));
             }
         }
         let (first, walked) = self.find_cells(marks, at, len);
@@ -310,27 +326,87 @@ impl Table {
         }
     }
 
-    /// Searches `record` for the names of wanted columns. Returns whether it has one of them.
-    fn take_names(&mut self, record: &[u8]) -> bool {
-        let mut names = Vec::new();
+    /// The cells of a record, with quotes undone. Empty if a quote is not closed.
+    fn texts<'a>(&self, record: &'a [u8]) -> Vec<Cow<'a, [u8]>> {
+        let mut texts = Vec::new();
         let mut marks = Marks::new(self.separators(), record);
         let walked = walk(&mut marks, 0, record.len(), self.delimiter, |_, cell| {
-            names.push(cell.text(record, self.delimiter).1);
+            texts.push(cell.text(record, self.delimiter).1);
         });
-        if walked.is_err() {
-            return false;
+        if walked.is_ok() { texts } else { Vec::new() }
+    }
+
+    /// Searches `record` for the names of wanted columns. Returns whether it has one of them.
+    fn take_names(&mut self, record: &[u8]) -> bool {
+        let names = self.texts(record);
+        if self.by_default {
+            self.wanted[0].index = usual(&names);
         }
-        let mut any = false;
         for wanted in &mut self.wanted {
             let Some(name) = &wanted.name else { continue };
-            let exact = names.iter().position(|found| **found == **name);
-            let alike = || names.iter().position(|found| found.trim_ascii().eq_ignore_ascii_case(name));
-            wanted.index = exact.or_else(alike);
-            any |= wanted.index.is_some();
+            wanted.index = place(&names, name);
         }
-        any
+        let found: Vec<_> = self.wanted.iter().filter_map(|wanted| wanted.index).collect();
+        if found.len() < self.wanted.len() && !record.is_empty() {
+            self.choice = Choice::none_of(&names);
+        } else if let [n] = found[..]
+            && let Some(name) = names.get(n)
+        {
+            self.choice = Choice::of(name, false);
+        }
+        self.wanted.iter().any(|wanted| wanted.index.is_some() && (self.by_default || wanted.name.is_some()))
+    }
+
+    /// Whether the columns are to be chosen by their values, and `bytes` has too few of them. `bytes` begins with the first record,
+    /// of `len` bytes.
+    fn needs_values(&self, bytes: &[u8], len: usize) -> bool {
+        let Header::Awaited { comment } = &self.header else { return false };
+        let has_name = |record: &[u8]| usual(&self.texts(record)).is_some();
+        let is_enough =
+            || bytes.len() >= SAMPLE || memchr_iter(b'\n', &bytes[len..]).nth(SAMPLE_LINES - 1).is_some();
+        self.by_default && bytes[0] != b'#' && !has_name(&bytes[..len]) && !has_name(comment) && !is_enough()
+    }
+
+    /// Chooses the column whose values begin as URLs. `bytes` begins with the first record, of `len` bytes. Returns whether this
+    /// record has such a value too, so that it is no header.
+    fn take_values(&mut self, bytes: &[u8], len: usize) -> bool {
+        if !self.by_default {
+            return false;
+        }
+        let mut values = ByValues::default();
+        let lines = memchr_iter(b'\n', &bytes[len..]).nth(SAMPLE_LINES - 1).map(|lf| len + lf + 1);
+        let end = lines.unwrap_or(bytes.len()).min(SAMPLE).max(len);
+        let mut at = len;
+        while at < end {
+            let rest = &bytes[at..end];
+            let mut marks = Marks::new(self.separators(), rest);
+            let Ok(walked) = walk(&mut marks, 0, rest.len(), self.delimiter, |_, _| {}) else { break };
+            let record = &rest[..walked.len];
+            // What does not end in LF may be cut off, unless the input ends there.
+            if !record.ends_with(b"\n") && bytes.len() >= SAMPLE {
+                break;
+            }
+            self.texts(record).iter().enumerate().for_each(|(n, value)| values.add(n, value));
+            at += walked.len;
+        }
+        let first = self.texts(&bytes[..len]);
+        if at == len {
+            // There is no other record.
+            first.iter().enumerate().for_each(|(n, value)| values.add(n, value));
+        }
+        let Some(column) = values.most_likely() else { return false };
+        self.wanted[0].index = Some(column);
+        let name = first.get(column).map_or(&b""[..], |name| name);
+        let is_value = begins_as_url(name);
+        let number = (column + 1).to_string();
+        self.choice = Choice::of(if is_value { number.as_bytes() } else { name }, true);
+        is_value
     }
 }
+
+/// How many bytes, with the header, and how many lines after it decide in which column URLs are.
+const SAMPLE: usize = 64 << 10;
+const SAMPLE_LINES: usize = 8;
 
 /// How many bytes are read record by record after [`whole_records`] found less than [`AT_ONCE`] bytes.
 const DOUBTED: usize = 64 << 10;

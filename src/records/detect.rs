@@ -6,6 +6,7 @@
 
 use memchr::{memchr, memmem};
 
+use super::field_names::{begins_as_url, is_same, is_strong, usual};
 use super::{Format, Reader, Selector, warc};
 use crate::lines::trim_terminator;
 
@@ -43,9 +44,10 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     }
     // The first record names the columns, or the comment before it does (as in the lists of URLhaus).
     let comment = comments(&lines).last().map(|line| &line[1..]);
-    for names in [Some(first[0]), comment].into_iter().flatten() {
+    let candidates = [(Some(first[0]), first.get(1)), (comment, first.first())];
+    for (names, next) in candidates.into_iter().filter_map(|(names, next)| Some((names?, next.copied()))) {
         for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
-            if is_header(names, delimiter, fields) {
+            if is_header(names, next, delimiter, fields) {
                 return format;
             }
         }
@@ -69,9 +71,14 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     let first = records(&lines);
     // A format needs more than half of eight lines. Four lines that are not its records rule it out.
     let speaks_against = |n| first.len() - n >= LINES / 2;
+    // The line after a header may decide whether it is one.
+    let may_be_header =
+        |line: &&[u8]| [b',', b'\t'].iter().any(|byte| line.contains(byte)) && !line.contains(&b':');
+    let waits = || fields.is_empty() && first.len() == 1 && may_be_header(&first[0]);
     has_w3c_header(&lines)
         || first.len() == LINES
-        || likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
+        || !waits()
+            && likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
 }
 
 /// The first lines that are neither comments nor CDXJ headers.
@@ -206,8 +213,9 @@ fn is_alb(line: &[u8]) -> bool {
     is_kind && is_iso && line.contains(&b'"')
 }
 
-/// Whether a line has two or more columns, one of them called "url" or like a wanted field.
-fn is_header(line: &[u8], delimiter: u8, fields: &[Selector]) -> bool {
+/// Whether a line has two or more columns, one of them called like a wanted field. Without wanted fields, it has a usual name for
+/// URLs. If that name often means something else, the `next` line has a URL in this column.
+fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: u8, fields: &[Selector]) -> bool {
     let name = |name: &[u8]| {
         let name = name.trim_ascii();
         let quoted = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
@@ -215,13 +223,19 @@ fn is_header(line: &[u8], delimiter: u8, fields: &[Selector]) -> bool {
     };
     let is_wanted = |column: &Vec<u8>| {
         let mut wanted = fields.iter().filter_map(|field| match field {
-            Selector::Name(name) => Some(name.to_ascii_lowercase().into_bytes()),
+            Selector::Name(name) => Some(name.as_bytes()),
             _ => None,
         });
-        column == b"url" || wanted.any(|name| name == *column)
+        column == b"url" || wanted.any(|name| is_same(name, column))
     };
     let names: Vec<_> = line.split(|&byte| byte == delimiter).map(name).collect();
-    names.len() > 1 && names.iter().any(is_wanted)
+    let is_usual = || {
+        let column = usual(&names).filter(|_| fields.is_empty())?;
+        let value = next.and_then(|next| next.split(|&byte| byte == delimiter).nth(column));
+        let value = value.map(|value| value.strip_prefix(b"\"").unwrap_or(value));
+        Some(is_strong(&names[column]) || value.is_some_and(begins_as_url))
+    };
+    names.len() > 1 && (names.iter().any(is_wanted) || is_usual() == Some(true))
 }
 
 #[cfg(test)]

@@ -12,6 +12,7 @@
 #[cfg(feature = "parquet")]
 pub mod parquet;
 mod alb;
+pub(crate) mod field_names;
 mod cdx;
 mod cdxj;
 mod clf;
@@ -36,6 +37,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grammar::named_enum::named;
 use crate::lines::{last_end, skip_byte_order_mark, trim_terminator};
+use field_names::Choice;
 pub use selector::{FieldError, Selector};
 use separators::Marks;
 
@@ -65,11 +67,11 @@ named! {
         Alb = "alb",
         /// One JSON object per line. Read: its "url".
         JsonLines = "jsonl",
-        /// Comma-separated values (RFC 4180). Read: the column "url".
+        /// Comma-separated values (RFC 4180). Read: the column of URLs.
         Csv = "csv",
-        /// Tab-separated values. Read: the column "url".
+        /// Tab-separated values. Read: the column of URLs.
         Tsv = "tsv",
-        /// Parquet, which stores tables by column. Read: the column "url". No [`Reader`] reads it, because the positions of its
+        /// Parquet, which stores tables by column. Read: the column of URLs. No [`Reader`] reads it, because the positions of its
         /// values are at the end of the file.
         Parquet = "parquet",
     }
@@ -173,8 +175,10 @@ named! {
     Skip {
         /// It is a blank line.
         Blank = "blank",
-        /// It is a comment or a header.
+        /// It is a comment.
         Comment = "comment",
+        /// It is the header, which names the columns.
+        Header = "header",
         /// It has no such field, or the field marks itself as empty ("-", null).
         NoField = "no-field",
     }
@@ -466,6 +470,15 @@ impl Reader {
     #[must_use]
     pub fn line(&self) -> u64 {
         self.line
+    }
+
+    /// From which column of a table its fields are. `None` if it reads no table, or has not read a record yet.
+    pub(crate) fn choice(&self) -> Option<&Choice> {
+        match &self.kind {
+            FormatState::Csv(table) => Some(table.choice()),
+            FormatState::W3c(columns) => Some(columns.choice()),
+            _ => None,
+        }
     }
 
     /// How many records it has read, refused and skipped.

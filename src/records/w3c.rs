@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memmem};
 
+use super::field_names::{self, Choice, usual};
 use super::separators::{Marks, Set};
 use super::{
     BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
@@ -23,6 +24,7 @@ pub(super) struct Columns {
     /// Whether these are the default columns. Then a header need not name them all.
     by_default: bool,
     has_header: bool,
+    choice: Choice,
     /// The number of columns up to the last wanted one.
     n_columns: usize,
     /// The positions of columns in the record that is being read.
@@ -60,17 +62,27 @@ impl Columns {
         };
         let mut wanted = fields.iter().enumerate().map(column).collect::<Result<Vec<_>, _>>()?;
         if wanted.is_empty() {
-            wanted = vec![WantedColumn::Request { stem: None, query: None }, WantedColumn::Referer(None)];
+            wanted = vec![
+                WantedColumn::Request { stem: None, query: None },
+                WantedColumn::Referer(None),
+                WantedColumn::Name(Vec::new(), None),
+            ];
         }
         let mut columns = Self {
             wanted,
             by_default: fields.is_empty(),
             has_header: false,
+            choice: Choice::default(),
             n_columns: 0,
             columns: Vec::new(),
         };
         columns.count();
         Ok(columns)
+    }
+
+    /// The names of the last header, if they were asked for.
+    pub(super) fn choice(&self) -> &Choice {
+        &self.choice
     }
 
     /// Learns the columns from the last header in `lines`.
@@ -82,11 +94,17 @@ impl Columns {
         }
     }
 
-    fn take_header(&mut self, line: &[u8]) {
-        let Some(names) = line.strip_prefix(FIELDS).filter(|_| line.len() <= MAX_RECORD_LEN) else { return };
+    /// Learns the columns from a line. Returns whether it names them.
+    fn take_header(&mut self, line: &[u8]) -> bool {
+        let Some(names) = line.strip_prefix(FIELDS).filter(|_| line.len() <= MAX_RECORD_LEN) else {
+            return false;
+        };
         self.has_header = true;
         let names: Vec<_> = names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
         let place = |wanted: &[u8]| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
+        let is_usual =
+            [&b"cs-uri-stem"[..], b"cs-uri", b"cs(Referer)"].iter().any(|name| place(name).is_some());
+        self.choice = if self.by_default { Choice::default() } else { Choice::none_of(&names) };
         for wanted in &mut self.wanted {
             match wanted {
                 WantedColumn::Request { stem, query } => {
@@ -96,11 +114,17 @@ impl Columns {
                     }
                 }
                 WantedColumn::Referer(index) => *index = place(b"cs(Referer)"),
-                WantedColumn::Name(name, index) => *index = place(name),
+                WantedColumn::Name(_, index) if self.by_default => {
+                    *index = if is_usual { None } else { usual(&names) };
+                }
+                WantedColumn::Name(name, index) => {
+                    *index = field_names::place(&names, name);
+                }
                 WantedColumn::Number(_) => {}
             }
         }
         self.count();
+        true
     }
 
     fn count(&mut self) {
@@ -177,8 +201,8 @@ impl Columns {
     #[inline(always)]
     fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
         if line[0] == b'#' {
-            self.take_header(line);
-            return Err(Miss::Skipped(Skip::Comment));
+            let is_header = self.take_header(line);
+            return Err(Miss::Skipped(if is_header { Skip::Header } else { Skip::Comment }));
         }
         let column = |index: usize| {
             let column = self.columns.get(index).ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;

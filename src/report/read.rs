@@ -233,9 +233,6 @@ fn from_v1(mut report: Value) -> serde_json::Result<Report> {
         list.and_then(Value::as_array_mut).into_iter().flatten().for_each(change);
     };
     report["schema"] = SCHEMA.into();
-    if let Some(run) = report.get_mut("run").and_then(Value::as_object_mut) {
-        run.extend(["date", "command"].map(|name| (name.to_owned(), Value::Null)));
-    }
     rename(&mut report, "other_schemes", "other");
     each(report.get_mut("grammars"), &mut |grammar| rename(grammar, "id", "name"));
     for list in ["verdict_sets", "defects", "advisories"] {

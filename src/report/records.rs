@@ -16,6 +16,8 @@ use crate::run::Records;
 pub struct RecordCount {
     /// The format of the input.
     pub format: Format,
+    /// The column that the fields are from. `null` if the format has no columns, or if they are from several.
+    pub column: Option<String>,
     /// Records with at least one URL field. All records are either read, skipped or refused.
     pub read: u64,
     /// Records that are well-formed but have no URL field.
@@ -136,6 +138,7 @@ impl RecordCount {
         });
         Self {
             format: records.format,
+            column: records.column.clone(),
             read: counts.read(),
             skipped: skipped.filter(|skipped| skipped.records > 0).collect(),
             refused: refused.filter(|refused| refused.records > 0).collect(),

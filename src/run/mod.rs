@@ -321,6 +321,7 @@ fn scan_numbered<'a>(
     for (number, input) in streams {
         all = all.merge(sequential::scan_stream(input, number, reading, &counter));
     }
+    all.failures.extend(Failure::of_columns(&all.records));
     all.failures.sort_by_key(|failure| failure.input);
     all.failures.dedup_by_key(|failure| failure.input);
     all.records.sort_by_key(|(input, _)| *input);

@@ -16,6 +16,8 @@ use crate::scan::record_fields::Records;
 pub(super) struct TableChunks<'a> {
     values: Values<'a>,
     column: String,
+    /// Whether the column was chosen by its values.
+    by_values: bool,
     rows: u64,
 }
 
@@ -32,10 +34,11 @@ impl<'a> TableChunks<'a> {
     /// # Errors
     /// When `fields` select no column, or several.
     pub(super) fn open(table: &Table, fields: &[Selector], helpers: Helpers<'a>) -> io::Result<Self> {
-        let column = table.find_all(fields)?;
+        let (column, by_values) = table.choose(fields)?;
         Ok(Self {
             values: table.values(column, helpers),
             column: table.columns()[column].to_string(),
+            by_values,
             rows: table.rows(),
         })
     }
@@ -45,6 +48,7 @@ impl<'a> TableChunks<'a> {
         let Progress { rows, rows_read, .. } = self.values.progress();
         let mut records = Records::new(Format::Parquet);
         records.column = Some(self.column.clone());
+        records.by_values = self.by_values;
         records.counts = Counts::of(rows_read, rows - rows_read);
         records
     }

@@ -18,6 +18,7 @@ use crate::progress::{Stopped, Watch};
 use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::format_choice::{AllSigns, Reading, Source};
 use crate::run::ordered::in_order;
+use crate::scan::record_fields::Records;
 
 /// An input that could not be read, or not to its end.
 #[derive(Debug)]
@@ -37,6 +38,14 @@ impl Failure {
         let input = inputs.get(self.input as usize);
         let listed = input.and_then(Input::listed_at).map(|(list, line)| format!("{list}:{line}: "));
         format!("{}{}: {}", listed.unwrap_or_default(), input.map_or("?", Input::name), self.error)
+    }
+
+    /// The failures of tables that lack a wanted column.
+    pub(crate) fn of_columns(records: &[(u32, Records)]) -> impl Iterator<Item = Self> {
+        records.iter().filter_map(|(input, records)| {
+            let error = io::Error::new(io::ErrorKind::InvalidInput, records.missing_column()?);
+            Some(Self { input: *input, error })
+        })
     }
 
     /// Whether the only reason is that [`Watch::stop`] was called before the input was read to its end.

@@ -90,6 +90,7 @@ pub fn scan_parts(
         } else {
             (scanned, *size) = scan_part(input_of(part), part, reading, options, exec)
                 .unwrap_or_else(|error| (Scanned::failed(part.input, error), None));
+            scanned.failures.extend(Failure::of_columns(&scanned.records));
         }
         if let (Some(expected), Some(size)) = (part.size, *size)
             && size != expected

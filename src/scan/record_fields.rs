@@ -10,10 +10,12 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::engine::scan_lines;
 use crate::grammar::Verdict;
 use crate::place::{Extent, Place};
+use crate::records::field_names::Choice;
 use crate::records::{BadCause, BadRecord, Counts, Field, Format, Reader, Role};
 use crate::scan::Options;
 use crate::scan::count_line::Observer;
@@ -29,8 +31,12 @@ use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 pub struct Records {
     /// The format of the records.
     pub format: Format,
-    /// The column that the values come from, if the format stores each column separately.
+    /// The column that the values come from, if the input is a table and they come from one column.
     pub column: Option<String>,
+    /// Whether the column was chosen by its values, because no column has a usual name.
+    pub by_values: bool,
+    /// The names of columns or keys that there are, if no record has a wanted one.
+    pub names: Vec<String>,
     /// The number of records.
     pub counts: Counts,
     /// The first few refused records of each cause, in order.
@@ -55,6 +61,8 @@ impl Records {
         Self {
             format,
             column: None,
+            by_values: false,
+            names: Vec::new(),
             counts: Counts::default(),
             refused: BTreeMap::new(),
             roles: BTreeMap::new(),
@@ -66,8 +74,39 @@ impl Records {
         self.roles.values().map(|fields| fields.judged.lines() + fields.blank).sum()
     }
 
+    /// Takes over what a reader has found in `bytes`, which it has read.
+    pub(crate) fn take(&mut self, reader: &Reader, bytes: &[u8]) {
+        self.counts = reader.counts().clone();
+        let choice = reader.choice().cloned().or_else(|| {
+            let has_none = self.counts.read() == 0 && self.format == Format::JsonLines;
+            has_none.then(|| keys(bytes))
+        });
+        let choice = choice.unwrap_or_default();
+        (self.column, self.by_values, self.names) = (choice.column, choice.by_values, choice.names);
+    }
+
+    /// Why the wanted columns of a table cannot be read; `None` if they can.
+    pub(crate) fn missing_column(&self) -> Option<String> {
+        let is_missing = self.counts.refused(BadCause::NoColumn) > 0 && !self.names.is_empty();
+        is_missing.then(|| {
+            format!(
+                "no wanted column was found; its columns are {}; --field names one of them or gives its number",
+                self.names.join(", ")
+            )
+        })
+    }
+
     /// Adds other records of the same input.
     pub(crate) fn merge(&mut self, others: Self) {
+        if self.column.is_none() {
+            (self.column, self.by_values) = (others.column, others.by_values);
+        }
+        if self.names.is_empty() {
+            self.names = others.names;
+        }
+        if self.format == Format::JsonLines && (self.counts.read() > 0 || others.counts.read() > 0) {
+            self.names.clear();
+        }
         self.counts = std::mem::take(&mut self.counts).merge(&others.counts);
         for (cause, first) in others.refused {
             let own = self.refused.entry(cause).or_default();
@@ -124,6 +163,15 @@ impl Records {
     }
 }
 
+/// The keys of the first JSON object in `bytes`.
+fn keys(bytes: &[u8]) -> Choice {
+    let mut objects = serde_json::Deserializer::from_slice(bytes).into_iter::<Map<String, Value>>();
+    match objects.next() {
+        Some(Ok(object)) => Choice::none_of(object.keys()),
+        _ => Choice::default(),
+    }
+}
+
 /// Adds records of `input` to the last entry if that has the same input. Otherwise appends an entry.
 pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records) {
     match found.last_mut() {
@@ -171,7 +219,7 @@ impl<'a> Gatherer<'a> {
         let lines = reader.line() - first_line + u64::from(signs.unterminated);
         let run = Extent { input, start, end: start + bytes.len() as u64, lines };
         let (tally, mut records) = gathering.finish(run);
-        records.counts = reader.counts().clone();
+        records.take(reader, bytes);
         (tally, records)
     }
 

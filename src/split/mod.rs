@@ -242,6 +242,7 @@ pub fn split_inputs<'a>(
     }
     let mut split = outputs.finish()?;
     split.failures.extend(failures);
+    split.failures.extend(Failure::of_columns(&split.records));
     split.signs = signs.seen();
     split.failures.sort_by_key(|failure| failure.input);
     split.failures.dedup_by_key(|failure| failure.input);

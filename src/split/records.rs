@@ -72,7 +72,7 @@ impl Splitter<'_> {
         let mut masked = Vec::new();
         while let Some(record) = records.next() {
             let text = &whole[record.range.clone()];
-            let fate = self.judge(&record, text, &mut found);
+            let fate = self.judge(&record, &mut found);
             // The record may continue in the next chunk.
             let is_cut = is_open && record.range.end == whole.len();
             let shown = if self.options.mask_passwords {
@@ -126,7 +126,7 @@ impl Splitter<'_> {
             }
             parts.last = Some(to);
         }
-        found.counts = reader.counts().clone();
+        found.take(&reader, whole);
         parts.records = Some(found);
         let (mut kept, mut from) = (0, begin);
         for gone in gone {
@@ -145,12 +145,7 @@ impl Splitter<'_> {
     }
 
     /// Decides what becomes of a record, and notes its fields in `found`.
-    fn judge<'f, 'a>(
-        &self,
-        record: &Whole<'f, 'a>,
-        text: &[u8],
-        found: &mut record_fields::Records,
-    ) -> Fate<'f, 'a> {
+    fn judge<'f, 'a>(&self, record: &Whole<'f, 'a>, found: &mut record_fields::Records) -> Fate<'f, 'a> {
         let fields = match record.found {
             Found::Fields(fields) => fields,
             Found::Bad(bad) => {
@@ -161,10 +156,10 @@ impl Splitter<'_> {
                 return self.without_url(Fate::Refused(Why::Record(Skip::NoField.name(), 0)));
             }
             Found::Nothing(Skip::Blank) => return self.without_url(Fate::Blank),
-            Found::Nothing(Skip::Comment) => {
-                let is_table = matches!(found.format, Format::Csv | Format::Tsv);
-                return if is_table && !text.starts_with(b"#") { Fate::Header } else { Fate::Remark };
+            Found::Nothing(Skip::Header) if matches!(found.format, Format::Csv | Format::Tsv) => {
+                return Fate::Header;
             }
+            Found::Nothing(Skip::Comment | Skip::Header) => return Fate::Remark,
         };
         let (mut is_blank, mut is_refused, mut matches) = (true, false, self.options.filter.is_empty());
         for field in fields {

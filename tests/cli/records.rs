@@ -169,7 +169,7 @@ fn a_table_is_split_into_two() {
     assert_eq!(bad.unwrap(), "id,url\n2,\"http://a.example/\nb\"\n3\n");
     assert_eq!(
         text(&output.stderr),
-        "urlsift: in.csv: read as csv; --input-format lines takes each line for a URL\n\
+        "urlsift: in.csv: read as csv, column url; --input-format lines takes each line for a URL\n\
          urlsift: in.csv: 1 of 4 records gave no URL: 1 too-few-fields (first in line 5, at byte 2 of the record)\n\
          urlsift: 2 records accepted by rfc3986, 2 refused, 1 header or comment (on both sides)\n"
     );

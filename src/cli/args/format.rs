@@ -31,7 +31,8 @@ pub(crate) struct ReadingArgs {
     /// of a table is a record, not a header. A Parquet column in groups is named with its groups and dots, such as
     /// page.url.
     ///
-    /// The default is the column or key "url", the header WARC-Target-URI, and request and referer of logs.
+    /// The default is a column with a usual name (url, uri, link, href, ...) or with URLs in it, the key "url", the header
+    /// WARC-Target-URI, and request and referer of logs.
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
 }
@@ -62,21 +63,33 @@ impl ReadingArgs {
         Ok(reading)
     }
 
-    /// Says which formats were detected, unless the user chose one.
+    /// Says which formats were detected and which columns were chosen, unless the user named them.
     pub(crate) fn explain(&self, found: &[(u32, Records)], inputs: &[Input]) {
-        if self.input_format.is_some() {
-            return;
-        }
         for (input, records) in found {
             let name = inputs.get(*input as usize).map_or("?", Input::name);
             let format = records.format;
             let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
             let counts = &records.counts;
-            let has_none = self.field.is_empty() && counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
-            let tip = if has_none { "; no URL was found, --field says where there is one" } else { "" };
-            warn(&format!(
-                "{name}: read as {format}{column}{tip}; --input-format lines takes each line for a URL"
-            ));
+            let has_none = counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
+            let tip = if records.by_values {
+                ", because its values look like URLs and no column is called url; --field names another"
+                    .to_owned()
+            } else if has_none && !records.names.is_empty() {
+                format!(
+                    "; no object has the key; the first one has {}; --field names one",
+                    records.names.join(", ")
+                )
+            } else if has_none && self.field.is_empty() {
+                "; no URL was found, --field says where there is one".to_owned()
+            } else {
+                String::new()
+            };
+            let as_lines = match self.input_format {
+                None => "; --input-format lines takes each line for a URL",
+                Some(_) if tip.is_empty() => continue,
+                Some(_) => "",
+            };
+            warn(&format!("{name}: read as {format}{column}{tip}{as_lines}"));
         }
     }
 }

@@ -19,6 +19,7 @@ use crate::cli::fail_on::Gate;
 use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, warn, warn_of_signs};
 
 #[derive(Args)]
+#[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
 pub(crate) struct ScanArgs {
     #[command(flatten)]
     pub(crate) input: InputArgs,

@@ -35,11 +35,11 @@ pub(crate) use rows::Values;
 use crate::grammar::escape::printable;
 use crate::input::workers::Helpers;
 use crate::progress::Watch;
+use crate::records::field_names::{self, ByValues, is_same};
 use crate::records::{Field, Selector};
 
-/// The usual names of columns that contain the URL of a row, the likeliest first. Case is ignored.
-const USUAL: [&str; 8] =
-    ["url", "uri", "target_uri", "warc_target_uri", "page_url", "link", "href", "image_url"];
+/// How many values of each column are looked at if no column has a usual name.
+const SAMPLE: usize = 64;
 
 /// How many columns an error message names.
 const SHOWN: usize = 40;
@@ -169,16 +169,16 @@ impl Table {
     /// Finds the column that `field` means. Returns its index, from 0.
     ///
     /// `field` is a number from 1, a name with dots between groups, or the same name as a pointer. A group means its column if it
-    /// contains only one. Without `field`, the column has one of the usual names for URLs, in any case: url, uri, target_uri,
-    /// warc_target_uri, page_url, link, href or image_url.
+    /// contains only one. Without `field`, the column has one of the usual names for URLs, such as url, target_uri or link. Case,
+    /// blanks and `_` do not matter.
     ///
     /// # Errors
     /// When there is no such column, or it contains no text. The error lists the columns of the file.
     pub fn find(&self, field: Option<&Selector>) -> Result<usize, TableError> {
         let found = match field {
             None => {
-                let usual = |name: &&str| self.lying_in(&[*name], str::eq_ignore_ascii_case, Column::is_text);
-                USUAL.iter().find_map(usual)
+                let is_same = |own: &str, name: &str| is_same(own.as_bytes(), name.as_bytes());
+                field_names::all().find_map(|name| self.lying_in(&[name], is_same, Column::is_text))
             }
             Some(Selector::Number(number)) => number.checked_sub(1).filter(|&n| n < self.columns.len()),
             Some(Selector::Name(name)) => self.named(&name.split('.').collect::<Vec<_>>()),
@@ -192,19 +192,39 @@ impl Table {
         }
     }
 
-    /// Finds the column that `fields` means. `fields` has at most one member.
+    /// Finds the column that `fields` means. `fields` has at most one member. Without any, and if no column has a usual name, the
+    /// first values decide. Also returns whether they did.
     ///
     /// # Errors
     /// As [`Table::find`], and when there are several fields: offsets and row numbers refer to a single column.
-    pub(crate) fn find_all(&self, fields: &[Selector]) -> Result<usize, TableError> {
+    pub(crate) fn choose(&self, fields: &[Selector]) -> Result<(usize, bool), TableError> {
         match fields {
-            [] => self.find(None),
-            [field] => self.find(Some(field)),
+            [] => self.find(None).map(|column| (column, false)).or_else(|error| {
+                let column = self.find_by_values().ok_or(error)?;
+                Ok((column, true))
+            }),
+            [field] => Ok((self.find(Some(field))?, false)),
             _ => Err(TableError::new(
                 TableErrorKind::Column,
                 "of a Parquet file one column is read at a time; name one with --field",
             )),
         }
+    }
+
+    /// The text column whose first values begin as URLs.
+    fn find_by_values(&self) -> Option<usize> {
+        let mut values = ByValues::default();
+        let columns = self.columns.iter().enumerate().filter(|(_, column)| column.is_text());
+        for (n, _) in columns.take(SHOWN) {
+            let (mut column, mut text) = (self.values(n, None), Vec::new());
+            let progress = column.progress();
+            // A column that cannot be read is not chosen.
+            if let Ok(Some(batch)) = column.next(&mut text) {
+                let first = batch.fields(&batch.text, progress).take(SAMPLE);
+                first.for_each(|field| values.add(n, &field.bytes));
+            }
+        }
+        values.most_likely()
     }
 
     /// The column with this name. If there is none, case is ignored.
