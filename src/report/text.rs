@@ -524,7 +524,7 @@ mod tests {
         for part in [
             "   standard input   3 lines   23 B\n",
             "rfc3986 accepts 2 of 3 judged lines (66.67 %); no grammar accepts 1 (33.33 %)\n",
-            "  path: space                       1  -:2:10\n    http://b/[ ]\n",
+            "  path:space                        1  -:2:10\n    http://b/[ ]\n",
             "LINE LENGTHS in bytes\n  shortest 1, 50 % up to 9, longest 10 (-:2)\n",
             "  1 \u{2584}  \u{2588} 15, ",
             "TOP HOSTS ",

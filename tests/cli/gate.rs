@@ -121,10 +121,10 @@ fn errors_name_the_condition() {
 
 #[test]
 fn nothing_passes_if_no_url_was_judged() {
-    let csv = b"name,size\na,1\nb,2\nc,3\n";
-    let judged = ["--input-format", "csv", "--field", "url", "--fail-on", "refused"];
+    let objects = b"{\"name\":\"a\"}\n{\"name\":\"b\"}\n";
+    let judged = ["--input-format", "jsonl", "--fail-on", "refused"];
     for (args, input) in
-        [(&["--fail-on", "refused"][..], &b""[..]), (&["--fail-on", "refused"], b"\n\n"), (&judged, csv)]
+        [(&["--fail-on", "refused"][..], &b""[..]), (&["--fail-on", "refused"], b"\n\n"), (&judged, objects)]
     {
         let output = feed(args, input);
         assert_eq!(output.status.code(), Some(2), "{args:?}: {}", text(&output.stderr));
