@@ -133,6 +133,7 @@ pub struct Written {
     /// have no row.
     pub found: Vec<(u32, record_fields::Records)>,
     /// The signs of the inputs, by number of the input.
+    #[cfg_attr(not(feature = "cli"), expect(dead_code, reason = "only the command warns of them"))]
     pub(crate) signs: Vec<(u32, Signs)>,
 }
 

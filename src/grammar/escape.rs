@@ -85,6 +85,18 @@ pub fn text(bytes: &[u8], keep: Keep) -> String {
     out
 }
 
+/// A text as a POSIX shell takes it for one word.
+#[cfg(feature = "scan")]
+#[must_use]
+pub fn shell_word(text: &str) -> String {
+    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
+    if !text.is_empty() && text.chars().all(is_plain) {
+        text.to_owned()
+    } else {
+        format!("'{}'", text.replace('\'', r"'\''"))
+    }
+}
+
 /// Appends the characters that `stays` names as they are. Other characters and bytes are appended by [`push`].
 #[cfg(feature = "scan")]
 fn push_chars(out: &mut String, bytes: &[u8], stays: impl Fn(char) -> bool) {

@@ -1,5 +1,6 @@
 //! Recognises contents that urlsift does not read, by their first bytes. They would otherwise be read as lines.
 
+use crate::grammar::escape::shell_word;
 use memchr::memchr_iter;
 
 /// A kind of content that is neither text nor a format that urlsift reads.
@@ -27,6 +28,11 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"Rar!\x1a\x07")], Foreign { name: "a RAR archive", help: "unrar p -inul FILE | urlsift" }),
     (&[(257, b"ustar\0")], TAR),
     (&[(257, b"ustar  \0")], TAR),
+    (&[(0, b"070701"), (102, b"00000000")], CPIO),
+    (&[(0, b"070702"), (78, b"0000000000000000")], CPIO),
+    (&[(0, b"070707"), (42, b"000000")], CPIO),
+    (&[(0, b"\xc7\x71"), (14, b"\0\0")], CPIO),
+    (&[(0, b"\x71\xc7"), (14, b"\0\0")], CPIO),
     (&[(0, b"\x1f\x8b\x08")], TWICE),
     (&[(0, b"\x28\xb5\x2f\xfd")], TWICE),
     (&[(0, b"BZh"), (4, b"\x31\x41\x59\x26\x53\x59")], TWICE),
@@ -68,7 +74,10 @@ static MAGIC: &[(Magic, Foreign)] = &[
         Foreign { name: "an HDF5 file", help: "export the column of URLs as text" },
     ),
     (&[(0, b"\x93NUMPY")], Foreign { name: "a NumPy array", help: "export the URLs as text" }),
-    (&[(0, b"\x80\x04\x95")], Foreign { name: "a Python pickle", help: "export the URLs as text" }),
+    (&[(0, b"\x80\x02")], PICKLE),
+    (&[(0, b"\x80\x03")], PICKLE),
+    (&[(0, b"\x80\x04")], PICKLE),
+    (&[(0, b"\x80\x05")], PICKLE),
     (&[(0, b"%PDF-1.")], Foreign { name: "a PDF document", help: "extract its URLs first" }),
     (
         &[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")],
@@ -106,6 +115,8 @@ const UTF_16: Foreign = Foreign {
 const UTF_32: Foreign = Foreign { name: "UTF-32 text", help: "iconv -f UTF-32 -t UTF-8 FILE | urlsift" };
 const ZIP: Foreign = Foreign { name: "a zip archive", help: "unzip -p FILE | urlsift" };
 const TAR: Foreign = Foreign { name: "a tar archive", help: "tar -xOf FILE | urlsift" };
+const CPIO: Foreign = Foreign { name: "a cpio archive", help: "cpio -i --to-stdout < FILE | urlsift" };
+const PICKLE: Foreign = Foreign { name: "a Python pickle", help: "export the URLs as text" };
 const LZ4: Foreign = Foreign { name: "compressed by LZ4", help: "lz4 -dc FILE | urlsift" };
 const ORC: Foreign = Foreign { name: "an ORC file", help: "export the column of URLs as Parquet" };
 const IMAGE: Foreign = Foreign { name: "an image", help: "it has no lines" };
@@ -146,11 +157,6 @@ impl Foreign {
             "is {what}, which urlsift does not read ({help}); --input-format lines --codec none reads its bytes as lines"
         )
     }
-}
-/// A name as a shell takes it for one word.
-fn shell_word(name: &str) -> String {
-    let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || b"/._-+,:@%=".contains(&byte);
-    if name.bytes().all(is_plain) { name.to_owned() } else { format!("'{}'", name.replace('\'', r"'\''")) }
 }
 
 /// Whether at least a tenth of `head` are NUL bytes, as in no list.
@@ -206,7 +212,8 @@ mod tests {
     fn no_magic_bytes_are_text() {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
         for (magic, foreign) in MAGIC {
-            let is_known = [&b"%PDF-1."[..], b"!<arch>\n", b"RIFF", b"BZh"].contains(&magic[0].1);
+            let is_known = [&b"%PDF-1."[..], b"!<arch>\n", b"RIFF", b"BZh", b"070701", b"070702", b"070707"]
+                .contains(&magic[0].1);
             assert!(is_known || !magic.iter().all(|(_, bytes)| bytes.iter().all(is_text)), "{foreign:?}");
         }
     }

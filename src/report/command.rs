@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 
 use super::Report;
 use crate::grammar::Grammar;
-use crate::grammar::escape::{Keep, mask, printable, text};
+use crate::grammar::escape::{Keep, mask, printable, shell_word, text};
 use crate::grammar::password::secrets;
 
 /// How many inputs a command names. More are written as `FILE...`.
@@ -14,7 +14,7 @@ const MAX_NAMES: usize = 3;
 pub(crate) fn of_args(args: impl Iterator<Item = impl AsRef<OsStr>>) -> String {
     let word = |arg: &OsStr| {
         let arg = arg.as_encoded_bytes();
-        quoted(&text(&mask(arg, secrets(arg, false)), Keep::Visible))
+        shell_word(&text(&mask(arg, secrets(arg, false)), Keep::Visible))
     };
     let args = args.map(|arg| word(arg.as_ref()));
     ["urlsift".to_owned()].into_iter().chain(args).collect::<Vec<_>>().join(" ")
@@ -26,26 +26,16 @@ pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
     if report.grammar != Grammar::Rfc3986 {
         words.push(format!("-g {}", report.grammar));
     }
-    words.extend(conditions.iter().map(|condition| format!("--where {}", quoted(condition))));
+    words.extend(conditions.iter().map(|condition| format!("--where {}", shell_word(condition))));
     // A name with a backslash or a mask may be spelt otherwise than the file is.
     let is_exact =
         |name: &str| name.len() <= 200 && !name.contains(['\\', '*']) && printable(name.as_bytes()) == name;
     if report.inputs.len() <= MAX_NAMES && report.inputs.iter().all(|input| is_exact(&input.name)) {
-        words.extend(report.inputs.iter().map(|input| quoted(&input.name)));
+        words.extend(report.inputs.iter().map(|input| shell_word(&input.name)));
     } else {
         words.push("FILE...".to_owned());
     }
     words.join(" ")
-}
-
-/// A word as a POSIX shell reads it.
-fn quoted(word: &str) -> String {
-    let is_plain = |c: char| c.is_ascii_alphanumeric() || "_@%+=:,./-".contains(c);
-    if !word.is_empty() && word.chars().all(is_plain) {
-        word.to_owned()
-    } else {
-        format!("'{}'", word.replace('\'', r"'\''"))
-    }
 }
 
 #[cfg(test)]

@@ -51,6 +51,8 @@ fn contents() -> Vec<(Vec<u8>, &'static str)> {
         (b"ARROW1\0\0", "an Arrow file"),
         (b"SQLite format 3\0", "an SQLite database"),
         (b"\x93NUMPY\x01\0", "a NumPy array"),
+        (b"\x80\x03]q\0(", "a Python pickle"),
+        (b"0707010000A1B2000081A40000000000000000000000016500000000000010000000000000000000000000000000000000000500000000", "a cpio archive"),
         (b"%PDF-1.7\n", "a PDF document"),
         (b"\x89PNG\r\n\x1a\n", "an image"),
         (b"\xff\xd8\xff\xe0", "an image"),
