@@ -270,6 +270,16 @@ mod tests {
 
     #[cfg(feature = "scan")]
     #[test]
+    fn words_of_a_shell() {
+        for (text, word) in
+            [("a/b.c", "a/b.c"), ("", "''"), ("a b", "'a b'"), ("it's", r"'it'\''s'"), ("~", "'~'")]
+        {
+            assert_eq!(shell_word(text), word);
+        }
+    }
+
+    #[cfg(feature = "scan")]
+    #[test]
     fn characters_contain_their_bytes() {
         let line = b"a\xc3\xa9b\xff\xe2\x82";
         let found: Vec<_> = (0..=line.len()).map(|at| character(line, at)).collect();

@@ -1,24 +1,11 @@
-//! Command lines for a shell: the one that made a report, and those that list its lines.
-
-use std::ffi::OsStr;
+//! The commands that list the lines behind a number of a report.
 
 use super::Report;
 use crate::grammar::Grammar;
-use crate::grammar::escape::{Keep, mask, printable, shell_word, text};
-use crate::grammar::password::secrets;
+use crate::grammar::escape::{printable, shell_word};
 
 /// How many inputs a command names. More are written as `FILE...`.
 const MAX_NAMES: usize = 3;
-
-/// A command line of these arguments, with masked passwords.
-pub(crate) fn of_args(args: impl Iterator<Item = impl AsRef<OsStr>>) -> String {
-    let word = |arg: &OsStr| {
-        let arg = arg.as_encoded_bytes();
-        shell_word(&text(&mask(arg, secrets(arg, false)), Keep::Visible))
-    };
-    let args = args.map(|arg| word(arg.as_ref()));
-    ["urlsift".to_owned()].into_iter().chain(args).collect::<Vec<_>>().join(" ")
-}
 
 /// The command that lists the lines of a report for which `conditions` hold.
 pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
@@ -36,19 +23,4 @@ pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
         words.push("FILE...".to_owned());
     }
     words.join(" ")
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn arguments_are_quoted_and_passwords_masked() {
-        let args =
-            ["--base", "http://u:SECRET@h/", "it's", "", "a b", "path/x.txt", "--top=hosts", "\u{202e}"];
-        assert_eq!(
-            of_args(args.iter()),
-            r"urlsift --base 'http://u:***@h/' 'it'\''s' '' 'a b' path/x.txt --top=hosts '\xe2\x80\xae'"
-        );
-    }
 }

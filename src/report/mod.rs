@@ -5,7 +5,7 @@
 //! escapes bytes of the data and masks passwords.
 
 #[cfg(feature = "html")]
-pub(crate) mod command;
+mod command;
 pub(crate) mod digest;
 #[cfg(feature = "html")]
 mod html;

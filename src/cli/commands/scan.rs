@@ -1,11 +1,14 @@
 //! `urlsift [PATH]...`: scans inputs and writes the report.
 
+use std::ffi::OsString;
 use std::time::{Instant, SystemTime};
 use std::{env, io};
 
+use crate::grammar::escape::{Keep, mask, shell_word, text};
+use crate::grammar::password::secrets;
 use crate::partial_report::Settings;
 use crate::progress::Watch;
-use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, command, grouped};
+use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, grouped};
 use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
 use crate::simd::KernelId;
@@ -110,7 +113,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         let n_read = exec.watch.as_ref().map_or(0, Watch::bytes);
         let mut run = Run::new(start.elapsed(), exec.n_threads(), exec.kernel);
         run.date = Some(humantime::format_rfc3339_seconds(date).to_string());
-        run.command = Some(command::of_args(env::args_os().skip(1)));
+        run.command = Some(command_line());
         (scanned, run, n_read)
     };
     let ((scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
@@ -141,6 +144,16 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     output.write(&report)?;
     args.input.tell_speed(start, &report);
     Ok(judged(&report, report.complete, &args.fail_on, args.allow_empty))
+}
+
+/// The command line of this process, with masked passwords.
+fn command_line() -> String {
+    let word = |arg: OsString| {
+        let arg = arg.as_encoded_bytes();
+        shell_word(&text(&mask(arg, secrets(arg, false)), Keep::Visible))
+    };
+    let args = env::args_os().skip(1).map(word);
+    ["urlsift".to_owned()].into_iter().chain(args).collect::<Vec<_>>().join(" ")
 }
 
 /// Scans parts of inputs, or writes a partial report.
