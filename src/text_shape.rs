@@ -40,6 +40,8 @@ named! {
         KeyValue = "key-value",
         /// A log or other text that has URLs inside its lines.
         Log = "log",
+        /// Base64, PEM or uuencode.
+        Encoded = "encoded",
     }
 }
 
@@ -59,7 +61,14 @@ impl TextShape {
         if is_json(body) {
             return Some(Self::Json);
         }
+        let begins = |texts: &[&[u8]]| texts.iter().any(|text| body.starts_with(text));
+        if begins(&[b"#!/bin/", b"#!/usr/", b"%!PS-", b"#define ", b"#include "]) {
+            return Some(Self::Log);
+        }
         let lines = Lines::of(sample);
+        if begins(&[b"-----BEGIN ", b"begin 6", b"begin-base64 "]) || lines.most(is_base64) {
+            return Some(Self::Encoded);
+        }
         if lines.most(is_quoted) {
             return Some(Self::Quoted);
         }
@@ -123,6 +132,7 @@ impl TextShape {
             Self::KeyValue => {
                 ("names with values", r"remove the names: sed -E 's/^[^=:]*[=:][ \t]*//' FILE | urlsift")
             }
+            Self::Encoded => ("base64, PEM or uuencode", "decode it: base64 -d FILE | urlsift"),
             Self::Log => (
                 "a log or other text with URLs in its lines",
                 "extract its URLs: grep -oE 'https?://[^ ]+' FILE | urlsift",
@@ -232,6 +242,16 @@ fn is_numbered(line: &[u8]) -> bool {
         _ => return false,
     };
     matches!(mark, [b' ' | b'\t', _, ..])
+}
+
+/// Whether a line is as long as a line of base64, and has all kinds of its characters and no others.
+fn is_base64(line: &[u8]) -> bool {
+    let has = |is_so: fn(&u8) -> bool| line.iter().any(is_so);
+    (60..=76).contains(&line.len())
+        && line.iter().all(|byte| byte.is_ascii_alphanumeric() || b"+/=".contains(byte))
+        && has(u8::is_ascii_uppercase)
+        && has(u8::is_ascii_lowercase)
+        && has(u8::is_ascii_digit)
 }
 
 /// Whether a line is a name, "=" or ": ", and a value.

@@ -6,7 +6,7 @@ use std::process::Output;
 use super::{feed, json, text, urlsift};
 
 /// Texts, their shape in JSON, and a part of the warning.
-const TEXTS: [(&str, &str, &str); 16] = [
+const TEXTS: [(&str, &str, &str); 19] = [
     ("http://a.example/\rhttp://b.example/\r", "cr-separated", "tr '\\r' '\\n'"),
     ("http://a.example/\0http://b.example/\0", "nul-separated", "tr '\\0' '\\n'"),
     ("[\"http://a.example/\", \"http://b.example/\"]\n", "json", "jq -r"),
@@ -24,6 +24,9 @@ const TEXTS: [(&str, &str, &str); 16] = [
     ("1|http://a.example/\n2|http://b.example/\n", "bar-table", "cut -d'|'"),
     ("1. http://a.example/\n2. http://b.example/\n", "numbered", "sed -E"),
     ("  http://a.example/\n  http://b.example/\n", "indented", "sed -E"),
+    ("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n", "encoded", "base64 -d"),
+    ("aHR0cDovL2EuZXhhbXBsZS8KaHR0cDovL2IuZXhhbXBsZS8KaHR0cDovL2MuZXh1\n", "encoded", "base64 -d"),
+    ("#!/bin/sh\nfetch http://a.example/\n", "log", "grep -oE"),
     ("first = http://a.example/\nsecond = http://b.example/\n", "key-value", "sed -E"),
     ("10:00:00 GET http://a.example/ 200\n10:00:01 GET http://b.example/ 200\n", "log", "grep -oE"),
     ("see http://a.example/ for more\nor http://b.example/ instead\n", "log", "grep -oE"),
