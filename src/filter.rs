@@ -75,10 +75,13 @@ impl Filter {
 
     /// Judges a line that is not blank. Returns `None` if the line does not match.
     #[must_use]
+    #[inline]
     pub fn judge<'a>(&self, line: &'a [u8]) -> Option<Judgement<'a>> {
-        if self.is_empty() {
-            return Some(judge(line));
-        }
+        if self.is_empty() { Some(judge(line)) } else { self.judge_if_it_matches(line) }
+    }
+
+    #[inline(never)]
+    fn judge_if_it_matches<'a>(&self, line: &'a [u8]) -> Option<Judgement<'a>> {
         // The scheme alone rules out most lines, and finding it costs far less than judging.
         let scheme = scheme_len(line).map(|len| &line[..len]);
         let is_possible = self

@@ -160,7 +160,7 @@ class Cluster(unittest.TestCase):
 
     def test_an_input_is_damaged(self) -> None:
         damaged = self.folder / "damaged.gz"
-        damaged.write_bytes(gzip.compress(os.urandom(50_000))[:40_000])
+        damaged.write_bytes(gzip.compress(os.urandom(50_000).hex().encode())[:40_000])
         for scheme in ["", "file://"]:
             names = [scheme + self.inputs[0], f"{scheme}{damaged}"]
             status, report = self.job(*names)
