@@ -55,8 +55,9 @@ pub struct ExecOptions {
     /// The kernel that judges lines. It has to be available.
     pub kernel: KernelId,
     /// Whether files are memory-mapped, on Linux with the feature `mmap`. A file is memory-mapped only while the system
-    /// guarantees that no process changes it, and only on ext2 to ext4, XFS, Btrfs and tmpfs. A process that opens such a file for writing waits for a moment. This
-    /// process then gets a SIGURG, which is ignored unless it is handled.
+    /// guarantees that no process changes it, only on ext2 to ext4, XFS, Btrfs and tmpfs, and only if there are no more threads
+    /// than processors. A process that opens such a file for writing waits until each thread has judged 1 MiB of lines at most.
+    /// This process then gets a SIGURG, which is ignored unless it is handled.
     pub mmap: bool,
     /// The watch to which progress is reported, and which may stop the work.
     pub watch: Option<Watch>,
