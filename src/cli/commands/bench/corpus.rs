@@ -7,7 +7,7 @@ use crate::input;
 use crate::report::grouped;
 use memchr::{memchr, memchr_iter, memrchr};
 
-use super::sample::{SEED, sample};
+use super::sample::{SEED, Sample, sample};
 use crate::random::Random;
 
 /// A smaller corpus is repeated up to this size, so that it does not fit in the processor's cache.
@@ -30,19 +30,24 @@ pub(super) struct Corpus {
 }
 
 impl Corpus {
-    /// Loads `size` bytes of the inputs in `paths`, or of the built-in sample if there are no paths.
+    /// Loads `size` bytes of the inputs in `paths`, or of a built-in sample if there are no paths.
     ///
     /// # Errors
     /// If an input cannot be read, is empty, or has no line end within the size.
-    pub(super) fn load(paths: &[PathBuf], size: Option<usize>) -> io::Result<Self> {
+    pub(super) fn load(paths: &[PathBuf], of: Sample, size: Option<usize>) -> io::Result<Self> {
         let inputs = input::list(paths);
         let name = match inputs.as_slice() {
-            [] => "the built-in sample".to_owned(),
+            [] => match of {
+                Sample::Mix => "the built-in sample".to_owned(),
+                Sample::Kind(kind, share) => {
+                    format!("built-in sample with {} % {kind}", f32::from(share) / 10.0)
+                }
+            },
             [input] => input.name().to_owned(),
             inputs => format!("{} inputs", inputs.len()),
         };
         let most = size.unwrap_or(if paths.is_empty() { SAMPLE } else { AT_MOST });
-        let mut bytes = if paths.is_empty() { sample(most) } else { Vec::new() };
+        let mut bytes = if paths.is_empty() { sample(of, most) } else { Vec::new() };
         for input in &inputs {
             let from = bytes.len();
             // Room for a byte order mark, and for one more byte that shows that the input continues.
@@ -111,7 +116,8 @@ mod tests {
             for (path, content) in paths.iter().zip(contents) {
                 std::fs::write(path, content).unwrap();
             }
-            Corpus::load(&paths, Some(size)).map(|corpus| (corpus.bytes, corpus.grown_from, corpus.cut))
+            Corpus::load(&paths, Sample::Mix, Some(size))
+                .map(|corpus| (corpus.bytes, corpus.grown_from, corpus.cut))
         };
         let joined = load(&[b"\xef\xbb\xbfa", b"", b"b\r\nc\n", b"\xef\xbb\xbf", b"d"], 9).unwrap();
         assert_eq!(joined, (b"a\nb\r\nc\nd\n".to_vec(), None, false));

@@ -17,6 +17,7 @@ use clap::{Args, ValueEnum};
 use serde_json::json;
 
 use self::corpus::Corpus;
+use self::sample::Sample;
 use self::trial::{Shares, Trial, float};
 use crate::cli::output_file::Output;
 use crate::cli::{End, complain, input_path};
@@ -30,6 +31,13 @@ pub(crate) struct BenchArgs {
     /// Everything is read into memory [default: a built-in sample of 64 MiB, the same on every machine].
     #[arg(value_name = "PATH", value_parser = input_path())]
     paths: Vec<PathBuf>,
+
+    /// Measure on a built-in sample with lines of one kind, such as iris or mailto:10
+    ///
+    /// The kinds are iris, mailto, attacks, redirects, streams, 1990s and vectors. A number is their share of the lines in
+    /// per cent; the other lines are clean.
+    #[arg(long, value_name = "KIND", conflicts_with = "paths")]
+    sample: Option<Sample>,
 
     /// How many bytes to judge, such as 64M
     ///
@@ -49,6 +57,10 @@ pub(crate) struct BenchArgs {
     /// How the times are written
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
     format: Format,
+
+    /// Short for --format json
+    #[arg(long, conflicts_with = "format")]
+    json: bool,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -66,7 +78,7 @@ fn size(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
-    let corpus = Corpus::load(&args.paths, args.size)?;
+    let corpus = Corpus::load(&args.paths, args.sample.unwrap_or(Sample::Mix), args.size)?;
     if corpus.cut {
         complain(&format!(
             "measuring on the first {} bytes of {}; --size takes more",
@@ -82,7 +94,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let (tally, trials) = trial::measure(&corpus.bytes, &kernels, &thread_counts, args.rounds)?;
     let processor = processor();
     let rustc = Some(env!("URLSIFT_RUSTC")).filter(|name| !name.is_empty());
-    Output::open(None)?.write(|out| match args.format {
+    Output::open(None)?.write(|out| match if args.json { Format::Json } else { args.format } {
         Format::Text => {
             let rounds = if args.rounds == 1 { "round" } else { "rounds" };
             writeln!(
