@@ -18,10 +18,12 @@ use crate::grammar::scheme::find_known;
 ///
 /// - Two slashes, or a ":" and one slash, begin an authority anywhere in the line. It ends before the next "/". A password lies
 ///   between its first ":" and its last "@". If nothing is between them, it ends at the last "@" of the line.
-/// - If an authority has no ":" before its last "@", a later ":" begins a password, unless a usual port follows. It ends at the
+/// - If an authority has no ":" before its last "@", a later ":" begins a password, unless a port follows. It ends at the
 ///   last "@" of the line.
+/// - An encoded "@" may be a part of a password. If another "@" follows anywhere in the line, the password extends to that.
 /// - At the beginning of the line, a password lies between the first ":" and the last "@". A ":" after a known scheme does not
-///   count, nor does one before "//". If a usual port follows the ":", there is no password.
+///   count, nor does one before "//". If a port follows the ":", there is no password.
+/// - The same holds for each word after a blank or a "|".
 ///
 /// The cost is linear in the length.
 ///
@@ -32,7 +34,26 @@ pub(crate) fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
     let Some(text) = SearchText::new(line, cut) else { return Vec::new() };
     let mut secrets: Vec<_> = text.at_the_beginning().into_iter().collect();
     text.behind_slashes(&mut secrets);
+    add_words(line, &mut secrets, |byte| byte.is_ascii_whitespace() || byte == b'|');
     secrets
+}
+
+/// Adds the possible passwords at the beginnings of words of `text`. A word that has a password already is left out.
+fn add_words(text: &[u8], secrets: &mut Vec<Range<usize>>, is_blank: impl Fn(u8) -> bool) {
+    if !text.iter().any(|&byte| is_blank(byte)) {
+        return;
+    }
+    let mut start = 0;
+    for word in text.split(|&byte| is_blank(byte)) {
+        let end = start + word.len();
+        if secrets.iter().all(|secret| secret.end <= start || secret.start >= end)
+            && let Some(secret) = SearchText::new(word, false).and_then(|word| word.at_the_beginning())
+        {
+            secrets.push(start + secret.start..start + secret.end);
+        }
+        start = end + 1;
+    }
+    secrets.sort_unstable_by_key(|secret| (secret.start, secret.end));
 }
 
 /// Returns the ranges of `text` that may be passwords, where `text` is from the middle of a line. It can begin inside a password,
@@ -40,16 +61,20 @@ pub(crate) fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
 pub(crate) fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     let slash = memchr(b'/', text).unwrap_or(text.len());
     let mut secrets: Vec<_> = last_at(text, 0..slash).map(|at| 0..at.start).into_iter().collect();
-    secrets.extend(secrets_behind_slashes(text, cut));
-    secrets
-}
-
-/// Returns the ranges of `text` that may be passwords behind slashes, where `text` is more than a URL, such as a record.
-pub(crate) fn secrets_behind_slashes(text: &[u8], cut: bool) -> Vec<Range<usize>> {
-    let mut secrets = Vec::new();
     if let Some(text) = SearchText::new(text, cut) {
         text.behind_slashes(&mut secrets);
     }
+    secrets
+}
+
+/// Returns the ranges of a record that may be passwords. They lie behind slashes or at the beginning of a word. No password
+/// extends over a quote or white space, because that may end a field.
+pub(crate) fn secrets_of_record(text: &[u8], cut: bool) -> Vec<Range<usize>> {
+    let mut secrets = Vec::new();
+    if let Some(text) = SearchText::new(text, cut) {
+        SearchText { is_record: true, ..text }.behind_slashes(&mut secrets);
+    }
+    add_words(text, &mut secrets, |byte| byte.is_ascii_whitespace() || b"|,;\"'".contains(&byte));
     secrets
 }
 
@@ -103,6 +128,11 @@ impl Mark {
         self.end > self.start + 1
     }
 
+    /// How many times it is encoded: 1 in "%2F", 2 in "%252F".
+    fn depth(&self) -> usize {
+        (self.end - self.start) / 2
+    }
+
     /// Returns whether another slash follows, and both or neither are encoded.
     fn is_doubled(&self, text: &[u8]) -> bool {
         let next = Self::at(text, self.end);
@@ -134,14 +164,15 @@ fn last_at(text: &[u8], part: Range<usize>) -> Option<Mark> {
     memrchr2_iter(b'@', b'%', &text[part.clone()]).find_map(at).filter(|mark| mark.end <= part.end)
 }
 
-/// Ports that are common in lists. Other numbers can be the beginning of a password, as in `http://u:12/34@h`.
+/// Ports that are common in lists. After a host with a dot, any number is a port. Elsewhere, other numbers can be the beginning
+/// of a password, as in `http://u:12/34@h`.
 const USUAL_PORTS: [&[u8]; 6] = [b"21", b"80", b"443", b"8000", b"8080", b"8443"];
 
 /// What the text after a ":" begins with.
 #[derive(PartialEq)]
 enum Begins {
-    /// One of [`USUAL_PORTS`], and then "/", "?", "#" or the end.
-    UsualPort,
+    /// A number that is a port by [`USUAL_PORTS`] or by the host before it, and then "/", "?", "#" or the end.
+    Port,
     /// Another number of at most five digits, and then the same. It is a password if an "@" follows.
     Number,
     /// Something else, which is no port.
@@ -155,8 +186,13 @@ fn begins(text: &[u8], colon: &Mark) -> Begins {
     let is_encoded_slash =
         || colon.is_encoded() && Mark::at(rest, 0).is_some_and(|mark| mark.kind == Delimiter::Slash);
     let ends = rest.first().is_none_or(|byte| b"/?#".contains(byte)) || is_encoded_slash();
+    let before = &text[..colon.start];
+    let name =
+        before.iter().rev().take_while(|byte| byte.is_ascii_alphanumeric() || b"-.".contains(byte)).count();
+    let name = &before[before.len() - name..];
+    let is_port = USUAL_PORTS.contains(&digits) || name.contains(&b'.') || name == b"localhost";
     match digits.len() {
-        1..=5 if ends && USUAL_PORTS.contains(&digits) => Begins::UsualPort,
+        1..=5 if ends && is_port => Begins::Port,
         1..=5 if ends => Begins::Number,
         _ => Begins::Text,
     }
@@ -167,6 +203,8 @@ struct SearchText<'a> {
     bytes: &'a [u8],
     /// Whether the line continues after `bytes`.
     cut: bool,
+    /// Whether it is a record. Then quotes and white space may end a field, and so a password.
+    is_record: bool,
     /// The offset of the last "@".
     last_at: Option<usize>,
 }
@@ -175,16 +213,26 @@ impl<'a> SearchText<'a> {
     /// Returns `None` if no part of `bytes` can be a password.
     fn new(bytes: &'a [u8], cut: bool) -> Option<Self> {
         let last = last_at(bytes, 0..bytes.len()).map(|mark| mark.start);
-        (cut || last.is_some()).then_some(Self { bytes, cut, last_at: last })
+        (cut || last.is_some()).then_some(Self { bytes, cut, is_record: false, last_at: last })
+    }
+
+    /// The offset of the last "@" that can end a password that begins at `start`.
+    fn last_at(&self, start: usize) -> Option<usize> {
+        if !self.is_record {
+            return self.last_at;
+        }
+        let ends = |byte: &u8| byte.is_ascii_whitespace() || *byte == b'"';
+        let len = self.bytes[start..].iter().position(ends).unwrap_or(self.bytes.len() - start);
+        last_at(self.bytes, start..start + len).map(|at| at.start)
     }
 
     /// Returns the password that begins after `colon`, if its end is unclear: it extends to the last "@" of the line. If the
     /// line continues, that is the end of the text. But a number with no "@" after it is a port.
     fn to_the_last_at(&self, colon: &Mark) -> Option<Range<usize>> {
         let end = match begins(self.bytes, colon) {
-            Begins::UsualPort => None,
+            Begins::Port => None,
             Begins::Text if self.cut => Some(self.bytes.len()),
-            Begins::Number | Begins::Text => self.last_at,
+            Begins::Number | Begins::Text => self.last_at(colon.end),
         };
         end.filter(|&end| colon.end < end).map(|end| colon.end..end)
     }
@@ -209,9 +257,7 @@ impl<'a> SearchText<'a> {
             let colon = marks(text, start..end).find(|mark| mark.kind == Delimiter::Colon)?;
             let name = &text[start..colon.start];
             let begins = begins(text, &colon);
-            if memchr2(b'/', b'?', name).or_else(|| memchr(b'#', name)).is_some()
-                || begins == Begins::UsualPort
-            {
+            if memchr2(b'/', b'?', name).or_else(|| memchr(b'#', name)).is_some() || begins == Begins::Port {
                 return None;
             }
             start = colon.end;
@@ -224,7 +270,8 @@ impl<'a> SearchText<'a> {
                 return self.to_the_last_at(&colon);
             }
             let slash = memchr(b'/', &text[start..end]).map_or(end, |n| start + n);
-            let at = last_at(text, start..slash).filter(|at| at.start > start);
+            let is_certain = |at: &Mark| at.start > start && (!at.is_encoded() || slash == end);
+            let at = last_at(text, start..slash).filter(is_certain);
             // A later ":" can be the one before the password.
             let is_last = |at: &Mark| !marks(text, at.end..end).any(|mark| mark.kind == Delimiter::Colon);
             let at = at.filter(is_last).or_else(|| last_at(text, start..end))?;
@@ -254,8 +301,8 @@ impl<'a> SearchText<'a> {
     /// Returns the possible password in the authority after `slash`, and the offset at which the search continues.
     fn in_authority(&self, slash: &Mark) -> (Option<Range<usize>>, usize) {
         let (text, start) = (self.bytes, slash.end);
-        // An authority after encoded slashes also ends at an encoded slash.
-        let ends = |mark: &Mark| mark.kind == Delimiter::Slash && (slash.is_encoded() || !mark.is_encoded());
+        // An authority ends at a slash that is encoded at most as often as those before it.
+        let ends = |mark: &Mark| mark.kind == Delimiter::Slash && mark.depth() <= slash.depth();
         let ending = marks(text, start..text.len()).find(ends);
         let end = ending.as_ref().map_or(text.len(), |mark| mark.start);
         let colon = |from| marks(text, from..end).find(|mark| mark.kind == Delimiter::Colon);
@@ -266,10 +313,14 @@ impl<'a> SearchText<'a> {
         let at = last_at(text, start..end);
         let userinfo = at.as_ref().map_or(start, |at| at.start);
         let secret = match behind {
-            Some(colon) if colon < userinfo => Some(colon..userinfo),
+            Some(colon) if colon < userinfo => {
+                let is_part = at.as_ref().is_some_and(|at| at.depth() > slash.depth());
+                let last = if is_part { self.last_at(colon) } else { None };
+                Some(colon..last.map_or(userinfo, |last| last.max(userinfo)))
+            }
             // Either the password is empty, or it begins with "@".
             Some(colon) if colon == userinfo && at.is_some() => {
-                self.last_at.filter(|&last| last > colon).map(|last| colon..last)
+                self.last_at(colon).filter(|&last| last > colon).map(|last| colon..last)
             }
             _ => {
                 let host = at.map_or(start, |at| at.end);
@@ -323,6 +374,8 @@ mod tests {
             "sip:u:PW@h",
             ":PW@h",
             "u:PW@h and http://h/x@y",
+            "http://h/ root:PW@10.0.0.1",
+            "http://h/|v:PW@h/",
         ] {
             assert_eq!(found(text), ["PW"], "{text}");
         }
@@ -363,6 +416,11 @@ mod tests {
             ("note: u@h:P/W@h", " u@h:P/W"),
             ("http://[u:]P/W@h", "]P/W"),
             ("http://h/?u=http%3A%2F%2Fu%3A12%2FPW%40h%2F", "12%2FPW"),
+            ("http://h/?u=http%3A%2F%2Fu%3Aa%2540b%252FPW%40h2", "a%2540b%252FPW"),
+            ("http://u:p%40s/PW@h/", "p%40s/PW"),
+            ("http://u:p%40s?c/PW@h/", "p%40s?c/PW"),
+            ("u:p%40s/PW@h/", "p%40s/PW"),
+            ("http://u:3000/PW@h/", "3000/PW"),
         ] {
             assert_eq!(found(text), [secret], "{text}");
         }
@@ -377,6 +435,9 @@ mod tests {
             "//a@b:80",
             "http://h:80",
             "http://h:80/@x",
+            "http://localhost:3000/@x",
+            "https://npm.example:8081/npm/@x",
+            "http://h/ mailto:a@b",
             "?u=http%3A%2F%2Fh%3A80%2F@x",
             "http://[::1]:80/x@y",
             "http://u@[::1]/x@y",
@@ -414,6 +475,19 @@ mod tests {
         assert!(cut("http://h:80/x").is_empty());
         assert!(cut("data:x").is_empty());
         assert_eq!(secrets_inside(b"u:PW@h//u:PW@h", false), [0..4, 10..12]);
+    }
+
+    #[test]
+    fn in_records() {
+        for (text, found) in [
+            ("u:PW@h,http://ok/", &["PW"][..]),
+            ("{\"proxy\":\"u:PW@h:3128\",\"url\":\"http://ok/\"}", &["PW"]),
+            ("http://u:P,W@h/,x", &["P,W"]),
+            ("10:00:00 GET /x \"http://h:3000/\" \"Bot (x@y.z)\"", &[]),
+        ] {
+            let secrets = secrets_of_record(text.as_bytes(), false);
+            assert_eq!(secrets.into_iter().map(|range| &text[range]).collect::<Vec<_>>(), found, "{text}");
+        }
     }
 
     #[test]

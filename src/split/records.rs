@@ -11,7 +11,7 @@ use super::outputs::{Header, Parts, To};
 use super::{Blank, Form, Options, defect_of, push_defect, push_place, replace};
 use crate::grammar::escape;
 use crate::grammar::judge::judge;
-use crate::grammar::password::{secrets, secrets_behind_slashes};
+use crate::grammar::password::{secrets, secrets_of_record};
 use crate::records::{Format, Found, Part, Reader, Skip, Whole, without_end};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
@@ -214,7 +214,7 @@ impl Splitter<'_> {
 
 /// Returns the ranges of a record that may be passwords. `is_cut` means that the record continues after `text`.
 fn secrets_of(record: &Whole<'_, '_>, text: &[u8], is_cut: bool) -> Vec<Range<usize>> {
-    let mut all = secrets_behind_slashes(text, is_cut);
+    let mut all = secrets_of_record(text, is_cut);
     let Found::Fields(fields) = record.found else { return all };
     for field in fields {
         let of_field = secrets(&field.bytes, false);

@@ -10,6 +10,8 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::grammar::escape::MASK;
+use crate::grammar::password::secrets;
 use crate::grammar::uri_parts::{Host, beginning, host};
 use crate::lines::trim_terminator;
 use crate::place::Place;
@@ -132,9 +134,9 @@ impl OptionalCounts {
     /// authority that does not end within it is not counted.
     fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
-        let Some(Host { name, port, .. }) = host(line).filter(ends) else { return };
+        let Some(parts) = host(line).filter(ends) else { return };
         if wanted.top.ports > 0
-            && let Some(port) = port.and_then(|port| number(&line[port]))
+            && let Some(port) = parts.port.clone().and_then(|port| number(&line[port]))
         {
             *self.ports.entry(port).or_default() += 1;
         }
@@ -142,10 +144,15 @@ impl OptionalCounts {
             return;
         }
         let mut buffer = [0; MAX_NAME_LEN];
-        let Some(host) = lower_name(&line[name], &mut buffer) else { return };
+        let Some(host) = lower_name(&line[parts.name.clone()], &mut buffer) else { return };
         if wanted.distinct.hosts {
             self.distinct_hosts.count(hash(host));
         }
+        if !wanted.names() {
+            return;
+        }
+        // A misspelt URL may have a password where a host is expected.
+        let host = if has_secret(line, &parts) { MASK.as_bytes() } else { host };
         if wanted.top.hosts > 0 {
             chunk.hosts.count(host);
         }
@@ -313,6 +320,15 @@ impl<'a> SecondLook<'a> {
             self.census.lengths.note(longest);
         }
     }
+}
+
+/// Whether the host of a line may be a part of a password.
+fn has_secret(line: &[u8], Host { name, port, .. }: &Host) -> bool {
+    // Nearly all authorities are a plain host.
+    let is_plain = port.is_none()
+        && line[..name.start].ends_with(b"/")
+        && !line[name.clone()].iter().any(|byte| b"%:\\".contains(byte));
+    !is_plain && secrets(line, false).iter().any(|secret| secret.start < name.end && name.start < secret.end)
 }
 
 /// Returns a host in lower case, copied to `buffer` only if it has upper-case letters. Returns `None` if the host is

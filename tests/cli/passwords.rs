@@ -37,6 +37,10 @@ fn masked_whatever_precedes_a_delimiter() {
         "http://h.example:80/x?u=ftp://root:7%23SECRET@h/",
         "http:/%2Froot:SECRET@h/",
         "http://root:@SECRET/x@h/",
+        "http://root:a%40b/SECRET@h/",
+        "root:a%40b/SECRET@h",
+        "http://h.example/?u=http%3A%2F%2Froot%3Aa%2540b%252FSECRET%40h",
+        "http://h.example/ root:SECRET@h",
     ] {
         for line in [line, &format!("{line} \u{e9}"), &format!("{line}\u{1}")] {
             for (form, report) in reports(format!("{line}\n").as_bytes(), &[]) {
@@ -48,6 +52,40 @@ fn masked_whatever_precedes_a_delimiter() {
     }
     let shown = feed(&["--format", "json"], b"http://h.example:8080/@user\nh.example:80?a@b\n");
     assert!(!text(&shown.stdout).contains("***"), "usual ports are no passwords");
+}
+
+#[test]
+fn top_lists_have_no_passwords() {
+    for line in ["http://root%3ASECRET%40h/", "http://root:SECRET:80/x@h/", "http://root:p@SECRET?x@h/"] {
+        let list = format!("{line}\nhttp://h.example/\n");
+        for (form, report) in
+            reports(list.as_bytes(), &["--top", "hosts", "--top", "tlds", "--distinct", "hosts"])
+        {
+            assert!(!report.to_lowercase().contains("secret"), "{form}: {line}");
+            assert!(report.contains("h.example"), "{form}: {line}");
+        }
+    }
+}
+
+#[test]
+fn messages_have_no_passwords() {
+    let url = "http://root:SECRET@h/";
+    for args in [
+        &["render", url][..],
+        &["merge", url],
+        &["-o", url, "-"],
+        &["--splits", url],
+        &["--files-from", url],
+        &["--glob", "[", url],
+        &["lines", "--where", url],
+        &["--fail-on", url],
+        &["--kernel", url],
+    ] {
+        let output = feed(args, b"http://h/\n");
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{args:?}: {said}");
+        assert!(!said.contains("SECRET"), "{args:?}: {said}");
+    }
 }
 
 /// The URL is behind the first 64 KiB of the line. An example shows the bytes before and after the defect.
