@@ -14,6 +14,8 @@ pub(crate) const SAMPLE_LEN: usize = 64 << 10;
 named! {
     /// What the text of an input looks like, if it does not look like one URL per line.
     TextShape {
+        /// A list whose first line is a header, such as "url".
+        Headed = "headed",
         /// Lines that end in CR alone.
         CrSeparated = "cr-separated",
         /// Lines that end in NUL.
@@ -38,12 +40,22 @@ named! {
         Indented = "indented",
         /// Names with values, as in "key = value".
         KeyValue = "key-value",
+        /// A list with comments or titles between the URLs.
+        Commented = "commented",
+        /// Several URLs in a line.
+        Several = "several-per-line",
         /// A log or other text that has URLs inside its lines.
         Log = "log",
         /// Base64, PEM or uuencode.
         Encoded = "encoded",
     }
 }
+
+/// Advice for text with URLs in it.
+const GREP: &str = r#"extract its URLs: grep -oE "https?://[^][\"'<>(){} ]+" FILE | urlsift"#;
+
+/// The headers of tables with a single column.
+const HEADERS: [&[u8]; 7] = [b"url", b"urls", b"uri", b"link", b"links", b"href", b"address"];
 
 impl TextShape {
     /// The shape of an input that begins with `sample`, or `None` if it looks like a list of URLs.
@@ -62,12 +74,21 @@ impl TextShape {
             return Some(Self::Json);
         }
         let begins = |texts: &[&[u8]]| texts.iter().any(|text| body.starts_with(text));
-        if begins(&[b"#!/bin/", b"#!/usr/", b"%!PS-", b"#define ", b"#include "]) {
+        let scripts: [&[u8]; 5] = [b"#!/bin/", b"#!/usr/", b"%!PS-", b"#define ", b"#include "];
+        let messages: [&[u8]; 6] =
+            [b"BEGIN:VCARD", b"BEGIN:VCALENDAR", b"[InternetShortcut]", b"HTTP/1.", b"From: ", b"Received: "];
+        if begins(&scripts) || begins(&messages) {
             return Some(Self::Log);
         }
         let lines = Lines::of(sample);
         if begins(&[b"-----BEGIN ", b"begin 6", b"begin-base64 "]) || lines.most(is_base64) {
             return Some(Self::Encoded);
+        }
+        if let [first, second, ..] = lines.0[..]
+            && HEADERS.iter().any(|header| first.eq_ignore_ascii_case(header))
+            && is_url(second)
+        {
+            return Some(Self::Headed);
         }
         if lines.most(is_quoted) {
             return Some(Self::Quoted);
@@ -88,14 +109,17 @@ impl TextShape {
             (Self::Numbered, is_numbered as fn(&[u8]) -> bool),
             (Self::KeyValue, is_key_value),
             (Self::Log, is_log),
+            (Self::Several, has_several),
             (Self::Indented, |line| matches!(line[0], b' ' | b'\t')),
         ];
-        rest.into_iter().find(|(_, is_so)| lines.most(is_so)).map(|(shape, _)| shape)
+        let shape = rest.into_iter().find(|(_, is_so)| lines.most(is_so)).map(|(shape, _)| shape);
+        shape.or_else(|| (begins(&[b"#EXTM3U"]) || is_commented(sample)).then_some(Self::Commented))
     }
 
     /// What the input looks like, and an option or a command that reads it properly.
     pub(crate) fn looks_and_advice(self) -> (&'static str, &'static str) {
         match self {
+            Self::Headed => ("a list with a header", "leave it out: tail -n +2 FILE | urlsift"),
             Self::CrSeparated => {
                 ("text whose lines end in CR alone", r"convert it: tr '\r' '\n' < FILE | urlsift")
             }
@@ -105,22 +129,24 @@ impl TextShape {
             Self::Json => {
                 ("JSON", r#"extract its URLs: jq -r '.. | strings | select(contains("://"))' FILE | urlsift"#)
             }
-            Self::Markup => (
-                "markup, such as XML or HTML",
-                r#"extract its URLs: grep -oE "https?://[^\"'<> ]+" FILE | urlsift"#,
-            ),
+            Self::Markup => ("markup, such as XML or HTML", GREP),
             Self::Quoted => (
                 "URLs in quotes or brackets",
                 r#"remove these: sed -E "s/^ *[\"'<\`]//; s/[\"'>\`],?$//" FILE | urlsift"#,
             ),
-            Self::CommaTable => ("a table with commas", "--input-format csv reads its column of URLs"),
-            Self::TabTable => ("a table with tabs", "--input-format tsv reads its column of URLs"),
+            Self::CommaTable => {
+                ("a table with commas", "--input-format csv reads a column of it, which --field can choose")
+            }
+            Self::TabTable => {
+                ("a table with tabs", "--input-format tsv reads a column of it, which --field can choose")
+            }
             Self::SemicolonTable => {
                 ("a table with semicolons", "choose a column: cut -d';' -fNUMBER FILE | urlsift")
             }
-            Self::BarTable => {
-                ("a table with vertical bars", "choose a column: cut -d'|' -fNUMBER FILE | urlsift")
-            }
+            Self::BarTable => (
+                "a table with vertical bars",
+                "choose a column: cut -d'|' -fNUMBER FILE | tr -d ' ' | urlsift",
+            ),
             Self::Numbered => (
                 "a list with numbers or bullets",
                 r"remove these: sed -E 's/^[ \t]*[-*0-9.):]+[ \t]+//' FILE | urlsift",
@@ -132,10 +158,12 @@ impl TextShape {
             Self::KeyValue => {
                 ("names with values", r"remove the names: sed -E 's/^[^=:]*[=:][ \t]*//' FILE | urlsift")
             }
-            Self::Encoded => ("base64, PEM or uuencode", "decode it: base64 -d FILE | urlsift"),
-            Self::Log => (
-                "a log or other text with URLs in its lines",
-                "extract its URLs: grep -oE 'https?://[^ ]+' FILE | urlsift",
+            Self::Encoded => ("base64, PEM or uuencode", "decode it first"),
+            Self::Log => ("a log or other text with URLs in its lines", GREP),
+            Self::Several => ("several URLs in a line", GREP),
+            Self::Commented => (
+                "a list with comments or titles between the URLs",
+                "leave these out: grep '://' FILE | grep -v '^#' | urlsift",
             ),
         }
     }
@@ -173,11 +201,28 @@ impl<'a> Lines<'a> {
         if self.most(has_url_inside) {
             return true;
         }
+        // A quoted column, and another one after it.
+        let is_quoted_row = |line: &[u8]| line[0] == b'"' && memmem::find(line, &[b'"', delimiter]).is_some();
+        if self.most(is_quoted_row) {
+            return true;
+        }
+        // Bare words, numbers or URLs after the first column. A URL may have a delimiter after its "?", but some have no "?".
+        let is_row =
+            |line: &&&[u8]| count(line) == count(first) && columns(line, delimiter).skip(1).all(is_bare);
+        let is_certain = |line: &&&[u8]| memchr(delimiter, &line[..path_end(line)]).is_some();
+        let n_rows = self.0.iter().filter(is_row).count();
+        if count(first) > 0
+            && n_rows > 2
+            && n_rows * 10 >= self.0.len() * 9
+            && self.0.iter().filter(is_certain).count() * 5 >= self.0.len()
+        {
+            return true;
+        }
         let n = count(first);
         let is_even = n > 0 && rows.iter().filter(|row| count(row) == n).count() * 10 >= rows.len() * 9;
         match delimiter {
-            // No URL contains these.
-            b'\t' | b'|' => n > 0 && self.most(|line| count(line) > 0),
+            // Few URLs contain these, and only behind a "?".
+            b'\t' | b'|' => n > 0 && self.most(|line| memchr(delimiter, &line[..path_end(line)]).is_some()),
             // URLs contain the others. A header has no "/", and numbers in the first column are no URLs.
             _ => {
                 let is_number = |row: &[u8]| {
@@ -188,6 +233,18 @@ impl<'a> Lines<'a> {
             }
         }
     }
+}
+
+/// The offset of the query or fragment of a line, or the length of the line if it has none.
+fn path_end(line: &[u8]) -> usize {
+    line.iter().position(|byte| matches!(byte, b'?' | b'#')).unwrap_or(line.len())
+}
+
+/// Whether the value of a column is a URL, a number, a date, or words, and not the end of a URL.
+fn is_bare(value: &[u8]) -> bool {
+    let is_number = value.iter().all(|byte| byte.is_ascii_digit() || b" .:%+-$".contains(byte));
+    let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b" _-+'\"".contains(byte);
+    is_url(value) || is_number || value.iter().all(is_word)
 }
 
 /// The columns of a row, without blanks and quotes around them.
@@ -260,16 +317,60 @@ fn is_key_value(line: &[u8]) -> bool {
     let len = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
     let (key, rest) = line.split_at(len);
     let rest = rest.trim_ascii_start();
-    let ([b'=', value @ ..] | [b':', b' ' | b'\t', value @ ..]) = rest else { return false };
-    !key.is_empty() && !value.trim_ascii().is_empty()
+    let has_blank = line.len() > len + rest.len();
+    let ([mark @ b'=', value @ ..] | [mark @ b':', b' ' | b'\t', value @ ..]) = rest else { return false };
+    let text = value.trim_ascii();
+    // A relative reference may be "a=1".
+    let is_certain = *mark == b':'
+        || has_blank
+        || value.len() > text.len()
+        || is_url(text)
+        || text.starts_with(b"\"")
+        || key.first().is_some_and(u8::is_ascii_uppercase);
+    !key.is_empty() && !text.is_empty() && is_certain
 }
 
-/// Whether a line has a URL after a blank, and does not begin with one.
+/// Whether a line begins with a URL, and has another one after a blank or a separator.
+fn has_several(line: &[u8]) -> bool {
+    let behind_separator = |at: usize| {
+        let scheme = line[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
+        let before = &line[..at - scheme];
+        scheme > 0 && matches!(before.last(), Some(b' ' | b'\t' | b',' | b';' | b'|' | b'>'))
+    };
+    is_url(line) && memmem::find_iter(line, b"://").any(behind_separator)
+}
+
+/// Whether a tenth of the lines are comments or a third are titles, and most of the others are URLs with an authority.
+fn is_commented(sample: &[u8]) -> bool {
+    let lines = sample.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
+    let [mut n_urls, mut n_comments, mut n_titles, mut n_others] = [0; 4];
+    for line in lines.filter(|line| !line.is_empty()).take(Lines::MOST) {
+        let kind = if is_url(line) {
+            &mut n_urls
+        } else if line.starts_with(b"# ") || line.starts_with(b"#EXT") {
+            &mut n_comments
+        } else if line.contains(&b' ') {
+            &mut n_titles
+        } else {
+            &mut n_others
+        };
+        *kind += 1;
+    }
+    let has_many = (n_comments > 1 && n_comments * 9 >= n_urls) || (n_titles > 1 && n_titles * 2 >= n_urls);
+    n_urls > 1 && has_many && n_others <= n_urls / 4
+}
+
+/// Whether a line has a URL after a blank or the name of a file, and does not begin with one.
 fn is_log(line: &[u8]) -> bool {
     !is_url(line)
         && memmem::find_iter(line, b"://").any(|at| {
             let before = line[..at].trim_ascii_start();
-            before.iter().any(|byte| matches!(byte, b' ' | b'\t'))
+            // As grep and compilers write it: the name of a file, or a number, and ":".
+            let prefix =
+                before.iter().rposition(|&byte| byte == b':').map_or(&b""[..], |colon| &before[..colon]);
+            let is_prefix = prefix.iter().any(|byte| b"/.".contains(byte))
+                || (!prefix.is_empty() && prefix.iter().all(u8::is_ascii_digit));
+            is_prefix || before.iter().any(|byte| matches!(byte, b' ' | b'\t'))
         })
 }
 
@@ -300,6 +401,11 @@ mod tests {
             "192.0.2.1\n192.0.2.2\n",
             "http://h/\0\n",
             "a:b\nc:d\n",
+            "http://h/a,1.html\nhttp://h/b,2.html\nhttp://h/c,3.html\n",
+            "http://h/?ids=1|2\nhttp://h/?ids=3|4\nhttp://h/?ids=5|6\n",
+            "q=1\na=2&b=3\n",
+            "url:http://h/\nfeed:http://h/\njdbc:mysql://h/\n",
+            "http://h/?u=http://h/\nhttp://h/http://h/\n",
         ] {
             assert_eq!(TextShape::of(list.as_bytes()), None, "{list:?}");
         }
@@ -309,6 +415,7 @@ mod tests {
     fn other_text_has_a_shape() {
         use TextShape::*;
         for (text, shape) in [
+            ("url\nhttp://h/\n", Headed),
             ("http://h/\rhttp://h/a\r", CrSeparated),
             ("http://h/\0http://h/a\0", NulSeparated),
             ("[\"http://h/\"]", Json),
@@ -334,6 +441,17 @@ mod tests {
             ("  http://h/\n\thttp://h/a\n", Indented),
             ("2026-01-01 GET http://h/ 200\n", Log),
             ("see http://h/ there\n", Log),
+            ("a.txt:http://h/\na.txt:http://h/a\n", Log),
+            ("12:http://h/\n13:http://h/a\n", Log),
+            ("BEGIN:VCARD\nURL:http://h/\nEND:VCARD\n", Log),
+            ("http://h/,5\nhttp://h/a,7\nhttp://h/b,\n", CommaTable),
+            ("example.org,1\nexample.com,2\nexample.net,3\n", CommaTable),
+            ("Adresse,Klicks\nhttp://h/?a,5\nhttp://h/b,6\nhttp://h/c,7\n", CommaTable),
+            ("\"http://h/\",\"a,b\"\n\"http://h/a\",\"c\"\n", CommaTable),
+            ("http://h/;2026-01-01;a word\nhttp://h/a;2026-01-02;x\nhttp://h/b;;\n", SemicolonTable),
+            ("http://h/ http://h/a\nhttp://h/b,http://h/c\n", Several),
+            ("#EXTM3U\n#EXTINF:1,a\nhttp://h/a\n#EXTINF:2,b\nhttp://h/b\n", Commented),
+            ("A title\nhttp://h/a\nAnother title\nhttp://h/b\n", Commented),
         ] {
             assert_eq!(TextShape::of(text.as_bytes()), Some(shape), "{text:?}");
         }

@@ -16,10 +16,9 @@ pub(crate) struct Foreign {
 ///
 /// No list of URLs begins like that: each row has a byte that text does not have, or is a comment of a document.
 static MAGIC: &[(Magic, Foreign)] = &[
-    (
-        &[(0, b"PK\x03\x04"), (30, b"[Content_Types].xml")],
-        Foreign { name: "an Office document", help: "export it as CSV" },
-    ),
+    (&[(0, b"PK\x03\x04"), (30, b"[Content_Types].xml")], DOCUMENT),
+    (&[(0, b"PK\x03\x04"), (30, b"docProps/")], DOCUMENT),
+    (&[(0, b"PK\x03\x04"), (30, b"mimetype")], DOCUMENT),
     (&[(0, b"PK\x03\x04")], ZIP),
     (&[(0, b"PK\x05\x06")], ZIP),
     (&[(0, b"PK\x07\x08PK")], ZIP),
@@ -66,7 +65,7 @@ static MAGIC: &[(Magic, Foreign)] = &[
         Foreign { name: "an SQLite database", help: "sqlite3 FILE 'SELECT url FROM ...' | urlsift" },
     ),
     (
-        &[(8, b"DUCK"), (13, b"\0\0\0\0\0\0\0")],
+        &[(8, b"DUCK"), (14, b"\0\0\0\0\0\0")],
         Foreign { name: "a DuckDB database", help: "export the column of URLs as Parquet" },
     ),
     (
@@ -108,11 +107,13 @@ const TWICE: Foreign = Foreign {
     name: "compressed twice, or compressed and read with --codec none",
     help: "decompress it first",
 };
-const UTF_16: Foreign = Foreign {
+const UTF_16_LE: Foreign = Foreign {
     name: "UTF-16 text without a byte order mark",
-    help: "iconv -f UTF-16LE -t UTF-8 FILE | urlsift, or UTF-16BE",
+    help: "iconv -f UTF-16LE -t UTF-8 FILE | urlsift",
 };
+const UTF_16_BE: Foreign = Foreign { help: "iconv -f UTF-16BE -t UTF-8 FILE | urlsift", ..UTF_16_LE };
 const UTF_32: Foreign = Foreign { name: "UTF-32 text", help: "iconv -f UTF-32 -t UTF-8 FILE | urlsift" };
+const DOCUMENT: Foreign = Foreign { name: "an Office document or e-book", help: "export it as CSV or text" };
 const ZIP: Foreign = Foreign { name: "a zip archive", help: "unzip -p FILE | urlsift" };
 const TAR: Foreign = Foreign { name: "a tar archive", help: "tar -xOf FILE | urlsift" };
 const CPIO: Foreign = Foreign { name: "a cpio archive", help: "cpio -i --to-stdout < FILE | urlsift" };
@@ -140,8 +141,9 @@ impl Foreign {
 
     /// Binary data, if `head` has too many NUL bytes or other control bytes for a list.
     pub(crate) fn by_control_bytes(head: &[u8]) -> Option<Self> {
-        if has_many_nul_bytes(head) && is_utf16(head) {
-            return Some(UTF_16);
+        let utf16 = if has_many_nul_bytes(head) { utf16(head) } else { None };
+        if utf16.is_some() {
+            return utf16;
         }
         (has_many_nul_bytes(head) || has_many_control_bytes(head)).then_some(BINARY)
     }
@@ -162,15 +164,16 @@ impl Foreign {
 /// Whether at least a tenth of `head` are NUL bytes, as in no list.
 fn has_many_nul_bytes(head: &[u8]) -> bool {
     let n_nul = memchr_iter(0, head).count();
-    n_nul > 0 && n_nul * 10 >= head.len()
+    n_nul > 1 && n_nul * 10 >= head.len()
 }
 
-/// Whether `head` is UTF-16 without a byte order mark: nearly all NUL bytes are at even offsets, or at odd ones.
-fn is_utf16(head: &[u8]) -> bool {
+/// UTF-16 without a byte order mark, if `head` is that: nearly all NUL bytes are at even offsets, or at odd ones.
+fn utf16(head: &[u8]) -> Option<Foreign> {
     let n_odd = memchr_iter(0, head).filter(|at| at % 2 == 1).count();
     let n_even = memchr_iter(0, head).count() - n_odd;
     let is_text = head.len() > 4 && !head.contains(&1) && memchr_iter(0, head).count() * 3 >= head.len();
-    is_text && n_odd.max(n_even) >= n_odd.min(n_even) * 9
+    let is_utf16 = is_text && n_odd.max(n_even) >= n_odd.min(n_even) * 9;
+    is_utf16.then_some(if n_odd > n_even { UTF_16_LE } else { UTF_16_BE })
 }
 
 /// Whether `head` has control bytes of many kinds and is not UTF-8, as compressed and random bytes are. Damaged lists
@@ -225,6 +228,7 @@ mod tests {
             &b""[..],
             b"\n",
             b"http://h/\0\n",
+            b"http://h\0\n",
             b"ORC.example/\n",
             "ORC\u{e9}.example/\n".as_bytes(),
             b"%PDF-list\n",
@@ -234,9 +238,9 @@ mod tests {
         ] {
             assert_eq!(of(head), None, "{}", head.escape_ascii());
         }
-        assert_eq!(of(b"http://h\0\n"), Some(BINARY));
-        assert_eq!(of(b"h\0t\0t\0p\0:\0/\0/\0h\0/\0\n\0"), Some(UTF_16));
-        assert_eq!(of(b"\0h\0t\0t\0p\0:\0/\0/\0h\0/\0\n"), Some(UTF_16));
+        assert_eq!(of(b"http://h\0\0\n"), Some(BINARY));
+        assert_eq!(of(b"h\0t\0t\0p\0:\0/\0/\0h\0/\0\n\0"), Some(UTF_16_LE));
+        assert_eq!(of(b"\0h\0t\0t\0p\0:\0/\0/\0h\0/\0\n"), Some(UTF_16_BE));
         assert_eq!(of(b"ORC\x0c\0\0"), Some(ORC));
     }
 

@@ -77,7 +77,9 @@ impl Table {
         }
         let has_names = by_default || wanted.iter().any(|wanted| wanted.name.is_some());
         let header = if has_names { Header::Awaited { comment: Vec::new() } } else { Header::Known };
-        Ok(Self { delimiter, wanted, by_default, header, choice: Choice::default(), alone_until: 0 })
+        let is_numbered = wanted.iter().any(|wanted| wanted.index.is_some());
+        let choice = Choice { is_numbered, ..Choice::default() };
+        Ok(Self { delimiter, wanted, by_default, header, choice, alone_until: 0 })
     }
 
     /// The bytes that separate fields and records, and the quote.
@@ -196,7 +198,9 @@ impl Table {
         if line.first() == Some(&b'#') {
             if let Header::Awaited { comment } = &mut self.header {
                 comment.clear();
-                comment.extend_from_slice(&line[1..line.len().min(MAX_HEADER_COMMENT)]);
+                let names = &line[1..line.len().min(MAX_HEADER_COMMENT)];
+                // Zeek writes "#fields" and a tab before the names.
+                comment.extend_from_slice(names.strip_prefix(b"fields\t").unwrap_or(names));
             }
             marks.seek(at + whole_line.len());
             let lines = u64::from(whole_line.ends_with(b"\n"));

@@ -21,7 +21,7 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     if is_parquet(head) {
         return Format::Parquet;
     }
-    if head.starts_with(b"WARC/") {
+    if begins_as_warc(head) {
         return if warc::is_wat(head) { Format::Wat } else { Format::Warc };
     }
     if head.starts_with(b" CDX ") {
@@ -57,7 +57,7 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
 
 /// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
 pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
-    if head.starts_with(b"WARC/") {
+    if begins_as_warc(head) {
         // Only the bodies show whether it is WAT.
         return false;
     }
@@ -111,6 +111,11 @@ fn may_be_url(line: &[u8]) -> bool {
         line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
     (scheme_len > 0 && line[scheme_len..].starts_with(b"://"))
         || !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"'))
+}
+
+/// Whether an input begins with the version of a WARC record, as in `WARC/1.0`.
+fn begins_as_warc(head: &[u8]) -> bool {
+    matches!(head, [b'W', b'A', b'R', b'C', b'/', b'0'..=b'9', b'.', ..])
 }
 
 fn begins_as_w3c(head: &[u8]) -> bool {

@@ -178,14 +178,17 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
     }
     for (count, lines) in counts.iter_mut().zip(&judged) {
         count.judged = Some(judged_count(lines));
-        if lines.judged >= FEW && lines.accepted_by_any * 100 <= lines.judged {
-            count.warnings.push(InputWarning::FewAccepted);
-        }
     }
     for run in scanned.tally.runs() {
         if let Some(count) = counts.get_mut(run.input as usize) {
             count.bytes += run.end - run.start;
             count.lines += run.lines;
+        }
+        for (count, lines) in counts.iter_mut().zip(&judged) {
+            let is_enough = lines.judged >= FEW || (lines.judged > 0 && count.bytes >= FEW_BYTES);
+            if is_enough && lines.accepted(Grammar::Rfc3986) * 100 <= lines.judged {
+                count.warnings.push(InputWarning::FewAccepted);
+            }
         }
     }
     for (input, records) in &scanned.records {
@@ -208,7 +211,9 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
 }
 
 /// From how many lines on an input is suspicious if hardly any is accepted.
-const FEW: u64 = 10;
+const FEW: u64 = 5;
+/// From how many bytes on an input of fewer lines is suspicious too.
+const FEW_BYTES: u64 = 4096;
 
 fn judged_count(lines: &InputLines) -> JudgedCount {
     let defect = lines.most_frequent_defect();

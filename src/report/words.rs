@@ -57,7 +57,7 @@ pub(super) fn warning(warning: InputWarning) -> &'static str {
         InputWarning::Utf16 => "UTF-16, decoded; bytes and offsets are those of its UTF-8 text",
         InputWarning::ByteOrderMark => "begins with a byte order mark",
         InputWarning::NoFinalLineEnd => "no line end at its end",
-        InputWarning::FewAccepted => "hardly any line is accepted: is it a list of URLs?",
+        InputWarning::FewAccepted => "rfc3986 accepts hardly any line",
         InputWarning::Utf16NotDecoded => "UTF-16, judged byte by byte",
     }
 }

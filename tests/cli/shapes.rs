@@ -1,12 +1,12 @@
 //! Text that is read as a list but looks like something else is counted with a warning. UTF-16 is decoded.
 
 use std::fs;
-use std::process::Output;
+use std::process::{Command, Output};
 
 use super::{feed, json, text, urlsift};
 
 /// Texts, their shape in JSON, and a part of the warning.
-const TEXTS: [(&str, &str, &str); 19] = [
+const TEXTS: [(&str, &str, &str); 24] = [
     ("http://a.example/\rhttp://b.example/\r", "cr-separated", "tr '\\r' '\\n'"),
     ("http://a.example/\0http://b.example/\0", "nul-separated", "tr '\\0' '\\n'"),
     ("[\"http://a.example/\", \"http://b.example/\"]\n", "json", "jq -r"),
@@ -22,10 +22,19 @@ const TEXTS: [(&str, &str, &str); 19] = [
     ("http://a.example/\t200\nhttp://b.example/\t404\n", "tab-table", "--input-format tsv"),
     ("id;address\n1;http://a.example/\n2;http://b.example/\n", "semicolon-table", "cut -d';'"),
     ("1|http://a.example/\n2|http://b.example/\n", "bar-table", "cut -d'|'"),
+    ("http://a.example/,5\nhttp://b.example/,7\nhttp://c.example/,9\n", "comma-table", "--input-format csv"),
+    ("url\nhttp://a.example/\n", "headed", "tail -n +2"),
+    ("#EXTM3U\n#EXTINF:1,a\nhttp://a.example/\n", "commented", "grep -v '^#'"),
+    (
+        "http://a.example/ http://b.example/\nhttp://c.example/,http://d.example/\n",
+        "several-per-line",
+        "grep -oE",
+    ),
+    ("a.txt:12:http://a.example/\na.txt:13:http://b.example/\n", "log", "grep -oE"),
     ("1. http://a.example/\n2. http://b.example/\n", "numbered", "sed -E"),
     ("  http://a.example/\n  http://b.example/\n", "indented", "sed -E"),
-    ("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n", "encoded", "base64 -d"),
-    ("aHR0cDovL2EuZXhhbXBsZS8KaHR0cDovL2IuZXhhbXBsZS8KaHR0cDovL2MuZXh1\n", "encoded", "base64 -d"),
+    ("-----BEGIN CERTIFICATE-----\naGVsbG8=\n-----END CERTIFICATE-----\n", "encoded", "decode it first"),
+    ("aHR0cDovL2EuZXhhbXBsZS8KaHR0cDovL2IuZXhhbXBsZS8KaHR0cDovL2MuZXh1\n", "encoded", "decode it first"),
     ("#!/bin/sh\nfetch http://a.example/\n", "log", "grep -oE"),
     ("first = http://a.example/\nsecond = http://b.example/\n", "key-value", "sed -E"),
     ("10:00:00 GET http://a.example/ 200\n10:00:01 GET http://b.example/ 200\n", "log", "grep -oE"),
@@ -85,6 +94,25 @@ fn parts_of_an_input_keep_its_warning() {
     assert_eq!(json(&merged)["digest"], json(&whole)["digest"]);
 }
 
+/// The command in a warning works as it is, also for a compressed file.
+#[test]
+#[cfg(unix)]
+fn the_advice_names_the_input() {
+    let folder = tempfile::tempdir().unwrap();
+    let page = b"<html>\n<a href=\"http://a.example/\">a</a>\n<a href='http://b.example/x'>b</a>\n";
+    fs::write(folder.path().join("a page"), page).unwrap();
+    let gzip = "gzip -c 'a page' > b.html.gz";
+    assert!(Command::new("sh").args(["-c", gzip]).current_dir(&folder).status().unwrap().success());
+    for name in ["a page", "b.html.gz"] {
+        let output = urlsift().arg(name).current_dir(&folder).output().unwrap();
+        let said = text(&output.stderr).trim_end();
+        let command = said.split_once("extract its URLs: ").expect("advice").1;
+        let command = command.replace("| urlsift", &format!("| {} --json", env!("CARGO_BIN_EXE_urlsift")));
+        let output = Command::new("sh").args(["-c", &command]).current_dir(&folder).output().unwrap();
+        assert_eq!(json(&output)["totals"]["accepted_by_any"], 2, "{command}");
+    }
+}
+
 #[test]
 fn many_warnings_end_in_a_summary() {
     let folder = tempfile::tempdir().unwrap();
@@ -94,7 +122,7 @@ fn many_warnings_end_in_a_summary() {
     let output = urlsift().arg(folder.path()).output().unwrap();
     let said = text(&output.stderr);
     assert_eq!(said.lines().count(), 11, "{said}");
-    assert!(said.ends_with("warnings about 3 more inputs are not shown; --format json has all\n"), "{said}");
+    assert!(said.ends_with("warnings about 3 more inputs are not shown; --json has all\n"), "{said}");
 }
 
 const LIST: &str = "http://a.example/\nhttp://b.example/\u{e9}\n\nhttp://c.example/a b\n";
