@@ -2,16 +2,19 @@
 //!
 //! This file decides what the columns contain and how they are written. It does not know how records are read.
 
+use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
 use crate::filter::Filter;
 use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
-use crate::grammar::escape::{Keep, MASK, mask, push_text};
+use crate::grammar::escape::{Keep, MASK, mask, push_text, visible_json};
 use crate::grammar::judge::{Judgement, judge};
 use crate::grammar::named_enum::named;
 use crate::grammar::password::secrets;
@@ -79,7 +82,8 @@ pub const NONE: &str = "none";
 pub enum Form {
     /// Tab-separated fields. A missing value is `-`, and an empty list is [`NONE`]. A line or a scheme that is `-` is `\x2d`.
     Tsv,
-    /// One JSON object per row. A missing value is null, and an empty list is `[]`.
+    /// One JSON object per row. A missing value is null, and an empty list is `[]`. The text and the target are plain strings;
+    /// if they are not UTF-8, the key is `text_base64` or `resolved_base64`.
     Jsonl,
 }
 
@@ -285,22 +289,32 @@ impl Records {
                     }
                 }
                 Form::Jsonl => {
-                    let _ = write!(
-                        out,
-                        "{}\"{column}\":{}",
-                        if n > 0 { "," } else { "{" },
-                        self.value(column, row)
-                    );
+                    let (is_utf8, value) = self.value(column, row);
+                    let (comma, suffix) =
+                        (if n > 0 { "," } else { "{" }, if is_utf8 { "" } else { "_base64" });
+                    let _ = write!(out, "{comma}\"{column}{suffix}\":{value}");
                 }
             }
         }
         out.push_str(if self.form == Form::Jsonl { "}\n" } else { "\n" });
     }
 
-    /// Returns one field as a JSON value, or null if the line has no such field. An empty verdict is an empty list.
-    fn value(&self, column: Column, row: &Row<'_>) -> Value {
+    /// Returns one field as a JSON value, or null if the line has no such field. An empty verdict is an empty list. Bytes that
+    /// are not UTF-8 are base64; the first result says whether the value is anything else.
+    fn value(&self, column: Column, row: &Row<'_>) -> (bool, String) {
         let mut text = String::new();
-        match (column, &row.judgement) {
+        let bytes = match (column, &row.judgement) {
+            (Column::Text, Some(_)) => Some(self.masked(row.line)),
+            (Column::Resolved, Some(judgement)) => self.resolved(judgement, row.line).map(Cow::Owned),
+            _ => None,
+        };
+        if let Some(bytes) = bytes {
+            return match str::from_utf8(&bytes) {
+                Ok(text) => (true, visible_json(&Value::from(text).to_string())),
+                Err(_) => (false, Value::from(BASE64_STANDARD.encode(&bytes)).to_string()),
+            };
+        }
+        let value: Value = match (column, &row.judgement) {
             (Column::Verdict, Some(judgement)) => judgement.verdict().iter().map(Grammar::name).collect(),
             (Column::Advisories, Some(judgement)) => {
                 judgement.advisories().iter().map(Advisory::name).collect()
@@ -310,7 +324,8 @@ impl Records {
             (Column::Length, Some(_)) => row.line.len().into(),
             _ if self.field(&mut text, column, row) => text.into(),
             _ => Value::Null,
-        }
+        };
+        (true, value.to_string())
     }
 
     /// Appends one field. Returns `false`, and appends nothing, if the line has no such field.
@@ -339,35 +354,28 @@ impl Records {
                     let _ = write!(out, "{defect}");
                 }
             }
-            (Column::Text, Some(_)) => {
-                self.text(out, row.line);
-            }
+            (Column::Text, Some(_)) => push_text(out, &self.masked(row.line), self.keep),
             (Column::Resolved, Some(judgement)) => {
-                if let Some(base) = &self.base
-                    && judgement.verdict().accepts(Grammar::Rfc3986)
-                {
-                    self.resolved(out, base, row.line);
+                if let Some(target) = self.resolved(judgement, row.line) {
+                    push_text(out, &target, self.keep);
                 }
             }
         }
         out.len() > before
     }
 
-    /// Appends a line or URI.
-    fn text(&self, out: &mut String, bytes: &[u8]) {
-        if self.mask_passwords {
-            push_text(out, &mask(bytes, secrets(bytes, false)), self.keep);
-        } else {
-            push_text(out, bytes, self.keep);
-        }
+    /// A line or URI, with masks if they are wanted.
+    fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
+        if self.mask_passwords { mask(bytes, secrets(bytes, false)) } else { bytes.into() }
     }
 
-    /// Appends the URI that an accepted line refers to.
-    fn resolved(&self, out: &mut String, base: &Base, line: &[u8]) {
+    /// The URI that a line refers to, if RFC 3986 accepts the line and there is a base.
+    fn resolved(&self, judgement: &Judgement<'_>, line: &[u8]) -> Option<Vec<u8>> {
+        let base = self.base.as_ref().filter(|_| judgement.verdict().accepts(Grammar::Rfc3986))?;
         let mut target = Vec::new();
         base.resolve(line, &mut target);
         if !self.mask_passwords {
-            return self.text(out, &target);
+            return Some(target);
         }
         let of_line = secrets(line, false).len();
         let of_target = secrets(&target, false).len();
@@ -375,10 +383,7 @@ impl Records {
         // whole target is masked.
         let takes_authority = split(line).scheme.is_none() && !line.starts_with(b"//");
         let of_base = || if takes_authority { secrets(base.as_bytes(), false).len() } else { 0 };
-        if of_line > 0 && of_target < of_line + of_base() {
-            out.push_str(MASK);
-        } else {
-            self.text(out, &target);
-        }
+        let is_hidden = of_line > 0 && of_target < of_line + of_base();
+        Some(if is_hidden { MASK.as_bytes().to_vec() } else { self.masked(&target).into_owned() })
     }
 }

@@ -23,7 +23,8 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::Instant;
 
 use crate::grammar::Grammar;
-use crate::grammar::escape::printable;
+use crate::grammar::escape::{mask, printable};
+use crate::grammar::password::{secrets, secrets_of_record};
 use crate::input::Input;
 use crate::input_signs::Signs;
 use crate::progress::Watch;
@@ -31,6 +32,7 @@ use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
 use crate::simd::KernelId;
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
+use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 
 use args::paths::PathArgs;
@@ -162,12 +164,9 @@ struct GrammarArgs {
 
 /// Parses the name of a grammar, or the digits in it, such as 3986.
 fn grammar() -> impl TypedValueParser<Value = Grammar> {
-    let digits = |grammar: &Grammar| grammar.name().trim_start_matches(char::is_alphabetic);
-    let value = |grammar: Grammar| PossibleValue::new(grammar.name()).alias(digits(&grammar));
-    PossibleValuesParser::new(Grammar::ALL.map(value)).try_map(move |name| {
-        let known = Grammar::ALL.into_iter().find(|grammar| digits(grammar) == name);
-        known.map_or_else(|| name.parse::<Grammar>(), Ok)
-    })
+    let digits = |grammar: Grammar| grammar.name().trim_start_matches(char::is_alphabetic);
+    let value = |grammar: Grammar| PossibleValue::new(grammar.name()).alias(digits(grammar));
+    PossibleValuesParser::new(Grammar::ALL.map(value)).try_map(|name| name.parse::<Grammar>())
 }
 
 /// Parses the path of an input.
@@ -299,6 +298,18 @@ fn show_help(error: &clap::Error) -> ! {
     std::process::exit(status)
 }
 
+/// An error of the command line with masked passwords.
+fn masked(mut error: clap::Error) -> clap::Error {
+    for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg] {
+        if let Some(ContextValue::String(value)) = error.get(kind) {
+            let shown = mask(value.as_bytes(), secrets(value.as_bytes(), false));
+            let shown = String::from_utf8_lossy(&shown).into_owned();
+            error.insert(kind, ContextValue::String(shown));
+        }
+    }
+    error
+}
+
 /// Whether [`warn`] prints nothing.
 static QUIET: AtomicBool = AtomicBool::new(false);
 
@@ -329,7 +340,7 @@ pub fn run() -> ExitCode {
     let typed = parse(&words).unwrap_or_else(|error| {
         let error = suggest::first_of(error, &words, |words| parse(words).err());
         let error = suggest::with_tip(error, &Typed::command());
-        if error.use_stderr() { error.exit() } else { show_help(&error) }
+        if error.use_stderr() { masked(error).exit() } else { show_help(&error) }
     });
     QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
@@ -367,10 +378,11 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Prints a sentence for the user on standard error. Escapes bytes that control a terminal, which may come from a file
-/// name.
+/// Prints a sentence for the user on standard error. Escapes bytes that control a terminal and masks passwords, because a URL
+/// may have been typed or listed as the name of a file.
 fn complain(sentence: &str) {
-    let _ = writeln!(io::stderr(), "urlsift: {}", printable(sentence.as_bytes()));
+    let masked = mask(sentence.as_bytes(), secrets_of_record(sentence.as_bytes(), false));
+    let _ = writeln!(io::stderr(), "urlsift: {}", printable(&masked));
 }
 
 /// Prints a sentence that is not about an error, unless there is `--quiet`.
@@ -378,6 +390,11 @@ fn warn(sentence: &str) {
     if !QUIET.load(Ordering::Relaxed) {
         complain(sentence);
     }
+}
+
+/// "1 more input", "2 more inputs" and so on.
+fn more(n: usize, noun: &str) -> String {
+    format!("{n} more {noun}{}", if n == 1 { "" } else { "s" })
 }
 
 /// Whether no byte of any input could be read. An existing output file is then kept rather than replaced by an empty
@@ -425,16 +442,16 @@ fn warn_of_signs(signs: impl Iterator<Item = (u32, Signs)>, inputs: &[Input]) {
     let sentence = |(input, signs): (u32, Signs)| {
         let decoded =
             signs.utf16.then(|| "is UTF-16 and is decoded; output and offsets are UTF-8".to_owned());
-        let looks_like = signs.shape.map(|shape| LooksLike::new(shape).sentence());
-        let sentences: Vec<_> = decoded.into_iter().chain(looks_like).collect();
         let name = inputs.get(input as usize).map_or("?", Input::name);
+        let looks_like = signs.shape.map(|shape| LooksLike::new(shape).sentence_for(name));
+        let sentences: Vec<_> = decoded.into_iter().chain(looks_like).collect();
         (!sentences.is_empty()).then(|| format!("{name}: {}", sentences.join("; ")))
     };
     let mut sentences = signs.filter_map(sentence);
     sentences.by_ref().take(MAX_WARNINGS).for_each(|sentence| warn(&sentence));
     match sentences.count() {
         0 => {}
-        n => warn(&format!("warnings about {n} more inputs are not shown; --format json has all")),
+        n => warn(&format!("warnings about {} are not shown; --json has all", more(n, "input"))),
     }
 }
 

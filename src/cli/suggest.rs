@@ -6,8 +6,8 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Command, Error};
 
-/// The minimum similarity of two names, from 0 to 1. clap uses the same value for options.
-const ALIKE: f64 = 0.7;
+/// The minimum similarity of two names, from 0 to 1.
+const ALIKE: f64 = 0.75;
 
 /// A "did you mean" question with the name most similar to `typed`, if any is similar enough.
 fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {

@@ -157,8 +157,13 @@ impl std::error::Error for UnknownGrammar {}
 impl FromStr for Grammar {
     type Err = UnknownGrammar;
 
+    /// Parses the name of a grammar, or the digits in it, such as `3986`.
     fn from_str(name: &str) -> Result<Self, UnknownGrammar> {
-        Self::ALL.into_iter().find(|grammar| grammar.name() == name).ok_or(UnknownGrammar)
+        let is_named = |grammar: &Self| {
+            let full = grammar.name();
+            full == name || full.trim_start_matches(char::is_alphabetic) == name
+        };
+        Self::ALL.into_iter().find(is_named).ok_or(UnknownGrammar)
     }
 }
 

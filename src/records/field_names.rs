@@ -4,7 +4,7 @@ use crate::grammar::escape::{mask, printable};
 use crate::grammar::password::secrets;
 
 /// The usual names of columns that hold URLs, the likeliest first. Case, blanks and `_` are ignored.
-const STRONG: [&str; 12] = [
+const STRONG: [&str; 15] = [
     "url",
     "uri",
     "targeturi",
@@ -15,12 +15,15 @@ const STRONG: [&str; 12] = [
     "href",
     "imageurl",
     "siteurl",
+    "sourceurl",
+    "linkurl",
+    "urls",
     "website",
     "permalink",
 ];
 
 /// Names that hold URLs less often. A header with such a name alone does not make a table of an input.
-const WEAK: [&str; 10] = [
+const WEAK: [&str; 12] = [
     "address",
     "location",
     "loc",
@@ -31,6 +34,8 @@ const WEAK: [&str; 10] = [
     "request",
     "source",
     "referer",
+    "referrer",
+    "src",
 ];
 
 /// How many names a message or a report lists.
@@ -43,6 +48,8 @@ pub(crate) struct Choice {
     pub(crate) column: Option<String>,
     /// Whether its values decided, because no column has a usual name.
     pub(crate) by_values: bool,
+    /// Whether the user gave the number of a column.
+    pub(crate) is_numbered: bool,
     /// The names that there are, if none of them is wanted.
     pub(crate) names: Vec<String>,
 }
@@ -50,7 +57,7 @@ pub(crate) struct Choice {
 impl Choice {
     /// The choice of a named or numbered column.
     pub(super) fn of(column: &[u8], by_values: bool) -> Self {
-        Self { column: Some(shown(column)), by_values, names: Vec::new() }
+        Self { column: Some(shown(column)), by_values, ..Self::default() }
     }
 
     /// The names of a header or an object of which none is wanted.
@@ -143,7 +150,7 @@ mod tests {
         assert_eq!(usual(&["id", "Page URL", "Link"]), Some(1));
         assert_eq!(usual(&["loc", "HREF"]), Some(1));
         assert_eq!(usual(&["Top_pages", "Clicks"]), Some(0));
-        assert_eq!(usual(&["curl", "urls"]), None);
+        assert_eq!(usual(&["curl", "url2"]), None);
         let mut values = ByValues::default();
         for row in [["1", "http://a/", "http://a/"], ["2", "x", "https://b/"], ["", "ftp://c/", ""]] {
             row.into_iter().enumerate().for_each(|(n, value)| values.add(n, value.as_bytes()));

@@ -44,6 +44,17 @@ enum WantedColumn {
     Number(usize),
 }
 
+impl WantedColumn {
+    /// The index of its last column.
+    fn index(&self) -> Option<usize> {
+        match self {
+            Self::Request { stem, query } => *stem.max(query),
+            Self::Referer(index) | Self::Name(_, index) => *index,
+            Self::Number(index) => Some(*index),
+        }
+    }
+}
+
 /// The bytes that separate columns and records.
 pub(super) const SEPARATORS: Set = [b'\t', b' ', b'\n'];
 
@@ -123,17 +134,16 @@ impl Columns {
                 WantedColumn::Number(_) => {}
             }
         }
+        if self.by_default && self.wanted.iter().all(|wanted| wanted.index().is_none()) {
+            self.choice = Choice::none_of(&names);
+        }
         self.count();
         true
     }
 
     fn count(&mut self) {
-        let last = |wanted: &WantedColumn| match wanted {
-            WantedColumn::Request { stem, query } => *stem.max(query),
-            WantedColumn::Referer(index) | WantedColumn::Name(_, index) => *index,
-            WantedColumn::Number(index) => Some(*index),
-        };
-        self.n_columns = self.wanted.iter().filter_map(last).max().map_or(0, |index| index + 1);
+        self.n_columns =
+            self.wanted.iter().filter_map(WantedColumn::index).max().map_or(0, |index| index + 1);
     }
 
     /// Finds the columns of the line at `at`. Returns the length of the line in bytes.

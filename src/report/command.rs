@@ -3,24 +3,43 @@
 use super::Report;
 use crate::grammar::Grammar;
 use crate::grammar::escape::{printable, shell_word};
+use crate::records::Format;
 
 /// How many inputs a command names. More are written as `FILE...`.
 const MAX_NAMES: usize = 3;
 
-/// The command that lists the lines of a report for which `conditions` hold.
+/// The command that lists the lines of a report for which `conditions` hold. Empty if no command can: `urlsift lines` reads
+/// no Parquet and no range of an input.
 pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
+    let selection = report.run.as_ref().and_then(|run| run.selection.clone());
+    let is_part = !report.complete && report.run.is_none();
+    let is_parquet = |format| format == Format::Parquet;
+    if is_part
+        || report.inputs.iter().filter_map(|input| input.records.as_ref()).any(|of| is_parquet(of.format))
+    {
+        return String::new();
+    }
     let mut words = vec!["urlsift lines".to_owned()];
     if report.grammar != Grammar::Rfc3986 {
         words.push(format!("-g {}", report.grammar));
     }
     words.extend(conditions.iter().map(|condition| format!("--where {}", shell_word(condition))));
-    // A name with a backslash or a mask may be spelt otherwise than the file is.
-    let is_exact =
-        |name: &str| name.len() <= 200 && !name.contains(['\\', '*']) && printable(name.as_bytes()) == name;
-    if report.inputs.len() <= MAX_NAMES && report.inputs.iter().all(|input| is_exact(&input.name)) {
-        words.extend(report.inputs.iter().map(|input| shell_word(&input.name)));
-    } else {
-        words.push("FILE...".to_owned());
-    }
+    words.push(selection.unwrap_or_else(|| inputs(report)));
     words.join(" ")
+}
+
+/// The names of the inputs, if it is not known how they were selected.
+fn inputs(report: &Report) -> String {
+    // A name with a backslash or a mask may be spelt otherwise than the file is.
+    let is_exact = |name: &str| {
+        name != "-" && name.len() <= 200 && !name.contains(['\\', '*']) && printable(name.as_bytes()) == name
+    };
+    let has_options = report.inputs.iter().any(|input| input.records.is_some());
+    if has_options {
+        "OPTIONS... FILE...".to_owned()
+    } else if report.inputs.len() <= MAX_NAMES && report.inputs.iter().all(|input| is_exact(&input.name)) {
+        report.inputs.iter().map(|input| shell_word(&input.name)).collect::<Vec<_>>().join(" ")
+    } else {
+        "FILE...".to_owned()
+    }
 }

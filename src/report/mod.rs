@@ -25,7 +25,7 @@ use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
-use crate::grammar::escape::{self, Keep};
+use crate::grammar::escape::{self, Keep, shell_word};
 use crate::input::Codec;
 use crate::simd::KernelId;
 pub use crate::text_shape::TextShape;
@@ -59,8 +59,9 @@ pub struct Report {
     /// are sorted.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
-    /// Time, threads and kernel of the scan; `None` if they are not reported.
+    /// Time, threads and kernel of the scan; left out if they are not reported.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Run"))]
     pub run: Option<Run>,
     /// The grammar whose refusals are explained.
     pub grammar: Grammar,
@@ -101,6 +102,10 @@ pub struct Run {
     pub date: Option<String>,
     /// The command line, with masked passwords. `null` if it is not known.
     pub command: Option<String>,
+    /// The options and paths with which `urlsift lines` reads the same URLs. Left out if there are none, as for standard input.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
+    pub selection: Option<String>,
     /// How long the scan took, in seconds.
     pub seconds: f64,
     /// How many threads judged lines.
@@ -490,10 +495,12 @@ pub struct InputCount {
     pub lines: u64,
     /// How the input is compressed; left out if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "Codec"))]
     pub codec: Option<Codec>,
     /// How many compressed bytes were decoded; left out if the input is not compressed. A member that is read for two parts
     /// of the input counts twice.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub compressed_bytes: Option<u64>,
     /// The judged lines of the input; `None` in a report that was converted from `urlsift.report/1`.
     pub judged: Option<JudgedCount>,
@@ -504,9 +511,11 @@ pub struct InputCount {
     pub warnings: Vec<InputWarning>,
     /// What the input looks like, if it was read as a list and does not look like one; left out otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "LooksLike"))]
     pub looks_like: Option<LooksLike>,
     /// The input's records; left out if each line is a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "RecordCount"))]
     pub records: Option<RecordCount>,
 }
 
@@ -549,6 +558,14 @@ pub struct LooksLike {
     pub advice: String,
 }
 
+/// The endings of compressed files, and the commands that decompress them.
+const DECODERS: [(&[&str], &str); 4] = [
+    (&["gz", "bgz"], "gzip -dc"),
+    (&["zst", "zstd"], "zstd -dc"),
+    (&["bz2"], "bzip2 -dc"),
+    (&["xz"], "xz -dc"),
+];
+
 impl LooksLike {
     /// The warning for an input of this shape.
     #[must_use]
@@ -561,6 +578,29 @@ impl LooksLike {
     pub fn sentence(&self) -> String {
         let (looks, _) = self.shape.looks_and_advice();
         format!("looks like {looks}, but each line was judged as a URL; {}", self.advice)
+    }
+
+    /// The warning as a sentence for an input of this name. A command in it names the input, and decompresses it if its name says
+    /// that it is compressed.
+    pub(crate) fn sentence_for(&self, name: &str) -> String {
+        let sentence = self.sentence();
+        let Some((before, command)) =
+            sentence.rsplit_once(": ").filter(|(_, command)| command.contains(" FILE"))
+        else {
+            return sentence;
+        };
+        let word = shell_word(name);
+        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
+        let decoder =
+            DECODERS.iter().find(|(endings, _)| endings.contains(&ending)).map(|(_, decoder)| decoder);
+        match decoder {
+            _ if name == "-" => sentence,
+            Some(decoder) => {
+                let piped = command.replacen(" < FILE", "", 1).replacen(" FILE", "", 1);
+                format!("{before}: {decoder} {word} | {piped}")
+            }
+            None => format!("{before}: {}", command.replacen("FILE", &word, 1)),
+        }
     }
 }
 
@@ -577,7 +617,7 @@ pub enum InputWarning {
     ByteOrderMark,
     /// The last line of the input does not end in LF.
     NoFinalLineEnd,
-    /// No grammar accepts more than 1 % of the judged lines. There are at least 10.
+    /// RFC 3986 accepts at most 1 % of the judged lines. There are at least 5 lines or 4,096 bytes.
     FewAccepted,
     /// The input is UTF-16, and its bytes were judged as they are. Only reports of version 0.1 say so.
     #[serde(rename = "utf-16-not-decoded")]
@@ -593,6 +633,7 @@ impl Run {
         Self {
             date: None,
             command: None,
+            selection: None,
             seconds: micros.map_or_else(|_| elapsed.as_secs_f64().round(), |micros| f64::from(micros) / 1e6),
             threads: threads as u64,
             kernel: kernel.name().to_owned(),

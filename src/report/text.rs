@@ -375,7 +375,7 @@ impl<'a> Text<'a> {
                         first.offset.saturating_add(1)
                     )
                 });
-                let what = refused.cause.name().replace('-', " ");
+                let what = refused.cause.name();
                 self.page.line(&format!("    {} {what}{at}", grouped(refused.records)));
             }
         }

@@ -35,6 +35,8 @@ pub struct Records {
     pub column: Option<String>,
     /// Whether the column was chosen by its values, because no column has a usual name.
     pub by_values: bool,
+    /// Whether the user gave the number of a column.
+    is_numbered: bool,
     /// The names of columns or keys that there are, if no record has a wanted one.
     pub names: Vec<String>,
     /// The number of records.
@@ -62,6 +64,7 @@ impl Records {
             format,
             column: None,
             by_values: false,
+            is_numbered: false,
             names: Vec::new(),
             counts: Counts::default(),
             refused: BTreeMap::new(),
@@ -83,17 +86,22 @@ impl Records {
         });
         let choice = choice.unwrap_or_default();
         (self.column, self.by_values, self.names) = (choice.column, choice.by_values, choice.names);
+        self.is_numbered = choice.is_numbered;
     }
 
     /// Why the wanted columns of a table cannot be read; `None` if they can.
     pub(crate) fn missing_column(&self) -> Option<String> {
-        let is_missing = self.counts.refused(BadCause::NoColumn) > 0 && !self.names.is_empty();
-        is_missing.then(|| {
-            format!(
-                "no wanted column was found; its columns are {}; --field names one of them or gives its number",
-                self.names.join(", ")
-            )
-        })
+        if self.counts.read() > 0 {
+            None
+        } else if self.counts.refused(BadCause::NoColumn) > 0 && !self.names.is_empty() {
+            let columns = self.names.join(", ");
+            Some(format!(
+                "it has no such column; its columns are {columns}; --field chooses one by name or number"
+            ))
+        } else {
+            let has_few = self.is_numbered && self.counts.refused(BadCause::TooFewFields) > 0;
+            has_few.then(|| "no record has as many columns as --field says".to_owned())
+        }
     }
 
     /// Adds other records of the same input.
@@ -101,6 +109,7 @@ impl Records {
         if self.column.is_none() {
             (self.column, self.by_values) = (others.column, others.by_values);
         }
+        self.is_numbered |= others.is_numbered;
         if self.names.is_empty() {
             self.names = others.names;
         }
@@ -163,13 +172,19 @@ impl Records {
     }
 }
 
-/// The keys of the first JSON object in `bytes`.
+/// How many JSON objects are searched for keys.
+const OBJECTS: usize = 100;
+
+/// The keys of the first JSON objects in `bytes`.
 fn keys(bytes: &[u8]) -> Choice {
-    let mut objects = serde_json::Deserializer::from_slice(bytes).into_iter::<Map<String, Value>>();
-    match objects.next() {
-        Some(Ok(object)) => Choice::none_of(object.keys()),
-        _ => Choice::default(),
+    let objects = serde_json::Deserializer::from_slice(bytes).into_iter::<Map<String, Value>>();
+    let mut keys: Vec<String> = Vec::new();
+    for key in objects.take(OBJECTS).map_while(Result::ok).flatten().map(|(key, _)| key) {
+        if !keys.contains(&key) {
+            keys.push(key);
+        }
     }
+    Choice::none_of(keys)
 }
 
 /// Adds records of `input` to the last entry if that has the same input. Otherwise appends an entry.

@@ -84,13 +84,21 @@ fn values_tell_the_column_of_a_parquet_file() {
 }
 
 #[test]
+fn zeek_names_its_columns_behind_a_word() {
+    let log = b"#fields\thost\turi\treferrer\na.example\t/x\thttp://r.example/\n";
+    let report = json(&scan("http.log", log, &["--input-format", "tsv"]));
+    assert_eq!(report["inputs"][0]["records"]["column"], "uri");
+    assert_eq!(report["relative"]["lines"], 1);
+}
+
+#[test]
 fn a_missing_column_is_an_error_that_lists_the_columns() {
     let csv = b"id,Name,\"x\ty\"\n1,2,3\n";
     for args in [&["--input-format", "csv"][..], &["--input-format", "csv", "--field", "nope"]] {
         let output = scan("a.csv", csv, args);
         assert_eq!(output.status.code(), Some(2));
         let said = text(&output.stderr);
-        assert!(said.contains("no wanted column was found; its columns are id, Name, x\\x09y; "), "{said}");
+        assert!(said.contains("it has no such column; its columns are id, Name, x\\x09y; "), "{said}");
         for command in ["lines", "split"] {
             let out = if command == "split" { &["-a", "-"][..] } else { &[] };
             let output = feed(&[&[command], args, out].concat(), csv);
@@ -105,6 +113,16 @@ fn a_missing_column_is_an_error_that_lists_the_columns() {
     // A table without a header has no names. Its values may have passwords.
     let output = scan("a.csv", b"u:SECRET@h,1\n2,3\n", &["--input-format", "csv"]);
     assert!(!text(&output.stderr).contains("SECRET") && !text(&output.stdout).contains("SECRET"));
+    for (name, bytes, field) in
+        [("a.csv", &b"id,url\n1,http://h/\n"[..], "9"), ("a.tsv", b"id\turl\n1\thttp://h/\n", "url,9")]
+    {
+        let output = scan(name, bytes, &["--input-format", &name[2..], "--field", field]);
+        assert_eq!(output.status.code(), Some(2), "{name}");
+        assert!(text(&output.stderr).contains("no record has as many columns as --field says"), "{name}");
+    }
+    let w3c = b"#Fields: date x-link\n2026 http://h/\n";
+    let output = scan("a.log", w3c, &["--input-format", "w3c"]);
+    assert!(text(&output.stderr).contains("its columns are date, x-link"), "{}", text(&output.stderr));
     let w3c = b"#Fields: date cs-uri-stem\n2026 /\n";
     let output = scan("a.log", w3c, &["--field", "nope", "--input-format", "w3c"]);
     assert!(text(&output.stderr).contains("its columns are date, cs-uri-stem"), "{}", text(&output.stderr));
@@ -116,8 +134,21 @@ fn objects_without_the_key_are_told_which_keys_there_are() {
     for args in [&["--input-format", "jsonl"][..], &[]] {
         let output = scan("a.jsonl", objects, args);
         assert_eq!(output.status.code(), Some(0));
-        assert!(text(&output.stderr).contains("the first one has link, n; "), "{}", text(&output.stderr));
+        assert!(
+            text(&output.stderr).contains("no object has the key url; there are link, n; "),
+            "{}",
+            text(&output.stderr)
+        );
     }
+    let cdxj = b"org,example)/ 20260101000000 {\"url\": \"http://example.org/\"}\n";
+    let output = scan("a.cdxj", cdxj, &["--field", "nope"]);
+    assert!(text(&output.stderr).contains("no record has the field nope"), "{}", text(&output.stderr));
+    let output = scan("a.json", b"[{\"url\": \"http://h/\"}]\n", &["--input-format", "jsonl"]);
+    assert!(
+        text(&output.stderr).contains("1 of 1 record gave no URL: 1 bad-json"),
+        "{}",
+        text(&output.stderr)
+    );
     let output = scan("a.jsonl", objects, &["--field", "link"]);
     assert_eq!(json(&output)["totals"]["judged"], 2);
 }

@@ -175,9 +175,9 @@ fn unknown_names_are_errors_that_say_what_there_is() {
         ("scheme=", "a scheme has letters, digits"),
         ("scheme=ftp,", "a scheme has letters, digits"),
         ("kind=blank", "no such kind; one of absolute, relative"),
-        ("verdict=rfc9999", "no such verdict; did you mean"),
+        ("verdict=rfc3996", "no such verdict; did you mean rfc3986?"),
         ("verdict=x", "no such verdict; one of none, all, draft1993,"),
-        ("rfc1738=refuse", "no such answer of a grammar; did you mean refused?"),
+        ("1738=refuse", "no such answer of a grammar; did you mean refused?"),
         ("advisory=pasword", "no such advisory; did you mean password?"),
         (
             "scheme=ftp,verdict=none",

@@ -1,6 +1,6 @@
 //! `--fail-on`: which conditions hold, and the messages about them.
 
-use super::{LIST, feed, text};
+use super::{LIST, feed, text, urlsift};
 
 #[test]
 fn conditions_on_every_measure() {
@@ -135,6 +135,20 @@ fn nothing_passes_if_no_url_was_judged() {
         let allowed = feed(&[args, &["--allow-empty"]].concat(), input);
         assert_eq!(allowed.status.code(), Some(0), "{args:?}");
     }
+    // Each input with records has to have a URL. A header is no record.
+    let folder = tempfile::tempdir().unwrap();
+    for (name, table) in [("ok", "http://h/\n"), ("empty.csv", "id,url\n1,\n2,\n"), ("head.csv", "id,url\n")]
+    {
+        std::fs::write(folder.path().join(name), table).unwrap();
+    }
+    let gate = |names: &[&str]| {
+        urlsift().args(["--fail-on", "refused"]).args(names).current_dir(&folder).output().unwrap()
+    };
+    let output = gate(&["ok", "empty.csv", "head.csv"]);
+    let said = text(&output.stderr).lines().last().unwrap().to_owned();
+    assert_eq!(output.status.code(), Some(2), "{said}");
+    assert!(said.contains("empty.csv has records, but no URL; "), "{said}");
+    assert_eq!(gate(&["ok", "head.csv"]).status.code(), Some(0));
     // A condition that holds is named, and decides.
     assert_eq!(feed(&["--fail-on", "judged<1"], b"").status.code(), Some(1));
 }

@@ -41,7 +41,10 @@ fn a_file_beside_its_compressed_copy_gets_a_warning() {
     }
     let output =
         urlsift().args(["a.txt", "a.txt.zst", "b.txt", "c.gz"]).current_dir(&folder).output().unwrap();
-    assert_eq!(text(&output.stderr), "urlsift: a.txt and a.txt.zst are both counted\n");
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: a.txt and a.txt.zst are both counted: are they the same list?\n"
+    );
     assert_eq!(output.status.code(), Some(0));
 }
 
@@ -211,7 +214,7 @@ fn each_input_has_its_own_warnings() {
     let output = urlsift().arg(".").current_dir(&folder).output().unwrap();
     let shown = text(&output.stdout);
     for part in [
-        ", 2 byte order marks, 2 inputs decoded from UTF-16, 2 last lines without LF\n",
+        ", 2 byte order marks, 2 inputs decoded from UTF-16,\n2 last lines without LF\n",
         "\nINPUTS with warnings\n  ./b: begins with a byte order mark, no line end at its end\n",
         "\n  ./f: UTF-16, decoded; bytes and offsets are those of its UTF-8 text\n",
     ] {

@@ -88,6 +88,39 @@ fn commands_of_the_page_list_as_many_lines_as_the_page_counts() {
     }
 }
 
+/// They have the options of the scan, and a directory stays a directory.
+#[test]
+#[cfg(unix)]
+fn commands_of_the_page_select_what_the_scan_did() {
+    let directory = tempfile::tempdir().unwrap();
+    let table = "id,url,ref\n1,http://a.example/,http://x/ y\n2,http://b.example/,http://x/ z\n";
+    for name in ["a.csv", "b.csv", "c.csv", "d.csv", "-e.csv"] {
+        fs::write(directory.path().join(name), table).unwrap();
+    }
+    fs::write(directory.path().join("f.txt"), "a b\n").unwrap();
+    for (args, lines) in [
+        (&["--field", "ref", "a.csv"][..], 2),
+        (&["--field", "3", "--input-format", "csv", "--glob", "*.csv", "."], 10),
+        (&["--field", "ref", "--", "-e.csv"], 2),
+    ] {
+        let page =
+            urlsift().args(["--format", "html"]).args(args).current_dir(&directory).output().unwrap().stdout;
+        let start = "<code>urlsift lines --where defect=path:space ";
+        let rest = text(&page).split_once(start).unwrap_or_else(|| panic!("{args:?}")).1;
+        let words = rest.split_once("</code>").unwrap().0.replace("&#39;", "'");
+        let command = format!("{} lines -q --where defect=path:space {words}", env!("CARGO_BIN_EXE_urlsift"));
+        let output = Command::new("sh").args(["-c", &command]).current_dir(&directory).output().unwrap();
+        assert_eq!(text(&output.stdout).lines().count(), lines, "{command}: {}", text(&output.stderr));
+    }
+    // No command lists a range.
+    let page = urlsift()
+        .args(["--format", "html", "--range", "0:2", "f.txt"])
+        .current_dir(&directory)
+        .output()
+        .unwrap();
+    assert!(!text(&page.stdout).contains("urlsift lines"));
+}
+
 #[test]
 fn digits_name_a_grammar() {
     for (digits, name) in [

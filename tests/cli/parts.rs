@@ -187,7 +187,7 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
         (&["x", "--range", "9:9"], "ends where it starts"),
         (&["x", "--range", "9"], "expected START:END"),
         (&["x", "x", "--format", "partial"], "counted already"),
-        (&["x", "--format", "partial", "--fail-on", "refused"], "--fail-on is for the report of all"),
+        (&["x", "--format", "partial", "--fail-on", "refused"], "--fail-on cannot check a partial report"),
         (&["render", "r.json", "--format", "partial"], "cannot be merged any more"),
         (&["scan", "--splits", "x"], "line 1: not a split"),
         (&["scan", "--splits", "empty"], "there is no split in it"),

@@ -47,7 +47,7 @@ fn the_text_report_has_records_and_kinds_of_fields() {
     for part in [
         "\nRECORDS ",
         "  - (clf) ",
-        "    1 bad request, first in line 2 at byte 39 of the record\n",
+        "    1 bad-request, first in line 2 at byte 39 of the record\n",
         "\nFIELD ",
         "  request ",
         "  referer ",

@@ -12,7 +12,8 @@ fn rows_keep_utf8_and_escape_the_rest_so_that_it_can_be_restored() {
     let output = feed(&["lines", "-c", "text", "--format", "jsonl"], HOSTILE);
     let first: serde_json::Value =
         serde_json::from_str(text(&output.stdout).lines().next().unwrap()).unwrap();
-    assert_eq!(first["text"], "http://a/\u{e9}\\\\x");
+    assert_eq!(first["text"], "http://a/\u{e9}\\x", "JSON has its own escapes");
+    assert!(text(&output.stdout).contains("\"text_base64\":\"LxtbMzFt/w==\""), "{}", text(&output.stdout));
     let output = feed(&["split", "-q", "-m", "-", "--where", "kind=absolute,relative"], HOSTILE);
     assert_eq!(output.stdout, HOSTILE, "split writes the bytes");
 }
@@ -66,7 +67,7 @@ fn passwords_in_records_are_masked_and_the_rest_is_kept() {
     for (args, input) in [
         (
             &["--input-format", "csv"][..],
-            "id,url,by\n1,u:hunter2@h,x:y@z\n2,\"http://u:hunter2@h/,\",a\n3,/a b,http://u:hunter2@c\n"
+            "id,url,by\n1,u:hunter2@h,x:hunter2@z\n2,\"http://u:hunter2@h/,\",a\n3,/a b,http://u:hunter2@c\n"
                 .to_owned(),
         ),
         (
@@ -107,8 +108,10 @@ fn the_rest_of_a_record_that_is_too_long_is_masked() {
 
 #[test]
 fn explain_shows_what_was_typed_names_the_byte_and_aligns_the_mark() {
-    let explain =
-        |args: &[&str]| text(&urlsift().arg("explain").args(args).output().unwrap().stdout).to_owned();
+    let explain = |args: &[&str]| {
+        let output = urlsift().arg("explain").args(args).env("LC_ALL", "C.UTF-8").output().unwrap();
+        text(&output.stdout).to_owned()
+    };
     let shown = explain(&["http://u:hunter2@h/", "-g", "1738"]);
     assert!(shown.starts_with("http://u:hunter2@h/\n") && shown.contains("u:hunter2\n"), "{shown}");
     assert!(shown.contains("  rfc1738 ") && !shown.contains("rfc3986"), "only one grammar: {shown}");

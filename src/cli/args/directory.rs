@@ -1,5 +1,6 @@
 //! Options that choose files in directories.
 
+use std::ffi::OsString;
 use std::io;
 
 use crate::input::Walk;
@@ -29,6 +30,15 @@ pub(crate) struct WalkArgs {
 }
 
 impl WalkArgs {
+    /// The words of a command line for the same options.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        let flags =
+            [(self.hidden, "--hidden"), (self.follow, "--follow"), (self.respect_ignore, "--respect-ignore")];
+        let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.into());
+        let globs = self.glob.iter().flat_map(|glob| ["--glob".into(), glob.into()]);
+        flags.chain(globs).collect()
+    }
+
     /// Makes the directory walk for these options.
     ///
     /// # Errors

@@ -1,5 +1,7 @@
 //! Options for record formats and URL fields, and messages about the formats found.
 
+use std::ffi::OsString;
+
 use crate::input::{Codec, Input};
 use crate::records::{BadCause, Format, Reader, Selector, Skip};
 use crate::report::grouped;
@@ -63,6 +65,14 @@ impl ReadingArgs {
         Ok(reading)
     }
 
+    /// The words of a command line for the same options.
+    pub(crate) fn words(&self) -> Vec<OsString> {
+        let format =
+            self.input_format.iter().flat_map(|format| ["--input-format".into(), format.name().into()]);
+        let fields = self.field.iter().flat_map(|field| ["--field".into(), field.to_string().into()]);
+        format.chain(fields).collect()
+    }
+
     /// Says which formats were detected and which columns were chosen, unless the user named them.
     pub(crate) fn explain(&self, found: &[(u32, Records)], inputs: &[Input]) {
         for (input, records) in found {
@@ -72,14 +82,17 @@ impl ReadingArgs {
             let counts = &records.counts;
             let has_none = counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
             let tip = if records.by_values {
-                ", because its values look like URLs and no column is called url; --field names another"
+                ", because its values look like URLs and no column has a usual name; --field names another"
                     .to_owned()
             } else if has_none && !records.names.is_empty() {
+                let keys = if self.field.is_empty() { "url".to_owned() } else { joined(&self.field) };
                 format!(
-                    "; no object has the key; the first one has {}; --field names one",
+                    "; no object has the key {keys}; there are {}; --field names one",
                     records.names.join(", ")
                 )
-            } else if has_none && self.field.is_empty() {
+            } else if has_none && !self.field.is_empty() {
+                format!("; no record has the field {}", joined(&self.field))
+            } else if has_none {
                 "; no URL was found, --field says where there is one".to_owned()
             } else {
                 String::new()
@@ -92,6 +105,20 @@ impl ReadingArgs {
             warn(&format!("{name}: read as {format}{column}{tip}{as_lines}"));
         }
     }
+}
+
+/// Fields joined by commas.
+fn joined(fields: &[Selector]) -> String {
+    fields.iter().map(Selector::to_string).collect::<Vec<_>>().join(", ")
+}
+
+/// Names the inputs of which no record yielded a URL, with causes.
+pub(crate) fn complain_of_useless_records(found: &[(u32, Records)], inputs: &[Input]) {
+    let is_useless =
+        |records: &Records| records.counts.read() == 0 && records.counts.skipped(Skip::NoField) == 0;
+    let useless =
+        found.iter().filter(|(_, records)| is_useless(records) && records.missing_column().is_none());
+    complain_of_records(&useless.cloned().collect::<Vec<_>>(), inputs);
 }
 
 /// Names the inputs with records that yielded no URL, with causes. For commands that write no report.

@@ -1,6 +1,7 @@
 //! Options that name inputs and say how they are compressed.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
@@ -9,7 +10,7 @@ use clap::Args;
 
 use crate::cli::args::directory;
 use crate::cli::suggest;
-use crate::cli::{input_path, warn};
+use crate::cli::{input_path, more, warn};
 
 /// The paths of inputs.
 #[derive(Args)]
@@ -69,6 +70,28 @@ impl PathArgs {
         Ok(inputs.map(|inputs| inputs.into_iter().map(|input| input.with_codec(self.codec())).collect()))
     }
 
+    /// The words of a command line that name the same inputs. `None` for standard input.
+    pub(crate) fn words(&self) -> Option<Vec<OsString>> {
+        let is_standard = |path: &PathBuf| path.as_os_str() == "-";
+        let list = self.files_from.as_ref();
+        if (self.paths.is_empty() && list.is_none()) || self.paths.iter().chain(list).any(is_standard) {
+            return None;
+        }
+        let mut words = self.walk.words();
+        if let Some(codec) = self.codec() {
+            words.extend(["--codec".into(), codec.name().into()]);
+        }
+        if let Some(list) = list {
+            words.extend(["--files-from".into(), list.into()]);
+            words.extend(self.null.then(|| "--null".into()));
+        }
+        let begins_as_option =
+            self.paths.iter().any(|path| path.as_os_str().as_encoded_bytes().starts_with(b"-"));
+        words.extend(begins_as_option.then(|| "--".into()));
+        words.extend(self.paths.iter().map(OsString::from));
+        Some(words)
+    }
+
     /// The codec of all inputs, if the user chose one.
     pub(crate) fn codec(&self) -> Option<Codec> {
         self.codec.and_then(|CodecChoice(codec)| codec)
@@ -112,9 +135,11 @@ fn warn_of_copies(inputs: &[Input]) {
         .collect();
     copies.sort_unstable();
     if let [(first, plain), others @ ..] = &copies[..] {
-        let others =
-            if others.is_empty() { String::new() } else { format!(" (and {} more pairs)", others.len()) };
-        warn(&format!("{plain} and {first} are both counted{others}"));
+        let others = match others.len() {
+            0 => String::new(),
+            n => format!(" ({} of such files)", more(n, "pair")),
+        };
+        warn(&format!("{plain} and {first} are both counted: are they the same list?{others}"));
     }
 }
 

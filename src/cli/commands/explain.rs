@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt::Write as _;
-use std::io::{self, IsTerminal};
+use std::io;
 use std::ops::Range;
 
 use crate::grammar::Grammar;
@@ -33,7 +33,7 @@ pub(crate) struct ExplainArgs {
 
 pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
     let grammars = args.grammar.map_or(Grammar::ALL.to_vec(), |grammar| vec![grammar]);
-    let keep = if io::stdout().is_terminal() { shown_on_terminal() } else { Keep::Visible };
+    let keep = shown_on_terminal();
     Output::open(None)?.write(|out| {
         for (n, text) in args.texts.iter().enumerate() {
             if n > 0 {
@@ -49,7 +49,7 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
 /// Nothing is masked, because the user typed the line.
 fn explain(line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
     let judgement = judge(line);
-    let mut out = if line.is_empty() { "(the empty text)".to_owned() } else { escape::text(line, keep) };
+    let mut out = if line.is_empty() { "(the empty text)".to_owned() } else { shown(line, keep) };
     out.push_str("\n\n");
     components(&mut out, line, keep);
     out.push('\n');
@@ -82,9 +82,14 @@ fn components(out: &mut String, line: &[u8], keep: Keep) {
     ];
     for (name, range) in rows {
         let Some(range) = range else { continue };
-        let text = escape::text(&line[range], keep);
+        let text = shown(&line[range], keep);
         let _ = writeln!(out, "  {name:<11}{}", if text.is_empty() { "(empty)" } else { &text });
     }
+}
+
+/// Text as a person reads it: a backslash is not doubled.
+fn shown(bytes: &[u8], keep: Keep) -> String {
+    escape::text(bytes, keep).replace(r"\\", r"\")
 }
 
 /// How many columns of the text are shown. With the indent, they fill a terminal of 80 columns.
@@ -116,7 +121,7 @@ fn refusal(out: &mut String, line: &[u8], judgement: &Judgement<'_>, defect: &De
 /// it, and how many the mark has.
 fn window(line: &[u8], at: usize, keep: Keep) -> (String, usize, usize) {
     let marked = escape::character(line, at);
-    let width = |range: Range<usize>| escape::text(&line[range], keep).width();
+    let width = |range: Range<usize>| shown(&line[range], keep).width();
     // Half of the columns are for what precedes the mark, and more if little follows it.
     let (mut start, mut end) = (marked.start, marked.end);
     let mut n_columns = width(marked.clone());
@@ -135,7 +140,7 @@ fn window(line: &[u8], at: usize, keep: Keep) -> (String, usize, usize) {
     extend(WIDTH, true);
     extend(WIDTH, false);
     let [before, after] = [start > 0, end < line.len()].map(|is_cut| if is_cut { "\u{2026}" } else { "" });
-    let text = format!("{before}{}{after}", escape::text(&line[start..end], keep));
+    let text = format!("{before}{}{after}", shown(&line[start..end], keep));
     let indent = before.width() + width(start..marked.start);
     (text, indent, width(marked).max(1))
 }
@@ -148,8 +153,12 @@ fn sentence(line: &[u8], at: usize, defect: &Defect, keep: Keep) -> String {
         _ => format!("the {component}"),
     };
     let code = line.get(at).map_or_else(String::new, |byte| format!("{byte:02X}"));
-    let text = escape::text(&line[escape::character(line, at)], keep);
-    let byte = if text == "\"" { "a double quote".to_owned() } else { format!("\"{text}\"") };
+    let text = shown(&line[escape::character(line, at)], keep);
+    let byte = match &text[..] {
+        "\"" => "a double quote".to_owned(),
+        r"\" => "a backslash".to_owned(),
+        _ => format!("\"{text}\""),
+    };
     match defect.cause {
         Cause::Space => format!("a space in {part}"),
         Cause::ControlByte => format!("the control byte {code} in {part}"),

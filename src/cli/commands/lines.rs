@@ -45,8 +45,8 @@ pub(crate) struct LinesArgs {
     /// link; offset is where the field begins, and line is where its record begins. Standard error says how many records
     /// gave no URL, and why.
     ///
-    /// In the text, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a terminal,
-    /// hidden characters are \xHH too.
+    /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
+    /// terminal, hidden characters are \xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
           default_value = "line,verdict,defect,text")]
     columns: Vec<Column>,

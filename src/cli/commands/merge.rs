@@ -86,7 +86,7 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
 
 /// What a file is that begins with `bytes`, if it is no partial report.
 fn not_partial(bytes: &[u8]) -> Option<&'static str> {
-    if memmem::find(bytes, br#""schema": "urlsift.report/"#).is_some() {
+    if memmem::find(bytes, b"urlsift.report/").is_some() {
         Some("a finished report, which cannot be merged any more")
     } else if bytes.trim_ascii_start().first().is_some_and(|&byte| byte != b'{') {
         Some("not a partial report")

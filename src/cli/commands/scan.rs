@@ -1,6 +1,6 @@
 //! `urlsift [PATH]...`: scans inputs and writes the report.
 
-use std::ffi::OsString;
+use std::ffi::OsStr;
 use std::time::{Instant, SystemTime};
 use std::{env, io};
 
@@ -8,6 +8,7 @@ use crate::grammar::escape::{Keep, mask, shell_word, text};
 use crate::grammar::password::secrets;
 use crate::partial_report::Settings;
 use crate::progress::Watch;
+use crate::records::Skip;
 use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, grouped};
 use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
@@ -15,11 +16,11 @@ use crate::simd::KernelId;
 use clap::Args;
 
 use crate::cli::args::count::CountArgs;
-use crate::cli::args::format::ReadingArgs;
+use crate::cli::args::format::{ReadingArgs, complain_of_useless_records};
 use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::Gate;
-use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, warn, warn_of_signs};
+use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, more, warn, warn_of_signs};
 
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
@@ -91,6 +92,20 @@ pub(crate) struct ScanArgs {
     show_secrets: bool,
 }
 
+impl ScanArgs {
+    /// The options and paths that select the same URLs for another command. `None` if no words can, as for standard input or
+    /// if one of them may hold a password.
+    fn selection(&self) -> Option<String> {
+        let words = [self.reading.words(), self.input.paths.words()?].concat();
+        let shown: Vec<_> = words.iter().map(|word| shown_word(word)).collect();
+        words
+            .iter()
+            .zip(&shown)
+            .all(|(word, shown)| shell_word(word.to_str().unwrap_or("")) == *shown)
+            .then(|| shown.join(" "))
+    }
+}
+
 pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(asked) = args.parts.asked(&args.input)? else { return Ok(End::NoInput) };
     let reading = args.reading.reading(args.input.paths.codec())?;
@@ -114,10 +129,12 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         let mut run = Run::new(start.elapsed(), exec.n_threads(), exec.kernel);
         run.date = Some(humantime::format_rfc3339_seconds(date).to_string());
         run.command = Some(command_line());
+        run.selection = args.selection();
         (scanned, run, n_read)
     };
     let ((scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
     args.reading.explain(&scanned.records, inputs);
+    complain_of_useless_records(&scanned.records, inputs);
     complain_of(&scanned.failures, inputs);
     warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.show_secrets);
@@ -148,12 +165,14 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
 
 /// The command line of this process, with masked passwords.
 fn command_line() -> String {
-    let word = |arg: OsString| {
-        let arg = arg.as_encoded_bytes();
-        shell_word(&text(&mask(arg, secrets(arg, false)), Keep::Visible))
-    };
-    let args = env::args_os().skip(1).map(word);
+    let args = env::args_os().skip(1).map(|word| shown_word(&word));
     ["urlsift".to_owned()].into_iter().chain(args).collect::<Vec<_>>().join(" ")
+}
+
+/// A word of a command line, quoted for a shell, with masked passwords.
+fn shown_word(word: &OsStr) -> String {
+    let word = word.as_encoded_bytes();
+    shell_word(&text(&mask(word, secrets(word, false)), Keep::Visible))
 }
 
 /// Scans parts of inputs, or writes a partial report.
@@ -168,7 +187,7 @@ fn run_parts(
     if output.is_partial() && !args.fail_on.is_empty() {
         return Err(io::Error::new(
             io::ErrorKind::InvalidInput,
-            "--fail-on is for the report of all: what a partial report says of a limit is only a part",
+            "--fail-on cannot check a partial report, which counts only a part of the lines",
         ));
     }
     let settings = Settings::new(options, reading, args.input.paths.codec(), args.show_secrets);
@@ -177,6 +196,7 @@ fn run_parts(
     let (found, signal) = args.input.attend(exec, &asked.inputs, false, scan);
     let PartsFound { partial, failures, records, signs } = found?;
     args.reading.explain(&records, &asked.inputs);
+    complain_of_useless_records(&records, &asked.inputs);
     warn_of_signs(signs.into_iter(), &asked.inputs);
     complain_of(&failures, &asked.inputs);
     if failures.iter().any(Failure::is_stop) {
@@ -196,7 +216,7 @@ fn run_parts(
     Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
 }
 
-/// Warns of inputs of which no grammar accepts hardly any line, if nothing else was said about them.
+/// Warns of inputs of which RFC 3986 accepts hardly any line, if nothing else was said about them.
 fn warn_of_refusals(report: &Report) {
     let is_odd = |input: &&InputCount| {
         input.warnings.contains(&InputWarning::FewAccepted)
@@ -207,9 +227,10 @@ fn warn_of_refusals(report: &Report) {
     if let Some(first) = odd.first() {
         let others = match odd.len() - 1 {
             0 => String::new(),
-            n => format!(" (and in {n} more inputs)"),
+            n => format!(" (and {})", more(n, "input")),
         };
-        warn(&format!("{}: hardly any line is accepted{others}: is it a list of URLs?", first.name));
+        let advice = "if it is no list of URLs, --input-format says what it is";
+        warn(&format!("{}: rfc3986 accepts hardly any line{others}; {advice}", first.name));
     }
 }
 
@@ -253,7 +274,18 @@ fn empty(report: &Report) -> Option<String> {
     if report.totals.judged == 0 {
         return Some("no URL was judged".to_owned());
     }
-    let is_empty = |records: &RecordCount| records.read == 0 && records.n_skipped() + records.n_refused() > 0;
-    let input = report.inputs.iter().find(|input| input.records.as_ref().is_some_and(is_empty))?;
-    Some(format!("{} has records, but no URL", input.name))
+    let has_records = |records: &RecordCount| {
+        let skipped = records.skipped.iter().filter(|skipped| skipped.reason == Skip::NoField);
+        records.read > 0 || records.n_refused() > 0 || skipped.map(|skipped| skipped.records).any(|n| n > 0)
+    };
+    let is_empty = |input: &&InputCount| {
+        input.judged.as_ref().is_none_or(|judged| judged.lines == 0)
+            && input.records.as_ref().is_some_and(has_records)
+    };
+    let empty: Vec<_> = report.inputs.iter().filter(is_empty).collect();
+    let (first, others) = empty.split_first()?;
+    Some(match others.len() {
+        0 => format!("{} has records, but no URL", first.name),
+        n => format!("{} and {} have records, but no URL", first.name, more(n, "input")),
+    })
 }

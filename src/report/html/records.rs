@@ -19,7 +19,7 @@ pub(super) struct RecordRow {
 /// Records that yielded no URL, for one reason.
 pub(super) struct Miss {
     pub(super) records: u64,
-    pub(super) why: String,
+    pub(super) why: &'static str,
     /// The places of the first of them.
     pub(super) first: Vec<String>,
 }
@@ -38,9 +38,9 @@ pub(super) fn records(report: &Report, bounds: &Bounds) -> FirstRows<RecordRow> 
 
 /// Makes the row of one input, with at most `n_places` places for each cause.
 fn row(name: &str, records: &RecordCount, n_places: usize) -> RecordRow {
-    let miss = |records, why: &str, first: &[RecordPlace]| Miss {
+    let miss = |records, why: &'static str, first: &[RecordPlace]| Miss {
         records,
-        why: why.replace('-', " "),
+        why,
         first: first.iter().take(n_places).map(place).collect(),
     };
     let refused = records.refused.iter().take(BadCause::ALL.len());
