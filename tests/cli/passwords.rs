@@ -56,12 +56,12 @@ fn masked_whatever_precedes_a_delimiter() {
 
 #[test]
 fn top_lists_have_no_passwords() {
-    for line in ["http://root%3ASECRET%40h/", "http://root:SECRET:80/x@h/", "http://root:p@SECRET?x@h/"] {
+    for line in ["http://root%3AHunter2%40h/", "http://root:Hunter2:80/x@h/", "http://root:p@Hunter2?x@h/"] {
         let list = format!("{line}\nhttp://h.example/\n");
         for (form, report) in
             reports(list.as_bytes(), &["--top", "hosts", "--top", "tlds", "--distinct", "hosts"])
         {
-            assert!(!report.to_lowercase().contains("secret"), "{form}: {line}");
+            assert!(!report.to_lowercase().contains("hunter2"), "{form}: {line}");
             assert!(report.contains("h.example"), "{form}: {line}");
         }
     }
