@@ -582,7 +582,8 @@ impl LooksLike {
 
     /// The warning as a sentence for an input of this name. A command in it names the input, and decompresses it if its name says
     /// that it is compressed.
-    pub(crate) fn sentence_for(&self, name: &str) -> String {
+    #[must_use]
+    pub fn sentence_for(&self, name: &str) -> String {
         let sentence = self.sentence();
         let Some((before, command)) =
             sentence.rsplit_once(": ").filter(|(_, command)| command.contains(" FILE"))
