@@ -70,7 +70,6 @@ pub(super) struct InputRow {
     pub(super) share: Option<Share>,
     /// A sentence on the most frequent defect.
     pub(super) defect: Option<String>,
-    pub(super) bytes: u64,
     /// Why the input was not read to its end.
     pub(super) error: Option<String>,
     /// Peculiarities of how the input is written.
@@ -197,7 +196,6 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
                 let lines = words::plural(defect.lines, "line", "lines");
                 format!("Most frequent: {}:{}, {lines}", defect.component, defect.cause)
             }),
-            bytes: input.bytes,
             error: input.error.as_deref().map(|error| shown(error, SENTENCE)),
             warnings: {
                 let kinds = input.warnings.iter().take(MAX_WARNINGS);
