@@ -1,17 +1,16 @@
 //! Derives the automata that judge lines from the five grammar files, when the crate is compiled.
 //!
-//! This script writes three files to `$OUT_DIR`. `src/grammar/automaton.rs` includes `tables.rs`: the automaton that runs all five
-//! grammars at once, and one automaton per grammar whose states know which rule is being read. `src/engine/line_table.rs` includes
-//! `walk.rs` and `next.bin`: the automaton of the table scan.
+//! This script writes `$OUT_DIR/tables.rs`, which `src/grammar/automaton.rs` includes: the automaton that runs all five grammars at
+//! once, one automaton per grammar whose states know which rule is being read, and the pairs of byte classes that none of these
+//! tells apart.
 
 #![recursion_limit = "512"]
 #![allow(clippy::precedence, reason = "a rule reads as in its document: sequence binds closer than choice")]
 #![allow(clippy::doc_link_with_quotes, reason = "the comment on a rule is the rule as printed")]
 
 mod automaton;
-mod line_facts;
+mod pairs;
 mod rule;
-mod line_table;
 
 #[path = "../src/grammar/rules/draft1993.rs"]
 mod draft1993;
@@ -23,24 +22,18 @@ mod rfc1808;
 mod rfc2396;
 #[path = "../src/grammar/rules/rfc3986.rs"]
 mod rfc3986;
-#[path = "../src/grammar/scheme.rs"]
-#[allow(dead_code, reason = "the library uses all of it")]
-mod scheme;
 
 use std::fmt::{Display, Write};
 use std::process::Command;
 use std::{env, fs, path::Path};
 
 use automaton::{Classes, Dfa, Nfa, State};
-use line_facts::{Escapes, Fact};
-use line_table::{Column, Outcome, Walk};
 use rule::Name;
 
 fn main() {
     println!("cargo::rustc-env=URLSIFT_RUSTC={}", compiler().unwrap_or_default());
     println!("cargo::rerun-if-changed=build");
     println!("cargo::rerun-if-changed=src/grammar/rules");
-    println!("cargo::rerun-if-changed=src/grammar/scheme.rs");
 
     let tops = [
         draft1993::prefixedurl(),
@@ -68,9 +61,10 @@ fn main() {
     write_labelled(&mut out, &automata, &labelled);
     let hash = fingerprint(out.as_bytes());
     constant(&mut out, "TABLES", "u64", hash);
+    let pairs = automata.iter().zip(&labelled).map(|of| pairs::numbers(&machine, of, &classes.samples));
+    let pairs: Vec<_> = pairs.map(|numbers| format!("{numbers:?}")).collect();
+    table(&mut out, "PAIR_NUMBERS", "[u16; N_CLASSES * N_CLASSES]", pairs);
     write("tables.rs", out);
-    let (classes, machine) = line_table::with_facts(&machine, &classes.of, &line_facts::machine());
-    write_walk(&line_table::by_pairs(classes, &machine));
 }
 
 /// The compiler and its version, which benchmark results name. Cargo runs this script again when the compiler changes.
@@ -108,41 +102,6 @@ fn write_machine(out: &mut String, classes: &Classes, machine: &Dfa<u8>) {
     table(out, "CLASS_OF", "u8", classes.of);
     table(out, "NEXT", "u16", machine.next.iter().flatten());
     table(out, "ACCEPTING", "u8", &machine.facts);
-}
-
-/// Writes the automaton of the table scan over single bytes, and the columns of its table over pairs of bytes. The library makes
-/// that table at run time.
-fn write_walk(walk: &Walk) {
-    let Walk { classes, next, ends, outcomes, columns, pairs, last, end } = walk;
-    let mut out = String::new();
-    constant(&mut out, "N_CLASSES", "usize", classes.samples.len());
-    constant(&mut out, "N_STATES", "usize", next.len());
-    constant(&mut out, "N_COLUMNS", "usize", columns.len());
-    table(&mut out, "CLASS_OF", "u8", classes.of);
-    table(&mut out, "ENDS", "u8", ends);
-    let outcomes = outcomes.iter().map(|Outcome { accepting, fact }| {
-        let fact = match fact {
-            Fact::Plain(scheme, Escapes { control, delimiter }) => {
-                format!("Fact::Plain({scheme:?}, Advisories::on_escapes({control}, {delimiter}))")
-            }
-            Fact::Look => "Fact::Look".into(),
-        };
-        format!("Outcome {{ verdict: Verdict::from_bits({accepting}), fact: {fact} }}")
-    });
-    table(&mut out, "OUTCOMES", "Outcome", outcomes);
-    let columns = columns.iter().map(|column| match column {
-        Column::Pair(first, second) => format!("Column::Pair({first}, {second})"),
-        Column::Last(class) => format!("Column::Last({class})"),
-        Column::End => "Column::End".to_owned(),
-    });
-    table(&mut out, "COLUMNS", "Column", columns);
-    table(&mut out, "COLUMN_OF_PAIR", "u16", pairs.iter().flatten());
-    table(&mut out, "COLUMN_OF_LAST", "u16", last);
-    constant(&mut out, "COLUMN_OF_END", "u16", end);
-    write("walk.rs", out);
-    // A binary file of little-endian numbers needs no compilation.
-    let number = |state: &usize| u16::try_from(*state).expect("some thousand states").to_le_bytes();
-    write("next.bin", next.iter().flatten().flat_map(number).collect::<Vec<_>>());
 }
 
 /// Writes the labelled automata, and the rules that their labels name.

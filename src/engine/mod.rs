@@ -16,6 +16,7 @@
 //! The sink decides what happens to a line: the scan counts it, and `urlsift split` records where it is. The engine
 //! knows no tally.
 
+pub(crate) mod line_automaton;
 pub(crate) mod line_table;
 pub(crate) mod table_scan;
 pub(crate) mod bitstreams;
@@ -23,12 +24,14 @@ pub(crate) mod lanes;
 
 use std::cell::Cell;
 use std::iter;
+use std::ops::Range;
 
 use memchr::{memchr, memchr_iter};
 
 use crate::engine::lanes::{Findings, Known, LaneReader, List, ListedLine, STRIPE_LEN, decides};
-use crate::engine::line_table::{Fact, OUTCOMES, Outcome};
-use crate::engine::table_scan::{Ended, each_outcome, outcomes, scan_lanes};
+use crate::engine::line_automaton::Outcome;
+use crate::engine::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME};
+use crate::engine::table_scan::{Ended, each_outcome, scan_lanes};
 use crate::example::Line;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::scheme::{Scheme, Schemes};
@@ -45,9 +48,12 @@ pub(crate) trait LineSink {
     /// What the sink needs of the lines from `place` on.
     fn needs(&self, place: Place) -> Needs;
 
-    /// Takes the lines of a segment that are counted in bulk: the counters, and the number of lines by scheme and verdict.
-    /// The scheme is its place among the known schemes, or `None` for lines without a scheme.
-    fn bulk(&mut self, bulk: &Bulk, plain: impl Iterator<Item = (Option<usize>, Verdict, u64)>);
+    /// Whether the table scan counts lines of this outcome from `place` on in bulk. If it does at one place, it does at any later
+    /// one.
+    fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
+
+    /// Takes the lines of a segment that are counted in bulk: the counters, and the number of lines by outcome.
+    fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)>);
 
     /// Takes a line that is not counted in bulk.
     fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>);
@@ -55,9 +61,8 @@ pub(crate) trait LineSink {
     /// Searches whole lines for the examples of [`Needs::examples`]. Returns whether any are still missing.
     ///
     /// All of these lines have reached the sink, some of them counted in bulk, and `before` lines precede them in their
-    /// run. Calls for the same segment come in the order of the lines. Without `before`, the lines are the first of a
-    /// segment, and none of them has reached the sink.
-    fn search(&mut self, _lines: &[u8], _place: Place, _before: Option<&dyn Fn() -> u64>) -> bool {
+    /// run. Calls for the same segment come in the order of the lines.
+    fn search(&mut self, _lines: &[u8], _place: Place, _before: &dyn Fn() -> u64) -> bool {
         false
     }
 
@@ -74,28 +79,11 @@ pub(crate) trait LineSink {
 pub(crate) struct Needs {
     /// The lines that are listed although the bit streams could count them in bulk.
     pub(crate) list: List,
-    /// The table scan counts a line in bulk only if all these grammars accept it.
-    pub(crate) accepted_by: Verdict,
-    /// Whether schemes and advisories are counted. Then the table scan counts a line in bulk only if it has no advisory,
-    /// its scheme is a known one or none, and its verdict needs no example.
-    pub(crate) details: bool,
-    /// The verdicts, one bit each, that still need example lines. Their lines may be counted in bulk nevertheless.
+    /// The verdicts, one bit each, that still need example lines. The bit streams may count their lines in bulk
+    /// nevertheless.
     pub(crate) examples: u32,
     /// Whether [`LineSink::again`] has to see all lines.
     pub(crate) again: bool,
-}
-
-impl Needs {
-    /// Whether the table scan counts lines with this outcome in bulk.
-    fn in_bulk(&self, outcome: &Outcome) -> bool {
-        let is_plain = || match outcome.fact {
-            Fact::Plain(_, advisories) => {
-                advisories.is_empty() && self.examples >> outcome.verdict.bits() & 1 == 0
-            }
-            Fact::Look => false,
-        };
-        outcome.verdict.includes(self.accepted_by) && (!self.details || is_plain())
-    }
 }
 
 /// What the engine knows of a line that is not counted in bulk.
@@ -107,8 +95,8 @@ pub(crate) enum Judged<'a> {
     /// No grammar accepts it. The byte that spoils it, if that byte is known; RFC 2396 and RFC 3986 accept all bytes
     /// before it.
     Bad(Option<usize>),
-    /// The number of its outcome in [`OUTCOMES`].
-    Outcome(u8),
+    /// Its outcome.
+    Outcome(&'a Outcome),
 }
 
 /// Counters of a segment. Except for `cr`, they leave out lines that are passed on one by one.
@@ -157,9 +145,6 @@ const TABLE_LANES: usize = 6;
 /// How many segments the table scan takes after a segment with more than a third table lines. It is faster on such segments.
 pub(crate) const TABLE_SEGMENTS: usize = 7;
 
-/// How many bytes at the start of a segment are searched for missing examples before the table scan.
-const BEGINNING: usize = 2048;
-
 /// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
 /// latency.
 const TABLE_LINES_AT_ONCE: usize = 4;
@@ -191,7 +176,9 @@ pub(crate) fn scan_lines(
     body: &[u8],
     place: Place,
 ) -> PathCounts {
-    let mut engine = Engine { sink, schemes: Schemes::default(), path_counts: PathCounts::default() };
+    let table = LineTable::take(sink.needs(place).list.grammar);
+    let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
+    let mut engine = Engine { sink, table, schemes, path_counts };
     let missing = "the kernel is available";
     match kernel {
         KernelId::Portable => engine.scan_by_table(body, place),
@@ -204,11 +191,13 @@ pub(crate) fn scan_lines(
         #[cfg(not(target_arch = "x86_64"))]
         _ => panic!("{missing}"),
     }
+    engine.table.give_back();
     engine.path_counts
 }
 
 struct Engine<'a, S> {
     sink: &'a mut S,
+    table: Box<LineTable>,
     schemes: Schemes,
     path_counts: PathCounts,
 }
@@ -298,7 +287,8 @@ impl<S: LineSink> Engine<'_, S> {
             ports: findings.ports(),
             reserved_ports: findings.reserved_ports(),
         };
-        lines_of_all += bulk.blank + self.bulk(&bulk, findings.plain());
+        let plain = findings.plain().map(|(known, verdict, lines)| (Outcome::plain(known, verdict), lines));
+        lines_of_all += bulk.blank + self.bulk(&bulk, plain);
         if !stripes.is_empty() {
             self.look_for_lacked(findings, segment, K::LANES, &stripes);
         }
@@ -326,9 +316,11 @@ impl<S: LineSink> Engine<'_, S> {
         listed: impl Iterator<Item = ListedLine>,
     ) {
         let lines = listed.map(|listed| (listed, segment.line(&listed)));
-        each_outcome::<TABLE_LINES_AT_ONCE, _>(lines, |listed, outcome| {
+        let Self { sink, table, path_counts, .. } = self;
+        each_outcome::<TABLE_LINES_AT_ONCE, _>(table, lines, |listed, outcome| {
             let number = || segment.number(findings, &listed);
-            self.table_outcome(&segment.entry(&listed, &number), segment.line(&listed), outcome);
+            path_counts.table +=
+                pass_on(*sink, &segment.entry(&listed, &number), segment.line(&listed), outcome);
         });
     }
 
@@ -350,7 +342,7 @@ impl<S: LineSink> Engine<'_, S> {
             for &stripe in stripes {
                 let (start, end) = (end_before(stripe), end_before(stripe + 1));
                 let before = || segment.lines_before(findings, lane, start);
-                if !self.sink.search(&bytes[start..end], segment.place_of(lane, start), Some(&before)) {
+                if !self.sink.search(&bytes[start..end], segment.place_of(lane, start), &before) {
                     return;
                 }
             }
@@ -368,8 +360,7 @@ impl<S: LineSink> Engine<'_, S> {
         }
         let scheme = self.schemes.of(line);
         if !decides(scheme.known, scheme.name) {
-            let [outcome] = outcomes([line]);
-            return self.table_outcome(&entry, line, outcome);
+            return self.judge_by_table(&entry, line);
         }
         self.path_counts.listed += 1;
         // RFC 1738 and the draft have no lines without a scheme.
@@ -395,38 +386,37 @@ impl<S: LineSink> Engine<'_, S> {
             offset += lane.len() as u64;
             at
         });
-        // Frequent verdicts get their examples at the start, so that the lines after it can be counted in bulk.
-        let beginning = &lanes[0][..last_end(&lanes[0][..lanes[0].len().min(BEGINNING)]).unwrap_or(0)];
-        if self.sink.needs(place).examples != 0 {
-            self.sink.search(beginning, place, None);
+        // For each outcome, one bit for each lane in which it is counted in bulk from here on.
+        let mut in_bulk = [0_u8; N_OUTCOMES];
+        for (in_bulk, outcome) in in_bulk.iter_mut().zip(self.table.outcomes()).skip(1) {
+            *in_bulk = if self.sink.is_in_bulk(outcome, place) { u8::MAX } else { 0 };
         }
-        let behind = Place { offset: place.offset + beginning.len() as u64, ..place };
-        // Indexed by the number of the outcome, which is one byte.
-        let mut in_bulk = [false; 256];
-        let mut counts = [0; 256];
-        let needs = self.sink.needs(behind);
-        for (in_bulk, outcome) in in_bulk.iter_mut().zip(OUTCOMES) {
-            *in_bulk = needs.in_bulk(outcome);
-        }
+        let mut counts = [0_u32; N_OUTCOMES];
         let mut cr = 0;
-        let lines = scan_lanes(lanes, |lane, Ended { number, start, end, cr: ends_in_cr, outcome }| {
-            cr += u64::from(ends_in_cr);
-            let is_blank = end == start;
-            if !is_blank && in_bulk[usize::from(outcome)] {
-                counts[usize::from(outcome)] += 1;
-                return;
+        let mut listed = TableLister {
+            sink: self.sink,
+            path_counts: &mut self.path_counts,
+            lanes: &lanes,
+            places: &places,
+        };
+        // The code for each line end is small, so that it is inlined.
+        let lines = scan_lanes(&mut self.table, lanes, |lane, ended, table| {
+            cr += u64::from(ended.cr);
+            let at = usize::from(ended.outcome) % N_OUTCOMES;
+            if in_bulk[at] >> lane & 1 == 1 {
+                counts[at] += 1;
+            } else {
+                let Ended { number, start, end, outcome, .. } = ended;
+                in_bulk[at] |= listed.pass_on(lane, number, start..end, (table, outcome));
             }
-            let place = Place { offset: places[lane].offset + start as u64, ..place };
-            self.table_line(&lanes[lane][start..end], place, number, outcome);
         });
-        let plain = OUTCOMES.iter().zip(counts).filter_map(|(outcome, lines)| match outcome.fact {
-            Fact::Plain(known, _) => Some((known, outcome.verdict, lines)),
-            Fact::Look => None,
-        });
-        self.bulk(&Bulk { cr, ..Bulk::default() }, plain);
+        let counted = self.table.outcomes().iter().zip(counts).filter(|(_, lines)| *lines > 0);
+        let counted: Vec<_> = counted.map(|(&outcome, lines)| (outcome, lines.into())).collect();
+        self.bulk(&Bulk { cr, ..Bulk::default() }, counted.into_iter());
+        let again = self.sink.needs(place).again;
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
         for ((lane, at), lines) in lanes.into_iter().zip(places).zip(lines) {
-            if needs.again {
+            if again {
                 self.sink.again(lane, at, 0, memchr_iter(b'\n', lane));
             }
             let end = at.offset + lane.len() as u64;
@@ -434,48 +424,56 @@ impl<S: LineSink> Engine<'_, S> {
         }
     }
 
-    /// Passes on a line of the table scan that is not counted in bulk. It is not inlined, so that the code for each
-    /// line end stays small enough to be inlined.
-    #[inline(never)]
-    fn table_line(&mut self, line: &[u8], place: Place, number: u64, outcome: u8) {
-        let number = || number;
-        self.path_counts.listed += self.outcome(&Line::whole(place, &number, line), line, outcome);
-    }
-
     /// Passes on a line about which nothing is known, not even whether it has a terminator.
     fn one(&mut self, bytes: &[u8], place: Place, number: u64) {
         let (line, cr) = trim_terminator(bytes);
         self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() }, iter::empty());
-        let [outcome] = outcomes([line]);
-        self.table_outcome(&Line::whole(place, &|| number, line), line, outcome);
+        self.judge_by_table(&Line::whole(place, &|| number, line), line);
         if self.sink.needs(place).again {
             self.sink.again(bytes, place, number - 1, memchr_iter(b'\n', bytes));
         }
     }
 
-    /// Passes on a line that was judged alone, with the number of its outcome.
-    fn table_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
-        self.path_counts.table += self.outcome(entry, line, outcome);
-    }
-
-    /// Passes on a line with the number of its outcome. Returns the number of judged lines: 0 for a blank line, otherwise 1.
-    #[inline]
-    fn outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) -> u64 {
-        let judged = if line.is_empty() { Judged::Blank } else { Judged::Outcome(outcome) };
-        self.sink.line(entry, line, judged);
-        u64::from(!line.is_empty())
+    /// Judges a line by the table, and passes it on.
+    fn judge_by_table(&mut self, entry: &Line<'_>, line: &[u8]) {
+        let outcome = self.table.outcome_of_line(line);
+        self.path_counts.table += pass_on(self.sink, entry, line, &self.table.outcome_of(outcome, line));
     }
 
     /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
-    fn bulk(
-        &mut self,
-        bulk: &Bulk,
-        plain: impl Iterator<Item = (Option<usize>, Verdict, u64)> + Clone,
-    ) -> u64 {
-        let n_lines = plain.clone().map(|(.., lines)| lines).sum();
+    fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)> + Clone) -> u64 {
+        let n_lines = lines.clone().map(|(_, lines)| lines).sum();
         self.path_counts.bulk += n_lines;
-        self.sink.bulk(bulk, plain);
+        self.sink.bulk(bulk, lines);
         n_lines
+    }
+}
+
+/// Passes on a line with its outcome. Returns the number of judged lines: 0 for a blank line, otherwise 1.
+#[inline]
+fn pass_on(sink: &mut impl LineSink, entry: &Line<'_>, line: &[u8], outcome: &Outcome) -> u64 {
+    let judged = if line.is_empty() { Judged::Blank } else { Judged::Outcome(outcome) };
+    sink.line(entry, line, judged);
+    u64::from(!line.is_empty())
+}
+
+/// Passes on lines of the table scan that are not counted in bulk.
+struct TableLister<'a, S> {
+    sink: &'a mut S,
+    path_counts: &'a mut PathCounts,
+    lanes: &'a [&'a [u8]; TABLE_LANES],
+    places: &'a [Place; TABLE_LANES],
+}
+
+impl<S: LineSink> TableLister<'_, S> {
+    /// Passes on a line. Returns the bit of its lane if the next lines of its outcome can be counted in bulk there, otherwise 0.
+    #[inline(never)]
+    fn pass_on(&mut self, lane: usize, number: u64, line: Range<usize>, (table, n): (&LineTable, u16)) -> u8 {
+        let place = Place { offset: self.places[lane].offset + line.start as u64, ..self.places[lane] };
+        let line = &self.lanes[lane][line];
+        let outcome = table.outcome_of(n, line);
+        self.path_counts.listed += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
+        u8::from(n != NO_OUTCOME && self.sink.is_in_bulk(&outcome, place)) << lane
     }
 }
 

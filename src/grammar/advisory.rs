@@ -53,14 +53,6 @@ impl Advisories {
         })
     }
 
-    /// The advisories on percent escapes: of a control byte, and of a delimiter.
-    pub(crate) const fn on_escapes(control: bool, delimiter: bool) -> Self {
-        Self(
-            (control as u8) << Advisory::EncodedControl as u8
-                | (delimiter as u8) << Advisory::EncodedDelimiter as u8,
-        )
-    }
-
     fn add(&mut self, advisory: Advisory) {
         self.0 |= 1 << advisory as u8;
     }
@@ -74,29 +66,6 @@ impl Advisories {
         if scheme.is_some_and(|place| KNOWN[place].delimiters.contains(&byte)) {
             self.add(Advisory::EncodedDelimiter);
         }
-    }
-
-    /// Returns the advisories of a line that is held in memory whole. `behind` is the text after its scheme, and `scheme` the index
-    /// of the scheme in [`KNOWN`].
-    pub(crate) fn of(scheme: Option<usize>, behind: &[u8]) -> Self {
-        if let Some(authority) = behind.strip_prefix(b"//") {
-            let end = authority.iter().position(|byte| b"/?#@[]".contains(byte)).unwrap_or(authority.len());
-            // Userinfo and IP literals need the full scan.
-            if matches!(authority.get(end), Some(b'@' | b'[' | b']')) {
-                let mut scan = AdvisoryScan::new(scheme);
-                scan.feed(behind);
-                return scan.finish();
-            }
-            let mut found = Self::of_escapes(scheme, behind);
-            if let Some(colon) = memchr::memrchr(b':', &authority[..end]) {
-                let port = &authority[colon + 1..end];
-                if !port.is_empty() && port.iter().all(u8::is_ascii_digit) {
-                    found.add_port(scheme, number(port.iter()));
-                }
-            }
-            return found;
-        }
-        Self::of_escapes(scheme, behind)
     }
 
     /// Adds the advisories of the port or percent escape at `at`.
@@ -113,7 +82,7 @@ impl Advisories {
             (_, b'%', _) if at >= 1 => at - 1,
             (_, b':', b'0'..=b'9') => {
                 let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit());
-                return self.add_port(scheme, number(digits));
+                return self.add_port(scheme, port_of(scheme, digits));
             }
             (_, _, b'%') => at,
             _ => return,
@@ -125,15 +94,16 @@ impl Advisories {
         }
     }
 
-    fn add_port(&mut self, scheme: Option<usize>, port: u32) {
+    /// Adds the advisories of a port, or of one that stands for it ([`port_after`]).
+    fn add_port(&mut self, scheme: Option<usize>, port: u16) {
         let default = scheme.and_then(|place| KNOWN[place].default_port);
-        if default.is_some_and(|default| u32::from(default) != port) {
+        if default.is_some_and(|default| default != port) {
             self.add(Advisory::PortNondefault);
             if port < 1024 {
                 self.add(Advisory::PortReserved);
             }
         }
-        if scheme == Some(GOPHER) && port == 25 {
+        if scheme == Some(GOPHER) && port == SMTP {
             self.add(Advisory::GopherSmtp);
         }
     }
@@ -176,7 +146,7 @@ impl FromIterator<Advisory> for Advisories {
 }
 
 /// The part of the line that the next byte belongs to.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum LinePart {
     /// The first byte after the scheme.
     Start,
@@ -188,38 +158,59 @@ enum LinePart {
     Rest,
 }
 
-/// The limit of the value of a port while its digits are read. No port is this large.
-const NO_PORT: u32 = 1_000_000;
+/// The port that gopher URLs name to reach a mail server.
+const SMTP: u16 = 25;
 
-/// Returns the value of decimal digits, at most [`NO_PORT`].
-fn number<'a>(digits: impl Iterator<Item = &'a u8>) -> u32 {
-    digits.fold(0, |value: u32, digit| (value * 10 + u32::from(digit - b'0')).min(NO_PORT))
+/// Returns a port that stands for the port after one more digit. It has the same advisories, now and after any more digits.
+///
+/// So a scan has few states. A port is itself if it is 0, begins a port that has a meaning of its own, or begins 1000 to 1029.
+/// Any other number stands for all with as many digits: 9, 99, 999 for those below 1024, and 9999.
+fn port_after(scheme: Option<usize>, port: u16, digit: u8) -> u16 {
+    let value = port.saturating_mul(10).saturating_add((digit - b'0').into());
+    let begins = |whole: u16| [whole, whole / 10, whole / 100, whole / 1000].contains(&value);
+    let default = scheme.and_then(|place| KNOWN[place].default_port);
+    match value {
+        0 => value,
+        _ if default.is_some_and(begins) || (scheme == Some(GOPHER) && begins(SMTP)) => value,
+        1 | 10 | 100..=102 => value,
+        2..=9 => 9,
+        11..=99 => 99,
+        103..=1023 => 999,
+        _ => 9999,
+    }
+}
+
+/// The port that stands for these digits ([`port_after`]).
+fn port_of<'a>(scheme: Option<usize>, digits: impl Iterator<Item = &'a u8>) -> u16 {
+    digits.fold(0, |port, &digit| port_after(scheme, port, digit))
 }
 
 /// The text after the last ":" so far, outside brackets, which may be the port.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Port {
     /// There is no ":" yet.
     None,
-    /// All bytes so far are digits.
-    Number { value: u32, empty: bool },
+    /// There are no bytes after the ":".
+    Empty,
+    /// All bytes so far are digits. The number stands for the port ([`port_after`]).
+    Number(u16),
     /// Some byte is not a digit.
     Other,
 }
 
 /// The part of a percent escape that has been read.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum Escape {
-    /// Nothing.
+    /// Nothing, or an escape of no noteworthy byte.
     None,
     /// The "%".
     Open,
-    /// The "%" and a digit of this value.
+    /// The "%" and a digit of this value, with which a noteworthy escape can begin.
     High(u8),
 }
 
-/// Reads the text after the scheme of a line, and finds its advisories.
-#[derive(Clone)]
+/// Reads the text after the scheme of a line, and finds its advisories. It has few states.
+#[derive(Clone, PartialEq, Eq, Hash)]
 pub(crate) struct AdvisoryScan {
     /// The index of the scheme in [`KNOWN`].
     scheme: Option<usize>,
@@ -244,6 +235,12 @@ impl AdvisoryScan {
             port: Port::None,
             escape: Escape::None,
         }
+    }
+
+    /// Starts to scan in the first segment of a line without scheme. The bytes before are not noteworthy.
+    #[cfg(feature = "scan")]
+    pub(crate) fn within_first_segment() -> Self {
+        Self { place: LinePart::Rest, ..Self::new(None) }
     }
 
     /// Reads the next bytes. The first byte of the first call follows the scheme and its ":", or begins a line without scheme.
@@ -280,7 +277,8 @@ impl AdvisoryScan {
         }
     }
 
-    fn byte(&mut self, byte: u8) {
+    /// Reads the next byte.
+    pub(crate) fn byte(&mut self, byte: u8) {
         self.place = match (self.place, byte) {
             (LinePart::Start, b'/') => LinePart::SecondSlash,
             (LinePart::SecondSlash, b'/') => LinePart::Authority,
@@ -296,14 +294,14 @@ impl AdvisoryScan {
         };
         self.escape = match (self.escape, byte) {
             (_, b'%') => Escape::Open,
-            (Escape::Open, digit) => hex_value(digit).map_or(Escape::None, Escape::High),
+            (Escape::Open, b'0' | b'2'..=b'4') => Escape::High(byte - b'0'),
             (Escape::High(high), digit) => {
                 if let Some(low) = hex_value(digit) {
                     self.escaped(high << 4 | low);
                 }
                 Escape::None
             }
-            (Escape::None, _) => Escape::None,
+            (Escape::Open | Escape::None, _) => Escape::None,
         };
     }
 
@@ -321,17 +319,16 @@ impl AdvisoryScan {
         };
         self.port = match (byte, self.port) {
             (b'@' | b']', _) | (0..=b'9' | b';'.., Port::None) => Port::None,
-            (b':', _) => Port::Number { value: 0, empty: true },
-            (b'0'..=b'9', Port::Number { value, .. }) => {
-                Port::Number { value: (value * 10 + u32::from(byte - b'0')).min(NO_PORT), empty: false }
-            }
+            (b':', _) => Port::Empty,
+            (b'0'..=b'9', Port::Empty) => Port::Number(port_after(self.scheme, 0, byte)),
+            (b'0'..=b'9', Port::Number(port)) => Port::Number(port_after(self.scheme, port, byte)),
             _ => Port::Other,
         };
     }
 
     fn end_authority(&mut self) {
-        let Port::Number { value, empty: false } = self.port else { return };
-        self.found.add_port(self.scheme, value);
+        let Port::Number(port) = self.port else { return };
+        self.found.add_port(self.scheme, port);
     }
 
     fn escaped(&mut self, byte: u8) {
@@ -361,6 +358,28 @@ fn hex_value(digit: u8) -> Option<u8> {
 mod tests {
     use super::*;
     use crate::random::Random;
+
+    /// What stands for a port has the advisories of the port.
+    #[test]
+    fn ports_stand_for_others() {
+        for scheme in [None, Some(0), Some(1), Some(2), Some(GOPHER), Some(7), Some(10), Some(20)] {
+            let default = scheme.and_then(|place| KNOWN[place].default_port);
+            for port in 0..70_000_u32 {
+                for digits in [port.to_string(), format!("00{port}")] {
+                    let mut found = Advisories::default();
+                    found.add_port(scheme, port_of(scheme, digits.as_bytes().iter()));
+                    let is_other = default.is_some_and(|default| u32::from(default) != port);
+                    let expected = [
+                        (is_other, Advisory::PortNondefault),
+                        (is_other && port < 1024, Advisory::PortReserved),
+                        (scheme == Some(GOPHER) && port == 25, Advisory::GopherSmtp),
+                    ];
+                    let expected = expected.into_iter().filter(|(has, _)| *has).map(|(_, advisory)| advisory);
+                    assert_eq!(found, expected.collect(), "{scheme:?} {digits}");
+                }
+            }
+        }
+    }
 
     #[test]
     fn parts_of_any_length_give_the_same() {

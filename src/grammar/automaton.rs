@@ -142,8 +142,28 @@ static STEP: [u32; tables::N_STATES * 128] = {
     step
 };
 
+/// The class of a byte. No automaton tells the bytes of a class apart.
+#[cfg(feature = "scan")]
+pub(crate) fn class_of(byte: u8) -> u8 {
+    tables::CLASS_OF[usize::from(byte)]
+}
+
+/// A number for each pair of byte classes. Neither the automaton of all grammars nor the labelled one of `grammar` tells pairs with
+/// the same number apart, and if such pairs are refused, they have the same defect.
+#[cfg(feature = "scan")]
+pub(crate) fn pair_number(grammar: Grammar, first: u8, second: u8) -> u16 {
+    tables::PAIR_NUMBERS[grammar as usize][usize::from(first) * tables::N_CLASSES + usize::from(second)]
+}
+
+/// The state of the labelled automaton of `grammar` after one more byte; `None` if no accepted line has this byte here. The first
+/// state is 0.
+#[cfg(feature = "scan")]
+pub(crate) fn labelled_after(grammar: Grammar, state: u32, byte: u8) -> Option<u32> {
+    tables::LABELLED[grammar as usize].after(state, byte)
+}
+
 /// A state of the automaton that runs all five grammars.
-#[derive(Clone, Copy, PartialEq, Eq)]
+#[derive(Clone, Copy, PartialEq, Eq, Hash)]
 pub(crate) struct State(u32);
 
 impl State {

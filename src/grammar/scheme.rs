@@ -1,7 +1,7 @@
 //! The scheme of a line: where it ends, and what is known about its name.
 //!
 //! Kind and scheme of a line do not depend on a grammar. The widest scheme rule (RFC 1738, RFC 1808) decides, so that
-//! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7). The build script compiles this file too.
+//! `127.0.0.1:80` has the scheme `127.0.0.1` (SPEC A7).
 
 /// Returns the length of the scheme of `line` in bytes, without its ":"; `None` if the line has no scheme.
 ///
@@ -193,8 +193,6 @@ pub(crate) struct Scheme<'a> {
     pub(crate) known: Option<usize>,
     /// The name; `None` if the line has no scheme.
     pub(crate) name: Option<&'a [u8]>,
-    /// The rest of the line after the ":", or the whole line if it has no scheme.
-    pub(crate) behind: &'a [u8],
 }
 
 /// Finds the schemes of successive lines. Remembers the last known scheme, because the next line mostly has the same.
@@ -213,24 +211,24 @@ impl Schemes {
     /// Returns the scheme of a line.
     #[inline]
     pub(crate) fn of<'a>(&mut self, line: &'a [u8]) -> Scheme<'a> {
-        if let Some((known, behind)) = web_scheme(line) {
-            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()), behind };
+        if let Some(known) = web_scheme(line) {
+            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()) };
         }
-        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None, behind: line } };
-        let (name, behind) = (&line[..len], &line[len + 1..]);
+        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None } };
+        let name = &line[..len];
         let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
         let known = if same { Some(self.last_known) } else { find_known(name) };
         self.last_known = known.unwrap_or(self.last_known);
-        Scheme { known, name: Some(name), behind }
+        Scheme { known, name: Some(name) }
     }
 }
 
-/// Returns the index of http or https in [`KNOWN`], and the rest of the line after the ":". `None` if `line` begins with neither.
+/// Returns the index of http or https in [`KNOWN`], if `line` begins with that in lower case.
 #[inline(always)]
-fn web_scheme(line: &[u8]) -> Option<(usize, &[u8])> {
+fn web_scheme(line: &[u8]) -> Option<usize> {
     match line {
-        [b'h', b't', b't', b'p', b':', behind @ ..] => Some((HTTP, behind)),
-        [b'h', b't', b't', b'p', b's', b':', behind @ ..] => Some((HTTPS, behind)),
+        [b'h', b't', b't', b'p', b':', ..] => Some(HTTP),
+        [b'h', b't', b't', b'p', b's', b':', ..] => Some(HTTPS),
         _ => None,
     }
 }

@@ -1,7 +1,7 @@
 //! Counts single lines: those for which more than scheme and verdict is counted. Everything is counted into the
 //! tally; this file does not know where lines begin and end.
 
-use crate::engine::line_table::{Fact, OUTCOMES, Outcome};
+use crate::engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use crate::example::Line;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::automaton::Tracker;
@@ -62,30 +62,28 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Counts a line by the number of its outcome. The line is not blank.
+    /// Counts a line by its outcome. The line is not blank.
     #[inline(never)]
-    pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: u8) {
-        let Outcome { verdict, fact } = OUTCOMES[usize::from(outcome)];
+    pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: &Outcome) {
+        let Outcome { verdict, scheme, advisories, refusal } = *outcome;
         self.keep(entry, verdict);
-        match fact {
-            Fact::Plain(known, advisories) => {
-                self.tally.count_many(known, verdict, 1);
-                self.tally.count_advisories(self.shown, entry, advisories);
-            }
-            Fact::Look => {
+        match scheme {
+            SchemeOf::None => self.tally.count_many(None, verdict, 1),
+            SchemeOf::Known(known) => self.tally.count_many(Some(known), verdict, 1),
+            SchemeOf::Other => {
                 let scheme = self.schemes.of(line);
                 self.count_scheme(&scheme, verdict);
-                if !verdict.is_empty() {
-                    self.tally.count_advisories(
-                        self.shown,
-                        entry,
-                        Advisories::of(scheme.known, scheme.behind),
-                    );
-                }
             }
         }
-        if !verdict.accepts(self.grammar) {
-            self.explain(entry, line);
+        self.tally.count_advisories(self.shown, entry, advisories);
+        match refusal {
+            Refusal::None => {}
+            Refusal::Kind(component, cause)
+                if self.tally.has_defect(component, cause, entry.place, self.shown) =>
+            {
+                self.tally.count_defects(component, cause, 1);
+            }
+            Refusal::Kind(..) | Refusal::Unknown => self.explain(entry, line),
         }
     }
 

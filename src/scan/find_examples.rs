@@ -3,19 +3,13 @@
 //! Bulk counting gives the number of lines of a verdict, not their places. While the tally lacks examples of a
 //! verdict, the bytes that contain such lines are judged again, from the start, until the examples are found.
 
-use memchr::memchr;
-
-use crate::engine::line_table::OUTCOMES;
-use crate::engine::table_scan::outcomes;
 use crate::example::Line;
 use crate::grammar::Verdict;
+use crate::grammar::automaton::State;
 use crate::lines::trim_terminator;
 use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::{ByVerdict, Tally};
-
-/// How many lines are judged side by side.
-const AT_ONCE: usize = 4;
 
 /// Searches for the examples that a tally lacks.
 ///
@@ -52,32 +46,25 @@ impl<'a> Search<'a> {
         place: Place,
         before: &dyn Fn() -> u64,
     ) {
-        let (mut at, mut number) = (0, 0);
-        while !self.is_done() && at < bytes.len() {
-            let starts: [usize; AT_ONCE] = std::array::from_fn(|_| {
-                let start = at;
-                at = memchr(b'\n', &bytes[at..]).map_or(bytes.len(), |lf| at + lf + 1);
-                start
-            });
-            let line = |n: usize| {
-                let end = starts.get(n + 1).copied().unwrap_or(at);
-                trim_terminator(&bytes[starts[n]..end]).0
-            };
-            for (n, outcome) in outcomes::<AT_ONCE>(std::array::from_fn(line)).into_iter().enumerate() {
-                number += 1;
-                let verdict = OUTCOMES[usize::from(outcome)].verdict;
-                // A blank line has no verdict, although the automaton accepts the empty reference.
-                if line(n).is_empty() || !self.wanted.contains(&verdict) {
-                    continue;
-                }
-                let place = Place { offset: place.offset + starts[n] as u64, ..place };
-                // A line that is an example already was counted one by one, not in bulk.
-                if tally.show(self.shown, &Line::whole(place, &|| before() + number, line(n)), verdict) {
-                    self.in_bulk.take_one(verdict);
-                }
-                if self.in_bulk.of(verdict) == 0 || tally.has_first(verdict, place, self.shown) {
-                    self.wanted.retain(|&other| other != verdict);
-                }
+        let mut start = 0;
+        for (number, whole) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
+            if self.is_done() {
+                return;
+            }
+            let (line, _) = trim_terminator(whole);
+            let place = Place { offset: place.offset + start as u64, ..place };
+            start += whole.len();
+            let verdict = State::START.run(line).verdict();
+            // A blank line has no verdict, although the automaton accepts the empty reference.
+            if line.is_empty() || !self.wanted.contains(&verdict) {
+                continue;
+            }
+            // A line that is an example already was counted one by one, not in bulk.
+            if tally.show(self.shown, &Line::whole(place, &|| before() + number, line), verdict) {
+                self.in_bulk.take_one(verdict);
+            }
+            if self.in_bulk.of(verdict) == 0 || tally.has_first(verdict, place, self.shown) {
+                self.wanted.retain(|&other| other != verdict);
             }
         }
     }

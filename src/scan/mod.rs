@@ -10,10 +10,11 @@ pub(crate) mod record_fields;
 
 use crate::engine::lanes::List;
 
+use crate::engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use crate::engine::{Bulk, Judged, LineSink, Needs, PathCounts, scan_lines};
 use crate::example::Line;
+use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
-use crate::grammar::{Grammar, Verdict};
 use crate::lines::skip_byte_order_mark;
 use crate::place::Extent;
 pub use crate::place::Place;
@@ -136,14 +137,27 @@ impl LineSink for Observer<'_> {
         let advisories = Advisory::ALL.iter().copied().filter(wanted).collect();
         Needs {
             list: List { grammar: self.grammar, blank: false, advisories },
-            accepted_by: [self.grammar].into_iter().collect(),
-            details: true,
             examples: self.tally.lacking(place, self.shown),
             again: self.wanted.any(),
         }
     }
 
-    fn bulk(&mut self, bulk: &Bulk, plain: impl Iterator<Item = (Option<usize>, Verdict, u64)>) {
+    fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
+        let Outcome { verdict, scheme, advisories, refusal } = *outcome;
+        let (tally, shown) = (&*self.tally, self.shown);
+        let is_known = match refusal {
+            Refusal::None => true,
+            Refusal::Kind(component, cause) => tally.has_defect(component, cause, place, shown),
+            Refusal::Unknown => false,
+        };
+        is_known
+            && scheme != SchemeOf::Other
+            && tally.has_first(verdict, place, shown)
+            && advisories.iter().all(|advisory| tally.has_examples(advisory, place, shown))
+            && !(verdict.is_empty() && self.wanted.authorities())
+    }
+
+    fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)>) {
         self.in_bulk = ByVerdict::default();
         self.search = None;
         self.tally.cr += bulk.cr;
@@ -151,9 +165,14 @@ impl LineSink for Observer<'_> {
         self.tally.count_advised(Advisory::EncodedDelimiter, bulk.delimiters);
         self.tally.count_advised(Advisory::PortNondefault, bulk.ports);
         self.tally.count_advised(Advisory::PortReserved, bulk.reserved_ports);
-        for (scheme, verdict, n_lines) in plain {
-            self.tally.count_many(scheme, verdict, n_lines);
+        for (Outcome { verdict, scheme, advisories, refusal }, n_lines) in lines {
+            let known = if let SchemeOf::Known(known) = scheme { Some(known) } else { None };
+            self.tally.count_many(known, verdict, n_lines);
             self.in_bulk.count(verdict, n_lines);
+            advisories.iter().for_each(|advisory| self.tally.count_advised(advisory, n_lines));
+            if let Refusal::Kind(component, cause) = refusal {
+                self.tally.count_defects(component, cause, n_lines);
+            }
         }
     }
 
@@ -170,17 +189,7 @@ impl LineSink for Observer<'_> {
     }
 
     #[cold]
-    fn search(&mut self, lines: &[u8], place: Place, before: Option<&dyn Fn() -> u64>) -> bool {
-        let Some(before) = before else {
-            // The number of lines per verdict is not known here. The number of bytes is an upper bound.
-            let mut all = ByVerdict::default();
-            for verdict in Verdict::all() {
-                all.count(verdict, lines.len() as u64);
-            }
-            let mut search = Search::new(self.tally, self.shown, place, all);
-            search.look_in(self.tally, lines, place, &|| 0);
-            return !search.is_done();
-        };
+    fn search(&mut self, lines: &[u8], place: Place, before: &dyn Fn() -> u64) -> bool {
         let search = self.search.get_or_insert_with(|| {
             Search::new(self.tally, self.shown, place, std::mem::take(&mut self.in_bulk))
         });
@@ -234,11 +243,8 @@ mod tests {
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
             let (tally, path_counts) = scan_by(kernel);
             assert!(tally == expected, "{kernel}");
-            // Two in three lines are table lines. The table scan takes all but a few segments of them.
-            assert!(
-                path_counts.listed > 4 * path_counts.table && path_counts.bulk > 0,
-                "{kernel} {path_counts:?}"
-            );
+            // Two in three lines are table lines. The table scan takes all but a few segments of them, and counts them in bulk.
+            assert!(path_counts.bulk > 4 * path_counts.table, "{kernel} {path_counts:?}");
             assert_eq!(
                 path_counts.bulk + path_counts.listed + path_counts.table,
                 expected.judged().lines(),

@@ -16,7 +16,7 @@ use memchr::{memchr, memchr_iter};
 
 use self::outputs::{Outputs, Parts};
 use crate::engine::lanes::List;
-use crate::engine::line_table::OUTCOMES;
+use crate::engine::line_automaton::Outcome;
 use crate::engine::{Bulk, Judged, LineSink, Needs, scan_lines};
 use crate::example::Line;
 use crate::filter::Filter;
@@ -407,14 +407,16 @@ impl LineSink for Finder {
         let grammar = self.by.iter().next().unwrap_or(Grammar::Rfc3986);
         Needs {
             list: List { grammar, blank: self.blank != Blank::Accepted, advisories: Advisories::default() },
-            accepted_by: self.by,
-            details: false,
             examples: 0,
             again: false,
         }
     }
 
-    fn bulk(&mut self, bulk: &Bulk, _: impl Iterator<Item = (Option<usize>, Verdict, u64)>) {
+    fn is_in_bulk(&self, outcome: &Outcome, _: Place) -> bool {
+        outcome.verdict.includes(self.by)
+    }
+
+    fn bulk(&mut self, bulk: &Bulk, _: impl Iterator<Item = (Outcome, u64)>) {
         self.n_blank += bulk.blank;
     }
 
@@ -429,7 +431,7 @@ impl LineSink for Finder {
             }
             Judged::Known(_, verdict, _) => self.judge(entry, verdict),
             Judged::Bad(_) => self.judge(entry, Verdict::default()),
-            Judged::Outcome(outcome) => self.judge(entry, OUTCOMES[usize::from(outcome)].verdict),
+            Judged::Outcome(outcome) => self.judge(entry, outcome.verdict),
         }
     }
 

@@ -1,6 +1,5 @@
 //! Which examples a tally need not keep, because earlier lines provide them.
 
-use crate::example::is_full;
 use crate::grammar::Verdict;
 use crate::grammar::advisory::{Advisories, Advisory};
 use crate::grammar::component::Component;
@@ -24,14 +23,10 @@ impl AlreadyShown {
     /// These kinds, and those that have all their examples in `tally` before `place`.
     pub(crate) fn with(&self, tally: &Tally, place: Place) -> Self {
         let has_all = |&advisory: &Advisory| tally.has_examples(advisory, place, self);
-        let mut defects = self.defects;
-        for defect in tally.defects.iter().filter(|defect| is_full(&defect.found.examples, place)) {
-            defects[defect.component as usize] |= 1 << defect.cause as u32;
-        }
         Self {
             advisories: Advisory::ALL.iter().copied().filter(has_all).collect(),
             verdicts: !tally.lacking(place, self),
-            defects,
+            defects: tally.shown_defects(place, self),
         }
     }
 

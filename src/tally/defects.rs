@@ -41,10 +41,9 @@ impl Default for DefectCounts {
 }
 
 impl DefectCounts {
-    /// Counts one line.
     #[inline]
-    pub(super) fn count(&mut self, component: Component, cause: Cause) {
-        self.0[component as usize][cause as usize] += 1;
+    pub(super) fn count(&mut self, component: Component, cause: Cause, lines: u64) {
+        self.0[component as usize][cause as usize] += lines;
     }
 
     /// Passes the numbers that are not 0 to `add`, and sets them to 0.
@@ -58,6 +57,11 @@ impl DefectCounts {
 }
 
 impl Defects {
+    #[inline]
+    pub(super) fn get(&self, component: Component, cause: Cause) -> &Found {
+        &self.0[component as usize][cause as usize]
+    }
+
     #[inline]
     pub(super) fn get_mut(&mut self, component: Component, cause: Cause) -> &mut Found {
         &mut self.0[component as usize][cause as usize]

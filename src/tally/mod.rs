@@ -116,7 +116,7 @@ impl Tally {
         (component, cause, offset): (Component, Cause, u64),
         around: impl FnOnce() -> ((u64, &'a [u8]), Option<Rule>),
     ) {
-        self.uncovered.1.count(component, cause);
+        self.uncovered.1.count(component, cause, 1);
         let found = self.defects.get_mut(component, cause);
         if shown.has_defect(component, cause) {
             found.lines += 1;
@@ -126,6 +126,35 @@ impl Tally {
                 Example { rule, ..line.example(offset, around) }
             });
         }
+    }
+
+    /// Counts defects of lines that have been counted and cannot become examples.
+    pub(crate) fn count_defects(&mut self, component: Component, cause: Cause, lines: u64) {
+        self.uncovered.1.count(component, cause, lines);
+        self.defects.get_mut(component, cause).lines += lines;
+    }
+
+    /// Whether lines with this defect at or after `place` need no example.
+    #[inline]
+    pub(crate) fn has_defect(
+        &self,
+        component: Component,
+        cause: Cause,
+        place: Place,
+        shown: &AlreadyShown,
+    ) -> bool {
+        shown.has_defect(component, cause) || is_full(&self.defects.get(component, cause).examples, place)
+    }
+
+    /// The defects that need no examples from `place` on: for each component, one bit for each cause.
+    pub(crate) fn shown_defects(&self, place: Place, shown: &AlreadyShown) -> [u32; Component::ALL.len()] {
+        let mut all = [0; Component::ALL.len()];
+        for (&component, causes) in Component::ALL.iter().zip(&mut all) {
+            let causes_shown =
+                Cause::ALL.iter().filter(|&&cause| self.has_defect(component, cause, place, shown));
+            *causes = causes_shown.fold(0, |set, &cause| set | 1 << cause as u32);
+        }
+        all
     }
 
     /// Whether lines with this advisory at or after `place` need no example.
