@@ -163,7 +163,7 @@ impl Progress {
 }
 
 /// Whether the automaton knows the scheme at this place among the known ones.
-pub(super) fn is_told_apart(place: usize) -> bool {
+pub(crate) fn is_told_apart(place: usize) -> bool {
     place == HTTPS || has_own_rule(place)
 }
 

@@ -29,7 +29,7 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter};
 
 use crate::engine::lanes::{Findings, Known, LaneReader, List, ListedLine, STRIPE_LEN, decides};
-use crate::engine::line_automaton::Outcome;
+use crate::engine::line_automaton::{Outcome, is_told_apart};
 use crate::engine::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME};
 use crate::engine::table_scan::{Ended, each_outcome, scan_lanes};
 use crate::example::Line;
@@ -142,8 +142,16 @@ impl PathCounts {
 /// that latency.
 const TABLE_LANES: usize = 6;
 
-/// How many segments the table scan takes after a segment with more than a third table lines. It is faster on such segments.
+/// How many segments the table scan takes after a segment on which it would have been faster. Each time that this is so again, it
+/// takes twice as many.
 pub(crate) const TABLE_SEGMENTS: usize = 7;
+const MOST_TABLE_SEGMENTS: usize = 127;
+
+/// How many bytes the bit streams have to be ahead of the table scan, to make up for a listed line that the table scan counts in
+/// bulk.
+const BYTES_PER_LISTED: u64 = 120;
+/// The same for a table line.
+const BYTES_PER_TABLE_LINE: u64 = 240;
 
 /// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
 /// latency.
@@ -159,8 +167,8 @@ pub(crate) const SEGMENT_LEN: usize = 512 << 10;
 thread_local! {
     /// The memory that a thread reuses for all its segments.
     static FINDINGS: Cell<Findings> = Cell::default();
-    /// How many more segments this thread passes to the table scan.
-    static TABLE_SEGMENTS_LEFT: Cell<usize> = const { Cell::new(0) };
+    /// How many more segments this thread passes to the table scan, and how many it will pass the next time.
+    static FOR_TABLE_SCAN: Cell<(usize, usize)> = const { Cell::new((0, TABLE_SEGMENTS)) };
 }
 
 /// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
@@ -178,7 +186,7 @@ pub(crate) fn scan_lines(
 ) -> PathCounts {
     let table = LineTable::take(sink.needs(place).list.grammar);
     let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
-    let mut engine = Engine { sink, table, schemes, path_counts };
+    let mut engine = Engine { sink, table, schemes, path_counts, n_slower: 0 };
     let missing = "the kernel is available";
     match kernel {
         KernelId::Portable => engine.scan_by_table(body, place),
@@ -200,6 +208,8 @@ struct Engine<'a, S> {
     table: Box<LineTable>,
     schemes: Schemes,
     path_counts: PathCounts,
+    /// How many listed lines, but for table lines, the table scan would have counted in bulk.
+    n_slower: u64,
 }
 
 impl<S: LineSink> Engine<'_, S> {
@@ -221,18 +231,20 @@ impl<S: LineSink> Engine<'_, S> {
                 // length.
                 lines += 1;
                 self.one(segment, at, lines);
-            } else if TABLE_SEGMENTS_LEFT.get() > 0 {
-                TABLE_SEGMENTS_LEFT.set(TABLE_SEGMENTS_LEFT.get() - 1);
+            } else if let (left @ 1.., next) = FOR_TABLE_SCAN.get() {
+                FOR_TABLE_SCAN.set((left - 1, next));
                 self.sink.cover(Extent { input: place.input, start: from, end: offset, lines });
                 self.scan_by_table(segment, at);
                 (from, lines) = (offset + segment.len() as u64, 0);
             } else {
-                let table_lines_before = self.path_counts.table;
-                let more = self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
-                lines += more;
+                let (listed, table) = (self.n_slower, self.path_counts.table);
+                lines += self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
+                let [listed, table] = [self.n_slower - listed, self.path_counts.table - table];
                 // A short segment predicts little about the next ones.
-                if segment.len() > SEGMENT_LEN / 4 && self.path_counts.table - table_lines_before > more / 3 {
-                    TABLE_SEGMENTS_LEFT.set(TABLE_SEGMENTS);
+                let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
+                if segment.len() > SEGMENT_LEN / 4 {
+                    let n = if cost > segment.len() as u64 { FOR_TABLE_SCAN.get().1 } else { 0 };
+                    FOR_TABLE_SCAN.set((n, (2 * n + 1).clamp(TABLE_SEGMENTS, MOST_TABLE_SEGMENTS)));
                 }
             }
             rest = behind;
@@ -305,6 +317,7 @@ impl<S: LineSink> Engine<'_, S> {
     fn bad(&mut self, findings: &Findings, segment: &Segment<'_>, listed: &ListedLine, at: Option<usize>) {
         let number = || segment.number(findings, listed);
         self.path_counts.listed += 1;
+        self.n_slower += 1;
         self.sink.line(&segment.entry(listed, &number), segment.line(listed), Judged::Bad(at));
     }
 
@@ -363,6 +376,7 @@ impl<S: LineSink> Engine<'_, S> {
             return self.judge_by_table(&entry, line);
         }
         self.path_counts.listed += 1;
+        self.n_slower += u64::from(scheme.name.is_none() || scheme.known.is_some_and(is_told_apart));
         // RFC 1738 and the draft have no lines without a scheme.
         let verdict = if scheme.name.is_some() {
             verdict

@@ -68,9 +68,10 @@ nibble (digit)*10 a b c d e f
 1990s ftp://(word):(word)@ftp.(domain).(top)/pub/(words) ftp://anonymous@(clean_host)/(words).tar.Z gopher://gopher.(domain).(top)/00/(words)
 1990s gopher://(domain).(top):70/11/(word)/(words) news:comp.(word).(word) news:(number).(words)@(domain).(top) wais://(domain).(top)/(words)?(word)
 1990s telnet://(word)@(domain).(top):23/ prospero://(domain).(top):1525//(word)/(word) nntp://news.(domain).(top)/alt.(word)/(number) wais:/(words)
-vectors http://[(hex)::(nibble)]:(number)/ http://(word):(word)@(word):b/ (word):/(word)/ http:///(word) ../(word)/./(word) ?(word)=#(word)
-vectors file:c:\(word) (word)(space)(word):// //(word)/%zz http://a_b.(top)^/ sc://ñ/(word) http://(octet).(octet).(octet)/ (word):(word):(word)
-vectors #(word) urn:(word):(word) http://h:(digit)(digit)a/ http://%(hex)/ data:text/plain,(word) mailto: /(word)?(word)=[1] ::(word) http:(word)
+vectors http://[(hex)::(nibble)]:(number)/(words) http://(word):(word)@(host):b/ (word):/(words)/(words) http:///(words)/(word) ../(words)/./(words)
+vectors file:c:\\(word)\\(words) (word)(space)(word)://(host) //(host)/%zz(segments) http://a_b.(top)^/(words) sc://ñ/(words)?(pair) ?(pair)=#(words)
+vectors http://(octet).(octet).(octet)/(words) (word):(word):(words) #(words)(segment) urn:(word):(word):(number) http://h:(digit)(digit)a/(words)
+vectors http://%(hex)/(words) data:text/plain,(words)(escape) mailto: /(words)?(word)=[1] ::(words)(segments) http:(words)(segments) http://(host)/(words)
 url https://(page)*620 http://(page)*305 /(word)(path)*55 ftp://(page)*8 mailto:(word)@(host)*5 urn:isbn:(number)*3 (rare)://(page)*4
 rare gemini HTTP
 page (host)(port)(path)*999 user:password@(host)(path)
