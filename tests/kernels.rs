@@ -511,6 +511,33 @@ fn buffers_of_several_chunks() {
     });
 }
 
+/// Most lines have a byte that no grammar allows. Once their defects have examples, the bit streams count such lines in bulk.
+#[test]
+fn lines_that_no_grammar_accepts() {
+    let seed = seed();
+    on_all_cores(times(32), |n| {
+        let mut rng = Rng::new(seed.wrapping_mul(1 << 34).wrapping_add(n));
+        let schemes = [&SCHEMES[..], &["http", "https", "ftp", "file", ""]][rng.below(2)];
+        let spoilers =
+            [&["\u{e9}"][..], &["\u{e9}", " ", "\0", "\x7f", "<", "\"", "[", "%", "%4", "#", "##"]];
+        let spoilers = spoilers[rng.below(2)];
+        let odd = [4, 16, 1000][rng.below(3)];
+        let mut bytes = Vec::new();
+        while bytes.len() < 3 << 19 {
+            let scheme = pick(&mut rng, schemes);
+            let mut line = line(&mut rng, scheme, odd);
+            if rng.below(odd) > 0 {
+                let at = rng.below(line.len() + 1);
+                line.splice(at..at, pick(&mut rng, spoilers).bytes());
+            }
+            bytes.extend(line);
+            bytes.push(b'\n');
+        }
+        check(&bytes, Grammar::Rfc3986, &|| format!("number {n} of seed {seed}"));
+        0
+    });
+}
+
 /// An earlier scan must not affect a later one on the same thread, with another kernel, length or grammar.
 #[test]
 fn an_earlier_scan_does_not_affect_a_later_one() {

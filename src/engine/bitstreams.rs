@@ -40,6 +40,7 @@
 //!
 //! This file knows the grammars. It knows no files, threads or tallies.
 
+use crate::grammar::defect::Cause;
 use crate::simd::Word;
 use crate::simd::byte_class::Classes;
 
@@ -54,6 +55,8 @@ const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
 const PORT_SLOTS: usize = 13;
 const ESCAPE_SLOTS: usize = 5;
+/// How many more words are carried where defects are found.
+const DEFECT_SLOTS: usize = 9;
 
 /// The words that one step carries into the next. Each operation that needs a carry has a slot. Slots are numbered in
 /// the order of the calls, which is the same in every step.
@@ -126,6 +129,19 @@ impl<'a, W: Word> Flow<'a, W> {
         sum & newline
     }
 
+    /// Runs through `class` from each of `marks`, which are in `class`. A run may meet many marks. Returns the sum, and the
+    /// marks that are not the first of their run. In the sum, the class bytes that were run over are clear, but for these
+    /// marks, and the first byte after each run is set.
+    #[inline(always)]
+    fn runs(&mut self, marks: W, class: W) -> (W, W) {
+        let slot = self.slot();
+        let carry = *slot;
+        let inside = marks | carry;
+        let sum = inside.plus(class);
+        *slot = ((inside | !sum) & class).top();
+        (sum, marks & (sum | carry))
+    }
+
     /// Takes a stream with at most one marker per line, before the LF. Returns two streams: the LFs of lines with a
     /// marker, and all bytes of these lines from the marker to the LF.
     #[inline(always)]
@@ -144,6 +160,7 @@ pub(crate) struct Carried<W> {
     port: Rare<W, PORT_SLOTS>,
     escape: Rare<W, ESCAPE_SLOTS>,
     escape_habit: Habit,
+    defect: [W; DEFECT_SLOTS],
 }
 
 impl<W: Word> Carried<W> {
@@ -159,6 +176,7 @@ impl<W: Word> Carried<W> {
             port: Rare::new(zero),
             escape: Rare::new(zero),
             escape_habit: Habit::default(),
+            defect: [zero; DEFECT_SLOTS],
         }
     }
 
@@ -241,8 +259,10 @@ pub(crate) struct Ends<W> {
     pub(crate) refused_1738: W,
     /// The draft refuses the line if its scheme is http or ftp.
     pub(crate) refused_draft: W,
-    /// The line is a table line, needs a closer look, or is refused by all grammars.
+    /// The line is a table line, needs a closer look, or is refused by all grammars and not in `defects`.
     pub(crate) listed: W,
+    /// Empty if defects are not asked for.
+    pub(crate) defects: Defects<W>,
     /// The line has an escaped delimiter of http and https.
     pub(crate) delimiter: W,
     /// The line has a port that is surely not the default of its scheme, http or https. The port is 2000 or more, or it
@@ -257,6 +277,29 @@ pub(crate) struct Ends<W> {
     /// Bytes for which all grammars refuse the line.
     pub(crate) violation: W,
 }
+
+/// The lines that no grammar accepts, with the first byte that RFC 3986 refuses in each. All are bits at the LFs of lines.
+#[derive(Clone, Copy)]
+pub(crate) struct Defects<W> {
+    /// No grammar accepts the line.
+    pub(crate) any: W,
+    /// The place of the cause in [`CAUSES`], in bits, the lowest first. It is 7 if the cause is not there.
+    pub(crate) cause: [W; 3],
+    /// The byte is in the query.
+    pub(crate) query: W,
+    /// The byte is in the fragment.
+    pub(crate) fragment: W,
+}
+
+/// The causes of the defects that the streams find.
+pub(crate) const CAUSES: [Cause; 6] = [
+    Cause::NonAscii,
+    Cause::Space,
+    Cause::ControlByte,
+    Cause::IllegalCharacter,
+    Cause::BadEscape,
+    Cause::CharacterNotAllowed,
+];
 
 /// The line starts of a step.
 #[derive(Clone, Copy)]
@@ -493,7 +536,7 @@ fn ports<W: Word>(
 }
 
 /// Judges percent escapes. In http and https, escapes of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy.
-/// In ftp, all are. Returns [`Ends::delimiter`] and the noteworthy bytes.
+/// In ftp, all are. Returns [`Ends::delimiter`], the noteworthy bytes, and the bytes that break an escape.
 #[inline(always)]
 fn escapes<W: Word>(
     c: impl Classes<W>,
@@ -501,12 +544,13 @@ fn escapes<W: Word>(
     in_ftp: W,
     carried: &mut Rare<W, ESCAPE_SLOTS>,
     marks: &mut Marks<W>,
-) -> (W, W) {
+) -> (W, W, W) {
     let percent = c.percent();
     let mut flow = Flow::new(&mut carried.slots);
     let escape = flow.moved(percent);
     let escape_second = flow.moved(escape & c.hex());
-    marks.violation = marks.violation | ((escape | escape_second) & !c.hex());
+    let broken = (escape | escape_second) & !c.hex();
+    marks.violation = marks.violation | broken;
     let two_three = flow.moved(escape & c.two_three());
     let three = flow.moved(escape & c.three());
     let of_delimiter = (two_three & c.f()) | (three & c.b());
@@ -514,13 +558,63 @@ fn escapes<W: Word>(
     marks.attend = marks.attend | other;
     let delimiter = flow.line_end_behind(of_delimiter, newline);
     debug_assert_eq!(flow.at, ESCAPE_SLOTS);
-    (delimiter, of_delimiter | other)
+    (delimiter, of_delimiter | other, broken)
+}
+
+/// The bytes of a step that some grammar refuses.
+struct Refused<W> {
+    /// No grammar accepts a line with one of these.
+    violation: W,
+    broken_escape: W,
+    second_hash: W,
+    /// The sum of the runs behind the first "#" of each line.
+    hash_sum: W,
+}
+
+/// Finds the first byte that RFC 3986 refuses in each line that no grammar accepts. It is a violation, a quote or a bracket. (If a
+/// quote or bracket is in an authority, its line is a table line.) Also returns the lines that have any of these.
+#[inline(always)]
+fn defects<W: Word>(
+    c: impl Classes<W>,
+    newline: W,
+    Refused { violation, broken_escape, second_hash, hash_sum }: Refused<W>,
+    slots: &mut [W; DEFECT_SLOTS],
+) -> (Defects<W>, W) {
+    let mut flow = Flow::new(slots);
+    let before_hash = !(c.hash() | newline);
+    // An LF counts as a byte of its line.
+    let in_fragment = (before_hash & !hash_sum) | (newline & hash_sum) | second_hash;
+    let (query_sum, later_question) = flow.runs(c.question(), before_hash);
+    // If "?" or "#" breaks an escape, the defect is in the component that the byte ends.
+    let in_query = (before_hash & !(query_sum | c.question())) | later_question | (query_sum & !before_hash);
+    let in_query = in_query & !in_fragment;
+    let any = flow.line_end(violation, newline);
+    let refused = violation | c.odd();
+    let (sum, later) = flow.runs(refused & !newline, !newline);
+    // A violation at the LF is an escape that has not ended.
+    let first = (refused & !later) & !(newline & sum);
+    let escape = first & broken_escape;
+    let other = first & !broken_escape;
+    let not_allowed = other & (second_hash | (c.odd() & !c.quote()));
+    let illegal = other & !(c.space() | c.control() | c.non_ascii() | not_allowed);
+    // The fragment between two hashes is missing. This has no place in `CAUSES`.
+    let missing = first & second_hash & flow.moved(c.hash());
+    let mut end = |marks: W| flow.line_end(marks, newline);
+    let cause = [
+        end((other & c.space()) | illegal | not_allowed),
+        end((other & c.control()) | illegal | missing),
+        end(escape | not_allowed),
+    ];
+    let (query, fragment) = (end(first & in_query), end(first & in_fragment));
+    debug_assert_eq!(flow.at, DEFECT_SLOTS);
+    (Defects { any, cause, query, fragment }, (sum & newline) | any)
 }
 
 /// The rest of a step: 64 bytes of each lane. Without `OTHER`, all lines of the step have a scheme other than ftp and
-/// file, and no CR. Most of the logic for other lines is then left out.
+/// file, and no CR. Most of the logic for other lines is then left out. With `DEFECTS`, lines that no grammar accepts are in
+/// [`Ends::defects`] instead of [`Ends::listed`].
 #[inline(always)]
-pub(crate) fn finish<W: Word, const OTHER: bool>(
+pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
     c: impl Classes<W>,
     zero: W,
     beginnings: Beginnings<W>,
@@ -530,7 +624,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let Beginnings { newline, start, first_other, first_segment, f } = beginnings;
     let end = if OTHER { c.end() } else { newline };
     // Illegal bytes are needed last. If they were computed there, their inputs would be spilled until then.
-    let (table, violation) = (c.odd(), c.illegal().made());
+    let (odd, violation) = (c.odd(), c.illegal().made());
+    let table = if DEFECTS { zero } else { odd };
     let mut marks = Marks { table, attend: zero, violation, refused_both: zero, refused_by_draft: zero };
 
     let mut behind_cr = zero;
@@ -568,7 +663,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let behind_question = flow.moved(c.question());
     let search_end = flow.behind(behind_question, !(c.slash_question() | newline));
     let mark_in_search = search_end & c.slash_question() & in_http;
-    let second_hash = flow.sum_behind(c.hash(), !(c.hash() | newline)) & c.hash();
+    let hash_sum = flow.sum_behind(c.hash(), !(c.hash() | newline));
+    let second_hash = hash_sum & c.hash();
 
     // What each grammar refuses, except in ports and escapes.
     marks.violation = marks.violation | second_hash;
@@ -587,11 +683,12 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     if carried.port.alive | port_colon.any() {
         port = ports(c, port_colon, (newline, end), reaches, &mut carried.port, &mut marks);
     }
-    let (mut delimiter, mut noteworthy) = (zero, port.port);
+    let (mut delimiter, mut noteworthy, mut broken_escape) = (zero, port.port, zero);
     if carried.escape_habit.is_on() || carried.escape.alive | c.percent().any() {
         carried.escape_habit.times += 1;
-        let (delimiter_end, noteworthy_escape) = escapes(c, newline, in_ftp, &mut carried.escape, &mut marks);
-        delimiter = delimiter_end;
+        let (delimiter_end, noteworthy_escape, broken) =
+            escapes(c, newline, in_ftp, &mut carried.escape, &mut marks);
+        (delimiter, broken_escape) = (delimiter_end, broken);
         noteworthy = noteworthy | noteworthy_escape;
         if !carried.escape_habit.is_on() {
             carried.escape.look();
@@ -603,10 +700,19 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
     let refused_draft = flow.line_end(marks.refused_by_draft, newline);
     // The table judges lines that break the fixed order: RFC 1738 refuses them, but the draft does not.
     marks.table = marks.table | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
-    let listed = flow.line_end(marks.table | marks.attend | marks.violation, newline);
+    let attend = if DEFECTS { marks.attend } else { marks.attend | marks.violation };
+    let listed = flow.line_end(marks.table | attend, newline);
     // In lines of ftp and file and in relative references, these need a closer look.
     let listed = listed | ((delimiter | port.other) & (ftp | file | no_scheme));
     debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
+    let (found, lines) = if DEFECTS {
+        let refused = Refused { violation: marks.violation, broken_escape, second_hash, hash_sum };
+        defects(c, newline, refused, &mut carried.defect)
+    } else {
+        (Defects { any: zero, cause: [zero; 3], query: zero, fragment: zero }, zero)
+    };
+    // Lines with a quote or a bracket that some grammar may accept are table lines.
+    let listed = listed | (lines & !found.any);
     let refused_1738 = refused_1738 | tilde;
     Ends {
         newline,
@@ -620,11 +726,12 @@ pub(crate) fn finish<W: Word, const OTHER: bool>(
         refused_1738,
         refused_draft: refused_draft | refused_1738,
         listed,
+        defects: found,
         delimiter,
         port: port.other,
         reserved_port: port.reserved,
         noteworthy,
-        table: marks.table,
+        table: marks.table | odd,
         violation: marks.violation,
     }
 }

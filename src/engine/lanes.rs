@@ -6,8 +6,10 @@
 
 use std::ops::RangeInclusive;
 
-use crate::engine::bitstreams::{Carried, Ends, begin, finish};
+use crate::engine::bitstreams::{CAUSES, Carried, Defects, Ends, begin, finish};
 use crate::grammar::advisory::{Advisories, Advisory};
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
 use crate::grammar::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
 use crate::grammar::{Grammar, Verdict};
 use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
@@ -30,10 +32,23 @@ pub(crate) const STRIPE_LEN: usize = STRIPE * BLOCK;
 /// How many steps, at most, have their planes made at once.
 const AT_ONCE: usize = 16;
 
-/// How many counters there are: http, https, ftp, file, relative references with the rest, and ports. Each has four
-/// fields.
-const COUNTERS: usize = 6;
-const FIELDS: usize = COUNTERS * 4;
+/// How many counters there are: http, https, ftp, file, relative references with the rest, and ports. Then those of lines that no
+/// grammar accepts: by scheme, and by the kind of their defects. Each has four fields.
+const COUNTERS: usize = 6 + DEFECT_COUNTERS;
+const DEFECT_COUNTERS: usize = 2 + DEFECT_KINDS.div_ceil(4);
+
+/// The kinds of defects that are counted in bulk: a component, and one of [`CAUSES`].
+const DEFECT_KINDS: usize = 3 * CAUSES.len();
+
+/// The first field of lines that no grammar accepts, by scheme, and that of their defects, by kind.
+const NO_GRAMMAR: usize = 24;
+const DEFECTS: usize = NO_GRAMMAR + 8;
+
+/// The defects that are counted in bulk, by the numbers of their kinds.
+pub(crate) fn defect_kinds() -> impl Iterator<Item = (Component, Cause)> {
+    let components = [Component::Path, Component::Query, Component::Fragment];
+    components.into_iter().flat_map(|component| CAUSES.into_iter().map(move |cause| (component, cause)))
+}
 
 /// The fields of each scheme: the number of its first field, the index in [`LEVELS`] of its best verdict, and the
 /// scheme.
@@ -127,7 +142,7 @@ pub(crate) enum Known {
 /// What the streams find in the lanes of a segment. The memory is reused for the next segment.
 #[derive(Default)]
 pub(crate) struct Findings {
-    fields: [u64; FIELDS],
+    fields: [[u64; 4]; COUNTERS],
     steps: Vec<Step>,
     /// How many of `steps` belong to this segment.
     n_steps: usize,
@@ -139,27 +154,27 @@ pub(crate) struct Findings {
 impl Findings {
     /// How many lines counted in bulk have an escaped delimiter.
     pub(crate) fn delimiters(&self) -> u64 {
-        self.fields[Counter::Delimiter as usize]
+        self.fields.as_flattened()[Counter::Delimiter as usize]
     }
 
     /// How many lines counted in bulk have a port that is not the default.
     pub(crate) fn ports(&self) -> u64 {
-        self.fields[Counter::Port as usize]
+        self.fields.as_flattened()[Counter::Port as usize]
     }
 
     /// How many lines counted in bulk have a reserved port that is not the default.
     pub(crate) fn reserved_ports(&self) -> u64 {
-        self.fields[Counter::ReservedPort as usize]
+        self.fields.as_flattened()[Counter::ReservedPort as usize]
     }
 
     /// How many lines end in CR.
     pub(crate) fn cr(&self) -> u64 {
-        self.fields[Counter::Cr as usize]
+        self.fields.as_flattened()[Counter::Cr as usize]
     }
 
     /// How many blank lines are not listed.
     pub(crate) fn blank(&self) -> u64 {
-        self.fields[Counter::Blank as usize]
+        self.fields.as_flattened()[Counter::Blank as usize]
     }
 
     /// How many lines of a lane end before byte `at`.
@@ -178,17 +193,26 @@ impl Findings {
 
     /// The verdicts that lines counted in bulk can have, one bit each.
     pub(crate) fn plain_verdicts() -> u32 {
-        LEVELS.iter().fold(0, |set, verdict| set | 1 << verdict.bits())
+        LEVELS.iter().fold(1 << Verdict::default().bits(), |set, verdict| set | 1 << verdict.bits())
+    }
+
+    /// The defects of RFC 3986 in lines counted in bulk.
+    pub(crate) fn defects(&self) -> impl Iterator<Item = (Component, Cause, u64)> {
+        defect_kinds()
+            .zip(&self.fields.as_flattened()[DEFECTS..])
+            .map(|((component, cause), &lines)| (component, cause, lines))
     }
 
     /// The numbers of lines counted in bulk, by scheme and verdict, without blank lines. The scheme is its place among
     /// the known schemes, or `None` for lines without a scheme.
     pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> + Clone {
-        BY_SCHEME.into_iter().flat_map(move |(at, first, scheme)| {
+        BY_SCHEME.into_iter().zip(NO_GRAMMAR..).flat_map(move |((at, first, scheme), none)| {
             let from = move |level: usize| {
-                if level > 3 { 0 } else { self.fields[at + level - first] }
+                if level > 3 { 0 } else { self.fields.as_flattened()[at + level - first] }
             };
-            (first..4).map(move |level| (scheme, LEVELS[level], from(level) - from(level + 1)))
+            let accepted =
+                (first..4).map(move |level| (scheme, LEVELS[level], from(level) - from(level + 1)));
+            accepted.chain([(scheme, Verdict::default(), self.fields.as_flattened()[none])])
         })
     }
 
@@ -320,6 +344,8 @@ pub(crate) struct List {
     /// Lines of http and https with one of these advisories. Only those of [`COUNTED`] matter here: an escaped
     /// delimiter, a port that is surely not the default, and a port that is surely reserved.
     pub(crate) advisories: Advisories,
+    /// The lines that no grammar accepts and whose defects are of these kinds, one bit each, are not listed.
+    pub(crate) bulk_defects: u32,
 }
 
 impl List {
@@ -362,7 +388,7 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         }
         findings.n_steps = n_steps;
         findings.n_listed = 0;
-        findings.fields = [0; FIELDS];
+        findings.fields = [[0; 4]; COUNTERS];
         let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));
         let planes = [[kernel.splat(0); 8]; AT_ONCE];
         Self { kernel, lanes, list, carried, planes, at: 0, n_steps }
@@ -375,26 +401,31 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         let from = self.at;
         if from < self.n_steps {
             self.at = self.n_steps.min(from + STRIPE);
-            kernel.run(Stripe { reader: self, from, findings });
+            // Compiled twice, so that clean lists do not pay for defects.
+            if self.list.bulk_defects == 0 {
+                kernel.run(Stripe::<_, false> { reader: self, from, findings });
+            } else {
+                kernel.run(Stripe::<_, true> { reader: self, from, findings });
+            }
         }
         from < self.n_steps
     }
 }
 
-struct Stripe<'a, 'b, K: Kernel> {
+struct Stripe<'a, 'b, K: Kernel, const DEFECTS: bool> {
     reader: &'a mut LaneReader<'b, K>,
     from: usize,
     findings: &'a mut Findings,
 }
 
-impl<K: Kernel> Job for Stripe<'_, '_, K> {
+impl<K: Kernel, const DEFECTS: bool> Job for Stripe<'_, '_, K, DEFECTS> {
     #[inline(always)]
     fn run(self) {
         let Self { reader: LaneReader { kernel, lanes, list, carried, planes, at, .. }, from, findings } =
             self;
         let (kernel, lanes, until) = (*kernel, *lanes, *at);
         let Findings { steps, listed, fields, .. } = findings;
-        let mut tracks = Tracks {
+        let mut tracks = Tracks::<_, DEFECTS> {
             kernel,
             list: *list,
             lists_more: list.lists_more(),
@@ -411,10 +442,11 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
         if K::AT_ONCE == 1 {
             // The planes of the next step are made before the logic of this one, because a step is longer than the
             // lookahead of a core.
-            let mut next = if from < end { kernel.planes(&whole, from) } else { [kernel.splat(0); 8] };
+            let mut next =
+                if from < end { kernel.planes::<DEFECTS>(&whole, from) } else { [kernel.splat(0); 8] };
             for (at, kept) in (from..).zip(of_whole) {
                 let planes = next;
-                next = kernel.planes(&whole, (at + 1).min(end - 1));
+                next = kernel.planes::<DEFECTS>(&whole, (at + 1).min(end - 1));
                 tracks.step(planes, at, kept);
                 tracks.keep_room(1);
             }
@@ -422,7 +454,7 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
             const { assert!(K::AT_ONCE <= AT_ONCE) }
             for (from, kept) in (from..).step_by(K::AT_ONCE).zip(of_whole.chunks_mut(K::AT_ONCE)) {
                 for (at, planes) in (from..from + kept.len()).zip(planes.iter_mut()) {
-                    *planes = kernel.planes(&whole, at);
+                    *planes = kernel.planes::<DEFECTS>(&whole, at);
                 }
                 for (at, (&planes, kept)) in (from..).zip(planes.iter().zip(&mut *kept)) {
                     kernel.ask(&whole, at);
@@ -434,7 +466,7 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
         for (at, kept) in (end..).zip(of_rest) {
             let rest = rest(lanes, at);
             let blocks = Blocks::new(&rest.each_ref().map(|block| &block[..]), K::LANES);
-            tracks.step(kernel.planes(&blocks, 0), at, kept);
+            tracks.step(kernel.planes::<DEFECTS>(&blocks, 0), at, kept);
             tracks.keep_room(1);
         }
         tracks.take();
@@ -444,7 +476,7 @@ impl<K: Kernel> Job for Stripe<'_, '_, K> {
 }
 
 /// What each step of a stripe changes.
-struct Tracks<'a, K: Kernel> {
+struct Tracks<'a, K: Kernel, const DEFECTS: bool> {
     kernel: K,
     list: List,
     /// Whether `list` lists more than is always listed, computed once per stripe. It is mostly false, once the consumer
@@ -454,12 +486,12 @@ struct Tracks<'a, K: Kernel> {
     counters: [K::Counts; COUNTERS],
     /// An upper bound of how much of the counters' room is taken.
     room_taken: usize,
-    fields: &'a mut [u64; FIELDS],
+    fields: &'a mut [[u64; 4]; COUNTERS],
     listed: &'a mut [Listed],
     n_listed: usize,
 }
 
-impl<K: Kernel> Tracks<'_, K> {
+impl<K: Kernel, const DEFECTS: bool> Tracks<'_, K, DEFECTS> {
     /// Runs the logic of step `at` and writes to `kept` what is kept of it.
     #[inline(always)]
     fn step(&mut self, planes: [K::Word; 8], at: usize, kept: &mut Step) {
@@ -468,10 +500,10 @@ impl<K: Kernel> Tracks<'_, K> {
         let zero = self.kernel.splat(0);
         // Compiled twice, so that web lists do not pay for logic that they do not need.
         if other {
-            let ends = finish::<_, true>(classes, zero, beginnings, self.carried);
+            let ends = finish::<_, true, DEFECTS>(classes, zero, beginnings, self.carried);
             self.record(&ends, at, kept);
         } else {
-            let ends = finish::<_, false>(classes, zero, beginnings, self.carried);
+            let ends = finish::<_, false, DEFECTS>(classes, zero, beginnings, self.carried);
             self.record(&ends, at, kept);
         }
     }
@@ -479,16 +511,30 @@ impl<K: Kernel> Tracks<'_, K> {
     /// Counts the lines that end in a step and are not listed, and keeps what is needed for the others.
     #[inline(always)]
     fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
+        debug_assert!(self.lists_more || !(listed(ends, self.list) ^ ends.listed).any());
+        let mut listed = if self.lists_more { listed(ends, self.list) } else { ends.listed };
+        let is_crowded = ends.newline.is_crowded();
+        let mut defects = ends.defects.any;
+        if DEFECTS && defects.any() {
+            let [none, all] = [0, u64::MAX].map(|word| self.kernel.splat(word));
+            let in_bulk = |kind: usize| if self.list.bulk_defects >> kind & 1 == 1 { all } else { none };
+            let (left, kinds) = defects_by_kind(ends, listed, in_bulk);
+            listed = listed | left;
+            defects = defects & !listed;
+            if is_crowded {
+                count_defects::<_, _, true>(ends, defects, &kinds, &mut self.counters);
+            } else {
+                count_defects::<_, _, false>(ends, defects, &kinds, &mut self.counters);
+            }
+        }
+        if is_crowded {
+            self.room_taken += K::Counts::CROWD - 1;
+            count::<_, _, true>(ends, listed | defects, listed, &mut self.counters);
+        } else {
+            count::<_, _, false>(ends, listed | defects, listed, &mut self.counters);
+        }
         let entry = &mut self.listed[self.n_listed];
         entry.step = at;
-        debug_assert!(self.lists_more || !(listed(ends, self.list) ^ ends.listed).any());
-        let listed = if self.lists_more { listed(ends, self.list) } else { ends.listed };
-        if ends.newline.is_crowded() {
-            self.room_taken += K::Counts::CROWD - 1;
-            count::<_, _, true>(ends, listed, &mut self.counters);
-        } else {
-            count::<_, _, false>(ends, listed, &mut self.counters);
-        }
         self.n_listed += keep(ends, listed, kept, entry);
     }
 
@@ -508,7 +554,8 @@ impl<K: Kernel> Tracks<'_, K> {
     /// Adds the counters to the fields and resets the counters.
     #[inline(always)]
     fn take(&mut self) {
-        for (counter, fields) in self.counters.iter_mut().zip(self.fields.as_chunks_mut::<4>().0) {
+        let n = if DEFECTS { COUNTERS } else { COUNTERS - DEFECT_COUNTERS };
+        for (counter, fields) in self.counters.iter_mut().zip(self.fields.iter_mut()).take(n) {
             for (field, count) in fields.iter_mut().zip(counter.totals()) {
                 *field += count;
             }
@@ -573,21 +620,66 @@ fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed)
     usize::from(entry.lanes != 0)
 }
 
-/// Counts the lines that end in a step and are not listed. Lines that end in CR are counted in any case.
+/// Sorts the lines that no grammar accepts and that are not listed yet by the kinds of their defects. Returns those that have to be
+/// listed, because `in_bulk` is not all ones for their kind, and the others by kind.
+#[inline(always)]
+fn defects_by_kind<W: Word>(
+    ends: &Ends<W>,
+    listed: W,
+    in_bulk: impl Fn(usize) -> W,
+) -> (W, [W; DEFECT_KINDS]) {
+    let Defects { any, cause: [low, middle, high], query, fragment } = ends.defects;
+    let lines = any & !listed;
+    let mut kinds = [lines; DEFECT_KINDS];
+    let mut counted = lines & !lines;
+    for (n_part, part) in [!(query | fragment), query, fragment].into_iter().enumerate() {
+        for n_cause in 0..CAUSES.len() {
+            let bit = |word: W, bit: usize| if n_cause >> bit & 1 == 1 { word } else { !word };
+            let of_cause = bit(low, 0) & bit(middle, 1) & bit(high, 2);
+            let kind = n_part * CAUSES.len() + n_cause;
+            kinds[kind] = (lines & part) & of_cause & in_bulk(kind);
+            counted = counted | kinds[kind];
+        }
+    }
+    (lines & !counted, kinds)
+}
+
+/// Counts lines that no grammar accepts, by scheme and by the kinds of their defects.
+#[inline(always)]
+fn count_defects<W: Word, C: Counts<W>, const CROWDED: bool>(
+    ends: &Ends<W>,
+    lines: W,
+    kinds: &[W; DEFECT_KINDS],
+    counters: &mut [C; COUNTERS],
+) {
+    let counters = &mut counters[COUNTERS - DEFECT_COUNTERS..];
+    let Ends { http, ftp, file, relative, .. } = *ends;
+    let https = !(http | ftp | file | relative);
+    let none = lines & !lines;
+    counters[0].add::<CROWDED>([lines & http, lines & https, lines & ftp, lines & file]);
+    counters[1].add::<CROWDED>([lines & relative, none, none, none]);
+    for (counter, kinds) in counters[2..].iter_mut().zip(kinds.chunks(4)) {
+        counter.add::<CROWDED>(std::array::from_fn(|n| kinds.get(n).copied().unwrap_or(none)));
+    }
+}
+
+/// Counts the lines that end in a step and are neither in `not_plain` nor blank. Blank lines are counted unless they are listed, and
+/// lines that end in CR in any case.
 #[inline(always)]
 fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
     ends: &Ends<W>,
+    not_plain: W,
     listed: W,
-    [http, https, ftp, file, rest, ports]: &mut [C; COUNTERS],
+    [http, https, ftp, file, rest, ports, ..]: &mut [C; COUNTERS],
 ) {
     let Ends { refused_draft, refused_1738, tilde, .. } = *ends;
-    let plain = ends.newline & !(listed | ends.blank);
+    let plain = ends.newline & !(not_plain | ends.blank);
     let is_http = plain & ends.http;
     http.add::<CROWDED>([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
     let is_https = plain & !(ends.http | ends.ftp | ends.file | ends.relative);
     https.add::<CROWDED>([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
     let port = plain & ends.port;
-    if ((ends.newline & !(is_http | is_https | listed)) | ends.cr | port).any() {
+    if ((ends.newline & !(is_http | is_https | not_plain)) | ends.cr | port).any() {
         let relative = plain & ends.relative;
         rest.add::<CROWDED>([relative, relative & tilde, ends.blank & !listed, ends.cr]);
         let none = port & !port;

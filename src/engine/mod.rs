@@ -34,6 +34,8 @@ use crate::engine::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME};
 use crate::engine::table_scan::{Ended, each_outcome, scan_lanes};
 use crate::example::Line;
 use crate::grammar::advisory::Advisories;
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
 use crate::grammar::scheme::{Scheme, Schemes};
 use crate::grammar::{Grammar, Verdict};
 use crate::lines::{cut, last_end, trim_terminator};
@@ -112,6 +114,8 @@ pub(crate) struct Bulk {
     pub(crate) ports: u64,
     /// Lines with a port that is not the default and is reserved. [`Self::ports`] includes them.
     pub(crate) reserved_ports: u64,
+    /// Lines that RFC 3986 refuses, by component and cause. Their outcomes do not say why.
+    pub(crate) defects: Vec<(Component, Cause, u64)>,
 }
 
 /// How many judged lines took which way through the engine. It depends on the kernel and is not part of a tally.
@@ -153,6 +157,10 @@ const BYTES_PER_LISTED: u64 = 120;
 /// The same for a table line.
 const BYTES_PER_TABLE_LINE: u64 = 240;
 
+/// The bit streams count lines in bulk that no grammar accepts if the segment before has more of them than one in so many bytes. If
+/// there are fewer, it costs all lines more than these few save.
+const BYTES_PER_DEFECT: u64 = 2048;
+
 /// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
 /// latency.
 const TABLE_LINES_AT_ONCE: usize = 4;
@@ -165,6 +173,8 @@ const MANY_TABLE_LINES: usize = 32;
 pub(crate) const SEGMENT_LEN: usize = 512 << 10;
 
 thread_local! {
+    /// Whether the bit streams of this thread count lines in bulk that no grammar accepts.
+    static COUNT_DEFECTS: Cell<bool> = const { Cell::new(false) };
     /// The memory that a thread reuses for all its segments.
     static FINDINGS: Cell<Findings> = Cell::default();
     /// How many more segments this thread passes to the table scan, and how many it will pass the next time.
@@ -186,7 +196,7 @@ pub(crate) fn scan_lines(
 ) -> PathCounts {
     let table = LineTable::take(sink.needs(place).list.grammar);
     let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
-    let mut engine = Engine { sink, table, schemes, path_counts, n_slower: 0 };
+    let mut engine = Engine { sink, table, schemes, path_counts, n_slower: 0, n_defects: 0 };
     let missing = "the kernel is available";
     match kernel {
         KernelId::Portable => engine.scan_by_table(body, place),
@@ -210,6 +220,8 @@ struct Engine<'a, S> {
     path_counts: PathCounts,
     /// How many listed lines, but for table lines, the table scan would have counted in bulk.
     n_slower: u64,
+    /// How many lines of the bit streams no grammar accepts.
+    n_defects: u64,
 }
 
 impl<S: LineSink> Engine<'_, S> {
@@ -237,9 +249,11 @@ impl<S: LineSink> Engine<'_, S> {
                 self.scan_by_table(segment, at);
                 (from, lines) = (offset + segment.len() as u64, 0);
             } else {
-                let (listed, table) = (self.n_slower, self.path_counts.table);
+                let (listed, table, defects) = (self.n_slower, self.path_counts.table, self.n_defects);
                 lines += self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
                 let [listed, table] = [self.n_slower - listed, self.path_counts.table - table];
+                let n_defects = self.n_defects - defects;
+                COUNT_DEFECTS.set(n_defects * BYTES_PER_DEFECT > segment.len() as u64);
                 // A short segment predicts little about the next ones.
                 let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
                 if segment.len() > SEGMENT_LEN / 4 {
@@ -261,7 +275,10 @@ impl<S: LineSink> Engine<'_, S> {
 
     /// Passes on all lines of a segment. Returns how many lines it has.
     fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment: &Segment<'_>) -> u64 {
-        let needs = self.sink.needs(segment.place);
+        let mut needs = self.sink.needs(segment.place);
+        if !COUNT_DEFECTS.get() {
+            needs.list.bulk_defects = 0;
+        }
         let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, findings);
         let mut lines_of_all = 0;
         let mut table_lines = Vec::new();
@@ -298,7 +315,9 @@ impl<S: LineSink> Engine<'_, S> {
             delimiters: findings.delimiters(),
             ports: findings.ports(),
             reserved_ports: findings.reserved_ports(),
+            defects: findings.defects().filter(|(.., lines)| *lines > 0).collect(),
         };
+        self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
         let plain = findings.plain().map(|(known, verdict, lines)| (Outcome::plain(known, verdict), lines));
         lines_of_all += bulk.blank + self.bulk(&bulk, plain);
         if !stripes.is_empty() {
@@ -318,6 +337,7 @@ impl<S: LineSink> Engine<'_, S> {
         let number = || segment.number(findings, listed);
         self.path_counts.listed += 1;
         self.n_slower += 1;
+        self.n_defects += 1;
         self.sink.line(&segment.entry(listed, &number), segment.line(listed), Judged::Bad(at));
     }
 

@@ -8,7 +8,7 @@ pub(crate) mod count_line;
 pub(crate) mod long_line;
 pub(crate) mod record_fields;
 
-use crate::engine::lanes::List;
+use crate::engine::lanes::{List, defect_kinds};
 
 use crate::engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use crate::engine::{Bulk, Judged, LineSink, Needs, PathCounts, scan_lines};
@@ -135,8 +135,13 @@ impl LineSink for Observer<'_> {
     fn needs(&self, place: Place) -> Needs {
         let wanted = |&advisory: &Advisory| !self.tally.has_examples(advisory, place, self.shown);
         let advisories = Advisory::ALL.iter().copied().filter(wanted).collect();
+        let is_shown = |(component, cause)| self.tally.has_defect(component, cause, place, self.shown);
+        let can_be_bulk = self.grammar == Grammar::Rfc3986 && !self.wanted.authorities();
+        let bulk_defects =
+            defect_kinds().filter(|_| can_be_bulk).enumerate().filter(|&(_, kind)| is_shown(kind));
+        let bulk_defects = bulk_defects.fold(0, |set, (n, _)| set | 1 << n);
         Needs {
-            list: List { grammar: self.grammar, blank: false, advisories },
+            list: List { grammar: self.grammar, blank: false, advisories, bulk_defects },
             examples: self.tally.lacking(place, self.shown),
             again: self.wanted.any(),
         }
@@ -165,6 +170,9 @@ impl LineSink for Observer<'_> {
         self.tally.count_advised(Advisory::EncodedDelimiter, bulk.delimiters);
         self.tally.count_advised(Advisory::PortNondefault, bulk.ports);
         self.tally.count_advised(Advisory::PortReserved, bulk.reserved_ports);
+        for &(component, cause, n_lines) in &bulk.defects {
+            self.tally.count_defects(component, cause, n_lines);
+        }
         for (Outcome { verdict, scheme, advisories, refusal }, n_lines) in lines {
             let known = if let SchemeOf::Known(known) = scheme { Some(known) } else { None };
             self.tally.count_many(known, verdict, n_lines);

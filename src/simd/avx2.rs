@@ -381,7 +381,7 @@ macro_rules! kernel {
             }
 
             #[inline(always)]
-            fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+            fn planes<const NON_ASCII: bool>(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
                 // SAFETY: `self` proves the features.
                 unsafe { planes::<$gfni>(blocks, at) }
             }

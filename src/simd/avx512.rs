@@ -2,10 +2,10 @@
 
 use super::x86_64::{
     __m512i, _MM_HINT_T0, _mm_prefetch, _mm512_add_epi64, _mm512_and_si512, _mm512_cmpeq_epi8_mask,
-    _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_min_epu8, _mm512_or_si512,
-    _mm512_permutex2var_epi8, _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64, _mm512_setzero_si512,
-    _mm512_shldi_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64, _mm512_storeu_si512,
-    _mm512_test_epi64_mask, _mm512_xor_si512,
+    _mm512_gf2p8affine_epi64_epi8, _mm512_loadu_si512, _mm512_maskz_permutex2var_epi8, _mm512_min_epu8,
+    _mm512_or_si512, _mm512_permutex2var_epi8, _mm512_popcnt_epi64, _mm512_set1_epi8, _mm512_set1_epi64,
+    _mm512_setzero_si512, _mm512_shldi_epi64, _mm512_shuffle_i64x2, _mm512_slli_epi64, _mm512_srli_epi64,
+    _mm512_storeu_si512, _mm512_test_epi64_mask, _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
 use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
@@ -183,7 +183,7 @@ impl Kernel for Avx512 {
     /// A permute gives each byte its code. A matrix product turns eight codes into eight planes of eight bits. Three
     /// rounds of shuffles bring each plane of all lanes into one register.
     #[inline(always)]
-    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+    fn planes<const NON_ASCII: bool>(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
         // SAFETY: `self` proves the features. `all` gives the start of a whole block per lane. Both halves of the code
         // table, `EVEN` and `ODD` are 64 bytes long.
         unsafe {
@@ -195,9 +195,14 @@ impl Kernel for Avx512 {
             for (bits, block) in pairs.iter_mut().zip(blocks.all(at)) {
                 _mm_prefetch::<_MM_HINT_T0>(block.wrapping_add(AHEAD).cast());
                 let bytes = _mm512_loadu_si512(block.cast());
-                // Bytes above 127 get the code of 127, because no grammar allows any of these bytes.
-                let ascii = _mm512_min_epu8(bytes, _mm512_set1_epi8(127));
-                let codes = _mm512_permutex2var_epi8(low, ascii, high);
+                // Bytes above 127 have the code 0. It takes 5 % more time to tell them from 127.
+                let codes = if NON_ASCII {
+                    let is_ascii = _mm512_testn_epi8_mask(bytes, _mm512_set1_epi8(i8::MIN));
+                    _mm512_maskz_permutex2var_epi8(is_ascii, low, bytes, high)
+                } else {
+                    let ascii = _mm512_min_epu8(bytes, _mm512_set1_epi8(127));
+                    _mm512_permutex2var_epi8(low, ascii, high)
+                };
                 // Bit n of byte k of the product is bit k of byte 7 - n. So byte k is plane k with its bits reversed.
                 *bits = _mm512_gf2p8affine_epi64_epi8::<0>(_mm512_set1_epi64(UNITS), codes);
             }

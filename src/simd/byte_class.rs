@@ -2,8 +2,8 @@
 //! every byte.
 //!
 //! There are two kinds of planes. Those of [`OfCodes`] are the bits of a *code*, which a table gives for each byte. One
-//! plane means little, and a class is a function of about three. A byte that no grammar allows anywhere has the code 0,
-//! so bytes above 0x7F need no table. Those of [`OfBits`] are the bits of the bytes themselves, for machines on which
+//! plane means little, and a class is a function of about three. A byte above 0x7F has the code 0, so such bytes need no
+//! table. Those of [`OfBits`] are the bits of the bytes themselves, for machines on which
 //! codes cost more than they save. Padding with zeros is harmless in both.
 
 use std::ops::{BitAnd, BitOr, Not};
@@ -38,7 +38,8 @@ const fn code(byte: u8) -> u8 {
         b'~' => MARK | D | C,
         b'=' => MARK | A,
         b';' => MARK | A | B,
-        b'"' | b'[' | b']' => MARK | B,
+        b'[' | b']' => MARK | B,
+        b'"' => MARK | B | C,
         b'_' | b'@' | b'&' | b'$' | b'!' | b'*' | b'\'' | b'(' | b')' | b',' => MARK,
         b'.' => HOST | D | A,
         b'-' => HOST | D,
@@ -60,7 +61,11 @@ const fn code(byte: u8) -> u8 {
         b'i' => HOST | A | C,
         b'l' => HOST | B | C,
         b'a'..=b'z' => HOST,
-        _ => 0,
+        // Bytes that no grammar allows. The planes tell their kinds apart.
+        b' ' => X,
+        0..b' ' | 0x7f => D,
+        0x80.. => 0,
+        _ => A,
     }
 }
 
@@ -320,6 +325,18 @@ classes! {
             let brace = (b6 & b5 & b4) & (b3 & ((b1 & b0) | (b2 & !b1)));
             b7 | control | blank | angle | brace
         }
+    space: b' ' =>
+        codes { !(end | mark | host) & x }
+        bits { bits.row_2() & bits.low(0) }
+    control: 0..=0x09 | 0x0b | 0x0c | 0x0e..=0x1f | 0x7f =>
+        codes { !(end | mark | host) & d }
+        bits { (!(b5 | b6 | b7) & !bits.end()) | (bits.row_7() & bits.low(15)) }
+    non_ascii: 0x80.. =>
+        codes { !(end | mark | host) & !(x | d | a) }
+        bits { b7 }
+    quote: b'"' =>
+        codes { (mark & !(x | d)) & (b & c & !a) }
+        bits { bits.row_2() & bits.low(2) }
     host: b'a'..=b'z' | b'A'..=b'Z' | b'0'..=b'9' | b'-' | b'.' =>
         codes { host }
         bits { bits.alpha() | bits.digit() | bits.hyphen_dot() }

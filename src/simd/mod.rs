@@ -222,12 +222,13 @@ pub(crate) trait Kernel: Copy {
     /// Counters at zero.
     fn counts(self) -> Self::Counts;
 
-    /// The planes of block `at` of each lane. The classes are derived from them.
+    /// The planes of block `at` of each lane. The classes are derived from them. Without `NON_ASCII`, a byte above 0x7F may be in
+    /// the classes of 0x7F. No grammar allows either.
     ///
     /// # Panics
     ///
     /// If `blocks` has no block `at`.
-    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Self::Word; 8];
+    fn planes<const NON_ASCII: bool>(self, blocks: &Blocks<'_>, at: usize) -> [Self::Word; 8];
 
     /// Prefetches memory for later steps, during the logic of block `at`. Does nothing if [`Self::planes`] prefetches.
     #[inline(always)]

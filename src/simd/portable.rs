@@ -124,7 +124,7 @@ impl Kernel for Portable {
     }
 
     #[inline(always)]
-    fn planes(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
+    fn planes<const NON_ASCII: bool>(self, blocks: &Blocks<'_>, at: usize) -> [Words; 8] {
         let mut planes = [Words([0; LANES]); 8];
         for lane in 0..LANES {
             for (n, &byte) in blocks.block(lane, at).iter().enumerate() {

@@ -74,7 +74,7 @@ fn loaded<K: Kernel>(kernel: K, words: [u64; LANES]) -> K::Word {
         std::array::from_fn(|bit| if word >> bit & 1 == 1 { b'\n' } else { 0 })
     });
     let blocks = Blocks::new(&blocks.each_ref().map(|block| &block[..]), K::LANES);
-    K::Classes::from(kernel.planes(&blocks, 0)).newline()
+    K::Classes::from(kernel.planes::<true>(&blocks, 0)).newline()
 }
 
 #[inline(always)]
@@ -231,7 +231,7 @@ impl<K: Kernel> Job for OnLanes<'_, K> {
         let (blocks, all) = (Blocks::new(lanes, K::LANES), Blocks::new(lanes, LANES));
         assert!(blocks.len() >= all.len());
         for at in 0..all.len() {
-            let classes = K::Classes::from(kernel.planes(&blocks, at)).all();
+            let classes = K::Classes::from(kernel.planes::<true>(&blocks, at)).all();
             for (n, (class, expected)) in classes.into_iter().zip(portable_classes(&all, at)).enumerate() {
                 expect::<K>(class, expected, &format!("class {n}"));
             }
@@ -240,7 +240,7 @@ impl<K: Kernel> Job for OnLanes<'_, K> {
 }
 
 fn portable_classes(blocks: &Blocks, at: usize) -> [Words; N_CLASSES] {
-    OfCodes(Portable.planes(blocks, at)).all()
+    OfCodes(Portable.planes::<true>(blocks, at)).all()
 }
 
 #[derive(Clone, Copy)]
@@ -280,7 +280,7 @@ fn a_block_that_is_not_there() {
     lanes[LANES - 1] = &bytes[..2 * BLOCK - 1];
     let blocks = Blocks::new(&lanes, LANES);
     assert_eq!(blocks.len(), 1);
-    let _ = Portable.planes(&blocks, 1);
+    let _ = Portable.planes::<true>(&blocks, 1);
 }
 
 #[cfg(all(unix, not(miri)))]

@@ -406,7 +406,12 @@ impl LineSink for Finder {
         // If the bit streams know the verdict of a line, no later grammar refuses what an earlier one accepts.
         let grammar = self.by.iter().next().unwrap_or(Grammar::Rfc3986);
         Needs {
-            list: List { grammar, blank: self.blank != Blank::Accepted, advisories: Advisories::default() },
+            list: List {
+                grammar,
+                blank: self.blank != Blank::Accepted,
+                advisories: Advisories::default(),
+                bulk_defects: 0,
+            },
             examples: 0,
             again: false,
         }

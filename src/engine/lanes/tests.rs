@@ -2,9 +2,11 @@
 
 use std::collections::BTreeMap;
 
-use super::{COUNTED, Findings, Known, LaneReader, List, STRIPE_LEN};
+use super::{COUNTED, DEFECT_KINDS, Findings, Known, LaneReader, List, STRIPE_LEN, defect_kinds};
 use crate::engine::bitstreams::HABIT_LASTS;
 use crate::grammar::advisory::{Advisories, Advisory};
+use crate::grammar::component::Component;
+use crate::grammar::defect::Cause;
 use crate::grammar::judge::judge;
 use crate::grammar::scheme::find_known;
 use crate::grammar::{Grammar, Verdict};
@@ -12,6 +14,9 @@ use crate::lines::{cut, trim_terminator};
 use crate::simd::every_kernel::{Visit, each};
 use crate::simd::portable::Portable;
 use crate::simd::{BLOCK, Kernel, LANES};
+
+/// All kinds of defects that can be counted in bulk.
+const ALL_KINDS: u32 = (1 << DEFECT_KINDS) - 1;
 
 /// Everything that the streams find, with offsets in the buffer instead of in lanes.
 #[derive(Debug, Default, PartialEq, Eq)]
@@ -23,6 +28,7 @@ struct Found {
     ports: u64,
     reserved_ports: u64,
     plain: Vec<(Option<usize>, Verdict, u64)>,
+    defects: Vec<(Component, Cause, u64)>,
     listed: Vec<Listed>,
 }
 
@@ -75,6 +81,7 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
     (found.delimiters, found.ports) = (findings.delimiters(), findings.ports());
     found.reserved_ports = findings.reserved_ports();
     found.plain = findings.plain().collect();
+    found.defects = findings.defects().filter(|(.., lines)| *lines > 0).collect();
     let plain: u64 = found.plain.iter().map(|(.., lines)| lines).sum();
     found.lines = plain + found.blank + found.listed.len() as u64;
     found
@@ -121,6 +128,8 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     let mut start = 0;
     let mut plain = BTreeMap::new();
     let mut advised = [0; 3];
+    let mut defects = [0; DEFECT_KINDS];
+    let kinds: Vec<_> = defect_kinds().collect();
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
         let is_listed = listed.next_if_eq(&start).is_some();
         start += line.len();
@@ -133,12 +142,22 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
         for (count, advisory) in advised.iter_mut().zip(COUNTED) {
             *count += u64::from(judgement.advisories().has(advisory));
         }
+        if judgement.verdict().is_empty() {
+            let defect = judgement.defect(Grammar::Rfc3986).expect("RFC 3986 refuses the line");
+            let kind = kinds.iter().position(|&kind| kind == (defect.component, defect.cause));
+            let kind = kind.unwrap_or_else(|| panic!("{defect} in \"{}\"", line.escape_ascii()));
+            assert!(list.bulk_defects >> kind & 1 == 1, "{defect} in \"{}\"", line.escape_ascii());
+            defects[kind] += 1;
+        }
     }
     let found_plain = found.plain.iter().filter(|(.., lines)| *lines > 0);
     let found_plain: BTreeMap<_, u64> =
         found_plain.map(|&(scheme, verdict, lines)| ((scheme, verdict.bits()), lines)).collect();
     assert_eq!(found_plain, plain);
     assert_eq!([found.delimiters, found.ports, found.reserved_ports], advised);
+    let defects = kinds.into_iter().zip(defects).filter(|(_, lines)| *lines > 0);
+    let defects: Vec<_> = defects.map(|((component, cause), lines)| (component, cause, lines)).collect();
+    assert_eq!(found.defects, defects);
 }
 
 /// Lines that all end in LF, and what the portable kernel finds in them.
@@ -268,7 +287,9 @@ fn portable_is_what_the_others_are() {
         let bits = [1, 2, 8];
         let listed = COUNTED.into_iter().zip(bits).filter(|(_, bit)| n & bit == 0);
         let advisories = listed.map(|(advisory, _)| advisory).collect();
-        let list = List { grammar, blank: n & 4 == 0, advisories };
+        let some_kinds = ALL_KINDS & u32::try_from(below(&mut state, 1 << 31)).expect("31 bits");
+        let bulk_defects = [0, ALL_KINDS, some_kinds][below(&mut state, 3)];
+        let list = List { grammar, blank: n & 4 == 0, advisories, bulk_defects };
         check(&bytes, list, &mut findings);
     }
 }
@@ -278,7 +299,8 @@ fn portable_is_what_the_others_are() {
 #[test]
 fn crowds_come_and_go() {
     let mut findings = Findings::default();
-    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
+    let advisories = Advisories::default();
+    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories, bulk_defects: ALL_KINDS };
     let times = if cfg!(miri) { 1 } else { 3 };
     for calm in [0, 1, 15, 16, 17, 31, 32, 40] {
         for crowded in [1, 16, 17, 31, 32, 33] {
@@ -300,7 +322,8 @@ fn crowds_come_and_go() {
 #[cfg_attr(miri, ignore = "a megabyte")]
 fn escapes_come_and_go() {
     let mut findings = Findings::default();
-    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories: Advisories::default() };
+    let advisories = Advisories::default();
+    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories, bulk_defects: 0 };
     // One stripe that checks for escapes, and the stripes that do not.
     let border = (1 + HABIT_LASTS) * STRIPE_LEN;
     let long = [b"%2F".to_vec(), vec![b'a'; 3 * STRIPE_LEN]].concat();
@@ -354,8 +377,14 @@ fn what_is_common_changes() {
         }
         lane.push(b'\n');
         let advisories = [Advisory::EncodedDelimiter].into_iter().filter(|_| grammar != Grammar::Rfc3986);
-        let list = List { grammar, blank: false, advisories: advisories.collect() };
-        check(&lane.repeat(LANES), list, &mut findings);
+        let advisories = advisories.collect();
+        for bulk_defects in [0, ALL_KINDS] {
+            check(
+                &lane.repeat(LANES),
+                List { grammar, blank: false, advisories, bulk_defects },
+                &mut findings,
+            );
+        }
     }
 }
 
@@ -371,8 +400,8 @@ fn several_stripes() {
         let at = bytes.len() / 3 / text.len() * text.len();
         bytes.splice(at..at, [b"ftp://h/%00".to_vec(), vec![b'a'; long], b"\n".to_vec()].concat());
         let advisories = [Advisory::EncodedDelimiter].into_iter().collect();
-        let list = |grammar| List { grammar, blank: false, advisories };
-        check(&bytes, list(Grammar::Rfc1738), &mut findings);
-        check(&bytes[..text.len()], list(Grammar::Rfc3986), &mut findings);
+        let list = |grammar, bulk_defects| List { grammar, blank: false, advisories, bulk_defects };
+        check(&bytes, list(Grammar::Rfc1738, ALL_KINDS), &mut findings);
+        check(&bytes[..text.len()], list(Grammar::Rfc3986, 0), &mut findings);
     }
 }

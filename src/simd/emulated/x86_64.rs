@@ -96,6 +96,11 @@ pub(super) fn _mm512_cmpeq_epi8_mask(a: __m512i, b: __m512i) -> u64 {
     (0..64).fold(0, |mask, n| mask | u64::from(a[n] == b[n]) << n)
 }
 
+pub(super) fn _mm512_testn_epi8_mask(a: __m512i, b: __m512i) -> u64 {
+    let (a, b) = (a.bytes(), b.bytes());
+    (0..64).fold(0, |mask, n| mask | u64::from(a[n] & b[n] == 0) << n)
+}
+
 pub(super) fn _mm512_test_epi64_mask(a: __m512i, b: __m512i) -> u8 {
     (0..8).fold(0, |mask, n| mask | u8::from(a.0[n] & b.0[n] != 0) << n)
 }
@@ -103,10 +108,18 @@ pub(super) fn _mm512_test_epi64_mask(a: __m512i, b: __m512i) -> u8 {
 /// For each byte of `places`, the byte at the index in its low seven bits, among the 64 bytes of `a` and then the 64 of
 /// `b`.
 pub(super) fn _mm512_permutex2var_epi8(a: __m512i, places: __m512i, b: __m512i) -> __m512i {
-    let both = [a.bytes(), b.bytes()];
-    __m512i::from_bytes(
-        places.bytes().map(|place| both[usize::from(place >> 6 & 1)][usize::from(place & 63)]),
-    )
+    permuted(u64::MAX, a, places, b)
+}
+
+/// The same, with zeros for the bytes that are not in `mask`.
+pub(super) fn _mm512_maskz_permutex2var_epi8(mask: u64, a: __m512i, places: __m512i, b: __m512i) -> __m512i {
+    permuted(mask, a, places, b)
+}
+
+fn permuted(mask: u64, a: __m512i, places: __m512i, b: __m512i) -> __m512i {
+    let (both, places) = ([a.bytes(), b.bytes()], places.bytes());
+    let byte = |n: usize| both[usize::from(places[n] >> 6 & 1)][usize::from(places[n] & 63)];
+    __m512i::from_bytes(std::array::from_fn(|n| if mask >> n & 1 == 1 { byte(n) } else { 0 }))
 }
 
 /// Two of the four 128-bit blocks of `a`, then two of `b`. Two bits of `PLACES` select each block.
