@@ -48,12 +48,13 @@ use crate::simd::byte_class::Classes;
 const SLOTS: usize = 22;
 /// How many of these are for line starts.
 const BEGINNING_SLOTS: usize = 2;
-/// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, ports, percent
-/// escapes.
+/// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, ports, hosts
+/// that begin with a digit, percent escapes.
 const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
-const PORT_SLOTS: usize = 13;
+const PORT_SLOTS: usize = 16;
+const NUMBER_SLOTS: usize = 5;
 const ESCAPE_SLOTS: usize = 5;
 /// How many more words are carried where defects are found.
 const DEFECT_SLOTS: usize = 9;
@@ -158,6 +159,7 @@ pub(crate) struct Carried<W> {
     ftp_file: Rare<W, FTP_FILE_SLOTS>,
     relative: Rare<W, RELATIVE_SLOTS>,
     port: Rare<W, PORT_SLOTS>,
+    number: Rare<W, NUMBER_SLOTS>,
     escape: Rare<W, ESCAPE_SLOTS>,
     escape_habit: Habit,
     defect: [W; DEFECT_SLOTS],
@@ -174,6 +176,7 @@ impl<W: Word> Carried<W> {
             ftp_file: Rare::new(zero),
             relative: Rare::new(zero),
             port: Rare::new(zero),
+            number: Rare::new(zero),
             escape: Rare::new(zero),
             escape_habit: Habit::default(),
             defect: [zero; DEFECT_SLOTS],
@@ -265,10 +268,9 @@ pub(crate) struct Ends<W> {
     pub(crate) defects: Defects<W>,
     /// The line has an escaped delimiter of http and https.
     pub(crate) delimiter: W,
-    /// The line has a port that is surely not the default of its scheme, http or https. The port is 2000 or more, or it
-    /// is reserved.
+    /// The line has a port that is not the default of its scheme, http or https.
     pub(crate) port: W,
-    /// The line has a reserved port: the default of the other one of http and https.
+    /// The line has such a port below 1024.
     pub(crate) reserved_port: W,
     /// Bytes that may have an advisory.
     pub(crate) noteworthy: W,
@@ -442,14 +444,22 @@ fn relative<W: Word>(
 
 /// What a step knows of hosts.
 struct Hosts<W> {
-    /// The first byte of each authority.
-    authority: W,
     /// The byte after each host.
     host_end: W,
     /// The ":" after each host.
     port_colon: W,
     /// Labels that RFC 1738 refuses.
     bad_label: W,
+}
+
+/// The bytes after hosts of four rows of digits with a "." between. If a row is empty, the host has a bad label too.
+#[inline(always)]
+fn host_number_ends<W: Word>(c: impl Classes<W>, digit_start: W, flow: &mut Flow<'_, W>) -> W {
+    let mut end = flow.behind(digit_start, c.digit());
+    for _ in 1..4 {
+        end = flow.sum_behind(end & c.dot(), c.digit()) & !c.digit();
+    }
+    end & !c.host()
 }
 
 /// Finds the hosts. "//" and a plain host must follow a scheme. With file, the host may be empty if a "/" follows. All
@@ -461,6 +471,7 @@ fn hosts<W: Word>(
     end: W,
     reaches: Reaches<W>,
     flow: &mut Flow<'_, W>,
+    carried: &mut Rare<W, NUMBER_SLOTS>,
     marks: &mut Marks<W>,
 ) -> Hosts<W> {
     let behind_scheme = flow.moved(scheme_end);
@@ -474,16 +485,27 @@ fn hosts<W: Word>(
     let port_colon = host_end & c.colon();
     marks.table = marks.table | (host_end & !(c.delimiter() | end)) | (port_colon & reaches.file);
 
-    // RFC 1738 hosts: each label begins and ends with a letter or digit, and the last label begins with a letter. If it
-    // begins with a digit, the host is an address or wrong.
+    // RFC 1738 hosts: each label begins and ends with a letter or digit, and the last label begins with a letter; or the
+    // host is a number. The draft has no labels: a name begins with a letter.
     let label_marks = in_host & c.hyphen_dot();
     let behind_mark = flow.moved(label_marks);
     let dots = in_host & c.dot();
     let behind_dot = flow.moved(dots);
     let bad_label = (behind_mark & (dots | host_end)) | (label_marks & (authority | behind_dot));
     let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
-    marks.table = marks.table | (digit_label_end & host_end & reaches.own_rule());
-    Hosts { authority, host_end, port_colon, bad_label }
+    let mut bad_number = digit_label_end & host_end;
+    let digit_start = authority & c.digit();
+    marks.refused_by_draft = authority & !c.alpha() & !digit_start;
+    if carried.alive | digit_start.any() {
+        let mut flow = Flow::new(&mut carried.slots);
+        let number_end = host_number_ends(c, digit_start, &mut flow);
+        marks.refused_by_draft = marks.refused_by_draft | (flow.behind(digit_start, c.host()) & !number_end);
+        bad_number = bad_number & !number_end;
+        debug_assert_eq!(flow.at, NUMBER_SLOTS);
+        carried.look();
+    }
+    let bad_label = bad_label | bad_number;
+    Hosts { host_end, port_colon, bad_label }
 }
 
 /// The streams of the ports in a step.
@@ -514,22 +536,25 @@ fn ports<W: Word>(
     marks.refused_by_draft = marks.refused_by_draft | empty_port;
     marks.table = marks.table | (port_end & !((c.delimiter() & !c.colon()) | end));
     marks.add_behind_authority(reaches.behind_authority(port_end, c));
-    // Four digits or more, the first of them at least "2": not a default port of http or https, and not reserved.
-    let second = flow.moved(port & c.digit() & !c.zero_one());
+    let second = flow.moved(port & c.digit());
     let third = flow.moved(second & c.digit());
     let fourth = flow.moved(third & c.digit());
-    let high_end = flow.behind(fourth & c.digit(), c.digit());
-    // "80" and "443" are each the default of one of http and https, and reserved for the other.
+    // Ports of up to three digits are reserved, but for the default of each of http and https.
+    let short_end = port_end & (second | third | fourth);
     let eight = flow.moved(port & c.eight());
-    let default_end = port_end & !(reaches.ftp | reaches.file);
-    let end_80 = flow.moved(eight & c.zero()) & default_end;
+    let end_80 = flow.moved(eight & c.zero());
     let four = flow.moved(port & c.four());
     let four_four = flow.moved(four & c.four());
-    let end_443 = flow.moved(four_four & c.three()) & default_end;
-    let reserved_end = (end_80 & !reaches.http) | (end_443 & reaches.http);
-    marks.attend = marks.attend | (port_end & !(high_end | end_80 | end_443));
-    let other = flow.line_end(high_end | reserved_end, newline);
-    let reserved = flow.line_end(reserved_end, newline);
+    let end_443 = flow.moved(four_four & c.three());
+    let default = (end_80 & reaches.http) | (end_443 & !reaches.own_rule());
+    // These need a closer look: a first digit of 0, and 1000 to 1029.
+    let one = flow.moved(port & c.one());
+    let one_zero = flow.moved(one & c.zero());
+    let low_fourth = flow.moved(one_zero & c.zero_to_two());
+    let low_end = flow.moved(low_fourth & c.digit()) & !c.digit();
+    marks.attend = marks.attend | (port & c.zero()) | low_end;
+    let other = flow.line_end(port_end & !(empty_port | default), newline);
+    let reserved = flow.line_end(short_end & !default, newline);
     debug_assert_eq!(flow.at, PORT_SLOTS);
     carried.look();
     Ports { port, other, reserved }
@@ -656,8 +681,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
         no_scheme = relative(c, beginnings, &mut carried.relative, &mut marks);
     }
 
-    let Hosts { authority, host_end, port_colon, bad_label } =
-        hosts(c, scheme_end, end, reaches, &mut flow, &mut marks);
+    let Hosts { host_end, port_colon, bad_label } =
+        hosts(c, scheme_end, end, reaches, &mut flow, &mut carried.number, &mut marks);
 
     // Query and fragment.
     let behind_question = flow.moved(c.question());
@@ -670,11 +695,11 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
     marks.violation = marks.violation | second_hash;
     marks.refused_both = c.hash() | mark_in_search | (bad_label & reaches.own_rule());
     let draft_mark = c.semicolon_equals() | (c.colon() & !scheme_end & !port_colon);
-    marks.refused_by_draft = (draft_mark & (in_http | in_ftp))
+    marks.refused_by_draft = marks.refused_by_draft
+        | (draft_mark & (in_http | in_ftp))
         | (behind_question & end & in_http)
         | c.hash()
         | mark_in_search
-        | (authority & !c.alpha())
         | (c.question() & in_ftp);
     marks.table = marks.table | (c.semicolon() & (in_ftp | in_file));
     marks.add_behind_authority(reaches.behind_authority(host_end & !c.colon(), c));

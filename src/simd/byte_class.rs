@@ -392,9 +392,12 @@ classes! {
     zero: b'0' =>
         codes { (host & x & d) & (a & !b & !c) }
         bits { bits.row_3() & bits.low(0) }
-    zero_one: b'0' | b'1' =>
-        codes { (host & x & d) & a & !b }
-        bits { bits.row_3() & !(b1 | b2 | b3) }
+    one: b'1' =>
+        codes { (host & x & d) & (a & c & !b) }
+        bits { bits.row_3() & bits.low(1) }
+    zero_to_two: b'0'..=b'2' =>
+        codes { (host & x & d) & ((a & !b) | (b & !a & !c)) }
+        bits { bits.row_3() & !(b2 | b3) & !(b1 & b0) }
     two_three: b'2' | b'3' =>
         codes { (host & x & d) & b & !a }
         bits { bits.row_3() & !(b2 | b3) & b1 }
