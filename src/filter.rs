@@ -4,7 +4,7 @@
 
 use std::cell::LazyCell;
 
-use crate::grammar::advisory::Advisory;
+use crate::grammar::advisory::{Advisories, Advisory};
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::grammar::judge::{Judgement, Kind, judge};
@@ -91,6 +91,19 @@ impl Filter {
         is_possible.then(|| judge(line)).filter(|judgement| self.matches(judgement))
     }
 
+    /// Whether a line with this verdict and these advisories may match.
+    pub(crate) fn may_match(&self, verdict: Verdict, advisories: Advisories) -> bool {
+        self.conditions.iter().all(|condition| {
+            condition.0.iter().any(|test| match *test {
+                Test::Scheme(_) | Test::Kind(_) => true,
+                Test::Verdict(wanted) => verdict == wanted,
+                Test::Accepted(grammar, accepted) => verdict.accepts(grammar) == accepted,
+                Test::Advisory(advisory) => advisories.has(advisory),
+                Test::Defect(..) => !verdict.accepts(self.grammar),
+            })
+        })
+    }
+
     /// Whether a judged line matches.
     #[must_use]
     pub fn matches(&self, judgement: &Judgement<'_>) -> bool {
@@ -129,6 +142,29 @@ mod tests {
         {
             assert_eq!(filter.judge(line.as_bytes()).is_some(), selected, "{line}");
             assert_eq!(filter.matches(&judge(line.as_bytes())), selected, "{line}");
+        }
+    }
+
+    #[test]
+    fn the_verdict_rules_out_only_lines_that_do_not_match() {
+        let lines =
+            ["http://a/", "http://a:81/", "ftp://u:p@a/", "/a", "/a b", "http://a/~", "", "x:%00", "1:/a"];
+        let tests = [
+            Test::Defect(None, None),
+            Test::Defect(Some(Component::Path), Some(Cause::Space)),
+            Test::Scheme("http".to_owned()),
+            Test::Kind(Kind::Relative),
+            Test::Verdict(Verdict::default()),
+            Test::Verdict(Verdict::from_bits(31)),
+            Test::Accepted(Grammar::Rfc1738, true),
+            Test::Accepted(Grammar::Rfc1738, false),
+            Test::Advisory(Advisory::PortNondefault),
+        ];
+        for (line, test) in lines.into_iter().flat_map(|line| tests.iter().map(move |test| (line, test))) {
+            let filter = Filter { conditions: vec![Condition(vec![test.clone()])], ..Filter::default() };
+            let judgement = judge(line.as_bytes());
+            let may_match = filter.may_match(judgement.verdict(), judgement.advisories());
+            assert!(may_match || !filter.matches(&judgement), "{line} {test:?}");
         }
     }
 }

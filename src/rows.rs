@@ -11,19 +11,21 @@ use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
 
+use crate::engine::judge_lines;
 use crate::filter::Filter;
-use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::escape::{Keep, MASK, mask, push_text, visible_json};
-use crate::grammar::judge::{Judgement, judge};
+use crate::grammar::judge::{Kind, judge};
 use crate::grammar::named_enum::named;
 use crate::grammar::password::secrets;
 use crate::grammar::resolve::Base;
+use crate::grammar::scheme::scheme_len;
 use crate::grammar::uri_parts::split;
+use crate::grammar::{Grammar, Verdict};
 use crate::input::workers::with_workers;
 use crate::input::{ChunkBytes, Input, Sizes};
 use crate::input_signs::Signs;
-use crate::lines::{skip_byte_order_mark, trim_terminator};
+use crate::lines::skip_byte_order_mark;
 use crate::records::{Field, Format, Reader, Role};
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
@@ -150,7 +152,7 @@ struct Row<'a> {
     role: Option<Role>,
     line: &'a [u8],
     /// `None` for a blank line.
-    judgement: Option<Judgement<'a>>,
+    verdict: Option<Verdict>,
 }
 
 /// Writes a row to `out` for each line of `inputs`, or for each field of their records, in order.
@@ -229,16 +231,21 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
     let start = bytes.offset;
     let bytes = bytes.get();
     let body = skip_byte_order_mark(bytes, start);
-    let mut offset = start + (bytes.len() - body.len()) as u64;
+    let offset = start + (bytes.len() - body.len()) as u64;
     let mut out = String::with_capacity(bytes.len());
-    for (number, whole) in (first..).zip(body.split_inclusive(|&byte| byte == b'\n')) {
-        let (line, _) = trim_terminator(whole);
-        let judgement = if line.is_empty() { None } else { records.filter.judge(line) };
-        if judgement.is_some() || (line.is_empty() && records.filter.is_empty()) {
-            records.write(&mut out, &Row { input, number, offset, role: None, line, judgement });
+    let filter = &records.filter;
+    let mut numbers = first..;
+    judge_lines(records.grammar, body, |place, outcome| {
+        let (line, offset) = (&body[place.clone()], offset + place.start as u64);
+        let number = numbers.next().expect("a line has a number");
+        let has_row = filter.is_empty()
+            || outcome.is_some_and(|outcome| filter.may_match(outcome.verdict, outcome.advisories))
+                && filter.judge(line).is_some();
+        if has_row {
+            let verdict = outcome.map(|outcome| outcome.verdict);
+            records.write(&mut out, &Row { input, number, offset, role: None, line, verdict });
         }
-        offset += whole.len() as u64;
-    }
+    });
     out
 }
 
@@ -259,7 +266,8 @@ fn format_fields(
                     .as_ref()
                     .map_or(records.filter.is_empty(), |judgement| records.filter.matches(judgement))
                 {
-                    let row = Row { input, number, offset, role: Some(role), line: &bytes, judgement };
+                    let verdict = judgement.map(|judgement| judgement.verdict());
+                    let row = Row { input, number, offset, role: Some(role), line: &bytes, verdict };
                     records.write(&mut out, &row);
                 }
             }
@@ -303,9 +311,9 @@ impl Records {
     /// are not UTF-8 are base64; the first result says whether the value is anything else.
     fn value(&self, column: Column, row: &Row<'_>) -> (bool, String) {
         let mut text = String::new();
-        let bytes = match (column, &row.judgement) {
+        let bytes = match (column, row.verdict) {
             (Column::Text, Some(_)) => Some(self.masked(row.line)),
-            (Column::Resolved, Some(judgement)) => self.resolved(judgement, row.line).map(Cow::Owned),
+            (Column::Resolved, Some(verdict)) => self.resolved(verdict, row.line).map(Cow::Owned),
             _ => None,
         };
         if let Some(bytes) = bytes {
@@ -314,10 +322,10 @@ impl Records {
                 Err(_) => (false, Value::from(BASE64_STANDARD.encode(&bytes)).to_string()),
             };
         }
-        let value: Value = match (column, &row.judgement) {
-            (Column::Verdict, Some(judgement)) => judgement.verdict().iter().map(Grammar::name).collect(),
-            (Column::Advisories, Some(judgement)) => {
-                judgement.advisories().iter().map(Advisory::name).collect()
+        let value: Value = match (column, row.verdict) {
+            (Column::Verdict, Some(verdict)) => verdict.iter().map(Grammar::name).collect(),
+            (Column::Advisories, Some(_)) => {
+                judge(row.line).advisories().iter().map(Advisory::name).collect()
             }
             (Column::Line, _) => row.number.into(),
             (Column::Offset, _) => row.offset.into(),
@@ -331,32 +339,36 @@ impl Records {
     /// Appends one field. Returns `false`, and appends nothing, if the line has no such field.
     fn field(&self, out: &mut String, column: Column, row: &Row<'_>) -> bool {
         let before = out.len();
-        match (column, &row.judgement) {
+        match (column, row.verdict) {
             (Column::Input, _) => out.push_str(row.input),
             (Column::Field, _) => out.push_str(row.role.map_or("", Role::name)),
-            (Column::Line, _) => drop(write!(out, "{}", row.number)),
-            (Column::Offset, _) => drop(write!(out, "{}", row.offset)),
-            (Column::Length, Some(_)) => drop(write!(out, "{}", row.line.len())),
+            (Column::Line, _) => push_number(out, row.number),
+            (Column::Offset, _) => push_number(out, row.offset),
+            (Column::Length, Some(_)) => push_number(out, row.line.len() as u64),
             (Column::Kind, None) => out.push_str("blank"),
             (_, None) => {}
-            (Column::Kind, Some(judgement)) => out.push_str(judgement.kind().name()),
-            (Column::Verdict, Some(judgement)) if judgement.verdict().is_empty() => out.push_str(NONE),
-            (Column::Verdict, Some(judgement)) => drop(write!(out, "{}", judgement.verdict())),
-            (Column::Advisories, Some(judgement)) if judgement.advisories().is_empty() => out.push_str(NONE),
-            (Column::Advisories, Some(judgement)) => drop(write!(out, "{}", judgement.advisories())),
-            (Column::Scheme, Some(judgement)) => {
-                for byte in judgement.scheme().unwrap_or_default() {
-                    out.push(char::from(byte.to_ascii_lowercase()));
-                }
+            (Column::Kind, Some(_)) => {
+                let kind = if scheme_len(row.line).is_some() { Kind::Absolute } else { Kind::Relative };
+                out.push_str(kind.name());
             }
-            (Column::Defect, Some(judgement)) => {
-                if let Some(defect) = judgement.defect(self.grammar) {
+            (Column::Verdict, Some(verdict)) => push_list(out, verdict.iter().map(Grammar::name)),
+            (Column::Advisories, Some(_)) => {
+                push_list(out, judge(row.line).advisories().iter().map(Advisory::name));
+            }
+            (Column::Scheme, Some(_)) => {
+                let len = scheme_len(row.line).unwrap_or(0);
+                out.extend(row.line[..len].iter().map(|byte| char::from(byte.to_ascii_lowercase())));
+            }
+            (Column::Defect, Some(verdict)) => {
+                // Most lines are accepted, and are not judged again.
+                let judgement = (!verdict.accepts(self.grammar)).then(|| judge(row.line));
+                if let Some(defect) = judgement.and_then(|judgement| judgement.defect(self.grammar)) {
                     let _ = write!(out, "{defect}");
                 }
             }
             (Column::Text, Some(_)) => push_text(out, &self.masked(row.line), self.keep),
-            (Column::Resolved, Some(judgement)) => {
-                if let Some(target) = self.resolved(judgement, row.line) {
+            (Column::Resolved, Some(verdict)) => {
+                if let Some(target) = self.resolved(verdict, row.line) {
                     push_text(out, &target, self.keep);
                 }
             }
@@ -370,8 +382,8 @@ impl Records {
     }
 
     /// The URI that a line refers to, if RFC 3986 accepts the line and there is a base.
-    fn resolved(&self, judgement: &Judgement<'_>, line: &[u8]) -> Option<Vec<u8>> {
-        let base = self.base.as_ref().filter(|_| judgement.verdict().accepts(Grammar::Rfc3986))?;
+    fn resolved(&self, verdict: Verdict, line: &[u8]) -> Option<Vec<u8>> {
+        let base = self.base.as_ref().filter(|_| verdict.accepts(Grammar::Rfc3986))?;
         let mut target = Vec::new();
         base.resolve(line, &mut target);
         if !self.mask_passwords {
@@ -385,5 +397,23 @@ impl Records {
         let of_base = || if takes_authority { secrets(base.as_bytes(), false).len() } else { 0 };
         let is_hidden = of_line > 0 && of_target < of_line + of_base();
         Some(if is_hidden { MASK.as_bytes().to_vec() } else { self.masked(&target).into_owned() })
+    }
+}
+
+fn push_number(out: &mut String, number: u64) {
+    out.push_str(itoa::Buffer::new().format(number));
+}
+
+/// Appends names joined by commas, or [`NONE`].
+fn push_list(out: &mut String, names: impl Iterator<Item = &'static str>) {
+    let before = out.len();
+    for name in names {
+        if out.len() > before {
+            out.push(',');
+        }
+        out.push_str(name);
+    }
+    if out.len() == before {
+        out.push_str(NONE);
     }
 }

@@ -213,6 +213,28 @@ pub(crate) fn scan_lines(
     engine.path_counts
 }
 
+/// Calls `each` with the place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has no
+/// outcome. `grammar` is the chosen grammar of the outcomes.
+pub(crate) fn judge_lines(
+    grammar: Grammar,
+    body: &[u8],
+    mut each: impl FnMut(Range<usize>, Option<&Outcome>),
+) {
+    let mut table = LineTable::take(grammar);
+    let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
+    let mut lines: [Vec<Ended>; TABLE_LANES] = Default::default();
+    scan_lanes(&mut table, lanes, |lane, ended, _| lines[lane].push(ended));
+    let mut lane_start = 0;
+    for (lane, lines) in lanes.into_iter().zip(lines) {
+        for Ended { start, end, outcome, .. } in lines {
+            let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
+            each(lane_start + start..lane_start + end, outcome.as_ref());
+        }
+        lane_start += lane.len();
+    }
+    table.give_back();
+}
+
 struct Engine<'a, S> {
     sink: &'a mut S,
     table: Box<LineTable>,

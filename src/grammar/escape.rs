@@ -11,21 +11,27 @@ use unicode_properties::{GeneralCategory, UnicodeGeneralCategory};
 ///
 /// The text can be converted back to the bytes. Nothing in it moves a cursor or changes the colour or direction of text.
 pub fn push(out: &mut String, bytes: &[u8]) {
-    // Most lines are printable, so 16 bytes are tested at once, without a branch for each byte.
     const CHUNK: usize = 16;
-    let is_plain = |byte: u8| matches!(byte, b' '..=b'[' | b']'..=b'~');
-    let all_plain = |chunk: &&[u8]| chunk.iter().fold(true, |all, &byte| all & is_plain(byte));
     let mut rest = bytes;
     while !rest.is_empty() {
-        let n_plain = rest.chunks(CHUNK).take_while(all_plain).count() * CHUNK;
+        let n_plain = rest.chunks(CHUNK).take_while(|chunk| is_plain(chunk)).count() * CHUNK;
         let (plain, others) = rest.split_at(n_plain.min(rest.len()));
-        out.push_str(&String::from_utf8_lossy(plain));
+        push_plain(out, plain);
         let (others, behind) = others.split_at(CHUNK.min(others.len()));
         for &byte in others {
             push_byte(out, byte);
         }
         rest = behind;
     }
+}
+
+/// Whether no byte needs an escape. There is no branch for each byte, so that many are tested at once.
+fn is_plain(bytes: &[u8]) -> bool {
+    bytes.iter().fold(true, |all, &byte| all & matches!(byte, b' '..=b'[' | b']'..=b'~'))
+}
+
+fn push_plain(out: &mut String, bytes: &[u8]) {
+    out.push_str(str::from_utf8(bytes).expect("plain bytes are ASCII"));
 }
 
 fn push_byte(out: &mut String, byte: u8) {
@@ -54,8 +60,8 @@ pub enum Keep {
 /// `\xHH`. The text can be converted back to the bytes.
 #[cfg(feature = "scan")]
 pub fn push_text(out: &mut String, bytes: &[u8], keep: Keep) {
-    if bytes.is_ascii() {
-        return push(out, bytes);
+    if is_plain(bytes) {
+        return push_plain(out, bytes);
     }
     push_chars(out, bytes, |c| match keep {
         Keep::Ascii => c.is_ascii_graphic() && c != '\\' || c == ' ',
