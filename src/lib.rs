@@ -149,7 +149,7 @@
     allow(dead_code, reason = "some of what judges lines is for the scan alone")
 )]
 #![cfg_attr(
-    not(target_arch = "x86_64"),
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
     allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
 )]
 

@@ -112,8 +112,17 @@ fn every_kernel_that_the_processor_can_run_is_covered() {
     );
     #[cfg(not(target_arch = "x86_64"))]
     let (avx2, gfni, avx512) = (false, false, false);
-    let expected =
-        [("portable", true), ("avx2", avx2), ("avx2-gfni", avx2 && gfni), ("avx512", avx512 && gfni)];
+    #[cfg(target_arch = "aarch64")]
+    let neon = std::arch::is_aarch64_feature_detected!("neon");
+    #[cfg(not(target_arch = "aarch64"))]
+    let neon = false;
+    let expected = [
+        ("portable", true),
+        ("avx2", avx2),
+        ("avx2-gfni", avx2 && gfni),
+        ("avx512", avx512 && gfni),
+        ("neon", neon),
+    ];
     let expected: Vec<_> = expected.into_iter().filter(|(_, runs)| *runs).map(|(name, _)| name).collect();
     assert_eq!(names, expected);
 }

@@ -41,6 +41,8 @@ use crate::grammar::{Grammar, Verdict};
 use crate::lines::{cut, last_end, trim_terminator};
 use crate::place::Extent;
 use crate::place::Place;
+#[cfg(target_arch = "aarch64")]
+use crate::simd::Neon;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512, Gfni};
 use crate::simd::{Kernel, KernelId, LANES};
@@ -206,7 +208,8 @@ pub(crate) fn scan_lines(
         KernelId::Avx2Gfni => engine.stream_all(Gfni::detect().expect(missing), body, place),
         #[cfg(target_arch = "x86_64")]
         KernelId::Avx512 => engine.stream_all(Avx512::detect().expect(missing), body, place),
-        #[cfg(not(target_arch = "x86_64"))]
+        #[cfg(target_arch = "aarch64")]
+        KernelId::Neon => engine.stream_all(Neon::detect().expect(missing), body, place),
         _ => panic!("{missing}"),
     }
     engine.table.give_back();

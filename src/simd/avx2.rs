@@ -81,7 +81,7 @@ impl Words {
     }
 }
 
-operators!(_mm256_and_si256 _mm256_or_si256 _mm256_xor_si256, ones: _mm256_set1_epi64x);
+operators!(_mm256_and_si256 _mm256_or_si256 _mm256_xor_si256, ones: _mm256_set1_epi64x(-1));
 
 impl Word for Words {
     #[inline(always)]

@@ -53,7 +53,7 @@ impl Avx512 {
 #[derive(Clone, Copy)]
 pub(crate) struct Words(__m512i);
 
-operators!(_mm512_and_si512 _mm512_or_si512 _mm512_xor_si512, ones: _mm512_set1_epi64);
+operators!(_mm512_and_si512 _mm512_or_si512 _mm512_xor_si512, ones: _mm512_set1_epi64(-1));
 
 impl Word for Words {
     #[inline(always)]

@@ -1,6 +1,8 @@
 //! Runs a test with all kernels, including emulated ones that this machine lacks.
 
 use super::Kernel;
+#[cfg(target_arch = "aarch64")]
+use super::Neon;
 use super::portable::Portable;
 #[cfg(target_arch = "x86_64")]
 use super::{Avx2, Avx512, Gfni, emulated};
@@ -13,6 +15,10 @@ pub(crate) trait Visit {
 /// Visits the portable kernel first, then the kernels of this machine, then those with emulated instructions.
 pub(crate) fn each(visit: &mut impl Visit) {
     visit.visit("portable", Portable);
+    #[cfg(target_arch = "aarch64")]
+    if let Some(kernel) = Neon::detect() {
+        visit.visit("neon", kernel);
+    }
     #[cfg(target_arch = "x86_64")]
     {
         macro_rules! if_there {

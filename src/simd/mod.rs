@@ -19,7 +19,7 @@ macro_rules! token {
 }
 
 /// Defines a kernel from the condition that this machine has it, and from the features that its shell compiles for.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! proof {
     ($token:ident, $has:expr, $($feature:tt)*) => {
         /// Proves that this machine has the instructions.
@@ -46,9 +46,9 @@ macro_rules! proof {
 }
 
 /// Defines the bitwise operators of words. A word proves the features.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 macro_rules! operators {
-    ($and:ident $or:ident $xor:ident, ones: $ones:ident) => {
+    ($and:ident $or:ident $xor:ident, ones: $ones:expr) => {
         impl std::ops::BitAnd for Words {
             type Output = Self;
             #[inline(always)]
@@ -81,7 +81,7 @@ macro_rules! operators {
             #[inline(always)]
             fn not(self) -> Self {
                 // SAFETY: `self` proves the features.
-                Self(unsafe { $xor(self.0, $ones(-1)) })
+                Self(unsafe { $xor(self.0, $ones) })
             }
         }
     };
@@ -96,6 +96,8 @@ pub(crate) mod every_kernel;
 #[cfg(all(test, target_arch = "x86_64"))]
 mod emulated;
 mod find_bytes;
+#[cfg(target_arch = "aarch64")]
+mod neon;
 #[cfg(test)]
 pub(crate) mod portable;
 #[cfg(test)]
@@ -111,7 +113,7 @@ use crate::simd::byte_class::Classes;
 
 /// Aligns the stack of a function for words. Otherwise compilers may spill words unaligned, and half of the spills
 /// cross two cache lines.
-#[cfg(target_arch = "x86_64")]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64"))]
 #[repr(align(64))]
 struct Aligned {
     _space: u64,
@@ -123,7 +125,7 @@ struct Aligned {
 const UNITS: i64 = i64::from_le_bytes([1, 2, 4, 8, 16, 32, 64, 128]);
 
 /// The first and the last bit of a word.
-#[cfg(any(target_arch = "x86_64", test))]
+#[cfg(any(target_arch = "x86_64", target_arch = "aarch64", test))]
 const BORDER: u64 = 1 | 1 << 63;
 
 #[cfg(target_arch = "x86_64")]
@@ -131,6 +133,8 @@ pub(crate) use avx2::{Avx2, Gfni};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
 pub(crate) use find_bytes::{find, find_one};
+#[cfg(target_arch = "aarch64")]
+pub(crate) use neon::Neon;
 
 /// The most lanes that a kernel has.
 pub(crate) const LANES: usize = 8;
@@ -307,13 +311,15 @@ pub enum KernelId {
     Avx2Gfni,
     /// x86-64 with AVX-512: F, BW, DQ, VL, VBMI, VBMI2, VPOPCNTDQ, and GFNI (Ice Lake, Zen 4 and later).
     Avx512,
+    /// 64-bit Arm with NEON.
+    Neon,
 }
 
 impl KernelId {
-    /// All kernels, slowest first.
-    pub const ALL: &[Self] = &[Self::Portable, Self::Avx2, Self::Avx2Gfni, Self::Avx512];
+    /// All kernels. Those of one processor are in the order of their speed, slowest first.
+    pub const ALL: &[Self] = &[Self::Portable, Self::Avx2, Self::Avx2Gfni, Self::Avx512, Self::Neon];
 
-    /// Its name: `portable`, `avx2`, `avx2-gfni`, `avx512`.
+    /// Its name: `portable`, `avx2`, `avx2-gfni`, `avx512`, `neon`.
     #[must_use]
     pub const fn name(self) -> &'static str {
         match self {
@@ -321,6 +327,7 @@ impl KernelId {
             Self::Avx2 => "avx2",
             Self::Avx2Gfni => "avx2-gfni",
             Self::Avx512 => "avx512",
+            Self::Neon => "neon",
         }
     }
 
@@ -341,7 +348,8 @@ impl KernelId {
             Self::Avx2Gfni => Gfni::detect().is_some(),
             #[cfg(target_arch = "x86_64")]
             Self::Avx512 => Avx512::detect().is_some(),
-            #[cfg(not(target_arch = "x86_64"))]
+            #[cfg(target_arch = "aarch64")]
+            Self::Neon => Neon::detect().is_some(),
             _ => false,
         }
     }
