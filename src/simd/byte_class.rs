@@ -100,9 +100,11 @@ impl<W> From<[W; 8]> for OfCodes<W> {
 }
 
 /// Classes by the bits of the bytes. Plane `n` has bit `n` of each byte read.
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX2 kernels use them"))]
 #[derive(Clone, Copy)]
 pub(crate) struct OfBits<W>(pub(crate) [W; 8]);
 
+#[cfg_attr(not(target_arch = "x86_64"), allow(dead_code, reason = "only the AVX2 kernels use them"))]
 impl<W: Logic> OfBits<W> {
     /// The bytes whose low four bits are `n`.
     #[inline(always)]

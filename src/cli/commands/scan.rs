@@ -42,7 +42,7 @@ pub(crate) struct ScanArgs {
 
     /// Which kernel judges lines [default: the fastest]
     ///
-    /// One of portable, avx2, avx2-gfni and avx512. They use different vector instructions and give the same report.
+    /// One of portable, avx2, avx2-gfni, avx512 and neon. They use different vector instructions and give the same report.
     /// "urlsift --version" lists the kernels of this machine [default: the fastest of these].
     #[arg(long, value_name = "NAME", value_parser = kernel, hide_short_help = true)]
     kernel: Option<KernelId>,

@@ -104,7 +104,7 @@ pub(crate) struct SplitArgs {
     #[arg(long)]
     header: bool,
 
-    /// Which kernel judges lines: portable, avx2, avx2-gfni or avx512 [default: the fastest]
+    /// Which kernel judges lines: portable, avx2, avx2-gfni, avx512 or neon [default: the fastest]
     #[arg(long, value_name = "NAME", value_parser = kernel)]
     kernel: Option<KernelId>,
 }
