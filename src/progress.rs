@@ -2,9 +2,9 @@
 
 use std::error::Error;
 use std::fmt;
-use std::io::{self, PipeReader, PipeWriter};
+use std::io;
+use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
-use std::sync::{Arc, Mutex, PoisonError};
 
 /// Reports the progress of a scan, and stops it. Clones share one state, and any thread may use them.
 ///
@@ -26,36 +26,21 @@ use std::sync::{Arc, Mutex, PoisonError};
 #[derive(Clone, Debug, Default)]
 pub struct Watch(Arc<ProgressState>);
 
-#[derive(Debug)]
+#[derive(Debug, Default)]
 struct ProgressState {
     bytes: AtomicU64,
     lines: AtomicU64,
     is_stopped: Arc<AtomicBool>,
-    /// The write end of a pipe that never carries data. A stop closes it, which wakes all threads that poll the read end.
-    /// If the system provides no pipe, a stop does not interrupt waiting.
-    bell: Mutex<Option<PipeWriter>>,
-    /// The read end of the same pipe.
-    rung: Option<PipeReader>,
-}
-
-impl Default for ProgressState {
-    fn default() -> Self {
-        let (rung, bell) = io::pipe().ok().unzip();
-        Self {
-            bytes: AtomicU64::default(),
-            lines: AtomicU64::default(),
-            is_stopped: Arc::default(),
-            bell: Mutex::new(bell),
-            rung,
-        }
-    }
+    #[cfg(unix)]
+    bell: bell::Bell,
 }
 
 impl Watch {
-    /// Stops the scan before its next chunk. On Unix, this also interrupts all waiting for input. A stop cannot be undone.
+    /// Stops the scan before its next chunk. This also interrupts all waiting for input. A stop cannot be undone.
     pub fn stop(&self) {
         self.0.is_stopped.store(true, Ordering::Relaxed);
-        self.0.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
+        #[cfg(unix)]
+        self.0.bell.ring();
     }
 
     /// The flag that [`stop`](Self::stop) sets. It is meant for a signal handler, which may only set a flag. Setting it stops the
@@ -99,28 +84,14 @@ impl Watch {
     /// When the watch is stopped first, or the system cannot wait for `source`.
     #[cfg(unix)]
     pub(crate) fn wait_for(&self, source: &impl std::os::fd::AsFd) -> io::Result<()> {
-        use rustix::event::{PollFd, PollFlags, poll};
         loop {
             if self.is_stopped() {
                 return Err(Stopped.into());
             }
-            let Some(rung) = &self.0.rung else { return Ok(()) };
-            let mut ends = [PollFd::new(source, PollFlags::IN), PollFd::new(rung, PollFlags::IN)];
-            match poll(&mut ends, None) {
-                Ok(_) if ends[0].revents().is_empty() => {}
-                Err(rustix::io::Errno::INTR) => {}
-                result => return result.map(drop).map_err(io::Error::from),
+            if self.0.bell.source_is_ready(source)? {
+                return Ok(());
             }
         }
-    }
-
-    /// Only checks for a stop: on this system, a stop cannot interrupt a read that waits.
-    ///
-    /// # Errors
-    /// When the watch is stopped.
-    #[cfg(not(unix))]
-    pub(crate) fn wait_for<S>(&self, _: &S) -> io::Result<()> {
-        if self.is_stopped() { Err(Stopped.into()) } else { Ok(()) }
     }
 }
 
@@ -140,6 +111,50 @@ impl Error for Stopped {}
 impl From<Stopped> for io::Error {
     fn from(stopped: Stopped) -> Self {
         Self::other(stopped)
+    }
+}
+
+/// A means to wake threads that wait for input. Only Unix can wait for two things at once.
+#[cfg(unix)]
+mod bell {
+    use std::io::{self, PipeReader, PipeWriter};
+    use std::os::fd::AsFd;
+    use std::sync::{Mutex, PoisonError};
+
+    use rustix::event::{PollFd, PollFlags, poll};
+
+    #[derive(Debug)]
+    pub(super) struct Bell {
+        /// The write end of a pipe that never carries data. A stop closes it, which wakes all threads that poll the read
+        /// end. If the system provides no pipe, a stop does not interrupt waiting.
+        bell: Mutex<Option<PipeWriter>>,
+        /// The read end of the same pipe.
+        rung: Option<PipeReader>,
+    }
+
+    impl Default for Bell {
+        fn default() -> Self {
+            let (rung, bell) = io::pipe().ok().unzip();
+            Self { bell: Mutex::new(bell), rung }
+        }
+    }
+
+    impl Bell {
+        pub(super) fn ring(&self) {
+            self.bell.lock().unwrap_or_else(PoisonError::into_inner).take();
+        }
+
+        /// Waits for `source` or the bell, and returns whether `source` has data, has ended or has failed. It may return
+        /// `false` without a reason.
+        pub(super) fn source_is_ready(&self, source: &impl AsFd) -> io::Result<bool> {
+            let Some(rung) = &self.rung else { return Ok(true) };
+            let mut ends = [PollFd::new(source, PollFlags::IN), PollFd::new(rung, PollFlags::IN)];
+            match poll(&mut ends, None) {
+                Ok(_) => Ok(!ends[0].revents().is_empty()),
+                Err(rustix::io::Errno::INTR) => Ok(false),
+                Err(error) => Err(error.into()),
+            }
+        }
     }
 }
 

@@ -23,6 +23,8 @@ mod rows;
 mod shapes;
 #[cfg(unix)]
 mod terminal;
+#[cfg(windows)]
+mod windows;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -62,6 +64,11 @@ fn text(bytes: &[u8]) -> &str {
 
 fn json(output: &Output) -> Value {
     serde_json::from_slice(&output.stdout).unwrap()
+}
+
+/// A path with "/" between its directories on every system.
+fn with_slashes(path: &str) -> String {
+    path.replace(std::path::MAIN_SEPARATOR, "/")
 }
 
 /// A report without the field `run`.
@@ -171,8 +178,12 @@ fn directories_are_walked_in_order() {
     }
     let output = urlsift().args(["--format", "json", "."]).current_dir(&folder).output().unwrap();
     let report = json(&output);
-    let names: Vec<_> =
-        report["inputs"].as_array().unwrap().iter().map(|row| row["name"].as_str().unwrap()).collect();
+    let names: Vec<_> = report["inputs"]
+        .as_array()
+        .unwrap()
+        .iter()
+        .map(|row| with_slashes(row["name"].as_str().unwrap()))
+        .collect();
     assert_eq!(names, ["./a", "./b/a", "./b/z", "./c"]);
     assert_eq!(report["totals"]["lines"], 3);
 }

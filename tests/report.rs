@@ -242,7 +242,7 @@ fn invalid_reports_are_not_rendered() {
         );
         error
     };
-    assert!(render(None).contains("No such file"));
+    assert!(render(None).contains("(os error 2)"));
     assert!(render(Some("GET / HTTP/1.0\n")).contains("not a report"));
     assert!(render(Some("{\"schema\": \"\\u001b[31m\"}")).contains("not a report"));
     assert!(

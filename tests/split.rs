@@ -4,7 +4,7 @@
 //! `URLSIFT_SPLIT=50 cargo test split::` generates fifty times as many buffers.
 
 use std::fmt::Write as _;
-use std::fs::{self, File};
+use std::fs;
 use std::io::{Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
@@ -453,13 +453,13 @@ fn an_output_that_is_an_input_by_another_path_is_an_error() {
     let desk = Desk::new(LIST);
     let path = desk.0.path().join("list");
     std::os::unix::fs::symlink("list", desk.0.path().join("link")).unwrap();
-    let append = || File::options().append(true).open(&path).unwrap();
+    let append = || fs::File::options().append(true).open(&path).unwrap();
     let outputs = [
         desk.command(&["list", "-a", "link"]).output().unwrap(),
         desk.command(&["link", "-a", "list"]).output().unwrap(),
         desk.command(&["list", "-a", "-"]).stdout(append()).output().unwrap(),
-        desk.command(&["-a", "list"]).stdin(File::open(&path).unwrap()).output().unwrap(),
-        desk.command(&["-", "-a", "list"]).stdin(File::open(&path).unwrap()).output().unwrap(),
+        desk.command(&["-a", "list"]).stdin(fs::File::open(&path).unwrap()).output().unwrap(),
+        desk.command(&["-", "-a", "list"]).stdin(fs::File::open(&path).unwrap()).output().unwrap(),
     ];
     for output in outputs {
         assert_eq!(output.status.code(), Some(2));
@@ -504,7 +504,7 @@ fn on_a_full_disk_neither_file_appears() {
         assert_eq!(desk.read("good.txt").as_deref(), Some("before"));
         assert_eq!(desk.names(), ["good.txt", "list"]);
     }
-    let full = File::options().write(true).open("/dev/full").unwrap();
+    let full = fs::File::options().write(true).open("/dev/full").unwrap();
     let output = desk.command(&["list", "-a", "-", "-r", "bad.tsv"]).stdout(full).output().unwrap();
     assert_eq!(output.status.code(), Some(2));
     assert!(text(&output.stderr).starts_with("urlsift: standard output: No space left"));

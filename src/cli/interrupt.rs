@@ -1,7 +1,7 @@
 //! Handles Ctrl-C and SIGTERM: the first signal stops the work after the current chunk, the second ends the process at
 //! once.
 //!
-//! On systems without signals, Ctrl-C ends the process immediately.
+//! Windows has no signals, but it has Ctrl-C.
 
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -49,9 +49,23 @@ impl Interrupt {
         interrupt
     }
 
-    #[cfg(not(unix))]
-    pub(crate) fn stops(_: &Watch) -> Self {
-        Self::default()
+    /// From now on, Ctrl-C stops `watch`.
+    #[cfg(windows)]
+    pub(crate) fn stops(watch: &Watch) -> Self {
+        /// Its number on Unix.
+        const SIGINT: usize = 2;
+
+        let interrupt = Self::default();
+        let (came, watch) = (interrupt.clone(), watch.clone());
+        // The system has a thread of its own for this. If there is no console, nothing can press Ctrl-C.
+        let _ = ctrlc::set_handler(move || {
+            if came.0.swap(SIGINT, Ordering::Relaxed) > 0 {
+                crate::cli::output_file::abandon();
+                std::process::exit(130);
+            }
+            watch.stop();
+        });
+        interrupt
     }
 
     /// The number of the signal, if one came.

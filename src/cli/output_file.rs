@@ -66,19 +66,32 @@ impl Output {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
             return Ok(Self::Stream(File::options().write(true).open(path)?, path.to_owned()));
         }
+        // Windows has no metadata of devices such as NUL.
+        #[cfg(windows)]
+        if let Ok(file) = File::options().write(true).open(path)
+            && file.metadata().is_err()
+        {
+            return Ok(Self::Stream(file, path.to_owned()));
+        }
         // Follow a symbolic link: replace or create its target, not the link.
-        let target = fs::canonicalize(path).or_else(|_| {
-            let link = fs::read_link(path)?;
-            Ok::<_, io::Error>(path.parent().unwrap_or(Path::new("")).join(link))
-        });
-        let path = target.unwrap_or_else(|_| path.to_owned());
+        let path = match fs::read_link(path) {
+            Ok(link) => {
+                fs::canonicalize(path).unwrap_or_else(|_| path.parent().unwrap_or(Path::new("")).join(link))
+            }
+            Err(_) => path.to_owned(),
+        };
         let mut builder = tempfile::Builder::new();
         // Use the permissions of any new file, or those of the file that is replaced.
         #[cfg(unix)]
         builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let replaced = fs::metadata(&path);
+        // Windows replaces no file that is read-only.
+        if cfg!(windows) && replaced.as_ref().is_ok_and(|file| file.permissions().readonly()) {
+            return Err(io::ErrorKind::PermissionDenied.into());
+        }
         let file = builder.prefix(".urlsift-").tempfile_in(directory_of(&path))?;
         BEGUN.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
-        if let Ok(metadata) = fs::metadata(&path) {
+        if let Ok(metadata) = replaced {
             file.as_file().set_permissions(metadata.permissions())?;
         }
         Ok(Self::File(file, path))
@@ -294,16 +307,9 @@ fn plain(handle: Handle) -> Option<Handle> {
     handle.as_file().metadata().is_ok_and(|metadata| metadata.is_file()).then_some(handle)
 }
 
-#[cfg(unix)]
+/// Whether standard output is a file.
 fn standard_is_file() -> bool {
-    use std::os::fd::AsFd;
-    let file = io::stdout().as_fd().try_clone_to_owned().map(File::from);
-    file.and_then(|file| file.metadata()).is_ok_and(|metadata| metadata.is_file())
-}
-
-#[cfg(not(unix))]
-fn standard_is_file() -> bool {
-    false
+    Handle::stdout().is_ok_and(|handle| plain(handle).is_some())
 }
 
 fn named(path: &Path, error: &io::Error) -> io::Error {

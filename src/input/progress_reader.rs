@@ -8,6 +8,9 @@ use std::path::Path;
 
 use crate::progress::{Stopped, Watch};
 
+#[cfg(not(unix))]
+use read_aside::interruptible;
+
 /// The bytes of an open source.
 pub(super) type ByteStream = Box<dyn Read + Send>;
 
@@ -30,10 +33,10 @@ pub(super) fn standard(watch: Option<&Watch>) -> io::Result<ByteStream> {
             use std::os::fd::AsFd;
             // `io::stdin` is not used, because it reads ahead: its buffer may hold input when the descriptor has none.
             let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-            Ok(Box::new(Waiting { source, watch: watch.clone() }))
+            Ok(interruptible(source, watch))
         }
         #[cfg(not(unix))]
-        Some(watch) => Ok(Box::new(Waiting { source: io::stdin(), watch: watch.clone() })),
+        Some(watch) => Ok(interruptible(io::stdin(), watch)),
         None => Ok(Box::new(io::stdin())),
     }
 }
@@ -53,7 +56,7 @@ pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<ByteStream> {
         &mut options,
         rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
     );
-    Ok(Box::new(Waiting { source: options.open(path)?, watch: watch.clone() }))
+    Ok(interruptible(options.open(path)?, watch))
 }
 
 struct Stoppable<R> {
@@ -89,16 +92,15 @@ impl<R: Read> Read for ProgressReader<'_, R> {
 /// A source whose reads may block, such as a pipe or a terminal. A signal does not end a read that waits, so the source
 /// is read only when it has data. After `watch` is stopped, the end of the source counts as a stop. The reason is that
 /// what stops a reader, such as Ctrl-C, also stops the processes that write to it.
+#[cfg(unix)]
+fn interruptible(source: impl Read + std::os::fd::AsFd + Send + 'static, watch: &Watch) -> ByteStream {
+    Box::new(Waiting { source, watch: watch.clone() })
+}
+
+#[cfg(unix)]
 struct Waiting<R> {
     source: R,
     watch: Watch,
-}
-
-impl<R: Read> Waiting<R> {
-    fn read_now(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        let n = ProgressReader { source: &mut self.source, watch: Some(&self.watch) }.read(buffer)?;
-        if n == 0 && self.watch.is_stopped() { Err(Stopped.into()) } else { Ok(n) }
-    }
 }
 
 #[cfg(unix)]
@@ -106,19 +108,78 @@ impl<R: Read + std::os::fd::AsFd> Read for Waiting<R> {
     fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
         loop {
             self.watch.wait_for(&self.source)?;
-            match self.read_now(buffer) {
+            match (ProgressReader { source: &mut self.source, watch: Some(&self.watch) }).read(buffer) {
                 // Another process also reads from this source, and was faster.
                 Err(error) if error.kind() == io::ErrorKind::WouldBlock => {}
+                Ok(0) if self.watch.is_stopped() => return Err(Stopped.into()),
                 result => return result,
             }
         }
     }
 }
 
+/// The same for systems on which nothing can wait for a source and a stop at once: a thread of its own reads the source.
 #[cfg(not(unix))]
-impl<R: Read> Read for Waiting<R> {
-    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-        self.watch.wait_for(&self.source)?;
-        self.read_now(buffer)
+mod read_aside {
+    use std::io::{self, Read};
+    use std::sync::mpsc::{Receiver, RecvTimeoutError, sync_channel};
+    use std::thread;
+    use std::time::Duration;
+
+    use super::{ByteStream, ProgressReader, Stopped, Watch};
+
+    /// How long a reader waits before it looks whether the watch was stopped.
+    const PAUSE: Duration = Duration::from_millis(50);
+
+    /// The bytes of one read.
+    const LEN: usize = 1 << 18;
+
+    /// Reads `source` in another thread. After a stop, that thread remains until its read ends.
+    pub(super) fn interruptible(mut source: impl Read + Send + 'static, watch: &Watch) -> ByteStream {
+        let (pieces, arriving) = sync_channel(1);
+        thread::spawn(move || {
+            loop {
+                let mut piece = vec![0; LEN];
+                let n = match source.read(&mut piece) {
+                    Err(error) if error.kind() == io::ErrorKind::Interrupted => continue,
+                    n => n,
+                };
+                let is_last = !matches!(n, Ok(1..));
+                let piece = n.map(|n| {
+                    piece.truncate(n);
+                    io::Cursor::new(piece)
+                });
+                if pieces.send(piece).is_err() || is_last {
+                    break;
+                }
+            }
+        });
+        Box::new(Waiting { arriving, piece: io::Cursor::default(), watch: watch.clone() })
+    }
+
+    struct Waiting {
+        arriving: Receiver<io::Result<io::Cursor<Vec<u8>>>>,
+        piece: io::Cursor<Vec<u8>>,
+        watch: Watch,
+    }
+
+    impl Read for Waiting {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            loop {
+                if self.watch.is_stopped() {
+                    return Err(Stopped.into());
+                }
+                match (ProgressReader { source: &mut self.piece, watch: Some(&self.watch) }).read(buffer) {
+                    Ok(0) => {}
+                    result => return result,
+                }
+                match self.arriving.recv_timeout(PAUSE) {
+                    Ok(piece) => self.piece = piece?,
+                    Err(RecvTimeoutError::Timeout) => {}
+                    // The source has ended, or its error has been returned.
+                    Err(RecvTimeoutError::Disconnected) => return Ok(0),
+                }
+            }
+        }
     }
 }

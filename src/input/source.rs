@@ -229,16 +229,17 @@ impl Input {
             return self.opened_stream(waiting(path, watch)?);
         }
         let mut file = File::open(path)?;
-        let metadata = file.metadata()?;
-        if !metadata.is_file() || metadata.len() == 0 {
+        // Windows has no metadata of devices such as NUL.
+        let len = file.metadata().ok().filter(fs::Metadata::is_file).map_or(0, |metadata| metadata.len());
+        if len == 0 {
             return self.opened_stream(stoppable(file, watch));
         }
         let codec = self.codec.map_or_else(|| peek(&mut file).map(|(_, codec)| codec), Ok)?;
         file.rewind()?;
         Ok(match codec {
-            Codec::Plain => Opened::File(file, metadata.len()),
+            Codec::Plain => Opened::File(file, len),
             codec => {
-                let file_len = Some(metadata.len());
+                let file_len = Some(len);
                 Opened::Packed(Packed { codec, bytes: stoppable(file, watch), file_len })
             }
         })
@@ -306,7 +307,8 @@ fn standard_metadata() -> Option<fs::Metadata> {
     File::from(io::stdin().as_fd().try_clone_to_owned().ok()?).metadata().ok()
 }
 
-#[cfg(not(unix))]
+#[cfg(windows)]
 fn standard_metadata() -> Option<fs::Metadata> {
-    None
+    use std::os::windows::io::AsHandle;
+    File::from(io::stdin().as_handle().try_clone_to_owned().ok()?).metadata().ok()
 }

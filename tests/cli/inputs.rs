@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::io::{Seek, SeekFrom, Write};
 use std::process::Stdio;
 
-use super::{feed, json, text, urlsift};
+use super::{feed, json, text, urlsift, with_slashes};
 
 #[test]
 fn a_directory_without_files_is_an_error() {
@@ -212,7 +212,7 @@ fn each_input_has_its_own_warnings() {
         }
     }
     let output = urlsift().arg(".").current_dir(&folder).output().unwrap();
-    let shown = text(&output.stdout);
+    let shown = with_slashes(text(&output.stdout));
     for part in [
         ", 2 byte order marks, 2 inputs decoded from UTF-16,\n2 last lines without LF\n",
         "\nINPUTS with warnings\n  ./b: begins with a byte order mark, no line end at its end\n",
@@ -329,7 +329,7 @@ fn read_in(folder: &tempfile::TempDir, args: &[&str], stdin: &[u8]) -> (Vec<Stri
         .as_array()
         .unwrap()
         .iter()
-        .map(|input| input["name"].as_str().unwrap().to_owned())
+        .map(|input| with_slashes(input["name"].as_str().unwrap()))
         .collect();
     (names, said, output.status.code())
 }

@@ -1,7 +1,7 @@
 //! Short forms of options, quiet runs, endings of outputs, and help that cannot be written.
 
-use std::fs::{self, File};
-use std::process::{Command, Stdio};
+use std::fs;
+use std::process::Stdio;
 
 use super::{LIST, feed, json, lasting, text, urlsift};
 
@@ -18,6 +18,8 @@ fn json_is_short_for_the_format() {
     assert!(text(&output.stderr).contains("cannot be used with"));
 }
 
+/// No name of a file on Windows has a colon.
+#[cfg(unix)]
 #[test]
 fn a_report_says_when_and_how_it_was_made_unless_it_is_reproducible() {
     let directory = tempfile::tempdir().unwrap();
@@ -65,7 +67,11 @@ fn commands_of_the_page_list_as_many_lines_as_the_page_counts() {
         };
         let n_rows = |condition: &str| {
             let command = command_of(condition).replacen("urlsift", env!("CARGO_BIN_EXE_urlsift"), 1);
-            let output = Command::new("sh").args(["-c", &command]).current_dir(&directory).output().unwrap();
+            let output = std::process::Command::new("sh")
+                .args(["-c", &command])
+                .current_dir(&directory)
+                .output()
+                .unwrap();
             assert_eq!(text(&output.stderr), "", "{command}");
             text(&output.stdout).lines().count() as u64
         };
@@ -109,7 +115,8 @@ fn commands_of_the_page_select_what_the_scan_did() {
         let rest = text(&page).split_once(start).unwrap_or_else(|| panic!("{args:?}")).1;
         let words = rest.split_once("</code>").unwrap().0.replace("&#39;", "'");
         let command = format!("{} lines -q --where defect=path:space {words}", env!("CARGO_BIN_EXE_urlsift"));
-        let output = Command::new("sh").args(["-c", &command]).current_dir(&directory).output().unwrap();
+        let output =
+            std::process::Command::new("sh").args(["-c", &command]).current_dir(&directory).output().unwrap();
         assert_eq!(text(&output.stdout).lines().count(), lines, "{command}: {}", text(&output.stderr));
     }
     // No command lists a range.
@@ -222,7 +229,7 @@ fn merge_and_render_say_what_a_file_is_that_they_do_not_read() {
 #[cfg(target_os = "linux")]
 fn help_that_cannot_be_written_is_an_error() {
     for args in [&["--help"][..], &["-h"], &["lines", "--help"], &["-V"]] {
-        let full = File::options().write(true).open("/dev/full").unwrap();
+        let full = fs::File::options().write(true).open("/dev/full").unwrap();
         let output = urlsift().args(args).stdout(full).stderr(Stdio::piped()).spawn().unwrap();
         let output = output.wait_with_output().unwrap();
         assert_eq!(output.status.code(), Some(2), "{args:?}");

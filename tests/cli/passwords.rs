@@ -180,7 +180,13 @@ fn a_list_of_urls_taken_for_a_list_of_paths() {
             "{format}"
         );
     }
-    // A file that exists keeps its name.
+}
+
+/// No name of a file on Windows has a colon.
+#[cfg(unix)]
+#[test]
+fn a_file_that_exists_keeps_its_name() {
+    let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("a:b@c"), "http://h/\n").unwrap();
     let output = urlsift().args(["--format", "json", "a:b@c"]).current_dir(&folder).output().unwrap();
     assert_eq!(json(&output)["inputs"][0]["name"], "a:b@c");

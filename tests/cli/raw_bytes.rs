@@ -5,7 +5,7 @@ use std::path::Path;
 
 use serde_json::Value;
 
-use super::{feed, json, text, urlsift};
+use super::{feed, text, urlsift};
 
 /// Characters that must not reach a terminal or a page: control, bidirectional, invisible and unassigned characters, and line
 /// separators.
@@ -137,7 +137,7 @@ fn an_escaped_byte_and_its_spelling_are_different_names() {
     }
     let partial = urlsift().args(["--format", "partial", "."]).current_dir(&folder).output().unwrap();
     assert!(partial.status.success(), "{}", text(&partial.stderr));
-    let merged = json(&feed(&["merge", "--format", "json"], &partial.stdout));
+    let merged = super::json(&feed(&["merge", "--format", "json"], &partial.stdout));
     let mut found: Vec<_> =
         merged["inputs"].as_array().unwrap().iter().map(|row| row["name"].clone()).collect();
     found.sort_by_key(ToString::to_string);

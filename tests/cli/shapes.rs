@@ -1,7 +1,7 @@
 //! Text that is read as a list but looks like something else is counted with a warning. UTF-16 is decoded.
 
 use std::fs;
-use std::process::{Command, Output};
+use std::process::Output;
 
 use super::{feed, json, text, urlsift};
 
@@ -102,13 +102,16 @@ fn the_advice_names_the_input() {
     let page = b"<html>\n<a href=\"http://a.example/\">a</a>\n<a href='http://b.example/x'>b</a>\n";
     fs::write(folder.path().join("a page"), page).unwrap();
     let gzip = "gzip -c 'a page' > b.html.gz";
-    assert!(Command::new("sh").args(["-c", gzip]).current_dir(&folder).status().unwrap().success());
+    assert!(
+        std::process::Command::new("sh").args(["-c", gzip]).current_dir(&folder).status().unwrap().success()
+    );
     for name in ["a page", "b.html.gz"] {
         let output = urlsift().arg(name).current_dir(&folder).output().unwrap();
         let said = text(&output.stderr).trim_end();
         let command = said.split_once("extract its URLs: ").expect("advice").1;
         let command = command.replace("| urlsift", &format!("| {} --json", env!("CARGO_BIN_EXE_urlsift")));
-        let output = Command::new("sh").args(["-c", &command]).current_dir(&folder).output().unwrap();
+        let output =
+            std::process::Command::new("sh").args(["-c", &command]).current_dir(&folder).output().unwrap();
         assert_eq!(json(&output)["totals"]["accepted_by_any"], 2, "{command}");
     }
 }

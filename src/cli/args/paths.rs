@@ -108,6 +108,8 @@ pub(crate) fn inputs(
     list: Option<&Path>,
     separator: Separator,
 ) -> io::Result<Option<Vec<Input>>> {
+    #[cfg(windows)]
+    let paths = &wildcards::expanded(paths)[..];
     let mut inputs = walk.list(paths);
     if let Some(list) = list {
         inputs.extend(listed_in(walk, list, separator, &inputs)?);
@@ -119,6 +121,52 @@ pub(crate) fn inputs(
     }
     warn_of_copies(&inputs);
     Ok(Some(inputs))
+}
+
+/// Wildcards in paths: shells of Windows leave them to the program, and no file there has "*" or "?" in its name.
+#[cfg(windows)]
+mod wildcards {
+    use std::path::{Path, PathBuf};
+
+    /// The paths with wildcards replaced by the files that match, sorted by name. A path that matches none stays, so that
+    /// an error names it.
+    pub(super) fn expanded(paths: &[PathBuf]) -> Vec<PathBuf> {
+        paths.iter().flat_map(|path| found(path).unwrap_or_else(|| vec![path.clone()])).collect()
+    }
+
+    fn found(path: &Path) -> Option<Vec<PathBuf>> {
+        // A path that begins with "\\?\" is taken as it is by the system too.
+        let pattern = path.to_str().filter(|text| text.contains(['*', '?']) && !text.starts_with(r"\\?\"))?;
+        let any_case = glob::MatchOptions { case_sensitive: false, ..glob::MatchOptions::new() };
+        // Brackets are parts of names.
+        let found = glob::glob_with(&pattern.replace('[', "[[]"), any_case)
+            .ok()?
+            .filter_map(Result::ok)
+            .collect::<Vec<_>>();
+        (!found.is_empty()).then_some(found)
+    }
+
+    #[cfg(test)]
+    mod tests {
+        use super::*;
+
+        #[test]
+        fn wildcards_stand_for_files() {
+            let folder = tempfile::tempdir().unwrap();
+            for name in ["b.txt", "a.txt", "[c].txt", "d.gz"] {
+                std::fs::write(folder.path().join(name), "").unwrap();
+            }
+            let names = |pattern: &str| {
+                let paths = expanded(&[folder.path().join(pattern)]);
+                paths.iter().map(|path| path.file_name().unwrap().to_owned()).collect::<Vec<_>>()
+            };
+            assert_eq!(names("*.txt"), ["[c].txt", "a.txt", "b.txt"]);
+            assert_eq!(names("[c].*"), ["[c].txt"]);
+            assert_eq!(names("?.gz"), ["d.gz"]);
+            assert_eq!(names("*.zst"), ["*.zst"]);
+            assert_eq!(names("a.txt"), ["a.txt"]);
+        }
+    }
 }
 
 /// Warns if a file and a compressed file of the same name are both inputs, such as `a.txt` and `a.txt.gz`.

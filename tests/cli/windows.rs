@@ -1,0 +1,133 @@
+//! What only Windows has: devices by name, files that others hold, paths that begin with `\\?\`, wildcards, and names that are not Unicode.
+
+#![allow(unsafe_code, reason = "the calls for Ctrl-C are the system's")]
+
+use std::ffi::OsString;
+use std::fs::{self, File};
+use std::io::Write;
+use std::os::windows::ffi::OsStringExt;
+use std::os::windows::fs::OpenOptionsExt;
+use std::os::windows::process::CommandExt;
+use std::process::Stdio;
+use std::thread;
+use std::time::Duration;
+
+use super::{LIST, feed, json, text, urlsift};
+
+#[test]
+fn the_device_nul_is_read_and_written() {
+    let output = feed(&["-o", "NUL"], LIST);
+    assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), "", ""));
+    let output = feed(&["--json", "NUL"], b"");
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+    assert_eq!(json(&output)["totals"]["lines"], 0);
+}
+
+#[test]
+fn a_file_that_cannot_be_replaced_stays() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("report.json");
+    fs::write(&path, "before").unwrap();
+    let name = path.to_str().unwrap();
+    let refused = || {
+        let output = feed(&["-o", name], LIST);
+        assert_eq!(output.status.code(), Some(2));
+        assert!(text(&output.stderr).starts_with(&format!("urlsift: {name}: ")), "{}", text(&output.stderr));
+        assert_eq!(fs::read_to_string(&path).unwrap(), "before");
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "no temporary file stays");
+    };
+    // Open in another program that does not share it for deletion.
+    const READ_AND_WRITE: u32 = 3;
+    let held = File::options().read(true).share_mode(READ_AND_WRITE).open(&path).unwrap();
+    refused();
+    drop(held);
+    let mut permissions = fs::metadata(&path).unwrap().permissions();
+    permissions.set_readonly(true);
+    fs::set_permissions(&path, permissions.clone()).unwrap();
+    refused();
+    #[allow(clippy::permissions_set_readonly_false, reason = "this is not Unix")]
+    permissions.set_readonly(false);
+    fs::set_permissions(&path, permissions).unwrap();
+    assert!(feed(&["-o", name], LIST).status.success());
+    assert!(fs::read(&path).unwrap().starts_with(b"{"));
+}
+
+#[test]
+fn an_input_is_replaced_by_what_is_made_of_it() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("list.txt");
+    fs::write(&path, LIST).unwrap();
+    // Another program may write to it while it is read.
+    let _held = File::options().append(true).open(&path).unwrap();
+    let output = urlsift().args(["--json"]).arg(&path).output().unwrap();
+    assert_eq!(json(&output)["totals"]["lines"], 5);
+}
+
+#[test]
+fn long_paths_and_wildcards_name_files() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a.txt", "b.txt", "[c].txt"] {
+        fs::write(folder.path().join(name), LIST).unwrap();
+    }
+    let verbatim = fs::canonicalize(folder.path().join("a.txt")).unwrap();
+    assert!(verbatim.to_str().unwrap().starts_with(r"\\?\"));
+    let output = urlsift().arg("--json").arg(&verbatim).output().unwrap();
+    assert_eq!(json(&output)["inputs"][0]["name"], verbatim.to_str().unwrap());
+    let output = urlsift().args(["--json", "*.TXT"]).current_dir(&folder).output().unwrap();
+    let names: Vec<_> =
+        json(&output)["inputs"].as_array().unwrap().iter().map(|input| input["name"].clone()).collect();
+    assert_eq!(names, ["[c].txt", "a.txt", "b.txt"]);
+    let output = urlsift().args(["--json", "*.gz"]).current_dir(&folder).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with("urlsift: *.gz: "), "{}", text(&output.stderr));
+}
+
+#[test]
+fn a_name_that_is_not_unicode_is_escaped() {
+    let name = OsString::from_wide(&[u16::from(b'a'), 0xd800, u16::from(b'b')]);
+    let output = urlsift().args(["-o", "NUL"]).arg(&name).output().unwrap();
+    assert_eq!(output.status.code(), Some(2));
+    assert!(text(&output.stderr).starts_with(r"urlsift: a\xED\xA0\x80b: "), "{}", text(&output.stderr));
+}
+
+unsafe extern "system" {
+    fn GenerateConsoleCtrlEvent(event: u32, group: u32) -> i32;
+}
+
+/// Presses Ctrl-Break for the process group of `child`. Ctrl-C cannot be sent to one group, and is handled alike.
+fn press(child: &std::process::Child) {
+    const CTRL_BREAK: u32 = 1;
+    // SAFETY: the call takes numbers alone.
+    assert_ne!(unsafe { GenerateConsoleCtrlEvent(CTRL_BREAK, child.id()) }, 0, "no console");
+}
+
+#[test]
+fn ctrl_break_stops_a_read_that_waits_and_removes_temporary_files() {
+    const CREATE_NEW_PROCESS_GROUP: u32 = 0x200;
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("rows");
+    for args in [&["--json"][..], &["lines"]] {
+        let mut child = urlsift()
+            .args(args)
+            .arg("-o")
+            .arg(&path)
+            .creation_flags(CREATE_NEW_PROCESS_GROUP)
+            .stdin(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"http://h/\nhttp://unfinis").unwrap();
+        while fs::read_dir(&folder).unwrap().count() == 0 {
+            thread::sleep(Duration::from_millis(5));
+        }
+        // The file is begun before Ctrl-C is handled.
+        thread::sleep(Duration::from_secs(2));
+        press(&child);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(output.status.code(), Some(130), "{}", text(&output.stderr));
+        assert!(text(&output.stderr).contains("urlsift: interrupted: "), "{}", text(&output.stderr));
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        drop(stdin);
+    }
+}
