@@ -68,6 +68,8 @@ fn utf_8_is_readable_where_the_locale_has_it() {
         assert!(shown.contains("http://u:[***]@\u{e9}/"), "{shown}");
         assert!(shown.contains("http://h/?[\u{fc}]\\xc3/\u{e9}\\xff"), "invalid bytes are escaped: {shown}");
     }
+    // Consoles of Windows show UTF-8 in any locale.
+    #[cfg(not(windows))]
     for variables in [&[][..], &[("LC_ALL", "C"), ("LANG", "C.UTF-8")], &[("LANG", "de_DE.ISO-8859-1")]] {
         let shown = run(&[], variables);
         assert!(
