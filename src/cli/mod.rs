@@ -45,7 +45,7 @@ use args::paths::PathArgs;
 /// A command precedes all options; "urlsift COMMAND --help" explains it. To read a file that has the name of a command,
 /// write ./NAME.
 #[derive(Parser)]
-#[command(name = "urlsift", version = VERSION.as_str(), args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
+#[command(name = "urlsift", bin_name = "urlsift", version = VERSION.as_str(), args_conflicts_with_subcommands = true, subcommand_negates_reqs = true)]
 struct Typed {
     #[command(subcommand)]
     command: Option<Command>,
