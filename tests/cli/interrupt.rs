@@ -3,7 +3,7 @@
 #![allow(unsafe_code, reason = "a signal is sent by number")]
 
 use std::fs::{self, File};
-use std::io::{self, Read, Write};
+use std::io::{Read, Write};
 use std::path::Path;
 use std::process::{Child, Command, Output, Stdio};
 use std::thread;
@@ -28,7 +28,7 @@ fn listens_and_waits(child: &Child) -> (bool, bool) {
     let status = fs::read_to_string(format!("{folder}/status")).unwrap();
     let caught = status.lines().find_map(|line| line.strip_prefix("SigCgt:")).unwrap();
     let listens = u64::from_str_radix(caught.trim(), 16).unwrap() >> (libc::SIGINT - 1) & 1 == 1;
-    let waits = |thread: io::Result<fs::DirEntry>| {
+    let waits = |thread: std::io::Result<fs::DirEntry>| {
         // A thread that ended in between has no file. The state follows the name, which is in parentheses.
         let text = fs::read_to_string(thread.unwrap().path().join("stat")).unwrap_or_default();
         text.rsplit_once(") ").is_some_and(|(_, rest)| rest.starts_with('S'))

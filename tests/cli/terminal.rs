@@ -26,10 +26,10 @@ impl Terminal {
     /// If there is no terminal.
     pub(crate) fn start(mut command: Command, stdin: Option<Stdio>, stdout: Option<Stdio>) -> Self {
         let (mut here, mut there) = (0, 0);
-        let size = libc::winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
+        let mut size = libc::winsize { ws_row: 50, ws_col: 100, ws_xpixel: 0, ws_ypixel: 0 };
         // SAFETY: both numbers are written before the call returns 0, and the size is only read.
         let opened =
-            unsafe { libc::openpty(&raw mut here, &raw mut there, null_mut(), null_mut(), &raw const size) };
+            unsafe { libc::openpty(&raw mut here, &raw mut there, null_mut(), null_mut(), &raw mut size) };
         assert_eq!(opened, 0, "no terminal");
         // SAFETY: both descriptors were just opened, and nothing else owns them.
         let (here, there) = unsafe { (File::from_raw_fd(here), OwnedFd::from_raw_fd(there)) };
@@ -37,9 +37,14 @@ impl Terminal {
         command.env("TERM", "xterm").env_remove("NO_COLOR");
         command.stdin(stdin.unwrap_or_else(end)).stdout(stdout.unwrap_or_else(end)).stderr(end());
         let number = there.as_raw_fd();
+        #[allow(
+            clippy::useless_conversion,
+            reason = "the number of the request has other types on other systems"
+        )]
+        let make_controlling = libc::TIOCSCTTY.into();
         let own = move || {
             // SAFETY: both calls are allowed between fork and exec, and access no memory.
-            let owned = unsafe { libc::setsid() >= 0 && libc::ioctl(number, libc::TIOCSCTTY, 0) == 0 };
+            let owned = unsafe { libc::setsid() >= 0 && libc::ioctl(number, make_controlling, 0) == 0 };
             if owned { Ok(()) } else { Err(std::io::Error::last_os_error()) }
         };
         // SAFETY: the function only makes the two calls above.
