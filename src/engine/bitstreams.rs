@@ -48,13 +48,12 @@ use crate::simd::byte_class::Classes;
 const SLOTS: usize = 22;
 /// How many of these are for line starts.
 const BEGINNING_SLOTS: usize = 2;
-/// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, ports, hosts
+/// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, ports and hosts
 /// that begin with a digit, percent escapes.
 const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
-const PORT_SLOTS: usize = 16;
-const NUMBER_SLOTS: usize = 5;
+const PORT_SLOTS: usize = 21;
 const ESCAPE_SLOTS: usize = 5;
 /// How many more words are carried where defects are found.
 const DEFECT_SLOTS: usize = 9;
@@ -159,7 +158,6 @@ pub(crate) struct Carried<W> {
     ftp_file: Rare<W, FTP_FILE_SLOTS>,
     relative: Rare<W, RELATIVE_SLOTS>,
     port: Rare<W, PORT_SLOTS>,
-    number: Rare<W, NUMBER_SLOTS>,
     escape: Rare<W, ESCAPE_SLOTS>,
     escape_habit: Habit,
     defect: [W; DEFECT_SLOTS],
@@ -176,7 +174,6 @@ impl<W: Word> Carried<W> {
             ftp_file: Rare::new(zero),
             relative: Rare::new(zero),
             port: Rare::new(zero),
-            number: Rare::new(zero),
             escape: Rare::new(zero),
             escape_habit: Habit::default(),
             defect: [zero; DEFECT_SLOTS],
@@ -450,6 +447,10 @@ struct Hosts<W> {
     port_colon: W,
     /// Labels that RFC 1738 refuses.
     bad_label: W,
+    /// The first byte of each host that begins with a digit.
+    digit_start: W,
+    /// The byte after each host whose last label begins with a digit. RFC 1738 accepts only numbers of these.
+    digit_label_end: W,
 }
 
 /// The bytes after hosts of four rows of digits with a "." between. If a row is empty, the host has a bad label too.
@@ -471,7 +472,6 @@ fn hosts<W: Word>(
     end: W,
     reaches: Reaches<W>,
     flow: &mut Flow<'_, W>,
-    carried: &mut Rare<W, NUMBER_SLOTS>,
     marks: &mut Marks<W>,
 ) -> Hosts<W> {
     let behind_scheme = flow.moved(scheme_end);
@@ -493,23 +493,16 @@ fn hosts<W: Word>(
     let behind_dot = flow.moved(dots);
     let bad_label = (behind_mark & (dots | host_end)) | (label_marks & (authority | behind_dot));
     let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
-    let mut bad_number = digit_label_end & host_end;
     let digit_start = authority & c.digit();
     marks.refused_by_draft = authority & !c.alpha() & !digit_start;
-    if carried.alive | digit_start.any() {
-        let mut flow = Flow::new(&mut carried.slots);
-        let number_end = host_number_ends(c, digit_start, &mut flow);
-        marks.refused_by_draft = marks.refused_by_draft | (flow.behind(digit_start, c.host()) & !number_end);
-        bad_number = bad_number & !number_end;
-        debug_assert_eq!(flow.at, NUMBER_SLOTS);
-        carried.look();
-    }
-    let bad_label = bad_label | bad_number;
-    Hosts { host_end, port_colon, bad_label }
+    let digit_label_end = digit_label_end & host_end;
+    Hosts { host_end, port_colon, bad_label, digit_start, digit_label_end }
 }
 
-/// The streams of the ports in a step.
+/// The streams of numbers in authorities.
 struct Ports<W> {
+    /// The byte after each host that is a number.
+    number_end: W,
     /// The byte after the ":" of each port.
     port: W,
     /// As [`Ends::port`].
@@ -518,17 +511,21 @@ struct Ports<W> {
     reserved: W,
 }
 
-/// Judges ports.
+/// Judges hosts that begin with a digit, and ports.
 #[inline(always)]
-fn ports<W: Word>(
+fn numbers<W: Word>(
     c: impl Classes<W>,
-    port_colon: W,
+    (digit_start, port_colon): (W, W),
     (newline, end): (W, W),
     reaches: Reaches<W>,
     carried: &mut Rare<W, PORT_SLOTS>,
     marks: &mut Marks<W>,
 ) -> Ports<W> {
     let mut flow = Flow::new(&mut carried.slots);
+    let number_end = host_number_ends(c, digit_start, &mut flow);
+    let other_end = flow.behind(digit_start, c.host()) & !number_end;
+    marks.refused_by_draft = marks.refused_by_draft | other_end;
+
     let port = flow.moved(port_colon);
     let empty_port = port & !c.digit();
     let port_end = flow.behind(port, c.digit());
@@ -557,7 +554,7 @@ fn ports<W: Word>(
     let reserved = flow.line_end(short_end & !default, newline);
     debug_assert_eq!(flow.at, PORT_SLOTS);
     carried.look();
-    Ports { port, other, reserved }
+    Ports { number_end, port, other, reserved }
 }
 
 /// Judges percent escapes. In http and https, escapes of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy.
@@ -681,8 +678,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
         no_scheme = relative(c, beginnings, &mut carried.relative, &mut marks);
     }
 
-    let Hosts { host_end, port_colon, bad_label } =
-        hosts(c, scheme_end, end, reaches, &mut flow, &mut carried.number, &mut marks);
+    let Hosts { host_end, port_colon, bad_label, digit_start, digit_label_end } =
+        hosts(c, scheme_end, end, reaches, &mut flow, &mut marks);
 
     // Query and fragment.
     let behind_question = flow.moved(c.question());
@@ -704,17 +701,16 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
     marks.table = marks.table | (c.semicolon() & (in_ftp | in_file));
     marks.add_behind_authority(reaches.behind_authority(host_end & !c.colon(), c));
 
-    let mut port = Ports { port: zero, other: zero, reserved: zero };
-    if carried.port.alive | port_colon.any() {
-        port = ports(c, port_colon, (newline, end), reaches, &mut carried.port, &mut marks);
+    let mut port = Ports { number_end: zero, port: zero, other: zero, reserved: zero };
+    if carried.port.alive | (port_colon | digit_start).any() {
+        port = numbers(c, (digit_start, port_colon), (newline, end), reaches, &mut carried.port, &mut marks);
     }
+    marks.refused_both = marks.refused_both | (digit_label_end & !port.number_end & reaches.own_rule());
     let (mut delimiter, mut noteworthy, mut broken_escape) = (zero, port.port, zero);
     if carried.escape_habit.is_on() || carried.escape.alive | c.percent().any() {
         carried.escape_habit.times += 1;
-        let (delimiter_end, noteworthy_escape, broken) =
-            escapes(c, newline, in_ftp, &mut carried.escape, &mut marks);
-        (delimiter, broken_escape) = (delimiter_end, broken);
-        noteworthy = noteworthy | noteworthy_escape;
+        let (ends, bytes, broken) = escapes(c, newline, in_ftp, &mut carried.escape, &mut marks);
+        (delimiter, noteworthy, broken_escape) = (ends, noteworthy | bytes, broken);
         if !carried.escape_habit.is_on() {
             carried.escape.look();
         }
