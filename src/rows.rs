@@ -347,10 +347,7 @@ impl Records {
             (Column::Length, Some(_)) => push_number(out, row.line.len() as u64),
             (Column::Kind, None) => out.push_str("blank"),
             (_, None) => {}
-            (Column::Kind, Some(_)) => {
-                let kind = if scheme_len(row.line).is_some() { Kind::Absolute } else { Kind::Relative };
-                out.push_str(kind.name());
-            }
+            (Column::Kind, Some(_)) => out.push_str(Kind::of_scheme(scheme_len(row.line)).name()),
             (Column::Verdict, Some(verdict)) => push_list(out, verdict.iter().map(Grammar::name)),
             (Column::Advisories, Some(_)) => {
                 push_list(out, judge(row.line).advisories().iter().map(Advisory::name));

@@ -53,7 +53,7 @@ const BEGINNING_SLOTS: usize = 2;
 const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
-const PORT_SLOTS: usize = 21;
+const NUMBER_SLOTS: usize = 21;
 const ESCAPE_SLOTS: usize = 5;
 /// How many more words are carried where defects are found.
 const DEFECT_SLOTS: usize = 9;
@@ -122,16 +122,11 @@ impl<'a, W: Word> Flow<'a, W> {
     /// Like [`Self::line_end`], for marks that are never at an LF.
     #[inline(always)]
     fn line_end_behind(&mut self, marks: W, newline: W) -> W {
-        let carry = self.slot();
-        let inside = marks | *carry;
-        let sum = inside.plus(!newline);
-        *carry = ((inside | !sum) & !newline).top();
-        sum & newline
+        self.runs(marks, !newline).0 & newline
     }
 
-    /// Runs through `class` from each of `marks`, which are in `class`. A run may meet many marks. Returns the sum, and the
-    /// marks that are not the first of their run. In the sum, the class bytes that were run over are clear, but for these
-    /// marks, and the first byte after each run is set.
+    /// Runs through `class` from each of `marks`, which are in `class`. A run may meet more marks. Returns the sum and these
+    /// later marks. In the sum, the first byte after each run and the later marks are set. The other bytes of runs are clear.
     #[inline(always)]
     fn runs(&mut self, marks: W, class: W) -> (W, W) {
         let slot = self.slot();
@@ -157,7 +152,7 @@ pub(crate) struct Carried<W> {
     cr: Rare<W, CR_SLOTS>,
     ftp_file: Rare<W, FTP_FILE_SLOTS>,
     relative: Rare<W, RELATIVE_SLOTS>,
-    port: Rare<W, PORT_SLOTS>,
+    number: Rare<W, NUMBER_SLOTS>,
     escape: Rare<W, ESCAPE_SLOTS>,
     escape_habit: Habit,
     defect: [W; DEFECT_SLOTS],
@@ -173,7 +168,7 @@ impl<W: Word> Carried<W> {
             cr: Rare::new(zero),
             ftp_file: Rare::new(zero),
             relative: Rare::new(zero),
-            port: Rare::new(zero),
+            number: Rare::new(zero),
             escape: Rare::new(zero),
             escape_habit: Habit::default(),
             defect: [zero; DEFECT_SLOTS],
@@ -492,17 +487,16 @@ fn hosts<W: Word>(
     let dots = in_host & c.dot();
     let behind_dot = flow.moved(dots);
     let bad_label = (behind_mark & (dots | host_end)) | (label_marks & (authority | behind_dot));
-    let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot());
+    let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot()) & host_end;
     let digit_start = authority & c.digit();
     marks.refused_by_draft = authority & !c.alpha() & !digit_start;
-    let digit_label_end = digit_label_end & host_end;
     Hosts { host_end, port_colon, bad_label, digit_start, digit_label_end }
 }
 
-/// The streams of numbers in authorities.
-struct Ports<W> {
+/// What a step knows of the numbers in authorities.
+struct Numbers<W> {
     /// The byte after each host that is a number.
-    number_end: W,
+    host_end: W,
     /// The byte after the ":" of each port.
     port: W,
     /// As [`Ends::port`].
@@ -518,12 +512,12 @@ fn numbers<W: Word>(
     (digit_start, port_colon): (W, W),
     (newline, end): (W, W),
     reaches: Reaches<W>,
-    carried: &mut Rare<W, PORT_SLOTS>,
+    carried: &mut Rare<W, NUMBER_SLOTS>,
     marks: &mut Marks<W>,
-) -> Ports<W> {
+) -> Numbers<W> {
     let mut flow = Flow::new(&mut carried.slots);
-    let number_end = host_number_ends(c, digit_start, &mut flow);
-    let other_end = flow.behind(digit_start, c.host()) & !number_end;
+    let host_end = host_number_ends(c, digit_start, &mut flow);
+    let other_end = flow.behind(digit_start, c.host()) & !host_end;
     marks.refused_by_draft = marks.refused_by_draft | other_end;
 
     let port = flow.moved(port_colon);
@@ -536,7 +530,7 @@ fn numbers<W: Word>(
     let second = flow.moved(port & c.digit());
     let third = flow.moved(second & c.digit());
     let fourth = flow.moved(third & c.digit());
-    // Ports of up to three digits are reserved, but for the default of each of http and https.
+    // A port of up to three digits is reserved, unless it is the default of its scheme.
     let short_end = port_end & (second | third | fourth);
     let eight = flow.moved(port & c.eight());
     let end_80 = flow.moved(eight & c.zero());
@@ -552,9 +546,9 @@ fn numbers<W: Word>(
     marks.attend = marks.attend | (port & c.zero()) | low_end;
     let other = flow.line_end(port_end & !(empty_port | default), newline);
     let reserved = flow.line_end(short_end & !default, newline);
-    debug_assert_eq!(flow.at, PORT_SLOTS);
+    debug_assert_eq!(flow.at, NUMBER_SLOTS);
     carried.look();
-    Ports { number_end, port, other, reserved }
+    Numbers { host_end, port, other, reserved }
 }
 
 /// Judges percent escapes. In http and https, escapes of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy.
@@ -701,12 +695,13 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
     marks.table = marks.table | (c.semicolon() & (in_ftp | in_file));
     marks.add_behind_authority(reaches.behind_authority(host_end & !c.colon(), c));
 
-    let mut port = Ports { number_end: zero, port: zero, other: zero, reserved: zero };
-    if carried.port.alive | (port_colon | digit_start).any() {
-        port = numbers(c, (digit_start, port_colon), (newline, end), reaches, &mut carried.port, &mut marks);
+    let mut number = Numbers { host_end: zero, port: zero, other: zero, reserved: zero };
+    if carried.number.alive | (port_colon | digit_start).any() {
+        number =
+            numbers(c, (digit_start, port_colon), (newline, end), reaches, &mut carried.number, &mut marks);
     }
-    marks.refused_both = marks.refused_both | (digit_label_end & !port.number_end & reaches.own_rule());
-    let (mut delimiter, mut noteworthy, mut broken_escape) = (zero, port.port, zero);
+    marks.refused_both = marks.refused_both | (digit_label_end & !number.host_end & reaches.own_rule());
+    let (mut delimiter, mut noteworthy, mut broken_escape) = (zero, number.port, zero);
     if carried.escape_habit.is_on() || carried.escape.alive | c.percent().any() {
         carried.escape_habit.times += 1;
         let (ends, bytes, broken) = escapes(c, newline, in_ftp, &mut carried.escape, &mut marks);
@@ -724,7 +719,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
     let attend = if DEFECTS { marks.attend } else { marks.attend | marks.violation };
     let listed = flow.line_end(marks.table | attend, newline);
     // In lines of ftp and file and in relative references, these need a closer look.
-    let listed = listed | ((delimiter | port.other) & (ftp | file | no_scheme));
+    let listed = listed | ((delimiter | number.other) & (ftp | file | no_scheme));
     debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
     let (found, lines) = if DEFECTS {
         let refused = Refused { violation: marks.violation, broken_escape, second_hash, hash_sum };
@@ -749,8 +744,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
         listed,
         defects: found,
         delimiter,
-        port: port.other,
-        reserved_port: port.reserved,
+        port: number.other,
+        reserved_port: number.reserved,
         noteworthy,
         table: marks.table | odd,
         violation: marks.violation,

@@ -40,7 +40,7 @@ const DEFECT_COUNTERS: usize = 2 + DEFECT_KINDS.div_ceil(4);
 /// The kinds of defects that are counted in bulk: a component, and one of [`CAUSES`].
 const DEFECT_KINDS: usize = 3 * CAUSES.len();
 
-/// The first field of lines that no grammar accepts, by scheme, and that of their defects, by kind.
+/// The first of the fields that count lines no grammar accepts by scheme, and the first of those that count them by kind.
 const NO_GRAMMAR: usize = 24;
 const DEFECTS: usize = NO_GRAMMAR + 8;
 
@@ -152,29 +152,33 @@ pub(crate) struct Findings {
 }
 
 impl Findings {
+    fn field(&self, at: usize) -> u64 {
+        self.fields.as_flattened()[at]
+    }
+
     /// How many lines counted in bulk have an escaped delimiter.
     pub(crate) fn delimiters(&self) -> u64 {
-        self.fields.as_flattened()[Counter::Delimiter as usize]
+        self.field(Counter::Delimiter as usize)
     }
 
     /// How many lines counted in bulk have a port that is not the default.
     pub(crate) fn ports(&self) -> u64 {
-        self.fields.as_flattened()[Counter::Port as usize]
+        self.field(Counter::Port as usize)
     }
 
     /// How many lines counted in bulk have a reserved port that is not the default.
     pub(crate) fn reserved_ports(&self) -> u64 {
-        self.fields.as_flattened()[Counter::ReservedPort as usize]
+        self.field(Counter::ReservedPort as usize)
     }
 
     /// How many lines end in CR.
     pub(crate) fn cr(&self) -> u64 {
-        self.fields.as_flattened()[Counter::Cr as usize]
+        self.field(Counter::Cr as usize)
     }
 
     /// How many blank lines are not listed.
     pub(crate) fn blank(&self) -> u64 {
-        self.fields.as_flattened()[Counter::Blank as usize]
+        self.field(Counter::Blank as usize)
     }
 
     /// How many lines of a lane end before byte `at`.
@@ -208,11 +212,11 @@ impl Findings {
     pub(crate) fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> + Clone {
         BY_SCHEME.into_iter().zip(NO_GRAMMAR..).flat_map(move |((at, first, scheme), none)| {
             let from = move |level: usize| {
-                if level > 3 { 0 } else { self.fields.as_flattened()[at + level - first] }
+                if level > 3 { 0 } else { self.field(at + level - first) }
             };
             let accepted =
                 (first..4).map(move |level| (scheme, LEVELS[level], from(level) - from(level + 1)));
-            accepted.chain([(scheme, Verdict::default(), self.fields.as_flattened()[none])])
+            accepted.chain([(scheme, Verdict::default(), self.field(none))])
         })
     }
 

@@ -21,6 +21,11 @@ pub enum Kind {
 }
 
 impl Kind {
+    /// The kind of a line with a scheme of this length.
+    pub(crate) const fn of_scheme(len: Option<usize>) -> Self {
+        if len.is_some() { Self::Absolute } else { Self::Relative }
+    }
+
     /// The name in records, `absolute` or `relative`.
     #[must_use]
     pub const fn name(self) -> &'static str {
@@ -71,7 +76,7 @@ impl<'a> Judgement<'a> {
     /// Returns whether the line has a scheme.
     #[must_use]
     pub fn kind(&self) -> Kind {
-        if self.scheme_len.is_some() { Kind::Absolute } else { Kind::Relative }
+        Kind::of_scheme(self.scheme_len)
     }
 
     /// The range of bytes of the scheme, without its ":".
