@@ -5,7 +5,7 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::input::Input;
+use crate::input::{Input, enlarge_pipe};
 use same_file::Handle;
 use tempfile::{NamedTempFile, TempPath};
 
@@ -37,6 +37,7 @@ impl Output {
         // If standard output is redirected to a file, replacing that file would lose what others wrote there.
         let is_standard = |path: &&Path| *path == Path::new("-") || *path == Path::new("/dev/stdout");
         let Some(path) = path.filter(|path| !is_standard(path)) else {
+            enlarge_pipe(&io::stdout());
             return Ok(Self::Standard(io::stdout()));
         };
         // The original error names the temporary file, which the user does not know.
@@ -64,7 +65,9 @@ impl Output {
 
     fn open_file(path: &Path) -> io::Result<Self> {
         if fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()) {
-            return Ok(Self::Stream(File::options().write(true).open(path)?, path.to_owned()));
+            let file = File::options().write(true).open(path)?;
+            enlarge_pipe(&file);
+            return Ok(Self::Stream(file, path.to_owned()));
         }
         // Windows has no metadata of devices such as NUL.
         #[cfg(windows)]

@@ -17,6 +17,7 @@ mod byte_range;
 mod directory;
 mod foreign;
 pub(crate) mod utf16;
+mod pipe;
 mod progress_reader;
 
 pub(crate) use byte_range::Span;
@@ -29,6 +30,7 @@ pub use directory::Walk;
 pub use file_list::Separator;
 pub(crate) use foreign::Foreign;
 pub(crate) use mmap::{Mapped, Window};
+pub(crate) use pipe::enlarge_pipe;
 pub(crate) use progress_reader::ProgressReader;
 pub use source::Input;
 pub(crate) use source::Opened;

@@ -6,6 +6,7 @@ use std::fs::File;
 use std::io::{self, Read};
 use std::path::Path;
 
+use crate::input::pipe::enlarge_pipe;
 use crate::progress::{Stopped, Watch};
 
 #[cfg(not(unix))]
@@ -27,6 +28,7 @@ pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch
 /// # Errors
 /// When there is no standard input.
 pub(super) fn standard(watch: Option<&Watch>) -> io::Result<ByteStream> {
+    enlarge_pipe(&io::stdin());
     match watch {
         #[cfg(unix)]
         Some(watch) => {
@@ -56,7 +58,9 @@ pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<ByteStream> {
         &mut options,
         rustix::fs::OFlags::NONBLOCK.bits().cast_signed(),
     );
-    Ok(interruptible(options.open(path)?, watch))
+    let file = options.open(path)?;
+    enlarge_pipe(&file);
+    Ok(interruptible(file, watch))
 }
 
 struct Stoppable<R> {
