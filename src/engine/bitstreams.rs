@@ -49,12 +49,13 @@ const SLOTS: usize = 22;
 /// How many of these are for line starts.
 const BEGINNING_SLOTS: usize = 2;
 /// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, ports and hosts
-/// that begin with a digit, percent escapes.
+/// that begin with a digit, percent escapes, and those below 0x10.
 const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
-const NUMBER_SLOTS: usize = 21;
+const NUMBER_SLOTS: usize = 22;
 const ESCAPE_SLOTS: usize = 5;
+const LOW_ESCAPE_SLOTS: usize = 2;
 /// How many more words are carried where defects are found.
 const DEFECT_SLOTS: usize = 9;
 
@@ -153,9 +154,17 @@ pub(crate) struct Carried<W> {
     ftp_file: Rare<W, FTP_FILE_SLOTS>,
     relative: Rare<W, RELATIVE_SLOTS>,
     number: Rare<W, NUMBER_SLOTS>,
-    escape: Rare<W, ESCAPE_SLOTS>,
-    escape_habit: Habit,
+    escape: EscapeCarries<W>,
     defect: [W; DEFECT_SLOTS],
+}
+
+/// What steps carry for percent escapes.
+struct EscapeCarries<W> {
+    all: Rare<W, ESCAPE_SLOTS>,
+    /// For those below 0x10.
+    low: Rare<W, LOW_ESCAPE_SLOTS>,
+    /// Whether steps look for escapes without checking that there are any.
+    habit: Habit,
 }
 
 impl<W: Word> Carried<W> {
@@ -169,17 +178,22 @@ impl<W: Word> Carried<W> {
             ftp_file: Rare::new(zero),
             relative: Rare::new(zero),
             number: Rare::new(zero),
-            escape: Rare::new(zero),
-            escape_habit: Habit::default(),
+            escape: EscapeCarries { all: Rare::new(zero), low: Rare::new(zero), habit: Habit::default() },
             defect: [zero; DEFECT_SLOTS],
         }
+    }
+
+    /// How many steps had a port, a host that begins with a digit, or an escape below 0x10.
+    pub(crate) fn n_rare(&self) -> u64 {
+        self.number.times + self.escape.low.times
     }
 
     /// Decides what the next stripe does without a check, after a stripe of `n_steps`.
     pub(crate) fn look_back(&mut self, n_steps: usize) {
         // Steps that skip the check do not update `alive`, so a carry may be pending.
-        self.escape.alive |= self.escape_habit.is_on();
-        self.escape_habit.look_back(n_steps);
+        let EscapeCarries { all, habit, .. } = &mut self.escape;
+        all.alive |= habit.is_on();
+        habit.look_back(n_steps);
     }
 }
 
@@ -219,17 +233,20 @@ impl Habit {
 struct Rare<W, const N: usize> {
     slots: [W; N],
     alive: bool,
+    /// How many steps had the feature.
+    times: u64,
 }
 
 impl<W: Word, const N: usize> Rare<W, N> {
     fn new(zero: W) -> Self {
-        Self { slots: [zero; N], alive: false }
+        Self { slots: [zero; N], alive: false, times: 0 }
     }
 
-    /// Notes whether a carry is pending. A moved word carries its last bit, stored as the last or the first bit. A sum
+    /// Counts a step with the feature, and notes whether a carry is pending. A moved word carries its last bit, stored as the last or the first bit. A sum
     /// stores its carry as the first bit.
     #[inline(always)]
     fn look(&mut self) {
+        self.times += 1;
         self.alive = self.slots[1..].iter().fold(self.slots[0], |all, &slot| all | slot).is_at_border();
     }
 }
@@ -260,16 +277,25 @@ pub(crate) struct Ends<W> {
     pub(crate) defects: Defects<W>,
     /// The line has an escaped delimiter of http and https.
     pub(crate) delimiter: W,
-    /// The line has a port that is not the default of its scheme, http or https.
-    pub(crate) port: W,
-    /// The line has such a port below 1024.
-    pub(crate) reserved_port: W,
+    /// Rarer advisories; `None` if no line has one.
+    pub(crate) advised: Option<Advised<W>>,
     /// Bytes that may have an advisory.
     pub(crate) noteworthy: W,
     /// Bytes that make their line a table line.
     pub(crate) table: W,
     /// Bytes for which all grammars refuse the line.
     pub(crate) violation: W,
+}
+
+/// The lines with a rare advisory, as bits at their LFs.
+#[derive(Clone, Copy)]
+pub(crate) struct Advised<W> {
+    /// The line has an escaped NUL, TAB, LF or CR.
+    pub(crate) control: W,
+    /// The line has a port that is not the default of its scheme, http or https.
+    pub(crate) port: W,
+    /// The line has such a port below 1024.
+    pub(crate) reserved_port: W,
 }
 
 /// The lines that no grammar accepts, with the first byte that RFC 3986 refuses in each. All are bits at the LFs of lines.
@@ -402,16 +428,39 @@ fn http_ends<W: Word>(c: impl Classes<W>, start: W, flow: &mut Flow<'_, W>) -> (
     (http & c.colon(), https)
 }
 
-/// The ends of "ftp" and "file": the ":" after each. `f` is an "f" at a line start.
+/// What a step knows of one scheme.
+#[derive(Clone, Copy)]
+struct OneScheme<W> {
+    /// The ":" behind each.
+    end: W,
+    /// The LFs of its lines.
+    lines: W,
+    reach: W,
+}
+
+/// Finds "ftp" and "file". `f` is an "f" at a line start.
 #[inline(always)]
-fn ftp_file_ends<W: Word>(c: impl Classes<W>, f: W, flow: &mut Flow<'_, W>) -> (W, W) {
+fn ftp_file<W: Word>(
+    c: impl Classes<W>,
+    f: W,
+    newline: W,
+    carried: &mut Rare<W, FTP_FILE_SLOTS>,
+) -> [OneScheme<W>; 2] {
+    let mut flow = Flow::new(&mut carried.slots);
     let f = flow.moved(f);
     let ft = flow.moved(f & c.t());
     let ftp_end = flow.moved(ft & c.p()) & c.colon();
     let fi = flow.moved(f & c.i());
     let fil = flow.moved(fi & c.l());
     let file_end = flow.moved(fil & c.e()) & c.colon();
-    (ftp_end, file_end)
+    let (ftp, in_ftp) = flow.line_end_and_reach(ftp_end, newline);
+    let (file, in_file) = flow.line_end_and_reach(file_end, newline);
+    debug_assert_eq!(flow.at, FTP_FILE_SLOTS);
+    carried.look();
+    [
+        OneScheme { end: ftp_end, lines: ftp, reach: in_ftp },
+        OneScheme { end: file_end, lines: file, reach: in_file },
+    ]
 }
 
 /// Finds the lines without a scheme, as bits at their LFs. Table lines are those with a ":" in the first segment, with a
@@ -436,6 +485,8 @@ fn relative<W: Word>(
 
 /// What a step knows of hosts.
 struct Hosts<W> {
+    /// The first byte of each authority.
+    authority: W,
     /// The byte after each host.
     host_end: W,
     /// The ":" after each host.
@@ -489,8 +540,7 @@ fn hosts<W: Word>(
     let bad_label = (behind_mark & (dots | host_end)) | (label_marks & (authority | behind_dot));
     let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot()) & host_end;
     let digit_start = authority & c.digit();
-    marks.refused_by_draft = authority & !c.alpha() & !digit_start;
-    Hosts { host_end, port_colon, bad_label, digit_start, digit_label_end }
+    Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end }
 }
 
 /// What a step knows of the numbers in authorities.
@@ -499,9 +549,9 @@ struct Numbers<W> {
     host_end: W,
     /// The byte after the ":" of each port.
     port: W,
-    /// As [`Ends::port`].
+    /// As [`Advised::port`].
     other: W,
-    /// As [`Ends::reserved_port`].
+    /// As [`Advised::reserved_port`].
     reserved: W,
 }
 
@@ -538,29 +588,73 @@ fn numbers<W: Word>(
     let four_four = flow.moved(four & c.four());
     let end_443 = flow.moved(four_four & c.three());
     let default = (end_80 & reaches.http) | (end_443 & !reaches.own_rule());
-    // These need a closer look: a first digit of 0, and 1000 to 1029.
+    // 1000 to 1023 are reserved too.
     let one = flow.moved(port & c.one());
     let one_zero = flow.moved(one & c.zero());
-    let low_fourth = flow.moved(one_zero & c.zero_to_two());
-    let low_end = flow.moved(low_fourth & c.digit()) & !c.digit();
-    marks.attend = marks.attend | (port & c.zero()) | low_end;
+    let below_1020 = flow.moved(one_zero & c.zero_to_two() & !c.two_three());
+    let below_1030 = flow.moved(one_zero & c.zero_to_two() & c.two_three());
+    let below_1024 = (below_1020 & c.digit()) | (below_1030 & (c.zero_to_two() | c.three()));
+    let low_end = port_end & flow.moved(below_1024);
+    // A number that begins with 0 needs a closer look.
+    marks.attend = marks.attend | (port & c.zero());
     let other = flow.line_end(port_end & !(empty_port | default), newline);
-    let reserved = flow.line_end(short_end & !default, newline);
+    let reserved = flow.line_end((short_end & !default) | low_end, newline);
     debug_assert_eq!(flow.at, NUMBER_SLOTS);
     carried.look();
     Numbers { host_end, port, other, reserved }
 }
 
-/// Judges percent escapes. In http and https, escapes of control bytes and of "/" ";" "?" (%2F %3B %3F) are noteworthy.
-/// In ftp, all are. Returns [`Ends::delimiter`], the noteworthy bytes, and the bytes that break an escape.
+/// What a step knows of percent escapes.
+struct Escapes<W> {
+    /// As [`Ends::delimiter`].
+    delimiter: W,
+    /// As [`Advised::control`]; `None` if no line has one.
+    control: Option<W>,
+    noteworthy: W,
+    /// The bytes that break an escape.
+    broken: W,
+}
+
+/// Judges percent escapes. In http and https, escapes of "/" ";" "?" (%2F %3B %3F) are noteworthy, and those that [`low_escapes`]
+/// finds. In ftp, all are. Without `RARE`, lines with an escape below 0x10 need a closer look.
 #[inline(always)]
-fn escapes<W: Word>(
+fn escapes<W: Word, const RARE: bool>(
+    c: impl Classes<W>,
+    newline: W,
+    in_ftp: W,
+    zero: W,
+    carried: &mut EscapeCarries<W>,
+    marks: &mut Marks<W>,
+) -> Escapes<W> {
+    let mut escapes = Escapes { delimiter: zero, control: None, noteworthy: zero, broken: zero };
+    let mut low = zero;
+    if carried.habit.is_on() || carried.all.alive | c.percent().any() {
+        carried.habit.times += 1;
+        (escapes, low) = all_escapes(c, newline, in_ftp, &mut carried.all, marks);
+        if !carried.habit.is_on() {
+            carried.all.look();
+        }
+    }
+    if !RARE {
+        marks.attend = marks.attend | low;
+        escapes.noteworthy = escapes.noteworthy | low;
+    } else if carried.low.alive | low.any() {
+        let (control, second_digits) = low_escapes(c, low, newline, &mut carried.low);
+        escapes.control = Some(control);
+        escapes.noteworthy = escapes.noteworthy | second_digits;
+    }
+    escapes
+}
+
+/// Judges all percent escapes, without [`Escapes::control`]. Also returns the first digits of those below 0x10.
+#[inline(always)]
+fn all_escapes<W: Word>(
     c: impl Classes<W>,
     newline: W,
     in_ftp: W,
     carried: &mut Rare<W, ESCAPE_SLOTS>,
     marks: &mut Marks<W>,
-) -> (W, W, W) {
+) -> (Escapes<W>, W) {
     let percent = c.percent();
     let mut flow = Flow::new(&mut carried.slots);
     let escape = flow.moved(percent);
@@ -570,11 +664,29 @@ fn escapes<W: Word>(
     let two_three = flow.moved(escape & c.two_three());
     let three = flow.moved(escape & c.three());
     let of_delimiter = (two_three & c.f()) | (three & c.b());
-    let other = (escape & c.zero()) | (percent & in_ftp);
-    marks.attend = marks.attend | other;
+    let in_ftp = percent & in_ftp;
+    marks.attend = marks.attend | in_ftp;
     let delimiter = flow.line_end_behind(of_delimiter, newline);
     debug_assert_eq!(flow.at, ESCAPE_SLOTS);
-    (delimiter, of_delimiter | other, broken)
+    let escapes = Escapes { delimiter, control: None, noteworthy: of_delimiter | in_ftp, broken };
+    (escapes, escape & c.zero())
+}
+
+/// Finds the escapes of NUL, TAB, LF and CR (%00 %09 %0A %0D) among those below 0x10. Returns [`Advised::control`], and the second
+/// digits.
+#[inline(always)]
+fn low_escapes<W: Word>(
+    c: impl Classes<W>,
+    low: W,
+    newline: W,
+    carried: &mut Rare<W, LOW_ESCAPE_SLOTS>,
+) -> (W, W) {
+    let mut flow = Flow::new(&mut carried.slots);
+    let of_control = flow.moved(low) & c.control_digit();
+    let control = flow.line_end_behind(of_control, newline);
+    debug_assert_eq!(flow.at, LOW_ESCAPE_SLOTS);
+    carried.look();
+    (control, of_control)
 }
 
 /// The bytes of a step that some grammar refuses.
@@ -627,10 +739,11 @@ fn defects<W: Word>(
 }
 
 /// The rest of a step: 64 bytes of each lane. Without `OTHER`, all lines of the step have a scheme other than ftp and
-/// file, and no CR. Most of the logic for other lines is then left out. With `DEFECTS`, lines that no grammar accepts are in
+/// file, and no CR. Most of the logic for other lines is then left out. Without `RARE`, lines with a port or a host that is a number
+/// are table lines, and lines with an escape below 0x10 need a closer look. With `DEFECTS`, lines that no grammar accepts are in
 /// [`Ends::defects`] instead of [`Ends::listed`].
 #[inline(always)]
-pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
+pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>(
     c: impl Classes<W>,
     zero: W,
     beginnings: Beginnings<W>,
@@ -651,17 +764,13 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
 
     let scheme_end = first_other & c.colon() & !start;
     let (http_end, https_end) = http_ends(c, start, &mut flow);
-    let (mut ftp, mut in_ftp, mut file, mut in_file) = (zero, zero, zero, zero);
-    let mut known = http_end | https_end;
+    let mut ftp_and_file = [OneScheme { end: zero, lines: zero, reach: zero }; 2];
     if OTHER && carried.ftp_file.alive | f.any() {
-        let mut flow = Flow::new(&mut carried.ftp_file.slots);
-        let (ftp_end, file_end) = ftp_file_ends(c, f, &mut flow);
-        (ftp, in_ftp) = flow.line_end_and_reach(ftp_end, newline);
-        (file, in_file) = flow.line_end_and_reach(file_end, newline);
-        debug_assert_eq!(flow.at, FTP_FILE_SLOTS);
-        known = known | ftp_end | file_end;
-        carried.ftp_file.look();
+        ftp_and_file = ftp_file(c, f, newline, &mut carried.ftp_file);
     }
+    let [ftp, file] = ftp_and_file;
+    let known = (http_end | https_end) | (ftp.end | file.end);
+    let (ftp, in_ftp, file, in_file) = (ftp.lines, ftp.reach, file.lines, file.reach);
     marks.attend = scheme_end & !known;
     let (http, in_http) = flow.line_end_and_reach(http_end, newline);
     let reaches = Reaches { http: in_http, ftp: in_ftp, file: in_file };
@@ -672,8 +781,11 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
         no_scheme = relative(c, beginnings, &mut carried.relative, &mut marks);
     }
 
-    let Hosts { host_end, port_colon, bad_label, digit_start, digit_label_end } =
+    let Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end } =
         hosts(c, scheme_end, end, reaches, &mut flow, &mut marks);
+
+    let numbers_left = if RARE { zero } else { port_colon | (digit_label_end & reaches.own_rule()) };
+    marks.table = marks.table | numbers_left;
 
     // Query and fragment.
     let behind_question = flow.moved(c.question());
@@ -686,29 +798,34 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
     marks.violation = marks.violation | second_hash;
     marks.refused_both = c.hash() | mark_in_search | (bad_label & reaches.own_rule());
     let draft_mark = c.semicolon_equals() | (c.colon() & !scheme_end & !port_colon);
-    marks.refused_by_draft = marks.refused_by_draft
-        | (draft_mark & (in_http | in_ftp))
+    marks.refused_by_draft = (draft_mark & (in_http | in_ftp))
         | (behind_question & end & in_http)
         | c.hash()
         | mark_in_search
-        | (c.question() & in_ftp);
+        | (c.question() & in_ftp)
+        | (authority & !c.alpha() & !if RARE { digit_start } else { zero });
     marks.table = marks.table | (c.semicolon() & (in_ftp | in_file));
     marks.add_behind_authority(reaches.behind_authority(host_end & !c.colon(), c));
 
-    let mut number = Numbers { host_end: zero, port: zero, other: zero, reserved: zero };
-    if carried.number.alive | (port_colon | digit_start).any() {
-        number =
+    // In lines of ftp and file and in relative references, advisories need a closer look.
+    let other_schemes = ftp | file | no_scheme;
+    let (mut advised, mut noteworthy, mut bad_number) = (None, zero, digit_label_end);
+    if RARE && carried.number.alive | (port_colon | digit_start).any() {
+        let Numbers { host_end, port, other, reserved } =
             numbers(c, (digit_start, port_colon), (newline, end), reaches, &mut carried.number, &mut marks);
+        (bad_number, noteworthy) = (bad_number & !host_end, port);
+        marks.attend = marks.attend | (other & other_schemes);
+        advised = Some(Advised { control: zero, port: other, reserved_port: reserved });
     }
-    marks.refused_both = marks.refused_both | (digit_label_end & !number.host_end & reaches.own_rule());
-    let (mut delimiter, mut noteworthy, mut broken_escape) = (zero, number.port, zero);
-    if carried.escape_habit.is_on() || carried.escape.alive | c.percent().any() {
-        carried.escape_habit.times += 1;
-        let (ends, bytes, broken) = escapes(c, newline, in_ftp, &mut carried.escape, &mut marks);
-        (delimiter, noteworthy, broken_escape) = (ends, noteworthy | bytes, broken);
-        if !carried.escape_habit.is_on() {
-            carried.escape.look();
-        }
+    let bad_number = if RARE { bad_number & reaches.own_rule() } else { zero };
+    marks.refused_both = marks.refused_both | bad_number;
+    let Escapes { delimiter, control, noteworthy: in_escapes, broken: broken_escape } =
+        escapes::<_, RARE>(c, newline, in_ftp, zero, &mut carried.escape, &mut marks);
+    marks.attend = marks.attend | (delimiter & other_schemes);
+    if let Some(control) = control {
+        marks.attend = marks.attend | (control & other_schemes);
+        let none = Advised { control: zero, port: zero, reserved_port: zero };
+        advised = Some(Advised { control, ..advised.unwrap_or(none) });
     }
 
     let tilde = flow.line_end_behind(c.tilde(), newline);
@@ -718,8 +835,6 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
     marks.table = marks.table | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
     let attend = if DEFECTS { marks.attend } else { marks.attend | marks.violation };
     let listed = flow.line_end(marks.table | attend, newline);
-    // In lines of ftp and file and in relative references, these need a closer look.
-    let listed = listed | ((delimiter | number.other) & (ftp | file | no_scheme));
     debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
     let (found, lines) = if DEFECTS {
         let refused = Refused { violation: marks.violation, broken_escape, second_hash, hash_sum };
@@ -744,9 +859,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const DEFECTS: bool>(
         listed,
         defects: found,
         delimiter,
-        port: number.other,
-        reserved_port: number.reserved,
-        noteworthy,
+        advised,
+        noteworthy: noteworthy | in_escapes,
         table: marks.table | odd,
         violation: marks.violation,
     }

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::engine::bitstreams::{CAUSES, Carried, Defects, Ends, begin, finish};
+use crate::engine::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, begin, finish};
 use crate::grammar::advisory::{Advisories, Advisory};
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
@@ -32,7 +32,7 @@ pub(crate) const STRIPE_LEN: usize = STRIPE * BLOCK;
 /// How many steps, at most, have their planes made at once.
 const AT_ONCE: usize = 16;
 
-/// How many counters there are: http, https, ftp, file, relative references with the rest, and ports. Then those of lines that no
+/// How many counters there are: http, https, ftp, file, relative references with the rest, and advisories. Then those of lines that no
 /// grammar accepts: by scheme, and by the kind of their defects. Each has four fields.
 const COUNTERS: usize = 6 + DEFECT_COUNTERS;
 const DEFECT_COUNTERS: usize = 2 + DEFECT_KINDS.div_ceil(4);
@@ -60,16 +60,10 @@ const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
 
 /// The fields that count something else than lines by scheme and verdict.
 enum Counter {
-    /// Lines counted in bulk with an escaped delimiter.
-    Delimiter = 7,
     /// Blank lines that are not listed.
     Blank = 18,
     /// All lines that end in CR.
     Cr = 19,
-    /// Lines counted in bulk with a port that is not the default.
-    Port = 20,
-    /// Lines counted in bulk with a reserved port that is not the default.
-    ReservedPort = 21,
 }
 
 /// What is kept of each step: the LFs, and the bytes that may have an advisory, that make a table line, or for which
@@ -156,19 +150,9 @@ impl Findings {
         self.fields.as_flattened()[at]
     }
 
-    /// How many lines counted in bulk have an escaped delimiter.
-    pub(crate) fn delimiters(&self) -> u64 {
-        self.field(Counter::Delimiter as usize)
-    }
-
-    /// How many lines counted in bulk have a port that is not the default.
-    pub(crate) fn ports(&self) -> u64 {
-        self.field(Counter::Port as usize)
-    }
-
-    /// How many lines counted in bulk have a reserved port that is not the default.
-    pub(crate) fn reserved_ports(&self) -> u64 {
-        self.field(Counter::ReservedPort as usize)
+    /// How many lines counted in bulk have each advisory of [`COUNTED`].
+    pub(crate) fn advised(&self) -> impl Iterator<Item = (Advisory, u64)> {
+        COUNTED.into_iter().map(|(advisory, field)| (advisory, self.field(field)))
     }
 
     /// How many lines end in CR.
@@ -335,8 +319,13 @@ pub(crate) fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
     }
 }
 
-/// The advisories of http and https that can be counted in bulk.
-const COUNTED: [Advisory; 3] = [Advisory::EncodedDelimiter, Advisory::PortNondefault, Advisory::PortReserved];
+/// The advisories of http and https that can be counted in bulk, with the fields that count their lines.
+const COUNTED: [(Advisory, usize); 4] = [
+    (Advisory::EncodedDelimiter, 7),
+    (Advisory::PortNondefault, 20),
+    (Advisory::PortReserved, 21),
+    (Advisory::EncodedControl, 22),
+];
 
 /// Which lines are listed although they could be counted in bulk.
 #[derive(Clone, Copy)]
@@ -345,8 +334,7 @@ pub(crate) struct List {
     pub(crate) grammar: Grammar,
     /// Blank lines, whatever the grammar says of them.
     pub(crate) blank: bool,
-    /// Lines of http and https with one of these advisories. Only those of [`COUNTED`] matter here: an escaped
-    /// delimiter, a port that is surely not the default, and a port that is surely reserved.
+    /// Lines of http and https with one of these advisories. Only those of [`COUNTED`] matter here.
     pub(crate) advisories: Advisories,
     /// The lines that no grammar accepts and whose defects are of these kinds, one bit each, are not listed.
     pub(crate) bulk_defects: u32,
@@ -362,7 +350,7 @@ impl List {
     fn lists_more(self) -> bool {
         self.blank
             || self.lists_refused()
-            || COUNTED.into_iter().any(|advisory| self.advisories.has(advisory))
+            || COUNTED.into_iter().any(|(advisory, _)| self.advisories.has(advisory))
     }
 }
 
@@ -372,6 +360,7 @@ pub(crate) struct LaneReader<'a, K: Kernel> {
     /// Each lane is empty, or begins at a line start and ends after an LF.
     lanes: &'a [&'a [u8]; LANES],
     list: List,
+    bulk_rare: bool,
     carried: Carried<K::Word>,
     /// The planes of the current steps.
     planes: [[K::Word; 8]; AT_ONCE],
@@ -383,7 +372,16 @@ pub(crate) struct LaneReader<'a, K: Kernel> {
 
 impl<'a, K: Kernel> LaneReader<'a, K> {
     /// A reader of the first of `lanes`, as many as the kernel has.
-    pub(crate) fn new(kernel: K, lanes: &'a [&'a [u8]; LANES], list: List, findings: &mut Findings) -> Self {
+    ///
+    /// `bulk_rare` decides about lines with a port, a host that is a number, or an escaped NUL, TAB, LF or CR: whether they are counted
+    /// in bulk, or listed. Where defects are counted in bulk, so are these.
+    pub(crate) fn new(
+        kernel: K,
+        lanes: &'a [&'a [u8]; LANES],
+        list: List,
+        bulk_rare: bool,
+        findings: &mut Findings,
+    ) -> Self {
         let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
         let n_steps = longest.div_ceil(BLOCK);
         if findings.steps.len() < n_steps {
@@ -395,7 +393,13 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         findings.fields = [[0; 4]; COUNTERS];
         let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));
         let planes = [[kernel.splat(0); 8]; AT_ONCE];
-        Self { kernel, lanes, list, carried, planes, at: 0, n_steps }
+        Self { kernel, lanes, list, bulk_rare, carried, planes, at: 0, n_steps }
+    }
+
+    /// About how many lines read so far have a port, a host that is a number, or an escape below 0x10: the number of steps that
+    /// looked for these. It is 0 if they are not counted in bulk.
+    pub(crate) fn n_rare(&self) -> u64 {
+        self.carried.n_rare()
     }
 
     /// Reads a stripe. Returns false if none was left. The caller has to take its listed lines before it reads the next
@@ -405,31 +409,33 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         let from = self.at;
         if from < self.n_steps {
             self.at = self.n_steps.min(from + STRIPE);
-            // Compiled twice, so that clean lists do not pay for defects.
-            if self.list.bulk_defects == 0 {
-                kernel.run(Stripe::<_, false> { reader: self, from, findings });
+            // Compiled three times, so that clean lists do not pay for what they do not have.
+            if self.list.bulk_defects != 0 {
+                kernel.run(Stripe::<_, true, true> { reader: self, from, findings });
+            } else if self.bulk_rare {
+                kernel.run(Stripe::<_, true, false> { reader: self, from, findings });
             } else {
-                kernel.run(Stripe::<_, true> { reader: self, from, findings });
+                kernel.run(Stripe::<_, false, false> { reader: self, from, findings });
             }
         }
         from < self.n_steps
     }
 }
 
-struct Stripe<'a, 'b, K: Kernel, const DEFECTS: bool> {
+struct Stripe<'a, 'b, K: Kernel, const RARE: bool, const DEFECTS: bool> {
     reader: &'a mut LaneReader<'b, K>,
     from: usize,
     findings: &'a mut Findings,
 }
 
-impl<K: Kernel, const DEFECTS: bool> Job for Stripe<'_, '_, K, DEFECTS> {
+impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Job for Stripe<'_, '_, K, RARE, DEFECTS> {
     #[inline(always)]
     fn run(self) {
         let Self { reader: LaneReader { kernel, lanes, list, carried, planes, at, .. }, from, findings } =
             self;
         let (kernel, lanes, until) = (*kernel, *lanes, *at);
         let Findings { steps, listed, fields, .. } = findings;
-        let mut tracks = Tracks::<_, DEFECTS> {
+        let mut tracks = Tracks::<_, RARE, DEFECTS> {
             kernel,
             list: *list,
             lists_more: list.lists_more(),
@@ -480,7 +486,7 @@ impl<K: Kernel, const DEFECTS: bool> Job for Stripe<'_, '_, K, DEFECTS> {
 }
 
 /// What each step of a stripe changes.
-struct Tracks<'a, K: Kernel, const DEFECTS: bool> {
+struct Tracks<'a, K: Kernel, const RARE: bool, const DEFECTS: bool> {
     kernel: K,
     list: List,
     /// Whether `list` lists more than is always listed, computed once per stripe. It is mostly false, once the consumer
@@ -495,7 +501,7 @@ struct Tracks<'a, K: Kernel, const DEFECTS: bool> {
     n_listed: usize,
 }
 
-impl<K: Kernel, const DEFECTS: bool> Tracks<'_, K, DEFECTS> {
+impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Tracks<'_, K, RARE, DEFECTS> {
     /// Runs the logic of step `at` and writes to `kept` what is kept of it.
     #[inline(always)]
     fn step(&mut self, planes: [K::Word; 8], at: usize, kept: &mut Step) {
@@ -504,10 +510,10 @@ impl<K: Kernel, const DEFECTS: bool> Tracks<'_, K, DEFECTS> {
         let zero = self.kernel.splat(0);
         // Compiled twice, so that web lists do not pay for logic that they do not need.
         if other {
-            let ends = finish::<_, true, DEFECTS>(classes, zero, beginnings, self.carried);
+            let ends = finish::<_, true, RARE, DEFECTS>(classes, zero, beginnings, self.carried);
             self.record(&ends, at, kept);
         } else {
-            let ends = finish::<_, false, DEFECTS>(classes, zero, beginnings, self.carried);
+            let ends = finish::<_, false, RARE, DEFECTS>(classes, zero, beginnings, self.carried);
             self.record(&ends, at, kept);
         }
     }
@@ -593,14 +599,12 @@ fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
             };
         listed = listed & !ends.blank;
     }
-    if list.advisories.has(Advisory::EncodedDelimiter) {
-        listed = listed | ends.delimiter;
-    }
-    if list.advisories.has(Advisory::PortNondefault) {
-        listed = listed | ends.port;
-    }
-    if list.advisories.has(Advisory::PortReserved) {
-        listed = listed | ends.reserved_port;
+    let none = listed & !listed;
+    let rare = ends.advised.map_or([none; 3], |rare| [rare.port, rare.reserved_port, rare.control]);
+    for ((advisory, _), lines) in COUNTED.into_iter().zip([ends.delimiter].into_iter().chain(rare)) {
+        if list.advisories.has(advisory) {
+            listed = listed | lines;
+        }
     }
     if list.blank {
         listed = listed | ends.blank;
@@ -674,22 +678,21 @@ fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
     ends: &Ends<W>,
     not_plain: W,
     listed: W,
-    [http, https, ftp, file, rest, ports, ..]: &mut [C; COUNTERS],
+    [http, https, ftp, file, rest, advised, ..]: &mut [C; COUNTERS],
 ) {
     let Ends { refused_draft, refused_1738, tilde, .. } = *ends;
     let plain = ends.newline & !(not_plain | ends.blank);
+    let none = plain & !plain;
     let is_http = plain & ends.http;
     http.add::<CROWDED>([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
     let is_https = plain & !(ends.http | ends.ftp | ends.file | ends.relative);
     https.add::<CROWDED>([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
-    let port = plain & ends.port;
-    if ((ends.newline & !(is_http | is_https | not_plain)) | ends.cr | port).any() {
+    if let Some(Advised { control, port, reserved_port }) = ends.advised {
+        advised.add::<CROWDED>([plain & port, plain & reserved_port, plain & control, none]);
+    }
+    if ((ends.newline & !(is_http | is_https | not_plain)) | ends.cr).any() {
         let relative = plain & ends.relative;
         rest.add::<CROWDED>([relative, relative & tilde, ends.blank & !listed, ends.cr]);
-        let none = port & !port;
-        if port.any() {
-            ports.add::<CROWDED>([port, port & ends.reserved_port, none, none]);
-        }
         let (is_ftp, is_file) = (plain & ends.ftp, plain & ends.file);
         if (is_ftp | is_file).any() {
             ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);

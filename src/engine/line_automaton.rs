@@ -8,7 +8,7 @@ use crate::grammar::advisory::{Advisories, AdvisoryScan};
 use crate::grammar::automaton::{State, Tracker, labelled_after};
 use crate::grammar::component::Component;
 use crate::grammar::defect::{Cause, Defect};
-use crate::grammar::scheme::{HTTPS, KNOWN, has_own_rule, is_scheme_byte};
+use crate::grammar::scheme::{KNOWN, find_known, is_scheme_byte};
 use crate::grammar::{Grammar, Verdict};
 
 /// Everything that is counted of a line.
@@ -72,8 +72,8 @@ enum Chosen {
 
 #[derive(Clone, Copy, PartialEq, Eq, Hash)]
 enum SchemeProgress {
-    /// Only bytes that a scheme may contain. If they begin the name of a scheme that the automaton knows: the place of the first
-    /// such scheme, and the number of bytes.
+    /// Only bytes that a scheme may contain. If they begin the name of a known scheme: the place of the first such scheme, and the
+    /// number of bytes.
     Open(Option<(usize, usize)>),
     Ended(SchemeOf),
 }
@@ -129,8 +129,7 @@ impl Progress {
         if is_scheme_byte(byte) {
             self.scheme = SchemeProgress::Open(longer_name(name, byte, at));
         } else if byte == b':' && at > 0 {
-            let is_whole = |&(place, len): &(usize, usize)| KNOWN[place].name.len() == len;
-            let known = name.filter(is_whole).map(|(place, _)| place);
+            let known = name.and_then(|(place, len)| find_known(&KNOWN[place].name.as_bytes()[..len]));
             self.scheme = SchemeProgress::Ended(known.map_or(SchemeOf::Other, SchemeOf::Known));
             self.scan = Some(AdvisoryScan::new(known));
         } else {
@@ -162,12 +161,7 @@ impl Progress {
     }
 }
 
-/// Whether the automaton knows the scheme at this place among the known ones.
-pub(crate) fn is_told_apart(place: usize) -> bool {
-    place == HTTPS || has_own_rule(place)
-}
-
-/// The first scheme that the automaton knows whose name begins with `name` and `byte`, and the length of these. `len` bytes have been
+/// The first known scheme whose name begins with `name` and `byte`, and the length of these. `len` bytes have been
 /// read.
 fn longer_name(name: Option<(usize, usize)>, byte: u8, len: usize) -> Option<(usize, usize)> {
     let read = match name {
@@ -177,7 +171,7 @@ fn longer_name(name: Option<(usize, usize)>, byte: u8, len: usize) -> Option<(us
     };
     let begins = |place: &usize| {
         let name = KNOWN[*place].name.as_bytes();
-        is_told_apart(*place) && name.starts_with(read) && name.get(len) == Some(&byte.to_ascii_lowercase())
+        name.starts_with(read) && name.get(len) == Some(&byte.to_ascii_lowercase())
     };
     Some(((0..KNOWN.len()).find(begins)?, len + 1))
 }
@@ -186,11 +180,16 @@ fn longer_name(name: Option<(usize, usize)>, byte: u8, len: usize) -> Option<(us
 fn refusal(grammar: Grammar, line: &[u8]) -> Refusal {
     let mut tracker = Tracker::new(grammar);
     tracker.feed(line);
-    match Defect::of(grammar, &tracker, line) {
-        None => Refusal::None,
+    let Some(Defect { component, cause, offset, .. }) = Defect::of(grammar, &tracker, line) else {
+        return Refusal::None;
+    };
+    let read = usize::try_from(offset).map_or(line, |offset| &line[..line.len().min(offset + 1)]);
+    // The draft looks for a scheme behind its prefix too.
+    let may_be_scheme = grammar == Grammar::Draft1993 || read.iter().all(|&byte| is_scheme_byte(byte));
+    match component {
         // Whether there is a scheme depends on later bytes.
-        Some(Defect { component: Component::Scheme, .. }) => Refusal::Unknown,
-        Some(Defect { component, cause, .. }) => Refusal::Kind(component, cause),
+        Component::Scheme if may_be_scheme => Refusal::Unknown,
+        _ => Refusal::Kind(component, cause),
     }
 }
 

@@ -10,7 +10,10 @@ use std::collections::HashMap;
 use std::sync::OnceLock;
 
 use crate::engine::line_automaton::{Outcome, Progress, outcome_by_bytes};
+use foldhash::fast::RandomState;
+
 use crate::grammar::automaton::{class_of, has_character, pair_number};
+use crate::grammar::scheme::KNOWN;
 use crate::grammar::{Grammar, Verdict};
 
 /// The kinds of pairs of bytes, for a chosen grammar. Pairs of a kind lead from each state to the same state.
@@ -34,34 +37,42 @@ impl PairKinds {
     }
 
     fn new(grammar: Grammar) -> Self {
-        let mut numbers = HashMap::new();
+        let mut numbers = HashMap::with_hasher(RandomState::default());
         let mut of_byte = [0; 1 << 8];
         for (byte, number) in (0..=u8::MAX).zip(&mut of_byte) {
-            let in_https = Some(byte.to_ascii_lowercase()).filter(|lower| b"ps".contains(lower));
             let n = small(numbers.len());
-            *number = *numbers.entry((class_of(byte), ByteKind::of(byte), in_https)).or_insert(n);
+            *number = *numbers.entry((class_of(byte), ByteKind::of(byte))).or_insert(n);
         }
-        let (mut kinds, mut of_numbers) = (HashMap::new(), HashMap::new());
+        let mut kinds = HashMap::with_hasher(RandomState::default());
+        let mut of_numbers = vec![None; numbers.len() * numbers.len()];
         let mut of_pair = vec![0; 1 << 16].into_boxed_slice();
+        let mut starts = vec![0];
         for (pair, kind) in (0..=u16::MAX).zip(&mut of_pair) {
             let [first, second] = pair.to_le_bytes();
-            let numbers = [first, second].map(|byte| of_byte[usize::from(byte)]);
-            *kind = *of_numbers.entry(numbers).or_insert_with(|| {
+            let [n_first, n_second] = [first, second].map(|byte| of_byte[usize::from(byte)]);
+            let of_numbers = &mut of_numbers[usize::from(n_first) * numbers.len() + usize::from(n_second)];
+            *kind = *of_numbers.get_or_insert_with(|| {
                 let key = match (first, second) {
                     (_, b'\n') => PairKey::EndsInLf,
-                    (b'\n', _) => PairKey::BeginsWithLf(numbers[1]),
+                    (b'\n', _) => PairKey::BeginsWithLf(n_second),
                     _ => PairKey::of(grammar, first, second),
                 };
                 let n = small(kinds.len());
                 *kinds.entry(key).or_insert(n)
             });
+            starts.resize(kinds.len() + 1, 0);
+            starts[usize::from(*kind) + 1] += 1;
         }
-        let mut pairs: Vec<_> = (0..=u16::MAX).collect();
-        pairs.sort_by_key(|&pair| of_pair[usize::from(pair)]);
-        let of_pair: Box<[u16; 1 << 16]> = of_pair.try_into().expect("a kind for each pair");
-        let starts = (0..=kinds.len())
-            .map(|kind| pairs.partition_point(|&pair| usize::from(of_pair[usize::from(pair)]) < kind));
-        Self { starts: starts.collect(), of_pair, pairs, of_byte }
+        for kind in 1..starts.len() {
+            starts[kind] += starts[kind - 1];
+        }
+        let mut pairs = vec![0; 1 << 16];
+        let mut next = starts.clone();
+        for (pair, &kind) in (0..=u16::MAX).zip(&of_pair) {
+            pairs[next[usize::from(kind)]] = pair;
+            next[usize::from(kind)] += 1;
+        }
+        Self { of_pair: of_pair.try_into().expect("a kind for each pair"), pairs, starts, of_byte }
     }
 
     /// All pairs of the same kind as `pair`.
@@ -79,7 +90,7 @@ enum ByteKind {
     NonAscii,
     /// A character that no grammar has.
     Illegal,
-    /// An LF, a delimiter, a digit, a letter that can end a noteworthy escape, or the "s" of "https".
+    /// An LF, a delimiter, a digit or a letter. Letters are in lower case.
     Own(u8),
     Other,
 }
@@ -91,7 +102,7 @@ impl ByteKind {
             b'\n' | b'0'..=b'9' | b'/' | b':' | b'?' | b'#' | b'@' | b']' | b'%' => Self::Own(byte),
             0..b' ' | 0x7f => Self::Control,
             0x80.. => Self::NonAscii,
-            _ if b"abdfs".contains(&byte.to_ascii_lowercase()) => Self::Own(byte.to_ascii_lowercase()),
+            _ if byte.is_ascii_alphabetic() => Self::Own(byte.to_ascii_lowercase()),
             _ if Grammar::ALL.into_iter().any(|grammar| has_character(grammar, byte)) => Self::Other,
             _ => Self::Illegal,
         }
@@ -111,24 +122,48 @@ enum PairKey {
 impl PairKey {
     fn of(grammar: Grammar, first: u8, second: u8) -> Self {
         let (is_first, is_second) = match (first, second.to_ascii_lowercase()) {
+            _ if are_in_a_name(first, second) => (true, true),
             // Digits of a port, and of a noteworthy escape. A "0" or a "9" may be the second digit of one.
             (b'0'..=b'9', b'0'..=b'9' | b'/' | b'?' | b'#')
             | (b'0' | b'2'..=b'4', b'a' | b'b' | b'd' | b'f')
             | (b':', b'0'..=b'9')
-            | (b'%', b'0' | b'2'..=b'4')
-            // Of the names that the automata of the grammars do not tell apart, only "https" counts.
-            | (b's' | b'S', b':')
-            | (b'p' | b'P', b's') => (true, true),
+            | (b'%', b'0' | b'2'..=b'4') => (true, true),
             (b'1'..=b'8', _) => (false, !second.is_ascii_alphabetic()),
-            (b's' | b'S', _) => (false, !second.is_ascii_alphanumeric()),
             (b'0' | b'9', _) => (true, !second.is_ascii_alphabetic()),
-            // Another letter or digit at the second place matters to the automata of the grammars alone.
-            _ => (true, !second.is_ascii_alphanumeric()),
+            // Another letter or digit at the second place matters to the automata of the grammars alone. Which letter comes first
+            // matters as the end of a noteworthy escape.
+            _ => (
+                !first.is_ascii_alphabetic() || b"abdf".contains(&first.to_ascii_lowercase()),
+                !second.is_ascii_alphanumeric(),
+            ),
         };
         let kind = |byte: u8, counts: bool| if counts { ByteKind::of(byte) } else { ByteKind::Other };
         let number = pair_number(grammar, class_of(first), class_of(second));
         Self::Other(number, kind(first, is_first), kind(second, is_second))
     }
+}
+
+/// For each byte, the bytes that follow it in a known scheme with its ":", one bit each. Letters are in lower case.
+const NAME_PAIRS: [u128; 1 << 7] = {
+    let mut pairs = [0; 1 << 7];
+    let mut place = 0;
+    while place < KNOWN.len() {
+        let name = KNOWN[place].name.as_bytes();
+        let mut at = 0;
+        while at < name.len() {
+            let next = if at + 1 < name.len() { name[at + 1] } else { b':' };
+            pairs[name[at] as usize] |= 1 << next;
+            at += 1;
+        }
+        place += 1;
+    }
+    pairs
+};
+
+/// Whether a known scheme with its ":" has these two bytes, in any case.
+fn are_in_a_name(first: u8, second: u8) -> bool {
+    let [first, second] = [first, second].map(|byte| byte.to_ascii_lowercase());
+    first.is_ascii() && second.is_ascii() && NAME_PAIRS[usize::from(first)] >> second & 1 == 1
 }
 
 /// A state of the automaton: the index of its row in the table.
@@ -406,7 +441,7 @@ fn small(n: usize) -> u16 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::line_automaton::{Refusal, SchemeOf, is_told_apart};
+    use crate::engine::line_automaton::{Refusal, SchemeOf};
     use crate::grammar::component::Component;
     use crate::grammar::judge::judge;
     use crate::grammar::scheme::find_known;
@@ -440,8 +475,8 @@ mod tests {
         let known = judgement.scheme().map(find_known);
         let scheme = match known {
             None => SchemeOf::None,
-            Some(Some(known)) if is_told_apart(known) => SchemeOf::Known(known),
-            Some(_) => SchemeOf::Other,
+            Some(Some(known)) => SchemeOf::Known(known),
+            Some(None) => SchemeOf::Other,
         };
         assert_eq!(outcome.scheme, scheme, "{text}");
         assert_eq!(outcome.advisories, judgement.advisories(), "{text}");
@@ -473,8 +508,22 @@ mod tests {
         }
     }
 
+    #[test]
+    fn schemes_are_those_of_the_judge() {
+        let mut table = LineTable::new(Grammar::Rfc3986);
+        for known in &KNOWN {
+            for at in 0..known.name.len() {
+                for byte in (0..=u8::MAX).filter(|&byte| byte != b'\n') {
+                    let mut line = [known.name.as_bytes(), b":x"].concat();
+                    line[at] = byte;
+                    check(&mut table, &line);
+                }
+            }
+        }
+    }
+
     fn change(line: &mut Vec<u8>, random: &mut Random) {
-        const TEXTS: [&[u8]; 24] = [
+        const TEXTS: [&[u8]; 29] = [
             b"http://",
             b"HTTPS:",
             b"ftp://",
@@ -487,6 +536,11 @@ mod tests {
             b"url:",
             b"mid:",
             b"wais://",
+            b"UDP://",
+            b"mailserver:",
+            b"z39.50:",
+            b"tn3270:",
+            b"javascript:",
             b":80",
             b":21/",
             b":0025",

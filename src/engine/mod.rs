@@ -29,11 +29,11 @@ use std::ops::Range;
 use memchr::{memchr, memchr_iter};
 
 use crate::engine::lanes::{Findings, Known, LaneReader, List, ListedLine, STRIPE_LEN, decides};
-use crate::engine::line_automaton::{Outcome, is_told_apart};
+use crate::engine::line_automaton::{Outcome, SchemeOf};
 use crate::engine::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME};
 use crate::engine::table_scan::{Ended, each_outcome, scan_lanes};
 use crate::example::Line;
-use crate::grammar::advisory::Advisories;
+use crate::grammar::advisory::{Advisories, Advisory};
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::grammar::scheme::{Scheme, Schemes};
@@ -55,6 +55,9 @@ pub(crate) trait LineSink {
     /// Whether the table scan counts lines of this outcome from `place` on in bulk. If it does at one place, it does at any later
     /// one.
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
+
+    /// Takes the scheme of a line that is counted in bulk and whose outcome has [`SchemeOf::Other`].
+    fn scheme(&mut self, _line: &[u8], _verdict: Verdict) {}
 
     /// Takes the lines of a segment that are counted in bulk: the counters, and the number of lines by outcome.
     fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)>);
@@ -110,12 +113,8 @@ pub(crate) struct Bulk {
     pub(crate) blank: u64,
     /// Lines that end in CR, including those that are passed on one by one.
     pub(crate) cr: u64,
-    /// Lines with an escaped delimiter.
-    pub(crate) delimiters: u64,
-    /// Lines with a port that is not the default.
-    pub(crate) ports: u64,
-    /// Lines with a port that is not the default and is reserved. [`Self::ports`] includes them.
-    pub(crate) reserved_ports: u64,
+    /// Lines by advisory. The outcomes of lines that the bit streams count have none.
+    pub(crate) advised: Vec<(Advisory, u64)>,
     /// Lines that RFC 3986 refuses, by component and cause. Their outcomes do not say why.
     pub(crate) defects: Vec<(Component, Cause, u64)>,
 }
@@ -163,6 +162,10 @@ const BYTES_PER_TABLE_LINE: u64 = 240;
 /// there are fewer, it costs all lines more than these few save.
 const BYTES_PER_DEFECT: u64 = 2048;
 
+/// The bit streams count lines with rare features in bulk ([`LaneReader`]) if the segment before has more of them, and of lines that
+/// are passed on one by one, than one in so many bytes. If there are fewer, it costs all lines more than these few save.
+const BYTES_PER_RARE: u64 = 16384;
+
 /// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
 /// latency.
 const TABLE_LINES_AT_ONCE: usize = 4;
@@ -174,9 +177,14 @@ const MANY_TABLE_LINES: usize = 32;
 /// lanes. Smaller segments need less memory for the masks of their steps: at this size, a few hundred kilobytes.
 pub(crate) const SEGMENT_LEN: usize = 512 << 10;
 
+/// The length of the first segment if the sink has no example yet. The next ones are longer and longer.
+const FIRST_SEGMENT_LEN: usize = SEGMENT_LEN / 16;
+
 thread_local! {
     /// Whether the bit streams of this thread count lines in bulk that no grammar accepts.
     static COUNT_DEFECTS: Cell<bool> = const { Cell::new(false) };
+    /// Whether the bit streams of this thread count lines with rare features in bulk.
+    static COUNT_RARE: Cell<bool> = const { Cell::new(false) };
     /// The memory that a thread reuses for all its segments.
     static FINDINGS: Cell<Findings> = Cell::default();
     /// How many more segments this thread passes to the table scan, and how many it will pass the next time.
@@ -198,7 +206,7 @@ pub(crate) fn scan_lines(
 ) -> PathCounts {
     let table = LineTable::take(sink.needs(place).list.grammar);
     let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
-    let mut engine = Engine { sink, table, schemes, path_counts, n_slower: 0, n_defects: 0 };
+    let mut engine = Engine { sink, table, schemes, path_counts, n_slower: 0, n_defects: 0, n_rare: 0 };
     let missing = "the kernel is available";
     match kernel {
         KernelId::Portable => engine.scan_by_table(body, place),
@@ -247,6 +255,8 @@ struct Engine<'a, S> {
     n_slower: u64,
     /// How many lines of the bit streams no grammar accepts.
     n_defects: u64,
+    /// About how many lines of the bit streams have rare features or were passed on one by one.
+    n_rare: u64,
 }
 
 impl<S: LineSink> Engine<'_, S> {
@@ -256,10 +266,14 @@ impl<S: LineSink> Engine<'_, S> {
         // The start of the current run, and the number of lines in it.
         let (mut from, mut lines) = (place.offset, 0);
         let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
+        // The first lines of all are examples of something, and are listed for that to the end of their segment.
+        let is_fresh = self.sink.needs(place).examples == u32::MAX;
+        let mut segment_len = if is_fresh { FIRST_SEGMENT_LEN } else { SEGMENT_LEN };
         while !rest.is_empty() {
             let offset = place.offset + (body.len() - unended.len() - rest.len()) as u64;
             let at = Place { offset, ..place };
-            let some = &rest[..rest.len().min(SEGMENT_LEN)];
+            let some = &rest[..rest.len().min(segment_len)];
+            segment_len = SEGMENT_LEN.min(2 * segment_len);
             let end = last_end(some);
             let (segment, behind) =
                 rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
@@ -274,15 +288,20 @@ impl<S: LineSink> Engine<'_, S> {
                 self.scan_by_table(segment, at);
                 (from, lines) = (offset + segment.len() as u64, 0);
             } else {
-                let (listed, table, defects) = (self.n_slower, self.path_counts.table, self.n_defects);
+                let (listed, table) = (self.n_slower, self.path_counts.table);
+                let (defects, rare) = (self.n_defects, self.n_rare);
                 lines += self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
                 let [listed, table] = [self.n_slower - listed, self.path_counts.table - table];
-                let n_defects = self.n_defects - defects;
-                COUNT_DEFECTS.set(n_defects * BYTES_PER_DEFECT > segment.len() as u64);
+                let [defects, rare] = [self.n_defects - defects, self.n_rare - rare];
+                let len = segment.len() as u64;
                 // A short segment predicts little about the next ones.
+                let is_short = segment.len() <= SEGMENT_LEN / 4;
+                COUNT_DEFECTS.set(defects * BYTES_PER_DEFECT > len || is_short && COUNT_DEFECTS.get());
+                let counted_rare = COUNT_RARE.get();
+                COUNT_RARE.set(rare * BYTES_PER_RARE > len || is_short && counted_rare);
                 let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
-                if segment.len() > SEGMENT_LEN / 4 {
-                    let n = if cost > segment.len() as u64 { FOR_TABLE_SCAN.get().1 } else { 0 };
+                if !is_short && (counted_rare || !COUNT_RARE.get()) {
+                    let n = if cost > len { FOR_TABLE_SCAN.get().1 } else { 0 };
                     FOR_TABLE_SCAN.set((n, (2 * n + 1).clamp(TABLE_SEGMENTS, MOST_TABLE_SEGMENTS)));
                 }
             }
@@ -304,7 +323,8 @@ impl<S: LineSink> Engine<'_, S> {
         if !COUNT_DEFECTS.get() {
             needs.list.bulk_defects = 0;
         }
-        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, findings);
+        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, COUNT_RARE.get(), findings);
+        let before = self.n_slower + self.path_counts.table;
         let mut lines_of_all = 0;
         let mut table_lines = Vec::new();
         // The stripes with lines that were counted in bulk and have a verdict without examples.
@@ -334,12 +354,11 @@ impl<S: LineSink> Engine<'_, S> {
             n_stripes += 1;
         }
         self.judge_table_lines(findings, segment, table_lines.drain(..));
+        self.n_rare += reader.n_rare() + self.n_slower + self.path_counts.table - before;
         let bulk = Bulk {
             blank: findings.blank(),
             cr: findings.cr(),
-            delimiters: findings.delimiters(),
-            ports: findings.ports(),
-            reserved_ports: findings.reserved_ports(),
+            advised: findings.advised().collect(),
             defects: findings.defects().filter(|(.., lines)| *lines > 0).collect(),
         };
         self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
@@ -421,7 +440,7 @@ impl<S: LineSink> Engine<'_, S> {
             return self.judge_by_table(&entry, line);
         }
         self.path_counts.listed += 1;
-        self.n_slower += u64::from(scheme.name.is_none() || scheme.known.is_some_and(is_told_apart));
+        self.n_slower += 1;
         // RFC 1738 and the draft have no lines without a scheme.
         let verdict = if scheme.name.is_some() {
             verdict
@@ -450,6 +469,13 @@ impl<S: LineSink> Engine<'_, S> {
         for (in_bulk, outcome) in in_bulk.iter_mut().zip(self.table.outcomes()).skip(1) {
             *in_bulk = if self.sink.is_in_bulk(outcome, place) { u8::MAX } else { 0 };
         }
+        // The schemes of these are listed.
+        let mut named = [0_u8; N_OUTCOMES];
+        for (n, outcome) in self.table.outcomes().iter().enumerate() {
+            if outcome.scheme == SchemeOf::Other {
+                std::mem::swap(&mut named[n], &mut in_bulk[n]);
+            }
+        }
         let mut counts = [0_u32; N_OUTCOMES];
         let mut cr = 0;
         let mut listed = TableLister {
@@ -457,6 +483,7 @@ impl<S: LineSink> Engine<'_, S> {
             path_counts: &mut self.path_counts,
             lanes: &lanes,
             places: &places,
+            named,
         };
         // The code for each line end is small, so that it is inlined.
         let lines = scan_lanes(&mut self.table, lanes, |lane, ended, table| {
@@ -466,7 +493,9 @@ impl<S: LineSink> Engine<'_, S> {
                 counts[at] += 1;
             } else {
                 let Ended { number, start, end, outcome, .. } = ended;
-                in_bulk[at] |= listed.pass_on(lane, number, start..end, (table, outcome));
+                let (lines, is_in_bulk) = listed.pass_on(lane, number, start..end, (table, outcome));
+                counts[at] += lines;
+                in_bulk[at] |= is_in_bulk;
             }
         });
         let counted = self.table.outcomes().iter().zip(counts).filter(|(_, lines)| *lines > 0);
@@ -522,17 +551,37 @@ struct TableLister<'a, S> {
     path_counts: &'a mut PathCounts,
     lanes: &'a [&'a [u8]; TABLE_LANES],
     places: &'a [Place; TABLE_LANES],
+    /// For each outcome, one bit for each lane in which all of it but the scheme is counted in bulk from here on.
+    named: [u8; N_OUTCOMES],
 }
 
 impl<S: LineSink> TableLister<'_, S> {
-    /// Passes on a line. Returns the bit of its lane if the next lines of its outcome can be counted in bulk there, otherwise 0.
+    /// Passes on a line or its scheme. Returns how many lines are now counted in bulk, and the bit of the lane if the next lines of this
+    /// outcome can be counted in bulk there, otherwise 0.
     #[inline(never)]
-    fn pass_on(&mut self, lane: usize, number: u64, line: Range<usize>, (table, n): (&LineTable, u16)) -> u8 {
-        let place = Place { offset: self.places[lane].offset + line.start as u64, ..self.places[lane] };
+    fn pass_on(
+        &mut self,
+        lane: usize,
+        number: u64,
+        line: Range<usize>,
+        (table, n): (&LineTable, u16),
+    ) -> (u32, u8) {
+        let start = line.start as u64;
         let line = &self.lanes[lane][line];
         let outcome = table.outcome_of(n, line);
+        let named = &mut self.named[usize::from(n) % N_OUTCOMES];
+        if *named >> lane & 1 == 1 {
+            self.sink.scheme(line, outcome.verdict);
+            return (1, 0);
+        }
+        let place = Place { offset: self.places[lane].offset + start, ..self.places[lane] };
         self.path_counts.listed += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
-        u8::from(n != NO_OUTCOME && self.sink.is_in_bulk(&outcome, place)) << lane
+        let bit = u8::from(n != NO_OUTCOME && self.sink.is_in_bulk(&outcome, place)) << lane;
+        if outcome.scheme == SchemeOf::Other {
+            *named |= bit;
+            return (0, 0);
+        }
+        (0, bit)
     }
 }
 

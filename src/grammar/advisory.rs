@@ -76,8 +76,6 @@ impl Advisories {
     pub(crate) fn add_at(&mut self, scheme: Option<usize>, line: &[u8], at: usize) {
         let byte = |back: usize| line[at.saturating_sub(back).min(line.len() - 1)];
         let percent = match (byte(2), byte(1), byte(0)) {
-            // Callers pass the second digit only for an escaped delimiter. Another one adds nothing.
-            (b'%', ..) if self.has(Advisory::EncodedDelimiter) && at >= 2 => return,
             (b'%', ..) if at >= 2 => at - 2,
             (_, b'%', _) if at >= 1 => at - 1,
             (_, b':', b'0'..=b'9') => {

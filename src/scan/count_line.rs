@@ -9,6 +9,7 @@ use crate::grammar::defect::{Defect, of_illegal_byte};
 use crate::grammar::scheme::{Scheme, Schemes};
 use crate::grammar::{Grammar, Verdict};
 use crate::scan::find_examples::Search;
+use crate::scan::scheme_counts::SchemeCounts;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, Tally};
@@ -21,6 +22,7 @@ pub(crate) struct Observer<'a> {
     /// The examples that the tally need not keep.
     pub(crate) shown: &'a AlreadyShown,
     schemes: Schemes,
+    pub(crate) scheme_counts: SchemeCounts,
     /// The lines counted in bulk last, by verdict, except those that are examples already.
     pub(crate) in_bulk: ByVerdict,
     /// The search for missing examples among these lines, once it has begun.
@@ -38,9 +40,17 @@ impl<'a> Observer<'a> {
         tally: &'a mut Tally,
         shown: &'a AlreadyShown,
     ) -> Self {
-        let schemes = Schemes::default();
-        let in_bulk = ByVerdict::default();
-        Self { grammar, tally, shown, schemes, in_bulk, search: None, wanted, refused: Vec::new() }
+        Self {
+            grammar,
+            tally,
+            shown,
+            schemes: Schemes::default(),
+            scheme_counts: SchemeCounts::default(),
+            in_bulk: ByVerdict::default(),
+            search: None,
+            wanted,
+            refused: Vec::new(),
+        }
     }
 
     /// Takes the offsets of the lines counted here that no grammar accepts, in descending order.
@@ -70,10 +80,7 @@ impl<'a> Observer<'a> {
         match scheme {
             SchemeOf::None => self.tally.count_many(None, verdict, 1),
             SchemeOf::Known(known) => self.tally.count_many(Some(known), verdict, 1),
-            SchemeOf::Other => {
-                let scheme = self.schemes.of(line);
-                self.count_scheme(&scheme, verdict);
-            }
+            SchemeOf::Other => self.scheme_counts.count(self.tally, line, verdict),
         }
         self.tally.count_advisories(self.shown, entry, advisories);
         match refusal {

@@ -7,14 +7,15 @@ pub(crate) mod find_examples;
 pub(crate) mod count_line;
 pub(crate) mod long_line;
 pub(crate) mod record_fields;
+pub(crate) mod scheme_counts;
 
 use crate::engine::lanes::{List, defect_kinds};
 
 use crate::engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use crate::engine::{Bulk, Judged, LineSink, Needs, PathCounts, scan_lines};
 use crate::example::Line;
-use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
+use crate::grammar::{Grammar, Verdict};
 use crate::lines::skip_byte_order_mark;
 use crate::place::Extent;
 pub use crate::place::Place;
@@ -148,7 +149,7 @@ impl LineSink for Observer<'_> {
     }
 
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
-        let Outcome { verdict, scheme, advisories, refusal } = *outcome;
+        let Outcome { verdict, advisories, refusal, .. } = *outcome;
         let (tally, shown) = (&*self.tally, self.shown);
         let is_known = match refusal {
             Refusal::None => true,
@@ -156,7 +157,6 @@ impl LineSink for Observer<'_> {
             Refusal::Unknown => false,
         };
         is_known
-            && scheme != SchemeOf::Other
             && tally.has_first(verdict, place, shown)
             && advisories.iter().all(|advisory| tally.has_examples(advisory, place, shown))
             && !(verdict.is_empty() && self.wanted.authorities())
@@ -167,21 +167,30 @@ impl LineSink for Observer<'_> {
         self.search = None;
         self.tally.cr += bulk.cr;
         self.tally.blank += bulk.blank;
-        self.tally.count_advised(Advisory::EncodedDelimiter, bulk.delimiters);
-        self.tally.count_advised(Advisory::PortNondefault, bulk.ports);
-        self.tally.count_advised(Advisory::PortReserved, bulk.reserved_ports);
+        for &(advisory, n_lines) in &bulk.advised {
+            self.tally.count_advised(advisory, n_lines);
+        }
         for &(component, cause, n_lines) in &bulk.defects {
             self.tally.count_defects(component, cause, n_lines);
         }
         for (Outcome { verdict, scheme, advisories, refusal }, n_lines) in lines {
-            let known = if let SchemeOf::Known(known) = scheme { Some(known) } else { None };
-            self.tally.count_many(known, verdict, n_lines);
+            match scheme {
+                SchemeOf::None => self.tally.count_many(None, verdict, n_lines),
+                SchemeOf::Known(known) => self.tally.count_many(Some(known), verdict, n_lines),
+                // `scheme` has counted each of these.
+                SchemeOf::Other => {}
+            }
             self.in_bulk.count(verdict, n_lines);
             advisories.iter().for_each(|advisory| self.tally.count_advised(advisory, n_lines));
             if let Refusal::Kind(component, cause) = refusal {
                 self.tally.count_defects(component, cause, n_lines);
             }
         }
+    }
+
+    #[inline]
+    fn scheme(&mut self, line: &[u8], verdict: Verdict) {
+        self.scheme_counts.count(self.tally, line, verdict);
     }
 
     #[inline]
@@ -216,6 +225,7 @@ impl LineSink for Observer<'_> {
     }
 
     fn cover(&mut self, run: Extent) {
+        self.scheme_counts.flush(self.tally);
         self.tally.cover(run);
     }
 }

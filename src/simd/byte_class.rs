@@ -49,11 +49,13 @@ const fn code(byte: u8) -> u8 {
         b'3' => HOST | X | D | B | C,
         b'4' => HOST | X | D | A | B,
         b'8' => HOST | X | D | C,
-        b'5'..=b'9' => HOST | X | D,
+        b'5'..=b'7' => HOST | X | D,
+        b'9' => HOST | X | D | A | B | C,
         b'f' => HOST | X | A,
         b'b' => HOST | X | B,
         b'e' => HOST | X | C,
-        b'a' | b'c' | b'd' => HOST | X,
+        b'a' | b'd' => HOST | X | A | B,
+        b'c' => HOST | X,
         b'h' => HOST | A,
         b't' => HOST | B,
         b'p' => HOST | C,
@@ -383,10 +385,10 @@ classes! {
         codes { (host & !x & !d) & (b & c & !a) }
         bits { bits.rows_46() & bits.low(12) }
     f: b'f' | b'F' =>
-        codes { (host & x & !d) & a }
+        codes { (host & x & !d) & a & !b }
         bits { bits.rows_46() & bits.low(6) }
     b: b'b' | b'B' =>
-        codes { (host & x & !d) & b }
+        codes { (host & x & !d) & b & !a }
         bits { bits.rows_46() & bits.low(2) }
     e: b'e' | b'E' =>
         codes { (host & x & !d) & c }
@@ -404,11 +406,15 @@ classes! {
         codes { (host & x & d) & b & !a }
         bits { bits.row_3() & !(b2 | b3) & b1 }
     three: b'3' =>
-        codes { (host & x & d) & b & c }
+        codes { (host & x & d) & (b & c & !a) }
         bits { bits.row_3() & bits.low(3) }
     four: b'4' =>
-        codes { (host & x & d) & a & b }
+        codes { (host & x & d) & (a & b & !c) }
         bits { bits.row_3() & bits.low(4) }
+    /// The second digit of a percent-encoded NUL, TAB, LF or CR.
+    control_digit: b'0' | b'9' | b'a' | b'd' | b'A' | b'D' =>
+        codes { (host & x & a) & ((c & b) | (!c & ((d & !b) | (b & !d)))) }
+        bits { (bits.row_3() & (bits.low(0) | bits.low(9))) | (bits.rows_46() & (bits.low(1) | bits.low(4))) }
     eight: b'8' =>
         codes { (host & x & d) & (c & !a & !b) }
         bits { bits.row_3() & bits.low(8) }

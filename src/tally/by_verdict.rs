@@ -157,7 +157,7 @@ impl OtherSchemes {
 
     /// Returns the counts for a name in lower case, or the shared counts if the name is not kept. A new name may
     /// displace the least preferred one.
-    fn of(&mut self, name: &[u8]) -> &mut ByVerdict {
+    pub(super) fn of(&mut self, name: &[u8]) -> &mut ByVerdict {
         if !self.named.contains_key(name) {
             if self.order.len() >= MAX_SCHEMES {
                 if self.order.last().is_some_and(|(len, last)| (*len, &**last) < (name.len(), name)) {

@@ -92,6 +92,15 @@ impl Tally {
         self.uncovered.0.count(verdict, 1);
     }
 
+    /// Counts judged lines of one scheme by verdict. Its `name` is in lower case and has at most [`MAX_SCHEME_LEN`] bytes.
+    pub(crate) fn count_scheme(&mut self, name: &[u8], lines: &ByVerdict) {
+        match find_known(name) {
+            Some(known) => self.known[known].merge(lines),
+            None => self.others.of(name).merge(lines),
+        }
+        self.uncovered.0.merge(lines);
+    }
+
     /// Counts one judged line by the length of its scheme. Only the `beginning` of the line is in memory.
     pub(crate) fn count_long(&mut self, scheme_len: Option<u64>, beginning: &[u8], verdict: Verdict) {
         match scheme_len.map(|len| usize::try_from(len).ok().and_then(|len| beginning.get(..len))) {

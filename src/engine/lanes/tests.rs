@@ -24,9 +24,7 @@ struct Found {
     lines: u64,
     cr: u64,
     blank: u64,
-    delimiters: u64,
-    ports: u64,
-    reserved_ports: u64,
+    advised: Vec<(Advisory, u64)>,
     plain: Vec<(Option<usize>, Verdict, u64)>,
     defects: Vec<(Component, Cause, u64)>,
     listed: Vec<Listed>,
@@ -50,7 +48,7 @@ fn newlines(bytes: &[u8]) -> u64 {
     memchr::memchr_iter(b'\n', bytes).count() as u64
 }
 
-fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings) -> Found {
+fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, bulk_rare: bool, findings: &mut Findings) -> Found {
     let lanes: [&[u8]; LANES] = cut(bytes, K::LANES);
     // How many bytes and lines precede each lane.
     let mut before = [(0, 0); LANES];
@@ -59,7 +57,7 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
         before[lane] = (bytes + lanes[lane - 1].len(), lines + newlines(lanes[lane - 1]));
     }
     let mut found = Found::default();
-    let mut reader = LaneReader::new(kernel, &lanes, list, findings);
+    let mut reader = LaneReader::new(kernel, &lanes, list, bulk_rare, findings);
     while reader.stripe(findings) {
         findings.each_listed(|line| {
             let (from, lines_before) = before[line.lane];
@@ -78,8 +76,7 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, findings: &mut Findings)
     }
     found.listed.sort();
     (found.cr, found.blank) = (findings.cr(), findings.blank());
-    (found.delimiters, found.ports) = (findings.delimiters(), findings.ports());
-    found.reserved_ports = findings.reserved_ports();
+    found.advised = findings.advised().collect();
     found.plain = findings.plain().collect();
     found.defects = findings.defects().filter(|(.., lines)| *lines > 0).collect();
     let plain: u64 = found.plain.iter().map(|(.., lines)| lines).sum();
@@ -127,7 +124,7 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     let mut listed = found.listed.iter().map(|listed| listed.start).peekable();
     let mut start = 0;
     let mut plain = BTreeMap::new();
-    let mut advised = [0; 3];
+    let mut advised = COUNTED.map(|(advisory, _)| (advisory, 0));
     let mut defects = [0; DEFECT_KINDS];
     let kinds: Vec<_> = defect_kinds().collect();
     for line in bytes.split_inclusive(|&byte| byte == b'\n') {
@@ -139,8 +136,8 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
         }
         let judgement = judge(line);
         *plain.entry((judgement.scheme().and_then(find_known), judgement.verdict().bits())).or_default() += 1;
-        for (count, advisory) in advised.iter_mut().zip(COUNTED) {
-            *count += u64::from(judgement.advisories().has(advisory));
+        for (advisory, count) in &mut advised {
+            *count += u64::from(judgement.advisories().has(*advisory));
         }
         if judgement.verdict().is_empty() {
             let defect = judgement.defect(Grammar::Rfc3986).expect("RFC 3986 refuses the line");
@@ -154,7 +151,7 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
     let found_plain: BTreeMap<_, u64> =
         found_plain.map(|&(scheme, verdict, lines)| ((scheme, verdict.bits()), lines)).collect();
     assert_eq!(found_plain, plain);
-    assert_eq!([found.delimiters, found.ports, found.reserved_ports], advised);
+    assert_eq!(found.advised, advised);
     let defects = kinds.into_iter().zip(defects).filter(|(_, lines)| *lines > 0);
     let defects: Vec<_> = defects.map(|((component, cause), lines)| (component, cause, lines)).collect();
     assert_eq!(found.defects, defects);
@@ -164,13 +161,14 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
 struct Comparison<'a> {
     bytes: &'a [u8],
     list: List,
+    bulk_rare: bool,
     findings: &'a mut Findings,
     expected: Found,
 }
 
 impl Visit for Comparison<'_> {
     fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
-        let found = find(kernel, self.bytes, self.list, self.findings);
+        let found = find(kernel, self.bytes, self.list, self.bulk_rare, self.findings);
         let (bytes, expected) = (self.bytes.escape_ascii(), &self.expected);
         assert!(found == *expected, "{name} on \"{bytes}\"\n{found:?}\n{expected:?}");
     }
@@ -178,13 +176,15 @@ impl Visit for Comparison<'_> {
 
 /// Checks that each kernel finds the same in `bytes`, and that it agrees with `judge`.
 fn check(bytes: &[u8], list: List, findings: &mut Findings) {
-    let expected = find(Portable, bytes, list, findings);
-    check_against_judge(&expected, bytes, list);
-    each(&mut Comparison { bytes, list, findings, expected });
+    for bulk_rare in [false, true] {
+        let expected = find(Portable, bytes, list, bulk_rare, findings);
+        check_against_judge(&expected, bytes, list);
+        each(&mut Comparison { bytes, list, bulk_rare, findings, expected });
+    }
 }
 
 /// Buffers are made of these fragments. Now and then they make a line with a scheme.
-const FRAGMENTS: [&str; 69] = [
+const FRAGMENTS: [&str; 72] = [
     "http://",
     "http://h:8080",
     "https://",
@@ -210,12 +210,15 @@ const FRAGMENTS: [&str; 69] = [
     ":81",
     ":443",
     ":8",
+    ":102",
+    ":10",
     "0",
     "44",
     "?",
     "#",
     "##",
     "??",
+    "%0",
     "a",
     "b/c",
     "example.org",
@@ -284,9 +287,9 @@ fn portable_is_what_the_others_are() {
         add_fragments(&mut bytes, n_fragments, &mut state);
         bytes.push(b'\n');
         let grammar = Grammar::ALL[n % Grammar::ALL.len()];
-        let bits = [1, 2, 8];
+        let bits = [1, 2, 8, 16];
         let listed = COUNTED.into_iter().zip(bits).filter(|(_, bit)| n & bit == 0);
-        let advisories = listed.map(|(advisory, _)| advisory).collect();
+        let advisories = listed.map(|((advisory, _), _)| advisory).collect();
         let some_kinds = ALL_KINDS & u32::try_from(below(&mut state, 1 << 31)).expect("31 bits");
         let bulk_defects = [0, ALL_KINDS, some_kinds][below(&mut state, 3)];
         let list = List { grammar, blank: n & 4 == 0, advisories, bulk_defects };
@@ -346,10 +349,11 @@ fn escapes_come_and_go() {
         for n_lanes in [LANES, LANES / 2] {
             let bytes = lane.repeat(n_lanes);
             check(&bytes, list, &mut findings);
-            let found = find(Portable, &bytes, list, &mut findings);
+            let found = find(Portable, &bytes, list, false, &mut findings);
             let refused = 2 * STRIPE_LEN / 25 + usize::from(is_refused);
             assert_eq!(found.listed.len(), n_lanes * refused);
-            assert_eq!(found.delimiters, if is_refused { 0 } else { n_lanes as u64 });
+            let delimiters = if is_refused { 0 } else { n_lanes as u64 };
+            assert_eq!(found.advised[0], (Advisory::EncodedDelimiter, delimiters));
         }
     }
 }
