@@ -30,6 +30,7 @@ pub use directory::Walk;
 pub use file_list::Separator;
 pub(crate) use foreign::Foreign;
 pub(crate) use mmap::{Mapped, Window};
+#[cfg(feature = "cli")]
 pub(crate) use pipe::enlarge_pipe;
 pub(crate) use progress_reader::ProgressReader;
 pub use source::Input;
