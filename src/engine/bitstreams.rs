@@ -35,8 +35,8 @@
 //! (for a "~"), RFC 1738 refuses it too. If RFC 1738 refuses a line, the draft refuses it too.
 //!
 //! Lines of the four schemes and relative references are counted in bulk. A line is listed if the chosen grammar
-//! refuses it, if it is a table line, or if it needs a closer look. A closer look is needed for an unusual port, for an
-//! escape that may be noteworthy, and for a scheme other than the four.
+//! refuses it, if it is a table line, or if it needs a closer look. A closer look is needed for a port that
+//! begins with 0, for a scheme other than the four, and outside http and https for a port or an escape that is noteworthy.
 //!
 //! This file knows the grammars. It knows no files, threads or tallies.
 
@@ -242,8 +242,8 @@ impl<W: Word, const N: usize> Rare<W, N> {
         Self { slots: [zero; N], alive: false, times: 0 }
     }
 
-    /// Counts a step with the feature, and notes whether a carry is pending. A moved word carries its last bit, stored as the last or the first bit. A sum
-    /// stores its carry as the first bit.
+    /// Counts a step with the feature, and notes whether a carry is pending. A moved word carries its last bit, stored as
+    /// the last or the first bit. A sum stores its carry as the first bit.
     #[inline(always)]
     fn look(&mut self) {
         self.times += 1;

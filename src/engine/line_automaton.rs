@@ -36,7 +36,7 @@ pub(crate) enum SchemeOf {
     None,
     /// Its place among the known schemes.
     Known(usize),
-    /// Its name has to be looked at.
+    /// It is not known. Its name has to be looked at.
     Other,
 }
 

@@ -52,11 +52,11 @@ pub(crate) trait LineSink {
     /// What the sink needs of the lines from `place` on.
     fn needs(&self, place: Place) -> Needs;
 
-    /// Whether the table scan counts lines of this outcome from `place` on in bulk. If it does at one place, it does at any later
-    /// one.
+    /// Whether the table scan counts lines of this outcome from `place` on in bulk, but for [`Self::scheme`]. If it does at one
+    /// place, it does at any later one.
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
 
-    /// Takes the scheme of a line that is counted in bulk and whose outcome has [`SchemeOf::Other`].
+    /// Takes the scheme of a line that is counted in bulk but for its scheme. Its outcome has [`SchemeOf::Other`].
     fn scheme(&mut self, _line: &[u8], _verdict: Verdict) {}
 
     /// Takes the lines of a segment that are counted in bulk: the counters, and the number of lines by outcome.
@@ -255,7 +255,7 @@ struct Engine<'a, S> {
     n_slower: u64,
     /// How many lines of the bit streams no grammar accepts.
     n_defects: u64,
-    /// About how many lines of the bit streams have rare features or were passed on one by one.
+    /// About how many lines of the bit streams had rare features and were counted in bulk.
     n_rare: u64,
 }
 
@@ -266,7 +266,7 @@ impl<S: LineSink> Engine<'_, S> {
         // The start of the current run, and the number of lines in it.
         let (mut from, mut lines) = (place.offset, 0);
         let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
-        // The first lines of all are examples of something, and are listed for that to the end of their segment.
+        // Lines are listed to the end of the segment in which the sink gets its first examples.
         let is_fresh = self.sink.needs(place).examples == u32::MAX;
         let mut segment_len = if is_fresh { FIRST_SEGMENT_LEN } else { SEGMENT_LEN };
         while !rest.is_empty() {
@@ -292,7 +292,7 @@ impl<S: LineSink> Engine<'_, S> {
                 let (defects, rare) = (self.n_defects, self.n_rare);
                 lines += self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
                 let [listed, table] = [self.n_slower - listed, self.path_counts.table - table];
-                let [defects, rare] = [self.n_defects - defects, self.n_rare - rare];
+                let [defects, rare] = [self.n_defects - defects, self.n_rare - rare + listed + table];
                 let len = segment.len() as u64;
                 // A short segment predicts little about the next ones.
                 let is_short = segment.len() <= SEGMENT_LEN / 4;
@@ -324,7 +324,6 @@ impl<S: LineSink> Engine<'_, S> {
             needs.list.bulk_defects = 0;
         }
         let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, COUNT_RARE.get(), findings);
-        let before = self.n_slower + self.path_counts.table;
         let mut lines_of_all = 0;
         let mut table_lines = Vec::new();
         // The stripes with lines that were counted in bulk and have a verdict without examples.
@@ -354,7 +353,7 @@ impl<S: LineSink> Engine<'_, S> {
             n_stripes += 1;
         }
         self.judge_table_lines(findings, segment, table_lines.drain(..));
-        self.n_rare += reader.n_rare() + self.n_slower + self.path_counts.table - before;
+        self.n_rare += reader.n_rare();
         let bulk = Bulk {
             blank: findings.blank(),
             cr: findings.cr(),
@@ -466,15 +465,11 @@ impl<S: LineSink> Engine<'_, S> {
         });
         // For each outcome, one bit for each lane in which it is counted in bulk from here on.
         let mut in_bulk = [0_u8; N_OUTCOMES];
-        for (in_bulk, outcome) in in_bulk.iter_mut().zip(self.table.outcomes()).skip(1) {
-            *in_bulk = if self.sink.is_in_bulk(outcome, place) { u8::MAX } else { 0 };
-        }
-        // The schemes of these are listed.
-        let mut named = [0_u8; N_OUTCOMES];
-        for (n, outcome) in self.table.outcomes().iter().enumerate() {
-            if outcome.scheme == SchemeOf::Other {
-                std::mem::swap(&mut named[n], &mut in_bulk[n]);
-            }
+        // The same for outcomes with a scheme that is passed on for each line.
+        let mut but_scheme = [0_u8; N_OUTCOMES];
+        for (n, outcome) in self.table.outcomes().iter().enumerate().skip(1) {
+            let lanes = if self.sink.is_in_bulk(outcome, place) { u8::MAX } else { 0 };
+            if outcome.scheme == SchemeOf::Other { but_scheme[n] = lanes } else { in_bulk[n] = lanes }
         }
         let mut counts = [0_u32; N_OUTCOMES];
         let mut cr = 0;
@@ -483,7 +478,7 @@ impl<S: LineSink> Engine<'_, S> {
             path_counts: &mut self.path_counts,
             lanes: &lanes,
             places: &places,
-            named,
+            but_scheme,
         };
         // The code for each line end is small, so that it is inlined.
         let lines = scan_lanes(&mut self.table, lanes, |lane, ended, table| {
@@ -551,13 +546,13 @@ struct TableLister<'a, S> {
     path_counts: &'a mut PathCounts,
     lanes: &'a [&'a [u8]; TABLE_LANES],
     places: &'a [Place; TABLE_LANES],
-    /// For each outcome, one bit for each lane in which all of it but the scheme is counted in bulk from here on.
-    named: [u8; N_OUTCOMES],
+    /// For each outcome with [`SchemeOf::Other`], one bit for each lane. If it is set, only the schemes of lines are passed on.
+    but_scheme: [u8; N_OUTCOMES],
 }
 
 impl<S: LineSink> TableLister<'_, S> {
-    /// Passes on a line or its scheme. Returns how many lines are now counted in bulk, and the bit of the lane if the next lines of this
-    /// outcome can be counted in bulk there, otherwise 0.
+    /// Passes on a line, or only its scheme. Returns two numbers. The first is 1 if the rest of the line is to be counted in bulk. The
+    /// second has the bit of the lane if the next lines of this outcome can be counted in bulk there. Otherwise they are 0.
     #[inline(never)]
     fn pass_on(
         &mut self,
@@ -569,8 +564,8 @@ impl<S: LineSink> TableLister<'_, S> {
         let start = line.start as u64;
         let line = &self.lanes[lane][line];
         let outcome = table.outcome_of(n, line);
-        let named = &mut self.named[usize::from(n) % N_OUTCOMES];
-        if *named >> lane & 1 == 1 {
+        let but_scheme = &mut self.but_scheme[usize::from(n) % N_OUTCOMES];
+        if *but_scheme >> lane & 1 == 1 {
             self.sink.scheme(line, outcome.verdict);
             return (1, 0);
         }
@@ -578,7 +573,7 @@ impl<S: LineSink> TableLister<'_, S> {
         self.path_counts.listed += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
         let bit = u8::from(n != NO_OUTCOME && self.sink.is_in_bulk(&outcome, place)) << lane;
         if outcome.scheme == SchemeOf::Other {
-            *named |= bit;
+            *but_scheme |= bit;
             return (0, 0);
         }
         (0, bit)

@@ -22,6 +22,7 @@ pub(crate) struct Observer<'a> {
     /// The examples that the tally need not keep.
     pub(crate) shown: &'a AlreadyShown,
     schemes: Schemes,
+    /// Counts of other schemes that the tally gets when the run is covered.
     pub(crate) scheme_counts: SchemeCounts,
     /// The lines counted in bulk last, by verdict, except those that are examples already.
     pub(crate) in_bulk: ByVerdict,

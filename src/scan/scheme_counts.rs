@@ -1,7 +1,8 @@
-//! Counts lines by the names of their schemes. Few names are frequent in a list, so this keeps the last ones at hand.
+//! Counts lines by the names of schemes that are not known in advance. Few names are frequent in a list, so this keeps the last ones
+//! at hand.
 
 use crate::grammar::Verdict;
-use crate::grammar::scheme::Schemes;
+use crate::grammar::scheme::scheme_len;
 use crate::tally::{ByVerdict, Tally};
 
 /// A name with its ":" fits into so many bytes. Longer names are counted at once.
@@ -18,19 +19,15 @@ type Name = u128;
 #[derive(Default)]
 pub(crate) struct SchemeCounts {
     places: Vec<(Name, ByVerdict)>,
-    schemes: Schemes,
 }
 
 impl SchemeCounts {
-    /// Counts a line with a scheme. The tally may get the count later, by [`Self::flush`].
+    /// Counts a line with a scheme that is not known. The tally may get the count later, by [`Self::flush`].
     #[inline]
     pub(crate) fn count(&mut self, tally: &mut Tally, line: &[u8], verdict: Verdict) {
         let Some(name) = name_of(line) else {
-            let scheme = self.schemes.of(line);
-            return match (scheme.known, scheme.name) {
-                (None, Some(name)) => tally.count_other(name, verdict),
-                (known, _) => tally.count_many(known, verdict, 1),
-            };
+            let len = scheme_len(line).unwrap_or_default();
+            return tally.count_other(&line[..len], verdict);
         };
         if self.places.is_empty() {
             self.places.resize(N_PLACES, (0, ByVerdict::default()));
@@ -81,7 +78,7 @@ fn give(tally: &mut Tally, name: Name, lines: &mut ByVerdict) {
     if lines.lines() > 0 {
         let bytes = name.to_le_bytes();
         let len = bytes.iter().position(|&byte| byte == 0).unwrap_or(NAME_LEN);
-        tally.count_scheme(&bytes[..len], &std::mem::take(lines));
+        tally.count_others(&bytes[..len], &std::mem::take(lines));
     }
 }
 
@@ -94,24 +91,20 @@ mod tests {
     fn names_are_counted_as_one_by_one() {
         let mut random = Random::new(3);
         let mut names: Vec<Vec<u8>> =
-            vec![b"MAILTO".into(), b"udp".into(), b"z39.50".into(), b"Non-Special".into()];
+            vec![b"STEAM".into(), b"sip".into(), b"z39.51".into(), b"Non-Special".into()];
         for len in (1..20).chain([254, 255, 256]) {
             for _ in 0..10 {
                 names.push((0..len).map(|_| b"aBz09+-."[random.below(8)]).collect());
             }
         }
         let (mut tally, mut expected) = (Tally::default(), Tally::default());
-        let (mut counts, mut schemes) = (SchemeCounts::default(), Schemes::default());
+        let mut counts = SchemeCounts::default();
         for _ in 0..5000 {
             let mut line = names[random.below(names.len())].clone();
             line.extend_from_slice([&b":"[..], b":a", b"://a.example/:b"][random.below(3)]);
             let verdict = Verdict::from_bits([0, 16, 31][random.below(3)]);
             counts.count(&mut tally, &line, verdict);
-            let scheme = schemes.of(&line);
-            match scheme.known {
-                Some(known) => expected.count_many(Some(known), verdict, 1),
-                None => expected.count_other(scheme.name.unwrap(), verdict),
-            }
+            expected.count_other(&line[..scheme_len(&line).unwrap()], verdict);
         }
         counts.flush(&mut tally);
         assert!(tally == expected);

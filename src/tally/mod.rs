@@ -92,12 +92,10 @@ impl Tally {
         self.uncovered.0.count(verdict, 1);
     }
 
-    /// Counts judged lines of one scheme by verdict. Its `name` is in lower case and has at most [`MAX_SCHEME_LEN`] bytes.
-    pub(crate) fn count_scheme(&mut self, name: &[u8], lines: &ByVerdict) {
-        match find_known(name) {
-            Some(known) => self.known[known].merge(lines),
-            None => self.others.of(name).merge(lines),
-        }
+    /// Counts judged lines of one scheme that is not in [`KNOWN`]. Its `name` is in lower case and has at most
+    /// [`MAX_SCHEME_LEN`] bytes.
+    pub(crate) fn count_others(&mut self, name: &[u8], lines: &ByVerdict) {
+        self.others.of(name).merge(lines);
         self.uncovered.0.merge(lines);
     }
 
