@@ -15,7 +15,7 @@ use super::x86_64::{
 };
 use std::arch::asm;
 
-use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, FindBits, Job, Kernel, LANES, UNITS, Word};
 use crate::simd::byte_class::OfBits;
 
 /// For how many steps the planes are made at once.
@@ -28,39 +28,24 @@ token!(Avx2: "avx2" "bmi1" "bmi2" "lzcnt" "popcnt");
 // For processors that have GFNI but no AVX-512: Intel's client processors from Alder Lake on, and Sierra Forest.
 token!(Gfni: "avx2" "gfni" "bmi1" "bmi2" "lzcnt" "popcnt");
 
-impl Avx2 {
-    /// Does what [`super::find()`] does, for as many blocks as both slices have. Prefetches the same number of blocks
-    /// after them, because the caller needs these next.
-    #[allow(clippy::unused_self, reason = "it is the proof")]
-    pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
-        /// # Safety
-        ///
-        /// The machine has AVX2.
-        #[target_feature(enable = "avx2")]
-        unsafe fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
-            let set = set.map(|byte| _mm256_set1_epi8(byte.cast_signed()));
-            for (found, block) in found.iter_mut().zip(blocks) {
-                let behind = block.as_ptr().wrapping_add(size_of_val(blocks));
-                #[allow(
-                    unused_unsafe,
-                    reason = "the function is unsafe in Rust 1.89 and safe in later versions"
-                )]
-                // SAFETY: a prefetch reads nothing, whatever the address.
-                unsafe {
-                    _mm_prefetch::<_MM_HINT_T0>(behind.cast());
+impl FindBits for Avx2 {
+    #[inline(always)]
+    fn find_bits(self, set: [u8; 3], block: &[u8; BLOCK]) -> u64 {
+        let mut found = 0;
+        for half in block.as_chunks::<32>().0.iter().rev() {
+            // SAFETY: the token proves AVX2. Half a block is 32 bytes.
+            let mask = unsafe {
+                let bytes = _mm256_loadu_si256(half.as_ptr().cast());
+                let mut is_in = _mm256_setzero_si256();
+                for byte in set {
+                    let equal = _mm256_cmpeq_epi8(bytes, _mm256_set1_epi8(byte.cast_signed()));
+                    is_in = _mm256_or_si256(is_in, equal);
                 }
-                let [low, high] = [0, BLOCK / 2].map(|at| {
-                    // SAFETY: half a block is 32 bytes.
-                    let bytes = unsafe { _mm256_loadu_si256(block[at..].as_ptr().cast()) };
-                    let [a, b, c] = set.map(|byte| _mm256_cmpeq_epi8(bytes, byte));
-                    let is_in = _mm256_or_si256(_mm256_or_si256(a, b), c);
-                    u64::from(_mm256_movemask_epi8(is_in).cast_unsigned())
-                });
-                *found = high << 32 | low;
-            }
+                _mm256_movemask_epi8(is_in)
+            };
+            found = found << 32 | u64::from(mask.cast_unsigned());
         }
-        // SAFETY: the token proves AVX2.
-        unsafe { find(set, blocks, found) }
+        found
     }
 }
 

@@ -8,7 +8,7 @@ use super::x86_64::{
     _mm512_storeu_si512, _mm512_test_epi64_mask, _mm512_testn_epi8_mask, _mm512_xor_si512,
 };
 
-use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, FindBits, Job, Kernel, LANES, UNITS, Word};
 use crate::simd::byte_class::{CODES, OfCodes};
 
 /// How many bytes ahead of the reads the kernel prefetches.
@@ -17,35 +17,18 @@ const AHEAD: usize = 256;
 token!(Avx512: "avx512f" "avx512bw" "avx512dq" "avx512vl" "avx512vbmi" "avx512vbmi2" "avx512vpopcntdq" "gfni"
     "bmi1" "bmi2" "lzcnt" "popcnt");
 
-impl Avx512 {
-    /// Does what [`super::find()`] does, for as many blocks as both slices have. Prefetches the same number of blocks
-    /// after them, because the caller needs these next.
-    #[allow(clippy::unused_self, reason = "it is the proof")]
-    pub(crate) fn find(self, set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
-        /// # Safety
-        ///
-        /// The machine has AVX-512 F and BW.
-        #[target_feature(enable = "avx512f,avx512bw")]
-        unsafe fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
-            let set = set.map(|byte| _mm512_set1_epi8(byte.cast_signed()));
-            for (found, block) in found.iter_mut().zip(blocks) {
-                let behind = block.as_ptr().wrapping_add(size_of_val(blocks));
-                #[allow(
-                    unused_unsafe,
-                    reason = "the function is unsafe in Rust 1.89 and safe in later versions"
-                )]
-                // SAFETY: a prefetch reads nothing, whatever the address.
-                unsafe {
-                    _mm_prefetch::<_MM_HINT_T0>(behind.cast());
-                }
-                // SAFETY: a block is 64 bytes.
-                let bytes = unsafe { _mm512_loadu_si512(block.as_ptr().cast()) };
-                let [a, b, c] = set.map(|byte| _mm512_cmpeq_epi8_mask(bytes, byte));
-                *found = a | b | c;
+impl FindBits for Avx512 {
+    #[inline(always)]
+    fn find_bits(self, set: [u8; 3], block: &[u8; BLOCK]) -> u64 {
+        let mut found = 0;
+        // SAFETY: the token proves the features. A block is 64 bytes.
+        unsafe {
+            let bytes = _mm512_loadu_si512(block.as_ptr().cast());
+            for byte in set {
+                found |= _mm512_cmpeq_epi8_mask(bytes, _mm512_set1_epi8(byte.cast_signed()));
             }
         }
-        // SAFETY: the token proves the features.
-        unsafe { find(set, blocks, found) }
+        found
     }
 }
 

@@ -1,10 +1,18 @@
 //! Searches blocks of 64 bytes for a few byte values, and returns one bit per byte. It works on blocks in sequence and
 //! not on lanes, so it is not part of [`super::Kernel`].
 
+#[cfg(target_arch = "x86_64")]
+use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
 
-use super::BLOCK;
+use super::{BLOCK, Job, Kernel};
+
+/// The search of a kernel.
+pub(super) trait FindBits: Kernel {
+    /// Which bytes of a block are in `set`. Always inlined into a [`Job`], so that it is compiled for the kernel's instructions.
+    fn find_bits(self, set: [u8; 3], block: &[u8; BLOCK]) -> u64;
+}
 
 /// Writes to `found` which bytes of each block are in `set`. The lowest bit is the first byte.
 ///
@@ -16,14 +24,37 @@ pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(avx512) = super::Avx512::detect() {
-            return avx512.find(set, blocks, found);
+            return avx512.run(Search { kernel: avx512, set, blocks, found });
         }
         if let Some(avx2) = super::Avx2::detect() {
-            return avx2.find(set, blocks, found);
+            return avx2.run(Search { kernel: avx2, set, blocks, found });
         }
     }
     for (found, block) in found.iter_mut().zip(blocks) {
         *found = bits(set, block);
+    }
+}
+
+/// A search of all blocks by a kernel.
+struct Search<'a, K> {
+    kernel: K,
+    set: [u8; 3],
+    blocks: &'a [[u8; BLOCK]],
+    found: &'a mut [u64],
+}
+
+impl<K: FindBits> Job for Search<'_, K> {
+    #[inline(always)]
+    fn run(self) {
+        for (found, block) in self.found.iter_mut().zip(self.blocks) {
+            #[cfg(target_arch = "x86_64")]
+            // SAFETY: a prefetch reads nothing, whatever the address. The caller needs as many blocks behind these next.
+            #[allow(unused_unsafe, reason = "the function is unsafe in Rust 1.89 and safe in later versions")]
+            unsafe {
+                _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(size_of_val(self.blocks)).cast());
+            }
+            *found = self.kernel.find_bits(self.set, block);
+        }
     }
 }
 
@@ -97,6 +128,8 @@ const fn transpose(mut bits: u64) -> u64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    #[cfg(target_arch = "x86_64")]
+    use crate::simd::{Avx2, Avx512, emulated};
 
     /// Tests each byte value at each index, between bytes that are in the set or are not.
     #[test]
@@ -129,12 +162,15 @@ mod tests {
                 });
                 #[cfg(target_arch = "x86_64")]
                 {
-                    if let Some(avx2) = crate::simd::Avx2::detect() {
-                        check(&|found| avx2.find(set, &blocks, found));
+                    macro_rules! check_kernels {
+                        ($($kernel:ty),*) => { $(
+                            if let Some(kernel) = <$kernel>::detect() {
+                                let blocks = blocks.as_slice();
+                                check(&|found| kernel.run(Search { kernel, set, blocks, found }));
+                            }
+                        )* };
                     }
-                    if let Some(avx512) = crate::simd::Avx512::detect() {
-                        check(&|found| avx512.find(set, &blocks, found));
-                    }
+                    check_kernels!(Avx2, Avx512, emulated::Avx512);
                 }
             }
         }

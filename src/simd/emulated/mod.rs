@@ -1,10 +1,9 @@
 //! For tests: compiles the kernels that need AVX-512 or GFNI from their own files, over emulated instructions.
 //!
-//! So these kernels are tested on machines that lack the instructions. The machine still needs AVX2. The byte search of
-//! the kernels ([`super::find()`]) is not tested here.
+//! So these kernels are tested on machines that lack the instructions. The machine still needs AVX2.
 
 // The kernels' files import these from their parent module.
-use super::{BLOCK, BORDER, Blocks, Counts, Job, Kernel, LANES, UNITS, Word};
+use super::{BLOCK, BORDER, Blocks, Counts, FindBits, Job, Kernel, LANES, UNITS, Word};
 
 mod x86_64;
 
