@@ -48,12 +48,13 @@ use crate::simd::byte_class::Classes;
 const SLOTS: usize = 22;
 /// How many of these are for line starts.
 const BEGINNING_SLOTS: usize = 2;
-/// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, ports and hosts
-/// that begin with a digit, percent escapes, and those below 0x10.
+/// How many more words each rare feature carries: CRs, the schemes ftp and file, relative references, hosts that
+/// begin with a digit, ports, percent escapes, and those below 0x10.
 const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
-const NUMBER_SLOTS: usize = 22;
+const NUMBER_SLOTS: usize = 5;
+const PORT_SLOTS: usize = 17;
 const ESCAPE_SLOTS: usize = 5;
 const LOW_ESCAPE_SLOTS: usize = 2;
 /// How many more words are carried where defects are found.
@@ -154,6 +155,7 @@ pub(crate) struct Carried<W> {
     ftp_file: Rare<W, FTP_FILE_SLOTS>,
     relative: Rare<W, RELATIVE_SLOTS>,
     number: Rare<W, NUMBER_SLOTS>,
+    port: Rare<W, PORT_SLOTS>,
     escape: EscapeCarries<W>,
     defect: [W; DEFECT_SLOTS],
 }
@@ -178,12 +180,13 @@ impl<W: Word> Carried<W> {
             ftp_file: Rare::new(zero),
             relative: Rare::new(zero),
             number: Rare::new(zero),
+            port: Rare::new(zero),
             escape: EscapeCarries { all: Rare::new(zero), low: Rare::new(zero), habit: Habit::default() },
             defect: [zero; DEFECT_SLOTS],
         }
     }
 
-    /// How many steps had a port, a host that begins with a digit, or an escape below 0x10.
+    /// How many steps had a host that begins with a digit, or an escape below 0x10.
     pub(crate) fn n_rare(&self) -> u64 {
         self.number.times + self.escape.low.times
     }
@@ -499,16 +502,6 @@ struct Hosts<W> {
     digit_label_end: W,
 }
 
-/// The bytes after hosts of four rows of digits with a "." between. If a row is empty, the host has a bad label too.
-#[inline(always)]
-fn host_number_ends<W: Word>(c: impl Classes<W>, digit_start: W, flow: &mut Flow<'_, W>) -> W {
-    let mut end = flow.behind(digit_start, c.digit());
-    for _ in 1..4 {
-        end = flow.sum_behind(end & c.dot(), c.digit()) & !c.digit();
-    }
-    end & !c.host()
-}
-
 /// Finds the hosts. "//" and a plain host must follow a scheme. With file, the host may be empty if a "/" follows. All
 /// other lines are table lines.
 #[inline(always)]
@@ -543,10 +536,29 @@ fn hosts<W: Word>(
     Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end }
 }
 
-/// What a step knows of the numbers in authorities.
-struct Numbers<W> {
-    /// The byte after each host that is a number.
-    host_end: W,
+/// Judges hosts that begin with a digit. Returns the bytes after hosts that are numbers: four rows of digits with a "." between. If
+/// a row is empty, the host has a bad label too.
+#[inline(always)]
+fn number_ends<W: Word>(
+    c: impl Classes<W>,
+    digit_start: W,
+    carried: &mut Rare<W, NUMBER_SLOTS>,
+    marks: &mut Marks<W>,
+) -> W {
+    let mut flow = Flow::new(&mut carried.slots);
+    let mut end = flow.behind(digit_start, c.digit());
+    for _ in 1..4 {
+        end = flow.sum_behind(end & c.dot(), c.digit()) & !c.digit();
+    }
+    let number_end = end & !c.host();
+    marks.refused_by_draft = marks.refused_by_draft | (flow.behind(digit_start, c.host()) & !number_end);
+    debug_assert_eq!(flow.at, NUMBER_SLOTS);
+    carried.look();
+    number_end
+}
+
+/// What a step knows of ports.
+struct Ports<W> {
     /// The byte after the ":" of each port.
     port: W,
     /// As [`Advised::port`].
@@ -555,21 +567,17 @@ struct Numbers<W> {
     reserved: W,
 }
 
-/// Judges hosts that begin with a digit, and ports.
+/// Judges ports.
 #[inline(always)]
-fn numbers<W: Word>(
+fn ports<W: Word>(
     c: impl Classes<W>,
-    (digit_start, port_colon): (W, W),
+    port_colon: W,
     (newline, end): (W, W),
     reaches: Reaches<W>,
-    carried: &mut Rare<W, NUMBER_SLOTS>,
+    carried: &mut Rare<W, PORT_SLOTS>,
     marks: &mut Marks<W>,
-) -> Numbers<W> {
+) -> Ports<W> {
     let mut flow = Flow::new(&mut carried.slots);
-    let host_end = host_number_ends(c, digit_start, &mut flow);
-    let other_end = flow.behind(digit_start, c.host()) & !host_end;
-    marks.refused_by_draft = marks.refused_by_draft | other_end;
-
     let port = flow.moved(port_colon);
     let empty_port = port & !c.digit();
     let port_end = flow.behind(port, c.digit());
@@ -599,9 +607,9 @@ fn numbers<W: Word>(
     marks.attend = marks.attend | (port & c.zero());
     let other = flow.line_end(port_end & !(empty_port | default), newline);
     let reserved = flow.line_end((short_end & !default) | low_end, newline);
-    debug_assert_eq!(flow.at, NUMBER_SLOTS);
+    debug_assert_eq!(flow.at, PORT_SLOTS);
     carried.look();
-    Numbers { host_end, port, other, reserved }
+    Ports { port, other, reserved }
 }
 
 /// What a step knows of percent escapes.
@@ -739,7 +747,7 @@ fn defects<W: Word>(
 }
 
 /// The rest of a step: 64 bytes of each lane. Without `OTHER`, all lines of the step have a scheme other than ftp and
-/// file, and no CR. Most of the logic for other lines is then left out. Without `RARE`, lines with a port or a host that is a number
+/// file, and no CR. Most of the logic for other lines is then left out. Without `RARE`, lines with a host that is a number
 /// are table lines, and lines with an escape below 0x10 need a closer look. With `DEFECTS`, lines that no grammar accepts are in
 /// [`Ends::defects`] instead of [`Ends::listed`].
 #[inline(always)]
@@ -784,9 +792,6 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
     let Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end } =
         hosts(c, scheme_end, end, reaches, &mut flow, &mut marks);
 
-    let numbers_left = if RARE { zero } else { port_colon | (digit_label_end & reaches.own_rule()) };
-    marks.table = marks.table | numbers_left;
-
     // Query and fragment.
     let behind_question = flow.moved(c.question());
     let search_end = flow.behind(behind_question, !(c.slash_question() | newline));
@@ -809,16 +814,19 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
 
     // In lines of ftp and file and in relative references, advisories need a closer look.
     let other_schemes = ftp | file | no_scheme;
-    let (mut advised, mut noteworthy, mut bad_number) = (None, zero, digit_label_end);
-    if RARE && carried.number.alive | (port_colon | digit_start).any() {
-        let Numbers { host_end, port, other, reserved } =
-            numbers(c, (digit_start, port_colon), (newline, end), reaches, &mut carried.number, &mut marks);
-        (bad_number, noteworthy) = (bad_number & !host_end, port);
-        marks.attend = marks.attend | (other & other_schemes);
-        advised = Some(Advised { control: zero, port: other, reserved_port: reserved });
+    let (mut advised, mut noteworthy) = (None, zero);
+    let mut bad_number = digit_label_end & reaches.own_rule();
+    if RARE && carried.number.alive | digit_start.any() {
+        bad_number = bad_number & !number_ends(c, digit_start, &mut carried.number, &mut marks);
     }
-    let bad_number = if RARE { bad_number & reaches.own_rule() } else { zero };
-    marks.refused_both = marks.refused_both | bad_number;
+    if carried.port.alive | port_colon.any() {
+        let found = ports(c, port_colon, (newline, end), reaches, &mut carried.port, &mut marks);
+        noteworthy = found.port;
+        marks.attend = marks.attend | (found.other & other_schemes);
+        advised = Some(Advised { control: zero, port: found.other, reserved_port: found.reserved });
+    }
+    let of_number = if RARE { &mut marks.refused_both } else { &mut marks.table };
+    *of_number = *of_number | bad_number;
     let Escapes { delimiter, control, noteworthy: in_escapes, broken: broken_escape } =
         escapes::<_, RARE>(c, newline, in_ftp, zero, &mut carried.escape, &mut marks);
     marks.attend = marks.attend | (delimiter & other_schemes);
@@ -844,7 +852,6 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
     };
     // Lines with a quote or a bracket that some grammar may accept are table lines.
     let listed = listed | (lines & !found.any);
-    let refused_1738 = refused_1738 | tilde;
     Ends {
         newline,
         cr: behind_cr & newline,
@@ -854,8 +861,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
         file,
         relative: no_scheme,
         tilde,
-        refused_1738,
-        refused_draft: refused_draft | refused_1738,
+        refused_1738: refused_1738 | tilde,
+        refused_draft: refused_draft | refused_1738 | tilde,
         listed,
         defects: found,
         delimiter,

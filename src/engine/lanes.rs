@@ -373,7 +373,7 @@ pub(crate) struct LaneReader<'a, K: Kernel> {
 impl<'a, K: Kernel> LaneReader<'a, K> {
     /// A reader of the first of `lanes`, as many as the kernel has.
     ///
-    /// `bulk_rare` decides about lines with a port, a host that is a number, or an escaped NUL, TAB, LF or CR: whether they are counted
+    /// `bulk_rare` decides about lines with a host that is a number, or an escaped NUL, TAB, LF or CR: whether they are counted
     /// in bulk, or listed. Where defects are counted in bulk, so are these.
     pub(crate) fn new(
         kernel: K,
@@ -396,7 +396,7 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         Self { kernel, lanes, list, bulk_rare, carried, planes, at: 0, n_steps }
     }
 
-    /// About how many lines read so far have a port, a host that is a number, or an escape below 0x10: the number of steps that
+    /// About how many lines read so far have a host that is a number, or an escape below 0x10: the number of steps that
     /// looked for these. It is 0 if they are not counted in bulk.
     pub(crate) fn n_rare(&self) -> u64 {
         self.carried.n_rare()

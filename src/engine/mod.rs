@@ -162,9 +162,14 @@ const BYTES_PER_TABLE_LINE: u64 = 240;
 /// there are fewer, it costs all lines more than these few save.
 const BYTES_PER_DEFECT: u64 = 2048;
 
-/// The bit streams count lines with rare features in bulk ([`LaneReader`]) if the segment before has more of them, and of lines that
-/// are passed on one by one, than one in so many bytes. If there are fewer, it costs all lines more than these few save.
+/// The bit streams count lines with rare features in bulk ([`LaneReader`]) while each segment has more of them than one in so many
+/// bytes. If there are fewer, it costs all lines more than these few save. They try it on a segment if more lines of the segment
+/// before were passed on one by one, because some of these may have had such features.
 const BYTES_PER_RARE: u64 = 16384;
+
+/// How many segments pass after a try in vain before the next one. Each time it is in vain again, twice as many pass.
+const SEGMENTS_TO_TRY: usize = 7;
+const MOST_SEGMENTS_TO_TRY: usize = 127;
 
 /// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
 /// latency.
@@ -185,6 +190,8 @@ thread_local! {
     static COUNT_DEFECTS: Cell<bool> = const { Cell::new(false) };
     /// Whether the bit streams of this thread count lines with rare features in bulk.
     static COUNT_RARE: Cell<bool> = const { Cell::new(false) };
+    /// How many more segments pass before this thread tries that, and how many will pass after the next try in vain.
+    static TRY_RARE: Cell<(usize, usize)> = const { Cell::new((0, SEGMENTS_TO_TRY)) };
     /// The memory that a thread reuses for all its segments.
     static FINDINGS: Cell<Findings> = Cell::default();
     /// How many more segments this thread passes to the table scan, and how many it will pass the next time.
@@ -292,13 +299,15 @@ impl<S: LineSink> Engine<'_, S> {
                 let (defects, rare) = (self.n_defects, self.n_rare);
                 lines += self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
                 let [listed, table] = [self.n_slower - listed, self.path_counts.table - table];
-                let [defects, rare] = [self.n_defects - defects, self.n_rare - rare + listed + table];
+                let [defects, rare] = [self.n_defects - defects, self.n_rare - rare];
                 let len = segment.len() as u64;
                 // A short segment predicts little about the next ones.
                 let is_short = segment.len() <= SEGMENT_LEN / 4;
                 COUNT_DEFECTS.set(defects * BYTES_PER_DEFECT > len || is_short && COUNT_DEFECTS.get());
                 let counted_rare = COUNT_RARE.get();
-                COUNT_RARE.set(rare * BYTES_PER_RARE > len || is_short && counted_rare);
+                if !is_short {
+                    decide_rare(rare * BYTES_PER_RARE > len, (listed + table) * BYTES_PER_RARE > len);
+                }
                 let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
                 if !is_short && (counted_rare || !COUNT_RARE.get()) {
                     let n = if cost > len { FOR_TABLE_SCAN.get().1 } else { 0 };
@@ -529,6 +538,23 @@ impl<S: LineSink> Engine<'_, S> {
         self.path_counts.bulk += n_lines;
         self.sink.bulk(bulk, lines);
         n_lines
+    }
+}
+
+/// Decides whether the next segment of this thread counts lines with rare features in bulk. `many` tells whether the last segment had
+/// many of these, and `many_left` whether many of its lines were passed on one by one.
+fn decide_rare(many: bool, many_left: bool) {
+    let (left, next) = TRY_RARE.get();
+    match (COUNT_RARE.get(), many) {
+        (true, true) => TRY_RARE.set((0, SEGMENTS_TO_TRY)),
+        (true, false) => {
+            COUNT_RARE.set(false);
+            TRY_RARE.set((next, (2 * next + 1).min(MOST_SEGMENTS_TO_TRY)));
+        }
+        (false, _) => {
+            COUNT_RARE.set(left == 0 && many_left);
+            TRY_RARE.set((left.saturating_sub(1), next));
+        }
     }
 }
 
