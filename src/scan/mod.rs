@@ -5,6 +5,8 @@
 
 pub(crate) mod find_examples;
 pub(crate) mod count_line;
+#[cfg(feature = "cli")]
+pub(crate) mod lines_by_way;
 pub(crate) mod long_line;
 pub(crate) mod record_fields;
 pub(crate) mod scheme_counts;

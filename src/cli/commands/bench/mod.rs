@@ -3,6 +3,7 @@
 mod corpus;
 mod sample;
 mod trial;
+mod ways;
 
 use std::fs;
 use std::io::{self, Write};
@@ -19,6 +20,7 @@ use serde_json::json;
 use self::corpus::Corpus;
 use self::sample::Sample;
 use self::trial::{Shares, Trial, float};
+use self::ways::WayCost;
 use crate::cli::output_file::Output;
 use crate::cli::{End, complain, input_path};
 
@@ -92,6 +94,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let thread_counts: Vec<_> = powers.take_while(|&n| n < most).chain([most]).collect();
     let kernels: Vec<_> = KernelId::available().collect();
     let (tally, trials) = trial::measure(&corpus.bytes, &kernels, &thread_counts, args.rounds)?;
+    let costs = ways::measure(&corpus.bytes, &kernels, args.rounds);
     let processor = processor();
     let rustc = Some(env!("URLSIFT_RUSTC")).filter(|name| !name.is_empty());
     Output::open(None)?.write(|out| match if args.json { Format::Json } else { args.format } {
@@ -112,7 +115,9 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
                 let len = grouped(len as u64);
                 writeln!(out, "repeated: its {len} bytes would stay in the processor's cache")?;
             }
-            write_tables(out, &trials)
+            write_tables(out, &trials)?;
+            write_costs(out, &costs)?;
+            write!(out, "\n{NOTE}")
         }
         Format::Json => {
             let judged = tally.judged();
@@ -137,6 +142,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
                 "rounds": args.rounds,
                 "verdict_sets": sets.collect::<Vec<_>>(),
                 "runs": trials,
+                "ways": costs,
             });
             writeln!(out, "{results:#}")
         }
@@ -156,6 +162,7 @@ split finds each line with memchr and does no more, as every tool has to. \"of s
 many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
 Before the first round, each kernel gave the answer of the portable kernel, and that gave the answer of judge on each line.
 bulk lines are counted in bulk; listed lines are looked at for scheme, advisories or defect; table lines are judged alone.
+ns/line by way is on one thread. For listed and table lines it is the time that a scan without them saves; - means too few lines.
 ";
 
 /// The columns with their widths.
@@ -191,7 +198,19 @@ fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
             row(out, trial.kernel.unwrap_or(trial.name), &cells)?;
         }
     }
-    write!(out, "\n{NOTE}")
+    Ok(())
+}
+
+/// Writes what a line of each way costs.
+fn write_costs(out: &mut dyn Write, costs: &[WayCost]) -> io::Result<()> {
+    writeln!(out, "\n{:<14}{:>8}{:>10}{:>8}", "ns/line by way", "bulk", "listed", "table")?;
+    for costs in costs.chunk_by(|a, b| a.kernel == b.kernel) {
+        let [bulk, listed, table] = [0, 1, 2].map(|way| {
+            costs[way].nanoseconds_per_line.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"))
+        });
+        writeln!(out, "{:<14}{bulk:>8}{listed:>10}{table:>8}", costs[0].kernel)?;
+    }
+    Ok(())
 }
 
 fn row(out: &mut dyn Write, name: &str, cells: &[String]) -> io::Result<()> {

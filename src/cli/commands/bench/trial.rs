@@ -47,7 +47,7 @@ pub(super) struct Spread {
 
 impl Spread {
     /// Computes the spread of at least one value.
-    fn of(mut values: Vec<f64>) -> Self {
+    pub(super) fn of(mut values: Vec<f64>) -> Self {
         values.sort_by(f64::total_cmp);
         let last = values.len() - 1;
         let median = f64::midpoint(values[last / 2], values[last.div_ceil(2)]);

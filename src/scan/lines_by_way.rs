@@ -1,0 +1,113 @@
+//! Finds the lines that a scan does not count in bulk, for `urlsift bench`.
+
+use std::ops::Range;
+
+use memchr::memchr;
+
+use crate::engine::line_automaton::Outcome;
+use crate::engine::{Bulk, Judged, LineSink, Needs, scan_lines};
+use crate::example::Line;
+use crate::grammar::Verdict;
+use crate::place::{Extent, Place};
+use crate::scan::Options;
+use crate::scan::count_line::Observer;
+use crate::simd::KernelId;
+use crate::tally::Tally;
+use crate::tally::already_shown::AlreadyShown;
+
+/// The ranges of the lines, with their ends, that a scan of `bytes` with the default options does not count in bulk, in order:
+/// first the listed lines, then the lines that the table judges one by one.
+///
+/// # Panics
+/// If the machine does not have the kernel.
+pub(crate) fn not_in_bulk(bytes: &[u8], kernel: KernelId) -> [Vec<Range<usize>>; 2] {
+    let (options, shown, mut tally) = (Options::default(), AlreadyShown::default(), Tally::default());
+    let observer = Observer::new(options.grammar, options.wanted(), &mut tally, &shown);
+    let mut found = Finder { observer, bytes, listed: Vec::new(), table: Vec::new() };
+    scan_lines(&mut found, kernel, bytes, Place { input: 0, offset: 0 });
+    [found.listed, found.table].map(|mut lines| {
+        lines.sort_unstable_by_key(|line| line.start);
+        lines
+    })
+}
+
+/// Observes lines, and notes which of them reach it one by one.
+struct Finder<'a> {
+    observer: Observer<'a>,
+    bytes: &'a [u8],
+    listed: Vec<Range<usize>>,
+    table: Vec<Range<usize>>,
+}
+
+impl LineSink for Finder<'_> {
+    fn needs(&self, place: Place) -> Needs {
+        self.observer.needs(place)
+    }
+
+    fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
+        self.observer.is_in_bulk(outcome, place)
+    }
+
+    fn scheme(&mut self, line: &[u8], verdict: Verdict) {
+        self.observer.scheme(line, verdict);
+    }
+
+    fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)>) {
+        self.observer.bulk(bulk, lines);
+    }
+
+    fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>) {
+        let lines = match judged {
+            Judged::Blank => None,
+            Judged::Outcome(_) => Some(&mut self.table),
+            Judged::Known(..) | Judged::Bad(_) => Some(&mut self.listed),
+        };
+        if let Some(lines) = lines {
+            let start = usize::try_from(entry.place.offset).expect("the line is in memory");
+            let end = memchr(b'\n', &self.bytes[start..]).map_or(self.bytes.len(), |lf| start + lf + 1);
+            lines.push(start..end);
+        }
+        self.observer.line(entry, line, judged);
+    }
+
+    fn search(&mut self, lines: &[u8], place: Place, before: &dyn Fn() -> u64) -> bool {
+        self.observer.search(lines, place, before)
+    }
+
+    fn cover(&mut self, run: Extent) {
+        self.observer.cover(run);
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::scan::scan_into;
+
+    #[test]
+    fn each_line_that_is_not_counted_in_bulk_is_found() {
+        let text =
+            b"http://a.example/b\nhttp://a.example/\xc3\xa9\r\n\nmailto:u@h\nhttp://u:p@h/\n".repeat(9000);
+        let check = |kernel: KernelId| {
+            let [listed, table] = not_in_bulk(&text, kernel);
+            for line in listed.iter().chain(&table) {
+                assert!(line.start == 0 || text[line.start - 1] == b'\n', "{kernel}");
+                assert!(text[line.clone()].ends_with(b"\n"), "{kernel}");
+            }
+            (listed.len() + table.len()) as u64
+        };
+        let count = |kernel: KernelId| {
+            let (mut tally, place) = (Tally::default(), Place { input: 0, offset: 0 });
+            let counts = scan_into(&mut tally, kernel, &text, place, &Options::default());
+            counts.listed + counts.table
+        };
+        for kernel in KernelId::available() {
+            // Each on a thread of its own, because a thread remembers what the last segment had.
+            let [found, expected] = std::thread::scope(|scope| {
+                [scope.spawn(|| check(kernel)), scope.spawn(|| count(kernel))]
+                    .map(|scan| scan.join().unwrap())
+            });
+            assert_eq!(found, expected, "{kernel}");
+        }
+    }
+}
