@@ -11,6 +11,7 @@
 //! | iri-string, regex, dense automaton, Hyperscan | RFC 3986, yes or no | components, other grammars, defects |
 //! | ada-url `can_parse` | whether a browser accepts it as a URL, yes or no | RFC 3986, relative references |
 //! | ada-url, url | the same, and the URL as a browser rewrites it | RFC 3986, relative references |
+//! | DuckDB, Polars | the scheme of each line of a column, and the lines of each | whether a line is valid |
 //!
 //! "A browser" means the WHATWG URL Standard. It accepts spaces, non-ASCII bytes and much else that RFC 3986 refuses. It
 //! refuses relative references at their missing scheme, and also impossible hosts and ports. The counts of these peers are
@@ -28,6 +29,10 @@
 //! - Hyperscan is the system's library; `benches/hyperscan.rs` describes how it is called. Without it, the bench says so and continues.
 //!   `LD_LIBRARY_PATH` can choose another build of it.
 //!
+//! - DuckDB and Polars are the Python packages. `benches/columns.py` describes the queries. They read no lines: the column exists
+//!   before the time is taken. `PYTHON=PATH` names a Python that has both; without them, the bench says so and continues. Their
+//!   counts must equal those of urlsift.
+//!
 //! Criterion measures one row after another, so ratios of its rows are unreliable on a busy machine. The bench therefore
 //! first prints ratios from rounds in which the peers take turns. It skips them if it gets any argument, as for a single
 //! row or as a test.
@@ -37,8 +42,11 @@
 mod expression;
 mod hyperscan;
 
+use std::collections::{BTreeMap, HashMap};
 use std::hint::black_box;
+use std::io::Write;
 use std::path::Path;
+use std::process::Command;
 use std::time::{Duration, Instant};
 use std::{env, fs};
 
@@ -243,6 +251,45 @@ fn accepted_by_each(peers: &[Peer], text: &str) -> Vec<u64> {
     peers.iter().map(ask).collect()
 }
 
+/// What an engine for tables says of a column.
+#[derive(serde::Deserialize)]
+struct Column {
+    seconds: Vec<f64>,
+    schemes: HashMap<String, u64>,
+}
+
+/// Has DuckDB and Polars count the schemes of a text, and compares the counts with urlsift's.
+///
+/// # Errors
+/// If there is no Python with both.
+///
+/// # Panics
+/// If an engine counts otherwise than urlsift.
+fn columns(text: &str, rounds: usize) -> Result<BTreeMap<String, Column>, String> {
+    let mut list = tempfile::NamedTempFile::new().unwrap();
+    list.write_all(text.as_bytes()).unwrap();
+    let python = env::var("PYTHON").unwrap_or_else(|_| "python3".to_owned());
+    let program = concat!(env!("CARGO_MANIFEST_DIR"), "/columns.py");
+    let output = Command::new(python).arg(program).arg(list.path()).arg(rounds.to_string()).output();
+    let output = output.map_err(|error| error.to_string())?;
+    if !output.status.success() {
+        return Err(String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or("no output").to_owned());
+    }
+    let found: BTreeMap<String, Column> = serde_json::from_slice(&output.stdout).unwrap();
+    let tally = scan(text.as_bytes(), &scan::Options::default());
+    let named = tally.schemes();
+    let expected: HashMap<_, _> = named.iter().map(|(name, counts)| (*name, counts.lines())).collect();
+    for (name, Column { schemes, .. }) in &found {
+        let schemes = schemes.iter().filter(|(scheme, _)| !scheme.is_empty());
+        assert_eq!(
+            schemes.map(|(scheme, &lines)| (&**scheme, lines)).collect::<HashMap<_, _>>(),
+            expected,
+            "{name}"
+        );
+    }
+    Ok(found)
+}
+
 /// Prints each peer's speed as the median of several rounds, and its ratios to the first two peers, the baselines.
 fn print_ratios(peers: &[Peer], name: &str, text: &str) {
     const ROUNDS: usize = 15;
@@ -254,18 +301,21 @@ fn print_ratios(peers: &[Peer], name: &str, text: &str) {
             seconds.push(start.elapsed().as_secs_f64());
         }
     }
-    let medians: Vec<_> = seconds
-        .iter_mut()
-        .map(|seconds| {
-            seconds.sort_by(f64::total_cmp);
-            seconds[ROUNDS / 2]
-        })
-        .collect();
+    let mut rows: Vec<_> = peers.iter().map(|peer| peer.name.to_owned()).zip(seconds).collect();
+    match columns(text, ROUNDS) {
+        Ok(columns) => rows.extend(columns.into_iter().map(|(name, column)| (name, column.seconds))),
+        Err(why) => println!("DuckDB and Polars are not here: {why}"),
+    }
+    let medians = rows.into_iter().map(|(name, mut seconds)| {
+        seconds.sort_by(f64::total_cmp);
+        (name, seconds[ROUNDS / 2])
+    });
+    let medians: Vec<_> = medians.collect();
     let size = u32::try_from(text.len()).map(f64::from).expect("a corpus is small") / f64::from(1 << 30);
     println!("{name:<20}{:>12}{:>12}{:>12}", "GiB/s", "of split", "of scan");
-    for (peer, median) in peers.iter().zip(&medians) {
-        let (speed, of_split, of_scan) = (size / median, medians[0] / median, medians[1] / median);
-        println!("{:<20}{speed:>12.2}{of_split:>12.2}{of_scan:>12.2}", peer.name);
+    for (name, median) in &medians {
+        let (speed, of_split, of_scan) = (size / median, medians[0].1 / median, medians[1].1 / median);
+        println!("{name:<20}{speed:>12.2}{of_split:>12.2}{of_scan:>12.2}");
     }
     println!();
 }
