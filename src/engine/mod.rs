@@ -158,16 +158,14 @@ const BYTES_PER_LISTED: u64 = 120;
 /// The same for a table line.
 const BYTES_PER_TABLE_LINE: u64 = 240;
 
-/// The bit streams count lines in bulk that no grammar accepts if the segment before has more of them than one in so many bytes. If
-/// there are fewer, it costs all lines more than these few save.
+/// The bit streams count lines in bulk that no grammar accepts while each segment has more of them than one in so many bytes. If there
+/// are fewer, it costs all lines more than these few save.
 const BYTES_PER_DEFECT: u64 = 2048;
 
-/// The bit streams count lines with rare features in bulk ([`LaneReader`]) while each segment has more of them than one in so many
-/// bytes. If there are fewer, it costs all lines more than these few save. They try it on a segment if more lines of the segment
-/// before were passed on one by one, because some of these may have had such features.
+/// The same for lines with rare features ([`LaneReader`]).
 const BYTES_PER_RARE: u64 = 16384;
 
-/// How many segments pass after a try in vain before the next one. Each time it is in vain again, twice as many pass.
+/// How many segments pass after a try in vain before the next one ([`Extra`]). Each time it is in vain again, twice as many pass.
 const SEGMENTS_TO_TRY: usize = 7;
 const MOST_SEGMENTS_TO_TRY: usize = 127;
 
@@ -187,11 +185,9 @@ const FIRST_SEGMENT_LEN: usize = SEGMENT_LEN / 16;
 
 thread_local! {
     /// Whether the bit streams of this thread count lines in bulk that no grammar accepts.
-    static COUNT_DEFECTS: Cell<bool> = const { Cell::new(false) };
+    static COUNT_DEFECTS: Cell<Extra> = const { Cell::new(Extra::OFF) };
     /// Whether the bit streams of this thread count lines with rare features in bulk.
-    static COUNT_RARE: Cell<bool> = const { Cell::new(false) };
-    /// How many more segments pass before this thread tries that, and how many will pass after the next try in vain.
-    static TRY_RARE: Cell<(usize, usize)> = const { Cell::new((0, SEGMENTS_TO_TRY)) };
+    static COUNT_RARE: Cell<Extra> = const { Cell::new(Extra::OFF) };
     /// The memory that a thread reuses for all its segments.
     static FINDINGS: Cell<Findings> = Cell::default();
     /// How many more segments this thread passes to the table scan, and how many it will pass the next time.
@@ -213,7 +209,8 @@ pub(crate) fn scan_lines(
 ) -> PathCounts {
     let table = LineTable::take(sink.needs(place).list.grammar);
     let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
-    let mut engine = Engine { sink, table, schemes, path_counts, n_slower: 0, n_defects: 0, n_rare: 0 };
+    let mut engine =
+        Engine { sink, table, schemes, path_counts, n_slower: 0, n_bad: 0, n_defects: 0, n_rare: 0 };
     let missing = "the kernel is available";
     match kernel {
         KernelId::Portable => engine.scan_by_table(body, place),
@@ -260,7 +257,9 @@ struct Engine<'a, S> {
     path_counts: PathCounts,
     /// How many listed lines, but for table lines, the table scan would have counted in bulk.
     n_slower: u64,
-    /// How many lines of the bit streams no grammar accepts.
+    /// How many listed lines no grammar accepts.
+    n_bad: u64,
+    /// How many lines that no grammar accepts were counted in bulk by the bit streams.
     n_defects: u64,
     /// About how many lines of the bit streams had rare features and were counted in bulk.
     n_rare: u64,
@@ -295,21 +294,28 @@ impl<S: LineSink> Engine<'_, S> {
                 self.scan_by_table(segment, at);
                 (from, lines) = (offset + segment.len() as u64, 0);
             } else {
-                let (listed, table) = (self.n_slower, self.path_counts.table);
-                let (defects, rare) = (self.n_defects, self.n_rare);
+                let counts = |engine: &Self| {
+                    [engine.n_slower, engine.path_counts.table, engine.n_bad, engine.n_defects, engine.n_rare]
+                };
+                let before = counts(self);
+                let (defects, rare) = (COUNT_DEFECTS.get(), COUNT_RARE.get());
                 lines += self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
-                let [listed, table] = [self.n_slower - listed, self.path_counts.table - table];
-                let [defects, rare] = [self.n_defects - defects, self.n_rare - rare];
+                let [listed, table, n_bad, n_defects, n_rare] =
+                    std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
                 // A short segment predicts little about the next ones.
                 let is_short = segment.len() <= SEGMENT_LEN / 4;
-                COUNT_DEFECTS.set(defects * BYTES_PER_DEFECT > len || is_short && COUNT_DEFECTS.get());
-                let counted_rare = COUNT_RARE.get();
-                if !is_short {
-                    decide_rare(rare * BYTES_PER_RARE > len, (listed + table) * BYTES_PER_RARE > len);
+                if !(is_short && defects.on) {
+                    let many = |lines| lines * BYTES_PER_DEFECT > len;
+                    COUNT_DEFECTS.set(defects.next(many(n_defects), many(n_bad)));
                 }
-                let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
-                if !is_short && (counted_rare || !COUNT_RARE.get()) {
+                if !(is_short && rare.on) {
+                    let many = |lines| lines * BYTES_PER_RARE > len;
+                    COUNT_RARE.set(rare.next(many(n_rare), many(n_rare + listed + table)));
+                }
+                let is_tried = |before: Extra, now: Extra| now.on && !before.on;
+                if !is_short && !is_tried(defects, COUNT_DEFECTS.get()) && !is_tried(rare, COUNT_RARE.get()) {
+                    let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
                     let n = if cost > len { FOR_TABLE_SCAN.get().1 } else { 0 };
                     FOR_TABLE_SCAN.set((n, (2 * n + 1).clamp(TABLE_SEGMENTS, MOST_TABLE_SEGMENTS)));
                 }
@@ -329,10 +335,10 @@ impl<S: LineSink> Engine<'_, S> {
     /// Passes on all lines of a segment. Returns how many lines it has.
     fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment: &Segment<'_>) -> u64 {
         let mut needs = self.sink.needs(segment.place);
-        if !COUNT_DEFECTS.get() {
+        if !COUNT_DEFECTS.get().on {
             needs.list.bulk_defects = 0;
         }
-        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, COUNT_RARE.get(), findings);
+        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, COUNT_RARE.get().on, findings);
         let mut lines_of_all = 0;
         let mut table_lines = Vec::new();
         // The stripes with lines that were counted in bulk and have a verdict without examples.
@@ -389,7 +395,7 @@ impl<S: LineSink> Engine<'_, S> {
         let number = || segment.number(findings, listed);
         self.path_counts.listed += 1;
         self.n_slower += 1;
-        self.n_defects += 1;
+        self.n_bad += 1;
         self.sink.line(&segment.entry(listed, &number), segment.line(listed), Judged::Bad(at));
     }
 
@@ -541,19 +547,30 @@ impl<S: LineSink> Engine<'_, S> {
     }
 }
 
-/// Decides whether the next segment of this thread counts lines with rare features in bulk. `many` tells whether the last segment had
-/// many of these, and `many_left` whether many of its lines were passed on one by one.
-fn decide_rare(many: bool, many_left: bool) {
-    let (left, next) = TRY_RARE.get();
-    match (COUNT_RARE.get(), many) {
-        (true, true) => TRY_RARE.set((0, SEGMENTS_TO_TRY)),
-        (true, false) => {
-            COUNT_RARE.set(false);
-            TRY_RARE.set((next, (2 * next + 1).min(MOST_SEGMENTS_TO_TRY)));
-        }
-        (false, _) => {
-            COUNT_RARE.set(left == 0 && many_left);
-            TRY_RARE.set((left.saturating_sub(1), next));
+/// Whether the bit streams count some lines in bulk that they could list. This costs all lines something. It is tried on a segment if
+/// it may help, and goes on while it helps. After a try in vain, some segments pass before the next one.
+#[derive(Clone, Copy)]
+struct Extra {
+    on: bool,
+    /// How many more segments pass before the next try.
+    left: usize,
+    /// How many segments pass after the next try in vain.
+    pause: usize,
+}
+
+impl Extra {
+    const OFF: Self = Self { on: false, left: 0, pause: SEGMENTS_TO_TRY };
+
+    /// Decides for the next segment. `helped` tells whether the last segment had many lines that were counted in bulk thanks to this,
+    /// and `may_help` whether it had many that might have been.
+    fn next(self, helped: bool, may_help: bool) -> Self {
+        let Self { on, left, pause } = self;
+        match (on, helped) {
+            (true, true) => Self { on, left: 0, pause: SEGMENTS_TO_TRY },
+            (true, false) => {
+                Self { on: false, left: pause, pause: (2 * pause + 1).min(MOST_SEGMENTS_TO_TRY) }
+            }
+            (false, _) => Self { on: left == 0 && may_help, left: left.saturating_sub(1), pause },
         }
     }
 }
