@@ -1,7 +1,7 @@
 //! Compares urlsift's speed with other URL checkers, and with `memchr` finding the lines, on the same bytes.
 //!
-//! Run it by `cargo bench -p urlsift-benches --bench peers`. It uses one core. Every peer goes through the whole text,
-//! finds its lines, and counts those that it accepts; blank lines are skipped. The peers do different work:
+//! Run it by `cargo bench -p urlsift-benches --bench peers`. It uses one core. Every peer but DuckDB and Polars goes through the
+//! whole text, finds its lines, and counts those that it accepts; blank lines are skipped. The peers do different work:
 //!
 //! | peer | what it decides about a line | what it does not decide |
 //! |---|---|---|
@@ -15,7 +15,7 @@
 //!
 //! "A browser" means the WHATWG URL Standard. It accepts spaces, non-ASCII bytes and much else that RFC 3986 refuses. It
 //! refuses relative references at their missing scheme, and also impossible hosts and ports. The counts of these peers are
-//! therefore printed and not compared. All other peers must accept exactly what urlsift accepts under RFC 3986. They are
+//! therefore printed and not compared. The peers for RFC 3986 must accept exactly what urlsift accepts under it. They are
 //! compared line by line on all samples, and by count on each corpus.
 //!
 //! Each peer runs under its best conditions:
@@ -30,8 +30,8 @@
 //!   `LD_LIBRARY_PATH` can choose another build of it.
 //!
 //! - DuckDB and Polars are the Python packages. `benches/columns.py` describes the queries. They read no lines: the column exists
-//!   before the time is taken. `PYTHON=PATH` names a Python that has both; without them, the bench says so and continues. Their
-//!   counts must equal those of urlsift.
+//!   before the time is taken. `PYTHON=PATH` names a Python that has both; without them, the bench says so and continues. They run
+//!   after the rounds of the others. Their counts must equal those of urlsift.
 //!
 //! Criterion measures one row after another, so ratios of its rows are unreliable on a busy machine. The bench therefore
 //! first prints ratios from rounds in which the peers take turns. It skips them if it gets any argument, as for a single

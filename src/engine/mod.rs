@@ -11,7 +11,8 @@
 //! - Lines *counted in bulk* reach the sink only as a number. All that is counted of them follows from their
 //!   scheme, their verdict and a few counters ([`Bulk`]).
 //! - *Listed lines* are the lines that the bit streams pass on one by one, with the verdict if they know it.
-//! - *Table lines* are listed lines whose verdict the bit streams do not know. The table judges them ([`line_table`]).
+//! - *Table lines* are lines that are passed on one by one with a verdict of the table ([`line_table`]): listed lines whose verdict the
+//!   bit streams do not know, and lines of the table scan.
 //!
 //! The sink decides what happens to a line: the scan counts it, and `urlsift split` records where it is. The engine
 //! knows no tally.
@@ -125,9 +126,9 @@ pub(crate) struct Bulk {
 pub struct PathCounts {
     /// Lines counted in bulk.
     pub bulk: u64,
-    /// Lines with a known verdict that were looked at one by one, for their scheme, advisories or defect.
+    /// Lines that were looked at one by one with a verdict of the bit streams, for their scheme, advisories or defect.
     pub listed: u64,
-    /// Lines that the table judged one by one.
+    /// Lines that were looked at one by one with a verdict of the table.
     pub table: u64,
 }
 
@@ -165,7 +166,7 @@ const BYTES_PER_DEFECT: u64 = 2048;
 /// The same for lines with rare features ([`LaneReader`]).
 const BYTES_PER_RARE: u64 = 16384;
 
-/// How many segments pass after a try in vain before the next one ([`Extra`]). Each time it is in vain again, twice as many pass.
+/// How many segments of the bit streams pass after a try in vain before the next one ([`Extra`]). Each time it is in vain again, twice as many pass.
 const SEGMENTS_TO_TRY: usize = 7;
 const MOST_SEGMENTS_TO_TRY: usize = 127;
 
@@ -303,13 +304,13 @@ impl<S: LineSink> Engine<'_, S> {
                 let [listed, table, n_bad, n_defects, n_rare] =
                     std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
-                // A short segment predicts little about the next ones.
+                // A short segment predicts little about the next ones. But those at the start of a scan can show that many lines are refused.
                 let is_short = segment.len() <= SEGMENT_LEN / 4;
-                if !(is_short && defects.on) {
+                if !is_short || is_fresh && !defects.on {
                     let many = |lines| lines * BYTES_PER_DEFECT > len;
                     COUNT_DEFECTS.set(defects.next(many(n_defects), many(n_bad)));
                 }
-                if !(is_short && rare.on) {
+                if !is_short {
                     let many = |lines| lines * BYTES_PER_RARE > len;
                     COUNT_RARE.set(rare.next(many(n_rare), many(n_rare + listed + table)));
                 }
@@ -568,7 +569,7 @@ impl Extra {
         match (on, helped) {
             (true, true) => Self { on, left: 0, pause: SEGMENTS_TO_TRY },
             (true, false) => {
-                Self { on: false, left: pause, pause: (2 * pause + 1).min(MOST_SEGMENTS_TO_TRY) }
+                Self { on: false, left: pause - 1, pause: (2 * pause + 1).min(MOST_SEGMENTS_TO_TRY) }
             }
             (false, _) => Self { on: left == 0 && may_help, left: left.saturating_sub(1), pause },
         }
@@ -613,7 +614,7 @@ impl<S: LineSink> TableLister<'_, S> {
             return (1, 0);
         }
         let place = Place { offset: self.places[lane].offset + start, ..self.places[lane] };
-        self.path_counts.listed += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
+        self.path_counts.table += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
         let bit = u8::from(n != NO_OUTCOME && self.sink.is_in_bulk(&outcome, place)) << lane;
         if outcome.scheme == SchemeOf::Other {
             *but_scheme |= bit;

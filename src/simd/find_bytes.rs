@@ -6,9 +6,12 @@ use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
 
-use super::{BLOCK, Job, Kernel};
+use super::BLOCK;
+#[cfg(target_arch = "x86_64")]
+use super::{Job, Kernel};
 
 /// The search of a kernel.
+#[cfg(target_arch = "x86_64")]
 pub(super) trait FindBits: Kernel {
     /// Which bytes of a block are in `set`. Always inlined into a [`Job`], so that it is compiled for the kernel's instructions.
     fn find_bits(self, set: [u8; 3], block: &[u8; BLOCK]) -> u64;
@@ -36,6 +39,7 @@ pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
 }
 
 /// A search of all blocks by a kernel.
+#[cfg(target_arch = "x86_64")]
 struct Search<'a, K> {
     kernel: K,
     set: [u8; 3],
@@ -43,11 +47,11 @@ struct Search<'a, K> {
     found: &'a mut [u64],
 }
 
+#[cfg(target_arch = "x86_64")]
 impl<K: FindBits> Job for Search<'_, K> {
     #[inline(always)]
     fn run(self) {
         for (found, block) in self.found.iter_mut().zip(self.blocks) {
-            #[cfg(target_arch = "x86_64")]
             // SAFETY: a prefetch reads nothing, whatever the address. The caller needs as many blocks behind these next.
             #[allow(unused_unsafe, reason = "the function is unsafe in Rust 1.89 and safe in later versions")]
             unsafe {

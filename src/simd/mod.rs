@@ -132,6 +132,7 @@ const BORDER: u64 = 1 | 1 << 63;
 pub(crate) use avx2::{Avx2, Gfni};
 #[cfg(target_arch = "x86_64")]
 pub(crate) use avx512::Avx512;
+#[cfg(target_arch = "x86_64")]
 use find_bytes::FindBits;
 pub(crate) use find_bytes::{find, find_one};
 #[cfg(target_arch = "aarch64")]

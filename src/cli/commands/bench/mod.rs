@@ -69,7 +69,7 @@ pub(crate) struct BenchArgs {
 enum Format {
     /// A table for people
     Text,
-    /// The schema urlsift.bench/1, with the times of all rounds
+    /// The schema urlsift.bench/1, with the times of each kernel in all rounds
     Json,
 }
 
@@ -161,8 +161,9 @@ const NOTE: &str = "\
 split finds each line with memchr and does no more, as every tool has to. \"of split\" compares with it in the same round, on as
 many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
 Before the first round, each kernel gave the answer of the portable kernel, and that gave the answer of judge on each line.
-bulk lines are counted in bulk; listed lines are looked at for scheme, advisories or defect; table lines are judged alone.
-ns/line by way is on one thread. For listed and table lines it is the time that a scan without them saves; - means too few lines.
+bulk lines are counted without a look at each. The others are looked at one by one: listed lines have a verdict of the bit streams,
+table lines one of the table. ns/line by way is on one thread; for listed and table lines it is what a scan without them saves; - means
+too few lines, or nothing saved.
 ";
 
 /// The columns with their widths.
