@@ -53,11 +53,11 @@ pub(crate) trait LineSink {
     /// What the sink needs of the lines from `place` on.
     fn needs(&self, place: Place) -> Needs;
 
-    /// Whether the table scan counts lines of this outcome from `place` on in bulk, but for [`Self::scheme`]. If it does at one
-    /// place, it does at any later one.
+    /// Whether the table scan counts lines of this outcome in bulk from `place` on. If it does at one place, it does at any later
+    /// one. [`Self::scheme`] takes those schemes that are not known.
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
 
-    /// Takes the scheme of a line that is counted in bulk but for its scheme. Its outcome has [`SchemeOf::Other`].
+    /// Takes the scheme of a line. The rest of the line is counted in bulk. Its outcome has [`SchemeOf::Other`].
     fn scheme(&mut self, _line: &[u8], _verdict: Verdict) {}
 
     /// Takes the lines of a segment that are counted in bulk: the counters, and the number of lines by outcome.
@@ -148,10 +148,9 @@ impl PathCounts {
 /// that latency.
 const TABLE_LANES: usize = 6;
 
-/// How many segments the table scan takes after a segment on which it would have been faster. Each time that this is so again, it
-/// takes twice as many.
-pub(crate) const TABLE_SEGMENTS: usize = 7;
-const MOST_TABLE_SEGMENTS: usize = 127;
+/// How many segments pass after an [`Attempt`] in vain before the next one. Each time it is in vain again, twice as many pass.
+pub(crate) const FIRST_PAUSE: usize = 7;
+const LONGEST_PAUSE: usize = 127;
 
 /// How many bytes the bit streams have to be ahead of the table scan, to make up for a listed line that the table scan counts in
 /// bulk.
@@ -165,10 +164,6 @@ const BYTES_PER_DEFECT: u64 = 2048;
 
 /// The same for lines with rare features ([`LaneReader`]).
 const BYTES_PER_RARE: u64 = 16384;
-
-/// How many segments of the bit streams pass after a try in vain before the next one ([`Extra`]). Each time it is in vain again, twice as many pass.
-const SEGMENTS_TO_TRY: usize = 7;
-const MOST_SEGMENTS_TO_TRY: usize = 127;
 
 /// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
 /// latency.
@@ -185,14 +180,14 @@ pub(crate) const SEGMENT_LEN: usize = 512 << 10;
 const FIRST_SEGMENT_LEN: usize = SEGMENT_LEN / 16;
 
 thread_local! {
+    /// Whether the bit streams read the next segment of this thread. Otherwise the table scan reads it.
+    static STREAM: Cell<Attempt> = const { Cell::new(Attempt::new(true)) };
     /// Whether the bit streams of this thread count lines in bulk that no grammar accepts.
-    static COUNT_DEFECTS: Cell<Extra> = const { Cell::new(Extra::OFF) };
+    static COUNT_DEFECTS: Cell<Attempt> = const { Cell::new(Attempt::new(false)) };
     /// Whether the bit streams of this thread count lines with rare features in bulk.
-    static COUNT_RARE: Cell<Extra> = const { Cell::new(Extra::OFF) };
+    static COUNT_RARE: Cell<Attempt> = const { Cell::new(Attempt::new(false)) };
     /// The memory that a thread reuses for all its segments.
     static FINDINGS: Cell<Findings> = Cell::default();
-    /// How many more segments this thread passes to the table scan, and how many it will pass the next time.
-    static FOR_TABLE_SCAN: Cell<(usize, usize)> = const { Cell::new((0, TABLE_SEGMENTS)) };
 }
 
 /// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
@@ -273,7 +268,7 @@ impl<S: LineSink> Engine<'_, S> {
         // The start of the current run, and the number of lines in it.
         let (mut from, mut lines) = (place.offset, 0);
         let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
-        // Lines are listed to the end of the segment in which the sink gets its first examples.
+        // The segment that gives the sink its first examples lists its lines to its end.
         let is_fresh = self.sink.needs(place).examples == u32::MAX;
         let mut segment_len = if is_fresh { FIRST_SEGMENT_LEN } else { SEGMENT_LEN };
         while !rest.is_empty() {
@@ -289,8 +284,8 @@ impl<S: LineSink> Engine<'_, S> {
                 // length.
                 lines += 1;
                 self.one(segment, at, lines);
-            } else if let (left @ 1.., next) = FOR_TABLE_SCAN.get() {
-                FOR_TABLE_SCAN.set((left - 1, next));
+            } else if !STREAM.get().on {
+                STREAM.set(STREAM.get().next(false, true));
                 self.sink.cover(Extent { input: place.input, start: from, end: offset, lines });
                 self.scan_by_table(segment, at);
                 (from, lines) = (offset + segment.len() as u64, 0);
@@ -304,7 +299,7 @@ impl<S: LineSink> Engine<'_, S> {
                 let [listed, table, n_bad, n_defects, n_rare] =
                     std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
-                // A short segment predicts little about the next ones. But those at the start of a scan can show that many lines are refused.
+                // A short segment predicts little about the next ones. At the start of a scan, it can show that many lines are refused.
                 let is_short = segment.len() <= SEGMENT_LEN / 4;
                 if !is_short || is_fresh && !defects.on {
                     let many = |lines| lines * BYTES_PER_DEFECT > len;
@@ -314,11 +309,10 @@ impl<S: LineSink> Engine<'_, S> {
                     let many = |lines| lines * BYTES_PER_RARE > len;
                     COUNT_RARE.set(rare.next(many(n_rare), many(n_rare + listed + table)));
                 }
-                let is_tried = |before: Extra, now: Extra| now.on && !before.on;
+                let is_tried = |before: Attempt, now: Attempt| now.on && !before.on;
                 if !is_short && !is_tried(defects, COUNT_DEFECTS.get()) && !is_tried(rare, COUNT_RARE.get()) {
                     let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
-                    let n = if cost > len { FOR_TABLE_SCAN.get().1 } else { 0 };
-                    FOR_TABLE_SCAN.set((n, (2 * n + 1).clamp(TABLE_SEGMENTS, MOST_TABLE_SEGMENTS)));
+                    STREAM.set(STREAM.get().next(cost <= len, true));
                 }
             }
             rest = behind;
@@ -548,30 +542,29 @@ impl<S: LineSink> Engine<'_, S> {
     }
 }
 
-/// Whether the bit streams count some lines in bulk that they could list. This costs all lines something. It is tried on a segment if
-/// it may help, and goes on while it helps. After a try in vain, some segments pass before the next one.
+/// Whether the engine does something that pays on some lists and costs time on others. It is tried on a segment if it may pay, and
+/// goes on while it pays. After a try in vain, some segments pass before the next one.
 #[derive(Clone, Copy)]
-struct Extra {
+struct Attempt {
     on: bool,
-    /// How many more segments pass before the next try.
+    /// How many more segments pass before one decides about the next try.
     left: usize,
     /// How many segments pass after the next try in vain.
     pause: usize,
 }
 
-impl Extra {
-    const OFF: Self = Self { on: false, left: 0, pause: SEGMENTS_TO_TRY };
+impl Attempt {
+    const fn new(on: bool) -> Self {
+        Self { on, left: 0, pause: FIRST_PAUSE }
+    }
 
-    /// Decides for the next segment. `helped` tells whether the last segment had many lines that were counted in bulk thanks to this,
-    /// and `may_help` whether it had many that might have been.
-    fn next(self, helped: bool, may_help: bool) -> Self {
+    /// Decides for the next segment. `paid` tells whether it paid on the last segment, and `may_pay` whether it might have.
+    fn next(self, paid: bool, may_pay: bool) -> Self {
         let Self { on, left, pause } = self;
-        match (on, helped) {
-            (true, true) => Self { on, left: 0, pause: SEGMENTS_TO_TRY },
-            (true, false) => {
-                Self { on: false, left: pause - 1, pause: (2 * pause + 1).min(MOST_SEGMENTS_TO_TRY) }
-            }
-            (false, _) => Self { on: left == 0 && may_help, left: left.saturating_sub(1), pause },
+        match (on, paid) {
+            (true, true) => Self::new(true),
+            (true, false) => Self { on: false, left: pause - 1, pause: (2 * pause + 1).min(LONGEST_PAUSE) },
+            (false, _) => Self { on: left == 0 && may_pay, left: left.saturating_sub(1), pause },
         }
     }
 }
@@ -682,5 +675,28 @@ impl<'a> Segment<'a> {
         }
         self.counted.set((n_counted, lines));
         self.before + lines[lane] + findings.lines_before(lane, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_in_vain_become_rare() {
+        let mut attempt = Attempt::new(true);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            attempt = attempt.next(false, true);
+            let mut pause = 0;
+            while !attempt.on {
+                attempt = attempt.next(false, true);
+                pause += 1;
+            }
+            pauses.push(pause);
+        }
+        assert_eq!(pauses, [7, 15, 31, 63, 127, 127]);
+        assert_eq!(attempt.next(true, true).next(false, true).left, 6);
+        assert!(!Attempt::new(false).next(true, false).on);
     }
 }

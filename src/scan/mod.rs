@@ -235,7 +235,7 @@ impl LineSink for Observer<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::engine::{SEGMENT_LEN, TABLE_SEGMENTS};
+    use crate::engine::{FIRST_PAUSE, SEGMENT_LEN};
 
     #[test]
     fn a_line_longer_than_a_segment_needs_no_more_memory() {
@@ -250,7 +250,7 @@ mod tests {
     #[test]
     fn segments_of_table_lines_are_left_to_the_table_scan() {
         let table_lines =
-            b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((TABLE_SEGMENTS + 3) * SEGMENT_LEN / 35);
+            b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((FIRST_PAUSE + 3) * SEGMENT_LEN / 35);
         let text =
             [table_lines, b"http://h/\n".repeat(SEGMENT_LEN / 5), b"http://h:81/\n?".to_vec()].concat();
         let place = Place { input: 0, offset: 0 };
