@@ -94,7 +94,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let thread_counts: Vec<_> = powers.take_while(|&n| n < most).chain([most]).collect();
     let kernels: Vec<_> = KernelId::available().collect();
     let (tally, trials) = trial::measure(&corpus.bytes, &kernels, &thread_counts, args.rounds)?;
-    let costs = ways::measure(&corpus.bytes, &kernels, args.rounds);
+    let costs = ways::measure(&corpus.bytes, &kernels, args.rounds)?;
     let processor = processor();
     let rustc = Some(env!("URLSIFT_RUSTC")).filter(|name| !name.is_empty());
     Output::open(None)?.write(|out| match if args.json { Format::Json } else { args.format } {

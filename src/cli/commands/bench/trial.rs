@@ -86,9 +86,7 @@ pub(super) fn measure(
     let jobs: Vec<_> = [("memchr count", None), ("memchr split", None)].into_iter().chain(scans).collect();
     let mut groups = Vec::new();
     for &threads in thread_counts {
-        let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
-        let pool =
-            pool.map_err(|error| io::Error::other(format!("cannot start {threads} threads: {error}")))?;
+        let pool = pool(threads)?;
         let trials = jobs.iter().map(|&(name, kernel)| Trial { name, kernel, threads, ..Trial::default() });
         groups.push((pool, trials.collect::<Vec<_>>()));
     }
@@ -107,6 +105,15 @@ pub(super) fn measure(
         }
     }
     Ok((expected, groups.into_iter().flat_map(|(_, trials)| trials).collect()))
+}
+
+/// Starts threads.
+///
+/// # Errors
+/// If the system refuses them.
+pub(super) fn pool(threads: usize) -> io::Result<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| io::Error::other(format!("cannot start {threads} threads: {error}")))
 }
 
 fn differs(who: &str, from: &str) -> io::Error {

@@ -1,20 +1,20 @@
 //! Measures what a line costs in each way through the engine: counted in bulk, listed, or judged by the table.
 
 use std::hint::black_box;
+use std::io;
 use std::ops::Range;
-use std::thread;
 use std::time::Instant;
 
 use memchr::{memchr_iter, memrchr};
 use serde::Serialize;
 
-use super::trial::{Spread, float};
+use super::trial::{self, Spread, float};
 use crate::run::{ExecOptions, scan_memory_counted};
 use crate::scan::Options;
 use crate::scan::lines_by_way::not_in_bulk;
 use crate::simd::KernelId;
 
-/// At most this many bytes are measured, but for a first line that is longer.
+/// Where a corpus is cut. A first line that is longer is measured whole.
 const MOST_BYTES: usize = 64 << 20;
 
 /// Lines of a way are measured if they are at least one in so many. The difference of two times says nothing of fewer lines.
@@ -35,33 +35,49 @@ pub(super) struct WayCost {
 /// Measures the ways of each kernel on the first bytes of a corpus.
 ///
 /// The lines that are counted in bulk are scanned alone. A listed line costs what the scan of these with all listed lines takes
-/// longer, and a table line what the scan of all lines takes longer than that. Each round measures the three in turn, and the scan of an
-/// empty text, which starts a thread and judges nothing.
-pub(super) fn measure(bytes: &[u8], kernels: &[KernelId], rounds: u32) -> Vec<WayCost> {
+/// longer, and a table line what the scan of all lines takes longer than that. Each round measures the three in turn.
+///
+/// # Errors
+/// If the system refuses threads.
+pub(super) fn measure(bytes: &[u8], kernels: &[KernelId], rounds: u32) -> io::Result<Vec<WayCost>> {
     let most = &bytes[..bytes.len().min(MOST_BYTES)];
     let bytes = &bytes[..memrchr(b'\n', most).map_or(bytes.len(), |lf| lf + 1)];
-    kernels.iter().flat_map(|&kernel| measure_kernel(bytes, kernel, rounds)).collect()
+    let mut costs = Vec::new();
+    for &kernel in kernels {
+        costs.extend(measure_kernel(bytes, kernel, rounds)?);
+    }
+    Ok(costs)
 }
 
-fn measure_kernel(bytes: &[u8], kernel: KernelId, rounds: u32) -> [WayCost; 3] {
-    // On a thread of its own, because a thread remembers what its last segments had.
-    let [listed, table] = thread::scope(|scope| scope.spawn(|| not_in_bulk(bytes, kernel)).join())
-        .expect("the thread does not panic");
+fn measure_kernel(bytes: &[u8], kernel: KernelId, rounds: u32) -> io::Result<Vec<WayCost>> {
+    // A thread for each text, because a thread remembers what its last segments had.
+    let pools = [trial::pool(1)?, trial::pool(1)?, trial::pool(1)?];
+    let [listed, table] = pools[2].install(|| not_in_bulk(bytes, kernel));
     let but_table = without(bytes, &table);
     let mut not_bulk = [listed, table].concat();
     not_bulk.sort_unstable_by_key(|line| line.start);
     let in_bulk = without(bytes, &not_bulk);
-    let texts = [&[], &in_bulk[..], &but_table, bytes];
+    let texts = [&in_bulk[..], &but_table, bytes];
+    let mut times = texts.map(|_| Vec::new());
+    // The first round is not timed. It does what is only slow once.
+    for round in 0..=rounds {
+        for ((pool, text), times) in pools.iter().zip(texts).zip(&mut times) {
+            let time = pool.install(|| time_of_scan(text, kernel));
+            times.extend((round > 0).then_some(time));
+        }
+    }
     let lines = texts.map(|text| memchr_iter(b'\n', text).count());
-    let times: Vec<_> = (0..rounds).map(|_| texts.map(|text| time_of_scan(text, kernel))).collect();
-    let median = |n: usize| Spread::of(times.iter().map(|times| times[n]).collect()).median;
-    [("bulk", 1), ("listed", 2), ("table", 3)].map(|(way, n)| {
-        let more = lines[n] - lines[n - 1];
-        let is_enough = more > 0 && more * ONE_IN >= lines[3];
-        let per_line = (median(n) - median(n - 1)) / float(more as u64);
-        let nanoseconds_per_line = (is_enough && per_line > 0.0).then_some(per_line);
-        WayCost { kernel: kernel.name(), way, lines: more, nanoseconds_per_line }
-    })
+    let (mut time_before, mut lines_before) = (0.0, 0);
+    let mut costs = Vec::new();
+    for ((way, times), lines_so_far) in ["bulk", "listed", "table"].into_iter().zip(times).zip(lines) {
+        let (time, more) = (Spread::of(times).median, lines_so_far - lines_before);
+        let per_line = (time - time_before) / float(more as u64);
+        let is_measured = more > 0 && more * ONE_IN >= lines[2] && per_line > 0.0;
+        let nanoseconds_per_line = is_measured.then_some(per_line);
+        costs.push(WayCost { kernel: kernel.name(), way, lines: more, nanoseconds_per_line });
+        (time_before, lines_before) = (time, lines_so_far);
+    }
+    Ok(costs)
 }
 
 /// Leaves out `lines`, ranges in ascending order.
@@ -76,7 +92,7 @@ fn without(bytes: &[u8], lines: &[Range<usize>]) -> Vec<u8> {
     left
 }
 
-/// How many nanoseconds a scan on one thread takes.
+/// How many nanoseconds a scan on the one thread of the current pool takes.
 fn time_of_scan(bytes: &[u8], kernel: KernelId) -> f64 {
     let mut exec = ExecOptions::default();
     (exec.kernel, exec.threads) = (kernel, 1);
@@ -93,7 +109,7 @@ mod tests {
     fn the_ways_have_all_lines() {
         let text = b"http://a.example/b\nhttp://a.example/\xc3\xa9\nmailto:u@h\n".repeat(5000);
         let kernels: Vec<_> = KernelId::available().collect();
-        let costs = measure(&text, &kernels, 1);
+        let costs = measure(&text, &kernels, 1).unwrap();
         assert_eq!(costs.len(), 3 * kernels.len());
         for costs in costs.chunks(3) {
             assert_eq!(costs.iter().map(|cost| cost.lines).sum::<usize>(), 15_000, "{costs:?}");
