@@ -13,6 +13,7 @@ os.environ["POLARS_MAX_THREADS"] = "1"
 
 import duckdb
 import polars
+import pyarrow  # noqa: F401, with which DuckDB reads a table of Polars
 
 SCHEME = "^([A-Za-z][A-Za-z0-9+.-]*):"
 with open(sys.argv[1], encoding="utf-8", newline="\n") as file:

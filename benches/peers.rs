@@ -28,10 +28,9 @@
 //!   instructions of the machine, and was not faster.
 //! - Hyperscan is the system's library; `benches/hyperscan.rs` describes how it is called. Without it, the bench says so and continues.
 //!   `LD_LIBRARY_PATH` can choose another build of it.
-//!
 //! - DuckDB and Polars are the Python packages. `benches/columns.py` describes the queries. They read no lines: the column exists
-//!   before the time is taken. `PYTHON=PATH` names a Python that has both; without them, the bench says so and continues. They run
-//!   after the rounds of the others. Their counts must equal those of urlsift.
+//!   before the time is taken. `PYTHON=PATH` names a Python that has both and `pyarrow`; without them, the bench says so and continues.
+//!   They run after the rounds of the others. Their counts must equal those of urlsift.
 //!
 //! Criterion measures one row after another, so ratios of its rows are unreliable on a busy machine. The bench therefore
 //! first prints ratios from rounds in which the peers take turns. It skips them if it gets any argument, as for a single
@@ -264,7 +263,7 @@ struct Column {
 /// If there is no Python with both.
 ///
 /// # Panics
-/// If an engine counts otherwise than urlsift.
+/// If a query fails, or an engine counts otherwise than urlsift.
 fn columns(text: &str, rounds: usize) -> Result<BTreeMap<String, Column>, String> {
     let mut list = tempfile::NamedTempFile::new().unwrap();
     list.write_all(text.as_bytes()).unwrap();
@@ -273,7 +272,10 @@ fn columns(text: &str, rounds: usize) -> Result<BTreeMap<String, Column>, String
     let output = Command::new(python).arg(program).arg(list.path()).arg(rounds.to_string()).output();
     let output = output.map_err(|error| error.to_string())?;
     if !output.status.success() {
-        return Err(String::from_utf8_lossy(&output.stderr).lines().last().unwrap_or("no output").to_owned());
+        let why = String::from_utf8_lossy(&output.stderr);
+        let last = why.lines().last().unwrap_or_default();
+        assert!(last.starts_with("ModuleNotFoundError"), "{why}");
+        return Err(last.to_owned());
     }
     let found: BTreeMap<String, Column> = serde_json::from_slice(&output.stdout).unwrap();
     let tally = scan(text.as_bytes(), &scan::Options::default());
