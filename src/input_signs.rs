@@ -1,4 +1,4 @@
-//! How an input is encoded and terminated: byte order mark, shape of the text, and a missing LF at the end.
+//! How an input is encoded and terminated: byte order mark, shape of the text, a missing LF at the end, rows without a value.
 
 use serde::{Deserialize, Serialize};
 
@@ -19,6 +19,19 @@ pub struct Signs {
     /// What the input looks like, if it is read as a list and does not look like one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub(crate) shape: Option<TextShape>,
+    /// What is known of the rows, if the input is a column of a table in memory.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub column: Option<ColumnSigns>,
+}
+
+/// Properties of a column of a table in memory.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct ColumnSigns {
+    /// Rows without a value. Nothing else counts them, but they have a row number.
+    pub nulls: u64,
+    /// Whether the order of the rows is without meaning, so that it must not change a digest.
+    pub unordered: bool,
 }
 
 impl Signs {
@@ -29,6 +42,7 @@ impl Signs {
             byte_order_mark: body.len() < bytes.len(),
             utf16: false,
             shape: None,
+            column: None,
             unterminated: body.last().is_some_and(|&last| last != b'\n'),
         }
     }
@@ -39,6 +53,13 @@ impl Signs {
         self.utf16 |= other.utf16;
         self.unterminated |= other.unterminated;
         self.shape = self.shape.or(other.shape);
+        self.column = match (self.column, other.column) {
+            (Some(own), Some(other)) => Some(ColumnSigns {
+                nulls: own.nulls.saturating_add(other.nulls),
+                unordered: own.unordered | other.unordered,
+            }),
+            (own, other) => own.or(other),
+        };
     }
 }
 

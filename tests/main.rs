@@ -35,4 +35,5 @@ mod resolve;
 mod rows;
 mod shards;
 mod split;
+mod values;
 mod watch;

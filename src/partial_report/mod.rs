@@ -1,7 +1,8 @@
 //! Partial reports: each has the counts of a part of a corpus, and all of them can be merged into one report.
 //!
 //! Merging works in any order and grouping, on any machine. It refuses lines that are counted already, and names what
-//! is missing, so no line is lost or counted twice unnoticed. `ranges` knows which bytes of an input are counted,
+//! is missing, so no line is lost or counted twice unnoticed. Only the rows of columns in memory have no identity: they are
+//! joined, and whoever merges them has to know which are counted. `ranges` knows which bytes of an input are counted,
 //! `settings` what must be equal to merge. `wire` is the document `urlsift.partial/2`, a line of JSON. `plan` cuts
 //! inputs into splits.
 
@@ -24,7 +25,7 @@ pub use wire::{PartialError, SCHEMA};
 use crate::grammar::escape::printable;
 use crate::report::Report;
 use crate::run::{Compressed, Failure, Part, Records, Scanned, ScannedParts};
-use crate::tally::{MAX_BYTES, Tally};
+use crate::tally::{ColumnSigns, MAX_BYTES, Signs, Tally};
 use ranges::Cover;
 
 /// The identity of an input, the same in all partial reports of a corpus.
@@ -236,6 +237,60 @@ impl Partial {
         Ok(all)
     }
 
+    /// Makes the partial report of a column of values in memory, which [`scan_values`](crate::run::scan_values) has counted.
+    ///
+    /// Reports of columns with the same name are merged by joining the rows. The merged rows have no order, and examples do not
+    /// change the digest of the report. The same rows merged twice count twice. If rows already have no order, `unordered` says
+    /// so.
+    #[must_use]
+    pub fn of_column(name: &str, mut tally: Tally, unordered: bool, settings: Settings) -> Self {
+        tally.note(0, Signs { column: Some(ColumnSigns { nulls: 0, unordered }), ..Signs::default() });
+        if !settings.show_secrets() {
+            tally.examples_mut().for_each(crate::example::Example::forget_secrets);
+        }
+        let name = printable(name.as_bytes());
+        let known = Known { name, size: None, ranges: Cover::default(), errors: BTreeSet::new() };
+        let mut all = Self {
+            settings,
+            is_numbered: false,
+            n_inputs: None,
+            inputs: BTreeMap::from([(0, known)]),
+            tally,
+            records: BTreeMap::new(),
+            compressed: BTreeMap::new(),
+        };
+        let size = all.tally.bytes();
+        all.cover_column(0, size);
+        all
+    }
+
+    /// Notes that all rows of a column have been counted, which are `size` bytes.
+    fn cover_column(&mut self, number: u32, size: u64) {
+        let mut ranges = Cover::default();
+        ranges.add(0..size).expect("there is none yet");
+        let known = self.inputs.get_mut(&number).expect("a column that is known");
+        (known.ranges, known.size) = (ranges, Some(size));
+    }
+
+    /// Joins the columns of `other` to those of the same name here. The rest of `other` remains to be merged.
+    fn join_columns(&mut self, other: &mut Self) {
+        let is_column = |of: &Self, number| {
+            of.tally.signs().any(|(input, signs)| input == number && signs.column.is_some())
+        };
+        let numbers: Vec<u32> = other.inputs.keys().copied().collect();
+        for number in numbers {
+            if is_column(self, number) && is_column(other, number) {
+                other.inputs.remove(&number);
+                other.tally.move_behind(&mut self.tally, number);
+                let runs = other.tally.runs().iter().chain(self.tally.runs());
+                let end = runs.filter(|run| run.input == number).map(|run| run.end).max();
+                self.cover_column(number, end.unwrap_or(0));
+                let column = ColumnSigns { nulls: 0, unordered: true };
+                self.tally.note(number, Signs { column: Some(column), ..Signs::default() });
+            }
+        }
+    }
+
     fn know(&mut self, number: u32, other: Known) -> Result<(), MergeError> {
         if let Some(known) = self.inputs.get_mut(&number) {
             return known.merge(other);
@@ -277,6 +332,7 @@ impl Partial {
             self.renumber(&|_, name| numbers[name]);
             other.renumber(&|_, name| numbers[name]);
         }
+        self.join_columns(&mut other);
         for (number, known) in other.inputs {
             self.know(number, known)?;
         }

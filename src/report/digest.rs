@@ -25,7 +25,8 @@ pub(crate) fn to_value(of: &impl Serialize) -> Value {
 /// The digest of a report that was read as JSON, including fields that this version does not know.
 ///
 /// It is SHA-256 of the report without `digest` and `run`, without `name`, `codec` and `compressed_bytes` of the inputs,
-/// and without `input_name` of examples. The report is written without spaces, with the keys of each object sorted, as
+/// and without `input_name` of examples. If the rows of an input have no order, neither have the examples, which are then left out.
+/// The report is written without spaces, with the keys of each object sorted, as
 /// this command writes it: `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"], (.verdict_sets,
 /// .defects, .advisories)[].examples[].input_name)'`.
 pub(crate) fn of(mut report: Value) -> String {
@@ -38,11 +39,20 @@ pub(crate) fn of(mut report: Value) -> String {
             fields.retain(|name, _| !matches!(&**name, "name" | "codec" | "compressed_bytes"));
         }
     }
+    let is_unordered = |input: &Value| input.get("unordered") == Some(&true.into());
+    let is_unordered = report["inputs"].as_array().is_some_and(|inputs| inputs.iter().any(is_unordered));
+    if let Some(Value::Object(lengths)) = report.get_mut("lengths").filter(|_| is_unordered) {
+        lengths.remove("longest");
+    }
     for list in ["verdict_sets", "defects", "advisories"] {
         let kinds = report.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
-        let examples = kinds.filter_map(|kind| kind.get_mut("examples")?.as_array_mut()).flatten();
-        for example in examples.filter_map(Value::as_object_mut) {
-            example.remove("input_name");
+        for examples in kinds.filter_map(|kind| kind.get_mut("examples")?.as_array_mut()) {
+            if is_unordered {
+                examples.clear();
+            }
+            for example in examples.iter_mut().filter_map(Value::as_object_mut) {
+                example.remove("input_name");
+            }
         }
     }
     // Another crate of the same program may enable the feature of serde_json that keeps the order of keys.

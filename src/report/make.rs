@@ -148,6 +148,8 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         name: name.clone(),
         bytes: 0,
         lines: 0,
+        nulls: 0,
+        unordered: false,
         codec: None,
         compressed_bytes: None,
         judged: None,
@@ -167,6 +169,9 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
             count.warnings =
                 warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning).collect();
             count.looks_like = signs.shape.map(LooksLike::new);
+            if let Some(column) = signs.column {
+                (count.nulls, count.unordered) = (column.nulls, column.unordered);
+            }
         }
     }
     // An input without judged lines has no entry in the tally.

@@ -55,7 +55,8 @@ pub struct Report {
     /// The version of urlsift that made this report.
     pub version: String,
     /// A digest of the findings: SHA-256 in 64 hexadecimal digits. It is taken of this JSON without `digest` and `run`, and
-    /// without `name`, `codec` and `compressed_bytes` of the inputs and `input_name` of examples. That JSON has no spaces, and the keys of each object
+    /// without `name`, `codec` and `compressed_bytes` of the inputs and `input_name` of examples. If an input is `unordered`, it is
+    /// taken without all examples and without `longest`. That JSON has no spaces, and the keys of each object
     /// are sorted.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
@@ -491,8 +492,16 @@ pub struct InputCount {
     /// How many bytes were read and counted. For a compressed input, these are decoded bytes. For a Parquet column, these
     /// are the bytes of its values, plus one for each value and null.
     pub bytes: u64,
-    /// The number of lines; for a Parquet file, of rows.
+    /// The number of lines; for a Parquet file or a column of a table in memory, of rows.
     pub lines: u64,
+    /// Rows of a column in memory that have no value. `lines` contains them, and nothing else. Left out if there are none.
+    #[serde(default, skip_serializing_if = "is_zero")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = 0)))]
+    pub nulls: u64,
+    /// Whether the input is a column whose rows have no order. Then the digest leaves out all examples. Left out if it has one.
+    #[serde(default, skip_serializing_if = "std::ops::Not::not")]
+    #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
+    pub unordered: bool,
     /// How the input is compressed; left out if it is not.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "Codec"))]
@@ -517,6 +526,11 @@ pub struct InputCount {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "RecordCount"))]
     pub records: Option<RecordCount>,
+}
+
+#[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
+fn is_zero(n: &u64) -> bool {
+    *n == 0
 }
 
 /// The judged lines of an input. Of records, each field counts as a line.

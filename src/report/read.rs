@@ -133,7 +133,7 @@ impl Report {
         }
         // Of records, each field counts as a line.
         let lines_of = |input: &InputCount| match &input.records {
-            None => vec![input.lines],
+            None => vec![input.lines.saturating_sub(input.nulls)],
             Some(records) => {
                 records.fields.iter().flat_map(|field| [field.count.lines, field.blank]).collect()
             }

@@ -96,6 +96,11 @@ impl<'a> Text<'a> {
             (totals.blank, "blank line", "blank lines"),
             (totals.cr, "line ended in CR", "lines ended in CR"),
             (totals.byte_order_marks, "byte order mark", "byte order marks"),
+            (
+                self.report.inputs.iter().map(|input| input.nulls).sum(),
+                "row without a value",
+                "rows without a value",
+            ),
             (n_warned(InputWarning::Utf16), "input decoded from UTF-16", "inputs decoded from UTF-16"),
             (n_warned(InputWarning::NoFinalLineEnd), "last line without LF", "last lines without LF"),
         ] {

@@ -10,6 +10,7 @@ mod count_chunk;
 mod sequential;
 mod range;
 mod shards;
+mod values;
 #[cfg(feature = "parquet")]
 mod parquet;
 
@@ -41,6 +42,7 @@ use crate::tally::{Signs, Tally};
 use crate::text_shape::TextShape;
 use count_chunk::Counter;
 pub use range::{Part, ScannedParts, scan_parts};
+pub use values::{Values, scan_values};
 
 /// How the work is done. No setting changes a count.
 #[derive(Clone, Debug)]

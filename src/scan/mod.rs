@@ -10,6 +10,7 @@ pub(crate) mod lines_by_way;
 pub(crate) mod long_line;
 pub(crate) mod record_fields;
 pub(crate) mod scheme_counts;
+pub(crate) mod values;
 
 use crate::engine::lanes::{List, defect_kinds};
 
@@ -29,6 +30,7 @@ use crate::tally::optional::{SecondLook, WantedCounts};
 use crate::tally::{ByVerdict, Signs, Tally};
 
 pub use crate::tally::optional::{DistinctWanted, TopWanted};
+pub use values::judge_values;
 
 /// The options that change a count.
 #[derive(Clone, Debug, PartialEq, Eq)]

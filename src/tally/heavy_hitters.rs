@@ -201,6 +201,19 @@ impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
         }
     }
 
+    /// Moves the counts of an input that has not ended from `other` to here. The sum of both has no places, and depends on the order
+    /// of such sums if there are more than `MOST` names.
+    pub(crate) fn join(&mut self, other: &mut Self, input: u32) {
+        let mut sum = Counts::default();
+        for chunks in [&mut *self, other].into_iter().filter_map(|counts| counts.open.remove(&input)) {
+            sum.add(chunks.sum(MOST));
+        }
+        sum.reduce(MOST);
+        if !sum.lines.is_empty() || sum.missing > 0 {
+            self.open.entry(input).or_default().nodes.insert((0, 0), sum);
+        }
+    }
+
     /// The inputs that have not ended and have names.
     pub(crate) fn open_inputs(&self) -> impl Iterator<Item = u32> {
         self.open.keys().copied()

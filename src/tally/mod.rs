@@ -34,7 +34,7 @@ use crate::tally::optional::OptionalCounts;
 pub(crate) use wire::MAX_BYTES;
 
 pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
-pub use crate::input_signs::Signs;
+pub use crate::input_signs::{ColumnSigns, Signs};
 pub use crate::place::Extent;
 pub use crate::tally::by_input::InputLines;
 pub use crate::tally::by_verdict::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
@@ -316,6 +316,23 @@ impl Tally {
         }
         self.settle();
         self
+    }
+
+    /// Moves all places of an input behind the end of what `before` has of it, so that merging both joins their lines. Both have
+    /// read that input from its start without a gap. The names counted in it move to `before`.
+    pub(crate) fn move_behind(&mut self, before: &mut Self, input: u32) {
+        let end = before.runs.iter().find(|run| run.input == input).map_or(0, |run| run.end);
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
+        let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten();
+        let longest = self.census.lengths.longest_mut().map(|longest| &mut longest.place);
+        let places = examples.map(|example| &mut example.place).chain(longest);
+        for place in places.filter(|place| place.input == input) {
+            place.offset += end;
+        }
+        for run in self.runs.iter_mut().filter(|run| run.input == input) {
+            (run.start, run.end) = (run.start + end, run.end + end);
+        }
+        before.census.join(&mut self.census, input);
     }
 
     /// Notes that an input has been counted to its end.

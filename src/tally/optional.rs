@@ -169,6 +169,12 @@ impl OptionalCounts {
         self.tlds.settle(input, bytes);
     }
 
+    /// Moves the names of an input that has not ended from `other` to here.
+    pub(crate) fn join(&mut self, other: &mut Self, input: u32) {
+        self.hosts.join(&mut other.hosts, input);
+        self.tlds.join(&mut other.tlds, input);
+    }
+
     /// The inputs that have not ended and have names.
     pub(crate) fn open_inputs(&self) -> Vec<u32> {
         let mut inputs: Vec<u32> = self.hosts.open_inputs().chain(self.tlds.open_inputs()).collect();

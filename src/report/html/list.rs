@@ -200,7 +200,9 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
             warnings: {
                 let kinds = input.warnings.iter().take(MAX_WARNINGS);
                 let looks_like = input.looks_like.as_ref().map(|looks| shown(&looks.sentence(), SENTENCE));
-                kinds.map(|&kind| words::warning(kind).to_owned()).chain(looks_like).collect()
+                let nulls = (input.nulls > 0)
+                    .then(|| words::plural(input.nulls, "row without a value", "rows without a value"));
+                kinds.map(|&kind| words::warning(kind).to_owned()).chain(nulls).chain(looks_like).collect()
             },
         },
     )

@@ -1,0 +1,125 @@
+//! Counts values in memory on several threads, as the lines of one input.
+
+use std::ops::Range;
+
+use rayon::prelude::*;
+
+use super::{ExecOptions, in_pool};
+use crate::place::Place;
+use crate::scan::Options;
+use crate::scan::values::{MAX_LEN, add_long, add_values};
+use crate::tally::Tally;
+
+/// Values that are in memory, such as those of a column of a table. Any value may be missing.
+pub trait Values: Sync {
+    /// The number of values, including missing ones.
+    fn len(&self) -> usize;
+
+    /// Whether there is no value.
+    fn is_empty(&self) -> bool {
+        self.len() == 0
+    }
+
+    /// Value `n`, of [`len`](Self::len); `None` if it is missing.
+    fn get(&self, n: usize) -> Option<&[u8]>;
+}
+
+impl<V: AsRef<[u8]> + Sync> Values for [Option<V>] {
+    fn len(&self) -> usize {
+        self.len()
+    }
+
+    fn get(&self, n: usize) -> Option<&[u8]> {
+        self[n].as_ref().map(AsRef::as_ref)
+    }
+}
+
+/// Judges and counts all values of a column on several threads. The `parts` of the column follow one another.
+///
+/// The counts are those of a list with one value per line, except that missing values are not counted as blank lines.
+/// A value is judged unchanged: an LF in it is an illegal byte. The line number of an example is the number of its row. With
+/// `tally`, the values continue its input 0.
+///
+/// ```
+/// use urlsift::run::{ExecOptions, scan_values};
+/// use urlsift::scan::{self, Options};
+/// use urlsift::{Grammar, Tally};
+///
+/// let values = [Some("http://example.org/"), None, Some("http://example.org/\n")];
+/// let tally = scan_values(Tally::default(), &[&values[..]], &Options::default(), &ExecOptions::default());
+/// assert_eq!(tally.judged().lines(), 2);
+/// assert_eq!(tally.judged().accepted(Grammar::Rfc3986), 1);
+/// assert_eq!(tally.defects()[0].found.examples[0].line, 3);
+/// ```
+///
+/// # Panics
+/// When the machine does not have the kernel.
+#[must_use]
+pub fn scan_values<V: Values + ?Sized>(
+    tally: Tally,
+    parts: &[&V],
+    options: &Options,
+    exec: &ExecOptions,
+) -> Tally {
+    let start = tally.bytes();
+    in_pool(exec.n_threads(), || {
+        // The place of each range depends on the lengths of all values before it.
+        let ranges = parts.iter().flat_map(|&part| ranges(part.len()).map(move |rows| (part, rows)));
+        let ranges: Vec<_> = ranges.collect();
+        let lens = ranges.par_iter().map(|(part, rows)| len_of(*part, rows.clone()));
+        let lens: Vec<u64> = lens.collect();
+        let places = lens.iter().scan(start, |offset, len| {
+            let place = Place { input: 0, offset: *offset };
+            *offset += len;
+            Some(place)
+        });
+        let places: Vec<_> = places.collect();
+        let scan_one = |mut tally: Tally, ((part, rows), place): (&(&V, Range<usize>), &Place)| {
+            let values: Vec<_> = rows.clone().map(|n| part.get(n)).collect();
+            add_all(&mut tally, &values, *place, options, exec);
+            exec.judged(values.len() as u64);
+            tally
+        };
+        let scanned = ranges.par_iter().zip(&places).fold(Tally::default, scan_one);
+        scanned.reduce_with(Tally::merge).into_iter().fold(tally, Tally::merge)
+    })
+}
+
+/// Adds values to a tally, some of them at a time.
+fn add_all(
+    tally: &mut Tally,
+    mut values: &[Option<&[u8]>],
+    mut place: Place,
+    options: &Options,
+    exec: &ExecOptions,
+) {
+    while !values.is_empty() {
+        let (mut n, mut bytes) = (0, 0);
+        while let Some(value) = values.get(n)
+            && bytes + value.map_or(0, <[u8]>::len) <= MAX_LEN
+        {
+            bytes += value.map_or(0, <[u8]>::len);
+            n += 1;
+        }
+        if n == 0 {
+            let long = values[0].unwrap_or_default();
+            add_long(tally, long, place, options);
+            (n, bytes) = (1, long.len());
+        } else {
+            add_values(tally, exec.kernel, &values[..n], place, options);
+        }
+        values = &values[n..];
+        place.offset += (bytes + n) as u64;
+    }
+}
+
+/// How many values are counted at a time. Their text is a few hundred kilobytes, mostly.
+const ROWS: usize = 1 << 13;
+
+fn ranges(len: usize) -> impl Iterator<Item = Range<usize>> {
+    (0..len).step_by(ROWS).map(move |start| start..len.min(start + ROWS))
+}
+
+fn len_of<V: Values + ?Sized>(values: &V, rows: Range<usize>) -> u64 {
+    rows.map(|n| values.get(n).map_or(0, <[u8]>::len) as u64 + 1).sum()
+}

@@ -1,0 +1,169 @@
+//! Judges and counts values that are in memory one by one, such as those of a column of a table.
+//!
+//! The engine needs lines. So the values are copied into a buffer, one line each, in which a line has the number of its value. A value
+//! is judged unchanged: an LF or CR in it is an illegal byte and never a line end. Values that no line can hold are judged by
+//! [`judge()`], and blank lines stand in for them.
+
+use memchr::{memchr, memchr_iter};
+
+use super::Options;
+use crate::engine::{judge_lines, scan_lines};
+use crate::example::Line;
+use crate::grammar::advisory::Advisories;
+use crate::grammar::judge::judge;
+use crate::grammar::scheme::Schemes;
+use crate::grammar::uri_parts::beginning;
+use crate::grammar::{Grammar, Verdict};
+use crate::place::{Extent, Place};
+use crate::scan::count_line::Observer;
+use crate::scan::long_line::LongLine;
+use crate::simd::KernelId;
+use crate::tally::already_shown::AlreadyShown;
+use crate::tally::distinct::hash;
+use crate::tally::{ColumnSigns, Longest, Signs, Tally};
+
+/// The longest value that is copied, in bytes.
+pub(crate) const MAX_LEN: usize = 1 << 20;
+
+/// Values as lines of a buffer. Line `n` stands for value `n`.
+#[derive(Default)]
+struct Lines {
+    text: Vec<u8>,
+    nulls: u64,
+    /// The values that no line can hold: their index, and the offset of the line that stands in for them. That line has as many
+    /// CRs as the value has bytes, so that all offsets are those of a list of the values.
+    alone: Vec<(usize, u64)>,
+}
+
+impl Lines {
+    fn of(values: &[Option<&[u8]>]) -> Self {
+        let mut lines = Self::default();
+        let mut has_cr = false;
+        for value in values {
+            match value {
+                // It is judged alone, because a copy of it could take gigabytes.
+                Some(value) if value.len() > MAX_LEN => {}
+                Some(value) => {
+                    lines.text.extend_from_slice(value);
+                    has_cr |= value.last() == Some(&b'\r');
+                }
+                None => lines.nulls += 1,
+            }
+            lines.text.push(b'\n');
+        }
+        if has_cr || memchr_iter(b'\n', &lines.text).count() > values.len() {
+            lines.set_apart(values);
+        }
+        lines
+    }
+
+    /// Replaces each value that contains a line end, or ends in CR.
+    #[cold]
+    fn set_apart(&mut self, values: &[Option<&[u8]>]) {
+        let mut at = 0;
+        for (n, value) in values.iter().enumerate() {
+            let value = value.unwrap_or_default();
+            if value.ends_with(b"\r") || memchr(b'\n', value).is_some() {
+                self.text[at..at + value.len()].fill(b'\r');
+                self.alone.push((n, at as u64));
+            }
+            at += value.len() + 1;
+        }
+    }
+}
+
+/// Judges values under all five grammars, and calls `each` with the index, the verdict and the advisories of each value, in order.
+/// Skips nulls. The time is linear in the number of bytes, and the values are copied once.
+///
+/// ```
+/// use urlsift::scan::judge_values;
+/// use urlsift::{Grammar, judge};
+///
+/// let values = [Some(&b"http://example.org/"[..]), None, Some(b"http://example.org/\n")];
+/// let mut accepted = Vec::new();
+/// judge_values(&values, |n, verdict, _| accepted.push((n, verdict.accepts(Grammar::Rfc3986))));
+/// assert_eq!(accepted, [(0, true), (2, false)]);
+/// ```
+pub fn judge_values(values: &[Option<&[u8]>], mut each: impl FnMut(usize, Verdict, Advisories)) {
+    let lines = Lines::of(values);
+    let mut n = 0;
+    judge_lines(Grammar::Rfc3986, &lines.text, |_, outcome| {
+        match (values[n], outcome) {
+            (None, _) => {}
+            (_, Some(outcome)) => each(n, outcome.verdict, outcome.advisories),
+            (Some(value), None) => {
+                let judgement = judge(value);
+                each(n, judgement.verdict(), judgement.advisories());
+            }
+        }
+        n += 1;
+    });
+}
+
+/// Counts values as the lines of a list that has one value per line. `place` is the place of the first one in that list.
+///
+/// Nulls are lines of the list that are counted as [`ColumnSigns::nulls`] and nowhere else. Values without any byte are blank
+/// lines. No line behind `place` may be in the tally yet. No value is longer than [`MAX_LEN`]; [`add_long`] counts such values.
+///
+/// # Panics
+/// If the machine does not have the kernel.
+pub(crate) fn add_values(
+    tally: &mut Tally,
+    kernel: KernelId,
+    values: &[Option<&[u8]>],
+    place: Place,
+    options: &Options,
+) {
+    let lines = Lines::of(values);
+    let (shown, wanted) = (AlreadyShown::default(), options.wanted());
+    let mut observer = Observer::new(options.grammar, wanted, tally, &shown);
+    scan_lines(&mut observer, kernel, &lines.text, place);
+    let n_alone = lines.alone.len() as u64;
+    tally.blank -= lines.nulls + n_alone;
+    tally.cr -= n_alone;
+    if n_alone > 0 {
+        add_alone(tally, &lines, values, place, options);
+    }
+    let column = ColumnSigns { nulls: lines.nulls, unordered: false };
+    tally.note(place.input, Signs { column: Some(column), ..Signs::default() });
+    tally.settle();
+}
+
+/// Counts a value without copying it, as [`add_values`] does.
+pub(crate) fn add_long(tally: &mut Tally, value: &[u8], place: Place, options: &Options) {
+    let mut line = LongLine::new(place, options);
+    line.feed_field(value);
+    let mut one = line.finish();
+    one.relocate(|offset| (offset, 1));
+    let end = place.offset + value.len() as u64 + 1;
+    one.cover(Extent { input: place.input, start: place.offset, end, lines: 1 });
+    *tally = std::mem::take(tally).merge(one);
+}
+
+/// Counts the values that no line can hold, after the lines.
+#[cold]
+fn add_alone(tally: &mut Tally, lines: &Lines, values: &[Option<&[u8]>], place: Place, options: &Options) {
+    let end = place.offset + lines.text.len() as u64;
+    let run = tally.runs().iter().find(|run| (run.input, run.end) == (place.input, end));
+    // Lines are numbered from the start of their run, which may have begun before these values.
+    let before = run.map_or(0, |run| run.lines - values.len() as u64);
+    let (shown, wanted) = (AlreadyShown::default(), options.wanted());
+    let mut observer = Observer::new(options.grammar, wanted, tally, &shown);
+    let mut schemes = Schemes::default();
+    for &(n, offset) in &lines.alone {
+        let value = values[n].unwrap_or_default();
+        let place = Place { offset: place.offset + offset, ..place };
+        let number = before + n as u64 + 1;
+        let judgement = judge(value);
+        let verdict = judgement.verdict();
+        let number_of = || number;
+        let entry = Line::whole(place, &number_of, value);
+        observer.observe_known(&entry, value, &schemes.of(value), verdict, judgement.advisories());
+        if wanted.any() {
+            let longest = Longest { bytes: value.len() as u64, place, line: number };
+            let census = &mut observer.tally.census;
+            census.count_long(&wanted, longest, hash(value), beginning(value), !verdict.is_empty());
+        }
+    }
+    tally.cover(Extent { input: place.input, start: end, end, lines: 0 });
+}
