@@ -202,6 +202,7 @@ pub mod cli;
 #[doc(hidden)]
 pub mod internal {
     pub use crate::engine::PathCounts;
+    pub use crate::grammar::scheme::scheme_len;
     pub use crate::input::{Separator, Walk};
     #[cfg(feature = "parquet")]
     pub use crate::records::parquet;

@@ -1,8 +1,8 @@
 //! Partial reports: each has the counts of a part of a corpus, and all of them can be merged into one report.
 //!
 //! Merging works in any order and grouping, on any machine. It refuses lines that are counted already, and names what
-//! is missing, so no line is lost or counted twice unnoticed. Only the rows of columns in memory have no identity: they are
-//! joined, and whoever merges them has to know which are counted. `ranges` knows which bytes of an input are counted,
+//! is missing, so no line is lost or counted twice unnoticed. The rows of columns in memory have no identity. So
+//! columns of the same name are joined, and the caller has to know which rows are counted. `ranges` knows which bytes of an input are counted,
 //! `settings` what must be equal to merge. `wire` is the document `urlsift.partial/2`, a line of JSON. `plan` cuts
 //! inputs into splits.
 

@@ -22,6 +22,11 @@ pub trait Values: Sync {
 
     /// Value `n`, of [`len`](Self::len); `None` if it is missing.
     fn get(&self, n: usize) -> Option<&[u8]>;
+
+    /// The number of bytes of all values of some rows. By default each value is looked at.
+    fn bytes(&self, rows: Range<usize>) -> usize {
+        rows.map(|n| self.get(n).map_or(0, <[u8]>::len)).sum()
+    }
 }
 
 impl<V: AsRef<[u8]> + Sync> Values for [Option<V>] {
@@ -66,7 +71,7 @@ pub fn scan_values<V: Values + ?Sized>(
         // The place of each range depends on the lengths of all values before it.
         let ranges = parts.iter().flat_map(|&part| ranges(part.len()).map(move |rows| (part, rows)));
         let ranges: Vec<_> = ranges.collect();
-        let lens = ranges.par_iter().map(|(part, rows)| len_of(*part, rows.clone()));
+        let lens = ranges.par_iter().map(|(part, rows)| (part.bytes(rows.clone()) + rows.len()) as u64);
         let lens: Vec<u64> = lens.collect();
         let places = lens.iter().scan(start, |offset, len| {
             let place = Place { input: 0, offset: *offset };
@@ -118,8 +123,4 @@ const ROWS: usize = 1 << 13;
 
 fn ranges(len: usize) -> impl Iterator<Item = Range<usize>> {
     (0..len).step_by(ROWS).map(move |start| start..len.min(start + ROWS))
-}
-
-fn len_of<V: Values + ?Sized>(values: &V, rows: Range<usize>) -> u64 {
-    rows.map(|n| values.get(n).map_or(0, <[u8]>::len) as u64 + 1).sum()
 }

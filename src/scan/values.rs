@@ -1,8 +1,10 @@
 //! Judges and counts values that are in memory one by one, such as those of a column of a table.
 //!
-//! The engine needs lines. So the values are copied into a buffer, one line each, in which a line has the number of its value. A value
-//! is judged unchanged: an LF or CR in it is an illegal byte and never a line end. Values that no line can hold are judged by
-//! [`judge()`], and blank lines stand in for them.
+//! The engine needs lines. So the values are copied into a buffer, one line each: line `n` has value `n`. A value is judged
+//! unchanged: an LF or CR in it is an illegal byte and never a line end. A value with an LF, or with a CR at its end, cannot be a
+//! line. [`judge()`] judges it, and the buffer has a blank line in its place.
+
+use std::cell::Cell;
 
 use memchr::{memchr, memchr_iter};
 
@@ -30,14 +32,27 @@ pub(crate) const MAX_LEN: usize = 1 << 20;
 struct Lines {
     text: Vec<u8>,
     nulls: u64,
-    /// The values that no line can hold: their index, and the offset of the line that stands in for them. That line has as many
-    /// CRs as the value has bytes, so that all offsets are those of a list of the values.
+    /// The values that cannot be lines: their index, and the offset of the blank line in their place. That line has as many CRs
+    /// as the value has bytes, so that all offsets are those of a list of the values.
     alone: Vec<(usize, u64)>,
+}
+
+thread_local! {
+    /// The text that each thread reuses.
+    static TEXT: Cell<Vec<u8>> = const { Cell::new(Vec::new()) };
+}
+
+impl Drop for Lines {
+    fn drop(&mut self) {
+        TEXT.set(std::mem::take(&mut self.text));
+    }
 }
 
 impl Lines {
     fn of(values: &[Option<&[u8]>]) -> Self {
         let mut lines = Self::default();
+        lines.text = TEXT.take();
+        lines.text.clear();
         let mut has_cr = false;
         for value in values {
             match value {
@@ -140,7 +155,7 @@ pub(crate) fn add_long(tally: &mut Tally, value: &[u8], place: Place, options: &
     *tally = std::mem::take(tally).merge(one);
 }
 
-/// Counts the values that no line can hold, after the lines.
+/// Counts the values that cannot be lines, after the lines.
 #[cold]
 fn add_alone(tally: &mut Tally, lines: &Lines, values: &[Option<&[u8]>], place: Place, options: &Options) {
     let end = place.offset + lines.text.len() as u64;

@@ -1,0 +1,52 @@
+//! The Python package `urlsift`, as far as it is made in Rust. `urlsift/` has the rest, with the documentation.
+//!
+//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, `source` takes values, `judge` and `report` do what the functions
+//! of the same names say. Nothing here counts or judges.
+
+// As a test it would be linked without Python. `c_data` is tested alone, and the rest by Python.
+#![cfg(not(test))]
+#![deny(unsafe_code)]
+#![allow(clippy::needless_pass_by_value, reason = "arguments of Python functions are extracted as values")]
+#![allow(clippy::too_many_arguments, reason = "the wrappers in Python give them names and defaults")]
+
+#[allow(unsafe_code)]
+mod c_data;
+mod columns;
+mod judge;
+mod report;
+mod source;
+
+use pyo3::exceptions::{PyRuntimeError, PyValueError};
+use pyo3::prelude::*;
+use urlsift::Grammar;
+use urlsift::run::KernelId;
+
+/// The grammar of a name.
+fn grammar(name: &str) -> PyResult<Grammar> {
+    name.parse().map_err(|_| {
+        let names: Vec<_> = Grammar::ALL.iter().map(|grammar| grammar.name()).collect();
+        PyValueError::new_err(format!("no grammar {name:?}; there are {}", names.join(", ")))
+    })
+}
+
+/// A pool of `threads` threads, or of one for each processor if that is 0.
+fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
+    pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))
+}
+
+#[pymodule]
+fn _urlsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add_class::<judge::Defect>()?;
+    module.add_class::<judge::Judgement>()?;
+    module.add_class::<judge::Array>()?;
+    module.add_class::<report::Counted>()?;
+    module.add_function(wrap_pyfunction!(judge::judge, module)?)?;
+    module.add_function(wrap_pyfunction!(judge::judge_array, module)?)?;
+    module.add_function(wrap_pyfunction!(report::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(report::count, module)?)?;
+    module.add_function(wrap_pyfunction!(report::table, module)?)?;
+    module.add("GRAMMARS", Grammar::ALL.map(Grammar::name))?;
+    module.add("KERNEL", KernelId::best().name())?;
+    module.add("__version__", env!("CARGO_PKG_VERSION"))
+}

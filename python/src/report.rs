@@ -1,0 +1,248 @@
+//! Reports: of files, of columns, and merged ones.
+
+use std::path::PathBuf;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
+use pyo3::prelude::*;
+use pyo3::types::PyBytes;
+use urlsift::Tally;
+use urlsift::partial_report::{Identity, Partial, Settings};
+use urlsift::report::{Report, Run, TextStyle, render};
+use urlsift::run::{Codec, ExecOptions, Format, Part, Reading, Watch, list_inputs, scan_parts, scan_values};
+use urlsift::scan::Options;
+
+use crate::c_data::Column;
+use crate::columns::Validity;
+use crate::judge::Array;
+use crate::source::Source;
+
+/// What is counted beside the rest, and whose refusals are explained.
+fn options(grammar: &str, counts: Counts) -> PyResult<Options> {
+    let mut options = Options::default();
+    options.grammar = crate::grammar(grammar)?;
+    (options.lengths, options.distinct.hosts, options.distinct.lines) = (counts.0, counts.2.0, counts.2.1);
+    (options.top.hosts, options.top.schemes, options.top.ports, options.top.tlds) = counts.1;
+    Ok(options)
+}
+
+/// Whether lengths are counted, how many of the most frequent hosts, schemes, ports and last labels are listed, and whether
+/// distinct hosts and lines are estimated.
+type Counts = (bool, (usize, usize, usize, usize), (bool, bool));
+
+fn exec(threads: usize) -> ExecOptions {
+    let mut exec = ExecOptions::default();
+    exec.threads = threads;
+    exec
+}
+
+/// The counts of files or columns, which can be merged and reported.
+#[pyclass(frozen, module = "urlsift._urlsift")]
+pub struct Counted {
+    partial: Partial,
+    run: Option<Run>,
+}
+
+/// How often a scan looks for signals and reports its progress.
+const TICK: Duration = Duration::from_millis(50);
+
+/// Scans files.
+#[pyfunction]
+#[pyo3(signature = (paths, *, grammar, counts, input_format, fields, codec, threads, show_secrets, progress))]
+pub fn scan(
+    py: Python<'_>,
+    mut paths: Vec<PathBuf>,
+    grammar: &str,
+    counts: Counts,
+    input_format: Option<&str>,
+    fields: Vec<String>,
+    codec: Option<&str>,
+    threads: usize,
+    show_secrets: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Counted> {
+    let options = options(grammar, counts)?;
+    let unknown = |what: &str, name: &str| PyValueError::new_err(format!("no {what} {name:?}"));
+    let mut reading = Reading::default();
+    reading.format = input_format
+        .map(|name| Format::find(name).ok_or_else(|| unknown("input format", name)))
+        .transpose()?;
+    let field = |field: String| {
+        field.parse().map_err(|error| PyValueError::new_err(format!("field {field:?}: {error}")))
+    };
+    reading.fields = fields.into_iter().map(field).collect::<PyResult<_>>()?;
+    let codec = codec.map(|name| {
+        Codec::ALL.iter().copied().find(|codec| codec.name() == name).ok_or_else(|| unknown("codec", name))
+    });
+    let codec = codec.transpose()?;
+    reading.any_contents = reading.format.is_some() && codec.is_some();
+    // In the order of a report whose parts were merged.
+    paths.sort();
+    let mut inputs: Vec<_> = list_inputs(&paths).into_iter().map(|input| input.with_codec(codec)).collect();
+    let identity = |name: &str| Identity { number: None, name: name.to_owned() };
+    inputs.sort_by(|one, other| identity(one.name()).place(&identity(other.name())));
+    let total: Option<u64> = inputs.iter().map(urlsift::run::Input::size_bytes).sum();
+    let identities: Vec<_> = inputs.iter().map(|input| identity(input.name())).collect();
+    let parts: Vec<_> = (0..u32::try_from(inputs.len())?).map(Part::whole).collect();
+    let watch = Watch::default();
+    let mut exec = exec(threads);
+    exec.watch = Some(watch.clone());
+    let start = Instant::now();
+    let (found, stopped) = py.detach(|| {
+        thread::scope(|scope| {
+            let work = scope.spawn(|| scan_parts(&inputs, &parts, &reading, &options, &exec));
+            let mut stopped = Ok(());
+            while !work.is_finished() {
+                thread::park_timeout(TICK);
+                if stopped.is_ok() {
+                    stopped = Python::attach(|py| {
+                        py.check_signals()?;
+                        if let Some(progress) = &progress {
+                            progress.bind(py).call1((watch.bytes(), total, watch.lines()))?;
+                        }
+                        PyResult::Ok(())
+                    });
+                    if stopped.is_err() {
+                        watch.stop();
+                    }
+                }
+            }
+            (
+                work.join().map_err(|_| PyOSError::new_err("the scan failed; this is a bug of urlsift")),
+                stopped,
+            )
+        })
+    });
+    stopped?;
+    let found = found?;
+    let settings = Settings::new(&options, &reading, codec, show_secrets);
+    let partial = Partial::new(&found, &parts, &identities, None, settings);
+    let partial = partial.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    Ok(Counted { partial, run: Some(Run::new(start.elapsed(), exec.n_threads(), exec.kernel)) })
+}
+
+/// How many rows, and how many bytes if that is known, are counted at a time.
+const ROWS: usize = 1 << 18;
+
+/// Counts the values of a column.
+#[pyfunction]
+#[pyo3(signature = (data, *, name, grammar, counts, ordered, threads, show_secrets))]
+pub fn count<'py>(
+    py: Python<'py>,
+    data: &Bound<'py, PyAny>,
+    name: &str,
+    grammar: &str,
+    counts: Counts,
+    ordered: bool,
+    threads: usize,
+    show_secrets: bool,
+) -> PyResult<Counted> {
+    let options = options(grammar, counts)?;
+    let (exec, start) = (exec(threads), Instant::now());
+    let mut source = Source::of(data)?;
+    let (mut tally, mut rows, mut is_end) = (Tally::default(), 0, false);
+    while !is_end {
+        let (mut batches, before) = (Vec::new(), rows);
+        while rows - before < ROWS {
+            let Some(batch) = source.next(py, rows)? else {
+                is_end = true;
+                break;
+            };
+            rows += urlsift::run::Values::len(&batch);
+            batches.push(batch);
+        }
+        let parts: Vec<_> = batches.iter().collect();
+        tally = py.detach(|| scan_values(tally, &parts, &options, &exec));
+        py.check_signals()?;
+    }
+    let settings = Settings::new(&options, &Reading::of(Format::Lines), None, show_secrets);
+    let partial = Partial::of_column(name, tally, !ordered, settings);
+    Ok(Counted { partial, run: Some(Run::new(start.elapsed(), exec.n_threads(), exec.kernel)) })
+}
+
+impl Counted {
+    fn report(&self) -> Report {
+        let mut report = self.partial.clone().report();
+        report.run.clone_from(&self.run);
+        report
+    }
+}
+
+fn failed(error: impl std::fmt::Display) -> PyErr {
+    PyValueError::new_err(error.to_string())
+}
+
+#[pymethods]
+impl Counted {
+    /// Reads what `partial` wrote.
+    #[staticmethod]
+    fn read(partial: &[u8]) -> PyResult<Self> {
+        let mut all: Option<Partial> = None;
+        for partial in Partial::read_lines(partial) {
+            let partial = partial.map_err(failed)?;
+            all = Some(match all.take() {
+                Some(all) => all.merge(partial).map_err(failed)?,
+                None => partial,
+            });
+        }
+        let partial = all.ok_or_else(|| PyValueError::new_err("no partial report"))?;
+        Ok(Self { partial, run: None })
+    }
+
+    fn merge(&self, other: &Bound<'_, PyAny>) -> PyResult<Self> {
+        let other = other.cast::<Self>().map_err(|_| PyTypeError::new_err("expected a report"))?;
+        let partial = self.partial.clone().merge(other.get().partial.clone()).map_err(failed)?;
+        Ok(Self { partial, run: None })
+    }
+
+    /// The counts as a line of JSON, to be merged elsewhere.
+    fn partial<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyBytes>> {
+        let mut json = Vec::new();
+        self.partial.write_json(&mut json)?;
+        Ok(PyBytes::new(py, &json))
+    }
+
+    fn json(&self) -> PyResult<String> {
+        let mut json = Vec::new();
+        self.report().write_json(&mut json)?;
+        Ok(String::from_utf8_lossy(&json).into_owned())
+    }
+
+    fn html(&self) -> PyResult<String> {
+        let mut page = Vec::new();
+        self.report().write_html(&mut page)?;
+        Ok(String::from_utf8_lossy(&page).into_owned())
+    }
+
+    fn text(&self, width: usize) -> String {
+        let mut style = TextStyle::default();
+        style.width = width;
+        render(&self.report(), &style)
+    }
+}
+
+/// Makes a table of columns. Each has a name and a list of `str` or `int`.
+#[pyfunction]
+pub fn table(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Array> {
+    let valid = Validity::default();
+    let mut children: Vec<Column> = Vec::new();
+    for (name, values) in columns {
+        if let Ok(numbers) = values.extract::<Vec<i64>>() {
+            children.push(Column::numbers(&name, numbers, &valid));
+        } else {
+            let values: Vec<Option<String>> = values.extract()?;
+            let valid = Validity::of(values.len(), |n| values[n].is_some());
+            children.push(Column::strings(
+                &name,
+                values.iter().map(|value| value.as_deref().unwrap_or("")),
+                &valid,
+            ));
+        }
+    }
+    let len = children.first().map_or(0, |column| column.len);
+    if children.iter().any(|column| column.len != len) {
+        return Err(PyValueError::new_err("columns of different lengths"));
+    }
+    Ok(Array(Column::table("", len, &valid, children)))
+}

@@ -1,0 +1,197 @@
+"""Single values and columns of all types: each row has the verdict of its value, or there is an exception that says why not."""
+
+from __future__ import annotations
+
+import gc
+from collections.abc import Callable
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from conftest import Bare, by_array, by_judge
+from hypothesis import HealthCheck, given, settings
+from hypothesis import strategies as st
+
+import urlsift
+
+VALUES = ["http://example.org/~fred", "", None, "a b", "http://h/\n", "x\r", "\0", "http://h/é", "HTTP://H:80/%zz#a#b", "ftp://h/a;type=b"]
+
+VALUE = st.one_of(
+    st.none(),
+    st.binary(max_size=30),
+    st.from_regex(rb"(https?|ftp|mailto|x-[a-z]{1,3}):(//)?[a-z0-9.:@\[\]]{0,12}(/[ -~]{0,8})?([?#][ -~]{0,5})?[\r\n]?", fullmatch=True),
+    st.text("abc:/?#[]@!$&'()*+,;=%20 .~-_\n\r\t\"<>\\^`{|}", max_size=20).map(str.encode),
+)
+
+
+def dictionary(values: list[Any]) -> pa.Array:
+    return pa.array(values, pa.binary()).dictionary_encode()
+
+
+FORMS: dict[str, Callable[[list[Any]], Any]] = {
+    "binary": lambda values: pa.array(values, pa.binary()),
+    "large_binary": lambda values: pa.array(values, pa.large_binary()),
+    "binary_view": lambda values: pa.array(values, pa.binary_view()),
+    "dictionary": dictionary,
+    "dictionary of uint16": lambda values: dictionary(values).cast(pa.dictionary(pa.uint16(), pa.binary())),
+    "chunks": lambda values: pa.chunked_array([values[:3], values[3:], []], pa.binary()),
+    "a slice": lambda values: pa.array([b"a b", None, *values, b"x"], pa.binary())[2:-1],
+    "a slice of a dictionary": lambda values: dictionary([b"a b", None, *values, b"x"])[2:-1],
+    "a table": lambda values: pa.table({"url": pa.array(values, pa.binary())}).slice(0),
+    "a reader": lambda values: pa.table({"url": pa.array(values, pa.binary())}).to_reader(max_chunksize=7),
+    "a list": list,
+    "a generator": iter,
+}
+
+
+@pytest.mark.parametrize("form", FORMS)
+@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(VALUE, max_size=40), st.integers(1, 400), st.sampled_from([1, 2]))
+def test_any_array_has_the_verdicts_of_its_values(form: str, values: list[Any], times: int, threads: int) -> None:
+    values = values * times
+    expected = by_judge(values)
+    assert by_array(FORMS[form](values), threads=threads) == expected
+    report = urlsift.count(FORMS[form](values), threads=threads)
+    judged = [verdict for value, verdict in zip(values, expected, strict=True) if value]
+    assert (report.judged, report.blank, report.nulls) == (len(judged), values.count(b""), values.count(None))
+    for grammar, found in report.grammars.items():
+        assert found.accepted == sum(grammar in verdict for verdict in judged)
+        assert found.refused == len(judged) - found.accepted
+
+
+@pytest.mark.parametrize("of", [pa.string(), pa.large_string(), pa.string_view()])
+def test_strings(of: pa.DataType) -> None:
+    assert by_array(pa.array(VALUES, of)) == by_judge(VALUES)
+
+
+def test_fixed_size_binary_and_null() -> None:
+    assert by_array(pa.array([b"ab", None, b"a "], pa.binary(2))) == by_judge([b"ab", None, b"a "])
+    assert by_array(pa.nulls(3)) == [None] * 3
+    assert by_array([]) == []
+    assert by_array(pa.chunked_array([], pa.string())) == []
+
+
+def test_columns_are_those_of_judge(lines: list[str]) -> None:
+    for names in ("dictionary", "string"):
+        wanted = ["kind", "scheme", "defect", "advisories"]
+        for grammar in urlsift.GRAMMARS:
+            judged = urlsift.judge_array(lines, wanted, grammar=grammar, names=names)
+            rows = pa.array(judged)
+            rows.validate(full=True)
+            for line, row in zip(lines, rows.to_pylist(), strict=True):
+                one = urlsift.judge(line)
+                defect = one.defect(grammar)
+                expected = defect and {name: getattr(defect, name) for name in ("component", "cause", "offset", "rule")}
+                advisories = tuple(name for name, is_so in row["advisories"].items() if is_so)
+                assert (row["kind"], row["scheme"], row["defect"], advisories) == (one.kind, one.scheme, expected, one.advisories)
+
+
+def test_sets_as_bits(lines: list[str]) -> None:
+    rows = pa.array(urlsift.judge_array(lines, ["verdict", "advisories"], sets="bits")).to_pylist()
+    for line, row in zip(lines, rows, strict=True):
+        one = urlsift.judge(line)
+        assert tuple(name for n, name in enumerate(urlsift.GRAMMARS) if row["verdict"] >> n & 1) == one.verdict
+        assert row["advisories"].bit_count() == len(one.advisories)
+
+
+def test_resolved() -> None:
+    def resolved(values: list[Any], base: Any) -> list[Any]:
+        rows = pa.array(urlsift.judge_array(values, ["resolved"], base=base)).to_pylist()
+        return [row if row is None else row["resolved"] for row in rows]
+
+    assert resolved(["b", "../c", "a b", None, "//i/"], "http://h/a/x") == ["http://h/a/b", "http://h/c", None, None, "http://i/"]
+    assert resolved(["b", "b", "b"], ["http://h/", None, "no base"]) == ["http://h/b", None, None]
+    with pytest.raises(ValueError, match="2 bases of 1 values"):
+        resolved(["b"], ["http://h/", "http://h/"])
+    with pytest.raises(ValueError, match="base: it has no scheme"):
+        resolved(["b"], "//h/")
+    with pytest.raises(ValueError, match="needs a base"):
+        urlsift.judge_array(["b"], ["resolved"])
+
+
+def test_wrong_values_are_named() -> None:
+    for data, message in [
+        (5, "not int"),
+        ("http://h/", "one value instead of a column"),
+        (["a", 1], "row 1: expected str, bytes or None, not int"),
+        (pa.array([1]), "neither strings nor bytes"),
+        (pa.table({"a": ["x"], "b": ["y"]}), r"a table with 2 columns \(a, b\); choose one"),
+    ]:
+        with pytest.raises(TypeError, match=message):
+            urlsift.judge_array(data)
+        with pytest.raises(TypeError, match=message):
+            urlsift.count(data)
+    with pytest.raises(TypeError, match="judge_array"):
+        urlsift.judge(["a"])  # type: ignore[arg-type]
+    for call in (urlsift.judge_array, urlsift.count):
+        with pytest.raises(ValueError, match="row 1: .*surrogates"):
+            call(["a", "\ud800"])
+        with pytest.raises(ZeroDivisionError):
+            call(str(1 / n) for n in (1, 0))
+    with pytest.raises(UnicodeEncodeError):
+        urlsift.judge("\ud800")
+    with pytest.raises(ValueError, match='no grammar "rfc1".*rfc3986'):
+        urlsift.count(["a"], grammar="rfc1")
+    with pytest.raises(ValueError, match="no column .path.; there are verdict"):
+        urlsift.judge_array(["a"], ["path"])
+    with pytest.raises(ValueError, match="sets is 'list'"):
+        urlsift.judge_array(["a"], sets="list")  # type: ignore[arg-type]
+
+
+def test_capsules_are_used_once() -> None:
+    class Again:
+        def __init__(self, capsules: Any) -> None:
+            self.capsules = capsules
+
+        def __arrow_c_array__(self, requested_schema: object = None) -> Any:
+            return self.capsules
+
+    again = Again(pa.array(["a"]).__arrow_c_array__())
+    assert by_array(again) == by_judge(["a"])
+    with pytest.raises(ValueError, match="was used before"):
+        urlsift.count(again)
+
+
+def test_lying_offsets_are_an_error() -> None:
+    def array(offsets: list[int], text: bytes) -> pa.Array:
+        buffers = [None, pa.array(offsets, pa.int32()).buffers()[1], pa.py_buffer(text)]
+        return pa.Array.from_buffers(pa.string(), len(offsets) - 1, buffers)
+
+    for offsets in ([0, 3, 1], [-1, 0, 1], [0, 2, -5]):
+        with pytest.raises(ValueError, match="offset"):
+            urlsift.judge_array(Bare(array(offsets, b"abc")))
+    # How long a buffer is only its owner knows.
+    with pytest.raises(ValueError):
+        urlsift.judge_array(array([0, 1 << 30], b"abc"))
+
+
+def test_a_stream_that_fails_says_so() -> None:
+    def batches() -> Any:
+        yield pa.record_batch({"url": ["a", "b"]})
+        raise RuntimeError("the disk is gone")
+
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("url", pa.string())]), batches())
+    with pytest.raises(Exception, match="the disk is gone"):
+        urlsift.count(reader)
+
+
+def test_results_outlive_what_they_come_from() -> None:
+    values = pa.array(["http://h/a", "x y"] * 1000)
+    judged = urlsift.judge_array(values, ["verdict", "scheme", "defect"])
+    del values
+    rows = pa.array(judged)
+    again = pa.chunked_array(judged)
+    del judged
+    gc.collect()
+    rows.validate(full=True)
+    assert rows.to_pylist() == again.to_pylist()
+    assert rows[1]["defect"]["offset"].as_py() == 1
+
+
+def test_long_values() -> None:
+    long = b"http://h/" + b"a" * (5 << 20)
+    values = [b"a", long, long + b"\n", None, long + b" "]
+    assert by_array(values) == by_judge(values)
+    report = urlsift.count(values)
+    assert report.grammars["rfc3986"] == urlsift.GrammarCount(2, 2)
+    assert {row["line"] for row in report.to_dict()["defects"][0]["examples"]} <= {3, 5}

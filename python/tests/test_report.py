@@ -1,0 +1,156 @@
+"""Reports: a column counts what a list of it counts, however it is cut and counted."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pyarrow as pa
+import pytest
+from conftest import ROOT
+
+import urlsift
+
+
+def test_a_column_counts_what_a_file_counts() -> None:
+    for path in sorted(ROOT.glob("corpora/samples/*.txt")):
+        text = path.read_bytes()
+        if b"\r" in text or not text.endswith(b"\n") or text.startswith(b"\xef\xbb\xbf"):
+            continue
+        column = pa.array(text.split(b"\n")[:-1], pa.binary())
+        of_file = urlsift.scan(path, lengths=True, distinct_hosts=True)
+        of_column = urlsift.count(column, name=str(path), lengths=True, distinct_hosts=True)
+        expected, found = of_file.to_dict(), of_column.to_dict()
+        for report in (expected, found):
+            del report["run"], report["digest"], report["inputs"][0]["name"]
+            report["inputs"][0].pop("looks_like", None)
+            for kind in report["verdict_sets"] + report["defects"] + report["advisories"]:
+                for example in kind["examples"]:
+                    del example["input_name"]
+        assert found == expected, path
+
+
+def test_parts_of_a_column_have_one_digest() -> None:
+    values = (ROOT / "corpora/samples/parser_vectors.txt").read_text().split("\n") + [None] * 3
+    whole = urlsift.count(values, ordered=False)
+    for n in (1, 2, 7, 100):
+        parts = [urlsift.count(values[start::n], ordered=False) for start in range(n)]
+        merged = urlsift.merge(urlsift.Report.from_partial(part.to_partial()) for part in parts)
+        assert merged.digest == whole.digest
+        assert merged.to_dict()["totals"] == whole.to_dict()["totals"]
+    assert whole.nulls == 3
+
+
+def test_tables(tmp_path: Path) -> None:
+    report = urlsift.count(["http://h/", "a b", "ftp://u:p@h/", None])
+    for table in ("grammars", "verdict_sets", "schemes", "defects", "advisories", "inputs", "examples"):
+        rows = pa.array(report.to_arrow(table))
+        rows.validate(full=True)
+        assert len(rows) > 0, table
+    assert pa.array(report.to_arrow("inputs")).to_pylist() == [
+        {"name": "column", "bytes": 28, "lines": 4, "nulls": 1, "error": None}
+    ]
+    with pytest.raises(ValueError, match="no table 'hosts'"):
+        report.to_arrow("hosts")
+    assert pa.array(urlsift.count([]).to_arrow("schemes")).to_pylist() == []
+
+
+def test_saved_reports(tmp_path: Path) -> None:
+    report = urlsift.count(["http://h/", "ftp://u:secret@h/"])
+    for name in ("r.html", "r.json", "r.txt"):
+        report.save(tmp_path / name)
+        text = (tmp_path / name).read_text()
+        assert "rfc3986" in text and "secret" not in text
+    assert json.loads((tmp_path / "r.json").read_text())["digest"] == report.digest
+    with pytest.raises(ValueError, match="names no format"):
+        report.save(tmp_path / "r.pdf")
+    with pytest.raises(FileNotFoundError):
+        report.save(tmp_path / "no" / "r.json")
+    assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "r.json", "r.txt"]
+
+
+def test_scan_of_what_is_not_there(tmp_path: Path) -> None:
+    with pytest.raises(FileNotFoundError, match="no file .*nothing"):
+        urlsift.scan(tmp_path / "nothing*")
+    (tmp_path / "a.gz").write_bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\3damaged")
+    with pytest.warns(UserWarning, match="a.gz"):
+        report = urlsift.scan(tmp_path / "a.gz")
+    assert not report.complete and "incomplete" in repr(report) and len(report.failures) == 1
+    for option in ("input_format", "codec", "grammar"):
+        wrong: dict[str, Any] = {option: "xyz"}
+        with pytest.raises(ValueError, match="xyz"):
+            urlsift.scan(tmp_path / "a.gz", **wrong)
+    with pytest.raises(ValueError, match="no report"):
+        urlsift.merge([])
+    with pytest.raises(ValueError, match="counted already"):
+        scanned = urlsift.scan(ROOT / "corpora/samples/trackers.txt")
+        urlsift.merge([scanned, scanned])
+
+
+def test_progress_is_reported(tmp_path: Path) -> None:
+    path = tmp_path / "list.txt"
+    path.write_bytes(b"http://example.org/\n" * 3_000_000)
+    seen: list[tuple[int, int | None, int]] = []
+    report = urlsift.scan(path, progress=lambda *progress: seen.append(progress), threads=1)
+    assert report.lines == 3_000_000
+    assert all(total == 60_000_000 and done <= 60_000_000 for done, total, _ in seen)
+
+    def fail(*progress: object) -> None:
+        raise ZeroDivisionError
+
+    os.mkfifo(tmp_path / "pipe")
+    with pytest.raises(ZeroDivisionError):
+        urlsift.scan(tmp_path / "pipe", progress=fail)
+
+
+def test_ctrl_c_stops_a_scan(tmp_path: Path) -> None:
+    os.mkfifo(tmp_path / "pipe")
+    threading.Timer(0.5, os.kill, (os.getpid(), signal.SIGINT)).start()
+    start = time.monotonic()
+    with pytest.raises(KeyboardInterrupt):
+        urlsift.scan(tmp_path / "pipe")
+    assert time.monotonic() - start < 30
+
+
+def test_other_python_threads_go_on() -> None:
+    values = pa.array(["http://example.org/a/b/c?d=e"] * 1_000_000)
+    ticks = 0
+    stop = threading.Event()
+
+    def tick() -> None:
+        nonlocal ticks
+        while not stop.wait(0.001):
+            ticks += 1
+
+    thread = threading.Thread(target=tick)
+    thread.start()
+    for _ in range(10):
+        urlsift.count(values, threads=1)
+    stop.set()
+    thread.join()
+    assert ticks > 0
+
+
+def test_after_a_fork() -> None:
+    program = """
+import os, urlsift
+values = ["http://h/"] * 100_000
+urlsift.count(values, threads=2)
+pid = os.fork()
+if pid == 0:
+    os._exit(0 if urlsift.count(values, threads=2).judged == 100_000 else 1)
+assert os.waitpid(pid, 0)[1] == 0
+"""
+    subprocess.run([sys.executable, "-W", "ignore", "-c", program], check=True, timeout=60)
+
+
+def test_in_a_notebook() -> None:
+    html = urlsift.count(["http://h/<script>alert(1)</script>"])._repr_html_()
+    assert html.startswith("<iframe srcdoc=") and "<script>alert" not in html

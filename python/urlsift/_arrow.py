@@ -1,0 +1,21 @@
+"""What the modules for engines share. Needs pyarrow."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import pyarrow as pa
+
+from ._judge import judge_array
+
+
+def plain_type(columns: Sequence[str], base: str | None) -> pa.DataType:
+    """The type of a judged column, with strings that all engines know."""
+    return plain(pa.array(judge_array([], columns, base=base, names="string")).type)
+
+
+def plain(of: pa.DataType) -> pa.DataType:
+    """A type with strings of 32-bit offsets instead of 64-bit ones."""
+    if pa.types.is_struct(of):
+        return pa.struct([(of.field(n).name, plain(of.field(n).type)) for n in range(of.num_fields)])
+    return pa.string() if of == pa.large_string() else of

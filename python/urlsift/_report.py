@@ -1,0 +1,404 @@
+"""Reports: of files, of columns, and merged ones."""
+
+from __future__ import annotations
+
+import functools
+import glob
+import html
+import json
+import os
+import shutil
+import sys
+import tempfile
+import warnings
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from . import _urlsift
+from ._column import column_of, name_of
+
+StrPath = str | os.PathLike[str]
+
+Progress = Callable[[int, int | None, int], object]
+"""Called with the bytes read, the bytes of all inputs if they are known, and the lines judged."""
+
+
+@dataclass(frozen=True)
+class GrammarCount:
+    """How many values a grammar accepts and refuses."""
+
+    accepted: int
+    refused: int
+
+
+class Report:
+    """What was counted in files or columns.
+
+    In a notebook it is shown as a page. `print(report)` shows it as text.
+
+    >>> report = urlsift.count(["http://example.org/", "http://example.org/a b", "", None])
+    >>> report.grammars["rfc3986"]
+    GrammarCount(accepted=1, refused=1)
+    >>> report.judged, report.blank, report.nulls
+    (2, 1, 1)
+    >>> report.schemes
+    {'http': 2}
+    """
+
+    def __init__(self, counted: _urlsift.Counted) -> None:
+        self._counted = counted
+
+    @functools.cached_property
+    def _report(self) -> dict[str, Any]:
+        report: dict[str, Any] = json.loads(self._counted.json())
+        return report
+
+    @property
+    def grammars(self) -> dict[str, GrammarCount]:
+        """For each grammar, how many values it accepts and refuses."""
+        return {row["name"]: GrammarCount(row["accepted"], row["refused"]) for row in self._report["grammars"]}
+
+    @property
+    def lines(self) -> int:
+        """The number of lines or values: judged ones and blank ones."""
+        return int(self._report["totals"]["lines"])
+
+    @property
+    def judged(self) -> int:
+        """The number of judged values: those with at least one byte."""
+        return int(self._report["totals"]["judged"])
+
+    @property
+    def blank(self) -> int:
+        """The number of values without any byte. They are not judged."""
+        return int(self._report["totals"]["blank"])
+
+    @property
+    def nulls(self) -> int:
+        """The number of rows without a value. Nothing else counts them."""
+        return sum(int(row.get("nulls", 0)) for row in self._report["inputs"])
+
+    @property
+    def n_bytes(self) -> int:
+        """The number of bytes, with one for the end of each line or row."""
+        return int(self._report["totals"]["bytes"])
+
+    @property
+    def schemes(self) -> dict[str, int]:
+        """How many values each scheme has, the most frequent first."""
+        return {row["name"]: row["lines"] for row in self._report["schemes"]}
+
+    @property
+    def complete(self) -> bool:
+        """Whether all inputs were read to their end."""
+        return bool(self._report["complete"])
+
+    @property
+    def failures(self) -> list[str]:
+        """The inputs that were not read to their end, with the reasons."""
+        return [f"{row['name']}: {row['error']}" for row in self._report["inputs"] if row["error"]]
+
+    @property
+    def digest(self) -> str:
+        """A SHA-256 of the findings. It is the same however the work was divided."""
+        return str(self._report["digest"])
+
+    def to_dict(self) -> dict[str, Any]:
+        """The report as its JSON has it, in the schema urlsift.report/2."""
+        result: dict[str, Any] = json.loads(self.to_json())
+        return result
+
+    def to_json(self) -> str:
+        """The report as JSON, as `urlsift --json` writes it."""
+        return self._counted.json()
+
+    def to_html(self) -> str:
+        """The report as a page that needs nothing else."""
+        return self._counted.html()
+
+    def to_partial(self) -> bytes:
+        """The counts as a line of JSON, for from_partial() or `urlsift merge`."""
+        return self._counted.partial()
+
+    @classmethod
+    def from_partial(cls, partial: bytes) -> Report:
+        """The report of one or more lines that to_partial() or `urlsift --format partial` wrote.
+
+        Raises ValueError if they are none, or cannot be merged.
+        """
+        return cls(_urlsift.Counted.read(partial))
+
+    def to_arrow(self, table: str) -> _urlsift.Array:
+        """A table of the report, as an Arrow array of structs.
+
+        `table` is 'grammars', 'verdict_sets', 'schemes', 'defects', 'advisories', 'inputs' or 'examples'.
+
+        >>> import pyarrow
+        >>> pyarrow.array(urlsift.count(["ftp://h/", "ftp://i/"]).to_arrow("schemes"))[0]["lines"].as_py()
+        2
+        """
+        if table not in TABLES:
+            raise ValueError(f"no table {table!r}; there are {', '.join(TABLES)}")
+        return _urlsift.table(columns_of(TABLES[table](self._report)))
+
+    def save(self, path: StrPath) -> None:
+        """Writes the report: a page for .html, JSON for .json, text for .txt. The file appears whole or not at all."""
+        writers = {".html": self.to_html, ".htm": self.to_html, ".json": self.to_json, ".txt": self.__str__}
+        write = writers.get(Path(path).suffix.lower())
+        if write is None:
+            raise ValueError(f"{os.fspath(path)}: its ending names no format; there are {', '.join(writers)}")
+        text = write()
+        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=Path(path).parent, delete=False) as file:
+            try:
+                file.write(text)
+                file.close()
+                os.chmod(file.name, 0o666 & ~umask())
+                os.replace(file.name, path)
+            except BaseException:
+                os.unlink(file.name)
+                raise
+
+    def __str__(self) -> str:
+        return self._counted.text(shutil.get_terminal_size((100, 24)).columns)
+
+    def __repr__(self) -> str:
+        count = self.grammars[self._report["grammar"]]
+        state = "" if self.complete else ", incomplete"
+        return f"<urlsift.Report: {self._report['grammar']} accepts {count.accepted:,} of {self.judged:,} judged{state}>"
+
+    def _repr_html_(self) -> str:
+        page = html.escape(self.to_html(), quote=True)
+        return f'<iframe srcdoc="{page}" style="width:100%;height:40em;border:0" sandbox="allow-scripts"></iframe>'
+
+    def _repr_mimebundle_(self, include: Any = None, exclude: Any = None) -> dict[str, str]:
+        return {"text/plain": repr(self), "text/html": self._repr_html_()}
+
+
+def umask() -> int:
+    """The permissions that new files do not get."""
+    mask = os.umask(0o077)
+    os.umask(mask)
+    return mask
+
+
+Row = dict[str, Any]
+
+
+def accepted(row: Row) -> Row:
+    """The counts by grammar, each as a column."""
+    return {f"accepted_{name}": n for name, n in row["accepted"].items()}
+
+
+def examples(report: Row) -> list[Row]:
+    """All example lines, each with what it is an example of."""
+    kinds = [("verdict", "none" if not row["grammars"] else ",".join(row["grammars"]), row) for row in report["verdict_sets"]]
+    kinds += [("defect", f"{row['component']}:{row['cause']}", row) for row in report["defects"]]
+    kinds += [("advisory", row["name"], row) for row in report["advisories"]]
+    return [
+        {
+            "of": of,
+            "name": name,
+            "input": example["input_name"],
+            "line": example["line"],
+            "offset": example["offset"],
+            "text": example.get("text"),
+            "text_base64": example.get("text_base64"),
+        }
+        for of, name, row in kinds
+        for example in row["examples"]
+    ]
+
+
+TABLES: dict[str, Callable[[Row], list[Row]]] = {
+    "grammars": lambda report: report["grammars"],
+    "verdict_sets": lambda report: [{"grammars": ",".join(row["grammars"]), "lines": row["lines"]} for row in report["verdict_sets"]],
+    "schemes": lambda report: [
+        {"name": row["name"], "lines": row["lines"], "label": row["label"], **accepted(row)} for row in report["schemes"]
+    ],
+    "defects": lambda report: [{name: row[name] for name in ("component", "cause", "lines")} for row in report["defects"]],
+    "advisories": lambda report: [{name: row[name] for name in ("name", "lines")} for row in report["advisories"]],
+    "inputs": lambda report: [
+        {name: row.get(name, 0 if name == "nulls" else None) for name in ("name", "bytes", "lines", "nulls", "error")}
+        for row in report["inputs"]
+    ],
+    "examples": examples,
+}
+
+
+def columns_of(rows: list[Row]) -> list[tuple[str, list[Any]]]:
+    """Rows with the same keys, as columns."""
+    return [(name, [row[name] for row in rows]) for name in rows[0]] if rows else []
+
+
+def counts(
+    lengths: bool,
+    top_hosts: int,
+    top_schemes: int,
+    top_ports: int,
+    top_tlds: int,
+    distinct_hosts: bool,
+    distinct_lines: bool,
+) -> tuple[bool, tuple[int, int, int, int], tuple[bool, bool]]:
+    return lengths, (top_hosts, top_schemes, top_ports, top_tlds), (distinct_hosts, distinct_lines)
+
+
+def scan(
+    paths: StrPath | Iterable[StrPath],
+    *,
+    grammar: str = "rfc3986",
+    top_hosts: int = 0,
+    top_schemes: int = 0,
+    top_ports: int = 0,
+    top_tlds: int = 0,
+    distinct_hosts: bool = False,
+    distinct_lines: bool = False,
+    lengths: bool = False,
+    input_format: str | None = None,
+    fields: Sequence[str] = (),
+    codec: str | None = None,
+    threads: int = 0,
+    show_secrets: bool = False,
+    progress: bool | Progress | None = None,
+) -> Report:
+    """Judges and counts all URLs in files, as the command `urlsift` does.
+
+    `paths` is a path or several. A directory stands for all files in it and below it, and a path with * or ? for the files that it
+    matches. Compressed files are decoded. The format of each file is detected: a list with one URL per line, or records with URLs
+    (CSV, JSON lines, Parquet, logs, web archives). `input_format`, `fields` and `codec` choose as the options of the command do.
+    `grammar` is the one whose refusals are explained. Memory does not depend on the size of the files.
+
+    `progress` is True, False or a function; without it, progress is shown in terminals and notebooks. An input that cannot be read
+    to its end does not stop the others: a warning names it, and the report is not complete.
+
+    >>> report = urlsift.scan("corpora/samples/trackers.txt", top_hosts=1)
+    >>> report.complete, report.lines
+    (True, 511)
+
+    Raises FileNotFoundError if a path names no file, and ValueError for an option that there is not.
+    """
+    show = progress if callable(progress) else ProgressLine() if progress or (progress is None and is_watched()) else None
+    counted = _urlsift.scan(
+        paths_of(paths),
+        grammar=grammar,
+        counts=counts(lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines),
+        input_format=input_format,
+        fields=[str(field) for field in ([fields] if isinstance(fields, str) else fields)],
+        codec=codec,
+        threads=threads,
+        show_secrets=show_secrets,
+        progress=show,
+    )
+    if isinstance(show, ProgressLine):
+        show.end()
+    report = Report(counted)
+    for message in report.failures:
+        warnings.warn(message, stacklevel=2)
+    for row in report._report["inputs"]:
+        if "looks_like" in row:
+            warnings.warn(f"{row['name']}: looks like {row['looks_like']['shape']}; {row['looks_like']['advice']}", stacklevel=2)
+    return report
+
+
+def paths_of(paths: StrPath | Iterable[StrPath]) -> list[StrPath]:
+    """The files that paths and patterns name."""
+    all_paths: list[StrPath] = []
+    for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
+        text = os.fspath(path)
+        if os.path.exists(text):
+            all_paths.append(text)
+            continue
+        found = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []
+        if not found:
+            raise FileNotFoundError(f"no file {text}")
+        all_paths += found
+    if not all_paths:
+        raise ValueError("no path")
+    return all_paths
+
+
+def is_watched() -> bool:
+    """Whether somebody sees what is written to standard error."""
+    return sys.stderr.isatty() or "ipykernel" in sys.modules
+
+
+class ProgressLine:
+    """A line on standard error that says how far the scan is."""
+
+    def __init__(self) -> None:
+        self.ticks = 0
+
+    def __call__(self, done: int, total: int | None, lines: int) -> None:
+        self.ticks += 1
+        # Short scans show nothing, and no line changes more often than it can be read.
+        if self.ticks >= 10 and self.ticks % 4 == 0:
+            share = f" of {total / 1e9:.2f} GB" if total else " GB"
+            sys.stderr.write(f"\r{done / 1e9:.2f}{share}, {lines:,} lines ")
+            sys.stderr.flush()
+
+    def end(self) -> None:
+        if self.ticks >= 12:
+            sys.stderr.write("\r" + " " * 60 + "\r")
+            sys.stderr.flush()
+
+
+def count(
+    data: Any,
+    *,
+    name: str | None = None,
+    grammar: str = "rfc3986",
+    top_hosts: int = 0,
+    top_schemes: int = 0,
+    top_ports: int = 0,
+    top_tlds: int = 0,
+    distinct_hosts: bool = False,
+    distinct_lines: bool = False,
+    lengths: bool = False,
+    ordered: bool = True,
+    threads: int = 0,
+    show_secrets: bool = False,
+) -> Report:
+    """Judges and counts the values of a column.
+
+    `data` is what judge_array() takes; a stream is read batch by batch and never held whole. The counts are those of a list with one
+    value per line. A null is counted in `nulls` alone. A value is judged unchanged: a line end in it is an illegal character. `name`
+    is the name of the column in the report. `grammar` is the one whose refusals are explained.
+
+    If the rows have no order, as in a distributed table, say ordered=False: then the digest does not depend on which values are shown
+    as examples.
+
+    >>> report = urlsift.count(["http://example.org/", "news:*", None], name="url")
+    >>> report
+    <urlsift.Report: rfc3986 accepts 2 of 2 judged>
+
+    Raises what judge_array() raises.
+    """
+    counted = _urlsift.count(
+        column_of(data),
+        name=name or name_of(data),
+        grammar=grammar,
+        counts=counts(lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines),
+        ordered=ordered,
+        threads=threads,
+        show_secrets=show_secrets,
+    )
+    return Report(counted)
+
+
+def merge(reports: Iterable[Report]) -> Report:
+    """One report of several that were made with the same options.
+
+    Files that two reports count are an error. Columns of the same name are one column, whose rows have no order; it is up to the
+    caller that no rows are counted twice.
+
+    >>> parts = [urlsift.count(["http://h/"]), urlsift.count(["a b"])]
+    >>> urlsift.merge(parts).grammars["rfc3986"]
+    GrammarCount(accepted=1, refused=1)
+
+    Raises ValueError if there is no report, or the reports do not fit together.
+    """
+    all_counted = [report._counted for report in reports]
+    if not all_counted:
+        raise ValueError("no report")
+    return Report(functools.reduce(lambda one, other: one.merge(other), all_counted))
