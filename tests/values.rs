@@ -65,7 +65,10 @@ fn each_value_has_its_own_verdict() {
         [&b""[..], b"\n", b"\r", b"a\r", b"http://h/\r\n", b"http://h/\na", b"\xef\xbb\xbfhttp://h/", b"a\0"];
     rows.splice(100..100, more.map(|value| Some(value.to_vec())));
     rows.insert(7, None);
-    rows.push(Some([&b"http://h/"[..], &vec![b'a'; 3 << 20]].concat()));
+    // Values that are too long to be copied, before others that cannot be lines.
+    let long = [&b"http://h/"[..], &vec![b'a'; 3 << 20]].concat();
+    rows.splice(50..50, [Some(long.clone()), Some([&long[..], b"\n"].concat())]);
+    rows.push(Some(long));
     for rows in [&rows[..], &rows[..1], &[]] {
         let values: Vec<_> = rows.iter().map(Option::as_deref).collect();
         let mut found = Vec::new();
@@ -186,6 +189,32 @@ proptest! {
         prop_assert_eq!(merged.totals, whole.totals);
         prop_assert_eq!(merged.inputs, whole.inputs);
         prop_assert!(merged.complete);
+    }
+}
+
+#[test]
+fn long_values_are_counted_once() {
+    let long = [&b"http://h/"[..], &vec![b'a'; 3 << 20]].concat();
+    let short = |text: &str| Some(text.as_bytes().to_vec());
+    let rows = [
+        short("http://h/b\r"),
+        Some(long.clone()),
+        short("a\n"),
+        None,
+        Some([&long[..], b" "].concat()),
+        short(""),
+    ];
+    for n in [1, 2, 6] {
+        let tally = count(&rows, n, &everything(), &exec(1));
+        assert_eq!(by_tally(&tally), by_judge(&rows));
+        assert_eq!(
+            tally.bytes(),
+            rows.iter().map(|row| row.as_ref().map_or(0, Vec::len) as u64 + 1).sum::<u64>()
+        );
+        assert_eq!(
+            tally.lengths().longest().map(|longest| (longest.bytes, longest.line)),
+            Some((long.len() as u64 + 1, 5))
+        );
     }
 }
 

@@ -56,7 +56,7 @@ pub struct Report {
     pub version: String,
     /// A digest of the findings: SHA-256 in 64 hexadecimal digits. It is taken of this JSON without `digest` and `run`, and
     /// without `name`, `codec` and `compressed_bytes` of the inputs and `input_name` of examples. If an input is `unordered`, it is
-    /// taken without all examples and without `longest`. That JSON has no spaces, and the keys of each object
+    /// taken without examples, `longest`, and the lists of `top` that are not exact. That JSON has no spaces, and the keys of each object
     /// are sorted.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
@@ -494,11 +494,12 @@ pub struct InputCount {
     pub bytes: u64,
     /// The number of lines; for a Parquet file or a column of a table in memory, of rows.
     pub lines: u64,
-    /// Rows of a column in memory that have no value. `lines` contains them, and nothing else. Left out if there are none.
+    /// Rows of a column in memory that have no value. `lines` counts them, and `bytes` counts one byte for each; no other count has
+    /// them. Left out if there are none.
     #[serde(default, skip_serializing_if = "is_zero")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = 0)))]
     pub nulls: u64,
-    /// Whether the input is a column whose rows have no order. Then the digest leaves out all examples. Left out if it has one.
+    /// Whether the input is a column whose rows have no order, which affects the digest. Left out if the rows have an order.
     #[serde(default, skip_serializing_if = "std::ops::Not::not")]
     #[cfg_attr(feature = "schema", schemars(extend("default" = false)))]
     pub unordered: bool,

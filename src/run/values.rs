@@ -7,7 +7,7 @@ use rayon::prelude::*;
 use super::{ExecOptions, in_pool};
 use crate::place::Place;
 use crate::scan::Options;
-use crate::scan::values::{MAX_LEN, add_long, add_values};
+use crate::scan::values::add_values;
 use crate::tally::Tally;
 
 /// Values that are in memory, such as those of a column of a table. Any value may be missing.
@@ -81,41 +81,13 @@ pub fn scan_values<V: Values + ?Sized>(
         let places: Vec<_> = places.collect();
         let scan_one = |mut tally: Tally, ((part, rows), place): (&(&V, Range<usize>), &Place)| {
             let values: Vec<_> = rows.clone().map(|n| part.get(n)).collect();
-            add_all(&mut tally, &values, *place, options, exec);
+            add_values(&mut tally, exec.kernel, &values, *place, options);
             exec.judged(values.len() as u64);
             tally
         };
         let scanned = ranges.par_iter().zip(&places).fold(Tally::default, scan_one);
         scanned.reduce_with(Tally::merge).into_iter().fold(tally, Tally::merge)
     })
-}
-
-/// Adds values to a tally, some of them at a time.
-fn add_all(
-    tally: &mut Tally,
-    mut values: &[Option<&[u8]>],
-    mut place: Place,
-    options: &Options,
-    exec: &ExecOptions,
-) {
-    while !values.is_empty() {
-        let (mut n, mut bytes) = (0, 0);
-        while let Some(value) = values.get(n)
-            && bytes + value.map_or(0, <[u8]>::len) <= MAX_LEN
-        {
-            bytes += value.map_or(0, <[u8]>::len);
-            n += 1;
-        }
-        if n == 0 {
-            let long = values[0].unwrap_or_default();
-            add_long(tally, long, place, options);
-            (n, bytes) = (1, long.len());
-        } else {
-            add_values(tally, exec.kernel, &values[..n], place, options);
-        }
-        values = &values[n..];
-        place.offset += (bytes + n) as u64;
-    }
 }
 
 /// How many values are counted at a time. Their text is a few hundred kilobytes, mostly.

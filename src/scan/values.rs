@@ -5,6 +5,7 @@
 //! line. [`judge()`] judges it, and the buffer has a blank line in its place.
 
 use std::cell::Cell;
+use std::iter;
 
 use memchr::{memchr, memchr_iter};
 
@@ -24,8 +25,30 @@ use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::hash;
 use crate::tally::{ColumnSigns, Longest, Signs, Tally};
 
-/// The longest value that is copied, in bytes.
-pub(crate) const MAX_LEN: usize = 1 << 20;
+/// How many bytes of values are copied at a time. Longer values are not copied.
+const MAX_LEN: usize = 1 << 20;
+
+/// Cuts values into runs of at most [`MAX_LEN`] bytes. A longer value is a run of its own.
+pub(crate) fn runs<'v, 'a>(
+    mut values: &'v [Option<&'a [u8]>],
+) -> impl Iterator<Item = &'v [Option<&'a [u8]>]> {
+    iter::from_fn(move || {
+        let lens = values.iter().map(|value| value.map_or(0, <[u8]>::len));
+        let totals = lens.scan(0, |bytes, len| {
+            *bytes += len;
+            Some(*bytes)
+        });
+        let n = totals.take_while(|&bytes| bytes <= MAX_LEN).count().max(1).min(values.len());
+        let run;
+        (run, values) = values.split_at(n);
+        (!run.is_empty()).then_some(run)
+    })
+}
+
+/// The value of a run that is too long to be copied.
+fn long<'a>(run: &[Option<&'a [u8]>]) -> Option<&'a [u8]> {
+    run.first().copied().flatten().filter(|value| value.len() > MAX_LEN)
+}
 
 /// Values as lines of a buffer. Line `n` stands for value `n`.
 #[derive(Default)]
@@ -56,8 +79,6 @@ impl Lines {
         let mut has_cr = false;
         for value in values {
             match value {
-                // It is judged alone, because a copy of it could take gigabytes.
-                Some(value) if value.len() > MAX_LEN => {}
                 Some(value) => {
                     lines.text.extend_from_slice(value);
                     has_cr |= value.last() == Some(&b'\r');
@@ -100,25 +121,34 @@ impl Lines {
 /// assert_eq!(accepted, [(0, true), (2, false)]);
 /// ```
 pub fn judge_values(values: &[Option<&[u8]>], mut each: impl FnMut(usize, Verdict, Advisories)) {
-    let lines = Lines::of(values);
-    let mut n = 0;
-    judge_lines(Grammar::Rfc3986, &lines.text, |_, outcome| {
-        match (values[n], outcome) {
-            (None, _) => {}
-            (_, Some(outcome)) => each(n, outcome.verdict, outcome.advisories),
-            (Some(value), None) => {
-                let judgement = judge(value);
-                each(n, judgement.verdict(), judgement.advisories());
-            }
+    let mut first = 0;
+    for run in runs(values) {
+        if let Some(value) = long(run) {
+            let judgement = judge(value);
+            each(first, judgement.verdict(), judgement.advisories());
+        } else {
+            let lines = Lines::of(run);
+            let mut n = 0;
+            judge_lines(Grammar::Rfc3986, &lines.text, |_, outcome| {
+                match (run[n], outcome) {
+                    (None, _) => {}
+                    (_, Some(outcome)) => each(first + n, outcome.verdict, outcome.advisories),
+                    (Some(value), None) => {
+                        let judgement = judge(value);
+                        each(first + n, judgement.verdict(), judgement.advisories());
+                    }
+                }
+                n += 1;
+            });
         }
-        n += 1;
-    });
+        first += run.len();
+    }
 }
 
 /// Counts values as the lines of a list that has one value per line. `place` is the place of the first one in that list.
 ///
 /// Nulls are lines of the list that are counted as [`ColumnSigns::nulls`] and nowhere else. Values without any byte are blank
-/// lines. No line behind `place` may be in the tally yet. No value is longer than [`MAX_LEN`]; [`add_long`] counts such values.
+/// lines. No line behind `place` may be in the tally yet.
 ///
 /// # Panics
 /// If the machine does not have the kernel.
@@ -126,9 +156,21 @@ pub(crate) fn add_values(
     tally: &mut Tally,
     kernel: KernelId,
     values: &[Option<&[u8]>],
-    place: Place,
+    mut place: Place,
     options: &Options,
 ) {
+    for run in runs(values) {
+        let bytes: usize = run.iter().map(|value| value.map_or(0, <[u8]>::len) + 1).sum();
+        match long(run) {
+            Some(value) => add_long(tally, value, place, options),
+            None => add_lines(tally, kernel, run, place, options),
+        }
+        place.offset += bytes as u64;
+    }
+}
+
+/// Counts values as the lines of a buffer, into which they are copied.
+fn add_lines(tally: &mut Tally, kernel: KernelId, values: &[Option<&[u8]>], place: Place, options: &Options) {
     let lines = Lines::of(values);
     let (shown, wanted) = (AlreadyShown::default(), options.wanted());
     let mut observer = Observer::new(options.grammar, wanted, tally, &shown);
@@ -144,8 +186,8 @@ pub(crate) fn add_values(
     tally.settle();
 }
 
-/// Counts a value without copying it, as [`add_values`] does.
-pub(crate) fn add_long(tally: &mut Tally, value: &[u8], place: Place, options: &Options) {
+/// Counts a value that is too long to be copied.
+fn add_long(tally: &mut Tally, value: &[u8], place: Place, options: &Options) {
     let mut line = LongLine::new(place, options);
     line.feed_field(value);
     let mut one = line.finish();
