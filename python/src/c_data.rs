@@ -57,12 +57,6 @@ pub struct ArrowArrayStream {
     private_data: *mut c_void,
 }
 
-/// A struct of the interface, which its producer fills.
-trait Released {
-    /// A struct that has been released.
-    fn released() -> Self;
-}
-
 /// What is the same for each struct: how it is released, and how it comes in a capsule.
 macro_rules! c_struct {
     ($($name:ident = $capsule:literal),*) => {$(
@@ -104,8 +98,9 @@ macro_rules! c_struct {
             }
         }
 
-        impl Released for $name {
-            fn released() -> Self {
+        impl Default for $name {
+            /// A struct that has been released.
+            fn default() -> Self {
                 // SAFETY: all members are numbers, pointers and optional functions, for which zero is a value.
                 unsafe { std::mem::zeroed() }
             }
@@ -135,7 +130,7 @@ impl ArrowArrayStream {
     /// What the producer says.
     pub fn schema(&mut self) -> Result<ArrowSchema, String> {
         let get = self.get_schema.ok_or("a stream without get_schema")?;
-        let mut schema = ArrowSchema::released();
+        let mut schema = ArrowSchema::default();
         // SAFETY: the stream is not released, and `schema` is a place for the result.
         let status = unsafe { get(self, &raw mut schema) };
         if status == 0 { Ok(schema) } else { Err(self.last_error(status)) }
@@ -147,7 +142,7 @@ impl ArrowArrayStream {
     /// What the producer says. No array follows then.
     pub fn next_array(&mut self) -> Result<Option<ArrowArray>, String> {
         let get = self.get_next.ok_or("a stream without get_next")?;
-        let mut array = ArrowArray::released();
+        let mut array = ArrowArray::default();
         // SAFETY: the stream is not released, and `array` is a place for the result.
         let status = unsafe { get(self, &raw mut array) };
         if status != 0 {
@@ -200,6 +195,12 @@ impl Type {
     /// # Errors
     /// If it has no strings or bytes, or is a table with several columns.
     pub fn of(schema: &ArrowSchema) -> Result<Self, String> {
+        Self::nested(schema, 8)
+    }
+
+    /// The type that a schema describes, with at most `depth` types in it.
+    fn nested(schema: &ArrowSchema, depth: usize) -> Result<Self, String> {
+        let depth = depth.checked_sub(1).ok_or("types in types in types")?;
         // SAFETY: the schema is not released, so its strings and children are there.
         let (format, dictionary) = unsafe { (text(schema.format), schema.dictionary.as_ref()) };
         if let Some(values) = dictionary {
@@ -214,10 +215,11 @@ impl Type {
                 "L" => (8, false),
                 _ => return Err(format!("a dictionary with indices of the Arrow type {format:?}")),
             };
-            return Ok(Self::Dictionary(len, signed, Box::new(Self::of(values)?)));
+            return Ok(Self::Dictionary(len, signed, Box::new(Self::nested(values, depth)?)));
         }
         if let Some(len) = format.strip_prefix("w:") {
-            return len.parse().map(Self::Fixed).map_err(|_| format!("an Arrow type {format:?}"));
+            let len = len.parse().ok().and_then(|len: i32| usize::try_from(len).ok());
+            return len.map(Self::Fixed).ok_or_else(|| format!("an Arrow type {format:?}"));
         }
         match &*format {
             "n" => Ok(Self::Null),
@@ -225,7 +227,8 @@ impl Type {
             "U" | "Z" => Ok(Self::Offsets(8)),
             "vu" | "vz" => Ok(Self::Views),
             "+s" => {
-                let children = children(schema.n_children, schema.children)?;
+                // SAFETY: the producer guarantees as many children as it says.
+                let children = unsafe { children(schema.n_children, schema.children) }?;
                 // SAFETY: children of a schema that is not released are there.
                 let children: Vec<&ArrowSchema> = children.map(|child| unsafe { &*child }).collect();
                 let [column] = children[..] else {
@@ -234,17 +237,40 @@ impl Type {
                     let names = names.collect::<Vec<_>>().join(", ");
                     return Err(format!("a table with {} columns ({names}); choose one", children.len()));
                 };
-                Self::of(column).map(|column| Self::Table(Box::new(column)))
+                Self::nested(column, depth).map(|column| Self::Table(Box::new(column)))
             }
-            _ => Err(format!("values of the Arrow type {format:?}, which are neither strings nor bytes")),
+            _ => Err(format!(
+                "values of the Arrow type {}, which are neither strings nor bytes",
+                type_name(&format)
+            )),
         }
     }
 }
 
+/// The usual name of a type that is no text, or its format in the interface.
+fn type_name(format: &str) -> String {
+    let name = match format {
+        "b" => "bool",
+        "c" | "s" | "i" | "l" => ["int8", "int16", "int32", "int64"]["csil".find(format).unwrap_or(0)],
+        "C" | "S" | "I" | "L" => ["uint8", "uint16", "uint32", "uint64"]["CSIL".find(format).unwrap_or(0)],
+        "e" | "f" | "g" => ["float16", "float32", "float64"]["efg".find(format).unwrap_or(0)],
+        _ if format.starts_with("+l") || format.starts_with("+L") || format.starts_with("+v") => "list",
+        _ if format.starts_with("+w") => "fixed-size list",
+        _ if format.starts_with("+r") => "run-end encoded",
+        _ if format.starts_with('t') => "date or time",
+        _ if format.starts_with('d') => "decimal",
+        _ => return format!("{format:?}"),
+    };
+    name.to_owned()
+}
+
 /// The children of a struct.
-fn children<T>(n: i64, children: *mut *mut T) -> Result<impl Iterator<Item = *mut T>, String> {
+///
+/// # Safety
+/// `children` has `n` pointers, if `n` is positive and it is not null.
+unsafe fn children<T>(n: i64, children: *mut *mut T) -> Result<impl Iterator<Item = *mut T>, String> {
     let n = usize::try_from(n).map_err(|_| "a negative number of children".to_owned())?;
-    // SAFETY: the producer guarantees as many pointers as it says.
+    // SAFETY: the caller guarantees the pointers. This is not called for a null pointer.
     let all = (0..n).map(move |child| unsafe { *children.add(child) });
     if n > 0 && (children.is_null() || all.clone().any(<*mut T>::is_null)) {
         return Err("a child that is a null pointer".to_owned());
@@ -367,11 +393,14 @@ impl Part {
             Type::Fixed(_) | Type::Dictionary(..) => 2,
             Type::Offsets(_) | Type::Views => 3,
         };
-        if n_buffers < least || (least > 0 && array.buffers.is_null()) {
-            return Err(format!("an array with {n_buffers} buffers instead of {least}"));
-        }
         if len == 0 {
             return Ok(Self { len, valid: Vec::new(), layout: Layout::Null });
+        }
+        if n_buffers < least {
+            return Err(format!("an array with {n_buffers} buffers instead of {least}"));
+        }
+        if least > 0 && array.buffers.is_null() {
+            return Err("an array without buffers".to_owned());
         }
         let mut valid = Vec::new();
         if least > 0 && array.null_count != 0 {
@@ -386,24 +415,7 @@ impl Part {
             |slice: *const u8| if slice.is_null() { Err("a missing buffer".to_owned()) } else { Ok(()) };
         let layout = match of {
             Type::Null => Layout::Null,
-            Type::Offsets(width) => {
-                let data_of = |last: u64| {
-                    let last = usize::try_from(last).unwrap_or(usize::MAX);
-                    let data = Self::buffer(array, 2, 0, last);
-                    if last > 0 { needed(data.start).map(|()| data) } else { Ok(Slice::EMPTY) }
-                };
-                if *width == 4 {
-                    let offsets: Slice<[u8; 4]> = Self::buffer(array, 1, offset, len + 1);
-                    needed(offsets.start.cast())?;
-                    let last = ascending(offsets.get().iter().map(|at| i32::from_ne_bytes(*at).into()))?;
-                    Layout::Offsets4(offsets, data_of(last)?)
-                } else {
-                    let offsets: Slice<[u8; 8]> = Self::buffer(array, 1, offset, len + 1);
-                    needed(offsets.start.cast())?;
-                    let last = ascending(offsets.get().iter().map(|at| i64::from_ne_bytes(*at)))?;
-                    Layout::Offsets8(offsets, data_of(last)?)
-                }
-            }
+            Type::Offsets(width) => Self::offsets(array, *width, offset, len)?,
             Type::Views => {
                 let views: Slice<[u8; 16]> = Self::buffer(array, 1, offset, len);
                 needed(views.start.cast())?;
@@ -440,7 +452,8 @@ impl Part {
                 )
             }
             Type::Table(column) => {
-                let mut columns = children(array.n_children, array.children)?;
+                // SAFETY: the producer guarantees as many children as it says.
+                let mut columns = unsafe { children(array.n_children, array.children) }?;
                 let (Some(child), None) = (columns.next(), columns.next()) else {
                     return Err("an array with other columns than its type".to_owned());
                 };
@@ -453,9 +466,31 @@ impl Part {
         Ok(Self { len, valid, layout })
     }
 
+    /// Offsets of so many bytes, with their text.
+    fn offsets(array: &ArrowArray, width: usize, offset: usize, len: usize) -> Result<Layout, String> {
+        let data_of = |last: u64| {
+            let last = usize::try_from(last).unwrap_or(usize::MAX);
+            let data = Self::buffer(array, 2, 0, last);
+            if last > 0 { needed(data.start).map(|()| data) } else { Ok(Slice::EMPTY) }
+        };
+        if width == 4 {
+            let offsets: Slice<[u8; 4]> = Self::buffer(array, 1, offset, len + 1);
+            needed(offsets.start.cast())?;
+            let last = ascending(offsets.get().iter().map(|at| i32::from_ne_bytes(*at).into()))?;
+            return Ok(Layout::Offsets4(offsets, data_of(last)?));
+        }
+        let offsets: Slice<[u8; 8]> = Self::buffer(array, 1, offset, len + 1);
+        needed(offsets.start.cast())?;
+        let last = ascending(offsets.get().iter().map(|at| i64::from_ne_bytes(*at)))?;
+        Ok(Layout::Offsets8(offsets, data_of(last)?))
+    }
+
     /// `len` items of a buffer, behind the first `skip`. The start is null if the buffer is.
     fn buffer<T>(array: &ArrowArray, n: usize, skip: usize, len: usize) -> Slice<T> {
-        // SAFETY: the caller has compared `n` with the number of buffers.
+        if array.buffers.is_null() || usize::try_from(array.n_buffers).is_ok_and(|n_buffers| n >= n_buffers) {
+            return Slice::EMPTY;
+        }
+        // SAFETY: the producer guarantees as many buffers as it says.
         let start = unsafe { *array.buffers.add(n) }.cast::<T>();
         if start.is_null() {
             return Slice::EMPTY;
@@ -535,6 +570,11 @@ impl Part {
             }
         }
     }
+}
+
+/// Checks that a buffer is there.
+fn needed(start: *const u8) -> Result<(), String> {
+    if start.is_null() { Err("a missing buffer".to_owned()) } else { Ok(()) }
 }
 
 /// Checks that offsets do not descend, and returns the last one.
@@ -705,9 +745,14 @@ impl Column {
         }
     }
 
-    /// A stream of this one array.
+    /// A stream of this one array, for readers of tables. Tables have no rows that are null, so only its columns say which values are
+    /// null.
     pub fn stream(&self) -> ArrowArrayStream {
-        let own = OwnStream { column: self.clone(), is_read: false };
+        let mut column = self.clone();
+        if !column.children.is_empty() {
+            (column.nulls, column.buffers) = (0, vec![None]);
+        }
+        let own = OwnStream { column, is_read: false };
         ArrowArrayStream {
             get_schema: Some(stream_schema),
             get_next: Some(stream_next),
@@ -738,7 +783,7 @@ unsafe extern "C" fn stream_next(stream: *mut ArrowArrayStream, out: *mut ArrowA
     // SAFETY: as in `stream_schema`.
     unsafe {
         let own = &mut *(*stream).private_data.cast::<OwnStream>();
-        out.write(if own.is_read { ArrowArray::released() } else { own.column.array() });
+        out.write(if own.is_read { ArrowArray::default() } else { own.column.array() });
         own.is_read = true;
     }
     0

@@ -1,7 +1,6 @@
 //! Single judgements, and judgements of whole columns.
 
 use std::collections::HashMap;
-use std::ops::Range;
 
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
@@ -17,7 +16,7 @@ use urlsift::{
 
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::columns::Validity;
-use crate::source::{Batch, Source};
+use crate::source::{Batch, Rows, Source};
 
 /// Why one grammar refuses a value.
 ///
@@ -219,7 +218,8 @@ impl Wanted {
 enum Bases<'a> {
     None,
     One(Base),
-    Each(&'a [Batch]),
+    /// Batches, and the number of the first row of each.
+    Each(&'a [(usize, Batch)]),
 }
 
 /// Names with numbers.
@@ -325,6 +325,7 @@ impl Piece {
         if wants(Wanted::Resolved) {
             let bit = Verdict::from_iter([Grammar::Rfc3986]).bits();
             let mut target = Vec::new();
+            let anywhere = Base::new(b"http://localhost/").expect("a base");
             for (n, (value, verdict)) in rows.iter().zip(&all.verdict).enumerate() {
                 let own;
                 let base = match bases {
@@ -335,7 +336,9 @@ impl Piece {
                         own.as_ref()
                     }
                 };
-                let resolved = value.filter(|_| verdict & bit != 0).zip(base).map(|(value, base)| {
+                // A value with a scheme has the same target with any base.
+                let any = value.filter(|value| scheme_len(value).is_some()).map(|_| &anywhere);
+                let resolved = value.filter(|_| verdict & bit != 0).zip(base.or(any)).map(|(value, base)| {
                     base.resolve(value, &mut target);
                     String::from_utf8_lossy(&target).into_owned()
                 });
@@ -430,30 +433,35 @@ fn flags(name: &str, valid: &Validity, form: Form, names: &[&str], sets: &[u8]) 
 }
 
 /// A value of consecutive batches.
-fn value_at(batches: &[Batch], mut n: usize) -> Option<&[u8]> {
-    for batch in batches {
-        if n < batch.len() {
-            return batch.get(n);
-        }
-        n -= batch.len();
-    }
-    None
+fn value_at(batches: &[(usize, Batch)], row: usize) -> Option<&[u8]> {
+    let after = batches.partition_point(|(first, _)| *first <= row);
+    let (first, batch) = &batches[after.checked_sub(1)?];
+    batch.get(row - first)
 }
 
-/// All batches of a source, and how many rows they have.
-fn batches<'py>(py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<(Vec<Batch>, usize)> {
+/// All batches of a source with the number of the first row of each, and how many rows they have.
+fn batches<'py>(py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<(Vec<(usize, Batch)>, usize)> {
     let mut source = Source::of(data)?;
     let (mut batches, mut rows) = (Vec::new(), 0);
     while let Some(batch) = source.next(py, rows)? {
+        let first = rows;
         rows += batch.len();
-        batches.push(batch);
+        if batch.len() > 0 {
+            batches.push((first, batch));
+        }
+        // A source in Python may take no notice of other threads, whose work a signal may be.
+        py.detach(|| ());
         py.check_signals()?;
     }
     Ok((batches, rows))
 }
 
-/// How many rows are judged at a time. With fewer, other threads do not pay.
+/// How many rows are judged at a time, on one thread.
 const ROWS: usize = 1 << 13;
+
+/// After how many times as many rows signals are looked at, and how many are too few for several threads.
+const PARTS: usize = 64;
+const FEW: usize = 8;
 
 /// Judges the values of a column.
 #[pyfunction]
@@ -483,37 +491,43 @@ pub fn judge_array<'py>(
         Bases::One(base.map_err(|error| PyValueError::new_err(format!("base: {error}")))?)
     } else {
         let n;
-        (of_bases, n) = batches(py, base)?;
+        let of_base = |error: PyErr| {
+            let is_type = error.is_instance_of::<PyTypeError>(py);
+            if is_type { PyTypeError::new_err(format!("base: {}", error.value(py))) } else { error }
+        };
+        (of_bases, n) = batches(py, base).map_err(of_base)?;
         if n != rows {
             return Err(PyValueError::new_err(format!("{n} bases of {rows} values")));
         }
         Bases::Each(&of_bases)
     };
-    if wanted.contains(&Wanted::Resolved) && base.is_none() {
-        return Err(PyValueError::new_err("the column \"resolved\" needs a base"));
+    if wanted.contains(&Wanted::Resolved) == base.is_none() {
+        return Err(PyValueError::new_err(
+            "the column \"resolved\" needs a base, and nothing else has a use for one",
+        ));
     }
-    let column = py.detach(|| {
-        let mut first = 0;
-        let mut ranges: Vec<(&Batch, Range<usize>, usize)> = Vec::new();
-        for batch in &values {
-            for start in (0..batch.len()).step_by(ROWS) {
-                ranges.push((batch, start..batch.len().min(start + ROWS), first + start));
-            }
-            first += batch.len();
+    let parts: Vec<_> = values
+        .iter()
+        .flat_map(|(first, batch)| (*first..).step_by(ROWS).zip(Rows::of(batch, ROWS)))
+        .collect();
+    let piece = |(first, part): &(usize, Rows<'_>)| {
+        let rows: Vec<_> = (0..part.len()).map(|n| part.get(n)).collect();
+        Piece::of(&rows, *first, &wanted, grammar, &bases)
+    };
+    // Few rows are not worth the start of threads.
+    let pool = (threads != 1 && parts.len() > FEW).then(|| crate::pool(&crate::exec(threads))).transpose()?;
+    let mut all = Piece::with_room(rows, &wanted);
+    for parts in parts.chunks(PARTS) {
+        let pieces: Vec<Piece> = py.detach(|| match &pool {
+            Some(pool) => pool.install(|| parts.par_iter().map(piece).collect()),
+            None => parts.iter().map(piece).collect(),
+        });
+        for piece in pieces {
+            all.append(piece);
         }
-        let piece = |(batch, range, first): &(&Batch, Range<usize>, usize)| {
-            let rows: Vec<_> = range.clone().map(|n| batch.get(n)).collect();
-            Piece::of(&rows, *first, &wanted, grammar, &bases)
-        };
-        let pieces: Vec<Piece> = if threads == 1 || ranges.len() < 8 {
-            ranges.iter().map(piece).collect()
-        } else {
-            crate::pool(threads)?.install(|| ranges.par_iter().map(piece).collect())
-        };
-        let mut all = Piece::with_room(rows, &wanted);
-        pieces.into_iter().for_each(|piece| all.append(piece));
-        PyResult::Ok(all.column(&named, Form { bits, plain }))
-    })?;
+        py.check_signals()?;
+    }
+    let column = py.detach(|| all.column(&named, Form { bits, plain }));
     Ok(Array(column))
 }
 

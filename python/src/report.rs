@@ -1,6 +1,7 @@
 //! Reports: of files, of columns, and merged ones.
 
 use std::path::PathBuf;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -10,13 +11,14 @@ use pyo3::types::PyBytes;
 use urlsift::Tally;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::{Report, Run, TextStyle, render};
-use urlsift::run::{Codec, ExecOptions, Format, Part, Reading, Watch, list_inputs, scan_parts, scan_values};
+use urlsift::run::{Codec, Format, Part, Reading, Values, Watch, list_inputs, scan_parts, scan_values};
 use urlsift::scan::Options;
 
 use crate::c_data::Column;
 use crate::columns::Validity;
+use crate::exec;
 use crate::judge::Array;
-use crate::source::Source;
+use crate::source::{Rows, Source};
 
 /// What is counted beside the rest, and whose refusals are explained.
 fn options(grammar: &str, counts: Counts) -> PyResult<Options> {
@@ -30,12 +32,6 @@ fn options(grammar: &str, counts: Counts) -> PyResult<Options> {
 /// Whether lengths are counted, how many of the most frequent hosts, schemes, ports and last labels are listed, and whether
 /// distinct hosts and lines are estimated.
 type Counts = (bool, (usize, usize, usize, usize), (bool, bool));
-
-fn exec(threads: usize) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    exec.threads = threads;
-    exec
-}
 
 /// The counts of files or columns, which can be merged and reported.
 #[pyclass(frozen, module = "urlsift._urlsift")]
@@ -63,17 +59,25 @@ pub fn scan(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Counted> {
     let options = options(grammar, counts)?;
-    let unknown = |what: &str, name: &str| PyValueError::new_err(format!("no {what} {name:?}"));
+    let unknown = |what: &str, name: &str, names: Vec<&str>| {
+        PyValueError::new_err(format!("no {what} {name:?}; there are {}", names.join(", ")))
+    };
+    let formats = || Format::ALL.iter().map(|format| format.name()).collect();
+    let codecs = || Codec::ALL.iter().map(|codec| codec.name()).collect();
     let mut reading = Reading::default();
     reading.format = input_format
-        .map(|name| Format::find(name).ok_or_else(|| unknown("input format", name)))
+        .map(|name| Format::find(name).ok_or_else(|| unknown("input format", name, formats())))
         .transpose()?;
     let field = |field: String| {
         field.parse().map_err(|error| PyValueError::new_err(format!("field {field:?}: {error}")))
     };
     reading.fields = fields.into_iter().map(field).collect::<PyResult<_>>()?;
     let codec = codec.map(|name| {
-        Codec::ALL.iter().copied().find(|codec| codec.name() == name).ok_or_else(|| unknown("codec", name))
+        Codec::ALL
+            .iter()
+            .copied()
+            .find(|codec| codec.name() == name)
+            .ok_or_else(|| unknown("codec", name, codecs()))
     });
     let codec = codec.transpose()?;
     reading.any_contents = reading.format.is_some() && codec.is_some();
@@ -89,11 +93,20 @@ pub fn scan(
     let mut exec = exec(threads);
     exec.watch = Some(watch.clone());
     let start = Instant::now();
+    let is_done = AtomicBool::new(false);
     let (found, stopped) = py.detach(|| {
         thread::scope(|scope| {
-            let work = scope.spawn(|| scan_parts(&inputs, &parts, &reading, &options, &exec));
+            let waiting = thread::current();
+            let scan = || scan_parts(&inputs, &parts, &reading, &options, &exec);
+            let is_done = &is_done;
+            let work = scope.spawn(move || {
+                let found = scan();
+                is_done.store(true, Ordering::Release);
+                waiting.unpark();
+                found
+            });
             let mut stopped = Ok(());
-            while !work.is_finished() {
+            while !is_done.load(Ordering::Acquire) && !work.is_finished() {
                 thread::park_timeout(TICK);
                 if stopped.is_ok() {
                     stopped = Python::attach(|py| {
@@ -118,12 +131,13 @@ pub fn scan(
     let found = found?;
     let settings = Settings::new(&options, &reading, codec, show_secrets);
     let partial = Partial::new(&found, &parts, &identities, None, settings);
-    let partial = partial.map_err(|error| PyValueError::new_err(error.to_string()))?;
+    let partial = partial.map_err(failed)?;
     Ok(Counted { partial, run: Some(Run::new(start.elapsed(), exec.n_threads(), exec.kernel)) })
 }
 
-/// How many rows, and how many bytes if that is known, are counted at a time.
+/// How many rows are counted before signals are looked at, and how many bytes of batches are held before they are counted.
 const ROWS: usize = 1 << 18;
+const BYTES: usize = 32 << 20;
 
 /// Counts the values of a column.
 #[pyfunction]
@@ -140,21 +154,31 @@ pub fn count<'py>(
 ) -> PyResult<Counted> {
     let options = options(grammar, counts)?;
     let (exec, start) = (exec(threads), Instant::now());
+    let pool = crate::pool(&exec)?;
     let mut source = Source::of(data)?;
-    let (mut tally, mut rows, mut is_end) = (Tally::default(), 0, false);
+    let (mut tally, mut n_rows, mut is_end) = (Tally::default(), 0, false);
     while !is_end {
-        let (mut batches, before) = (Vec::new(), rows);
-        while rows - before < ROWS {
-            let Some(batch) = source.next(py, rows)? else {
+        let (mut batches, mut bytes, before) = (Vec::new(), 0, n_rows);
+        while n_rows - before < ROWS && bytes < BYTES {
+            let Some(batch) = source.next(py, n_rows)? else {
                 is_end = true;
                 break;
             };
-            rows += urlsift::run::Values::len(&batch);
+            n_rows += batch.len();
+            bytes += batch.bytes(0..batch.len());
             batches.push(batch);
         }
-        let parts: Vec<_> = batches.iter().collect();
-        tally = py.detach(|| scan_values(tally, &parts, &options, &exec));
-        py.check_signals()?;
+        let mut parts = batches.iter().flat_map(|batch| Rows::of(batch, ROWS)).peekable();
+        while parts.peek().is_some() {
+            let (mut group, mut rows) = (Vec::new(), 0);
+            while let Some(part) = parts.next_if(|part| rows + part.len() <= ROWS) {
+                rows += part.len();
+                group.push(part);
+            }
+            let group: Vec<_> = group.iter().collect();
+            tally = py.detach(|| pool.install(|| scan_values(tally, &group, &options, &exec)));
+            py.check_signals()?;
+        }
     }
     let settings = Settings::new(&options, &Reading::of(Format::Lines), None, show_secrets);
     let partial = Partial::of_column(name, tally, !ordered, settings);
@@ -222,14 +246,14 @@ impl Counted {
     }
 }
 
-/// Makes a table of columns. Each has a name and a list of `str` or `int`.
+/// Makes a table of columns. Each has a name, whether it has numbers, and a list of `int`, or of `str` and None.
 #[pyfunction]
-pub fn table(columns: Vec<(String, Bound<'_, PyAny>)>) -> PyResult<Array> {
+pub fn table(columns: Vec<(String, bool, Bound<'_, PyAny>)>) -> PyResult<Array> {
     let valid = Validity::default();
     let mut children: Vec<Column> = Vec::new();
-    for (name, values) in columns {
-        if let Ok(numbers) = values.extract::<Vec<i64>>() {
-            children.push(Column::numbers(&name, numbers, &valid));
+    for (name, is_number, values) in columns {
+        if is_number {
+            children.push(Column::numbers::<i64>(&name, values.extract()?, &valid));
         } else {
             let values: Vec<Option<String>> = values.extract()?;
             let valid = Validity::of(values.len(), |n| values[n].is_some());

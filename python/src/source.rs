@@ -2,9 +2,9 @@
 
 use std::ops::Range;
 
-use pyo3::exceptions::{PyTypeError, PyValueError};
+use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
-use pyo3::types::{PyBytes, PyIterator, PyString};
+use pyo3::types::{PyBytes, PyDict, PyIterator, PyString};
 use urlsift::run::Values;
 
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Strings, Type};
@@ -19,13 +19,51 @@ const TEXT: usize = 32 << 20;
 pub enum Source<'py> {
     Stream(ArrowArrayStream, Type),
     Array(Option<ArrowArray>, Type),
-    Items { items: Bound<'py, PyIterator>, taken: usize },
+    Items(Box<ItemSource<'py>>),
+}
+
+/// Values of an iterable: str, bytes and None, or Arrow arrays of them.
+pub struct ItemSource<'py> {
+    items: Bound<'py, PyIterator>,
+    /// How many values were taken.
+    taken: usize,
+    /// The Arrow array that is being read.
+    array: Option<Source<'py>>,
 }
 
 /// A batch of values.
 pub enum Batch {
     Arrow(Strings),
     Items(Items),
+}
+
+/// Some rows of a batch.
+pub struct Rows<'a> {
+    batch: &'a Batch,
+    rows: Range<usize>,
+}
+
+impl<'a> Rows<'a> {
+    /// All rows of a batch, at most `n` at a time.
+    pub fn of(batch: &'a Batch, n: usize) -> impl Iterator<Item = Self> {
+        let starts = (0..batch.len()).step_by(n);
+        starts.map(move |start| Self { batch, rows: start..batch.len().min(start + n) })
+    }
+}
+
+impl Values for Rows<'_> {
+    fn len(&self) -> usize {
+        self.rows.len()
+    }
+
+    #[inline]
+    fn get(&self, n: usize) -> Option<&[u8]> {
+        self.batch.get(self.rows.start + n)
+    }
+
+    fn bytes(&self, rows: Range<usize>) -> usize {
+        self.batch.bytes(self.rows.start + rows.start..self.rows.start + rows.end)
+    }
 }
 
 /// Values of an iterable, copied.
@@ -91,10 +129,17 @@ impl<'py> Source<'py> {
             return Ok(Self::Array(Some(array), Type::of(&schema).map_err(wrong)?));
         }
         if data.is_instance_of::<PyString>() || data.is_instance_of::<PyBytes>() {
-            return Err(PyTypeError::new_err("one value instead of a column; judge() takes one"));
+            return Err(PyTypeError::new_err(
+                "one value instead of a column; judge() takes one value, scan() a path",
+            ));
+        }
+        if data.is_instance_of::<PyDict>() {
+            return Err(PyTypeError::new_err(
+                "a dict instead of a column; choose one, such as data[\"url\"]",
+            ));
         }
         match data.try_iter() {
-            Ok(items) => Ok(Self::Items { items, taken: 0 }),
+            Ok(items) => Ok(Self::Items(Box::new(ItemSource { items, taken: 0, array: None }))),
             Err(_) => Err(PyTypeError::new_err(format!(
                 "expected an Arrow array or stream, or an iterable of str, bytes and None, not {}",
                 data.get_type().name()?
@@ -115,21 +160,47 @@ impl<'py> Source<'py> {
             Self::Stream(stream, of) => match py.detach(|| stream.next_array()) {
                 Ok(Some(array)) => strings(array, of).map(Some),
                 Ok(None) => Ok(None),
-                Err(error) => Err(PyErr::take(py).unwrap_or_else(|| {
-                    PyValueError::new_err(format!("the stream failed behind row {before}: {error}"))
-                })),
+                Err(error) => Err(failed(&error, before)),
             },
             Self::Array(array, of) => array.take().map(|array| strings(array, of)).transpose(),
-            Self::Items { items, taken } => {
-                let mut batch = Items::default();
-                while batch.len() < ITEMS && batch.text.len() < TEXT {
-                    let Some(item) = items.next() else { break };
-                    batch.push(&item?, *taken)?;
-                    *taken += 1;
-                }
-                Ok((!batch.ends.is_empty()).then_some(Batch::Items(batch)))
-            }
+            Self::Items(items) => items.next(py, before),
         }
+    }
+}
+
+/// The exception for a stream that fails. The interface passes on the text of an exception alone, but Ctrl-C must not become another.
+fn failed(error: &str, before: usize) -> PyErr {
+    if error.contains("KeyboardInterrupt") {
+        return PyKeyboardInterrupt::new_err(error.to_owned());
+    }
+    PyValueError::new_err(format!("the stream failed behind row {before}: {error}"))
+}
+
+impl<'py> ItemSource<'py> {
+    fn next(&mut self, py: Python<'py>, before: usize) -> PyResult<Option<Batch>> {
+        let mut batch = Items::default();
+        while batch.len() < ITEMS && batch.text.len() < TEXT {
+            if let Some(array) = &mut self.array {
+                if let Some(next) = array.next(py, before)? {
+                    self.taken += next.len();
+                    return Ok(Some(next));
+                }
+                self.array = None;
+            }
+            let Some(item) = self.items.next().transpose()? else { break };
+            let is_value =
+                item.is_none() || item.is_instance_of::<PyString>() || item.is_instance_of::<PyBytes>();
+            if !is_value && (item.hasattr("__arrow_c_stream__")? || item.hasattr("__arrow_c_array__")?) {
+                self.array = Some(Source::of(&item)?);
+                if !batch.ends.is_empty() {
+                    break;
+                }
+                continue;
+            }
+            batch.push(&item, self.taken)?;
+            self.taken += 1;
+        }
+        Ok((!batch.ends.is_empty()).then_some(Batch::Items(batch)))
     }
 }
 

@@ -6,6 +6,7 @@ import duckdb
 import pandas as pd
 import polars as pl
 import pyarrow as pa
+import pyarrow.dataset
 import pytest
 from conftest import by_array, by_judge
 
@@ -40,12 +41,19 @@ def test_polars() -> None:
     assert of_series.count().digest == urlsift.count(VALUES).digest
     assert by_array(series) == expected
     assert by_array(pl.concat([series, series], rechunk=False).cast(pl.Categorical)) == expected * 2
+    assert urlsift.count(frame.lazy().select("url")).digest == urlsift.count(VALUES).digest
+    links = pl.DataFrame({"url": ["b", "http://i/", None, "c"], "base": ["http://h/", None, "http://h/", "x"]})
+    resolved = UrlsiftExpr(pl.col("url")).judge(["resolved"], base=pl.col("base")).struct.field("resolved")
+    assert links.lazy().select(resolved).collect()["resolved"].to_list() == ["http://h/b", "http://i/", None, None]
     assert frame.lazy().select(judged).collect_schema()["judged"] == frame.select(judged).schema["judged"]
 
 
 def test_duckdb() -> None:
     con = duckdb.connect()
     urlsift.duckdb.register(con)
+    urlsift.duckdb.register(con)
+    with pytest.raises(ValueError, match="no grammar"):
+        urlsift.duckdb.register(con, grammar="x")
     con.register("pages", pa.table({"url": VALUES, "n": range(len(VALUES))}))
     rows = con.sql("select urlsift(url) as judged from pages order by n").fetchall()
     assert names_of([row[0] and row[0]["verdict"] for row in rows]) == by_judge(VALUES)
@@ -58,6 +66,11 @@ def test_duckdb() -> None:
     assert report.to_dict()["inputs"][0]["name"] == "url"
     with pytest.raises(TypeError, match="choose one"):
         urlsift.count(con.sql("select * from pages"))
+
+
+def test_pyarrow_scanner() -> None:
+    scanner = pyarrow.dataset.dataset(pa.table({"url": VALUES, "n": range(len(VALUES))})).scanner(columns=["url"])
+    assert urlsift.count(scanner).digest == urlsift.count(VALUES).digest
 
 
 def test_pandas() -> None:

@@ -6,6 +6,7 @@ import gc
 from collections.abc import Callable
 from typing import Any
 
+import polars as pl
 import pyarrow as pa
 import pytest
 from conftest import Bare, by_array, by_judge
@@ -40,6 +41,8 @@ FORMS: dict[str, Callable[[list[Any]], Any]] = {
     "a table": lambda values: pa.table({"url": pa.array(values, pa.binary())}).slice(0),
     "a reader": lambda values: pa.table({"url": pa.array(values, pa.binary())}).to_reader(max_chunksize=7),
     "a list": list,
+    "batches": lambda values: iter(pa.table({"url": pa.array(values, pa.binary())}).to_batches(max_chunksize=5)),
+    "values and arrays": lambda values: [*values[:2], pa.array(values[2:], pa.binary())],
     "a generator": iter,
 }
 
@@ -101,17 +104,25 @@ def test_resolved() -> None:
 
     assert resolved(["b", "../c", "a b", None, "//i/"], "http://h/a/x") == ["http://h/a/b", "http://h/c", None, None, "http://i/"]
     assert resolved(["b", "b", "b"], ["http://h/", None, "no base"]) == ["http://h/b", None, None]
+    assert resolved(["http://h/a/../b", "ftp:x"], [None, "no base"]) == ["http://h/b", "ftp:x"]
     with pytest.raises(ValueError, match="2 bases of 1 values"):
         resolved(["b"], ["http://h/", "http://h/"])
     with pytest.raises(ValueError, match="base: it has no scheme"):
         resolved(["b"], "//h/")
     with pytest.raises(ValueError, match="needs a base"):
         urlsift.judge_array(["b"], ["resolved"])
+    with pytest.raises(ValueError, match="needs a base"):
+        urlsift.judge_array(["b"], base="http://h/")
+    with pytest.raises(TypeError, match="base: values of the Arrow type float64"):
+        urlsift.judge_array(["b"], ["resolved"], base=pa.array([1.5]))
 
 
 def test_wrong_values_are_named() -> None:
     for data, message in [
         (5, "not int"),
+        ({"url": ["a"]}, "a dict instead of a column"),
+        (pa.array([1.5]), "float64"),
+        (pl.col("url"), "an expression instead of a column"),
         ("http://h/", "one value instead of a column"),
         (["a", 1], "row 1: expected str, bytes or None, not int"),
         (pa.array([1]), "neither strings nor bytes"),
@@ -134,6 +145,8 @@ def test_wrong_values_are_named() -> None:
         urlsift.count(["a"], grammar="rfc1")
     with pytest.raises(ValueError, match="no column .path.; there are verdict"):
         urlsift.judge_array(["a"], ["path"])
+    with pytest.raises(ValueError, match="threads is -1"):
+        urlsift.count(["a"], threads=-1)
     with pytest.raises(ValueError, match="sets is 'list'"):
         urlsift.judge_array(["a"], sets="list")  # type: ignore[arg-type]
 
@@ -171,7 +184,7 @@ def test_a_stream_that_fails_says_so() -> None:
         raise RuntimeError("the disk is gone")
 
     reader = pa.RecordBatchReader.from_batches(pa.schema([("url", pa.string())]), batches())
-    with pytest.raises(Exception, match="the disk is gone"):
+    with pytest.raises(ValueError, match="the disk is gone"):
         urlsift.count(reader)
 
 
@@ -180,18 +193,23 @@ def test_results_outlive_what_they_come_from() -> None:
     judged = urlsift.judge_array(values, ["verdict", "scheme", "defect"])
     del values
     rows = pa.array(judged)
-    again = pa.chunked_array(judged)
+    table = pa.table(judged)
     del judged
     gc.collect()
     rows.validate(full=True)
-    assert rows.to_pylist() == again.to_pylist()
+    assert rows.to_pylist() == table.to_pylist()
     assert rows[1]["defect"]["offset"].as_py() == 1
+
+
+def test_a_table_of_the_result() -> None:
+    table = pa.table(urlsift.judge_array(["http://h/", None], ["kind", "defect"], names="string"))
+    assert table.to_pylist() == [{"kind": "absolute", "defect": None}, {"kind": None, "defect": None}]
 
 
 def test_long_values() -> None:
     long = b"http://h/" + b"a" * (5 << 20)
-    values = [b"a", long, long + b"\n", None, long + b" "]
-    assert by_array(values) == by_judge(values)
-    report = urlsift.count(values)
-    assert report.grammars["rfc3986"] == urlsift.GrammarCount(2, 2)
-    assert {row["line"] for row in report.to_dict()["defects"][0]["examples"]} <= {3, 5}
+    values = [b"a", long, long + b"\n", None, long + b" ", b"http://h/\r", b"http://h/", b"a\n"]
+    for values in (values, values[1:], values * 20):
+        assert by_array(values) == by_judge(values)
+    report = urlsift.count(values[:8])
+    assert report.grammars["rfc3986"] == urlsift.GrammarCount(3, 4)

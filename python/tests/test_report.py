@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -48,9 +49,20 @@ def test_parts_of_a_column_have_one_digest() -> None:
     assert whole.nulls == 3
 
 
+def test_frequent_names_without_order() -> None:
+    """Lists of names that depend on the order do not change the digest."""
+    values = [f"http://host{n % 70_001}.example/" for n in range(140_000)]
+    whole = urlsift.count(values, ordered=False, top_hosts=3)
+    parts = [urlsift.count(values[start::3], ordered=False, top_hosts=3) for start in range(3)]
+    assert urlsift.merge(parts).digest == whole.digest
+    assert not whole.to_dict()["top"][0]["exact"]
+
+
 def test_tables(tmp_path: Path) -> None:
-    report = urlsift.count(["http://h/", "a b", "ftp://u:p@h/", None])
-    for table in ("grammars", "verdict_sets", "schemes", "defects", "advisories", "inputs", "examples"):
+    report = urlsift.count(["http://h/", "a b", "ftp://u:p@h/", None], top_hosts=2)
+    assert sum(pa.table(report.to_arrow("schemes"))["lines"].to_pylist()) == report.judged
+    assert pickle.loads(pickle.dumps(report)).digest == report.digest
+    for table in ("grammars", "verdict_sets", "schemes", "defects", "advisories", "top", "inputs", "examples"):
         rows = pa.array(report.to_arrow(table))
         rows.validate(full=True)
         assert len(rows) > 0, table
@@ -59,7 +71,9 @@ def test_tables(tmp_path: Path) -> None:
     ]
     with pytest.raises(ValueError, match="no table 'hosts'"):
         report.to_arrow("hosts")
-    assert pa.array(urlsift.count([]).to_arrow("schemes")).to_pylist() == []
+    empty = urlsift.count([])
+    for table in ("verdict_sets", "schemes", "defects", "examples"):
+        assert pa.table(empty.to_arrow(table)).schema == pa.table(report.to_arrow(table)).schema
 
 
 def test_saved_reports(tmp_path: Path) -> None:
@@ -80,9 +94,12 @@ def test_scan_of_what_is_not_there(tmp_path: Path) -> None:
     with pytest.raises(FileNotFoundError, match="no file .*nothing"):
         urlsift.scan(tmp_path / "nothing*")
     (tmp_path / "a.gz").write_bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\3damaged")
+    (tmp_path / "b.txt").write_bytes(b"http://h/\n")
     with pytest.warns(UserWarning, match="a.gz"):
-        report = urlsift.scan(tmp_path / "a.gz")
+        report = urlsift.scan(tmp_path)
     assert not report.complete and "incomplete" in repr(report) and len(report.failures) == 1
+    with pytest.raises(OSError, match="a.gz"):
+        urlsift.scan(tmp_path / "a.gz")
     for option in ("input_format", "codec", "grammar"):
         wrong: dict[str, Any] = {option: "xyz"}
         with pytest.raises(ValueError, match="xyz"):
@@ -100,7 +117,7 @@ def test_progress_is_reported(tmp_path: Path) -> None:
     seen: list[tuple[int, int | None, int]] = []
     report = urlsift.scan(path, progress=lambda *progress: seen.append(progress), threads=1)
     assert report.lines == 3_000_000
-    assert all(total == 60_000_000 and done <= 60_000_000 for done, total, _ in seen)
+    assert seen and all(total == 60_000_000 and done <= 60_000_000 for done, total, _ in seen)
 
     def fail(*progress: object) -> None:
         raise ZeroDivisionError
@@ -120,22 +137,53 @@ def test_ctrl_c_stops_a_scan(tmp_path: Path) -> None:
 
 
 def test_other_python_threads_go_on() -> None:
-    values = pa.array(["http://example.org/a/b/c?d=e"] * 1_000_000)
-    ticks = 0
-    stop = threading.Event()
+    """A thread counts seconds while one call works."""
+    values = pa.array(["http://example.org/a/b/c?d=e"] * 4_000_000)
+    for call in (lambda: urlsift.count(values, threads=1), lambda: urlsift.judge_array(values, threads=1)):
+        ticks: list[float] = []
+        stop = threading.Event()
 
-    def tick() -> None:
-        nonlocal ticks
-        while not stop.wait(0.001):
-            ticks += 1
+        def tick(ticks: list[float] = ticks, stop: threading.Event = stop) -> None:
+            while not stop.wait(0.001):
+                ticks.append(time.monotonic())
 
-    thread = threading.Thread(target=tick)
-    thread.start()
-    for _ in range(10):
-        urlsift.count(values, threads=1)
-    stop.set()
-    thread.join()
-    assert ticks > 0
+        thread = threading.Thread(target=tick)
+        thread.start()
+        start = time.monotonic()
+        call()
+        end = time.monotonic()
+        stop.set()
+        thread.join()
+        middle = [at for at in ticks if start + (end - start) / 4 < at < end - (end - start) / 4]
+        assert middle
+
+
+def test_ctrl_c_stops_a_column() -> None:
+    for call in (urlsift.count, urlsift.judge_array):
+        program = f"""
+import itertools, os, signal, threading, urlsift
+threading.Timer(0.3, os.kill, (os.getpid(), signal.SIGINT)).start()
+try:
+    urlsift.{call.__name__}(itertools.repeat("http://h/"))
+except KeyboardInterrupt:
+    print("stopped")
+"""
+        done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, timeout=60)
+        assert done.stdout == "stopped\n", done.stderr
+
+
+def test_two_interpreters() -> None:
+    program = """
+import _xxsubinterpreters as interpreters, urlsift
+other = interpreters.create()
+try:
+    interpreters.run_string(other, "import urlsift; assert urlsift.judge('a b').verdict == ()")
+except Exception as error:
+    assert "interpreter" in str(error), error
+assert urlsift.count(["http://h/"], threads=2).judged == 1
+"""
+    if sys.version_info < (3, 13):
+        subprocess.run([sys.executable, "-c", program], check=True, timeout=60)
 
 
 def test_after_a_fork() -> None:
@@ -152,5 +200,6 @@ assert os.waitpid(pid, 0)[1] == 0
 
 
 def test_in_a_notebook() -> None:
-    html = urlsift.count(["http://h/<script>alert(1)</script>"])._repr_html_()
-    assert html.startswith("<iframe srcdoc=") and "<script>alert" not in html
+    report = urlsift.count(["http://h/<script>alert(1)</script>"])
+    assert "&#60;script&#62;" in report.to_html() and "<script>alert" not in report.to_html()
+    assert report._repr_html_().startswith("<iframe srcdoc=")

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import re
-import shutil
 import signal
 import subprocess
 import sys
@@ -22,8 +21,6 @@ from pyspark.sql import DataFrame, SparkSession
 
 import urlsift
 import urlsift.spark
-
-pytestmark = pytest.mark.skipif(shutil.which("java") is None, reason="no Java")
 
 
 @pytest.fixture(scope="module")

@@ -10,6 +10,8 @@ and the rule of the document.
     scan(paths)             files of any format that the command urlsift reads: a Report
     merge(reports)          one Report of several
 
+KERNEL names the vector instructions that this machine judges with. Grammars may be named by their digits alone, as in "3986".
+
 Columns come and go by the Arrow C data interface: arrays and tables of pyarrow, pandas, Polars, DuckDB and others, without a copy.
 urlsift.polars, urlsift.duckdb and urlsift.spark put the functions into expressions, SQL and DataFrames of these engines.
 """

@@ -9,9 +9,9 @@ import pyarrow as pa
 from ._judge import judge_array
 
 
-def plain_type(columns: Sequence[str], base: str | None) -> pa.DataType:
+def plain_type(columns: Sequence[str], grammar: str, base: str | None) -> pa.DataType:
     """The type of a judged column, with strings that all engines know."""
-    return plain(pa.array(judge_array([], columns, base=base, names="string")).type)
+    return plain(pa.array(judge_array([], columns, grammar=grammar, base=base, names="string")).type)
 
 
 def plain(of: pa.DataType) -> pa.DataType:

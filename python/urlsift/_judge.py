@@ -6,9 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from . import _urlsift
-from ._column import column_of
-
-COLUMNS = ("verdict", "kind", "scheme", "defect", "advisories", "resolved")
+from ._column import column_of, not_negative
 
 
 def judge_array(
@@ -21,22 +19,29 @@ def judge_array(
     names: Literal["dictionary", "string"] = "dictionary",
     threads: int = 0,
 ) -> _urlsift.Array:
-    """Judges the values of a column, row for row.
+    """Judges the values of a column, row for row. Returns an Arrow array of structs, with null for null.
 
-    `data` is an Arrow array or stream of strings or bytes (pyarrow, Polars, DuckDB, pandas), or an iterable of str, bytes and None.
-    A value is judged unchanged: a line end in it is an illegal character. The result is an Arrow array of structs with the wanted
-    columns, with one row for each value and null for null:
+    `data` is an Arrow array, table of one column, or stream, of strings or bytes (pyarrow, Polars, DuckDB, pandas), or an iterable of
+    str, bytes and None. A value is judged unchanged: a line end in it is an illegal character. The empty string is judged, too: it
+    is a relative reference since RFC 1808. A report counts it as blank instead.
 
-    - verdict: a struct of five booleans, one for each grammar. With sets="bits" a uint8, whose bit `n` is grammar `n` of GRAMMARS.
+    `columns` names the members of the struct:
+
+    - verdict: five booleans, one for each grammar. With sets="bits" it is a uint8, whose bit n is grammar n of GRAMMARS.
     - kind: 'absolute' if the value has a scheme, otherwise 'relative'.
     - scheme: in lower case; null without one.
-    - defect: why `grammar` refuses the value: a struct of component, cause, offset (in bytes) and rule. Null if it accepts it.
-    - advisories: a struct of booleans, or bits, like verdict.
-    - resolved: the URI that the value refers to (RFC 3986, section 5); null if RFC 3986 refuses the value. `base` is one base
-      for all values, or a column of bases.
+    - defect: why `grammar` refuses the value: component, cause, offset (in bytes, from 0) and rule. Null if it accepts the value.
+      Each call explains the refusals of one grammar.
+    - advisories: booleans or bits like verdict, one for each property worth noting: password, port-nondefault, port-reserved,
+      encoded-control, encoded-delimiter, gopher-smtp. No verdict depends on them.
+    - resolved: the URI that the value refers to (RFC 3986, section 5.2). `base` is one URL for all values, or a column with a base
+      for each. Null if RFC 3986 refuses the value, or if the value is relative and its base is null, relative or refused.
 
-    Names are dictionaries, or strings with names="string". `threads` is the number of threads, 0 for one on each processor. With one
-    thread about 1 GB of text is judged in a second.
+    Kind, scheme and the names in defect are dictionaries (categoricals); with names="string" they are strings. `threads` is the number
+    of threads, 0 for one on each processor. One thread judges about 1 GB of text in a second.
+
+    The result can become an array (`pyarrow.array(result)`, `polars.Series(result)`) or a table with a column for each member
+    (`pyarrow.table(result)`, `polars.DataFrame(result)`, `pandas.DataFrame.from_arrow(result)`).
 
     >>> import pyarrow
     >>> result = urlsift.judge_array(["http://example.org/~fred", "a b", None], ["verdict", "defect"], names="string")
@@ -45,9 +50,10 @@ def judge_array(
     >>> pyarrow.array(result).field("defect").to_pylist()[1]
     {'component': 'path', 'cause': 'space', 'offset': 1, 'rule': 'URI-reference'}
 
-    Raises TypeError for values of other types, ValueError for a name that there is not, for a base that is none, and for an array
-    that cannot be. The message names the row.
+    Raises TypeError for values of other types, and ValueError for an unknown name, an unusable base, or a malformed array. For a list,
+    the message names the row, from 0.
     """
+    not_negative(threads=threads)
     if isinstance(columns, str):
         columns = [columns]
     return _urlsift.judge_array(

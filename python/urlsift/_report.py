@@ -7,9 +7,9 @@ import glob
 import html
 import json
 import os
+import secrets
 import shutil
 import sys
-import tempfile
 import warnings
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _urlsift
-from ._column import column_of, name_of
+from ._column import column_of, name_of, not_negative
 
 StrPath = str | os.PathLike[str]
 
@@ -77,8 +77,10 @@ class Report:
 
     @property
     def nulls(self) -> int:
-        """The number of rows without a value. Nothing else counts them."""
-        return sum(int(row.get("nulls", 0)) for row in self._report["inputs"])
+        """The number of rows of columns, and of records in files, that have no value. `lines` does not count them."""
+        skipped = (skip for row in self._report["inputs"] for skip in row.get("records", {}).get("skipped", ()))
+        no_field = sum(int(skip["records"]) for skip in skipped if skip["reason"] == "no-field")
+        return no_field + sum(int(row.get("nulls", 0)) for row in self._report["inputs"])
 
     @property
     def n_bytes(self) -> int:
@@ -87,8 +89,13 @@ class Report:
 
     @property
     def schemes(self) -> dict[str, int]:
-        """How many values each scheme has, the most frequent first."""
+        """How many values each scheme has, the most frequent first. `relative` counts those without one."""
         return {row["name"]: row["lines"] for row in self._report["schemes"]}
+
+    @property
+    def relative(self) -> int:
+        """The number of values without a scheme."""
+        return int(self._report["relative"]["lines"])
 
     @property
     def complete(self) -> bool:
@@ -102,7 +109,7 @@ class Report:
 
     @property
     def digest(self) -> str:
-        """A SHA-256 of the findings. It is the same however the work was divided."""
+        """A SHA-256 of the findings, to compare reports. It does not depend on threads, batches and names of inputs."""
         return str(self._report["digest"])
 
     def to_dict(self) -> dict[str, Any]:
@@ -133,7 +140,15 @@ class Report:
     def to_arrow(self, table: str) -> _urlsift.Array:
         """A table of the report, as an Arrow array of structs.
 
-        `table` is 'grammars', 'verdict_sets', 'schemes', 'defects', 'advisories', 'inputs' or 'examples'.
+        - grammars: name, accepted, refused
+        - verdict_sets: grammars (joined by commas, or 'none'), lines
+        - schemes: name, label ('reserved', 'experimental' or null), lines, and accepted_... for each grammar. The lines without a
+          scheme have the label 'relative', and those of schemes that were not counted by name the label 'other'.
+        - defects: component, cause, lines
+        - advisories: name, lines
+        - top: of, name, lines
+        - inputs: name, bytes, lines (of columns: rows), nulls, error
+        - examples: of ('verdict', 'defect' or 'advisory'), name, input, line, offset, text, text_base64 (if it is not UTF-8)
 
         >>> import pyarrow
         >>> pyarrow.array(urlsift.count(["ftp://h/", "ftp://i/"]).to_arrow("schemes"))[0]["lines"].as_py()
@@ -141,7 +156,7 @@ class Report:
         """
         if table not in TABLES:
             raise ValueError(f"no table {table!r}; there are {', '.join(TABLES)}")
-        return _urlsift.table(columns_of(TABLES[table](self._report)))
+        return _urlsift.table(columns_of(table, self._report))
 
     def save(self, path: StrPath) -> None:
         """Writes the report: a page for .html, JSON for .json, text for .txt. The file appears whole or not at all."""
@@ -149,16 +164,19 @@ class Report:
         write = writers.get(Path(path).suffix.lower())
         if write is None:
             raise ValueError(f"{os.fspath(path)}: its ending names no format; there are {', '.join(writers)}")
-        text = write()
-        with tempfile.NamedTemporaryFile("w", encoding="utf-8", newline="", dir=Path(path).parent, delete=False) as file:
-            try:
-                file.write(text)
-                file.close()
-                os.chmod(file.name, 0o666 & ~umask())
-                os.replace(file.name, path)
-            except BaseException:
-                os.unlink(file.name)
-                raise
+        if not Path(path).parent.is_dir():
+            raise FileNotFoundError(f"{os.fspath(path)}: no folder {Path(path).parent}")
+        whole = Path(path).with_name(f".{Path(path).name}.{secrets.token_hex(4)}")
+        try:
+            with open(whole, "x", encoding="utf-8", newline="") as file:
+                file.write(write())
+            os.replace(whole, path)
+        except BaseException:
+            whole.unlink(missing_ok=True)
+            raise
+
+    def __reduce__(self) -> tuple[Callable[[bytes], Report], tuple[bytes]]:
+        return Report.from_partial, (self.to_partial(),)
 
     def __str__(self) -> str:
         return self._counted.text(shutil.get_terminal_size((100, 24)).columns)
@@ -176,13 +194,6 @@ class Report:
         return {"text/plain": repr(self), "text/html": self._repr_html_()}
 
 
-def umask() -> int:
-    """The permissions that new files do not get."""
-    mask = os.umask(0o077)
-    os.umask(mask)
-    return mask
-
-
 Row = dict[str, Any]
 
 
@@ -191,9 +202,21 @@ def accepted(row: Row) -> Row:
     return {f"accepted_{name}": n for name, n in row["accepted"].items()}
 
 
+def joined(grammars: list[str]) -> str:
+    """A verdict in a word."""
+    return ",".join(grammars) or "none"
+
+
+def schemes(report: Row) -> list[Row]:
+    """Lines by scheme, which add up to all judged lines."""
+    rows = [(row["name"], row["label"], row) for row in report["schemes"]]
+    rows += [(None, name, report[name]) for name in ("relative", "other") if report[name]["lines"]]
+    return [{"name": name, "label": label, "lines": row["lines"], **accepted(row)} for name, label, row in rows]
+
+
 def examples(report: Row) -> list[Row]:
     """All example lines, each with what it is an example of."""
-    kinds = [("verdict", "none" if not row["grammars"] else ",".join(row["grammars"]), row) for row in report["verdict_sets"]]
+    kinds = [("verdict", joined(row["grammars"]), row) for row in report["verdict_sets"]]
     kinds += [("defect", f"{row['component']}:{row['cause']}", row) for row in report["defects"]]
     kinds += [("advisory", row["name"], row) for row in report["advisories"]]
     return [
@@ -212,24 +235,40 @@ def examples(report: Row) -> list[Row]:
 
 
 TABLES: dict[str, Callable[[Row], list[Row]]] = {
-    "grammars": lambda report: report["grammars"],
-    "verdict_sets": lambda report: [{"grammars": ",".join(row["grammars"]), "lines": row["lines"]} for row in report["verdict_sets"]],
-    "schemes": lambda report: [
-        {"name": row["name"], "lines": row["lines"], "label": row["label"], **accepted(row)} for row in report["schemes"]
+    "grammars": lambda report: list(report["grammars"]),
+    "verdict_sets": lambda report: [{"grammars": joined(row["grammars"]), "lines": row["lines"]} for row in report["verdict_sets"]],
+    "schemes": schemes,
+    "defects": lambda report: list(report["defects"]),
+    "advisories": lambda report: list(report["advisories"]),
+    "top": lambda report: [
+        {"of": top["of"], "name": row["name"], "lines": row["lines"]} for top in report["top"] for row in top["entries"]
     ],
-    "defects": lambda report: [{name: row[name] for name in ("component", "cause", "lines")} for row in report["defects"]],
-    "advisories": lambda report: [{name: row[name] for name in ("name", "lines")} for row in report["advisories"]],
-    "inputs": lambda report: [
-        {name: row.get(name, 0 if name == "nulls" else None) for name in ("name", "bytes", "lines", "nulls", "error")}
-        for row in report["inputs"]
-    ],
+    "inputs": lambda report: [{"nulls": 0, **row} for row in report["inputs"]],
     "examples": examples,
 }
 
 
-def columns_of(rows: list[Row]) -> list[tuple[str, list[Any]]]:
-    """Rows with the same keys, as columns."""
-    return [(name, [row[name] for row in rows]) for name in rows[0]] if rows else []
+ACCEPTED = [f"accepted_{name}" for name in _urlsift.GRAMMARS]
+
+COLUMNS = {
+    "grammars": ["name", "accepted", "refused"],
+    "verdict_sets": ["grammars", "lines"],
+    "schemes": ["name", "label", "lines", *ACCEPTED],
+    "defects": ["component", "cause", "lines"],
+    "advisories": ["name", "lines"],
+    "top": ["of", "name", "lines"],
+    "inputs": ["name", "bytes", "lines", "nulls", "error"],
+    "examples": ["of", "name", "input", "line", "offset", "text", "text_base64"],
+}
+"""The columns of each table."""
+
+NUMBERS = {"accepted", "refused", "lines", "bytes", "nulls", "line", "offset", *ACCEPTED}
+
+
+def columns_of(table: str, report: Row) -> list[tuple[str, bool, list[Any]]]:
+    """A table of a report, by column: the name, whether it has numbers, and the values."""
+    rows = TABLES[table](report)
+    return [(name, name in NUMBERS, [row.get(name) for row in rows]) for name in COLUMNS[table]]
 
 
 def counts(
@@ -241,6 +280,7 @@ def counts(
     distinct_hosts: bool,
     distinct_lines: bool,
 ) -> tuple[bool, tuple[int, int, int, int], tuple[bool, bool]]:
+    not_negative(top_hosts=top_hosts, top_schemes=top_schemes, top_ports=top_ports, top_tlds=top_tlds)
     return lengths, (top_hosts, top_schemes, top_ports, top_tlds), (distinct_hosts, distinct_lines)
 
 
@@ -266,11 +306,17 @@ def scan(
 
     `paths` is a path or several. A directory stands for all files in it and below it, and a path with * or ? for the files that it
     matches. Compressed files are decoded. The format of each file is detected: a list with one URL per line, or records with URLs
-    (CSV, JSON lines, Parquet, logs, web archives). `input_format`, `fields` and `codec` choose as the options of the command do.
-    `grammar` is the one whose refusals are explained. Memory does not depend on the size of the files.
+    (CSV, JSON lines, Parquet, logs, web archives). Of a table it is the column with a usual name (url, uri, link ...), or the one with
+    URLs in it; `fields` names columns, keys or headers. `input_format` ("csv", "jsonl", "lines" ...) and `codec` ("gzip", "none" ...)
+    are for files that are not recognised. Memory does not depend on the size of the files.
+
+    `grammar` is the one whose refusals are explained. `top_hosts`, `top_schemes`, `top_ports` and `top_tlds` (last labels of hosts) say
+    how many of the most frequent are listed. `distinct_hosts` and `distinct_lines` estimate how many different ones there are.
+    `lengths` counts lengths. Passwords in examples are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for
+    one on each processor.
 
     `progress` is True, False or a function; without it, progress is shown in terminals and notebooks. An input that cannot be read
-    to its end does not stop the others: a warning names it, and the report is not complete.
+    to its end does not stop the others: a warning names it, and the report is not complete. If nothing can be read, it is an OSError.
 
     >>> report = urlsift.scan("corpora/samples/trackers.txt", top_hosts=1)
     >>> report.complete, report.lines
@@ -278,21 +324,26 @@ def scan(
 
     Raises FileNotFoundError if a path names no file, and ValueError for an option that there is not.
     """
+    not_negative(threads=threads)
     show = progress if callable(progress) else ProgressLine() if progress or (progress is None and is_watched()) else None
-    counted = _urlsift.scan(
-        paths_of(paths),
-        grammar=grammar,
-        counts=counts(lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines),
-        input_format=input_format,
-        fields=[str(field) for field in ([fields] if isinstance(fields, str) else fields)],
-        codec=codec,
-        threads=threads,
-        show_secrets=show_secrets,
-        progress=show,
-    )
-    if isinstance(show, ProgressLine):
-        show.end()
+    try:
+        counted = _urlsift.scan(
+            paths_of(paths),
+            grammar=grammar,
+            counts=counts(lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines),
+            input_format=input_format,
+            fields=[str(field) for field in ([fields] if isinstance(fields, str) else fields)],
+            codec=codec,
+            threads=threads,
+            show_secrets=show_secrets,
+            progress=show,
+        )
+    finally:
+        if isinstance(show, ProgressLine):
+            show.end()
     report = Report(counted)
+    if report.failures and len(report.failures) == len(report._report["inputs"]) and not report.lines:
+        raise OSError("; ".join(report.failures).replace("--field", "fields"))
     for message in report.failures:
         warnings.warn(message, stacklevel=2)
     for row in report._report["inputs"]:
@@ -361,12 +412,17 @@ def count(
 ) -> Report:
     """Judges and counts the values of a column.
 
-    `data` is what judge_array() takes; a stream is read batch by batch and never held whole. The counts are those of a list with one
-    value per line. A null is counted in `nulls` alone. A value is judged unchanged: a line end in it is an illegal character. `name`
-    is the name of the column in the report. `grammar` is the one whose refusals are explained.
+    `data` is what judge_array() takes, or a LazyFrame of Polars with one column. A stream is read batch by batch and never held whole.
+    A stream can be read once: reading it again counts nothing. A value is judged unchanged: a line end in it is an illegal character.
+    An empty value is counted as blank, and a null in `nulls` alone. `name` is the name of the column in the report.
 
-    If the rows have no order, as in a distributed table, say ordered=False: then the digest does not depend on which values are shown
-    as examples.
+    `grammar` is the one whose refusals are explained. `top_hosts`, `top_schemes`, `top_ports` and `top_tlds` (last labels of hosts) say
+    how many of the most frequent are listed. `distinct_hosts` and `distinct_lines` estimate how many different ones there are.
+    `lengths` counts lengths. Passwords in examples are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for
+    one on each processor.
+
+    The digest of a report tells whether two reports found the same. If the rows have no order, as in a distributed table, say
+    ordered=False: then the digest does not depend on which values are shown as examples.
 
     >>> report = urlsift.count(["http://example.org/", "news:*", None], name="url")
     >>> report
@@ -374,6 +430,7 @@ def count(
 
     Raises what judge_array() raises.
     """
+    not_negative(threads=threads)
     counted = _urlsift.count(
         column_of(data),
         name=name or name_of(data),
@@ -389,8 +446,8 @@ def count(
 def merge(reports: Iterable[Report]) -> Report:
     """One report of several that were made with the same options.
 
-    Files that two reports count are an error. Columns of the same name are one column, whose rows have no order; it is up to the
-    caller that no rows are counted twice.
+    It is an error if two reports counted the same file. The rows of columns with the same name are joined, and have no order then.
+    The caller has to know that no rows are counted twice.
 
     >>> parts = [urlsift.count(["http://h/"]), urlsift.count(["a b"])]
     >>> urlsift.merge(parts).grammars["rfc3986"]

@@ -12,6 +12,7 @@ Reports of relations need no function: urlsift.count(con.sql("select url from pa
 from __future__ import annotations
 
 from collections.abc import Sequence
+from contextlib import suppress
 from typing import Any
 
 import duckdb
@@ -20,6 +21,8 @@ from duckdb.func import ARROW
 
 from ._arrow import plain_type
 from ._judge import judge_array
+
+__all__ = ["register"]
 
 
 def register(
@@ -32,15 +35,18 @@ def register(
 ) -> None:
     """Creates a function of a VARCHAR that returns a struct of the wanted columns, as judge_array() has them, and NULL for NULL.
 
-    Fewer columns are faster. Needs pyarrow.
+    `base` is one URL for all values. A function of this name that was registered before is replaced. Fewer columns are faster. Needs
+    pyarrow. Raises what judge_array() raises.
     """
-    arrow_type = plain_type(columns, base)
+    arrow_type = plain_type(columns, grammar, base)
 
     def judged(values: Any) -> pa.Array:
         # DuckDB calls this on its own threads.
         result = judge_array(values, columns, grammar=grammar, base=base, names="string", threads=1)
         return pa.array(result).cast(arrow_type)
 
+    with suppress(duckdb.InvalidInputException):
+        con.remove_function(name)
     con.create_function(name, judged, ["VARCHAR"], sql_type(arrow_type), type=ARROW)
 
 

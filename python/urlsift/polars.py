@@ -15,6 +15,21 @@ import polars as pl
 
 from ._judge import judge_array
 from ._report import Report, count
+from ._urlsift import Array
+
+
+__all__ = ["UrlsiftExpr", "UrlsiftSeries"]
+
+
+class OneArray:
+    """An Arrow array that is no table, so that rows may be null."""
+
+    def __init__(self, array: Array) -> None:
+        self.__arrow_c_array__ = array.__arrow_c_array__
+
+
+def series_of(array: Array) -> pl.Series:
+    return pl.Series(OneArray(array))
 
 
 @pl.api.register_expr_namespace("urlsift")
@@ -29,16 +44,26 @@ class UrlsiftExpr:
         columns: Sequence[str] = ("verdict",),
         *,
         grammar: str = "rfc3986",
-        base: str | None = None,
+        base: str | pl.Expr | None = None,
         sets: Literal["struct", "bits"] = "struct",
     ) -> pl.Expr:
-        """A struct of the wanted columns, as judge_array() has them, with null for null. Lazy and streaming queries can use it."""
+        """A struct of the wanted columns, as judge_array() has them, with null for null. Lazy and streaming queries can use it.
 
-        def judged(values: Any) -> pl.Series:
+        `base` is a URL, or an expression with a base for each value.
+        """
+
+        def judged(values: Any, base: Any) -> pl.Series:
             # Polars calls this on its own threads.
-            return pl.Series(judge_array(values, columns, grammar=grammar, base=base, sets=sets, names="string", threads=1))
+            return series_of(judge_array(values, columns, grammar=grammar, base=base, sets=sets, names="string", threads=1))
 
-        return self._expr.map_batches(judged, return_dtype=judged([]).dtype, is_elementwise=True)
+        if isinstance(base, pl.Expr):
+            dtype = judged([], []).dtype
+            both = pl.struct(self._expr.alias("value"), base.alias("base"))
+            named = both.map_batches(
+                lambda pair: judged(pair.struct.field("value"), pair.struct.field("base")), return_dtype=dtype, is_elementwise=True
+            )
+            return named.alias(self._expr.meta.output_name())
+        return self._expr.map_batches(lambda values: judged(values, base), return_dtype=judged([], base).dtype, is_elementwise=True)
 
 
 @pl.api.register_series_namespace("urlsift")
@@ -51,7 +76,7 @@ class UrlsiftSeries:
     def judge(self, columns: Sequence[str] = ("verdict",), **options: Any) -> pl.Series:
         """judge_array() of the series, as a series of the same name."""
         options.setdefault("names", "string")
-        return pl.Series(judge_array(self._series, columns, **options)).alias(self._series.name)
+        return series_of(judge_array(self._series, columns, **options)).alias(self._series.name)
 
     def count(self, **options: Any) -> Report:
         """count() of the series."""

@@ -18,8 +18,12 @@ from ._arrow import plain_type
 from ._judge import judge_array
 from ._report import Report, count, merge
 
+__all__ = ["judge", "report"]
+
 FAN_IN = 32
 """At most how many tasks merge partial reports, before one task merges theirs."""
+
+FEW_CORES = 8
 
 
 def judge(
@@ -33,12 +37,13 @@ def judge(
 ) -> DataFrame:
     """Adds the column `name` to a DataFrame: a struct of the wanted columns, as judge_array() has them, with null for null.
 
-    Raises ValueError if there is no column `column` of strings or bytes, or one that is called `name`.
+    `base` is one URL for all values. Raises ValueError if there is no column `column` of strings or bytes, or one that is called `name`.
     """
     check_column(df, column)
+    columns = [columns] if isinstance(columns, str) else list(columns)
     if name in df.columns:
         raise ValueError(f"there is a column {name!r} already; name= chooses another name")
-    arrow_type = plain_type(columns, base)
+    arrow_type = plain_type(columns, grammar, base)
     field = StructField(name, from_arrow_type(arrow_type))
     work = partial(
         judge_batches, column=column, name=name, columns=tuple(columns), grammar=grammar, base=base, arrow_type=arrow_type
@@ -72,9 +77,12 @@ def report(df: DataFrame, column: str, **options: Any) -> Report:
     """
     check_column(df, column)
     options = {"name": column, **options, "ordered": False, "threads": 1}
+    # Wrong options are an error here, and not in each task.
+    count([], **options)
     parts = df.select(df[column].alias("url")).mapInArrow(partial(count_batches, options=options), "partial binary")
-    # Each level is a shuffle of its own, so that counting uses all cores.
-    for tasks in (min(FAN_IN, cores(df)), 1):
+    # Each level is a shuffle of its own, so that counting uses all cores. On few cores one level is faster.
+    n_cores = cores(df)
+    for tasks in (min(FAN_IN, n_cores), 1) if n_cores > FEW_CORES else (1,):
         parts = parts.repartition(tasks).mapInArrow(merge_batches, "partial binary")
     rows = parts.collect()
     return Report.from_partial(bytes(rows[0][0])) if rows else count([], **options)
@@ -117,7 +125,9 @@ def batch_of(reports: Iterable[Report]) -> pa.RecordBatch:
 
 
 def check_column(df: DataFrame, column: str) -> None:
-    """Raises ValueError if a DataFrame has no such column of strings or bytes."""
+    """Raises an exception if a DataFrame has no such column of strings or bytes."""
+    if not isinstance(column, str):
+        raise TypeError(f"the column is {type(column).__name__}; expected its name")
     types = dict(df.dtypes)
     if column not in types:
         raise ValueError(f"no column {column!r}; there are {', '.join(df.columns)}")
