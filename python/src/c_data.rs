@@ -218,6 +218,13 @@ impl Type {
             return Ok(Self::Dictionary(len, signed, Box::new(Self::nested(values, depth)?)));
         }
         if let Some(len) = format.strip_prefix("w:") {
+            // SAFETY: the schema is not released.
+            if let Some(name) = unsafe { extension(schema.metadata) } {
+                // Its bytes may be anything, such as addresses.
+                return Err(format!(
+                    "values of the extension type {name}, which are neither strings nor bytes"
+                ));
+            }
             let len = len.parse().ok().and_then(|len: i32| usize::try_from(len).ok());
             return len.map(Self::Fixed).ok_or_else(|| format!("an Arrow type {format:?}"));
         }
@@ -245,6 +252,34 @@ impl Type {
             )),
         }
     }
+}
+
+/// The name of an extension type, in the metadata of its schema.
+///
+/// # Safety
+/// `metadata` is null, or points to metadata as the interface describes them: the number of pairs, and for each key and value a length
+/// and so many bytes.
+unsafe fn extension(metadata: *const c_char) -> Option<String> {
+    let mut at = metadata.cast::<u8>();
+    if at.is_null() {
+        return None;
+    }
+    // SAFETY: the caller guarantees a number there, which needs no alignment.
+    let number = |at: *const u8| usize::try_from(i32::from_ne_bytes(unsafe { *at.cast::<[u8; 4]>() })).ok();
+    let pairs = number(at)?;
+    let mut is_name = false;
+    for item in 0..pairs.checked_mul(2)? {
+        at = at.wrapping_add(if item == 0 { 4 } else { 0 });
+        let len = number(at)?;
+        // SAFETY: the caller guarantees so many bytes behind the length.
+        let bytes = unsafe { std::slice::from_raw_parts(at.wrapping_add(4), len) };
+        if item % 2 == 1 && is_name {
+            return Some(String::from_utf8_lossy(bytes).into_owned());
+        }
+        is_name = bytes == b"ARROW:extension:name";
+        at = at.wrapping_add(4 + len);
+    }
+    None
 }
 
 /// The usual name of a type that is no text, or its format in the interface.

@@ -167,17 +167,21 @@ impl Judgement {
 /// Raises TypeError for other types, and UnicodeEncodeError for a lone surrogate.
 #[pyfunction]
 pub fn judge(url: &Bound<'_, PyAny>) -> PyResult<Judgement> {
-    let bytes: &[u8] = if let Ok(text) = url.cast::<PyString>() {
-        text.to_str()?.as_bytes()
-    } else if let Ok(bytes) = url.cast::<PyBytes>() {
-        bytes.as_bytes()
-    } else {
-        let found = url.get_type().name()?;
-        return Err(PyTypeError::new_err(format!(
-            "expected str or bytes, not {found}; judge_array() takes a column"
-        )));
-    };
+    let bytes = bytes_of(url)?;
     Ok(Judgement(bytes.into(), judge_bytes(bytes).verdict()))
+}
+
+/// The bytes of str or bytes.
+fn bytes_of<'a>(value: &'a Bound<'_, PyAny>) -> PyResult<&'a [u8]> {
+    if let Ok(text) = value.cast::<PyString>() {
+        Ok(text.to_str()?.as_bytes())
+    } else if let Ok(bytes) = value.cast::<PyBytes>() {
+        Ok(bytes.as_bytes())
+    } else {
+        let found = value.get_type().name()?;
+        let message = format!("expected str or bytes, not {found}; judge_array() takes a column");
+        Err(PyTypeError::new_err(message))
+    }
 }
 
 fn lower_case(scheme: &[u8]) -> String {
@@ -486,8 +490,8 @@ pub fn judge_array<'py>(
     let of_bases;
     let bases = if base.is_none() {
         Bases::None
-    } else if let Ok(text) = base.cast::<PyString>() {
-        let base = Base::new(text.to_str()?.as_bytes());
+    } else if base.is_instance_of::<PyString>() || base.is_instance_of::<PyBytes>() {
+        let base = Base::new(bytes_of(base)?);
         Bases::One(base.map_err(|error| PyValueError::new_err(format!("base: {error}")))?)
     } else {
         let n;

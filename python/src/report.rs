@@ -86,6 +86,9 @@ pub fn scan(
     let mut inputs: Vec<_> = list_inputs(&paths).into_iter().map(|input| input.with_codec(codec)).collect();
     let identity = |name: &str| Identity { number: None, name: name.to_owned() };
     inputs.sort_by(|one, other| identity(one.name()).place(&identity(other.name())));
+    if let Some(pair) = inputs.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
+        return Err(PyValueError::new_err(format!("{} is named twice", pair[0].name())));
+    }
     let total: Option<u64> = inputs.iter().map(urlsift::run::Input::size_bytes).sum();
     let identities: Vec<_> = inputs.iter().map(|input| identity(input.name())).collect();
     let parts: Vec<_> = (0..u32::try_from(inputs.len())?).map(Part::whole).collect();
@@ -154,7 +157,7 @@ pub fn count<'py>(
 ) -> PyResult<Counted> {
     let options = options(grammar, counts)?;
     let (exec, start) = (exec(threads), Instant::now());
-    let pool = crate::pool(&exec)?;
+    let pool = (exec.n_threads() > 1).then(|| crate::pool(&exec)).transpose()?;
     let mut source = Source::of(data)?;
     let (mut tally, mut n_rows, mut is_end) = (Tally::default(), 0, false);
     while !is_end {
@@ -164,9 +167,12 @@ pub fn count<'py>(
                 is_end = true;
                 break;
             };
+            py.check_signals()?;
             n_rows += batch.len();
             bytes += batch.bytes(0..batch.len());
-            batches.push(batch);
+            if batch.len() > 0 {
+                batches.push(batch);
+            }
         }
         let mut parts = batches.iter().flat_map(|batch| Rows::of(batch, ROWS)).peekable();
         while parts.peek().is_some() {
@@ -176,7 +182,11 @@ pub fn count<'py>(
                 group.push(part);
             }
             let group: Vec<_> = group.iter().collect();
-            tally = py.detach(|| pool.install(|| scan_values(tally, &group, &options, &exec)));
+            let scan = || scan_values(tally, &group, &options, &exec);
+            tally = py.detach(|| match &pool {
+                Some(pool) => pool.install(scan),
+                None => scan(),
+            });
             py.check_signals()?;
         }
     }

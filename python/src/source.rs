@@ -117,6 +117,19 @@ impl<'py> Source<'py> {
     /// `TypeError` if it has none, `ValueError` if its capsule was used before.
     pub fn of(data: &Bound<'py, PyAny>) -> PyResult<Self> {
         let wrong = |error: String| PyTypeError::new_err(error);
+        let is_of_pyarrow = data.get_type().module()?.to_str()?.starts_with("pyarrow");
+        if is_of_pyarrow {
+            // The interface does not say how long buffers are, but pyarrow knows. A reader gives batches, which are checked one by one.
+            if let Some(validate) = optional(data, "validate")? {
+                validate.call0()?;
+            } else if data.hasattr("read_next_batch")? {
+                return Ok(Self::Items(Box::new(ItemSource {
+                    items: data.try_iter()?,
+                    taken: 0,
+                    array: None,
+                })));
+            }
+        }
         if let Some(stream) = optional(data, "__arrow_c_stream__")? {
             let mut stream = ArrowArrayStream::of_capsule(&stream.call0()?)?;
             let schema = stream.schema().map_err(PyValueError::new_err)?;
@@ -140,6 +153,7 @@ impl<'py> Source<'py> {
         }
         match data.try_iter() {
             Ok(items) => Ok(Self::Items(Box::new(ItemSource { items, taken: 0, array: None }))),
+            Err(error) if !error.is_instance_of::<PyTypeError>(data.py()) => Err(error),
             Err(_) => Err(PyTypeError::new_err(format!(
                 "expected an Arrow array or stream, or an iterable of str, bytes and None, not {}",
                 data.get_type().name()?

@@ -89,4 +89,5 @@ def test_pandas() -> None:
     assert by_array(mixed) == by_judge(["a", b"\xff", None, None, None])
     with pytest.raises(TypeError, match="neither strings nor bytes"):
         urlsift.count(pd.Series([1.5]))
-    assert urlsift.count(pd.DataFrame({"url": VALUES})).judged == 2500
+    assert urlsift.count(pd.DataFrame({"url": VALUES}, index=range(5, len(VALUES) + 5))).judged == 2500
+    assert urlsift.count(pd.DataFrame({"url": ["a"]}, index=["x"])).judged == 1

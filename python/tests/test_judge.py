@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import gc
+import io
+import struct
 from collections.abc import Callable
 from typing import Any
 
@@ -147,6 +149,8 @@ def test_wrong_values_are_named() -> None:
         urlsift.judge_array(["a"], ["path"])
     with pytest.raises(ValueError, match="threads is -1"):
         urlsift.count(["a"], threads=-1)
+    with pytest.raises(ValueError, match="threads is 5000; at most"):
+        urlsift.judge_array(["a"], threads=5000)
     with pytest.raises(ValueError, match="sets is 'list'"):
         urlsift.judge_array(["a"], sets="list")  # type: ignore[arg-type]
 
@@ -178,14 +182,47 @@ def test_lying_offsets_are_an_error() -> None:
         urlsift.judge_array(array([0, 1 << 30], b"abc"))
 
 
+def test_damaged_batches_of_a_reader_are_an_error() -> None:
+    table = pa.table({"url": ["http://a/", "http://bbbbbbb/"]})
+    sink = io.BytesIO()
+    with pa.ipc.new_stream(sink, table.schema) as writer:
+        writer.write_table(table)
+    stream = bytearray(sink.getvalue())
+    at = stream.find(struct.pack("<iii", 0, 9, 24))
+    stream[at + 8 : at + 12] = struct.pack("<i", 2**31 - 1)
+    with pytest.raises(ValueError):
+        urlsift.count(pa.ipc.open_stream(bytes(stream)))
+    other = pa.record_batch([pa.array(["a b"], pa.large_string())], names=["url"])
+    reader = pa.RecordBatchReader.from_batches(pa.schema([("url", pa.string())]), iter([other]))
+    assert by_array(reader) == by_judge(["a b"])
+
+
+def test_bytes_of_other_things_are_refused() -> None:
+    objects = pl.Series("url", [object()], dtype=pl.Object)
+    for column in (objects, objects.to_frame()):
+        with pytest.raises(TypeError, match="Object"):
+            urlsift.count(column)
+    with pytest.raises(TypeError, match="extension type arrow.uuid"):
+        urlsift.count(pa.array([b"0123456789abcdef"], pa.uuid()))
+
+
 def test_a_stream_that_fails_says_so() -> None:
     def batches() -> Any:
         yield pa.record_batch({"url": ["a", "b"]})
         raise RuntimeError("the disk is gone")
 
     reader = pa.RecordBatchReader.from_batches(pa.schema([("url", pa.string())]), batches())
-    with pytest.raises(ValueError, match="the disk is gone"):
+    with pytest.raises(RuntimeError, match="the disk is gone"):
         urlsift.count(reader)
+
+    class Broken:
+        columns = 5
+
+        def __iter__(self) -> Any:
+            raise FileNotFoundError("urls.txt")
+
+    with pytest.raises(FileNotFoundError):
+        urlsift.count(Broken())
 
 
 def test_results_outlive_what_they_come_from() -> None:

@@ -78,11 +78,13 @@ def test_tables(tmp_path: Path) -> None:
 
 def test_saved_reports(tmp_path: Path) -> None:
     report = urlsift.count(["http://h/", "ftp://u:secret@h/"])
+    (tmp_path / "r.json").touch(0o600)
     for name in ("r.html", "r.json", "r.txt"):
         report.save(tmp_path / name)
         text = (tmp_path / name).read_text()
         assert "rfc3986" in text and "secret" not in text
     assert json.loads((tmp_path / "r.json").read_text())["digest"] == report.digest
+    assert (tmp_path / "r.json").stat().st_mode & 0o777 == 0o600
     with pytest.raises(ValueError, match="names no format"):
         report.save(tmp_path / "r.pdf")
     with pytest.raises(FileNotFoundError):
@@ -90,7 +92,7 @@ def test_saved_reports(tmp_path: Path) -> None:
     assert sorted(path.name for path in tmp_path.iterdir()) == ["r.html", "r.json", "r.txt"]
 
 
-def test_scan_of_what_is_not_there(tmp_path: Path) -> None:
+def test_scan_of_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     with pytest.raises(FileNotFoundError, match="no file .*nothing"):
         urlsift.scan(tmp_path / "nothing*")
     (tmp_path / "a.gz").write_bytes(b"\x1f\x8b\x08\0\0\0\0\0\0\3damaged")
@@ -106,6 +108,15 @@ def test_scan_of_what_is_not_there(tmp_path: Path) -> None:
             urlsift.scan(tmp_path / "a.gz", **wrong)
     with pytest.raises(ValueError, match="no report"):
         urlsift.merge([])
+    with pytest.raises(TypeError, match="expected reports, not int"):
+        urlsift.merge([1])  # type: ignore[list-item]
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "-").write_bytes(b"http://file/\n")
+    assert urlsift.scan(["-", "[-]", "./-"]).lines == 1
+    (tmp_path / "folder").mkdir()
+    (tmp_path / "folder" / "c.txt").write_bytes(b"http://h/\n")
+    with pytest.raises(ValueError, match="is named twice"):
+        urlsift.scan(["folder", "folder/c.txt"])
     with pytest.raises(ValueError, match="counted already"):
         scanned = urlsift.scan(ROOT / "corpora/samples/trackers.txt")
         urlsift.merge([scanned, scanned])

@@ -10,20 +10,24 @@ from typing import Any
 def column_of(data: Any) -> Any:
     """An object with the C data interface, or an iterable of str, bytes, None, and Arrow arrays.
 
-    Raises ValueError if pyarrow says that the array is damaged, and TypeError for a plan of Polars that selects no column.
+    Raises TypeError for an expression.
     """
     name = type(data).__name__
     module = type(data).__module__.partition(".")[0]
-    if module == "pyarrow" and hasattr(data, "validate"):
-        # The interface does not say how long buffers are, but pyarrow knows.
-        data.validate()
-    if module == "pyarrow" and not hasattr(data, "__arrow_c_stream__") and hasattr(data, "to_reader"):
+    if module == "pyarrow" and name == "Scanner":
         return data.to_reader()
     if module == "polars" and name == "LazyFrame":
         return data.collect_batches()
     if module == "polars" and name == "Expr":
         raise TypeError("an expression instead of a column; urlsift.polars has judge() for expressions")
-    if module == "pandas" and getattr(data, "ndim", 1) == 1:
+    if module == "polars" and "Object" in map(str, [getattr(data, "dtype", ""), *getattr(data, "dtypes", ())]):
+        # Polars hands over their addresses.
+        raise TypeError("values of the type Object, which are neither strings nor bytes")
+    if module == "pandas" and name == "DataFrame":
+        import pyarrow
+
+        return pyarrow.Table.from_pandas(data, preserve_index=False)
+    if module == "pandas" and hasattr(data, "dtype"):
         return column_of_pandas(data)
     return data
 
@@ -37,11 +41,16 @@ def column_of_pandas(series: Any) -> Any:
     return pyarrow.array(series, from_pandas=True)
 
 
-def not_negative(**numbers: int) -> None:
-    """Raises ValueError for a negative number."""
-    for name, number in numbers.items():
+MOST_THREADS = 1024
+
+
+def check_numbers(threads: int = 0, **numbers: int) -> None:
+    """Raises ValueError for a negative number and for too many threads."""
+    for name, number in {"threads": threads, **numbers}.items():
         if number < 0:
             raise ValueError(f"{name} is {number}; it cannot be negative")
+    if threads > MOST_THREADS:
+        raise ValueError(f"threads is {threads}; at most {MOST_THREADS} are started")
 
 
 def values_of(series: Any) -> Iterator[Any]:
@@ -60,7 +69,9 @@ def name_of(data: Any) -> str:
     if isinstance(name, str) and name:
         return name
     for attribute in ("column_names", "columns"):
-        names: Any = getattr(data, attribute, ())
-        if len(names) == 1 and isinstance(names[0], str):
-            return names[0]
+        names: Any = getattr(data, attribute, None)
+        if isinstance(names, list | tuple) or type(names).__name__ == "Index":
+            names = list(names)
+            if len(names) == 1 and isinstance(names[0], str):
+                return names[0]
     return "column"

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from typing import Any, Literal
 
 from . import _urlsift
-from ._column import column_of, not_negative
+from ._column import check_numbers, column_of
 
 
 def judge_array(
@@ -53,14 +53,14 @@ def judge_array(
     Raises TypeError for values of other types, and ValueError for an unknown name, an unusable base, or a malformed array. For a list,
     the message names the row, from 0.
     """
-    not_negative(threads=threads)
+    check_numbers(threads=threads)
     if isinstance(columns, str):
         columns = [columns]
     return _urlsift.judge_array(
         column_of(data),
         list(columns),
         grammar=grammar,
-        base=base if base is None or isinstance(base, str) else column_of(base),
+        base=base if base is None or isinstance(base, str | bytes) else column_of(base),
         bits=choice("sets", sets, ("struct", "bits")) == "bits",
         plain=choice("names", names, ("dictionary", "string")) == "string",
         threads=threads,

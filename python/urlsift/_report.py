@@ -17,7 +17,7 @@ from pathlib import Path
 from typing import Any
 
 from . import _urlsift
-from ._column import column_of, name_of, not_negative
+from ._column import check_numbers, column_of, name_of
 
 StrPath = str | os.PathLike[str]
 
@@ -166,10 +166,13 @@ class Report:
             raise ValueError(f"{os.fspath(path)}: its ending names no format; there are {', '.join(writers)}")
         if not Path(path).parent.is_dir():
             raise FileNotFoundError(f"{os.fspath(path)}: no folder {Path(path).parent}")
+        path = Path(path).resolve()
         whole = Path(path).with_name(f".{Path(path).name}.{secrets.token_hex(4)}")
         try:
             with open(whole, "x", encoding="utf-8", newline="") as file:
                 file.write(write())
+            if path.exists():
+                shutil.copymode(path, whole)
             os.replace(whole, path)
         except BaseException:
             whole.unlink(missing_ok=True)
@@ -179,7 +182,7 @@ class Report:
         return Report.from_partial, (self.to_partial(),)
 
     def __str__(self) -> str:
-        return self._counted.text(shutil.get_terminal_size((100, 24)).columns)
+        return self._counted.text(min(shutil.get_terminal_size((100, 24)).columns, 160))
 
     def __repr__(self) -> str:
         count = self.grammars[self._report["grammar"]]
@@ -280,7 +283,7 @@ def counts(
     distinct_hosts: bool,
     distinct_lines: bool,
 ) -> tuple[bool, tuple[int, int, int, int], tuple[bool, bool]]:
-    not_negative(top_hosts=top_hosts, top_schemes=top_schemes, top_ports=top_ports, top_tlds=top_tlds)
+    check_numbers(top_hosts=top_hosts, top_schemes=top_schemes, top_ports=top_ports, top_tlds=top_tlds)
     return lengths, (top_hosts, top_schemes, top_ports, top_tlds), (distinct_hosts, distinct_lines)
 
 
@@ -324,7 +327,7 @@ def scan(
 
     Raises FileNotFoundError if a path names no file, and ValueError for an option that there is not.
     """
-    not_negative(threads=threads)
+    check_numbers(threads=threads)
     show = progress if callable(progress) else ProgressLine() if progress or (progress is None and is_watched()) else None
     try:
         counted = _urlsift.scan(
@@ -358,15 +361,17 @@ def paths_of(paths: StrPath | Iterable[StrPath]) -> list[StrPath]:
     for path in [paths] if isinstance(paths, str | os.PathLike) else paths:
         text = os.fspath(path)
         if os.path.exists(text):
-            all_paths.append(text)
+            # "-" alone would be standard input.
+            all_paths.append(os.path.join(".", text) if text == "-" else text)
             continue
         found = sorted(glob.glob(text, recursive=True)) if glob.has_magic(text) else []
         if not found:
             raise FileNotFoundError(f"no file {text}")
-        all_paths += found
+        all_paths += [os.path.join(".", path) if path == "-" else path for path in found]
     if not all_paths:
         raise ValueError("no path")
-    return all_paths
+    # A file that two patterns match is read once.
+    return list({os.path.realpath(path): path for path in reversed(all_paths)}.values())
 
 
 def is_watched() -> bool:
@@ -430,7 +435,7 @@ def count(
 
     Raises what judge_array() raises.
     """
-    not_negative(threads=threads)
+    check_numbers(threads=threads)
     counted = _urlsift.count(
         column_of(data),
         name=name or name_of(data),
@@ -441,6 +446,13 @@ def count(
         show_secrets=show_secrets,
     )
     return Report(counted)
+
+
+def is_report(report: object) -> bool:
+    """Raises TypeError for anything else."""
+    if not isinstance(report, Report):
+        raise TypeError(f"expected reports, not {type(report).__name__}")
+    return True
 
 
 def merge(reports: Iterable[Report]) -> Report:
@@ -455,7 +467,7 @@ def merge(reports: Iterable[Report]) -> Report:
 
     Raises ValueError if there is no report, or the reports do not fit together.
     """
-    all_counted = [report._counted for report in reports]
+    all_counted = [report._counted for report in reports if is_report(report)]
     if not all_counted:
         raise ValueError("no report")
     return Report(functools.reduce(lambda one, other: one.merge(other), all_counted))

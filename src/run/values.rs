@@ -66,23 +66,34 @@ pub fn scan_values<V: Values + ?Sized>(
     options: &Options,
     exec: &ExecOptions,
 ) -> Tally {
-    let start = tally.bytes();
+    let place_at = |offset| Place { input: 0, offset };
+    let add = |tally: &mut Tally, (part, rows): &(&V, Range<usize>), offset: u64| {
+        let values: Vec<_> = rows.clone().map(|n| part.get(n)).collect();
+        add_values(tally, exec.kernel, &values, place_at(offset), options);
+        exec.judged(values.len() as u64);
+    };
+    let ranges: Vec<_> =
+        parts.iter().flat_map(|&part| ranges(part.len()).map(move |rows| (part, rows))).collect();
+    let len_of = |(part, rows): &(&V, Range<usize>)| (part.bytes(rows.clone()) + rows.len()) as u64;
+    if exec.n_threads() == 1 {
+        // The tables of the engine belong to a thread. This one may have them from the last call.
+        return ranges.iter().fold(tally, |mut tally, range| {
+            let offset = tally.bytes();
+            add(&mut tally, range, offset);
+            tally
+        });
+    }
     in_pool(exec.n_threads(), || {
         // The place of each range depends on the lengths of all values before it.
-        let ranges = parts.iter().flat_map(|&part| ranges(part.len()).map(move |rows| (part, rows)));
-        let ranges: Vec<_> = ranges.collect();
-        let lens = ranges.par_iter().map(|(part, rows)| (part.bytes(rows.clone()) + rows.len()) as u64);
-        let lens: Vec<u64> = lens.collect();
-        let places = lens.iter().scan(start, |offset, len| {
-            let place = Place { input: 0, offset: *offset };
+        let lens: Vec<u64> = ranges.par_iter().map(len_of).collect();
+        let places = lens.iter().scan(tally.bytes(), |offset, len| {
+            let place = *offset;
             *offset += len;
             Some(place)
         });
         let places: Vec<_> = places.collect();
-        let scan_one = |mut tally: Tally, ((part, rows), place): (&(&V, Range<usize>), &Place)| {
-            let values: Vec<_> = rows.clone().map(|n| part.get(n)).collect();
-            add_values(&mut tally, exec.kernel, &values, *place, options);
-            exec.judged(values.len() as u64);
+        let scan_one = |mut tally: Tally, (range, offset): (&(&V, Range<usize>), &u64)| {
+            add(&mut tally, range, *offset);
             tally
         };
         let scanned = ranges.par_iter().zip(&places).fold(Tally::default, scan_one);
