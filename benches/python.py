@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""Times the Python package beside other ways to check a column of URLs: PYTHON benches/python.py [--rounds N] LIST...
+
+PYTHON needs urlsift, pyarrow, polars and duckdb, and takes ada-url and rfc3986-validator along if they are installed. Each way runs
+once in each round, on one thread, with the values in memory; the table has medians and their ratio to `urlsift.count`. What a way
+accepts is printed, because the ways check different things:
+
+- the expression is RFC 3986, appendix A, without IP literals. Polars and DuckDB apply it to each value.
+- ada-url parses by the WHATWG standard, rfc3986-validator by an expression for URIs, and urllib.parse splits and checks nothing.
+
+Ways that take one value at a time get a sample of the list.
+"""
+
+from __future__ import annotations
+
+import argparse
+import os
+import statistics
+import time
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+os.environ["POLARS_MAX_THREADS"] = "1"
+
+import duckdb
+import polars as pl
+import pyarrow as pa
+
+import urlsift
+
+UNRESERVED = r"[A-Za-z0-9._~-]"
+ESCAPE = "%[0-9A-Fa-f]{2}"
+SUB_DELIMS = r"[!$&'()*+,;=]"
+PCHAR = f"(?:{UNRESERVED}|{ESCAPE}|{SUB_DELIMS}|[:@])"
+AUTHORITY = f"(?:(?:{UNRESERVED}|{ESCAPE}|{SUB_DELIMS}|:)*@)?(?:{UNRESERVED}|{ESCAPE}|{SUB_DELIMS})*(?::[0-9]*)?"
+ABEMPTY = f"(?:/{PCHAR}*)*"
+PATH = f"(?://{AUTHORITY}{ABEMPTY}|/(?:{PCHAR}+{ABEMPTY})?|{PCHAR}+{ABEMPTY}|)"
+RELATIVE = f"(?://{AUTHORITY}{ABEMPTY}|/(?:{PCHAR}+{ABEMPTY})?|(?:{UNRESERVED}|{ESCAPE}|{SUB_DELIMS}|@)+{ABEMPTY}|)"
+REST = rf"(?:\?(?:{PCHAR}|[/?])*)?(?:#(?:{PCHAR}|[/?])*)?"
+STRICT = f"^(?:[A-Za-z][A-Za-z0-9+.-]*:{PATH}|{RELATIVE}){REST}$"
+
+SAMPLE = 100_000
+"""How many values the ways get that take one at a time."""
+
+
+def optional(module: str, name: str) -> Callable[[str], bool] | None:
+    """A function of a package that may be missing."""
+    try:
+        function: Callable[[str], bool] = getattr(__import__(module), name)
+    except ImportError:
+        return None
+    return function
+
+
+def ways(values: pa.Array) -> dict[str, tuple[pa.Array, Callable[[], int | None]]]:
+    """For each way, the values it gets and what it does with them. The result is how many it accepts."""
+    from urllib.parse import urlsplit
+
+    sample = values.slice(0, SAMPLE)
+    strings = sample.to_pylist()
+    series = pl.Series("url", values)
+    con = duckdb.connect()
+    con.execute("set threads = 1")
+    con.register("pages", pa.table({"url": values}))
+    con.execute("create table stored as select url from pages")
+
+    def split(value: str) -> bool:
+        try:
+            urlsplit(value)
+        except ValueError:
+            return False
+        return True
+
+    one_thread: dict[str, Any] = {"threads": 1}
+    verdict = "urlsift.judge_array(verdict)"
+    found: dict[str, tuple[pa.Array, Callable[[], int | None]]] = {
+        "urlsift.count": (values, lambda: urlsift.count(values, **one_thread).grammars["rfc3986"].accepted),
+        verdict: (values, lambda: accepted(urlsift.judge_array(values, ["verdict"], **one_thread))),
+        "urlsift.judge_array(all columns)": (
+            values,
+            lambda: accepted(urlsift.judge_array(values, ["verdict", "kind", "scheme", "defect", "advisories"], **one_thread)),
+        ),
+        "urlsift.judge": (sample, lambda: sum(urlsift.judge(value).accepts("rfc3986") for value in strings)),
+        "Polars str.contains(expression)": (values, lambda: int(series.str.contains(STRICT).sum())),
+        "DuckDB regexp_matches(expression)": (
+            values,
+            lambda: con.execute("select count(*) filter (regexp_matches(url, ?)) from stored", [STRICT]).fetchall()[0][0],
+        ),
+        "urllib.parse.urlsplit": (sample, lambda: sum(map(split, strings))),
+    }
+    for name, module, function in (
+        ("ada_url.check_url", "ada_url", "check_url"),
+        ("rfc3986_validator.validate_rfc3986", "rfc3986_validator", "validate_rfc3986"),
+    ):
+        if check := optional(module, function):
+            found[name] = (sample, lambda check=check: sum(bool(check(value)) for value in strings))  # type: ignore[misc]
+    return found
+
+
+def accepted(judged: urlsift.Array) -> int:
+    """How many values RFC 3986 accepts."""
+    verdict = pa.array(judged).field("verdict").field("rfc3986")
+    return int(verdict.true_count)
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
+    parser.add_argument("--rounds", type=int, default=5)
+    parser.add_argument("lists", nargs="+", type=Path)
+    options = parser.parse_args()
+    for path in options.lists:
+        lines = [line.rstrip(b"\r") for line in path.read_bytes().split(b"\n")]
+        values = pa.array([line.decode() for line in lines if line and line.isascii()], pa.string())
+        all_ways = ways(values)
+        times: dict[str, list[float]] = {name: [] for name in all_ways}
+        accepts: dict[str, int | None] = {}
+        for _ in range(options.rounds):
+            for name, (_, way) in all_ways.items():
+                start = time.perf_counter()
+                accepts[name] = way()
+                times[name].append(time.perf_counter() - start)
+        print(f"{path}: {len(values):,} values in ASCII, urlsift {urlsift.__version__} ({urlsift.KERNEL}), {options.rounds} rounds")
+        n_bytes = {name: column.buffers()[2].size * len(column) / len(values) for name, (column, _) in all_ways.items()}
+        rate_of = {name: n_bytes[name] / statistics.median(of) for name, of in times.items()}
+        for name, (column, _) in all_ways.items():
+            spread = (max(times[name]) - min(times[name])) / statistics.median(times[name])
+            ratio = rate_of[name] / rate_of["urlsift.count"]
+            per_value = statistics.median(times[name]) / len(column) * 1e9
+            print(
+                f"  {name:36} {rate_of[name] / 1e9:8.3f} GB/s {ratio:8.4f} {per_value:10.1f} ns/value, spread {spread:4.0%},"
+                f" accepts {accepts[name]:,} of {len(column):,}"
+            )
+
+
+if __name__ == "__main__":
+    main()
