@@ -1,7 +1,7 @@
 //! The Arrow C data interface: arrays that come in without a copy, and arrays that go out. All unsafe code of the package is here.
 //!
 //! An array is three C structs: its type ([`ArrowSchema`]), its buffers ([`ArrowArray`]), or a stream of arrays of one type
-//! ([`ArrowArrayStream`]). Whoever holds a struct calls its `release` once. The interface gives no lengths of buffers, except for
+//! ([`ArrowArrayStream`]). The holder of a struct calls its `release` once. The interface gives no lengths of buffers, except for
 //! string views. So this file checks what can be checked (types, counts, negative and descending offsets, views, indices of
 //! dictionaries), and trusts the producer that a buffer is as long as its array needs.
 //!
@@ -60,7 +60,7 @@ pub struct ArrowArrayStream {
 /// What is the same for each struct: how it is released, and how it comes in a capsule.
 macro_rules! c_struct {
     ($($name:ident = $capsule:literal),*) => {$(
-        // SAFETY: the interface lets any thread use and release a struct, one at a time, and nobody changes buffers.
+        // SAFETY: any thread may use and release a struct, one at a time. Buffers do not change.
         unsafe impl Send for $name {}
         // SAFETY: what is reachable through a shared reference is read only.
         unsafe impl Sync for $name {}
@@ -329,7 +329,7 @@ impl<T> Slice<T> {
             return &[];
         }
         // SAFETY: `Part::buffer` made it of a buffer of the array, whose items need no alignment. The producer guarantees its
-        // length, and that nobody changes it before the array is released.
+        // length, and does not change it before the array is released.
         unsafe { std::slice::from_raw_parts(self.start, self.len) }
     }
 }
@@ -361,7 +361,7 @@ enum Layout {
 /// An array without its owner.
 struct Part {
     len: usize,
-    /// The bitmaps in all of which a value has to be.
+    /// A value is there if all of these bitmaps have it.
     valid: Vec<Bits>,
     layout: Layout,
 }
@@ -700,13 +700,13 @@ struct OwnArray {
     dictionary: *mut ArrowArray,
 }
 
-/// Drops children that are ours, which whoever had the struct may have moved elsewhere.
+/// Drops children of ours. The consumer may have moved some of them elsewhere; these are marked as released.
 ///
 /// # Safety
 /// Each pointer is null, or [`Box::into_raw`] made it.
 unsafe fn drop_all<T>(boxes: impl IntoIterator<Item = *mut T>) {
     for pointer in boxes.into_iter().filter(|pointer| !pointer.is_null()) {
-        // SAFETY: the caller guarantees the box. Dropping a struct releases it if nobody has.
+        // SAFETY: the caller guarantees the box. Dropping a struct releases it, unless it was moved.
         drop(unsafe { Box::from_raw(pointer) });
     }
 }

@@ -34,36 +34,43 @@ pub struct Defect(urlsift::Defect);
 
 #[pymethods]
 impl Defect {
+    /// The grammar that refuses the value.
     #[getter]
     fn grammar(&self) -> &'static str {
         self.0.grammar.name()
     }
 
+    /// The component with the defect, such as 'path'.
     #[getter]
     fn component(&self) -> &'static str {
         self.0.component.name()
     }
 
+    /// What is wrong there, such as 'space'.
     #[getter]
     fn cause(&self) -> &'static str {
         self.0.cause.name()
     }
 
+    /// The offset of the first wrong byte, from 0; the length of the value if it ends too early.
     #[getter]
     fn offset(&self) -> u64 {
         self.0.offset
     }
 
+    /// The name of the rule that was being read.
     #[getter]
     fn rule(&self) -> &'static str {
         self.0.rule.name()
     }
 
+    /// The rule as its document prints it.
     #[getter]
     fn rule_text(&self) -> String {
         self.0.rule.lines().collect::<Vec<_>>().join("\n")
     }
 
+    /// The document and section of the rule.
     #[getter]
     fn source(&self) -> String {
         self.0.source()
@@ -104,6 +111,7 @@ impl Judgement {
 
 #[pymethods]
 impl Judgement {
+    /// The names of the grammars that accept the value, the oldest first.
     #[getter]
     fn verdict<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.1.iter().map(Grammar::name).collect::<Vec<_>>())
@@ -131,16 +139,19 @@ impl Judgement {
         Ok(self.judged().defect(crate::grammar(grammar)?).map(Defect))
     }
 
+    /// 'absolute' if the value has a scheme, otherwise 'relative'.
     #[getter]
     fn kind(&self) -> &'static str {
         self.judged().kind().name()
     }
 
+    /// The scheme in lower case, or None.
     #[getter]
     fn scheme(&self) -> Option<String> {
         self.judged().scheme().map(lower_case)
     }
 
+    /// The names of what is noteworthy about the value, if a grammar accepts it.
     #[getter]
     fn advisories<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyTuple>> {
         PyTuple::new(py, self.judged().advisories().iter().map(Advisory::name).collect::<Vec<_>>())

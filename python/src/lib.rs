@@ -1,7 +1,7 @@
 //! The Python package `urlsift`, as far as it is made in Rust. `urlsift/` has the rest, with the documentation.
 //!
-//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, `source` takes values, `judge` and `report` do what the functions
-//! of the same names say. Nothing here counts or judges.
+//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, `source` takes values, `judge` and `report` have the functions.
+//! The crate `urlsift` judges and counts.
 
 // As a test it would be linked without Python. `c_data` is tested alone, and the rest by Python.
 #![cfg(not(test))]

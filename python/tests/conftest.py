@@ -14,7 +14,7 @@ ROOT = Path(__file__).parents[2]
 
 
 class Bare:
-    """An Arrow array without its methods, so that nobody but urlsift checks it."""
+    """An Arrow array without its methods, so that only urlsift checks it."""
 
     def __init__(self, array: pa.Array) -> None:
         self.__arrow_c_array__ = array.__arrow_c_array__
