@@ -50,8 +50,8 @@ FORMS: dict[str, Callable[[list[Any]], Any]] = {
 
 
 @pytest.mark.parametrize("form", FORMS)
-@settings(max_examples=25, deadline=None, suppress_health_check=list(HealthCheck))
-@given(st.lists(VALUE, max_size=40), st.integers(1, 400), st.sampled_from([1, 2]))
+@settings(max_examples=80, deadline=None, suppress_health_check=list(HealthCheck))
+@given(st.lists(VALUE, max_size=40), st.integers(1, 800), st.sampled_from([1, 2]))
 def test_any_array_has_the_verdicts_of_its_values(form: str, values: list[Any], times: int, threads: int) -> None:
     values = values * times
     expected = by_judge(values)
