@@ -1,7 +1,7 @@
 //! The Python package `urlsift`, as far as it is made in Rust. `urlsift/` has the rest, with the documentation.
 //!
-//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, `source` takes values, `judge` and `report` have the functions.
-//! The crate `urlsift` judges and counts.
+//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, and `source` takes values. `judged_columns` makes columns of judged
+//! rows, `judge` and `report` have the functions and classes. The crate `urlsift` judges and counts.
 
 // As a test it would be linked without Python. `c_data` is tested alone, and the rest by Python.
 #![cfg(not(test))]
@@ -13,6 +13,7 @@
 mod c_data;
 mod columns;
 mod judge;
+mod judged_columns;
 mod report;
 mod source;
 
