@@ -309,6 +309,18 @@ fn records(format: Format) -> impl Strategy<Value = Vec<u8>> {
     (prop::bool::weighted(0.1), bytes).prop_map(|(marked, bytes)| [mark(marked), &bytes].concat())
 }
 
+#[test]
+fn a_name_may_have_line_breaks() {
+    for (format, bytes) in
+        [(Format::Tsv, &b"\"\nurl\"\tid\nx\ty\n"[..]), (Format::Csv, b"id,\"U\nRL\"\ny,x\n")]
+    {
+        let (found, _) = read(Reader::new(format), bytes);
+        assert_eq!(found[0].as_ref().unwrap().bytes, &b"x"[..], "{format}");
+        check_laws(format, bytes);
+    }
+    check_laws(Format::Tsv, b"\"\n\"url\tid\n\"\"");
+}
+
 /// A byte order mark, or nothing.
 fn mark(wanted: bool) -> &'static [u8] {
     if wanted { b"\xef\xbb\xbf" } else { b"" }

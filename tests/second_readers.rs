@@ -140,7 +140,11 @@ fn csv(bytes: &[u8], delimiter: u8) -> Option<Expected> {
     let mut records = reader.byte_records().map(Result::unwrap);
     let Some(header) = records.next() else { return Some(Expected::InOrder(Vec::new())) };
     let exact = header.iter().position(|name| name == b"url");
-    let alike = || header.iter().position(|name| name.trim_ascii().eq_ignore_ascii_case(b"url"));
+    // Case, white space and "_" do not count.
+    let letters = |name: &[u8]| -> Vec<u8> {
+        name.to_ascii_lowercase().into_iter().filter(|byte| !b" \t\n\r\x0c_".contains(byte)).collect()
+    };
+    let alike = || header.iter().position(|name| letters(name) == b"url");
     let column = exact.or_else(alike);
     if column.is_none() && (bytes.contains(&b'#') || memchr::memmem::find(bytes, b"://").is_some()) {
         // The header may be a comment, and the values may tell the column.

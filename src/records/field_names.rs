@@ -3,7 +3,7 @@
 use crate::grammar::escape::{mask, printable};
 use crate::grammar::password::secrets;
 
-/// The usual names of columns that hold URLs, the likeliest first. Case, blanks and `_` are ignored.
+/// The usual names of columns that hold URLs, the likeliest first. Case, white space and `_` are ignored.
 const STRONG: [&str; 15] = [
     "url",
     "uri",
@@ -77,14 +77,15 @@ fn shown(name: &[u8]) -> String {
     printable(&mask(name, secrets(name, false)))
 }
 
-/// Whether two names are the same. Case, blanks and `_` are ignored.
+/// Whether two names are the same. Case, white space and `_` are ignored. Names in spreadsheets have line breaks.
 pub(super) fn is_same(name: &[u8], other: &[u8]) -> bool {
     significant(name).eq(significant(other))
 }
 
 /// The letters of a name that count.
 fn significant(name: &[u8]) -> impl Iterator<Item = u8> {
-    name.iter().filter(|byte| !matches!(byte, b' ' | b'\t' | b'_')).map(u8::to_ascii_lowercase)
+    let counts = |byte: &&u8| !byte.is_ascii_whitespace() && **byte != b'_';
+    name.iter().filter(counts).map(u8::to_ascii_lowercase)
 }
 
 /// The index of a name. The exact name precedes others that are the same.

@@ -170,7 +170,7 @@ impl Table {
     ///
     /// `field` is a number from 1, a name with dots between groups, or the same name as a pointer. A group means its column if it
     /// contains only one. Without `field`, the column has one of the usual names for URLs, such as url, target_uri or link. Case,
-    /// blanks and `_` do not matter.
+    /// white space and `_` do not matter.
     ///
     /// # Errors
     /// When there is no such column, or it contains no text. The error lists the columns of the file.
