@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Times the Python package beside other ways to check a column of URLs: PYTHON benches/python.py [--rounds N] LIST...
+"""Times the Python package beside other ways to check a column of URLs: PYTHON benches/python.py [--rounds N] [--command URLSIFT] LIST...
 
 PYTHON needs urlsift, pyarrow, polars and duckdb, and takes ada-url and rfc3986-validator along if they are installed. Each way runs
 once in each round, on one thread, with the values in memory; the table has medians and their ratio to `urlsift.count`. What a way
@@ -8,14 +8,16 @@ accepts is printed, because the ways check different things:
 - the expression is RFC 3986, appendix A, without IP literals. Polars and DuckDB apply it to each value.
 - ada-url parses by the WHATWG standard, rfc3986-validator by an expression for URIs, and urllib.parse splits and checks nothing.
 
-Ways that take one value at a time get a sample of the list.
+Ways that take one value at a time get a sample of the list. With --command, the command is timed on the file.
 """
 
 from __future__ import annotations
 
 import argparse
+import json
 import os
 import statistics
+import subprocess
 import time
 from collections.abc import Callable
 from pathlib import Path
@@ -104,15 +106,25 @@ def accepted(judged: urlsift.Array) -> int:
     return int(verdict.true_count)
 
 
+def accepted_by(command: list[Any]) -> int:
+    """How many lines of a file RFC 3986 accepts."""
+    report = json.loads(subprocess.run(command, check=True, capture_output=True).stdout)
+    return next(int(row["accepted"]) for row in report["grammars"] if row["name"] == "rfc3986")
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--rounds", type=int, default=5)
     parser.add_argument("lists", nargs="+", type=Path)
+    parser.add_argument("--command", type=Path)
     options = parser.parse_args()
     for path in options.lists:
         lines = [line.rstrip(b"\r") for line in path.read_bytes().split(b"\n")]
         values = pa.array([line.decode() for line in lines if line and line.isascii()], pa.string())
         all_ways = ways(values)
+        if options.command:
+            command = [options.command, "-q", "-j1", "--json", path]
+            all_ways["the command, -j1, on the file"] = (values, lambda command=command: accepted_by(command))  # type: ignore[misc]
         times: dict[str, list[float]] = {name: [] for name in all_ways}
         accepts: dict[str, int | None] = {}
         for _ in range(options.rounds):

@@ -446,8 +446,6 @@ impl Part {
                 true => return Err(format!("{} nulls, and no bitmap of them", array.null_count)),
             }
         }
-        let needed =
-            |slice: *const u8| if slice.is_null() { Err("a missing buffer".to_owned()) } else { Ok(()) };
         let layout = match of {
             Type::Null => Layout::Null,
             Type::Offsets(width) => Self::offsets(array, *width, offset, len)?,

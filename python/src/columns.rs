@@ -125,4 +125,4 @@ macro_rules! numbers {
     )*};
 }
 
-numbers!(i8 = "c", u8 = "C", i16 = "s", u16 = "S", i32 = "i", u32 = "I", i64 = "l", u64 = "L", f64 = "g");
+numbers!(i8 = "c", u8 = "C", i32 = "i", i64 = "l");

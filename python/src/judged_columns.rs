@@ -112,7 +112,7 @@ impl Piece {
         }
     }
 
-    /// The columns of `rows`, of which the first has the number `first`.
+    /// The columns of `rows`. The first row has the number `first`.
     pub fn of(
         rows: &[Option<&[u8]>],
         first: usize,
@@ -143,9 +143,8 @@ impl Piece {
             }
         }
         if wants(Wanted::Defect) {
-            let bit = Verdict::from_iter([grammar]).bits();
             for (row, (value, verdict)) in rows.iter().zip(&all.verdict).enumerate() {
-                let refused = value.filter(|_| verdict & bit == 0);
+                let refused = value.filter(|_| !Verdict::from_bits(*verdict).accepts(grammar));
                 if let Some(defect) = refused.and_then(|value| judge(value).defect(grammar)) {
                     let text = |name: &[u8]| String::from_utf8_lossy(name).into_owned();
                     let rule = all.rules.number(defect.rule.name().as_bytes(), text);
@@ -155,7 +154,6 @@ impl Piece {
             }
         }
         if wants(Wanted::Resolved) {
-            let bit = Verdict::from_iter([Grammar::Rfc3986]).bits();
             let mut target = Vec::new();
             let anywhere = Base::new(b"http://localhost/").expect("a base");
             for (n, (value, verdict)) in rows.iter().zip(&all.verdict).enumerate() {
@@ -170,7 +168,8 @@ impl Piece {
                 };
                 // A value with a scheme has the same target with any base.
                 let any = value.filter(|value| scheme_len(value).is_some()).map(|_| &anywhere);
-                let resolved = value.filter(|_| verdict & bit != 0).zip(base.or(any)).map(|(value, base)| {
+                let accepted = value.filter(|_| Verdict::from_bits(*verdict).accepts(Grammar::Rfc3986));
+                let resolved = accepted.zip(base.or(any)).map(|(value, base)| {
                     base.resolve(value, &mut target);
                     String::from_utf8_lossy(&target).into_owned()
                 });

@@ -1,7 +1,7 @@
 //! Reports: of files, of columns, and merged ones.
 
 use std::path::PathBuf;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -48,7 +48,7 @@ const TICK: Duration = Duration::from_millis(50);
 #[pyo3(signature = (paths, *, grammar, counts, input_format, fields, codec, threads, show_secrets, progress))]
 pub fn scan(
     py: Python<'_>,
-    mut paths: Vec<PathBuf>,
+    paths: Vec<PathBuf>,
     grammar: &str,
     counts: Counts,
     input_format: Option<&str>,
@@ -81,9 +81,8 @@ pub fn scan(
     });
     let codec = codec.transpose()?;
     reading.any_contents = reading.format.is_some() && codec.is_some();
-    // In the order of a report whose parts were merged.
-    paths.sort();
     let mut inputs: Vec<_> = list_inputs(&paths).into_iter().map(|input| input.with_codec(codec)).collect();
+    // In the order of a report whose parts were merged.
     let identity = |name: &str| Identity { number: None, name: name.to_owned() };
     inputs.sort_by(|one, other| identity(one.name()).place(&identity(other.name())));
     if let Some(pair) = inputs.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
@@ -96,21 +95,19 @@ pub fn scan(
     let mut exec = exec(threads);
     exec.watch = Some(watch.clone());
     let start = Instant::now();
-    let is_done = AtomicBool::new(false);
     let (found, stopped) = py.detach(|| {
         thread::scope(|scope| {
-            let waiting = thread::current();
             let scan = || scan_parts(&inputs, &parts, &reading, &options, &exec);
-            let is_done = &is_done;
+            // The end of the thread closes the channel.
+            let (open, ended) = mpsc::channel::<()>();
             let work = scope.spawn(move || {
-                let found = scan();
-                is_done.store(true, Ordering::Release);
-                waiting.unpark();
-                found
+                let _open = open;
+                scan()
             });
             let mut stopped = Ok(());
-            while !is_done.load(Ordering::Acquire) && !work.is_finished() {
-                thread::park_timeout(TICK);
+            let mut is_running = true;
+            while is_running {
+                is_running = ended.recv_timeout(TICK) == Err(RecvTimeoutError::Timeout);
                 if stopped.is_ok() {
                     stopped = Python::attach(|py| {
                         py.check_signals()?;

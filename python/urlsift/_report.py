@@ -161,19 +161,20 @@ class Report:
     def save(self, path: StrPath) -> None:
         """Writes the report: a page for .html, JSON for .json, text for .txt. The file appears whole or not at all."""
         writers = {".html": self.to_html, ".htm": self.to_html, ".json": self.to_json, ".txt": self.__str__}
-        write = writers.get(Path(path).suffix.lower())
+        target = Path(path)
+        write = writers.get(target.suffix.lower())
         if write is None:
-            raise ValueError(f"{os.fspath(path)}: its ending names no format; there are {', '.join(writers)}")
-        if not Path(path).parent.is_dir():
-            raise FileNotFoundError(f"{os.fspath(path)}: no folder {Path(path).parent}")
-        path = Path(path).resolve()
-        whole = Path(path).with_name(f".{Path(path).name}.{secrets.token_hex(4)}")
+            raise ValueError(f"{target}: its ending names no format; there are {', '.join(writers)}")
+        if not target.parent.is_dir():
+            raise FileNotFoundError(f"{target}: no folder {target.parent}")
+        target = target.resolve()
+        whole = target.with_name(f".{target.name}.{secrets.token_hex(4)}")
         try:
             with open(whole, "x", encoding="utf-8", newline="") as file:
                 file.write(write())
-            if path.exists():
-                shutil.copymode(path, whole)
-            os.replace(whole, path)
+            if target.exists():
+                shutil.copymode(target, whole)
+            os.replace(whole, target)
         except BaseException:
             whole.unlink(missing_ok=True)
             raise

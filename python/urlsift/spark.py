@@ -5,7 +5,7 @@ Spark hands over Arrow batches; no value becomes a Python object.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from functools import partial
 from typing import Any
 
@@ -16,7 +16,7 @@ from pyspark.sql.types import StructField, StructType
 
 from ._arrow import plain_type
 from ._judge import judge_array
-from ._report import Report, count, merge
+from ._report import Report, count
 
 __all__ = ["judge", "report"]
 
@@ -40,14 +40,12 @@ def judge(
     `base` is one URL for all values. Raises ValueError if there is no column `column` of strings or bytes, or one that is called `name`.
     """
     check_column(df, column)
-    columns = [columns] if isinstance(columns, str) else list(columns)
+    columns = (columns,) if isinstance(columns, str) else tuple(columns)
     if name in df.columns:
         raise ValueError(f"there is a column {name!r} already; name= chooses another name")
     arrow_type = plain_type(columns, grammar, base)
     field = StructField(name, from_arrow_type(arrow_type))
-    work = partial(
-        judge_batches, column=column, name=name, columns=tuple(columns), grammar=grammar, base=base, arrow_type=arrow_type
-    )
+    work = partial(judge_batches, column=column, name=name, columns=columns, grammar=grammar, base=base, arrow_type=arrow_type)
     return df.mapInArrow(work, StructType([*df.schema.fields, field]))
 
 
@@ -97,31 +95,19 @@ def cores(df: DataFrame) -> int:
 
 
 def count_batches(batches: Iterator[pa.RecordBatch], *, options: dict[str, Any]) -> Iterator[pa.RecordBatch]:
-    """The partial report of a partition; nothing of an empty one."""
-    first = next(batches, None)
-    if first is not None:
-        reader = pa.RecordBatchReader.from_batches(first.schema, chain(first, batches))
-        yield batch_of([count(reader, **options)])
-
-
-def chain(first: pa.RecordBatch, others: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
-    yield first
-    yield from others
+    """The partial report of a partition."""
+    yield batch_of(count(batches, **options))
 
 
 def merge_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """One partial report of those of a partition, if there are any."""
-    parts = (Report.from_partial(partial) for batch in batches for partial in batch.column(0).to_pylist())
-    first = next(parts, None)
-    if first is not None:
-        merged = first
-        for part in parts:
-            merged = merge([merged, part])
-        yield batch_of([merged])
+    partials = b"".join(partial for batch in batches for partial in batch.column(0).to_pylist())
+    if partials:
+        yield batch_of(Report.from_partial(partials))
 
 
-def batch_of(reports: Iterable[Report]) -> pa.RecordBatch:
-    return pa.RecordBatch.from_pydict({"partial": pa.array([report.to_partial() for report in reports], pa.binary())})
+def batch_of(report: Report) -> pa.RecordBatch:
+    return pa.RecordBatch.from_pydict({"partial": pa.array([report.to_partial()], pa.binary())})
 
 
 def check_column(df: DataFrame, column: str) -> None:

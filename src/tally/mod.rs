@@ -322,12 +322,13 @@ impl Tally {
     /// read that input from its start without a gap. The names counted in it move to `before`.
     pub(crate) fn move_behind(&mut self, before: &mut Self, input: u32) {
         let end = before.runs.iter().find(|run| run.input == input).map_or(0, |run| run.end);
-        let founds = self.defects.founds_mut().chain(&mut self.advisories);
-        let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten();
-        let longest = self.census.lengths.longest_mut().map(|longest| &mut longest.place);
-        let places = examples.map(|example| &mut example.place).chain(longest);
-        for place in places.filter(|place| place.input == input) {
-            place.offset += end;
+        for example in self.examples_mut().filter(|example| example.place.input == input) {
+            example.place.offset += end;
+        }
+        if let Some(longest) =
+            self.census.lengths.longest_mut().filter(|longest| longest.place.input == input)
+        {
+            longest.place.offset += end;
         }
         for run in self.runs.iter_mut().filter(|run| run.input == input) {
             (run.start, run.end) = (run.start + end, run.end + end);
