@@ -24,6 +24,7 @@ mod near_bytes;
 mod quote_parity;
 mod quoted;
 mod selector;
+mod text;
 mod w3c;
 mod warc;
 
@@ -74,6 +75,8 @@ named! {
         /// Parquet, which stores tables by column. Read: the column of URLs. No [`Reader`] reads it, because the positions of its
         /// values are at the end of the file.
         Parquet = "parquet",
+        /// Running text, or any bytes. Read: the URLs in it. Never detected.
+        Text = "text",
     }
 }
 
@@ -167,6 +170,10 @@ named! {
         CutOff = "cut-off",
         /// The record is longer than 8 MiB.
         TooLong = "too-long",
+        /// In running text, no scheme precedes "://".
+        NoScheme = "no-scheme",
+        /// In running text, nothing of a URL follows "://" or "www.".
+        NothingFollows = "nothing-follows",
     }
 }
 
@@ -348,6 +355,8 @@ enum Pending {
     Skip(u64),
     /// They are the rest of a line that was too long.
     Line,
+    /// They are the rest of a word of running text that was too long.
+    Word,
     /// They belong to no record. Search for the start of the next one.
     Resync,
 }
@@ -411,6 +420,7 @@ enum FormatState {
     Alb,
     JsonLines(Vec<json::Path>),
     Csv(csv::Table),
+    Text(Box<text::Search>),
 }
 
 impl Reader {
@@ -442,6 +452,8 @@ impl Reader {
             Format::Csv => csv::Table::new(b',', fields).map(FormatState::Csv),
             Format::Tsv => csv::Table::new(b'\t', fields).map(FormatState::Csv),
             Format::Parquet => Err(0),
+            Format::Text if fields.is_empty() => Ok(FormatState::Text(Box::new(text::Search::new()))),
+            Format::Text => Err(0),
         };
         let kind = kind.map_err(refuse)?;
         Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })
@@ -515,13 +527,13 @@ impl Reader {
     pub fn missing(&self) -> u64 {
         match self.pending {
             Pending::Skip(n) => n,
-            Pending::Nothing | Pending::Line | Pending::Resync => 0,
+            Pending::Nothing | Pending::Line | Pending::Word | Pending::Resync => 0,
         }
     }
 
-    /// Whether the next bytes continue a line that was too long to be held.
+    /// Whether the next bytes continue a line or a word that was too long to be held.
     pub(crate) fn is_inside_line(&self) -> bool {
-        self.pending == Pending::Line
+        matches!(self.pending, Pending::Line | Pending::Word)
     }
 
     /// Returns how many of `bytes`, the next bytes of the input, are whole records. It is 0 if there is no whole record and more
@@ -564,6 +576,13 @@ impl Reader {
             }
             return len;
         }
+        if let FormatState::Text(_) = self.kind {
+            let (len, pending) = text::cut(body, self.pending, ended);
+            if len > 0 {
+                self.pending = pending;
+            }
+            return len;
+        }
         let mut from = 0;
         if self.pending == Pending::Line {
             let Some(lf) = memchr(b'\n', body) else { return body.len() };
@@ -593,7 +612,8 @@ impl Reader {
     /// Whether the next bytes may belong to no record.
     #[inline]
     fn has_gaps(&self) -> bool {
-        self.pending != Pending::Nothing || matches!(self.kind, FormatState::Warc(_) | FormatState::Wat)
+        self.pending != Pending::Nothing
+            || matches!(self.kind, FormatState::Warc(_) | FormatState::Wat | FormatState::Text(_))
     }
 
     /// Skips bytes at the start of `bytes` that belong to no record. Returns their number.
@@ -611,6 +631,10 @@ impl Reader {
                 self.pending = if end.is_some() { Pending::Nothing } else { Pending::Line };
                 len = end.map_or(bytes.len(), |lf| lf + 1);
             }
+            Pending::Word => {
+                len = text::word_len(bytes);
+                self.pending = if len == bytes.len() { Pending::Word } else { Pending::Nothing };
+            }
             Pending::Resync => {
                 let (garbage, is_all) = warc::garbage(bytes);
                 self.pending = if is_all { Pending::Resync } else { Pending::Nothing };
@@ -620,8 +644,13 @@ impl Reader {
         if self.pending == Pending::Nothing && matches!(self.kind, FormatState::Warc(_) | FormatState::Wat) {
             len += warc::padding(&bytes[len..]);
         }
-        self.offset += len as u64;
         self.line += memchr_iter(b'\n', &bytes[..len]).count() as u64;
+        if let FormatState::Text(search) = &mut self.kind {
+            let (gap, lines) = search.seek(&bytes[len..], self.offset + len as u64);
+            len += gap;
+            self.line += lines;
+        }
+        self.offset += len as u64;
         len
     }
 }
@@ -710,7 +739,9 @@ impl<'a> Fields<'_, 'a> {
         }
         let gap = self.reader.catch_up(&self.marks.bytes()[self.at..]);
         self.at += gap;
-        self.marks.seek(self.at);
+        if !matches!(self.reader.kind, FormatState::Text(_)) {
+            self.marks.seek(self.at);
+        }
         gap
     }
 
@@ -775,8 +806,8 @@ impl<'a> Records<'_, 'a> {
 }
 
 impl FormatState {
-    /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines and WARC do not use
-    /// them.
+    /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines, WARC and text do not
+    /// use them.
     fn separators(&self) -> separators::Set {
         match self {
             Self::Clf(_) | Self::Alb => quoted::SEPARATORS,
@@ -784,7 +815,7 @@ impl FormatState {
             Self::W3c(_) => w3c::SEPARATORS,
             Self::Csv(table) => table.separators(),
             Self::Cdxj(_) | Self::Wat | Self::JsonLines(_) => json::SEPARATORS,
-            Self::Lines | Self::Warc(_) => [b'\n'; 3],
+            Self::Lines | Self::Warc(_) | Self::Text(_) => [b'\n'; 3],
         }
     }
 
@@ -802,6 +833,7 @@ impl FormatState {
             Self::Csv(table) => table.read(marks, at, offset, more),
             Self::Warc(headers) => warc::read(&marks.bytes()[at..], headers, more),
             Self::Wat => warc::read_links(marks, at, more),
+            Self::Text(search) => search.record(&marks.bytes()[at..]),
             Self::Clf(wanted) => wanted.read(marks, at, more),
             Self::Alb => alb::read(marks, at, more),
             Self::Cdx(columns) => columns.read(marks, at, more),

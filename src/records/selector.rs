@@ -66,6 +66,7 @@ impl fmt::Display for FieldError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let has = match self.format {
             Format::Lines => "lines have no fields",
+            Format::Text => "text has no fields",
             Format::Wat => "the fields of wat are always the links",
             Format::Cdx => "a field of cdx is a letter of its header or a number from 1",
             Format::Clf => "the fields of clf are request and referer",

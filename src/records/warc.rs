@@ -150,7 +150,7 @@ pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool
                 None if ended => at = bytes.len(),
                 None => at += rest.len().saturating_sub(KEPT),
             },
-            Pending::Nothing | Pending::Line => {}
+            Pending::Nothing | Pending::Line | Pending::Word => {}
         }
         if pending == Pending::Nothing {
             at += padding(&bytes[at..]);

@@ -109,7 +109,8 @@ impl Reading {
     /// When these are contents that urlsift does not read.
     pub(crate) fn recognise(&self, head: &Head, name: &str) -> io::Result<(Format, Option<TextShape>)> {
         let format = self.format.unwrap_or_else(|| Format::detect_with(&head.bytes, &self.fields));
-        if !self.any_contents {
+        // Text may be any bytes.
+        if !self.any_contents && format != Format::Text {
             refuse_foreign(&head.bytes, format, name)?;
         }
         let is_only_a_list = format == Format::Lines && self.format.is_none();

@@ -1,0 +1,139 @@
+//! What each byte of a text means to a URL in it. X2 and so on are the rules of `tests/conformance/CONTEXT.md`.
+
+/// What a byte means to the URL before it.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Class {
+    /// It belongs to the URL.
+    Plain,
+    /// It ends the URL (X2).
+    Ender,
+    /// It opens a bracket of this kind (X5).
+    Opening(Bracket),
+    /// It closes a bracket of this kind.
+    Closing(Bracket),
+    /// It may end the URL (X6).
+    Apostrophe,
+    /// It may begin a character reference that ends the URL (X4).
+    Ampersand,
+    /// It is part of a character that may end the URL (X3).
+    NotAscii,
+}
+
+/// The kinds of brackets that are balanced in a URL.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Bracket {
+    Round,
+    Square,
+    Curly,
+}
+
+/// The class of each byte.
+static CLASSES: [Class; 256] = {
+    let mut classes = [Class::Plain; 256];
+    let mut byte = 0;
+    while byte < classes.len() {
+        #[allow(clippy::cast_possible_truncation, reason = "there are 256 bytes")]
+        let class = class(byte as u8);
+        classes[byte] = class;
+        byte += 1;
+    }
+    classes
+};
+
+const fn class(byte: u8) -> Class {
+    match byte {
+        0..=b' ' | 0x7f | b'"' | b'<' | b'>' | b'\\' | b'`' | b'|' => Class::Ender,
+        b'(' => Class::Opening(Bracket::Round),
+        b'[' => Class::Opening(Bracket::Square),
+        b'{' => Class::Opening(Bracket::Curly),
+        b')' => Class::Closing(Bracket::Round),
+        b']' => Class::Closing(Bracket::Square),
+        b'}' => Class::Closing(Bracket::Curly),
+        b'\'' => Class::Apostrophe,
+        b'&' => Class::Ampersand,
+        0x80.. => Class::NotAscii,
+        _ => Class::Plain,
+    }
+}
+
+impl Class {
+    #[inline(always)]
+    pub(super) fn of(byte: u8) -> Self {
+        CLASSES[usize::from(byte)]
+    }
+}
+
+/// Whether a byte ends any URL, and any word (X14).
+#[inline(always)]
+pub(super) fn is_ender(byte: u8) -> bool {
+    Class::of(byte) == Class::Ender
+}
+
+/// White space, which is ignored inside angle brackets (X11).
+pub(super) fn is_white(byte: u8) -> bool {
+    byte.is_ascii_whitespace()
+}
+
+/// The bytes of a scheme (RFC 3986, section 3.1).
+#[inline(always)]
+pub(super) fn is_of_scheme(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.')
+}
+
+/// Whether `text` begins with a character that ends a URL although it is not ASCII: white space, a control character, a
+/// quotation mark, or punctuation of a script that puts no space after it (X3).
+pub(super) fn begins_with_ender(text: &[u8]) -> bool {
+    let len = match text.first() {
+        Some(0xc2..=0xdf) => 2,
+        Some(0xe0..=0xef) => 3,
+        _ => return false,
+    };
+    let character = text.get(..len).and_then(|bytes| str::from_utf8(bytes).ok());
+    matches!(
+        character.and_then(|character| character.chars().next()),
+        Some(
+            '\u{80}'..='\u{a0}'
+            | '«'
+            | '»'
+            | '،'
+            | '؛'
+            | '؟'
+            | '۔'
+            | '।'
+            | '॥'
+            | '\u{1680}'
+            | '\u{2000}'..='\u{200b}'
+            | '—'
+            | '―'
+            | '‘'..='‟'
+            | '…'
+            | '\u{2028}'
+            | '\u{2029}'
+            | '\u{202f}'
+            | '‹'
+            | '›'
+            | '\u{205f}'
+            | '\u{3000}'..='〃'
+            | '〈'..='】'
+            | '〔'..='〛'
+            | '〝'..='〟'
+            | '\u{feff}'
+            | '！'
+            | '＂'
+            | '＇'
+            | '（'
+            | '）'
+            | '，'
+            | '．'
+            | '：'
+            | '；'
+            | '＜'
+            | '＞'
+            | '？'
+            | '［'
+            | '］'
+            | '｛'..='｝'
+            | '｟'..='､',
+        )
+    )
+}

@@ -1,0 +1,264 @@
+//! Finds URLs in running text. A record is a *candidate*: a URL, or a place that looks like one and is refused. The bytes
+//! between candidates belong to no record.
+//!
+//! `tests/conformance/CONTEXT.md` decides by number (X1, X2, ...) where a URL begins and ends. This file decides where one
+//! begins, `extent` where it ends, and `anchors` finds the places to look at. A text is any bytes. It is read once, and no line
+//! is needed.
+
+mod anchors;
+mod bytes;
+mod extent;
+mod schemes;
+
+use std::borrow::Cow;
+
+use memchr::{memchr_iter, memrchr, memrchr2};
+
+use super::{BadCause, MAX_RECORD_LEN, Miss, Part, Pending, Record, Role};
+use anchors::{Anchors, LineCount};
+use bytes::{is_ender, is_of_scheme, is_white};
+use extent::{MAX_BRACKETED, closing_bracket, url_end};
+
+/// Searches a text for candidates.
+#[derive(Clone, Debug)]
+pub(super) struct Search {
+    anchors: Anchors,
+    /// The candidate at which the last call of [`Search::seek`] stopped.
+    candidate: Option<Candidate>,
+}
+
+/// A candidate in a text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Candidate {
+    start: usize,
+    end: usize,
+    content: Content,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Content {
+    /// A URL.
+    Url,
+    /// A URL between angle brackets. White space in it is ignored.
+    Bracketed,
+    /// No URL, for this cause.
+    Refused(BadCause),
+}
+
+impl Search {
+    pub(super) fn new() -> Self {
+        Self { anchors: Anchors::new(), candidate: None }
+    }
+
+    /// Finds the next candidate in `text`, which begins at `offset` of the input. Returns how many bytes precede it, and how
+    /// many LFs they contain. Without a candidate, these are all bytes.
+    pub(super) fn seek(&mut self, text: &[u8], offset: u64) -> (usize, u64) {
+        let mut count = LineCount::new(text);
+        let mut from = 0;
+        self.candidate = loop {
+            let Some(anchor) = self.anchors.next(text, offset, from, &mut count) else { break None };
+            let candidate = Candidate::at(text, anchor);
+            if candidate.is_some() {
+                break candidate;
+            }
+            from = anchor + 1;
+        };
+        let end = self.candidate.map_or(text.len(), |candidate| candidate.start);
+        let start = long_word(text, end).map_or(end, |(start, end)| {
+            let content = Content::Refused(BadCause::TooLong);
+            self.candidate = Some(Candidate { start, end, content });
+            start
+        });
+        count.move_to(start);
+        (start, count.lines)
+    }
+
+    /// Returns the candidate that [`Search::seek`] found, which begins at the start of `text`.
+    pub(super) fn record<'a>(&self, text: &'a [u8]) -> Record<'a> {
+        let Candidate { start, end, content } = self.candidate.expect("a candidate was found here");
+        let len = end - start;
+        let candidate = &text[..len];
+        let url = |bytes| Some(Part { role: Role::Url, bytes, at: 0 });
+        let (first, miss) = match content {
+            Content::Url => (url(Cow::Borrowed(candidate)), None),
+            Content::Bracketed => (url(without_white(candidate)), None),
+            Content::Refused(cause @ BadCause::TooLong) => (None, Some(Miss::Bad(cause, MAX_RECORD_LEN))),
+            Content::Refused(cause) => (None, Some(Miss::Bad(cause, len))),
+        };
+        let lines =
+            if content == Content::Bracketed { memchr_iter(b'\n', candidate).count() as u64 } else { 0 };
+        let is_open = content == Content::Refused(BadCause::TooLong) && len == text.len();
+        let then = if is_open { Pending::Word } else { Pending::Nothing };
+        Record { len, lines, first, miss, then }
+    }
+}
+
+fn without_white(url: &[u8]) -> Cow<'_, [u8]> {
+    if url.iter().any(|&byte| is_white(byte)) {
+        Cow::Owned(url.iter().copied().filter(|&byte| !is_white(byte)).collect())
+    } else {
+        Cow::Borrowed(url)
+    }
+}
+
+impl Candidate {
+    /// The candidate that the anchor at `anchor` shows, if it shows one.
+    fn at(text: &[u8], anchor: usize) -> Option<Self> {
+        if text[anchor] != b':' {
+            Self::without_scheme(text, anchor)
+        } else if text[anchor + 1..].starts_with(b"//") {
+            Some(Self::with_slashes(text, anchor))
+        } else if anchor > 0 && text[anchor - 1].is_ascii_alphabetic() {
+            Self::marked(text, anchor).or_else(|| Self::with_known_scheme(text, anchor))
+        } else {
+            None
+        }
+    }
+
+    /// The URL whose first `body - start` bytes are given. It is refused if no other byte belongs to it.
+    fn url(text: &[u8], start: usize, body: usize) -> Self {
+        let end = url_end(text, start, body);
+        let content = if end > body { Content::Url } else { Content::Refused(BadCause::NothingFollows) };
+        Self { start, end, content }
+    }
+
+    /// A candidate with "://" at `colon` (X8).
+    fn with_slashes(text: &[u8], colon: usize) -> Self {
+        let body = colon + 3;
+        let Some(start) = scheme_start(text, colon) else {
+            return Self { start: colon, end: body, content: Content::Refused(BadCause::NoScheme) };
+        };
+        let is_bracketed = text[..start].ends_with(b"<");
+        is_bracketed
+            .then(|| Self::bracketed(text, start - 1, start, body))
+            .flatten()
+            .unwrap_or_else(|| Self::url(text, start, body))
+    }
+
+    /// A URL that begins at `start` and ends before the ">" of the "<" at `open` (X11).
+    fn bracketed(text: &[u8], open: usize, start: usize, body: usize) -> Option<Self> {
+        let end = closing_bracket(text, open)?;
+        let is_empty = text[body..end].iter().all(|&byte| is_white(byte));
+        (!is_empty).then_some(Self { start, end, content: Content::Bracketed })
+    }
+
+    /// A URL of any scheme after `<URL:`, whose colon is at `colon` (X12).
+    fn marked(text: &[u8], colon: usize) -> Option<Self> {
+        let open = colon.checked_sub(4)?;
+        if !text[open..colon].eq_ignore_ascii_case(b"<url") {
+            return None;
+        }
+        let within = &text[colon + 1..text.len().min(open + MAX_BRACKETED)];
+        let start = colon + 1 + within.iter().position(|&byte| !is_white(byte))?;
+        let scheme = text[start..].iter().take(schemes::MAX_LEN).take_while(|&&byte| is_of_scheme(byte));
+        let scheme_end = start + scheme.count();
+        let is_url = text[start].is_ascii_alphabetic() && text.get(scheme_end) == Some(&b':');
+        is_url.then(|| Self::bracketed(text, open, start, scheme_end + 1)).flatten()
+    }
+
+    /// A URL of a known scheme without "//" (X9).
+    fn with_known_scheme(text: &[u8], colon: usize) -> Option<Self> {
+        let body = colon + 1;
+        let rest = &text[body..];
+        if rest.first().is_none_or(|&byte| is_ender(byte)) {
+            return None;
+        }
+        let run = &text[run_start(text, colon)..colon];
+        let last = memrchr(b'.', run).map_or(run, |stop| &run[stop + 1..]);
+        let name = &last[last.iter().take_while(|byte| matches!(byte, b'+' | b'-')).count()..];
+        let needs = schemes::find(name)?;
+        // Look no further than the next colon, so that each byte is passed once.
+        let is_last = |&byte: &u8| byte == b':' || is_ender(byte);
+        let head = rest.iter().position(is_last).map_or(rest, |at| &rest[..=at]);
+        if !needs.is_met(head) {
+            return None;
+        }
+        let candidate = Self::url(text, colon - name.len(), body);
+        (candidate.content == Content::Url && needs.is_met(&text[body..candidate.end])).then_some(candidate)
+    }
+
+    /// A candidate that begins with "www.", whose third letter is at `anchor` (X10).
+    fn without_scheme(text: &[u8], anchor: usize) -> Option<Self> {
+        let start = anchor.checked_sub(2)?;
+        let body = anchor + 2;
+        let is_inside = |&byte: &u8| byte.is_ascii_alphanumeric() || b"-./@%".contains(&byte);
+        if text.get(anchor + 1) != Some(&b'.') || text[..start].last().is_some_and(is_inside) {
+            return None;
+        }
+        let is_domain = text.get(body).is_some_and(|byte| byte.is_ascii_alphanumeric() || !byte.is_ascii());
+        Some(if is_domain {
+            Self::url(text, start, body)
+        } else {
+            Self { start, end: body, content: Content::Refused(BadCause::NothingFollows) }
+        })
+    }
+}
+
+/// Where the bytes before `colon` begin that a scheme can contain. At most one more than the longest scheme is counted.
+fn run_start(text: &[u8], colon: usize) -> usize {
+    let run = text[..colon].iter().rev().take(schemes::MAX_LEN + 1).take_while(|&&byte| is_of_scheme(byte));
+    colon - run.count()
+}
+
+/// Where the scheme begins that ends at `colon`, before "//" (X8).
+fn scheme_start(text: &[u8], colon: usize) -> Option<usize> {
+    let run = run_start(text, colon);
+    let scheme = &text[run..colon];
+    if let Some(stop) = memrchr(b'.', scheme).filter(|stop| schemes::begins_after_stop(&scheme[stop + 1..])) {
+        return Some(run + stop + 1);
+    }
+    let marks = scheme.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'.')).count();
+    let is_scheme =
+        scheme.len() <= schemes::MAX_LEN && scheme.get(marks).is_some_and(u8::is_ascii_alphabetic);
+    is_scheme.then_some(run + marks)
+}
+
+/// The first word that is too long and begins at `until` or before (X14): its start and its end.
+fn long_word(text: &[u8], until: usize) -> Option<(usize, usize)> {
+    let mut start = 0;
+    while start <= until && text.len() - start > MAX_RECORD_LEN {
+        match last_ender(&text[start..=start + MAX_RECORD_LEN]) {
+            Some(ender) => start += ender + 1,
+            None => return Some((start, start + word_len(&text[start..]))),
+        }
+    }
+    None
+}
+
+fn last_ender(text: &[u8]) -> Option<usize> {
+    text.iter().rposition(|&byte| is_ender(byte))
+}
+
+/// How many bytes precede the first ender.
+pub(super) fn word_len(text: &[u8]) -> usize {
+    text.iter().position(|&byte| is_ender(byte)).unwrap_or(text.len())
+}
+
+/// Returns how many of `text` can be read without the bytes after them, and how to treat those. A cut is after an ender, so that
+/// no word is cut, or before a "<".
+pub(super) fn cut(text: &[u8], pending: Pending, ended: bool) -> (usize, Pending) {
+    if ended {
+        return (text.len(), Pending::Nothing);
+    }
+    let Some(ender) = last_ender(text) else {
+        let is_long = pending == Pending::Word || text.len() > MAX_RECORD_LEN;
+        return if is_long { (text.len(), Pending::Word) } else { (0, pending) };
+    };
+    let end = open_bracket(&text[..=ender]).unwrap_or(ender + 1);
+    if end == 0 && text.len() - ender - 1 > MAX_RECORD_LEN {
+        return (text.len(), Pending::Word);
+    }
+    (end, Pending::Nothing)
+}
+
+/// Where the angle bracket is whose ">" may follow `text`, which ends with an ender.
+fn open_bracket(text: &[u8]) -> Option<usize> {
+    let near = text.len().saturating_sub(MAX_BRACKETED + 1);
+    let open = near + memrchr2(b'<', b'>', &text[near..])?;
+    let inside = text[open..].strip_prefix(b"<")?;
+    let scheme_len = inside.iter().take(schemes::MAX_LEN + 1).take_while(|&&byte| is_of_scheme(byte)).count();
+    let after = &inside[scheme_len..];
+    let begins_url =
+        after.starts_with(b"://") || inside.len() >= 4 && inside[..4].eq_ignore_ascii_case(b"url:");
+    (inside.is_empty() || begins_url && text.last().is_some_and(|&byte| is_white(byte))).then_some(open)
+}

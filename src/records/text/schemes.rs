@@ -1,0 +1,76 @@
+//! The schemes that are known by name, and what follows them in a URL. X8 and X9 of `tests/conformance/CONTEXT.md` list them.
+
+/// What has to follow the colon of a scheme that has no "//". Otherwise the name is taken for a word of the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Needs {
+    /// "@" before any other colon, or "?" at once.
+    Address,
+    /// "." or "@" before any other colon.
+    Group,
+    /// A digit, "+" or "-" at once.
+    Number,
+    /// A name of letters, digits and hyphens, and another colon.
+    Namespace,
+    /// A name with a comma, and another colon.
+    Authority,
+    /// A comma at once, or after "/" or ";" and before any other colon.
+    MediaType,
+    /// "?" at once.
+    Query,
+    /// Any byte of a URL.
+    Anything,
+}
+
+impl Needs {
+    /// Whether `rest` is what has to follow. No byte after its first colon matters.
+    pub(super) fn is_met(self, rest: &[u8]) -> bool {
+        let until_colon = rest.split(|&byte| byte == b':').next().unwrap_or_default();
+        let has_colon = until_colon.len() < rest.len();
+        let first = rest.first().copied().unwrap_or_default();
+        match self {
+            Self::Address => first == b'?' || until_colon.contains(&b'@'),
+            Self::Group => until_colon.iter().any(|byte| matches!(byte, b'.' | b'@')),
+            Self::Number => first.is_ascii_digit() || matches!(first, b'+' | b'-'),
+            Self::Namespace => {
+                let is_name = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
+                has_colon && !until_colon.is_empty() && until_colon.iter().all(is_name)
+            }
+            Self::Authority => has_colon && until_colon.contains(&b','),
+            Self::MediaType => {
+                let comma = until_colon.iter().position(|&byte| byte == b',');
+                comma.is_some_and(|comma| {
+                    comma == 0 || until_colon[..comma].iter().any(|byte| matches!(byte, b'/' | b';'))
+                })
+            }
+            Self::Query => first == b'?',
+            Self::Anything => !rest.is_empty(),
+        }
+    }
+}
+
+/// The longest name of a scheme, in bytes. No registered scheme is as long.
+pub(super) const MAX_LEN: usize = 64;
+
+/// Whether a name after a full stop begins a URL with "//" (X8).
+pub(super) fn begins_after_stop(name: &[u8]) -> bool {
+    [&b"http"[..], b"https", b"ftp"].iter().any(|known| known.eq_ignore_ascii_case(name))
+}
+
+/// What has to follow the colon of a known scheme (X9). `None` if the name is not a known scheme.
+pub(super) fn find(name: &[u8]) -> Option<Needs> {
+    let mut lower = [0; 12];
+    let lower = lower.get_mut(..name.len())?;
+    lower.copy_from_slice(name);
+    lower.make_ascii_lowercase();
+    Some(match &*lower {
+        b"mailto" | b"sip" | b"sips" | b"xmpp" | b"acct" | b"mid" | b"cid" => Needs::Address,
+        b"news" => Needs::Group,
+        b"tel" | b"sms" | b"geo" | b"doi" | b"callto" => Needs::Number,
+        b"urn" => Needs::Namespace,
+        b"tag" => Needs::Authority,
+        b"data" => Needs::MediaType,
+        b"magnet" => Needs::Query,
+        b"about" | b"bitcoin" | b"blob" | b"javascript" | b"view-source" => Needs::Anything,
+        _ => return None,
+    })
+}
