@@ -35,5 +35,6 @@ mod resolve;
 mod rows;
 mod shards;
 mod split;
+mod text;
 mod values;
 mod watch;
