@@ -82,6 +82,14 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         ],
     ),
     (
+        "extract",
+        &[
+            ("urlsift extract mail.mbox | sort -u", "all URLs in a text"),
+            ("urlsift extract --only accepted docs/", "those that RFC 3986 accepts"),
+            ("urlsift extract -c input,line,text docs/", "and where they are"),
+        ],
+    ),
+    (
         "explain",
         &[
             ("urlsift explain 'http://example.org/?a/b'", "why RFC 1738 refuses it"),
@@ -171,7 +179,7 @@ pub(crate) const ENVIRONMENT: [(&str, &str); 4] = [
 pub(crate) fn command(needs_input: bool) -> Command {
     let root = with_pages(Typed::command()).arg_required_else_help(needs_input);
     root.mut_subcommands(|command| {
-        let reads_lists = matches!(command.get_name(), "scan" | "lines" | "split");
+        let reads_lists = matches!(command.get_name(), "scan" | "lines" | "extract" | "split");
         with_pages(command).arg_required_else_help(needs_input && reads_lists)
     })
 }

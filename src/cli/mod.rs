@@ -62,6 +62,11 @@ enum Command {
     /// A row describes one line: its place, its verdict, its scheme, and why it is refused. --columns chooses the columns
     /// and their order. For logs, indexes, tables and archives (--input-format), there is one row per URL in them.
     Lines(commands::lines::LinesArgs),
+    /// Print the URLs in running text, one per line
+    ///
+    /// Short for "urlsift lines --input-format text --columns text". A text is any bytes: prose, mail, source code, logs,
+    /// markup, binary data. Standard error says which places look like URLs and are refused, and why.
+    Extract(commands::lines::ExtractArgs),
     /// Write accepted lines to one file, refused ones to another
     ///
     /// For logs, indexes and tables (--input-format), whole records are written.
@@ -320,6 +325,7 @@ impl Typed {
             None => &self.scan.input.quiet,
             Some(Command::Scan(args)) => &args.input.quiet,
             Some(Command::Lines(args)) => &args.input.quiet,
+            Some(Command::Extract(args)) => &args.lines.input.quiet,
             Some(Command::Split(args)) => &args.input.quiet,
             Some(Command::Merge(args)) => &args.quiet,
             Some(Command::Render(args)) => &args.quiet,
@@ -347,6 +353,7 @@ pub fn run() -> ExitCode {
         None => commands::scan::run(&typed.scan),
         Some(Command::Scan(args)) => commands::scan::run(args),
         Some(Command::Lines(args)) => commands::lines::run(args),
+        Some(Command::Extract(args)) => commands::lines::extract(args),
         Some(Command::Split(args)) => commands::split::run(args),
         Some(Command::Explain(args)) => commands::explain::run(args),
         Some(Command::Render(args)) => commands::render::run(args),

@@ -17,10 +17,10 @@ pub(crate) struct ReadingArgs {
     ///
     /// lines has one URL per line. cdxj, cdx, warc (also WET) and wat are formats of web archives. clf (Apache, nginx), w3c
     /// (IIS, CloudFront) and alb (AWS load balancers) are logs. jsonl, csv and tsv are text. parquet needs a build with that
-    /// feature.
+    /// feature. text is running text or any bytes, in which the URLs are searched.
     ///
-    /// With auto, urlsift recognises the format by the first records. It says so on standard error, unless the format is
-    /// lines.
+    /// With auto, urlsift recognises any format but text by the first records. It says so on standard error, unless the
+    /// format is lines.
     #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
           value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
           hide_possible_values = true)]

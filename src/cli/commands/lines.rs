@@ -1,4 +1,5 @@
-//! `urlsift lines [PATH]...`: writes one row per line, or one row per URL of records.
+//! `urlsift lines [PATH]...`: writes one row per line, or one row per URL of records. `urlsift extract [PATH]...` does the same with
+//! other defaults: one line per URL of running text.
 
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
@@ -94,6 +95,15 @@ pub(crate) struct LinesArgs {
     output: Option<PathBuf>,
 }
 
+/// The options of `lines`, whose defaults are those for the URLs of running text.
+#[derive(Args)]
+#[command(mut_arg("columns", |arg| arg.default_value("text")))]
+#[command(mut_arg("input_format", |arg| arg.default_value("text")))]
+pub(crate) struct ExtractArgs {
+    #[command(flatten)]
+    pub(crate) lines: LinesArgs,
+}
+
 #[derive(Clone, Copy, ValueEnum)]
 enum Only {
     Accepted,
@@ -151,7 +161,17 @@ impl LinesArgs {
     }
 }
 
+/// Writes rows. On a terminal, their columns are named.
 pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
+    write_rows(args, true)
+}
+
+/// Writes the URLs of running text.
+pub(crate) fn extract(args: &ExtractArgs) -> io::Result<End> {
+    write_rows(&args.lines, false)
+}
+
+fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End> {
     let Some(inputs) = args.input.inputs()? else { return Ok(End::NoInput) };
     let format = args.format()?;
     if args.header && format == Format::Jsonl {
@@ -174,7 +194,7 @@ pub(crate) fn run(args: &LinesArgs) -> io::Result<End> {
     let mut written = Written::default();
     let output = Output::open(args.output.as_deref())?;
     let on_terminal = output.is_standard() && io::stdout().is_terminal();
-    records.header = args.header || on_terminal;
+    records.header = args.header || has_header_on_terminal && on_terminal;
     records.keep = if on_terminal { shown_on_terminal() } else { Keep::All };
     output.check_is_no_input(&inputs)?;
     let mixed = !output.is_file();
