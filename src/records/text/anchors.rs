@@ -6,10 +6,17 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::simd::{BLOCK, find};
+use crate::simd::{BLOCK, Sets, find_each};
 
 /// How many blocks are searched at once.
 const BLOCKS: usize = 32;
+
+/// What is searched: colons, the letters of "www", and LFs.
+struct Wanted;
+
+impl Sets for Wanted {
+    const SETS: [[u8; 3]; 3] = [[b':'; 3], [b'w', b'W', b'w'], [b'\n'; 3]];
+}
 
 /// The anchors of a window of an input.
 #[derive(Clone, Debug)]
@@ -18,49 +25,35 @@ pub(super) struct Anchors {
     window: Range<u64>,
     /// The anchors in the window, one bit each.
     found: [u64; BLOCKS],
+    /// The LFs in the window.
+    lfs: [u64; BLOCKS],
 }
 
-/// Counts the LFs before a position that moves forward. Bytes are counted while they are in the cache.
-pub(super) struct LineCount<'a> {
-    bytes: &'a [u8],
+/// The LFs before a position in a text that moves forward.
+#[derive(Default)]
+pub(super) struct LineCount {
     counted: usize,
     pub(super) lines: u64,
 }
 
-impl<'a> LineCount<'a> {
-    pub(super) fn new(bytes: &'a [u8]) -> Self {
-        Self { bytes, counted: 0, lines: 0 }
-    }
-
-    /// Moves to `at`. Only bytes without an LF may be passed backward.
-    #[inline]
-    pub(super) fn move_to(&mut self, at: usize) {
-        if at > self.counted {
-            self.lines += memchr_iter(b'\n', &self.bytes[self.counted..at]).count() as u64;
-            self.counted = at;
-        }
-    }
-}
-
 impl Anchors {
     pub(super) fn new() -> Self {
-        Self { window: 0..0, found: [0; BLOCKS] }
+        Self { window: 0..0, found: [0; BLOCKS], lfs: [0; BLOCKS] }
     }
 
-    /// Returns where the first anchor from `from` on is in `text`, which begins at `offset` of the input. `count` moves to the
-    /// start of each window that is searched.
+    /// Returns where the first anchor from `from` on is in `text`, which begins at `offset` of the input. Counts the LFs of the
+    /// windows before it.
     #[inline]
     pub(super) fn next(
         &mut self,
         text: &[u8],
         offset: u64,
         mut from: usize,
-        count: &mut LineCount<'_>,
+        count: &mut LineCount,
     ) -> Option<usize> {
         while from < text.len() {
             let at = offset + from as u64;
             if !self.window.contains(&at) {
-                count.move_to(from);
                 self.search(text, offset, from);
             }
             let skipped = index(at - self.window.start);
@@ -76,8 +69,37 @@ impl Anchors {
                 return Some(index(anchor - offset));
             }
             from = index(self.window.end - offset);
+            self.count_up_to(from, text, offset, count);
         }
         None
+    }
+
+    /// Moves `count` to `at`. Only bytes without an LF may be passed backward.
+    #[inline]
+    pub(super) fn count_up_to(&self, at: usize, text: &[u8], offset: u64, count: &mut LineCount) {
+        if at <= count.counted {
+            return;
+        }
+        let (start, end) = (offset + count.counted as u64, offset + at as u64);
+        count.lines += if self.window.start <= start && end <= self.window.end {
+            self.lfs_between(index(start - self.window.start), index(end - self.window.start))
+        } else {
+            memchr_iter(b'\n', &text[count.counted..at]).count() as u64
+        };
+        count.counted = at;
+    }
+
+    /// How many LFs there are from `start` up to `end`, which is greater, in the window.
+    #[inline]
+    fn lfs_between(&self, start: usize, end: usize) -> u64 {
+        let (first, last) = (start / BLOCK, (end - 1) / BLOCK);
+        let (from_start, to_end) = (u64::MAX << (start % BLOCK), u64::MAX >> (BLOCK - 1 - (end - 1) % BLOCK));
+        if first == last {
+            return u64::from((self.lfs[first] & from_start & to_end).count_ones());
+        }
+        let between: u32 = self.lfs[first + 1..last].iter().map(|lfs| lfs.count_ones()).sum();
+        let ends = (self.lfs[first] & from_start).count_ones() + (self.lfs[last] & to_end).count_ones();
+        u64::from(between + ends)
     }
 
     /// Searches the window that begins at `from`.
@@ -86,27 +108,24 @@ impl Anchors {
         let bytes = &text[from..text.len().min(from + BLOCKS * BLOCK)];
         self.window = offset + from as u64..offset + (from + bytes.len()) as u64;
         let mut letters = [0; BLOCKS];
-        find_all([b':'; 3], bytes, &mut self.found);
-        find_all([b'w', b'W', b'w'], bytes, &mut letters);
+        let (blocks, rest) = bytes.as_chunks();
+        find_each::<Wanted>(blocks, [&mut self.found, &mut letters, &mut self.lfs]);
+        let mut n_blocks = blocks.len();
+        if !rest.is_empty() {
+            let mut block = [0; BLOCK];
+            block[..rest.len()].copy_from_slice(rest);
+            let [found, letters, lfs] =
+                [&mut self.found, &mut letters, &mut self.lfs].map(|found| &mut found[n_blocks..]);
+            find_each::<Wanted>(&[block], [found, letters, lfs]);
+            n_blocks += 1;
+        }
         // The last two bytes before a block matter to it.
         let is_w = |back: usize| from >= back && text[from - back].eq_ignore_ascii_case(&b'w');
         let mut before = u64::from(is_w(1)) << 63 | u64::from(is_w(2)) << 62;
-        for (found, &letters) in self.found.iter_mut().zip(&letters) {
+        for (found, &letters) in self.found.iter_mut().zip(&letters[..n_blocks]) {
             *found |= letters & (letters << 1 | before >> 63) & (letters << 2 | before >> 62);
             before = letters;
         }
-    }
-}
-
-/// Sets the bits of the bytes that are in `set`.
-fn find_all(set: [u8; 3], bytes: &[u8], found: &mut [u64; BLOCKS]) {
-    let (blocks, rest) = bytes.as_chunks();
-    find(set, blocks, found);
-    found[blocks.len()..].fill(0);
-    if !rest.is_empty() {
-        let mut block = [0; BLOCK];
-        block[..rest.len()].copy_from_slice(rest);
-        find(set, &[block], &mut found[blocks.len()..]);
     }
 }
 
@@ -129,12 +148,12 @@ mod tests {
         for start in [0, 1, 2, BLOCK, BLOCKS * BLOCK - 1, len] {
             let text = &text[start..];
             let mut anchors = Anchors::new();
-            let mut count = LineCount::new(text);
+            let mut count = LineCount::default();
             let mut from = 0;
             while let Some(anchor) = anchors.next(text, start as u64, from, &mut count) {
                 let expected = (from..).find(|&at| is_anchor(start + at) && (text[at] == b':' || at >= 2));
                 assert_eq!(Some(anchor), expected, "{start} from {from}");
-                count.move_to(anchor);
+                anchors.count_up_to(anchor, text, start as u64, &mut count);
                 assert_eq!(count.lines, memchr_iter(b'\n', &text[..anchor]).count() as u64);
                 from = anchor + 1;
             }

@@ -28,7 +28,7 @@ pub(super) enum Bracket {
 }
 
 /// The class of each byte.
-static CLASSES: [Class; 256] = {
+const CLASSES: [Class; 256] = {
     let mut classes = [Class::Plain; 256];
     let mut byte = 0;
     while byte < classes.len() {
@@ -59,7 +59,8 @@ const fn class(byte: u8) -> Class {
 impl Class {
     #[inline(always)]
     pub(super) fn of(byte: u8) -> Self {
-        CLASSES[usize::from(byte)]
+        static TABLE: [Class; 256] = CLASSES;
+        TABLE[usize::from(byte)]
     }
 }
 
@@ -67,6 +68,23 @@ impl Class {
 #[inline(always)]
 pub(super) fn is_ender(byte: u8) -> bool {
     Class::of(byte) == Class::Ender
+}
+
+/// Whether each byte always belongs to the URL before it.
+static IS_PLAIN: [bool; 256] = {
+    let mut is_plain = [false; 256];
+    let mut byte = 0;
+    while byte < is_plain.len() {
+        is_plain[byte] = matches!(CLASSES[byte], Class::Plain);
+        byte += 1;
+    }
+    is_plain
+};
+
+/// How many bytes at the start of `text` always belong to the URL before them.
+#[inline(always)]
+pub(super) fn plain_len(text: &[u8]) -> usize {
+    text.iter().position(|&byte| !IS_PLAIN[usize::from(byte)]).unwrap_or(text.len())
 }
 
 /// White space, which is ignored inside angle brackets (X11).

@@ -1,6 +1,6 @@
 //! Finds where a URL in text ends (X2 to X7 and X11 of `tests/conformance/CONTEXT.md`).
 
-use super::bytes::{Class, begins_with_ender, is_white};
+use super::bytes::{Class, begins_with_ender, is_white, plain_len};
 
 /// How many bytes after "<" its ">" is searched for.
 pub(super) const MAX_BRACKETED: usize = 8 << 10;
@@ -18,9 +18,10 @@ pub(super) fn url_end(text: &[u8], start: usize, body: usize) -> usize {
     let before = start.checked_sub(1).map(|at| text[at]);
     let mut open = [0_u32; 3];
     let mut end = body;
-    for &byte in &text[body..] {
+    loop {
+        end += plain_len(&text[end..]);
+        let Some(&byte) = text.get(end) else { break };
         match Class::of(byte) {
-            Class::Plain => {}
             Class::Ender => break,
             Class::Opening(kind) => open[kind as usize] += 1,
             Class::Closing(kind) => match open[kind as usize].checked_sub(1) {
@@ -30,7 +31,7 @@ pub(super) fn url_end(text: &[u8], start: usize, body: usize) -> usize {
             Class::Apostrophe if before == Some(b'\'') => break,
             Class::Ampersand if begins_with_any(&text[end + 1..], &ENDING_REFERENCES) => break,
             Class::NotAscii if begins_with_ender(&text[end..]) => break,
-            Class::Apostrophe | Class::Ampersand | Class::NotAscii => {}
+            Class::Plain | Class::Apostrophe | Class::Ampersand | Class::NotAscii => {}
         }
         end += 1;
     }

@@ -25,6 +25,8 @@ pub(super) struct Search {
     anchors: Anchors,
     /// The candidate at which the last call of [`Search::seek`] stopped.
     candidate: Option<Candidate>,
+    /// No word that is too long begins before this offset in the input.
+    checked: u64,
 }
 
 /// A candidate in a text.
@@ -47,13 +49,13 @@ enum Content {
 
 impl Search {
     pub(super) fn new() -> Self {
-        Self { anchors: Anchors::new(), candidate: None }
+        Self { anchors: Anchors::new(), candidate: None, checked: 0 }
     }
 
     /// Finds the next candidate in `text`, which begins at `offset` of the input. Returns how many bytes precede it, and how
     /// many LFs they contain. Without a candidate, these are all bytes.
     pub(super) fn seek(&mut self, text: &[u8], offset: u64) -> (usize, u64) {
-        let mut count = LineCount::new(text);
+        let mut count = LineCount::default();
         let mut from = 0;
         self.candidate = loop {
             let Some(anchor) = self.anchors.next(text, offset, from, &mut count) else { break None };
@@ -64,13 +66,30 @@ impl Search {
             from = anchor + 1;
         };
         let end = self.candidate.map_or(text.len(), |candidate| candidate.start);
-        let start = long_word(text, end).map_or(end, |(start, end)| {
+        let start = self.long_word(text, offset, end).map_or(end, |(start, end)| {
             let content = Content::Refused(BadCause::TooLong);
             self.candidate = Some(Candidate { start, end, content });
             start
         });
-        count.move_to(start);
+        self.anchors.count_up_to(start, text, offset, &mut count);
         (start, count.lines)
+    }
+
+    /// The first word that is too long and begins at `until` or before (X14): its start and its end.
+    #[inline]
+    fn long_word(&mut self, text: &[u8], offset: u64, until: usize) -> Option<(usize, usize)> {
+        if text.len() <= MAX_RECORD_LEN {
+            return None;
+        }
+        let mut start = usize::try_from(self.checked.saturating_sub(offset)).unwrap_or(usize::MAX);
+        while start <= until && text.len() - start > MAX_RECORD_LEN {
+            match last_ender(&text[start..=start + MAX_RECORD_LEN]) {
+                Some(ender) => start += ender + 1,
+                None => return Some((start, start + word_len(&text[start..]))),
+            }
+            self.checked = offset + start as u64;
+        }
+        None
     }
 
     /// Returns the candidate that [`Search::seek`] found, which begins at the start of `text`.
@@ -108,10 +127,10 @@ impl Candidate {
             Self::without_scheme(text, anchor)
         } else if text[anchor + 1..].starts_with(b"//") {
             Some(Self::with_slashes(text, anchor))
-        } else if anchor > 0 && text[anchor - 1].is_ascii_alphabetic() {
-            Self::marked(text, anchor).or_else(|| Self::with_known_scheme(text, anchor))
+        } else if schemes::may_end(&text[..anchor]) {
+            Self::with_known_scheme(text, anchor)
         } else {
-            None
+            Self::marked(text, anchor)
         }
     }
 
@@ -211,18 +230,6 @@ fn scheme_start(text: &[u8], colon: usize) -> Option<usize> {
     let is_scheme =
         scheme.len() <= schemes::MAX_LEN && scheme.get(marks).is_some_and(u8::is_ascii_alphabetic);
     is_scheme.then_some(run + marks)
-}
-
-/// The first word that is too long and begins at `until` or before (X14): its start and its end.
-fn long_word(text: &[u8], until: usize) -> Option<(usize, usize)> {
-    let mut start = 0;
-    while start <= until && text.len() - start > MAX_RECORD_LEN {
-        match last_ender(&text[start..=start + MAX_RECORD_LEN]) {
-            Some(ender) => start += ender + 1,
-            None => return Some((start, start + word_len(&text[start..]))),
-        }
-    }
-    None
 }
 
 fn last_ender(text: &[u8]) -> Option<usize> {

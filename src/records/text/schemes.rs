@@ -56,21 +56,54 @@ pub(super) fn begins_after_stop(name: &[u8]) -> bool {
     [&b"http"[..], b"https", b"ftp"].iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
+/// The known schemes without "//", and what has to follow their colon (X9).
+const KNOWN: [(&[u8], Needs); 22] = [
+    (b"mailto", Needs::Address),
+    (b"sip", Needs::Address),
+    (b"sips", Needs::Address),
+    (b"xmpp", Needs::Address),
+    (b"acct", Needs::Address),
+    (b"mid", Needs::Address),
+    (b"cid", Needs::Address),
+    (b"news", Needs::Group),
+    (b"tel", Needs::Number),
+    (b"sms", Needs::Number),
+    (b"geo", Needs::Number),
+    (b"doi", Needs::Number),
+    (b"callto", Needs::Number),
+    (b"urn", Needs::Namespace),
+    (b"tag", Needs::Authority),
+    (b"data", Needs::MediaType),
+    (b"magnet", Needs::Query),
+    (b"about", Needs::Anything),
+    (b"bitcoin", Needs::Anything),
+    (b"blob", Needs::Anything),
+    (b"javascript", Needs::Anything),
+    (b"view-source", Needs::Anything),
+];
+
+/// For each last letter of a known scheme, the letters that precede it in one, one bit each.
+static ENDINGS: [u32; 26] = {
+    let mut endings = [0; 26];
+    let mut n = 0;
+    while n < KNOWN.len() {
+        let [.., before, last] = KNOWN[n].0 else { panic!("a name has two letters") };
+        endings[(*last - b'a') as usize] |= 1 << (*before - b'a');
+        n += 1;
+    }
+    endings
+};
+
+/// Whether `text` may end with the name of a known scheme. Most words are ruled out by their last two letters.
+#[inline(always)]
+pub(super) fn may_end(text: &[u8]) -> bool {
+    let [.., before, last] = text else { return false };
+    let letter = |byte: &u8| byte.to_ascii_lowercase().wrapping_sub(b'a');
+    let (before, last) = (letter(before), letter(last));
+    before < 26 && ENDINGS.get(usize::from(last)).is_some_and(|endings| endings >> before & 1 == 1)
+}
+
 /// What has to follow the colon of a known scheme (X9). `None` if the name is not a known scheme.
 pub(super) fn find(name: &[u8]) -> Option<Needs> {
-    let mut lower = [0; 12];
-    let lower = lower.get_mut(..name.len())?;
-    lower.copy_from_slice(name);
-    lower.make_ascii_lowercase();
-    Some(match &*lower {
-        b"mailto" | b"sip" | b"sips" | b"xmpp" | b"acct" | b"mid" | b"cid" => Needs::Address,
-        b"news" => Needs::Group,
-        b"tel" | b"sms" | b"geo" | b"doi" | b"callto" => Needs::Number,
-        b"urn" => Needs::Namespace,
-        b"tag" => Needs::Authority,
-        b"data" => Needs::MediaType,
-        b"magnet" => Needs::Query,
-        b"about" | b"bitcoin" | b"blob" | b"javascript" | b"view-source" => Needs::Anything,
-        _ => return None,
-    })
+    KNOWN.iter().find(|(known, _)| known.eq_ignore_ascii_case(name)).map(|&(_, needs)| needs)
 }
