@@ -102,7 +102,7 @@ fn end_of(text: &[u8], start: usize, body: usize) -> usize {
         rest = &rest[..ender.start()];
     }
     for (open, close) in [(b'(', b')'), (b'[', b']'), (b'{', b'}')] {
-        let count = |n: usize, byte: u8| rest[..=n].iter().filter(|&&other| other == byte).count();
+        let count = |n: usize, byte: u8| memchr::memchr_iter(byte, &rest[..=n]).count();
         let unbalanced = (0..rest.len()).find(|&n| rest[n] == close && count(n, close) > count(n, open));
         rest = &rest[..unbalanced.unwrap_or(rest.len())];
     }

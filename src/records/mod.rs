@@ -451,9 +451,8 @@ impl Reader {
             Format::JsonLines => json::Path::all(fields).map(FormatState::JsonLines),
             Format::Csv => csv::Table::new(b',', fields).map(FormatState::Csv),
             Format::Tsv => csv::Table::new(b'\t', fields).map(FormatState::Csv),
-            Format::Parquet => Err(0),
             Format::Text if fields.is_empty() => Ok(FormatState::Text(Box::new(text::Search::new()))),
-            Format::Text => Err(0),
+            Format::Text | Format::Parquet => Err(0),
         };
         let kind = kind.map_err(refuse)?;
         Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })

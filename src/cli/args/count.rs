@@ -17,7 +17,7 @@ pub(crate) struct CountArgs {
     ///
     /// Lists the N most frequent hosts, schemes, ports or tlds (last labels of hosts); without a number, 20. Can be given
     /// several times.
-    #[arg(long, value_name = "WHAT[=N]", value_parser = top)]
+    #[arg(long, hide_short_help = true, value_name = "WHAT[=N]", value_parser = top)]
     top: Vec<(TopOf, usize)>,
 
     /// Estimate how many distinct hosts or lines there are

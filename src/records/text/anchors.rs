@@ -151,7 +151,8 @@ mod tests {
             let mut count = LineCount::default();
             let mut from = 0;
             while let Some(anchor) = anchors.next(text, start as u64, from, &mut count) {
-                let expected = (from..).find(|&at| is_anchor(start + at) && (text[at] == b':' || at >= 2));
+                let expected =
+                    (from..text.len()).find(|&at| is_anchor(start + at) && (text[at] == b':' || at >= 2));
                 assert_eq!(Some(anchor), expected, "{start} from {from}");
                 anchors.count_up_to(anchor, text, start as u64, &mut count);
                 assert_eq!(count.lines, memchr_iter(b'\n', &text[..anchor]).count() as u64);
