@@ -54,6 +54,9 @@ named! {
 /// Advice for text with URLs in it.
 const GREP: &str = r#"extract its URLs: grep -oE "https?://[^][\"'<>(){} ]+" FILE | urlsift"#;
 
+/// Advice for tables.
+const TABLE: &str = "--input-format csv reads a column of it, which --field can choose";
+
 /// The headers of tables with a single column.
 const HEADERS: [&[u8]; 7] = [b"url", b"urls", b"uri", b"link", b"links", b"href", b"address"];
 
@@ -134,19 +137,10 @@ impl TextShape {
                 "URLs in quotes or brackets",
                 r#"remove these: sed -E "s/^ *[\"'<\`]//; s/[\"'>\`],?$//" FILE | urlsift"#,
             ),
-            Self::CommaTable => {
-                ("a table with commas", "--input-format csv reads a column of it, which --field can choose")
-            }
-            Self::TabTable => {
-                ("a table with tabs", "--input-format tsv reads a column of it, which --field can choose")
-            }
-            Self::SemicolonTable => {
-                ("a table with semicolons", "choose a column: cut -d';' -fNUMBER FILE | urlsift")
-            }
-            Self::BarTable => (
-                "a table with vertical bars",
-                "choose a column: cut -d'|' -fNUMBER FILE | tr -d ' ' | urlsift",
-            ),
+            Self::CommaTable => ("a table with commas", TABLE),
+            Self::TabTable => ("a table with tabs", TABLE),
+            Self::SemicolonTable => ("a table with semicolons", TABLE),
+            Self::BarTable => ("a table with vertical bars", TABLE),
             Self::Numbered => (
                 "a list with numbers or bullets",
                 r"remove these: sed -E 's/^[ \t]*[-*0-9.):]+[ \t]+//' FILE | urlsift",

@@ -122,7 +122,7 @@ fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<
     let (format, _) = reading.format_of(input)?;
     // The fields of a Parquet file are listed in its footer, which only the scan reads.
     if format != Format::Parquet {
-        reading.reader(format)?;
+        reading.reader(format, &crate::run::format_choice::Head::default())?;
     }
     Ok(((format.is_cut_at_lines() && !is_decoded).then_some(len), len))
 }

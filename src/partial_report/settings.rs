@@ -6,6 +6,7 @@ use serde::{Deserialize, Serialize};
 use crate::grammar::Grammar;
 use crate::grammar::automaton::TABLES;
 use crate::input::Codec;
+use crate::records::Escape;
 use crate::report::digest;
 use crate::run::Reading;
 use crate::scan::{DistinctWanted, Options, TopWanted};
@@ -24,6 +25,8 @@ pub struct Settings {
     distinct: DistinctWanted,
     input_format: Option<String>,
     fields: Vec<String>,
+    delimiter: Option<char>,
+    escape: Option<Escape>,
     codec: Option<Codec>,
     show_secrets: bool,
 }
@@ -45,6 +48,8 @@ impl Settings {
             distinct: *distinct,
             input_format: reading.format.map(|format| format.name().to_owned()),
             fields: reading.fields.iter().map(ToString::to_string).collect(),
+            delimiter: reading.delimiter,
+            escape: reading.escape,
             codec,
             show_secrets,
         }

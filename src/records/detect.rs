@@ -6,15 +6,13 @@
 
 use memchr::{memchr, memmem};
 
+use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
 use super::field_names::{begins_as_url, is_same, is_strong, usual};
 use super::{Format, Reader, Selector, warc};
 use crate::lines::trim_terminator;
 
 /// A test whether a line looks like a record.
 type LooksLike<'a> = &'a dyn Fn(&[u8]) -> bool;
-
-/// How many lines are tested.
-const LINES: usize = 8;
 
 /// Returns the format of an input from which `fields` are wanted.
 pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
@@ -42,17 +40,75 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
         return format;
     }
-    // The first record names the columns, or the comment before it does (as in the lists of URLhaus).
-    let comment = comments(&lines).last().map(|line| &line[1..]);
-    let candidates = [(Some(first[0]), first.get(1)), (comment, first.first())];
-    for (names, next) in candidates.into_iter().filter_map(|(names, next)| Some((names?, next.copied()))) {
-        for (format, delimiter) in [(Format::Csv, b','), (Format::Tsv, b'\t')] {
-            if is_header(names, next, delimiter, fields) {
-                return format;
-            }
-        }
+    table(&lines, &first, fields).unwrap_or(Format::Lines)
+}
+
+/// The format of a table that begins with `lines`, of which `first` are records. `None` if it does not look like one.
+fn table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> Option<Format> {
+    let of = |delimiter| if delimiter == '\t' { Format::Tsv } else { Format::Csv };
+    if let Some(delimiter) = named_delimiter(lines[0]) {
+        return Some(of(delimiter))
+            .filter(|_| lines.get(1).is_some_and(|line| cells(line, delimiter).len() > 1));
     }
-    Format::Lines
+    let Some(delimiter) = likely_delimiter(first) else {
+        return is_quoted_column(first).then_some(Format::Csv);
+    };
+    // The first record names the columns, or the comment before it does (as in the lists of URLhaus).
+    let comment = comments(lines).last().map(|line| &line[1..]);
+    let candidates = [(Some(first[0]), first.get(1)), (comment, first.first())];
+    let mut candidates = candidates.into_iter().filter_map(|(names, next)| Some((names?, next.copied())));
+    let is_table = candidates.any(|(names, next)| is_header(names, next, delimiter, fields))
+        || fields.is_empty() && has_column_of_urls(first, delimiter);
+    is_table.then(|| of(delimiter))
+}
+
+/// Whether more lines may show that an input is a table. `lines` are those so far, and `first` its records. The name of a column
+/// settles it, unless several delimiters are possible.
+fn may_be_table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> bool {
+    let Some(&line) = first.first() else { return false };
+    let may_separate =
+        |&delimiter: &char| delimiter == '\t' || !begins_as_url(line) || lines.len() > first.len();
+    let delimiters: Vec<_> = possible(line).filter(may_separate).collect();
+    match delimiters[..] {
+        [] => {
+            named_delimiter(line).is_some()
+                || is_quoted_column(first)
+                || first.len() == 1 && is_strong(unquoted(line))
+        }
+        [delimiter] => !is_header(line, first.get(1).copied(), delimiter, fields),
+        _ => true,
+    }
+}
+
+/// How many lines a table needs to be recognised by its values.
+const ROWS: usize = 3;
+
+/// Whether all lines have equally many cells, and one column has a URL in each line. The first line may name the columns.
+///
+/// A URL may contain delimiters other than tabs. So the column is not the first one, unless the columns have names.
+fn has_column_of_urls(lines: &[&[u8]], delimiter: char) -> bool {
+    let rows: Vec<_> = lines.iter().map(|line| cells(line, delimiter)).collect();
+    let has_names = memmem::find(lines[0], b"://").is_none();
+    let values = &rows[usize::from(has_names)..];
+    let is_column = |column: usize| values.iter().all(|row| begins_as_url(unquoted(row[column])));
+    let from = usize::from(!has_names && delimiter != '\t');
+    rows.len() >= ROWS
+        && rows.iter().all(|row| row.len() == rows[0].len())
+        && (from == 0 || !values.iter().any(|row| begins_as_url(row[0])))
+        && (from..rows[0].len()).any(is_column)
+}
+
+/// Whether each line is a URL in quotes. The first line may be the name of the column.
+fn is_quoted_column(lines: &[&[u8]]) -> bool {
+    let is_value = |line: &&[u8]| matches!(line, [b'"', .., b'"']) && begins_as_url(unquoted(line));
+    let values = if is_strong(unquoted(lines[0])) { &lines[1..] } else { lines };
+    !values.is_empty() && values.iter().all(is_value) && values.iter().all(|line| cells(line, ',').len() == 1)
+}
+
+/// A cell without the quotes around it.
+fn unquoted(cell: &[u8]) -> &[u8] {
+    let cell = cell.strip_prefix(b"\"").unwrap_or(cell);
+    cell.strip_suffix(b"\"").unwrap_or(cell)
 }
 
 /// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
@@ -71,13 +127,9 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     let first = records(&lines);
     // A format needs more than half of eight lines. Four lines that are not its records rule it out.
     let speaks_against = |n| first.len() - n >= LINES / 2;
-    // The line after a header may decide whether it is one.
-    let may_be_header =
-        |line: &&[u8]| [b',', b'\t'].iter().any(|byte| line.contains(byte)) && !line.contains(&b':');
-    let waits = || fields.is_empty() && first.len() == 1 && may_be_header(&first[0]);
     has_w3c_header(&lines)
         || first.len() == LINES
-        || !waits()
+        || !may_be_table(&lines, &first, fields)
             && likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
 }
 
@@ -220,12 +272,7 @@ fn is_alb(line: &[u8]) -> bool {
 
 /// Whether a line has two or more columns, one of them called like a wanted field. Without wanted fields, it has a usual name for
 /// URLs. If that name often means something else, the `next` line has a URL in this column.
-fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: u8, fields: &[Selector]) -> bool {
-    let name = |name: &[u8]| {
-        let name = name.trim_ascii();
-        let quoted = name.strip_prefix(b"\"").and_then(|name| name.strip_suffix(b"\""));
-        quoted.unwrap_or(name).to_ascii_lowercase()
-    };
+fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: char, fields: &[Selector]) -> bool {
     let is_wanted = |column: &Vec<u8>| {
         let mut wanted = fields.iter().filter_map(|field| match field {
             Selector::Name(name) => Some(name.as_bytes()),
@@ -233,12 +280,12 @@ fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: u8, fields: &[Selector
         });
         column == b"url" || wanted.any(|name| is_same(name, column))
     };
-    let names: Vec<_> = line.split(|&byte| byte == delimiter).map(name).collect();
+    let name = |cell: &[u8]| unquoted(cell.trim_ascii()).to_ascii_lowercase();
+    let names: Vec<_> = cells(line, delimiter).into_iter().map(name).collect();
     let is_usual = || {
         let column = usual(&names).filter(|_| fields.is_empty())?;
-        let value = next.and_then(|next| next.split(|&byte| byte == delimiter).nth(column));
-        let value = value.map(|value| value.strip_prefix(b"\"").unwrap_or(value));
-        Some(is_strong(&names[column]) || value.is_some_and(begins_as_url))
+        let value = next.and_then(|next| cells(next, delimiter).get(column).copied());
+        Some(is_strong(&names[column]) || value.is_some_and(|value| begins_as_url(unquoted(value))))
     };
     names.len() > 1 && (names.iter().any(is_wanted) || is_usual() == Some(true))
 }
@@ -288,7 +335,7 @@ mod tests {
         ] {
             assert_eq!(format_of(list), Format::Lines, "{list}");
         }
-        for line in ["http://h/ Title", "\"http://h/\"", " http://h/", "#Date: x\nhttp://h/"] {
+        for line in ["http://h/ Title", " http://h/", "#Date: x\nhttp://h/"] {
             assert!(is_settled(format!("{line}\n").as_bytes(), &[]), "{line}");
         }
         assert!(is_settled(b"a b\nc d\ne f\ng h\n", &[]), "none can be most of eight");
@@ -301,6 +348,27 @@ mod tests {
         assert_eq!(format_of("\"id\"\t\"link\"\n1\thttp://h/\n", "link"), Format::Tsv);
         assert_eq!(format_of("id,link\n1,http://h/\n", "uri"), Format::Lines);
         assert_eq!(format_of("{\"a\": {\"b\": \"http://h/\"}}\n", "/a/b"), Format::JsonLines);
+    }
+
+    #[test]
+    fn tables_are_recognised_by_their_rows() {
+        let format_of = |head: &str| detect(head.as_bytes(), &[]);
+        for (table, format) in [
+            ("site;clicks\nhttp://a/;1\nhttp://b/;2\n", Format::Csv),
+            ("1|http://a/\n2|http://b/\n3|http://c/\n", Format::Csv),
+            ("http://a/\tone\nhttp://b/\ttwo\nhttp://c/\t\n", Format::Tsv),
+            ("sep=;\nsite;clicks\nhttp://a/;1\n", Format::Csv),
+            ("id;url\n1;http://a/,b\n", Format::Csv),
+            ("\"url\"\n\"http://a/,b\"\n", Format::Csv),
+            ("\"http://a/\"\n\"http://b/\"\n", Format::Csv),
+            ("http://a/;x\nhttp://b/;y\nhttp://c/;z\n", Format::Lines),
+            ("http://a/,http://b/\nhttp://c/,http://d/\nhttp://e/,http://f/\n", Format::Lines),
+            ("a,http://b/\nc,http://d/,\ne,http://f/\n", Format::Lines),
+            ("url\nhttp://a/,b\n", Format::Lines),
+            ("a;b\nc;d\ne;f\n", Format::Lines),
+        ] {
+            assert_eq!(format_of(table), format, "{table}");
+        }
     }
 
     /// No later line changes a settled result. The sequences have lines that speak for and against formats.
@@ -318,6 +386,9 @@ mod tests {
             "!meta {}",
             "id,url",
             "1\turl",
+            "1;http://example.org/",
+            "a;b,url|c",
+            "\"http://example.org/\"",
             "{\"url\": \"http://example.org/\"}",
             "org,example)/ 20260101000000 {\"url\": \"http://example.org/\"}",
             " CDX N b a",

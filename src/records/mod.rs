@@ -18,6 +18,7 @@ mod cdxj;
 mod clf;
 mod csv;
 mod detect;
+mod dialect;
 mod json;
 mod separators;
 mod near_bytes;
@@ -38,6 +39,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::grammar::named_enum::named;
 use crate::lines::{last_end, skip_byte_order_mark, trim_terminator};
+pub use dialect::{Dialect, Escape};
 use field_names::Choice;
 pub use selector::{FieldError, Selector};
 use separators::Marks;
@@ -68,7 +70,7 @@ named! {
         Alb = "alb",
         /// One JSON object per line. Read: its "url".
         JsonLines = "jsonl",
-        /// Comma-separated values (RFC 4180). Read: the column of URLs.
+        /// A table of text: comma-separated values (RFC 4180), or the same with semicolons, bars or tabs. Read: the column of URLs.
         Csv = "csv",
         /// Tab-separated values. Read: the column of URLs.
         Tsv = "tsv",
@@ -156,6 +158,8 @@ named! {
         QuoteNotClosed = "quote-not-closed",
         /// Text directly follows a closing quote.
         TextBehindQuote = "text-behind-quote",
+        /// A backslash precedes a quote, and neither way to read it gives a well-formed record.
+        DoubtfulQuote = "doubtful-quote",
         /// The request is not a method, a target and perhaps a version.
         BadRequest = "bad-request",
         /// The JSON is damaged, or is not an object.
@@ -449,8 +453,8 @@ impl Reader {
             Format::W3c => w3c::Columns::new(fields).map(FormatState::W3c),
             Format::Alb => alb::check(fields).map(|()| FormatState::Alb),
             Format::JsonLines => json::Path::all(fields).map(FormatState::JsonLines),
-            Format::Csv => csv::Table::new(b',', fields).map(FormatState::Csv),
-            Format::Tsv => csv::Table::new(b'\t', fields).map(FormatState::Csv),
+            Format::Csv => csv::Table::new(Dialect::of(','), fields).map(FormatState::Csv),
+            Format::Tsv => csv::Table::new(Dialect::of('\t'), fields).map(FormatState::Csv),
             Format::Text if fields.is_empty() => Ok(FormatState::Text(Box::new(text::Search::new()))),
             Format::Text | Format::Parquet => Err(0),
         };
@@ -463,6 +467,24 @@ impl Reader {
     #[must_use]
     pub(crate) fn standing_at(self, offset: u64, line: u64) -> Self {
         Self { offset, line, ..self }
+    }
+
+    /// The same reader for a table in this dialect. Readers of other formats stay as they are.
+    #[must_use]
+    pub(crate) fn in_dialect(self, dialect: Dialect) -> Self {
+        let kind = match self.kind {
+            FormatState::Csv(table) => FormatState::Csv(table.in_dialect(dialect)),
+            kind => kind,
+        };
+        Self { kind, ..self }
+    }
+
+    /// The dialect of a table; `None` if it reads no table of text.
+    pub(crate) fn dialect(&self) -> Option<Dialect> {
+        match &self.kind {
+            FormatState::Csv(table) => Some(table.dialect()),
+            _ => None,
+        }
     }
 
     /// The format that it reads.

@@ -2,6 +2,7 @@
 //! true as long as each quote opens a field, closes one, or is doubled.
 
 use super::MAX_RECORD_LEN;
+use super::dialect::Dialect;
 use crate::simd::{BLOCK, find};
 
 /// How many blocks are searched at once.
@@ -13,17 +14,20 @@ pub(super) const AT_ONCE: usize = BLOCKS * BLOCK;
 /// Returns how many of `bytes`, which begin at the start of a record, are whole records with well-placed quotes. A quote is well
 /// placed if it opens a field, closes one, or is one of two inside a field.
 ///
-/// It stops before a record with any other quote, a comment, a record that is too long, and a record that does not end in a whole
-/// block. It also stops after some kilobytes without quotes. It reads some kilobytes beyond its result, or as many bytes as the
+/// It stops before a record with any other quote, a record in which a backslash escapes, a comment, a record that is too long, and a
+/// record that does not end in a whole block. It also stops after some kilobytes without quotes. It reads some kilobytes beyond its result, or as many bytes as the
 /// longest record may have.
-pub(super) fn whole_records(bytes: &[u8], delimiter: u8) -> usize {
+pub(super) fn whole_records(bytes: &[u8], dialect: Dialect) -> usize {
+    // Where backslashes do not escape, nothing else is searched for in their place.
+    let escape = if dialect.has_backslashes() { b'\\' } else { b'#' };
     let mut whole = 0;
     // The state after the previous byte. `between` is all ones inside quotes. The others are one if a field or a record may begin.
     let (mut between, mut before_field, mut before_record) = (0, 1, 1);
     for (n, blocks) in bytes.as_chunks::<BLOCK>().0.chunks(BLOCKS).enumerate() {
-        let [quotes, lfs, delimiters, hashes] = [b'"', b'\n', delimiter, b'#'].map(|byte| {
+        let sets = [[b'"'; 3], [b'\n'; 3], [dialect.byte(); 3], [b'#', escape, escape]];
+        let [quotes, lfs, delimiters, doubtful] = sets.map(|set| {
             let mut found = [0; BLOCKS];
-            find([byte; 3], blocks, &mut found);
+            find(set, blocks, &mut found);
             found
         });
         for at in 0..blocks.len() {
@@ -32,7 +36,8 @@ pub(super) fn whole_records(bytes: &[u8], delimiter: u8) -> usize {
             let ends = lfs[at] & !inside;
             let fields = quotes[at] | lfs[at] | delimiters[at];
             let misplaced = quotes[at] & inside & !(fields << 1 | before_field);
-            let doubts = misplaced | (hashes[at] & (ends << 1 | before_record));
+            let begins = if dialect.has_backslashes() { u64::MAX } else { ends << 1 | before_record };
+            let doubts = misplaced | (doubtful[at] & begins);
             let start = (n * BLOCKS + at) * BLOCK;
             // Record ends before the first doubt.
             let sure = ends & doubts.wrapping_sub(1) & !doubts;
@@ -93,7 +98,7 @@ mod tests {
                 ("\"a", "a record that does not end"),
             ] {
                 let text = format!("{records}{record}{}", line.repeat(30));
-                let whole = whole_records(text.as_bytes(), b',');
+                let whole = whole_records(text.as_bytes(), Dialect::of(','));
                 // A quote that is not closed may be closed by a later one.
                 let most = if name.contains("not end") { text.len() } else { records.len() };
                 assert!(
@@ -105,12 +110,12 @@ mod tests {
             let ends: Vec<_> =
                 (0..=n).flat_map(|n| [n * plain.len(), n * plain.len() + plain.len() - 14]).collect();
             let expected = ends.into_iter().filter(|&end| end <= blocks).max();
-            assert_eq!(Some(whole_records(records.as_bytes(), b',')), expected);
+            assert_eq!(Some(whole_records(records.as_bytes(), Dialect::of(','))), expected);
         }
         let long =
             [&b"\"a\"\n"[..], b"\"", &vec![b'b'; MAX_RECORD_LEN], b"\"\n", &b"c\n".repeat(99)].concat();
-        assert_eq!(whole_records(&long, b','), 4);
+        assert_eq!(whole_records(&long, Dialect::of(',')), 4);
         let long = [&b"\"a\"\n"[..], &vec![b'b'; MAX_RECORD_LEN], b"\n", &b"c\n".repeat(99)].concat();
-        assert_eq!(whole_records(&long, b','), 4);
+        assert_eq!(whole_records(&long, Dialect::of(',')), 4);
     }
 }

@@ -6,7 +6,7 @@ use serde::{Deserialize, Serialize};
 
 use super::make::count;
 use super::{Count, Report};
-use crate::records::{BadCause, Format, Role, Skip};
+use crate::records::{BadCause, Dialect, Format, Role, Skip};
 use crate::run::Records;
 
 /// The records of an input.
@@ -16,6 +16,8 @@ use crate::run::Records;
 pub struct RecordCount {
     /// The format of the input.
     pub format: Format,
+    /// How cells are separated and quoted. `null` if the input is no table of text.
+    pub dialect: Option<Dialect>,
     /// The column that the fields are from. `null` if the format has no columns, or if they are from several.
     pub column: Option<String>,
     /// Records with at least one URL field. All records are either read, skipped or refused.
@@ -138,6 +140,7 @@ impl RecordCount {
         });
         Self {
             format: records.format,
+            dialect: records.dialect,
             column: records.column.clone(),
             read: counts.read(),
             skipped: skipped.filter(|skipped| skipped.records > 0).collect(),

@@ -12,7 +12,7 @@ use memchr::memchr;
 use crate::input::{Foreign, Input, utf16};
 use crate::input_signs::Signs;
 use crate::lines::last_end;
-use crate::records::{Format, Reader, Selector};
+use crate::records::{Dialect, Escape, Format, Reader, Selector};
 use crate::text_shape::{SAMPLE_LEN, TextShape};
 
 /// How inputs are read: their format, and the fields that are URLs.
@@ -23,6 +23,10 @@ pub struct Reading {
     pub format: Option<Format>,
     /// The fields of a record that are URLs. If there are none, the format decides ([`Reader::new`]).
     pub fields: Vec<Selector>,
+    /// The ASCII character between the cells of CSV. `None` means that the first lines decide.
+    pub delimiter: Option<char>,
+    /// What makes a quote part of a cell of CSV or TSV. `None` means that the first lines decide.
+    pub escape: Option<Escape>,
     /// Whether contents of any kind are read as the format says. Otherwise an input is refused if its first bytes are those
     /// of an archive, an image, a database or other binary data.
     pub any_contents: bool,
@@ -35,7 +39,7 @@ impl Reading {
     /// A reading of inputs of this format, whatever their contents are.
     #[must_use]
     pub fn of(format: Format) -> Self {
-        Self { format: Some(format), fields: Vec::new(), any_contents: true }
+        Self { format: Some(format), any_contents: true, ..Self::default() }
     }
 
     /// The reader for `source`, the source from its start, and its signs. `name` is that of the input.
@@ -55,7 +59,7 @@ impl Reading {
             head = self.head(&mut source, false);
         }
         let (format, _) = self.recognise(&head, name)?;
-        let reader = self.reader(format)?;
+        let reader = self.reader(format, &head)?;
         let signs = TextSigns { utf16, shape: Arc::default() };
         if format != Format::Lines || self.any_contents {
             return Ok((reader, Box::new(head.then(source)), signs));
@@ -74,9 +78,11 @@ impl Reading {
     /// format is settled, because the next read may block.
     pub(crate) fn head(&self, source: &mut impl Read, is_file: bool) -> Head {
         match self.format {
-            Some(_) if self.any_contents => Head::default(),
+            Some(format) if self.any_contents && !self.needs_delimiter(format) => Head::default(),
             _ if is_file => Head::of(source, |_| false),
-            Some(_) => Head::of(source, |_| true),
+            Some(format) => {
+                Head::of(source, |lines| !self.needs_delimiter(format) || Dialect::is_settled(lines))
+            }
             None => Head::of(source, |lines| Format::is_settled(lines, &self.fields)),
         }
     }
@@ -130,12 +136,28 @@ impl Reading {
         self.recognise(&self.head(&mut bytes, true), input.name())
     }
 
-    /// A reader of inputs of this format.
+    /// Whether the first lines decide about the delimiter of this format.
+    fn needs_delimiter(&self, format: Format) -> bool {
+        format == Format::Csv && self.delimiter.is_none()
+    }
+
+    /// A reader of inputs of this format. The first bytes of the input, `head`, decide about the dialect of a table.
     ///
     /// # Errors
     /// When the format cannot have the requested fields, or has no reader.
-    pub(crate) fn reader(&self, format: Format) -> io::Result<Reader> {
-        Reader::with_fields(format, &self.fields).map_err(|error| {
+    pub(crate) fn reader(&self, format: Format, head: &Head) -> io::Result<Reader> {
+        if self.delimiter.is_some_and(|delimiter| !delimiter.is_ascii()) {
+            return Err(io::Error::new(
+                io::ErrorKind::InvalidInput,
+                "the delimiter is not an ASCII character",
+            ));
+        }
+        let reader = Reader::with_fields(format, &self.fields);
+        let reader = reader.map(|reader| {
+            let tab = (format == Format::Tsv).then_some('\t');
+            reader.in_dialect(Dialect::detect(&head.bytes, tab.or(self.delimiter), self.escape))
+        });
+        reader.map_err(|error| {
             let kind = io::ErrorKind::InvalidInput;
             if self.format.is_none() && format == Format::Lines {
                 let looks = "its first records look like no format that has fields; --input-format says what they are";

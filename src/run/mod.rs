@@ -362,7 +362,7 @@ impl Access {
         if cfg!(feature = "parquet") && format == Format::Parquet {
             return Ok(Self::FromStart { is_table: true });
         }
-        let reader = reading.reader(format)?;
+        let reader = reading.reader(format, &head)?;
         Ok(if len <= exec.shard_len as u64 {
             Self::Small(Box::new(head.then(file)), reader, shape)
         } else if format.is_cut_at_lines() {

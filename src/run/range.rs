@@ -15,7 +15,7 @@ use crate::input::{Input, Opened, Span};
 use crate::input_signs::Signs;
 use crate::records::Format;
 use crate::run::chunk_cutter::AnyChunks;
-use crate::run::format_choice::Reading;
+use crate::run::format_choice::{Head, Reading};
 use crate::run::pipeline::Failure;
 use crate::scan::Options;
 use crate::text_shape::TextShape;
@@ -125,7 +125,7 @@ fn scan_part(
         ));
     }
     let (format, shape) = format_of(input, reading)?;
-    let reader = reading.reader(format)?;
+    let reader = reading.reader(format, &Head::default())?;
     // The start of an input decides its shape, so its first part has the warning.
     let shape = shape.filter(|_| part.range.start == 0);
     let counter = Counter::new(options, exec);

@@ -16,7 +16,7 @@ use crate::engine::scan_lines;
 use crate::grammar::Verdict;
 use crate::place::{Extent, Place};
 use crate::records::field_names::Choice;
-use crate::records::{BadCause, BadRecord, Counts, Field, Format, Reader, Role};
+use crate::records::{BadCause, BadRecord, Counts, Dialect, Field, Format, Reader, Role};
 use crate::scan::Options;
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
@@ -31,6 +31,8 @@ use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 pub struct Records {
     /// The format of the records.
     pub format: Format,
+    /// How cells are separated and quoted, if the input is a table of text.
+    pub dialect: Option<Dialect>,
     /// The column that the values come from, if the input is a table and they come from one column.
     pub column: Option<String>,
     /// Whether the column was chosen by its values, because no column has a usual name.
@@ -62,6 +64,7 @@ impl Records {
     pub(crate) fn new(format: Format) -> Self {
         Self {
             format,
+            dialect: None,
             column: None,
             by_values: false,
             is_numbered: false,
@@ -80,6 +83,7 @@ impl Records {
     /// Takes over what a reader has found in `bytes`, which it has read.
     pub(crate) fn take(&mut self, reader: &Reader, bytes: &[u8]) {
         self.counts = reader.counts().clone();
+        self.dialect = reader.dialect();
         let choice = reader.choice().cloned().or_else(|| {
             let has_none = self.counts.read() == 0 && self.format == Format::JsonLines;
             has_none.then(|| keys(bytes))
@@ -106,6 +110,7 @@ impl Records {
 
     /// Adds other records of the same input.
     pub(crate) fn merge(&mut self, others: Self) {
+        self.dialect = self.dialect.or(others.dialect);
         if self.column.is_none() {
             (self.column, self.by_values) = (others.column, others.by_values);
         }

@@ -3,7 +3,7 @@
 use std::ffi::OsString;
 
 use crate::input::{Codec, Input};
-use crate::records::{BadCause, Format, Reader, Selector, Skip};
+use crate::records::{BadCause, Dialect, Escape, Format, Reader, Selector, Skip};
 use crate::report::grouped;
 use crate::run::{Reading, Records};
 use clap::Args;
@@ -37,6 +37,44 @@ pub(crate) struct ReadingArgs {
     /// WARC-Target-URI, and request and referer of logs.
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
+
+    /// Character between the cells of CSV [default: auto]
+    ///
+    /// It is one ASCII character, such as ";", or "tab". With auto, the first lines decide between comma, tab, semicolon and
+    /// bar.
+    #[arg(long, hide_short_help = true, value_name = "CHAR", value_parser = delimiter)]
+    delimiter: Option<char>,
+
+    /// How CSV and TSV escape quotes: double or backslash [default: auto]
+    ///
+    /// double is a second quote (RFC 4180). backslash is the way of Spark, MySQL and PostgreSQL; then \N is a missing value.
+    /// With auto, quotes are doubled, unless a record is well-formed only if backslashes escape. A record that is not
+    /// well-formed in either way is refused as doubtful-quote.
+    #[arg(long, hide_short_help = true, value_name = "HOW",
+          value_parser = PossibleValuesParser::new(Escape::ALL.iter().map(|escape| escape.name())).map(|name| escape(&name)),
+          hide_possible_values = true)]
+    escape: Option<Escape>,
+}
+
+/// Finds the escape with this name.
+fn escape(name: &str) -> Escape {
+    Escape::ALL.iter().copied().find(|escape| escape.name() == name).expect("one of the possible values")
+}
+
+/// Reads a delimiter.
+///
+/// # Errors
+/// If it is not one ASCII character, or one that has another meaning in tables.
+fn delimiter(text: &str) -> Result<char, &'static str> {
+    let mut chars = text.chars();
+    match (text, chars.next(), chars.next()) {
+        ("tab" | "\\t", ..) => Ok('\t'),
+        (_, Some('"' | '\\' | '\r' | '\n'), None) => {
+            Err("quotes, backslashes and line ends do not separate cells")
+        }
+        (_, Some(char), None) if char.is_ascii() => Ok(char),
+        _ => Err("it has to be one ASCII character, or \"tab\""),
+    }
 }
 
 /// A record format; `None` means that the input decides.
@@ -53,8 +91,23 @@ impl ReadingArgs {
     /// # Errors
     /// If the format cannot have one of the fields.
     pub(crate) fn reading(&self, codec: Option<Codec>) -> std::io::Result<Reading> {
-        let any_contents = self.input_format.is_some() && codec.is_some();
-        let reading = Reading { format: self.input_format, fields: self.field.clone(), any_contents };
+        let format = self.input_format.or(self.delimiter.map(|_| Format::Csv));
+        let refused = |why: &str| std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
+        if self.delimiter.is_some() && format != Some(Format::Csv) {
+            return Err(refused("--delimiter is for --input-format csv"));
+        }
+        if self.escape.is_some() && format.is_some_and(|format| !matches!(format, Format::Csv | Format::Tsv))
+        {
+            return Err(refused("--escape is for --input-format csv and tsv"));
+        }
+        let any_contents = format.is_some() && codec.is_some();
+        let reading = Reading {
+            format,
+            fields: self.field.clone(),
+            delimiter: self.delimiter,
+            escape: self.escape,
+            any_contents,
+        };
         // The footer of a Parquet file says which fields exist, so they are checked later.
         if let Some(format) =
             reading.format.filter(|&format| !(cfg!(feature = "parquet") && format == Format::Parquet))
@@ -70,7 +123,11 @@ impl ReadingArgs {
         let format =
             self.input_format.iter().flat_map(|format| ["--input-format".into(), format.name().into()]);
         let fields = self.field.iter().flat_map(|field| ["--field".into(), field.to_string().into()]);
-        format.chain(fields).collect()
+        let delimiter =
+            self.delimiter.map(|char| if char == '\t' { "tab".to_owned() } else { char.to_string() });
+        let delimiter = delimiter.iter().flat_map(|text| ["--delimiter".into(), text.into()]);
+        let escape = self.escape.iter().flat_map(|escape| ["--escape".into(), escape.name().into()]);
+        format.chain(fields).chain(delimiter).chain(escape).collect()
     }
 
     /// Says which formats were detected and which columns were chosen, unless the user named them.
@@ -78,6 +135,7 @@ impl ReadingArgs {
         for (input, records) in found {
             let name = inputs.get(*input as usize).map_or("?", Input::name);
             let format = records.format;
+            let dialect = records.dialect.map_or(String::new(), described);
             let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
             let counts = &records.counts;
             let has_none = counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
@@ -102,9 +160,19 @@ impl ReadingArgs {
                 Some(_) if tip.is_empty() => continue,
                 Some(_) => "",
             };
-            warn(&format!("{name}: read as {format}{column}{tip}{as_lines}"));
+            warn(&format!("{name}: read as {format}{dialect}{column}{tip}{as_lines}"));
         }
     }
+}
+
+/// What is unusual in a dialect.
+fn described(dialect: Dialect) -> String {
+    let delimiter = match dialect.delimiter {
+        ',' | '\t' => String::new(),
+        other => format!(", delimiter {other}"),
+    };
+    let escape = if dialect.escape == Some(Escape::Backslash) { ", backslash escapes" } else { "" };
+    delimiter + escape
 }
 
 /// Fields joined by commas.
