@@ -14,8 +14,8 @@ pub(super) const AT_ONCE: usize = BLOCKS * BLOCK;
 /// Returns how many of `bytes`, which begin at the start of a record, are whole records with well-placed quotes. A quote is well
 /// placed if it opens a field, closes one, or is one of two inside a field.
 ///
-/// It stops before a record with any other quote, a record in which a backslash escapes, a comment, a record that is too long, and a
-/// record that does not end in a whole block. It also stops after some kilobytes without quotes. It reads some kilobytes beyond its result, or as many bytes as the
+/// It stops before a comment, and before a record that has any other quote, has a backslash that escapes, is too long, or does not end
+/// in a whole block. It also stops after some kilobytes without quotes. It reads some kilobytes beyond its result, or as many bytes as the
 /// longest record may have.
 pub(super) fn whole_records(bytes: &[u8], dialect: Dialect) -> usize {
     // Where backslashes do not escape, nothing else is searched for in their place.

@@ -153,9 +153,10 @@ impl Reading {
             ));
         }
         let reader = Reader::with_fields(format, &self.fields);
-        let reader = reader.map(|reader| {
-            let tab = (format == Format::Tsv).then_some('\t');
-            reader.in_dialect(Dialect::detect(&head.bytes, tab.or(self.delimiter), self.escape))
+        let reader = reader.map(|reader| match format {
+            Format::Csv => reader.in_dialect(Dialect::detect(&head.bytes, self.delimiter, self.escape)),
+            Format::Tsv => reader.in_dialect(Dialect { delimiter: '\t', escape: self.escape }),
+            _ => reader,
         });
         reader.map_err(|error| {
             let kind = io::ErrorKind::InvalidInput;

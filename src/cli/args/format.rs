@@ -17,7 +17,7 @@ pub(crate) struct ReadingArgs {
     ///
     /// lines has one URL per line. cdxj, cdx, warc (also WET) and wat are formats of web archives. clf (Apache, nginx), w3c
     /// (IIS, CloudFront) and alb (AWS load balancers) are logs. jsonl, csv and tsv are text. parquet needs a build with that
-    /// feature. text is running text or any bytes, in which the URLs are searched.
+    /// feature. text is running text, or any bytes: urlsift finds the URLs in it.
     ///
     /// With auto, urlsift recognises any format but text by the first records. It says so on standard error, unless the
     /// format is lines.
