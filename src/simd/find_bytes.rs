@@ -6,9 +6,6 @@ use std::arch::x86_64::{_MM_HINT_T0, _mm_prefetch};
 #[cfg(all(target_arch = "x86_64", target_feature = "sse2"))]
 use std::arch::x86_64::{_mm_cmpeq_epi8, _mm_loadu_si128, _mm_movemask_epi8, _mm_set1_epi8};
 
-#[cfg(target_arch = "x86_64")]
-use std::marker::PhantomData;
-
 use super::BLOCK;
 #[cfg(target_arch = "x86_64")]
 use super::{Job, Kernel};
@@ -41,57 +38,57 @@ pub(crate) fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
     }
 }
 
-/// Three sets of bytes that are known when the search is compiled, so that a byte that is repeated costs nothing.
-pub(crate) trait Sets {
+/// What a search for three sets of bytes does with its results.
+pub(crate) trait BlockSink {
+    /// The sets. They are known when the search is compiled, so that a byte that is repeated costs nothing.
     const SETS: [[u8; 3]; 3];
+
+    /// Takes the next block: which of its bytes are in each set. The lowest bit is the first byte. Always inlined into the
+    /// search, so that it is compiled for the kernel's instructions.
+    fn take(&mut self, bits: [u64; 3]);
+
+    /// Ends the search.
+    fn finish(self);
 }
 
-/// Writes to each of `found` which bytes of each block are in the set of the same index, in one pass. The lowest bit is the first
-/// byte.
-///
-/// # Panics
-///
-/// If one of `found` is shorter than `blocks`.
-#[allow(clippy::extra_unused_type_parameters, reason = "the sets are given by a type")]
-pub(crate) fn find_each<S: Sets>(blocks: &[[u8; BLOCK]], found: [&mut [u64]; 3]) {
+/// Searches blocks for three sets of bytes in one pass.
+pub(crate) fn find_each<S: BlockSink>(blocks: &[[u8; BLOCK]], mut sink: S) {
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(avx512) = super::Avx512::detect() {
-            return avx512.run(SearchEach { kernel: avx512, sets: PhantomData::<S>, blocks, found });
+            return avx512.run(SearchEach { kernel: avx512, blocks, sink });
         }
         if let Some(avx2) = super::Avx2::detect() {
-            return avx2.run(SearchEach { kernel: avx2, sets: PhantomData::<S>, blocks, found });
+            return avx2.run(SearchEach { kernel: avx2, blocks, sink });
         }
     }
-    for (set, found) in S::SETS.into_iter().zip(found) {
-        for (found, block) in found[..blocks.len()].iter_mut().zip(blocks) {
-            *found = bits(set, block);
-        }
+    for block in blocks {
+        sink.take(S::SETS.map(|set| bits(set, block)));
     }
+    sink.finish();
 }
 
 /// A search of all blocks for three sets by a kernel.
 #[cfg(target_arch = "x86_64")]
 struct SearchEach<'a, K, S> {
     kernel: K,
-    sets: PhantomData<S>,
     blocks: &'a [[u8; BLOCK]],
-    found: [&'a mut [u64]; 3],
+    sink: S,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<K: FindBits, S: Sets> Job for SearchEach<'_, K, S> {
+impl<K: FindBits, S: BlockSink> Job for SearchEach<'_, K, S> {
     #[inline(always)]
-    fn run(self) {
-        let [a, b, c] = self.found.map(|found| &mut found[..self.blocks.len()]);
-        for (((a, b), c), block) in a.iter_mut().zip(b).zip(c).zip(self.blocks) {
+    fn run(mut self) {
+        for block in self.blocks {
             // SAFETY: a prefetch reads nothing, whatever the address. The caller needs as many blocks behind these next.
             #[allow(unused_unsafe, reason = "the function is unsafe in Rust 1.89 and safe in later versions")]
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(size_of_val(self.blocks)).cast());
             }
-            [*a, *b, *c] = S::SETS.map(|set| self.kernel.find_bits(set, block));
+            self.sink.take(S::SETS.map(|set| self.kernel.find_bits(set, block)));
         }
+        self.sink.finish();
     }
 }
 
@@ -239,25 +236,33 @@ mod tests {
 
     #[test]
     fn three_sets_in_one_pass() {
-        struct Three;
-        impl Sets for Three {
+        struct Three<'a>(Vec<[u64; 3]>, &'a mut Vec<[u64; 3]>);
+        impl BlockSink for Three<'_> {
             const SETS: [[u8; 3]; 3] = [[b':'; 3], [b'w', b'W', b'w'], [b'\n'; 3]];
+
+            fn take(&mut self, bits: [u64; 3]) {
+                self.0.push(bits);
+            }
+
+            fn finish(self) {
+                *self.1 = self.0;
+            }
         }
         let bytes: Vec<_> = (0..5 * BLOCK).map(|n| b"a:wW\n\x80bc"[n * n % 13 % 8]).collect();
         let blocks = bytes.as_chunks::<BLOCK>().0;
-        let expected = Three::SETS.map(|set| blocks.iter().map(|block| bits(set, block)).collect::<Vec<_>>());
-        let check = |find: &dyn Fn([&mut [u64]; 3])| {
-            let mut found = [[0; 5]; 3];
-            find(found.each_mut().map(|found| &mut found[..]));
-            assert_eq!(found.map(Vec::from), expected);
-        };
-        check(&|found| find_each::<Three>(blocks, found));
+        let expected: Vec<_> =
+            blocks.iter().map(|block| Three::SETS.map(|set| self::bits(set, block))).collect();
+        let mut found = Vec::new();
+        find_each(blocks, Three(Vec::new(), &mut found));
+        assert_eq!(found, expected);
         #[cfg(target_arch = "x86_64")]
         {
             macro_rules! check_kernels {
                 ($($kernel:ty),*) => { $(
                     if let Some(kernel) = <$kernel>::detect() {
-                        check(&|found| kernel.run(SearchEach { kernel, sets: PhantomData::<Three>, blocks, found }));
+                        let sink = Three(Vec::new(), &mut found);
+                        kernel.run(SearchEach { kernel, blocks, sink });
+                        assert_eq!(found, expected);
                     }
                 )* };
             }

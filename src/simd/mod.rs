@@ -134,7 +134,7 @@ pub(crate) use avx2::{Avx2, Gfni};
 pub(crate) use avx512::Avx512;
 #[cfg(target_arch = "x86_64")]
 use find_bytes::FindBits;
-pub(crate) use find_bytes::{Sets, find, find_each, find_one};
+pub(crate) use find_bytes::{BlockSink, find, find_each, find_one};
 #[cfg(target_arch = "aarch64")]
 pub(crate) use neon::Neon;
 

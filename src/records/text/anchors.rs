@@ -6,27 +6,68 @@ use std::ops::Range;
 
 use memchr::memchr_iter;
 
-use crate::simd::{BLOCK, Sets, find_each};
+use crate::simd::{BLOCK, BlockSink, find_each};
 
 /// How many blocks are searched at once.
-const BLOCKS: usize = 32;
-
-/// What is searched: colons, the letters of "www", and LFs.
-struct Wanted;
-
-impl Sets for Wanted {
-    const SETS: [[u8; 3]; 3] = [[b':'; 3], [b'w', b'W', b'w'], [b'\n'; 3]];
-}
+const BLOCKS: usize = 64;
 
 /// The anchors of a window of an input.
 #[derive(Clone, Debug)]
 pub(super) struct Anchors {
     /// The window, in bytes from the start of the input.
     window: Range<u64>,
-    /// The anchors in the window, one bit each.
-    found: [u64; BLOCKS],
-    /// The LFs in the window.
+    blocks: Blocks,
+}
+
+/// What is found in the blocks of a window.
+#[derive(Clone, Debug)]
+struct Blocks {
+    /// The anchors, one bit each.
+    anchors: [u64; BLOCKS],
+    /// Bit `n` says whether block `n` has an anchor.
+    with_anchors: u64,
+    /// The LFs, one bit each.
     lfs: [u64; BLOCKS],
+    /// How many LFs are in the blocks before each.
+    lfs_before: [u32; BLOCKS],
+}
+
+/// A pass over the blocks of a window.
+struct Pass<'a> {
+    into: &'a mut Blocks,
+    /// The number of the next block.
+    next: usize,
+    with_anchors: u64,
+    /// How many LFs were in the blocks so far.
+    n_lfs: u32,
+    /// 1 if the last block ends in "w", and 0 otherwise.
+    letters: u64,
+    /// 1 if the last block ends in "ww", and 0 otherwise.
+    pairs: u64,
+}
+
+impl BlockSink for Pass<'_> {
+    /// Colons, the letters of "www", and LFs.
+    const SETS: [[u8; 3]; 3] = [[b':'; 3], [b'w', b'W', b'w'], [b'\n'; 3]];
+
+    #[inline(always)]
+    fn take(&mut self, [colons, letters, lfs]: [u64; 3]) {
+        let n = self.next % BLOCKS;
+        let pairs = letters & (letters << 1 | self.letters);
+        let anchors = colons | pairs & (pairs << 1 | self.pairs);
+        (self.letters, self.pairs) = (letters >> 63, pairs >> 63);
+        self.into.anchors[n] = anchors;
+        self.into.lfs[n] = lfs;
+        self.into.lfs_before[n] = self.n_lfs;
+        self.with_anchors |= u64::from(anchors != 0) << n;
+        self.n_lfs += lfs.count_ones();
+        self.next += 1;
+    }
+
+    #[inline(always)]
+    fn finish(self) {
+        self.into.with_anchors = self.with_anchors;
+    }
 }
 
 /// The LFs before a position in a text that moves forward.
@@ -38,7 +79,9 @@ pub(super) struct LineCount {
 
 impl Anchors {
     pub(super) fn new() -> Self {
-        Self { window: 0..0, found: [0; BLOCKS], lfs: [0; BLOCKS] }
+        let blocks =
+            Blocks { anchors: [0; BLOCKS], with_anchors: 0, lfs: [0; BLOCKS], lfs_before: [0; BLOCKS] };
+        Self { window: 0..0, blocks }
     }
 
     /// Returns where the first anchor from `from` on is in `text`, which begins at `offset` of the input. Counts the LFs of the
@@ -56,17 +99,8 @@ impl Anchors {
             if !self.window.contains(&at) {
                 self.search(text, offset, from);
             }
-            let skipped = index(at - self.window.start);
-            let blocks = index(self.window.end - self.window.start).div_ceil(BLOCK);
-            let mut bits = self.found[skipped / BLOCK] & u64::MAX << (skipped % BLOCK);
-            let mut block = skipped / BLOCK;
-            while bits == 0 && block + 1 < blocks {
-                block += 1;
-                bits = self.found[block];
-            }
-            if bits != 0 {
-                let anchor = self.window.start + (block * BLOCK) as u64 + u64::from(bits.trailing_zeros());
-                return Some(index(anchor - offset));
+            if let Some(anchor) = self.blocks.anchor_from(index(at - self.window.start)) {
+                return Some(index(self.window.start + anchor as u64 - offset));
             }
             from = index(self.window.end - offset);
             self.count_up_to(from, text, offset, count);
@@ -82,24 +116,14 @@ impl Anchors {
         }
         let (start, end) = (offset + count.counted as u64, offset + at as u64);
         count.lines += if self.window.start <= start && end <= self.window.end {
-            self.lfs_between(index(start - self.window.start), index(end - self.window.start))
+            let [start, end] = [start, end].map(|at| index(at - self.window.start));
+            u64::from(
+                self.blocks.lfs_up_to(end - 1) + self.blocks.is_lf(start) - self.blocks.lfs_up_to(start),
+            )
         } else {
             memchr_iter(b'\n', &text[count.counted..at]).count() as u64
         };
         count.counted = at;
-    }
-
-    /// How many LFs there are from `start` up to `end`, which is greater, in the window.
-    #[inline]
-    fn lfs_between(&self, start: usize, end: usize) -> u64 {
-        let (first, last) = (start / BLOCK, (end - 1) / BLOCK);
-        let (from_start, to_end) = (u64::MAX << (start % BLOCK), u64::MAX >> (BLOCK - 1 - (end - 1) % BLOCK));
-        if first == last {
-            return u64::from((self.lfs[first] & from_start & to_end).count_ones());
-        }
-        let between: u32 = self.lfs[first + 1..last].iter().map(|lfs| lfs.count_ones()).sum();
-        let ends = (self.lfs[first] & from_start).count_ones() + (self.lfs[last] & to_end).count_ones();
-        u64::from(between + ends)
     }
 
     /// Searches the window that begins at `from`.
@@ -107,25 +131,44 @@ impl Anchors {
     fn search(&mut self, text: &[u8], offset: u64, from: usize) {
         let bytes = &text[from..text.len().min(from + BLOCKS * BLOCK)];
         self.window = offset + from as u64..offset + (from + bytes.len()) as u64;
-        let mut letters = [0; BLOCKS];
-        let (blocks, rest) = bytes.as_chunks();
-        find_each::<Wanted>(blocks, [&mut self.found, &mut letters, &mut self.lfs]);
-        let mut n_blocks = blocks.len();
-        if !rest.is_empty() {
-            let mut block = [0; BLOCK];
-            block[..rest.len()].copy_from_slice(rest);
-            let [found, letters, lfs] =
-                [&mut self.found, &mut letters, &mut self.lfs].map(|found| &mut found[n_blocks..]);
-            find_each::<Wanted>(&[block], [found, letters, lfs]);
-            n_blocks += 1;
-        }
         // The last two bytes before a block matter to it.
         let is_w = |back: usize| from >= back && text[from - back].eq_ignore_ascii_case(&b'w');
-        let mut before = u64::from(is_w(1)) << 63 | u64::from(is_w(2)) << 62;
-        for (found, &letters) in self.found.iter_mut().zip(&letters[..n_blocks]) {
-            *found |= letters & (letters << 1 | before >> 63) & (letters << 2 | before >> 62);
-            before = letters;
+        let [letters, pairs] = [is_w(1), is_w(1) && is_w(2)].map(u64::from);
+        let pass = Pass { into: &mut self.blocks, next: 0, with_anchors: 0, n_lfs: 0, letters, pairs };
+        if let (blocks, []) = bytes.as_chunks() {
+            find_each(blocks, pass);
+        } else {
+            let mut padded = [[0; BLOCK]; BLOCKS];
+            padded.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
+            find_each(&padded[..bytes.len().div_ceil(BLOCK)], pass);
         }
+    }
+}
+
+impl Blocks {
+    /// The first anchor from `from` on, in bytes from the start of the window.
+    #[inline]
+    fn anchor_from(&self, from: usize) -> Option<usize> {
+        let block = from / BLOCK;
+        let here = self.anchors[block] & u64::MAX << (from % BLOCK);
+        if here != 0 {
+            return Some(block * BLOCK + here.trailing_zeros() as usize);
+        }
+        let later = self.with_anchors & (u64::MAX - 1) << block;
+        let block = (later != 0).then_some(later.trailing_zeros() as usize)?;
+        Some(block * BLOCK + self.anchors[block].trailing_zeros() as usize)
+    }
+
+    /// How many LFs there are up to `at` and there.
+    #[inline]
+    fn lfs_up_to(&self, at: usize) -> u32 {
+        let here = self.lfs[at / BLOCK] & u64::MAX >> (BLOCK - 1 - at % BLOCK);
+        self.lfs_before[at / BLOCK] + here.count_ones()
+    }
+
+    #[inline]
+    fn is_lf(&self, at: usize) -> u32 {
+        u32::from(self.lfs[at / BLOCK] >> (at % BLOCK) & 1 == 1)
     }
 }
 
