@@ -17,18 +17,18 @@ use std::collections::VecDeque;
 use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
+use crossbeam_channel::{Receiver, Sender, unbounded};
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 
 use super::MAGIC_LEN;
 use super::gzip::WINDOW_BITS;
 use super::gzip_member::{MAGIC, Member, Members};
+use super::jobs::{Jobs, Requested};
 use super::source::{Ahead, Source};
 use crate::input::Supply;
-use crate::input::workers::{Job, JobSender};
+use crate::input::workers::JobSender;
 
 /// Sizes of blocks and guesses. Any sizes give the same decoded bytes.
 #[derive(Clone, Copy)]
@@ -55,7 +55,7 @@ impl Sizes {
 /// A source of compressed bytes that decodes members ahead of the decoder.
 pub(super) struct Blocks<'a, R> {
     supply: Supply<R>,
-    workers: Option<JobSender<'a>>,
+    jobs: Jobs<'a>,
     sizes: Sizes,
     members: Members,
     /// The block that the decoder reads, and the blocks after it.
@@ -66,9 +66,6 @@ pub(super) struct Blocks<'a, R> {
     base: u64,
     /// How many bytes of the first block the decoder has used.
     used: usize,
-    /// The queue of requested guesses.
-    ask: Sender<Job<'static>>,
-    todo: Receiver<Job<'static>>,
     /// The queue that returns buffers of decoded bytes for reuse.
     home: Sender<Vec<u8>>,
     come_home: Receiver<Vec<u8>>,
@@ -82,7 +79,7 @@ struct Block {
     len: usize,
     /// Bytes in the block and its lookahead.
     end: usize,
-    guess: Guessing,
+    guess: Requested<Guess>,
 }
 
 impl Block {
@@ -95,15 +92,6 @@ impl Block {
     fn behind(&self) -> &[u8] {
         &self.room[self.len..self.end]
     }
-}
-
-/// The state of a block's guess.
-enum Guessing {
-    /// The guess was not requested, was withdrawn, or was lost with its thread.
-    Open,
-    /// The guess was requested: whether a thread has begun it, and the channel of the result.
-    Asked(Arc<AtomicBool>, Receiver<Guess>),
-    Done(Guess),
 }
 
 /// The members that were found and decoded in a block.
@@ -125,18 +113,15 @@ struct Stretch {
 impl<'a, R: Read> Blocks<'a, R> {
     pub(super) fn new(source: R, workers: Option<JobSender<'a>>, sizes: Sizes) -> Self {
         let (home, come_home) = unbounded();
-        let (ask, todo) = unbounded();
         Self {
             supply: Supply::new(source),
-            workers,
+            jobs: Jobs::new(workers),
             sizes,
             members: Members::new(),
             window: VecDeque::new(),
             spare: Vec::new(),
             base: 0,
             used: 0,
-            ask,
-            todo,
             home,
             come_home,
         }
@@ -152,7 +137,7 @@ impl<'a, R: Read> Blocks<'a, R> {
         self.supply.fill(&mut room[..self.sizes.block.max(end)], &mut end, |_| false);
         if end > 0 {
             let len = end.min(self.sizes.block);
-            self.window.push_back(Block { room: Arc::new(room), len, end, guess: Guessing::Open });
+            self.window.push_back(Block { room: Arc::new(room), len, end, guess: Requested::Open });
         } else {
             self.spare.push(room);
         }
@@ -187,74 +172,23 @@ impl<'a, R: Read> Blocks<'a, R> {
                 self.see_behind();
                 self.read_block();
             }
-            if matches!(self.window.get(n), Some(Block { guess: Guessing::Open, .. })) {
+            if matches!(self.window.get(n), Some(Block { guess: Requested::Open, .. })) {
                 self.see_behind();
                 self.ask_for(n);
             }
         }
-        while let Some(workers) = &self.workers
-            && !self.todo.is_empty()
-        {
-            let todo = self.todo.clone();
-            // A worker thread that takes one continues with the others, so that it does not wait for this thread.
-            if workers.give_to_idle(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
-                return;
-            }
-        }
+        self.jobs.offer();
     }
 
     /// Puts the guess of block `n` into the queue. The first free thread makes it.
     fn ask_for(&mut self, n: usize) {
         let Block { ref room, len, end, .. } = self.window[n];
         let (room, is_all) = (room.clone(), self.is_all(&self.window[n]));
-        let (send, receive) = bounded(1);
         let (most, spare) = (self.sizes.guess, self.come_home.clone());
-        let begun = Arc::new(AtomicBool::new(false));
-        self.window[n].guess = Guessing::Asked(begun.clone(), receive);
-        let job = move || {
-            if begun.swap(true, Ordering::Relaxed) {
-                return;
-            }
+        self.window[n].guess = self.jobs.request(move || {
             let spare = spare.try_recv().unwrap_or_default();
-            // The decoder may have passed the block without the guess.
-            let _ = send.send(guess(&room[..end], len, is_all, most, spare));
-        };
-        let _ = self.ask.send(Box::new(job));
-    }
-
-    /// The guess of the first block, if a thread has begun it. While this thread waits for the result, it makes other
-    /// guesses.
-    fn guess(&mut self) -> Option<&mut Guess> {
-        loop {
-            let found = match &self.window.front()?.guess {
-                Guessing::Open => return None,
-                Guessing::Done(_) => break,
-                Guessing::Asked(begun, guess) => {
-                    if !begun.swap(true, Ordering::Relaxed) {
-                        // No thread has begun the guess. It is faster to decode the block here.
-                        self.window[0].guess = Guessing::Open;
-                        return None;
-                    }
-                    // Instead of waiting, this thread makes another guess from the queue.
-                    match guess.try_recv() {
-                        Err(TryRecvError::Empty) => match self.todo.try_recv() {
-                            Ok(job) => {
-                                job();
-                                continue;
-                            }
-                            Err(_) => guess.recv().ok(),
-                        },
-                        found => found.ok(),
-                    }
-                }
-            };
-            // If the channel has no result, the thread that made the guess has panicked.
-            self.window[0].guess = found.map_or(Guessing::Open, Guessing::Done);
-        }
-        match &mut self.window.front_mut()?.guess {
-            Guessing::Done(guess) => Some(guess),
-            _ => None,
-        }
+            guess(&room[..end], len, is_all, most, spare)
+        });
     }
 }
 
@@ -281,11 +215,8 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             self.used -= first.len;
             self.base += first.len as u64;
             self.spare.extend(Arc::into_inner(first.room));
-            match first.guess {
-                Guessing::Done(guess) => self.give_back(guess.bytes),
-                // The guess is no longer needed, so no thread should begin it.
-                Guessing::Asked(begun, _) => begun.store(true, Ordering::Relaxed),
-                Guessing::Open => {}
+            if let Some(guess) = first.guess.withdraw() {
+                self.give_back(guess.bytes);
             }
         }
     }
@@ -313,7 +244,8 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             self.read_block();
         }
         let at = usize::try_from(used - self.base).ok()?;
-        let stretch = self.guess().and_then(|guess| {
+        let guess = self.window.front_mut().and_then(|first| self.jobs.result(&mut first.guess));
+        let stretch = guess.and_then(|guess| {
             let stretch = guess.stretches.iter().find(|stretch| stretch.packed.start == at)?;
             let (packed_len, bytes) = (stretch.packed.len(), stretch.bytes.clone());
             // The buffer leaves with this sequence of members, so the other sequences are dropped.
@@ -564,7 +496,7 @@ mod tests {
                 members[0].len(),
                 "the decoder is there itself"
             );
-            blocks.todo.try_recv().unwrap()();
+            assert!(blocks.jobs.do_one());
             let mut used = 0;
             members.iter().find_map(|member| {
                 blocks.use_up(member.len());

@@ -18,6 +18,8 @@ mod error;
 mod gzip;
 #[cfg(feature = "gzip")]
 mod gzip_member;
+#[cfg(feature = "gzip")]
+mod jobs;
 mod source;
 #[cfg(feature = "xz")]
 mod xz;
