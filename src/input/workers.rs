@@ -1,12 +1,19 @@
 //! A pool of worker threads and the queues that feed them. This module knows no lines and no files.
 
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
 /// A unit of work.
 pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Memory for work ahead: these bytes for a pool, and more for each of its threads, up to a limit.
+const FOR_POOL: u64 = 256 << 20;
+const FOR_THREAD: u64 = 64 << 20;
+const MOST_MEMORY: u64 = 768 << 20;
 
 /// How often a worker thread that finds no job lets other threads run before it sleeps.
 const YIELDS: usize = 20;
@@ -15,11 +22,49 @@ const YIELDS: usize = 20;
 #[derive(Clone)]
 pub(crate) struct JobSender<'a> {
     #[cfg_attr(
-        not(feature = "gzip"),
+        not(any(feature = "gzip", feature = "zstd", feature = "xz")),
         allow(dead_code, reason = "only decoders have work that can be left out")
     )]
     idle: Sender<Job<'a>>,
     queue: Sender<Job<'a>>,
+    #[cfg_attr(
+        not(any(feature = "zstd", feature = "xz")),
+        allow(dead_code, reason = "only decoders have work that can be left out")
+    )]
+    pub(crate) memory: Memory,
+}
+
+/// The memory that all readers of a pool may still take for work ahead. A reader that gets none does without.
+#[derive(Clone)]
+pub(crate) struct Memory(Arc<AtomicU64>);
+
+/// Some of the memory for work ahead. It is returned when this value is dropped.
+pub(crate) struct Reserved {
+    from: Memory,
+    pub(crate) len: u64,
+}
+
+#[cfg_attr(
+    not(any(feature = "zstd", feature = "xz")),
+    allow(dead_code, reason = "only decoders have work that can be left out")
+)]
+impl Memory {
+    pub(crate) fn new(len: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(len)))
+    }
+
+    /// Takes `len` bytes, if there are so many.
+    pub(crate) fn reserve(&self, len: u64) -> Option<Reserved> {
+        let take = |free: u64| free.checked_sub(len);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(Reserved { from: self.clone(), len })
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.from.0.fetch_add(self.len, Ordering::Relaxed);
+    }
 }
 
 /// The receiving end of a pool, from which worker threads take jobs.
@@ -32,7 +77,8 @@ pub(crate) struct JobReceiver<'a> {
 /// Returns the two ends of a pool. Up to `n` jobs may wait in its queue.
 pub(crate) fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
     let ((to_idle, at_idle), (to_queue, from_queue)) = (bounded(0), bounded(n));
-    (JobSender { idle: to_idle, queue: to_queue }, JobReceiver { idle: at_idle, queue: from_queue })
+    let memory = Memory::new((FOR_POOL + FOR_THREAD * n as u64).min(MOST_MEMORY));
+    (JobSender { idle: to_idle, queue: to_queue, memory }, JobReceiver { idle: at_idle, queue: from_queue })
 }
 
 impl<'a> JobSender<'a> {
@@ -46,7 +92,7 @@ impl<'a> JobSender<'a> {
     /// # Errors
     /// When no worker thread is idle. The error is the job.
     #[cfg_attr(
-        not(feature = "gzip"),
+        not(any(feature = "gzip", feature = "zstd", feature = "xz")),
         allow(dead_code, reason = "only decoders have work that can be left out")
     )]
     pub(crate) fn give_to_idle(&self, job: Job<'a>) -> Result<(), Job<'a>> {

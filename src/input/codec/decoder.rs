@@ -23,6 +23,12 @@ pub(super) trait Decode: Send {
     /// # Errors
     /// When there is not enough memory.
     fn next_stream(&mut self) -> io::Result<()>;
+
+    /// Passes over whole streams, or over whole parts of a stream, that were decoded ahead. `_packed` are their next
+    /// compressed bytes. Returns the state after these bytes.
+    fn pass(&mut self, _packed: &[u8]) -> StreamState {
+        StreamState::Ended
+    }
 }
 
 /// The result of a step.
@@ -47,6 +53,9 @@ impl Step {
 pub(super) enum StreamState {
     /// The stream continues.
     Going,
+    /// A part of the stream has ended. The next part may have been decoded ahead.
+    #[cfg_attr(not(feature = "xz"), allow(dead_code, reason = "streams of other codecs have no such parts"))]
+    PartEnded,
     /// The stream has ended, and its checksum is right.
     Ended,
     /// The stream is damaged; the cause.
@@ -68,7 +77,7 @@ impl Meter {
 
 /// The position of a decoder.
 enum DecoderPosition {
-    /// At the start of a stream.
+    /// At the start of a stream, or of a part of one.
     Beginning,
     /// Inside a stream.
     Stream,
@@ -134,6 +143,7 @@ impl<S: Source> Decoder<S> {
         self.decoded += written as u64;
         match state {
             StreamState::Ended => self.place = DecoderPosition::Between,
+            StreamState::PartEnded => self.place = DecoderPosition::Beginning,
             StreamState::Damaged(cause) => {
                 self.place = DecoderPosition::Broken(DecodeErrorKind::Damaged, Some(cause));
             }
@@ -187,9 +197,19 @@ impl<S: Source> Decoder<S> {
         if n > 0 {
             self.place = DecoderPosition::Ahead(ahead);
         } else {
-            self.use_up(ahead.packed_len);
-            self.source.give_back(ahead.bytes);
             self.place = DecoderPosition::Between;
+            let mut left = ahead.packed_len;
+            while left > 0 {
+                let packed = self.source.rest();
+                let packed = &packed[..left.min(packed.len())];
+                let len = packed.len();
+                if matches!(self.decode.pass(packed), StreamState::PartEnded) {
+                    self.place = DecoderPosition::Beginning;
+                }
+                self.use_up(len);
+                left -= len;
+            }
+            self.source.give_back(ahead);
         }
         n
     }

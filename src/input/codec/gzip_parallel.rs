@@ -190,6 +190,14 @@ impl<'a, R: Read> Blocks<'a, R> {
             guess(&room[..end], len, is_all, most, spare)
         });
     }
+
+    /// Keeps a buffer of decoded bytes for the next guess.
+    fn reuse(&self, bytes: Vec<u8>) {
+        // The buffer of a guess that was used is empty, because it was moved out.
+        if bytes.capacity() > 0 {
+            let _ = self.home.send(bytes);
+        }
+    }
 }
 
 impl<R: Read + Send> Source for Blocks<'_, R> {
@@ -216,7 +224,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             self.base += first.len as u64;
             self.spare.extend(Arc::into_inner(first.room));
             if let Some(guess) = first.guess.withdraw() {
-                self.give_back(guess.bytes);
+                self.reuse(guess.bytes);
             }
         }
     }
@@ -250,7 +258,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             let (packed_len, bytes) = (stretch.packed.len(), stretch.bytes.clone());
             // The buffer leaves with this sequence of members, so the other sequences are dropped.
             guess.stretches.clear();
-            Some(Ahead { bytes: std::mem::take(&mut guess.bytes), range: bytes, packed_len })
+            Some(Ahead { bytes: std::mem::take(&mut guess.bytes), range: bytes, packed_len, reserved: None })
         });
         stretch.or_else(|| {
             self.see_behind();
@@ -263,18 +271,15 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
                 found = self.members.decode(packed, is_all, &mut bytes);
             }
             if let Member::Whole(packed_len, len) = found {
-                return Some(Ahead { bytes, range: 0..len, packed_len });
+                return Some(Ahead { bytes, range: 0..len, packed_len, reserved: None });
             }
-            self.give_back(bytes);
+            self.reuse(bytes);
             None
         })
     }
 
-    fn give_back(&mut self, bytes: Vec<u8>) {
-        // The buffer of a guess that was used is empty, because it was moved out.
-        if bytes.capacity() > 0 {
-            let _ = self.home.send(bytes);
-        }
+    fn give_back(&mut self, ahead: Ahead) {
+        self.reuse(ahead.bytes);
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! No thread has to do a job. A source that needs the result of a job that no thread has begun withdraws the job.
 
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex, PoisonError};
 
 use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
 
@@ -16,12 +15,22 @@ pub(super) struct Jobs<'a> {
     todo: Receiver<Job<'static>>,
 }
 
+/// A job until a thread begins it.
+#[derive(Clone)]
+pub(super) struct Slot(Arc<Mutex<Option<Job<'static>>>>);
+
+impl Slot {
+    fn take(&self) -> Option<Job<'static>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
 /// A result that can be requested.
 pub(super) enum Requested<T> {
     /// The result was not requested, was withdrawn, or was lost with its thread.
     Open,
-    /// The result was requested: whether a thread has begun the job, and the channel of the result.
-    Asked(Arc<AtomicBool>, Receiver<T>),
+    /// The result was requested: its job, and the channel of the result.
+    Asked(Slot, Receiver<T>),
     Done(T),
 }
 
@@ -37,15 +46,11 @@ impl<'a> Jobs<'a> {
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Requested<T> {
         let (send, receive) = bounded(1);
-        let begun = Arc::new(AtomicBool::new(false));
-        let requested = Requested::Asked(begun.clone(), receive);
-        let job = move || {
-            if !begun.swap(true, Ordering::Relaxed) {
-                // The source may have been dropped.
-                let _ = send.send(work());
-            }
-        };
-        let _ = self.ask.send(Box::new(job));
+        // The source may have been dropped when the job ends.
+        let job: Job<'static> = Box::new(move || _ = send.send(work()));
+        let slot = Slot(Arc::new(Mutex::new(Some(job))));
+        let requested = Requested::Asked(slot.clone(), receive);
+        let _ = self.ask.send(Box::new(move || slot.take().into_iter().for_each(|job| job())));
         requested
     }
 
@@ -72,16 +77,15 @@ impl<'a> Jobs<'a> {
 
     /// The result of a job, if a thread has begun the job. While this thread waits for the result, it does other jobs.
     pub(super) fn result<'r, T>(&self, requested: &'r mut Requested<T>) -> Option<&'r mut T> {
-        while let Requested::Asked(begun, result) = requested {
-            let found = if begun.swap(true, Ordering::Relaxed) {
-                match result.try_recv() {
+        while let Requested::Asked(slot, result) = requested {
+            // It is faster that the decoder does the work of a job that no thread has begun.
+            let found = match slot.take() {
+                Some(_) => None,
+                None => match result.try_recv() {
                     Err(TryRecvError::Empty) if self.do_one() => continue,
                     Err(TryRecvError::Empty) => result.recv().ok(),
                     found => found.ok(),
-                }
-            } else {
-                // No thread has begun the job. It is faster that the decoder does the work.
-                None
+                },
             };
             // If a job that was begun has no result, its thread has panicked.
             *requested = found.map_or(Requested::Open, Requested::Done);
@@ -98,8 +102,8 @@ impl<T> Requested<T> {
     pub(super) fn withdraw(self) -> Option<T> {
         match self {
             Self::Done(result) => Some(result),
-            Self::Asked(begun, result) => {
-                begun.store(true, Ordering::Relaxed);
+            Self::Asked(slot, result) => {
+                drop(slot.take());
                 result.try_recv().ok()
             }
             Self::Open => None,

@@ -18,13 +18,23 @@ mod error;
 mod gzip;
 #[cfg(feature = "gzip")]
 mod gzip_member;
-#[cfg(feature = "gzip")]
+#[cfg(any(feature = "gzip", feature = "zstd", feature = "xz"))]
 mod jobs;
 mod source;
+#[cfg(any(feature = "zstd", feature = "xz"))]
+mod units;
+#[cfg(any(feature = "zstd", feature = "xz"))]
+mod walk;
 #[cfg(feature = "xz")]
 mod xz;
+#[cfg(feature = "xz")]
+mod xz_blocks;
+#[cfg(feature = "xz")]
+mod xz_index;
 #[cfg(feature = "zstd")]
 mod zstd;
+#[cfg(feature = "zstd")]
+mod zstd_frames;
 
 use std::io::{self, Read};
 
@@ -173,8 +183,30 @@ pub(crate) fn unpack<'a>(
         let decoder = Decoder::new(blocks, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }
+    #[cfg(any(feature = "zstd", feature = "xz"))]
+    if let Help::Workers(workers, n_workers) = &help
+        && let Some((walk, unit)) = walk(codec)
+    {
+        let sizes = units::Sizes::of(*n_workers, unit);
+        let units = units::Units::new(source, |_| true, (codec, walk), workers.clone(), sizes, watch);
+        let decoder = Decoder::new(units, codec, watch)?;
+        return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
+    }
     let decoder = Decoder::new(Buffered::new(source), codec, watch)?;
     Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) })
+}
+
+/// What finds the units of `codec`, and the most bytes of one that is decoded ahead. The `pzstd` command writes frames of 8
+/// to 32 MiB by default, and `xz -9 -T0` writes blocks of 192 MiB.
+#[cfg(any(feature = "zstd", feature = "xz"))]
+fn walk(codec: Codec) -> Option<(Box<dyn walk::Walk>, u64)> {
+    match codec {
+        #[cfg(feature = "zstd")]
+        Codec::Zstd => Some((Box::<zstd_frames::ZstdFrames>::default(), 64 << 20)),
+        #[cfg(feature = "xz")]
+        Codec::Xz => Some((Box::<xz_blocks::XzBlocks>::default(), 256 << 20)),
+        _ => None,
+    }
 }
 
 /// Makes the decoder of `codec`, which decodes one stream after another.

@@ -6,6 +6,7 @@ use std::io::{self, Read};
 use std::ops::Range;
 
 use super::MAGIC_LEN;
+use crate::input::workers::Reserved;
 
 /// Compressed bytes in order, as many at a time as are available.
 pub(super) trait Source: Send {
@@ -27,16 +28,16 @@ pub(super) trait Source: Send {
     /// Whether the end of the source has been reached.
     fn has_ended(&self) -> bool;
 
-    /// The streams that begin at the next byte, if they were decoded ahead. `_used` is the offset of that byte.
+    /// The streams, or parts of a stream, that begin at the next byte, if they were decoded ahead. `_used` is the offset of that byte.
     fn decoded_ahead(&mut self, _used: u64) -> Option<Ahead> {
         None
     }
 
     /// Takes back the buffer of an [`Ahead`] for reuse.
-    fn give_back(&mut self, _bytes: Vec<u8>) {}
+    fn give_back(&mut self, _ahead: Ahead) {}
 }
 
-/// Whole streams that were decoded ahead, and whose checksums are right.
+/// Whole streams, or whole parts of a stream, that were decoded ahead, and whose checksums are right.
 pub(super) struct Ahead {
     /// A buffer with their decoded bytes, and maybe those of other streams.
     pub(super) bytes: Vec<u8>,
@@ -44,6 +45,8 @@ pub(super) struct Ahead {
     pub(super) range: Range<usize>,
     /// The compressed length of these streams.
     pub(super) packed_len: usize,
+    /// The memory of the buffer, if it counts as work ahead.
+    pub(super) reserved: Option<Reserved>,
 }
 
 /// Compressed bytes read at a time.

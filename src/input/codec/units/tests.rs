@@ -1,0 +1,239 @@
+use std::io::Write;
+
+use liblzma::stream::{Action, Check, Filters, LzmaOptions, Stream};
+use proptest::prelude::*;
+use proptest::sample::Index;
+
+use super::super::source::Buffered;
+use super::super::{Decoder, walk};
+use super::*;
+use crate::input::slow_source::Slow;
+use crate::input::workers::with_workers;
+
+/// The decoded bytes, the error, and how many compressed bytes were used.
+type Found = (Vec<u8>, Option<String>, u64);
+
+fn decoded(source: impl Source, codec: Codec, room: usize) -> Found {
+    let mut decoder = Decoder::new(source, codec, None).unwrap();
+    let (mut all, mut buffer) = (Vec::new(), vec![0; room]);
+    loop {
+        match decoder.read(&mut buffer) {
+            Ok(0) => return (all, None, decoder.meter().bytes()),
+            Ok(n) => all.extend(&buffer[..n]),
+            Err(error) => return (all, Some(error.to_string()), decoder.meter().bytes()),
+        }
+    }
+}
+
+/// The same without units.
+fn alone(packed: &[u8], codec: Codec) -> Found {
+    decoded(Buffered::new(packed), codec, 1 << 16)
+}
+
+/// The same with units. No reads but those that the decoder needs return at once if `is_slow` is set.
+fn ahead(source: impl Read + Send, codec: Codec, threads: usize, sizes: Sizes, is_slow: bool) -> Found {
+    with_workers(threads, |workers, _| {
+        let walk = walk(codec).unwrap().0;
+        decoded(Units::new(source, |_| !is_slow, (codec, walk), workers, sizes, None), codec, 777)
+    })
+}
+
+const SMALL: Sizes = Sizes { segment: 50, reads: 8, run: 100, unit: 1 << 20, runs: 4 };
+
+/// A frame. `kind` chooses what its header states.
+fn frame(bytes: &[u8], level: i32, kind: u8) -> Vec<u8> {
+    let mut encoder = zstd::Encoder::new(Vec::new(), level).unwrap();
+    encoder.include_checksum(kind & 1 != 0).unwrap();
+    encoder.include_contentsize(kind & 2 != 0).unwrap();
+    if kind & 2 != 0 {
+        encoder.set_pledged_src_size(Some(bytes.len() as u64)).unwrap();
+    }
+    if kind & 4 != 0 {
+        encoder.window_log(10).unwrap();
+    }
+    // A flush ends a block.
+    for part in bytes.chunks(if kind & 8 != 0 { 50 } else { usize::MAX }) {
+        encoder.write_all(part).unwrap();
+        encoder.flush().unwrap();
+    }
+    encoder.finish().unwrap()
+}
+
+/// A stream with a block for each of `blocks`, none of which states its length.
+fn stream(blocks: &[Vec<u8>], check: Check, has_filter: bool) -> Vec<u8> {
+    let mut options = LzmaOptions::new_preset(0).unwrap();
+    options.dict_size(1 << 16);
+    let mut filters = Filters::new();
+    if has_filter {
+        filters.delta_properties(&[3]).unwrap();
+    }
+    filters.lzma2(&options);
+    let mut encoder = Stream::new_stream_encoder(&filters, check).unwrap();
+    let mut packed = Vec::with_capacity(1 << 20);
+    for block in blocks {
+        let mut rest = &block[..];
+        while !rest.is_empty() {
+            let before = encoder.total_in();
+            encoder.process_vec(rest, &mut packed, Action::Run).unwrap();
+            rest = &rest[usize::try_from(encoder.total_in() - before).unwrap()..];
+        }
+        if !block.is_empty() {
+            encoder.process_vec(&[], &mut packed, Action::FullFlush).unwrap();
+        }
+    }
+    encoder.process_vec(&[], &mut packed, Action::Finish).unwrap();
+    packed
+}
+
+fn text() -> impl Strategy<Value = Vec<u8>> {
+    prop_oneof![
+        Just(Vec::new()),
+        "[a-d]{0,60}".prop_map(String::into_bytes),
+        prop::collection::vec(any::<u8>(), 0..300),
+        (0..200_000usize).prop_map(|n| b"http://h/\n".repeat(n / 10)),
+    ]
+}
+
+/// A part of a file: frames, skippable frames, padding, and what is no frame.
+fn zstd_part() -> impl Strategy<Value = Vec<u8>> {
+    let skippable = (0x50..0x60u8, 0..100u8).prop_map(|(magic, len)| {
+        [&[magic, 0x2a, 0x4d, 0x18, len, 0, 0, 0][..], &vec![7; usize::from(len)]].concat()
+    });
+    prop_oneof![
+        20 => (text(), 1..4, any::<u8>()).prop_map(|(text, level, kind)| frame(&text, level, kind)),
+        3 => skippable,
+        1 => Just(vec![0; 7]),
+        1 => Just(include_bytes!("../../../../tests/codec/dictionary.zst").to_vec()),
+        1 => Just(include_bytes!("../../../../tests/codec/window.zst").to_vec()),
+        1 => Just(b"\x28\xb5\x2f\xfd\0".to_vec()),
+    ]
+}
+
+/// A part of a file: streams of several blocks, padding, and what is no stream.
+fn xz_part() -> impl Strategy<Value = Vec<u8>> {
+    let check = prop_oneof![Just(Check::None), Just(Check::Crc32), Just(Check::Crc64), Just(Check::Sha256)];
+    let blocks = prop::collection::vec(text(), 0..6);
+    prop_oneof![
+        20 => (blocks, check, any::<bool>()).prop_map(|(blocks, check, has_filter)| stream(&blocks, check, has_filter)),
+        3 => Just(include_bytes!("../../../../tests/codec/streams.xz").to_vec()),
+        1 => Just(vec![0; 8]),
+        1 => Just(include_bytes!("../../../../tests/codec/dictionary.xz").to_vec()),
+        1 => Just(b"\xfd7zXZ\0\0".to_vec()),
+    ]
+}
+
+/// A source that fails after `bytes`, if `fails` is set.
+fn source(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken"))
+        }
+    }
+    Slow(bytes, step).chain(Broken.take(u64::from(fails)))
+}
+
+fn sizes() -> impl Strategy<Value = Sizes> {
+    (1..5000usize, 0..9usize, 0..50_000u64, 0..300_000u64, 0..6usize)
+        .prop_map(|(segment, reads, run, unit, runs)| Sizes { segment, reads, run, unit, runs })
+}
+
+/// What is done to a file: it is cut, a bit is flipped, and reading it fails at the end.
+type Harm = (Option<Index>, Option<(Index, u8)>, bool);
+
+fn harm() -> impl Strategy<Value = Harm> {
+    let cut = prop::option::weighted(0.3, any::<Index>());
+    let flip = prop::option::weighted(0.5, (any::<Index>(), 0..8u8));
+    (cut, flip, prop::bool::weighted(0.1))
+}
+
+fn harmed(parts: &[Vec<u8>], (cut, flip, _): &Harm) -> Vec<u8> {
+    let mut bytes = parts.concat();
+    if let Some(cut) = cut {
+        bytes.truncate(cut.index(bytes.len() + 1));
+    }
+    if let Some((at, bit)) = flip
+        && !bytes.is_empty()
+    {
+        let at = at.index(bytes.len());
+        bytes[at] ^= 1 << bit;
+    }
+    bytes
+}
+
+fn check(
+    (codec, parts, harm): (Codec, &[Vec<u8>], &Harm),
+    (threads, sizes, is_slow): (usize, Sizes, bool),
+    step: usize,
+) -> Result<(), TestCaseError> {
+    let bytes = harmed(parts, harm);
+    let expected = decoded(Buffered::new(source(&bytes, usize::MAX, harm.2)), codec, 1 << 16);
+    let found = ahead(source(&bytes, step, harm.2), codec, threads, sizes, is_slow);
+    prop_assert_eq!((found.0.len(), found.1, found.2), (expected.0.len(), expected.1, expected.2));
+    prop_assert!(found.0 == expected.0, "other bytes");
+    Ok(())
+}
+
+proptest! {
+    #[test]
+    fn frames_decoded_ahead_change_nothing(
+        parts in prop::collection::vec(zstd_part(), 1..12),
+        harm in harm(),
+        with in (0..5usize, sizes(), any::<bool>()),
+        step in 1..3000usize,
+    ) {
+        check((Codec::Zstd, &parts, &harm), with, step)?;
+    }
+
+    #[test]
+    fn blocks_decoded_ahead_change_nothing(
+        parts in prop::collection::vec(xz_part(), 1..5),
+        harm in harm(),
+        with in (0..5usize, sizes(), any::<bool>()),
+        step in 1..3000usize,
+    ) {
+        check((Codec::Xz, &parts, &harm), with, step)?;
+    }
+}
+
+/// Small files with several units.
+fn small_files() -> Vec<(Codec, Vec<u8>)> {
+    let lines = |n: u8| [b'a' + n].repeat(usize::from(n) * 7 + 1);
+    let frames: Vec<u8> = (0..6).flat_map(|n| frame(&lines(n), 3, n)).collect();
+    let blocks: Vec<_> = (0..4).map(lines).collect();
+    vec![
+        (Codec::Zstd, frames),
+        (Codec::Xz, stream(&blocks, Check::Crc32, false)),
+        (Codec::Xz, [stream(&blocks, Check::None, true), stream(&blocks[1..], Check::Crc64, false)].concat()),
+        (Codec::Xz, include_bytes!("../../../../tests/codec/streams.xz").to_vec()),
+    ]
+}
+
+#[test]
+fn every_cut_gives_the_same() {
+    for (codec, packed) in small_files() {
+        for len in 0..packed.len() {
+            let whole = alone(&packed[..len], codec);
+            assert!(ahead(&packed[..len], codec, 1, SMALL, false) == whole, "{codec} {len}");
+        }
+    }
+}
+
+#[test]
+fn every_flipped_bit_gives_the_same() {
+    for (codec, packed) in small_files() {
+        for at in 0..packed.len() {
+            // All bits of a byte of an index or a header may matter.
+            for bit in (0..8).filter(|bit| packed.len() < 600 || at % 8 == *bit) {
+                let mut spoiled = packed.clone();
+                spoiled[at] ^= 1 << bit;
+                for behind in [&b""[..], b"?"] {
+                    let bytes = [&*spoiled, behind].concat();
+                    let (found, whole) = (ahead(&*bytes, codec, 1, SMALL, false), alone(&bytes, codec));
+                    assert_eq!((found.1, found.2), (whole.1, whole.2), "{codec} {at} {bit}");
+                    assert!(found.0 == whole.0, "{codec} {at} {bit}");
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,217 @@
+//! Finds the blocks of an xz file without decoding them.
+//!
+//! The last filter of a block is LZMA2, and the headers of its chunks say how long they are, compressed and decoded. So
+//! the end of a block is found whether its header states its length or not. Only decoding shows that a block is right.
+
+use super::walk::{Part, Walk};
+use super::xz_index::{DAMAGED, FOOTER, Index, Read, Sizes};
+
+/// The first bytes of a stream, and the length of its header.
+const MAGIC: &[u8] = b"\xfd7zXZ\0";
+const HEADER: usize = 12;
+
+/// Length of a block's checksum, by the number in the stream header.
+const CHECKSUMS: [u8; 16] = [0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64];
+
+#[derive(Default)]
+pub(super) struct XzBlocks {
+    stage: Stage,
+    /// The bytes of a header so far.
+    held: Vec<u8>,
+    /// Bytes to skip before the next header.
+    skip: u64,
+    /// The header of the stream.
+    header: Vec<u8>,
+    /// Length of the block so far, without its padding.
+    unpadded: u64,
+    decoded_len: u64,
+    /// The decoded length that the block states.
+    stated: u64,
+    window: u64,
+    blocks: Sizes,
+    index: Index,
+}
+
+#[derive(Clone, Copy, Default, PartialEq, Eq)]
+enum Stage {
+    #[default]
+    Stream,
+    Block,
+    Chunk,
+    /// The block ends after the skipped bytes.
+    BlockEnd,
+    Index,
+    Footer,
+    Lost(&'static str),
+}
+
+impl Walk for XzBlocks {
+    fn walk(&mut self, bytes: &[u8]) -> (usize, Option<Part>) {
+        let mut at = 0;
+        loop {
+            let n = self.skip.min((bytes.len() - at) as u64);
+            self.skip -= n;
+            at += usize::try_from(n).expect("no more than there is");
+            if self.skip == 0 && self.stage == Stage::BlockEnd {
+                self.stage = Stage::Block;
+                self.blocks.add(self.unpadded, self.decoded_len);
+                let part = Part::Unit { decoded_len: self.decoded_len, window: self.window };
+                (self.decoded_len, self.stated) = (0, 0);
+                return (at, Some(part));
+            }
+            if let Stage::Lost(cause) = self.stage {
+                return (at, Some(Part::Lost(cause)));
+            }
+            let Some(&byte) = bytes.get(at) else { return (at, None) };
+            at += 1;
+            if self.stage == Stage::Block && self.held.is_empty() && byte == 0 {
+                self.stage = Stage::Index;
+                self.index = Index::default();
+            }
+            if self.stage == Stage::Index {
+                match self.index.read(byte, &self.blocks) {
+                    Read::More => {}
+                    Read::Ended => self.stage = Stage::Footer,
+                    Read::Wrong(is_read) => {
+                        self.stage = Stage::Lost(DAMAGED);
+                        at -= usize::from(!is_read);
+                    }
+                }
+                continue;
+            }
+            if self.stage == Stage::Stream && self.held.is_empty() && byte == 0 {
+                return (at, Some(Part::Other));
+            }
+            self.held.push(byte);
+            if let Some(part) = self.header() {
+                self.held.clear();
+                if part.is_some() {
+                    return (at, part);
+                }
+            }
+        }
+    }
+
+    fn decoded_len(&self) -> u64 {
+        self.decoded_len.max(self.stated)
+    }
+
+    fn prelude(&self) -> &[u8] {
+        &self.header
+    }
+}
+
+impl XzBlocks {
+    /// Whether all blocks of the stream have ended.
+    pub(super) fn is_past_blocks(&self) -> bool {
+        self.index.has_begun()
+    }
+
+    /// Looks at the bytes of a header. Returns `None` if it is not complete, and the part that ends with it.
+    fn header(&mut self) -> Option<Option<Part>> {
+        match self.stage {
+            Stage::Stream => self.stream_header(),
+            Stage::Block => self.block_header().map(|()| None),
+            Stage::Chunk => self.chunk_header().map(|()| None),
+            _ => self.footer(),
+        }
+    }
+
+    fn stream_header(&mut self) -> Option<Option<Part>> {
+        let n_magic = self.held.len().min(MAGIC.len());
+        if self.held[..n_magic] != MAGIC[..n_magic] {
+            self.stage = Stage::Lost("not xz");
+            return Some(None);
+        }
+        if self.held.len() < HEADER {
+            return None;
+        }
+        *self = Self { stage: Stage::Block, header: self.held.clone(), ..Self::default() };
+        Some(Some(Part::Other))
+    }
+
+    fn block_header(&mut self) -> Option<()> {
+        let len = 4 * (usize::from(self.held[0]) + 1);
+        if self.held.len() < len {
+            return None;
+        }
+        self.unpadded = len as u64;
+        // A header that cannot be read is reported by the decoder.
+        (self.stated, self.window) = stated(&self.held[1..]).unwrap_or_default();
+        self.stage = Stage::Chunk;
+        Some(())
+    }
+
+    fn chunk_header(&mut self) -> Option<()> {
+        let control = self.held[0];
+        let len = match control {
+            0 => {
+                self.unpadded += 1;
+                let checksum = u64::from(CHECKSUMS[usize::from(self.header[7] & 0xf)]);
+                self.skip = (self.unpadded.wrapping_neg() & 3) + checksum;
+                self.unpadded += checksum;
+                self.stage = Stage::BlockEnd;
+                return Some(());
+            }
+            1 | 2 => 3,
+            0x80..0xc0 => 5,
+            0xc0.. => 6,
+            _ => {
+                self.stage = Stage::Lost(DAMAGED);
+                return Some(());
+            }
+        };
+        if self.held.len() < len {
+            return None;
+        }
+        let number = |at: usize| u64::from(self.held[at]) << 8 | u64::from(self.held[at + 1]);
+        let high = if control < 0x80 { 0 } else { u64::from(control & 0x1f) << 16 };
+        self.decoded_len += (high | number(1)) + 1;
+        self.skip = number(if control < 0x80 { 1 } else { 3 }) + 1;
+        self.unpadded += len as u64 + self.skip;
+        Some(())
+    }
+
+    fn footer(&mut self) -> Option<Option<Part>> {
+        if self.held.len() < FOOTER {
+            return None;
+        }
+        if let Some(cause) = self.index.wrong_footer(&self.held, &self.header[6..8]) {
+            self.stage = Stage::Lost(cause);
+            return Some(None);
+        }
+        self.stage = Stage::Stream;
+        Some(Some(Part::End))
+    }
+}
+
+/// The decoded length that a block header states, or 0, and the length of its dictionary. `rest` is the header without its
+/// first byte.
+fn stated(rest: &[u8]) -> Option<(u64, u64)> {
+    let (&flags, mut rest) = rest.split_first()?;
+    let mut decoded_len = 0;
+    if flags & 0x40 != 0 {
+        integer(&mut rest)?;
+    }
+    if flags & 0x80 != 0 {
+        decoded_len = integer(&mut rest)?;
+    }
+    let mut window = 0;
+    for _ in 0..=flags & 3 {
+        integer(&mut rest)?;
+        let len = usize::try_from(integer(&mut rest)?).ok()?;
+        let (properties, more) = rest.split_at_checked(len)?;
+        // The last filter is LZMA2, whose only property is the length of its dictionary.
+        window = properties.first().map_or(0, |&code| (2 | u64::from(code & 1)) << (code.min(40) / 2 + 11));
+        rest = more;
+    }
+    Some((decoded_len, window))
+}
+
+/// Reads an integer of variable length from the start of `bytes`.
+fn integer(bytes: &mut &[u8]) -> Option<u64> {
+    let len = bytes.iter().take(9).position(|byte| byte & 0x80 == 0)? + 1;
+    let (own, more) = bytes.split_at(len);
+    *bytes = more;
+    Some(own.iter().rev().fold(0, |value, byte| value << 7 | u64::from(byte & 0x7f)))
+}
