@@ -99,7 +99,11 @@ fn compressed_lists_count_like_the_original() {
 
 /// A long list without duplicate lines.
 fn long_list() -> Vec<u8> {
-    (0..100_000u32)
+    list_of(100_000)
+}
+
+fn list_of(n_lines: u32) -> Vec<u8> {
+    (0..n_lines)
         .flat_map(|n| {
             format!("http://h{}.example/{:x}?{n}\n", n % 977, n.wrapping_mul(2_654_435_761)).into_bytes()
         })
@@ -507,6 +511,62 @@ fn compressed_records_equal_those_of_the_original() {
         for codec in CODECS {
             for (threads, piped) in [("-j1", false), ("-j3", false), ("-j3", true)] {
                 assert!(run(codec.name(), threads, piped) == expected, "{args:?} {codec} {threads} {piped}");
+            }
+        }
+    }
+}
+
+/// Files of many frames and of many blocks, which several threads decode: whole, cut and damaged, by path and by pipe.
+#[test]
+fn threads_change_nothing_of_frames_and_blocks() {
+    let folder = tempfile::tempdir().unwrap();
+    let list = list_of(250_000);
+    let zstd: Vec<u8> = list.chunks(300_000).flat_map(|part| pack(part, Codec::Zstd)).collect();
+    let mut xz = liblzma::write::XzEncoder::new(Vec::new(), 0);
+    for part in list.chunks(1 << 20) {
+        // A flush ends a block.
+        xz.write_all(part).and_then(|()| xz.flush()).unwrap();
+    }
+    let xz = [xz.finish().unwrap(), pack(&list[..500], Codec::Xz)].concat();
+    for (codec, packed) in [(Codec::Zstd, zstd), (Codec::Xz, xz)] {
+        assert!(packed.len() > 1 << 20, "{codec}: it is decoded by one thread");
+        let at = packed.len() * 3 / 5;
+        let mut spoiled = packed.clone();
+        spoiled[at] ^= 1;
+        let mut wrong_end = packed.clone();
+        wrong_end[packed.len() - 100] ^= 1;
+        for (what, bytes) in [
+            ("whole", &*packed),
+            ("cut", &packed[..at]),
+            ("spoiled", &spoiled),
+            ("wrong end", &wrong_end),
+            ("trailing", &[&*packed, b"\0\0?"].concat()),
+        ] {
+            let path = folder.path().join(codec.name());
+            fs::write(&path, bytes).unwrap();
+            let name = path.to_str().unwrap();
+            let run = |args: &[&str], threads: &str, piped: bool| {
+                let (name, stdin) =
+                    if piped { ("-", File::open(&path).unwrap().into()) } else { (name, Stdio::null()) };
+                let output = urlsift(&[args, &[threads, name]].concat(), stdin);
+                assert_eq!(output.status.code(), Some(if what == "whole" { 0 } else { 2 }), "{codec} {what}");
+                if args[0] == "--format" {
+                    let report = json(&output);
+                    format!("{} {}", report["digest"], report["inputs"][0]["error"]).into_bytes()
+                } else {
+                    output.stdout
+                }
+            };
+            for args in
+                [&["--format", "json"][..], &["lines", "-c", "line,offset,text"], &["split", "-a", "-"]]
+            {
+                let expected = run(args, "-j1", false);
+                for (threads, piped) in [("-j2", false), ("-j4", false), ("-j2", true)] {
+                    assert!(
+                        run(args, threads, piped) == expected,
+                        "{args:?} {codec} {what} {threads} {piped}"
+                    );
+                }
             }
         }
     }

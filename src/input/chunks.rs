@@ -107,11 +107,6 @@ impl<R: Read> Supply<R> {
         Self { source, ended: false, failed: None }
     }
 
-    #[cfg(any(feature = "zstd", feature = "xz"))]
-    pub(crate) fn source(&self) -> &R {
-        &self.source
-    }
-
     /// Reads into `buffer` after its first `len` bytes. Stops when the buffer is full, when the source ends or fails, or
     /// when the bytes of one read are `enough`.
     pub(crate) fn fill(&mut self, buffer: &mut [u8], len: &mut usize, enough: impl Fn(&[u8]) -> bool) {

@@ -15,6 +15,20 @@ use read_aside::interruptible;
 /// The bytes of an open source.
 pub(super) type ByteStream = Box<dyn Read + Send>;
 
+/// Whether a read of a source would return at once.
+pub(super) type IsReady = Box<dyn Fn() -> bool + Send>;
+
+/// Asks the system whether a read of `source` would return at once. `None` if there is no way to ask.
+#[cfg(unix)]
+fn readiness(source: &File) -> Option<IsReady> {
+    use rustix::event::{PollFd, PollFlags, Timespec, poll};
+    let source = source.try_clone().ok()?;
+    Some(Box::new(move || {
+        let mut source = [PollFd::new(&source, PollFlags::IN)];
+        poll(&mut source, Some(&Timespec::default())).is_ok_and(|n_ready| n_ready > 0)
+    }))
+}
+
 /// A source whose reads never block for long, such as a file. After `watch` is stopped, reading it fails.
 pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch>) -> ByteStream {
     match watch {
@@ -23,11 +37,12 @@ pub(super) fn stoppable(source: impl Read + Send + 'static, watch: Option<&Watch
     }
 }
 
-/// Standard input. After `watch` is stopped, reading it fails, even a read that waits for more input.
+/// Standard input, and whether a read would return at once. After `watch` is stopped, reading it fails, even a read that
+/// waits for more input.
 ///
 /// # Errors
 /// When there is no standard input.
-pub(super) fn standard(watch: Option<&Watch>) -> io::Result<ByteStream> {
+pub(super) fn standard(watch: Option<&Watch>) -> io::Result<(ByteStream, Option<IsReady>)> {
     enlarge_pipe(&io::stdin());
     match watch {
         #[cfg(unix)]
@@ -35,19 +50,21 @@ pub(super) fn standard(watch: Option<&Watch>) -> io::Result<ByteStream> {
             use std::os::fd::AsFd;
             // `io::stdin` is not used, because it reads ahead: its buffer may hold input when the descriptor has none.
             let source = File::from(io::stdin().as_fd().try_clone_to_owned()?);
-            Ok(interruptible(source, watch))
+            let is_ready = readiness(&source);
+            Ok((interruptible(source, watch), is_ready))
         }
         #[cfg(not(unix))]
-        Some(watch) => Ok(interruptible(io::stdin(), watch)),
-        None => Ok(Box::new(io::stdin())),
+        Some(watch) => Ok((interruptible(io::stdin(), watch), None)),
+        None => Ok((Box::new(io::stdin()), None)),
     }
 }
 
-/// A pipe or a device. After `watch` is stopped, reading it fails, even a read that waits for more input.
+/// A pipe or a device, and whether a read would return at once. After `watch` is stopped, reading it fails, even a read
+/// that waits for more input.
 ///
 /// # Errors
 /// When it cannot be opened.
-pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<ByteStream> {
+pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<(ByteStream, Option<IsReady>)> {
     let mut options = File::options();
     options.read(true);
     // Opening a pipe blocks until a process opens it for writing. Only this flag prevents that. It is set
@@ -60,7 +77,11 @@ pub(super) fn waiting(path: &Path, watch: &Watch) -> io::Result<ByteStream> {
     );
     let file = options.open(path)?;
     enlarge_pipe(&file);
-    Ok(interruptible(file, watch))
+    #[cfg(unix)]
+    let is_ready = readiness(&file);
+    #[cfg(not(unix))]
+    let is_ready = None;
+    Ok((interruptible(file, watch), is_ready))
 }
 
 struct Stoppable<R> {

@@ -9,7 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
-use super::progress_reader::{ByteStream, standard, stoppable, waiting};
+use super::progress_reader::{ByteStream, IsReady, standard, stoppable, waiting};
 use crate::grammar::escape;
 use crate::grammar::password::secrets;
 use crate::input::workers::Helpers;
@@ -76,21 +76,22 @@ pub(crate) struct Packed {
     bytes: ByteStream,
     /// Length of the input, if it is a file.
     file_len: Option<u64>,
+    /// Whether a read of a stream would return at once, if the system can say so.
+    is_ready: Option<IsReady>,
 }
 
 /// Length from which several threads decode a file, in bytes.
 const LARGE: u64 = 1 << 20;
 
 impl Packed {
-    /// Starts to decode the input. After `watch` is stopped, reading the decoded bytes fails. `helpers` may help to
-    /// decode a file.
+    /// Starts to decode the input. After `watch` is stopped, reading the decoded bytes fails. `helpers` may help.
     ///
     /// # Errors
     /// When this build cannot read its codec.
     pub(crate) fn unpack<'a>(self, watch: Option<&Watch>, helpers: Helpers<'a>) -> io::Result<Unpacked<'a>> {
         let help = match (self.file_len, helpers) {
-            (None, _) => Help::Stream,
-            (Some(LARGE..), Some((workers, n_workers))) => Help::Workers(workers, n_workers),
+            (None, helpers) => Help::Stream(self.is_ready.zip(helpers)),
+            (Some(LARGE..), Some(helpers)) => Help::Workers(helpers),
             (Some(_), _) => Help::Alone,
         };
         unpack(self.bytes, self.codec, watch, help)
@@ -232,20 +233,20 @@ impl Input {
         // Windows has no metadata of devices such as NUL.
         let len = file.metadata().ok().filter(fs::Metadata::is_file).map_or(0, |metadata| metadata.len());
         if len == 0 {
-            return self.opened_stream(stoppable(file, watch));
+            return self.opened_stream((stoppable(file, watch), None));
         }
         let codec = self.codec.map_or_else(|| peek(&mut file).map(|(_, codec)| codec), Ok)?;
         file.rewind()?;
         Ok(match codec {
             Codec::Plain => Opened::File(file, len),
             codec => {
-                let file_len = Some(len);
-                Opened::Packed(Packed { codec, bytes: stoppable(file, watch), file_len })
+                let (bytes, file_len) = (stoppable(file, watch), Some(len));
+                Opened::Packed(Packed { codec, bytes, file_len, is_ready: None })
             }
         })
     }
 
-    fn opened_stream(&self, mut bytes: ByteStream) -> io::Result<Opened> {
+    fn opened_stream(&self, (mut bytes, is_ready): (ByteStream, Option<IsReady>)) -> io::Result<Opened> {
         let codec = if let Some(codec) = self.codec {
             codec
         } else {
@@ -255,7 +256,7 @@ impl Input {
         };
         Ok(match codec {
             Codec::Plain => Opened::Stream(bytes),
-            codec => Opened::Packed(Packed { codec, bytes, file_len: None }),
+            codec => Opened::Packed(Packed { codec, bytes, file_len: None, is_ready }),
         })
     }
 }

@@ -255,7 +255,8 @@ fn count_chunks<'a, C: Cut>(
 /// Scans an input whose reads may block.
 pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
     Workers::of_stream(counter.exec, |workers| {
-        scan_input(Scanned::default(), input, number, reading, (counter, None), |scanned, chunks| {
+        let helpers = workers.sender.helpers(counter.exec.n_threads() - 1);
+        scan_input(Scanned::default(), input, number, reading, (counter, helpers), |scanned, chunks| {
             scan_chunks(scanned, chunks, number, counter, workers)
         })
     })

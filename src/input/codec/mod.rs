@@ -41,6 +41,7 @@ use std::io::{self, Read};
 pub(crate) use decoder::Meter;
 pub use error::{DecodeError, DecodeErrorKind};
 
+use super::progress_reader::IsReady;
 use crate::grammar::named_enum::named;
 use crate::input::workers::JobSender;
 use crate::progress::Watch;
@@ -147,15 +148,18 @@ pub(crate) struct Unpacked<'a> {
 }
 
 /// The threads that help to decode a file.
-#[derive(Clone)]
-#[cfg_attr(not(feature = "gzip"), allow(dead_code, reason = "only gzip has work for them"))]
+#[cfg_attr(
+    not(any(feature = "gzip", feature = "zstd", feature = "xz")),
+    allow(dead_code, reason = "no other codec has work for them")
+)]
 pub(crate) enum Help<'a> {
-    /// None, and no byte may be read before it is needed, because a read may block.
-    Stream,
+    /// These, if there are any. No byte may be read before it is needed unless a read returns at once, because a read may
+    /// block.
+    Stream(Option<(IsReady, (JobSender<'a>, usize))>),
     /// None.
     Alone,
     /// Worker threads, and their number.
-    Workers(JobSender<'a>, usize),
+    Workers((JobSender<'a>, usize)),
 }
 
 /// Starts to decode `source`, which is compressed with `codec`. After `watch` is stopped, reading the decoded bytes
@@ -164,8 +168,8 @@ pub(crate) enum Help<'a> {
 /// # Errors
 /// When this build cannot read the codec.
 #[cfg_attr(
-    not(feature = "gzip"),
-    allow(unused_variables, clippy::needless_pass_by_value, reason = "only gzip has work for them")
+    not(any(feature = "gzip", feature = "zstd", feature = "xz")),
+    allow(unused_variables, clippy::needless_pass_by_value, reason = "no other codec has work for them")
 )]
 pub(crate) fn unpack<'a>(
     source: impl Read + Send + 'a,
@@ -174,9 +178,9 @@ pub(crate) fn unpack<'a>(
     help: Help<'a>,
 ) -> io::Result<Unpacked<'a>> {
     #[cfg(feature = "gzip")]
-    if let (Codec::Gzip, Help::Alone | Help::Workers(..)) = (codec, &help) {
+    if let (Codec::Gzip, Help::Alone | Help::Workers(_)) = (codec, &help) {
         let (workers, n_workers) = match help {
-            Help::Workers(workers, n_workers) => (Some(workers), n_workers),
+            Help::Workers((workers, n_workers)) => (Some(workers), n_workers),
             _ => (None, 0),
         };
         let blocks = gzip_parallel::Blocks::new(source, workers, gzip_parallel::Sizes::of(n_workers));
@@ -184,11 +188,17 @@ pub(crate) fn unpack<'a>(
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }
     #[cfg(any(feature = "zstd", feature = "xz"))]
-    if let Help::Workers(workers, n_workers) = &help
+    let help: Option<(IsReady, _)> = match help {
+        Help::Workers(helpers) => Some((Box::new(|| true), helpers)),
+        Help::Stream(help) => help,
+        Help::Alone => None,
+    };
+    #[cfg(any(feature = "zstd", feature = "xz"))]
+    if let Some((is_ready, (workers, n_workers))) = help
         && let Some((walk, unit)) = walk(codec)
     {
-        let sizes = units::Sizes::of(*n_workers, unit);
-        let units = units::Units::new(source, |_| true, (codec, walk), workers.clone(), sizes, watch);
+        let sizes = units::Sizes::of(n_workers, unit);
+        let units = units::Units::new((source, is_ready), (codec, walk), workers, sizes, watch);
         let decoder = Decoder::new(units, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }

@@ -20,6 +20,7 @@ use super::source::{Ahead, Source};
 use super::walk::{Part, Walk};
 use super::{Codec, MAGIC_LEN, decode};
 use crate::input::Supply;
+use crate::input::progress_reader::IsReady;
 use crate::input::workers::{JobSender, Memory, Reserved};
 use crate::progress::Watch;
 
@@ -52,7 +53,7 @@ const SMALL_WINDOW: u64 = 8 << 20;
 pub(super) struct Units<'a, R> {
     supply: Supply<R>,
     /// Whether a read would return at once.
-    is_ready: Box<dyn Fn(&R) -> bool + Send + 'a>,
+    is_ready: IsReady,
     walk: Box<dyn Walk>,
     codec: Codec,
     sizes: Sizes,
@@ -115,8 +116,7 @@ struct Decoded {
 impl<'a, R: Read> Units<'a, R> {
     /// Decodes units of `source` ahead on `workers`. `is_ready` says whether a read of the source would return at once.
     pub(super) fn new(
-        source: R,
-        is_ready: impl Fn(&R) -> bool + Send + 'a,
+        (source, is_ready): (R, IsReady),
         (codec, walk): (Codec, Box<dyn Walk>),
         workers: JobSender<'a>,
         sizes: Sizes,
@@ -125,7 +125,7 @@ impl<'a, R: Read> Units<'a, R> {
         let (keep, kept) = unbounded();
         Self {
             supply: Supply::new(source),
-            is_ready: Box::new(is_ready),
+            is_ready,
             walk,
             codec,
             sizes,
@@ -216,7 +216,7 @@ impl<'a, R: Read> Units<'a, R> {
             if !self.request() || self.is_lost || is_large || self.has_ended() {
                 break;
             }
-            if self.runs.len() >= self.sizes.runs || !(self.is_ready)(self.supply.source()) {
+            if self.runs.len() >= self.sizes.runs || !(self.is_ready)() {
                 break;
             }
             let Some(reserved) = self.memory.reserve(self.sizes.segment as u64) else { break };

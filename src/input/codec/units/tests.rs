@@ -31,11 +31,10 @@ fn alone(packed: &[u8], codec: Codec) -> Found {
 }
 
 /// The same with units. No reads but those that the decoder needs return at once if `is_slow` is set.
-fn ahead(source: impl Read + Send, codec: Codec, threads: usize, sizes: Sizes, is_slow: bool) -> Found {
-    with_workers(threads, |workers, _| {
-        let walk = walk(codec).unwrap().0;
-        decoded(Units::new(source, |_| !is_slow, (codec, walk), workers, sizes, None), codec, 777)
-    })
+fn ahead(source: impl Read + Send, codec: Codec, workers: JobSender, sizes: Sizes, is_slow: bool) -> Found {
+    let source: (_, IsReady) = (source, Box::new(move || !is_slow));
+    let walk = walk(codec).unwrap().0;
+    decoded(Units::new(source, (codec, walk), workers, sizes, None), codec, 777)
 }
 
 const SMALL: Sizes = Sizes { segment: 50, reads: 8, run: 100, unit: 1 << 20, runs: 4 };
@@ -168,7 +167,8 @@ fn check(
 ) -> Result<(), TestCaseError> {
     let bytes = harmed(parts, harm);
     let expected = decoded(Buffered::new(source(&bytes, usize::MAX, harm.2)), codec, 1 << 16);
-    let found = ahead(source(&bytes, step, harm.2), codec, threads, sizes, is_slow);
+    let source = source(&bytes, step, harm.2);
+    let found = with_workers(threads, |workers, _| ahead(source, codec, workers, sizes, is_slow));
     prop_assert_eq!((found.0.len(), found.1, found.2), (expected.0.len(), expected.1, expected.2));
     prop_assert!(found.0 == expected.0, "other bytes");
     Ok(())
@@ -211,29 +211,109 @@ fn small_files() -> Vec<(Codec, Vec<u8>)> {
 
 #[test]
 fn every_cut_gives_the_same() {
-    for (codec, packed) in small_files() {
-        for len in 0..packed.len() {
-            let whole = alone(&packed[..len], codec);
-            assert!(ahead(&packed[..len], codec, 1, SMALL, false) == whole, "{codec} {len}");
+    with_workers(1, |workers, _| {
+        for (codec, packed) in small_files() {
+            for len in (0..packed.len()).step_by(if packed.len() > 1000 { 7 } else { 1 }) {
+                let whole = alone(&packed[..len], codec);
+                assert!(
+                    ahead(&packed[..len], codec, workers.clone(), SMALL, false) == whole,
+                    "{codec} {len}"
+                );
+            }
         }
-    }
+    });
 }
 
 #[test]
 fn every_flipped_bit_gives_the_same() {
-    for (codec, packed) in small_files() {
-        for at in 0..packed.len() {
-            // All bits of a byte of an index or a header may matter.
-            for bit in (0..8).filter(|bit| packed.len() < 600 || at % 8 == *bit) {
-                let mut spoiled = packed.clone();
-                spoiled[at] ^= 1 << bit;
-                for behind in [&b""[..], b"?"] {
-                    let bytes = [&*spoiled, behind].concat();
-                    let (found, whole) = (ahead(&*bytes, codec, 1, SMALL, false), alone(&bytes, codec));
+    with_workers(1, |workers, _| {
+        for (codec, packed) in small_files() {
+            for at in (0..packed.len()).step_by(if packed.len() > 1000 { 13 } else { 1 }) {
+                for bit in (0..8).filter(|bit| packed.len() < 400 || at % 8 == *bit) {
+                    let mut spoiled = packed.clone();
+                    spoiled[at] ^= 1 << bit;
+                    spoiled.extend(b"?".repeat(at % 2));
+                    let whole = alone(&spoiled, codec);
+                    let found = ahead(&*spoiled, codec, workers.clone(), SMALL, false);
                     assert_eq!((found.1, found.2), (whole.1, whole.2), "{codec} {at} {bit}");
                     assert!(found.0 == whole.0, "{codec} {at} {bit}");
                 }
             }
         }
+    });
+}
+
+#[test]
+fn units_are_decoded_ahead() {
+    let frames: Vec<_> = (0..9u8).map(|n| frame(&[n; 1000], 3, n)).collect();
+    let (whole, first) = (frames.concat(), frames[0].len());
+    let sizes = Sizes { segment: 64, reads: 100, run: 1, unit: 1 << 20, runs: 3 };
+    with_workers(0, |workers, _| {
+        let source: (_, IsReady) = (&*whole, Box::new(|| true));
+        let walk = walk(Codec::Zstd).unwrap().0;
+        let mut units = Units::new(source, (Codec::Zstd, walk), workers, sizes, None);
+        assert!(units.decoded_ahead(0).is_none(), "the decoder is there itself");
+        assert!(units.jobs.do_one() && units.jobs.do_one());
+        units.use_up(first);
+        let ahead = units.decoded_ahead(first as u64).unwrap();
+        assert_eq!(ahead.packed_len, frames[1].len());
+        assert_eq!(ahead.bytes[ahead.range], [1; 1000]);
+    });
+}
+
+#[test]
+fn all_reserved_memory_is_returned() {
+    let whole: Vec<u8> = (0..50u8).flat_map(|n| frame(&[n; 100_000], 3, 3)).collect();
+    let expected = alone(&whole, Codec::Zstd);
+    for left in [0, 3 << 20, 100 << 20] {
+        with_workers(2, |workers, _| {
+            let total = (256 + 2 * 64) << 20;
+            let taken = workers.memory.reserve(total - left);
+            let source: (_, IsReady) = (&*whole, Box::new(|| true));
+            let walk = walk(Codec::Zstd).unwrap().0;
+            let units = Units::new(source, (Codec::Zstd, walk), workers.clone(), Sizes::of(2, 1 << 20), None);
+            assert!(decoded(units, Codec::Zstd, 5000) == expected, "{left}");
+            drop(taken);
+            // A job that was withdrawn may end a little later.
+            while workers.memory.reserve(total).is_none() {
+                std::thread::yield_now();
+            }
+        });
     }
 }
+
+/// A source that has only the first of its parts fails if it is read again.
+#[test]
+fn nothing_is_read_before_it_is_needed_unless_a_read_returns_at_once() {
+    struct Parts<'a>(std::slice::Iter<'a, Vec<u8>>);
+    impl Read for Parts<'_> {
+        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+            let part = self.0.next().ok_or_else(|| io::Error::other("it waits"))?;
+            buffer[..part.len()].copy_from_slice(part);
+            Ok(part.len())
+        }
+    }
+    let block = vec![b'x'; 5000];
+    let xz = stream(&[block.clone(), block.clone()], Check::Crc32, false);
+    let second = xz.len() / 2;
+    for (codec, parts) in [
+        (Codec::Zstd, vec![frame(&block, 3, 1)]),
+        (Codec::Zstd, vec![frame(&block, 3, 0), frame(&block, 3, 1)]),
+        (Codec::Xz, vec![xz[..second].to_vec()]),
+    ] {
+        with_workers(1, |workers, _| {
+            let source: (_, IsReady) = (Parts(parts.iter()), Box::new(|| false));
+            let walk = walk(codec).unwrap().0;
+            let units = Units::new(source, (codec, walk), workers, SMALL_BUT_ONE, None);
+            let mut decoder = Decoder::new(units, codec, None).unwrap();
+            let mut bytes = vec![0; 5000 * parts.len()];
+            decoder.read_exact(&mut bytes).unwrap();
+            assert!(bytes.iter().all(|&byte| byte == b'x'));
+            let error = decoder.read(&mut bytes).unwrap_err();
+            assert_eq!(error.to_string(), "it waits");
+        });
+    }
+}
+
+/// Segments that hold a whole part.
+const SMALL_BUT_ONE: Sizes = Sizes { segment: 10_000, ..SMALL };
