@@ -196,6 +196,7 @@ impl<S: Source> Decoder<S> {
         ahead.range.start += n;
         if n > 0 {
             self.place = DecoderPosition::Ahead(ahead);
+            self.source.keep_ahead();
         } else {
             self.place = DecoderPosition::Between;
             let mut left = ahead.packed_len;

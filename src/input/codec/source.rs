@@ -33,6 +33,10 @@ pub(super) trait Source: Send {
         None
     }
 
+    /// Reads some bytes ahead, and has idle threads decode what is found in them. This is called now and then while bytes
+    /// that were decoded ahead are given out.
+    fn keep_ahead(&mut self) {}
+
     /// Takes back the buffer of an [`Ahead`] for reuse.
     fn give_back(&mut self, _ahead: Ahead) {}
 }

@@ -33,7 +33,7 @@ pub(super) struct Sizes {
     pub(super) reads: usize,
     /// Compressed or decoded bytes from which a run is long enough.
     pub(super) run: u64,
-    /// Most compressed or decoded bytes of a unit that is decoded ahead.
+    /// Most compressed or decoded bytes of a unit that is decoded ahead, and its largest window.
     pub(super) unit: u64,
     /// For how many runs jobs are requested.
     pub(super) runs: usize,
@@ -42,7 +42,7 @@ pub(super) struct Sizes {
 impl Sizes {
     /// The sizes for `threads` worker threads. `unit` depends on what common programs write.
     pub(super) fn of(threads: usize, unit: u64) -> Self {
-        Self { segment: 256 << 10, reads: 8, run: 1 << 20, unit, runs: threads + 2 }
+        Self { segment: 256 << 10, reads: 16, run: 1 << 20, unit, runs: 2 * threads + 2 }
     }
 }
 
@@ -74,6 +74,8 @@ pub(super) struct Units<'a, R> {
     /// The runs after the place of the decoder. The last one may become longer if it is open.
     runs: VecDeque<Run>,
     is_open: bool,
+    /// Buffers of segments and of runs that are no longer used.
+    used_up: Vec<Vec<u8>>,
     spare: Vec<Room>,
     /// Decoders that are kept for the next run.
     keep: Sender<Box<dyn Decode>>,
@@ -141,6 +143,7 @@ impl<'a, R: Read> Units<'a, R> {
             is_lost: false,
             runs: VecDeque::new(),
             is_open: false,
+            used_up: Vec::new(),
             spare: Vec::new(),
             keep,
             kept,
@@ -161,7 +164,8 @@ impl<'a, R: Read> Units<'a, R> {
         let size = self.sizes.segment;
         let has_room = |last: &mut Segment| last.len < size && Arc::get_mut(&mut last.bytes).is_some();
         if !self.segments.back_mut().is_some_and(has_room) {
-            self.segments.push_back(Segment { bytes: Arc::new(vec![0; size]), len: 0, _reserved: reserved });
+            let bytes = Arc::new(self.used_up.pop().unwrap_or_else(|| vec![0; size]));
+            self.segments.push_back(Segment { bytes, len: 0, _reserved: reserved });
         }
         let Some(last) = self.segments.back_mut() else { return };
         let Some(bytes) = Arc::get_mut(&mut last.bytes) else { return };
@@ -191,7 +195,8 @@ impl<'a, R: Read> Units<'a, R> {
             self.is_lost = matches!(part, Part::Lost(_));
             return;
         };
-        if start <= self.place() || packed_len.max(decoded_len) > self.sizes.unit {
+        let is_large = packed_len.max(decoded_len).max(window) > self.sizes.unit;
+        if start <= self.place() || is_large {
             self.is_open = false;
             return;
         }
@@ -352,7 +357,8 @@ impl<R: Read + Send> Source for Units<'_, R> {
         {
             self.used -= first.len;
             self.base += first.len as u64;
-            self.segments.pop_front();
+            let first = self.segments.pop_front().and_then(|first| Arc::into_inner(first.bytes));
+            self.used_up.extend(first.filter(|_| self.used_up.len() < self.sizes.reads));
         }
         if self.segments.len() < before {
             self.look_ahead();
@@ -371,6 +377,7 @@ impl<R: Read + Send> Source for Units<'_, R> {
 
     fn decoded_ahead(&mut self, used: u64) -> Option<Ahead> {
         self.look_ahead();
+        let mut found = None;
         while let Some(mut run) = self.runs.pop_front_if(|run| run.start <= used) {
             self.is_open &= !self.runs.is_empty();
             if run.start == used {
@@ -379,11 +386,18 @@ impl<R: Read + Send> Source for Units<'_, R> {
             let Some(Decoded { room, len, packed_len }) = run.decoded.withdraw() else { continue };
             if run.start == used && packed_len > 0 {
                 let (bytes, reserved) = (room.bytes, Some(room.reserved));
-                return Some(Ahead { bytes, range: 0..len, packed_len, reserved });
+                found = Some(Ahead { bytes, range: 0..len, packed_len, reserved });
+                // The threads have work while these bytes are given out.
+                self.look_ahead();
+            } else {
+                self.reuse(room);
             }
-            self.reuse(room);
         }
-        None
+        found
+    }
+
+    fn keep_ahead(&mut self) {
+        self.look_ahead();
     }
 
     fn give_back(&mut self, ahead: Ahead) {

@@ -37,7 +37,7 @@ fn ahead(source: impl Read + Send, codec: Codec, workers: JobSender, sizes: Size
     decoded(Units::new(source, (codec, walk), workers, sizes, None), codec, 777)
 }
 
-const SMALL: Sizes = Sizes { segment: 50, reads: 8, run: 100, unit: 1 << 20, runs: 4 };
+const SMALL: Sizes = Sizes { segment: 50, reads: 8, run: 100, unit: 16 << 20, runs: 4 };
 
 /// A frame. `kind` chooses what its header states.
 fn frame(bytes: &[u8], level: i32, kind: u8) -> Vec<u8> {
@@ -133,7 +133,7 @@ fn source(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
 }
 
 fn sizes() -> impl Strategy<Value = Sizes> {
-    (1..5000usize, 0..9usize, 0..50_000u64, 0..300_000u64, 0..6usize)
+    (1..5000usize, 0..9usize, 0..50_000u64, prop_oneof![0..300_000u64, Just(16 << 20)], 0..6usize)
         .prop_map(|(segment, reads, run, unit, runs)| Sizes { segment, reads, run, unit, runs })
 }
 
@@ -247,7 +247,7 @@ fn every_flipped_bit_gives_the_same() {
 fn units_are_decoded_ahead() {
     let frames: Vec<_> = (0..9u8).map(|n| frame(&[n; 1000], 3, n)).collect();
     let (whole, first) = (frames.concat(), frames[0].len());
-    let sizes = Sizes { segment: 64, reads: 100, run: 1, unit: 1 << 20, runs: 3 };
+    let sizes = Sizes { segment: 64, reads: 100, run: 1, unit: 16 << 20, runs: 3 };
     with_workers(0, |workers, _| {
         let source: (_, IsReady) = (&*whole, Box::new(|| true));
         let walk = walk(Codec::Zstd).unwrap().0;
