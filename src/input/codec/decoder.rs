@@ -92,8 +92,8 @@ enum DecoderPosition {
 }
 
 /// A decoder of a source.
-pub(crate) struct Decoder<S> {
-    source: S,
+pub(crate) struct Decoder<'a> {
+    source: Box<dyn Source + 'a>,
     watch: Option<Watch>,
     codec: Codec,
     decode: Box<dyn Decode>,
@@ -104,14 +104,14 @@ pub(crate) struct Decoder<S> {
     meter: Meter,
 }
 
-impl<S: Source> Decoder<S> {
+impl<'a> Decoder<'a> {
     /// Decodes `source`, which is compressed with `codec`, from its start. After `watch` is stopped, reading fails.
     ///
     /// # Errors
     /// When this build cannot read the codec.
-    pub(super) fn new(source: S, codec: Codec, watch: Option<&Watch>) -> io::Result<Self> {
+    pub(super) fn new(source: impl Source + 'a, codec: Codec, watch: Option<&Watch>) -> io::Result<Self> {
         Ok(Self {
-            source,
+            source: Box::new(source),
             watch: watch.cloned(),
             codec,
             decode: decode(codec)?,
@@ -216,7 +216,7 @@ impl<S: Source> Decoder<S> {
     }
 }
 
-impl<S: Source> Read for Decoder<S> {
+impl Read for Decoder<'_> {
     fn read(&mut self, output: &mut [u8]) -> io::Result<usize> {
         if output.is_empty() {
             return Ok(0);
