@@ -174,7 +174,7 @@ impl Index {
     }
 }
 
-fn crc32(bytes: &[u8]) -> u32 {
+pub(super) fn crc32(bytes: &[u8]) -> u32 {
     !bytes.iter().fold(u32::MAX, |crc, &byte| more_crc32(crc, byte))
 }
 
