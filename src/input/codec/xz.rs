@@ -3,6 +3,10 @@
 //! This module decodes a single stream. `decoder` handles consecutive streams and padding. The stream is decoded block by
 //! block, so that the decoder can pass over blocks that were decoded ahead. The index of such a stream is compared by
 //! `xz_index`, because liblzma does not know of these blocks.
+//!
+//! In a damaged chunk, liblzma may read and decode past the end of the chunk before it notices that. How far it goes depends on
+//! the buffers. So it never gets bytes of two chunks at once, and a chunk that ends too early is reported here. The place of
+//! damage is then the same for any reads and any buffers.
 
 use std::io;
 
@@ -22,6 +26,10 @@ pub(super) struct Xz {
     /// Bytes that `blocks` has walked over and liblzma has not read, and the part that ends with them.
     walked: usize,
     part: Option<Part>,
+    /// Whether liblzma has read the last walked byte, but may hold decoded bytes of it.
+    is_held: bool,
+    /// What liblzma had decoded where the block began.
+    before_block: u64,
     /// Whether blocks were passed over.
     has_passed: bool,
 }
@@ -29,7 +37,8 @@ pub(super) struct Xz {
 impl Xz {
     pub(super) fn new() -> io::Result<Self> {
         let stream = Stream::new_stream_decoder(MEMORY, 0)?;
-        Ok(Self { stream, blocks: XzBlocks::default(), walked: 0, part: None, has_passed: false })
+        let blocks = XzBlocks::by_chunks();
+        Ok(Self { stream, blocks, walked: 0, part: None, is_held: false, before_block: 0, has_passed: false })
     }
 
     fn run(&mut self, input: &[u8], output: &mut [u8]) -> Step {
@@ -44,10 +53,34 @@ impl Xz {
         };
         Step::new(before, (self.stream.total_in(), self.stream.total_out()), state)
     }
+
+    /// Completes a step after which liblzma may have decoded all walked bytes. It has if there is room left.
+    fn at_edge(&mut self, mut step: Step, room: usize) -> Step {
+        if !self.is_held || step.written == room || !matches!(step.state, StreamState::Going) {
+            return step;
+        }
+        self.is_held = false;
+        if self.part.take().is_some() {
+            self.before_block = self.stream.total_out();
+            step.state = StreamState::PartEnded;
+        } else if let Some(len) = self.blocks.ended_chunks()
+            && self.stream.total_out() - self.before_block < len
+        {
+            step.state = StreamState::Damaged(DAMAGED.to_owned());
+        }
+        step
+    }
 }
 
 impl Decode for Xz {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        if self.is_held {
+            let step = self.run(&[], output);
+            let step = self.at_edge(step, output.len());
+            if step.written > 0 || !matches!(step.state, StreamState::Going) {
+                return step;
+            }
+        }
         if self.walked == 0 && self.part.is_none() {
             (self.walked, self.part) = self.blocks.walk(input);
         }
@@ -63,13 +96,10 @@ impl Decode for Xz {
             // liblzma finds what is wrong.
             return self.run(input, output);
         }
-        let mut step = self.run(&input[..self.walked.min(input.len())], output);
+        let step = self.run(&input[..self.walked.min(input.len())], output);
         self.walked -= step.read;
-        // While the output is full, liblzma may hold decoded bytes.
-        if self.walked == 0 && step.written < output.len() && matches!(step.state, StreamState::Going) {
-            step.state = self.part.take().map_or(StreamState::Going, |_| StreamState::PartEnded);
-        }
-        step
+        self.is_held = self.walked == 0 && step.read > 0;
+        self.at_edge(step, output.len())
     }
 
     fn next_stream(&mut self) -> io::Result<()> {
@@ -83,9 +113,9 @@ impl Decode for Xz {
             let (n, part) = self.blocks.walk(packed);
             packed = &packed[n..];
             match part {
-                None => return StreamState::Going,
+                None if packed.is_empty() => return StreamState::Going,
                 Some(_) if n == 0 || packed.is_empty() => return StreamState::PartEnded,
-                Some(_) => {}
+                _ => {}
             }
         }
     }

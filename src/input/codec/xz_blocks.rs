@@ -10,11 +10,17 @@ use super::xz_index::{DAMAGED, FOOTER, Index, Read, Sizes};
 const MAGIC: &[u8] = b"\xfd7zXZ\0";
 const HEADER: usize = 12;
 
+/// Numbers of filters.
+const DELTA: u64 = 3;
+const LZMA2: u64 = 0x21;
+
 /// Length of a block's checksum, by the number in the stream header.
 const CHECKSUMS: [u8; 16] = [0, 4, 4, 4, 8, 8, 8, 16, 16, 16, 32, 32, 32, 64, 64, 64];
 
 #[derive(Default)]
 pub(super) struct XzBlocks {
+    /// Whether a walk also stops where a chunk ends.
+    by_chunks: bool,
     stage: Stage,
     /// The bytes of a header so far.
     held: Vec<u8>,
@@ -28,6 +34,8 @@ pub(super) struct XzBlocks {
     /// The decoded length that the block states.
     stated: u64,
     window: u64,
+    /// Whether no filter of the block holds bytes back.
+    is_plain: bool,
     blocks: Sizes,
     index: Index,
 }
@@ -52,6 +60,9 @@ impl Walk for XzBlocks {
             let n = self.skip.min((bytes.len() - at) as u64);
             self.skip -= n;
             at += usize::try_from(n).expect("no more than there is");
+            if n > 0 && self.skip == 0 && self.stage == Stage::Chunk && self.by_chunks {
+                return (at, None);
+            }
             if self.skip == 0 && self.stage == Stage::BlockEnd {
                 self.stage = Stage::Block;
                 self.blocks.add(self.unpadded, self.decoded_len);
@@ -102,6 +113,17 @@ impl Walk for XzBlocks {
 }
 
 impl XzBlocks {
+    /// The same, but a walk also stops where a chunk ends.
+    pub(super) fn by_chunks() -> Self {
+        Self { by_chunks: true, ..Self::default() }
+    }
+
+    /// The decoded length of the chunks so far, if a chunk has just ended and no filter holds bytes back.
+    pub(super) fn ended_chunks(&self) -> Option<u64> {
+        let has_ended = self.stage == Stage::Chunk && self.skip == 0 && self.held.is_empty();
+        (has_ended && self.is_plain).then_some(self.decoded_len)
+    }
+
     /// Whether all blocks of the stream have ended.
     pub(super) fn is_past_blocks(&self) -> bool {
         self.index.has_begun()
@@ -126,7 +148,8 @@ impl XzBlocks {
         if self.held.len() < HEADER {
             return None;
         }
-        *self = Self { stage: Stage::Block, header: self.held.clone(), ..Self::default() };
+        let (by_chunks, header) = (self.by_chunks, self.held.clone());
+        *self = Self { by_chunks, stage: Stage::Block, header, ..Self::default() };
         Some(Some(Part::Other))
     }
 
@@ -137,7 +160,7 @@ impl XzBlocks {
         }
         self.unpadded = len as u64;
         // A header that cannot be read is reported by the decoder.
-        (self.stated, self.window) = stated(&self.held[1..]).unwrap_or_default();
+        (self.stated, self.window, self.is_plain) = stated(&self.held[1..]).unwrap_or_default();
         self.stage = Stage::Chunk;
         Some(())
     }
@@ -185,9 +208,9 @@ impl XzBlocks {
     }
 }
 
-/// The decoded length that a block header states, or 0, and the length of its dictionary. `rest` is the header without its
-/// first byte.
-fn stated(rest: &[u8]) -> Option<(u64, u64)> {
+/// The decoded length that a block header states, or 0, the length of its dictionary, and whether no filter holds bytes
+/// back. `rest` is the header without its first byte.
+fn stated(rest: &[u8]) -> Option<(u64, u64, bool)> {
     let (&flags, mut rest) = rest.split_first()?;
     let mut decoded_len = 0;
     if flags & 0x40 != 0 {
@@ -196,16 +219,17 @@ fn stated(rest: &[u8]) -> Option<(u64, u64)> {
     if flags & 0x80 != 0 {
         decoded_len = integer(&mut rest)?;
     }
-    let mut window = 0;
+    let (mut window, mut is_plain) = (0, true);
     for _ in 0..=flags & 3 {
-        integer(&mut rest)?;
+        // The others, such as those for machine code, hold back bytes that may begin an instruction.
+        is_plain &= [DELTA, LZMA2].contains(&integer(&mut rest)?);
         let len = usize::try_from(integer(&mut rest)?).ok()?;
         let (properties, more) = rest.split_at_checked(len)?;
         // The last filter is LZMA2, whose only property is the length of its dictionary.
         window = properties.first().map_or(0, |&code| (2 | u64::from(code & 1)) << (code.min(40) / 2 + 11));
         rest = more;
     }
-    Some((decoded_len, window))
+    Some((decoded_len, window, is_plain))
 }
 
 /// Reads an integer of variable length from the start of `bytes`.
