@@ -378,7 +378,9 @@ impl<R: Read + Send> Source for Units<'_, R> {
     fn decoded_ahead(&mut self, used: u64) -> Option<Ahead> {
         self.look_ahead();
         let mut found = None;
-        while let Some(mut run) = self.runs.pop_front_if(|run| run.start <= used) {
+        while self.runs.front().is_some_and(|run| run.start <= used)
+            && let Some(mut run) = self.runs.pop_front()
+        {
             self.is_open &= !self.runs.is_empty();
             if run.start == used {
                 self.jobs.result(&mut run.decoded);

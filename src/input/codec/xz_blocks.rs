@@ -53,6 +53,15 @@ enum Stage {
     Lost(&'static str),
 }
 
+/// What the bytes of a header are so far.
+enum Header {
+    Incomplete,
+    /// The header is complete, and its part goes on.
+    Read,
+    /// The part ends with the header.
+    Ends(Part),
+}
+
 impl Walk for XzBlocks {
     fn walk(&mut self, bytes: &[u8]) -> (usize, Option<Part>) {
         let mut at = 0;
@@ -94,10 +103,12 @@ impl Walk for XzBlocks {
                 return (at, Some(Part::Other));
             }
             self.held.push(byte);
-            if let Some(part) = self.header() {
-                self.held.clear();
-                if part.is_some() {
-                    return (at, part);
+            match self.header() {
+                Header::Incomplete => {}
+                Header::Read => self.held.clear(),
+                Header::Ends(part) => {
+                    self.held.clear();
+                    return (at, Some(part));
                 }
             }
         }
@@ -129,43 +140,42 @@ impl XzBlocks {
         self.index.has_begun()
     }
 
-    /// Looks at the bytes of a header. Returns `None` if it is not complete, and the part that ends with it.
-    fn header(&mut self) -> Option<Option<Part>> {
+    fn header(&mut self) -> Header {
         match self.stage {
             Stage::Stream => self.stream_header(),
-            Stage::Block => self.block_header().map(|()| None),
-            Stage::Chunk => self.chunk_header().map(|()| None),
+            Stage::Block => self.block_header(),
+            Stage::Chunk => self.chunk_header(),
             _ => self.footer(),
         }
     }
 
-    fn stream_header(&mut self) -> Option<Option<Part>> {
+    fn stream_header(&mut self) -> Header {
         let n_magic = self.held.len().min(MAGIC.len());
         if self.held[..n_magic] != MAGIC[..n_magic] {
             self.stage = Stage::Lost("not xz");
-            return Some(None);
+            return Header::Read;
         }
         if self.held.len() < HEADER {
-            return None;
+            return Header::Incomplete;
         }
         let (by_chunks, header) = (self.by_chunks, self.held.clone());
         *self = Self { by_chunks, stage: Stage::Block, header, ..Self::default() };
-        Some(Some(Part::Other))
+        Header::Ends(Part::Other)
     }
 
-    fn block_header(&mut self) -> Option<()> {
+    fn block_header(&mut self) -> Header {
         let len = 4 * (usize::from(self.held[0]) + 1);
         if self.held.len() < len {
-            return None;
+            return Header::Incomplete;
         }
         self.unpadded = len as u64;
         // A header that cannot be read is reported by the decoder.
         (self.stated, self.window, self.is_plain) = stated(&self.held[1..]).unwrap_or_default();
         self.stage = Stage::Chunk;
-        Some(())
+        Header::Read
     }
 
-    fn chunk_header(&mut self) -> Option<()> {
+    fn chunk_header(&mut self) -> Header {
         let control = self.held[0];
         let len = match control {
             0 => {
@@ -174,37 +184,37 @@ impl XzBlocks {
                 self.skip = (self.unpadded.wrapping_neg() & 3) + checksum;
                 self.unpadded += checksum;
                 self.stage = Stage::BlockEnd;
-                return Some(());
+                return Header::Read;
             }
             1 | 2 => 3,
             0x80..0xc0 => 5,
             0xc0.. => 6,
             _ => {
                 self.stage = Stage::Lost(DAMAGED);
-                return Some(());
+                return Header::Read;
             }
         };
         if self.held.len() < len {
-            return None;
+            return Header::Incomplete;
         }
         let number = |at: usize| u64::from(self.held[at]) << 8 | u64::from(self.held[at + 1]);
         let high = if control < 0x80 { 0 } else { u64::from(control & 0x1f) << 16 };
         self.decoded_len += (high | number(1)) + 1;
         self.skip = number(if control < 0x80 { 1 } else { 3 }) + 1;
         self.unpadded += len as u64 + self.skip;
-        Some(())
+        Header::Read
     }
 
-    fn footer(&mut self) -> Option<Option<Part>> {
+    fn footer(&mut self) -> Header {
         if self.held.len() < FOOTER {
-            return None;
+            return Header::Incomplete;
         }
         if let Some(cause) = self.index.wrong_footer(&self.held, &self.header[6..8]) {
             self.stage = Stage::Lost(cause);
-            return Some(None);
+            return Header::Read;
         }
         self.stage = Stage::Stream;
-        Some(Some(Part::End))
+        Header::Ends(Part::End)
     }
 }
 

@@ -357,7 +357,7 @@ fn units_are_decoded_ahead() {
 
 #[test]
 fn all_reserved_memory_is_returned() {
-    let whole: Vec<u8> = (0..50u8).flat_map(|n| frame(&[n; 100_000], 3, 3)).collect();
+    let whole: Vec<u8> = (0..50u8).flat_map(|n| frame(&vec![n; 100_000], 3, 3)).collect();
     let expected = alone(&whole, Codec::Zstd);
     for left in [0, 3 << 20, 100 << 20] {
         with_workers(2, |workers, _| {
