@@ -237,7 +237,7 @@ fn is_remark(format: Format, line: &[u8], is_first: bool) -> bool {
     match format {
         Format::Cdxj => matches!(line[0], b'!' | b'@'),
         Format::Cdx => line.starts_with(b" CDX "),
-        Format::W3c => line[0] == b'#',
+        Format::W3c | Format::Zeek | Format::Iis => line[0] == b'#',
         Format::Csv | Format::Tsv => line[0] == b'#' || is_first,
         _ => false,
     }
@@ -429,6 +429,23 @@ fn soup(format: Format) -> impl Strategy<Value = Vec<u8>> {
             b"h t \"GET http://a/ HTTP/1.1\"\n",
             &[b"h t \"- http://a:80- \"\n", b"h t \"GET /\xff b HTTP/1.1\"\n"],
         ),
+        Format::Zeek => (
+            b"/a\thttp://r/\n",
+            &[
+                b"#fields\turi\treferrer\n",
+                b"#fields\tid\turi\n",
+                b"#close\n",
+                b"/\xff\t-\n",
+                b"/\\x20\t(empty)\n",
+            ],
+        ),
+        Format::S3 => (
+            b"o b [t] 1 r i op k \"GET /a HTTP/1.1\" 200 - 1 1 1 1 \"http://r/\" \"-\"\n",
+            &[
+                b"o b [t] 1 r i op k - 200 - 1 1 1 1 -\n",
+                b"o b [t] 1 r i op k \"GET /\xff\" 200 - 1 1 1 1 \" \"\n",
+            ],
+        ),
         Format::JsonLines => (
             b"{\"url\": \"http://a/\"}\n",
             &[b"{\"url\": null}\n", b"{\"url\": \"\\u00e9\"}\n", b"{\"url\": \"\"}\n"],
@@ -444,12 +461,14 @@ fn soup(format: Format) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(proptest::sample::select(parts), 0..24).prop_map(|parts| parts.concat())
 }
 
-const TEXT_FORMATS: [Format; 8] = [
+const TEXT_FORMATS: [Format; 10] = [
     Format::Cdxj,
     Format::Cdx,
     Format::Clf,
     Format::W3c,
     Format::Alb,
+    Format::S3,
+    Format::Zeek,
     Format::JsonLines,
     Format::Csv,
     Format::Tsv,
@@ -564,7 +583,7 @@ fn archives_are_not_split() {
     let desk = Desk::new();
     let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
     let inputs = desk.inputs(&[("list", b"http://a/\n"), ("warc", warc)]);
-    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, jsonl, csv, tsv; \
+    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, csv, tsv; \
                urlsift lines --input-format warc lists their URLs";
     let mut options = options(Format::Warc, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
     let error = split_inputs(&inputs, &options, &ExecOptions::default(), None, None).unwrap_err();

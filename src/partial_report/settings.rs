@@ -27,6 +27,7 @@ pub struct Settings {
     fields: Vec<String>,
     delimiter: Option<char>,
     escape: Option<Escape>,
+    log_format: Option<String>,
     codec: Option<Codec>,
     show_secrets: bool,
 }
@@ -50,6 +51,7 @@ impl Settings {
             fields: reading.fields.iter().map(ToString::to_string).collect(),
             delimiter: reading.delimiter,
             escape: reading.escape,
+            log_format: reading.log_format.clone(),
             codec,
             show_secrets,
         }

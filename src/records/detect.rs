@@ -8,6 +8,7 @@ use memchr::{memchr, memmem};
 
 use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
 use super::field_names::{begins_as_url, is_same, is_strong, usual};
+use super::log::{self, begins_like};
 use super::{Format, Reader, Selector, warc};
 use crate::lines::trim_terminator;
 
@@ -24,6 +25,9 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     }
     if head.starts_with(b" CDX ") {
         return Format::Cdx;
+    }
+    if begins_as_zeek(head) {
+        return Format::Zeek;
     }
     if begins_as_w3c(head) {
         return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
@@ -117,7 +121,7 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
         // Only the bodies show whether it is WAT.
         return false;
     }
-    if head.starts_with(b" CDX ") || is_parquet(head) {
+    if head.starts_with(b" CDX ") || is_parquet(head) || begins_as_zeek(head) {
         return true;
     }
     if begins_as_w3c(head) {
@@ -139,20 +143,22 @@ fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
 }
 
 /// Counts for each format how many lines look like its records. Returns `None` if a line looks like a URL and like no record.
-fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<[(Format, usize); 5]> {
-    let by_lines: [(Format, LooksLike<'_>); 5] = [
-        (Format::JsonLines, &|line| is_object(line, fields)),
+fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<Vec<(Format, usize)>> {
+    let is_object = |line: &[u8]| is_object(line, fields);
+    let mut by_lines: Vec<(Format, LooksLike<'_>)> = vec![
+        (Format::JsonLines, &is_object),
         (Format::Cdxj, &is_cdxj),
         (Format::Cdx, &is_cdx),
         (Format::Clf, &is_clf),
         (Format::Alb, &is_alb),
     ];
+    by_lines.extend(log::SIGNS.iter().map(|(format, looks_like)| (*format, looks_like as LooksLike<'_>)));
     let is_no_record = |line: &[u8]| by_lines.iter().all(|(_, looks_like)| !looks_like(line));
     if lines.iter().any(|line| may_be_url(line) && is_no_record(line)) {
         return None;
     }
     let count = |looks_like: LooksLike<'_>| lines.iter().filter(|line| looks_like(line)).count();
-    Some(by_lines.map(|(format, looks_like)| (format, count(looks_like))))
+    Some(by_lines.iter().map(|&(format, looks_like)| (format, count(looks_like))).collect())
 }
 
 /// Whether a line may be a URL, or begin with one. Records that are lines contain blanks or quotes.
@@ -168,6 +174,11 @@ fn may_be_url(line: &[u8]) -> bool {
 /// Whether an input begins with the version of a WARC record, as in `WARC/1.0`.
 fn begins_as_warc(head: &[u8]) -> bool {
     matches!(head, [b'W', b'A', b'R', b'C', b'/', b'0'..=b'9', b'.', ..])
+}
+
+/// Whether an input begins as logs of Zeek do whose columns are separated by tabs.
+fn begins_as_zeek(head: &[u8]) -> bool {
+    head.starts_with(b"#separator \\x09")
 }
 
 fn begins_as_w3c(head: &[u8]) -> bool {
@@ -250,14 +261,7 @@ fn is_cdx(line: &[u8]) -> bool {
 /// Whether a line contains a time in brackets, and a quote after it.
 fn is_clf(line: &[u8]) -> bool {
     let Some(at) = memmem::find(line, b" [") else { return false };
-    let pattern = b"00/Aaa/0000:00:00:00 ?0000] \"";
-    let Some(time) = line.get(at + 2..at + 2 + pattern.len()) else { return false };
-    time.iter().zip(pattern).all(|(byte, expected)| match expected {
-        b'0' => byte.is_ascii_digit(),
-        b'A' | b'a' => byte.is_ascii_alphabetic(),
-        b'?' => matches!(byte, b'+' | b'-'),
-        _ => byte == expected,
-    })
+    begins_like(&line[at + 2..], b"00/aaa/0000:00:00:00 ?0000] \"")
 }
 
 /// Whether a line begins with a kind of connection and a time, and contains a quote.
@@ -304,6 +308,28 @@ mod tests {
             (Format::Cdx, "org,h)/ 20260101000000 http://h/ text/html 200 ABC 1792\n", "a b\n"),
             (Format::Clf, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", "1.1\" 200 1\n"),
             (Format::Alb, "h2 2026-01-01T00:00:00.000000Z a \"GET / HTTP/1.1\"\n", "\"GET / HTTP/1.1\"\n"),
+            (
+                Format::S3,
+                "o b [01/Jan/2026:00:00:00 +0000] ::1 - r REST.GET.OBJECT k \"GET / HTTP/1.1\" 200 - 1 1 1 1 \"-\"\n",
+                "a b\n",
+            ),
+            (
+                Format::Elb,
+                "2026-01-01T00:00:00.000000Z e c b -1 0.1 0.1 200 200 1 1 \"GET http://h/ HTTP/1.1\"\n",
+                "a b\n",
+            ),
+            (
+                Format::Haproxy,
+                "::1:80 [01/Jan/2026:00:00:00.000] f b/s 0/0/0/0/0 200 1 - - \"GET / HTTP/1.1\"\n",
+                "a b\n",
+            ),
+            (
+                Format::Squid,
+                "1772525700.586      0 ::1 TCP_HIT/200 5 GET http://h/ - HIER_NONE/- text/html\n",
+                "a b\n",
+            ),
+            (Format::Envoy, "[2026-01-01T00:00:00.000Z] \"GET / HTTP/2\" 200 - 0 0\n", "a b\n"),
+            (Format::Iis, "2026-01-01 00:00:00 ::1 GET / - 80 - ::1 a - 200 0 0 15\n", "a b\n"),
         ];
         for (format, record, foreign) in records {
             let format_of = |lines: &[&str]| detect(lines.concat().as_bytes(), &[]);
@@ -397,6 +423,8 @@ mod tests {
             "2026/01/01 00:00:00 [error] nginx",
             "https 2026-01-01T00:00:00.000000Z \"GET / HTTP/1.1\"",
             "WARC/1.0",
+            "1772525700.586      0 ::1 TCP_HIT/200 5 GET http://h/ - HIER_NONE/- text/html",
+            "2026-01-01 00:00:00 ::1 GET / - 80 - ::1 a - 200 0 0 15",
         ];
         let mut n_settled = 0;
         for n in 0..40_000_usize {

@@ -20,6 +20,7 @@ mod csv;
 mod detect;
 mod dialect;
 mod json;
+mod log;
 mod separators;
 mod near_bytes;
 mod quote_parity;
@@ -33,6 +34,7 @@ use std::borrow::Cow;
 use std::error::Error;
 use std::fmt;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 use serde::{Deserialize, Serialize};
@@ -68,6 +70,23 @@ named! {
         W3c = "w3c",
         /// The access log of the application load balancer of AWS. Read: the URL of the request.
         Alb = "alb",
+        /// The server access log of Amazon S3. Read: request target and Referer.
+        S3 = "s3",
+        /// The access log of the classic load balancer of AWS. Read: the URL of the request.
+        Elb = "elb",
+        /// The HTTP log of HAProxy, with or without what syslog writes before it. Read: request target.
+        Haproxy = "haproxy",
+        /// The native access log of Squid. Read: the URL.
+        Squid = "squid",
+        /// The default access log of Envoy. Read: request target.
+        Envoy = "envoy",
+        /// The log http.log of Zeek, with tabs. Read: the columns that a line #fields names uri and referrer.
+        Zeek = "zeek",
+        /// The log of IIS without a line #Fields. Read: the columns of the default order, as in [`Format::W3c`].
+        Iis = "iis",
+        /// A log whose pattern the user gives ([`Reading::log_format`](crate::run::Reading::log_format)). Read: the variables that
+        /// are URLs. Never detected.
+        Log = "log",
         /// One JSON object per line. Read: its "url".
         JsonLines = "jsonl",
         /// A table of text: comma-separated values (RFC 4180), or the same with semicolons, bars or tabs. Read: the column of URLs.
@@ -110,16 +129,15 @@ impl Format {
     /// Whether each record is one or more lines of text, so that single records can be copied to another file.
     #[must_use]
     pub fn has_text_records(self) -> bool {
-        use Format::{Alb, Cdx, Cdxj, Clf, Csv, JsonLines, Lines, Tsv, W3c};
-        matches!(self, Lines | Cdxj | Cdx | Clf | W3c | Alb | JsonLines | Csv | Tsv)
+        !matches!(self, Self::Warc | Self::Wat | Self::Parquet | Self::Text)
     }
 
     /// Whether each record is one line that can be read without the lines before it. Any part of an input that begins and ends at
     /// line boundaries can then be read alone.
     #[must_use]
     pub fn is_cut_at_lines(self) -> bool {
-        use Format::{Alb, Cdxj, Clf, JsonLines, Lines};
-        matches!(self, Lines | Cdxj | Clf | Alb | JsonLines)
+        use Format::{Alb, Cdxj, Clf, Elb, Envoy, Haproxy, JsonLines, Lines, Log, S3, Squid};
+        matches!(self, Lines | Cdxj | Clf | Alb | S3 | Elb | Haproxy | Squid | Envoy | Log | JsonLines)
     }
 
     /// Finds the format with this public name.
@@ -422,6 +440,7 @@ enum FormatState {
     Clf(clf::WantedFields),
     W3c(w3c::Columns),
     Alb,
+    Log(Arc<log::Plan>),
     JsonLines(Vec<json::Path>),
     Csv(csv::Table),
     Text(Box<text::Search>),
@@ -431,7 +450,7 @@ impl Reader {
     /// Creates a reader of the default fields of `format`, which its description names.
     ///
     /// # Panics
-    /// When `format` is [`Format::Parquet`].
+    /// When `format` is [`Format::Parquet`] or [`Format::Log`].
     #[must_use]
     pub fn new(format: Format) -> Self {
         Self::with_fields(format, &[]).expect("a format that can be read from its start, and its own fields")
@@ -440,7 +459,7 @@ impl Reader {
     /// Creates a reader of `fields`. Without any, it reads the default fields, as [`Reader::new`] does.
     ///
     /// # Errors
-    /// When the format cannot have such a field, or is [`Format::Parquet`].
+    /// When the format cannot have such a field, or is [`Format::Parquet`] or [`Format::Log`].
     pub fn with_fields(format: Format, fields: &[Selector]) -> Result<Self, FieldError> {
         let refuse = |n: usize| FieldError::new(format, fields.get(n));
         let kind = match format {
@@ -450,16 +469,37 @@ impl Reader {
             Format::Warc => warc::Headers::new(fields).map(FormatState::Warc),
             Format::Wat => fields.is_empty().then_some(FormatState::Wat).ok_or(0),
             Format::Clf => clf::WantedFields::new(fields).map(FormatState::Clf),
-            Format::W3c => w3c::Columns::new(fields).map(FormatState::W3c),
+            Format::W3c | Format::Zeek | Format::Iis => {
+                w3c::Columns::new(format, fields).map(FormatState::W3c)
+            }
             Format::Alb => alb::check(fields).map(|()| FormatState::Alb),
+            Format::S3 | Format::Elb | Format::Haproxy | Format::Squid | Format::Envoy => {
+                log::preset(format, fields).map(|plan| FormatState::Log(Arc::new(plan)))
+            }
             Format::JsonLines => json::Path::all(fields).map(FormatState::JsonLines),
             Format::Csv => csv::Table::new(Dialect::of(','), fields).map(FormatState::Csv),
             Format::Tsv => csv::Table::new(Dialect::of('\t'), fields).map(FormatState::Csv),
             Format::Text if fields.is_empty() => Ok(FormatState::Text(Box::new(text::Search::new()))),
+            Format::Log => return Err(FieldError::new(format, None)),
             Format::Text | Format::Parquet => Err(0),
         };
-        let kind = kind.map_err(refuse)?;
-        Ok(Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() })
+        Ok(Self::of_kind(format, kind.map_err(refuse)?))
+    }
+
+    /// Creates a reader of `fields` of log lines with this pattern. Without fields, it reads all variables that are URLs.
+    ///
+    /// # Errors
+    /// When the pattern is malformed or ambiguous, or has no such field.
+    pub(crate) fn of_log(pattern: &str, fields: &[Selector]) -> Result<Self, String> {
+        match log::Plan::of(pattern, fields) {
+            Ok(plan) => Ok(Self::of_kind(Format::Log, FormatState::Log(Arc::new(plan)))),
+            Err(log::Fault::Field(n)) => Err(FieldError::new(Format::Log, fields.get(n)).to_string()),
+            Err(fault) => Err(format!("the log format cannot be read: {fault}")),
+        }
+    }
+
+    fn of_kind(format: Format, kind: FormatState) -> Self {
+        Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() }
     }
 
     /// Moves the reader to `offset` of its input, where line number `line` begins. Lines of the format must be readable alone
@@ -483,6 +523,14 @@ impl Reader {
     pub(crate) fn dialect(&self) -> Option<Dialect> {
         match &self.kind {
             FormatState::Csv(table) => Some(table.dialect()),
+            _ => None,
+        }
+    }
+
+    /// The pattern that a user gave for log lines.
+    pub(crate) fn log_format(&self) -> Option<&str> {
+        match &self.kind {
+            FormatState::Log(plan) => plan.text(),
             _ => None,
         }
     }
@@ -827,8 +875,8 @@ impl<'a> Records<'_, 'a> {
 }
 
 impl FormatState {
-    /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines, WARC and text do not
-    /// use them.
+    /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines, patterns of logs, WARC
+    /// and text do not use them.
     fn separators(&self) -> separators::Set {
         match self {
             Self::Clf(_) | Self::Alb => quoted::SEPARATORS,
@@ -836,7 +884,7 @@ impl FormatState {
             Self::W3c(_) => w3c::SEPARATORS,
             Self::Csv(table) => table.separators(),
             Self::Cdxj(_) | Self::Wat | Self::JsonLines(_) => json::SEPARATORS,
-            Self::Lines | Self::Warc(_) | Self::Text(_) => [b'\n'; 3],
+            Self::Lines | Self::Log(_) | Self::Warc(_) | Self::Text(_) => [b'\n'; 3],
         }
     }
 
@@ -857,6 +905,7 @@ impl FormatState {
             Self::Text(search) => search.record(&marks.bytes()[at..]),
             Self::Clf(wanted) => wanted.read(marks, at, more),
             Self::Alb => alb::read(marks, at, more),
+            Self::Log(plan) => plan.read(&marks.bytes()[at..], more),
             Self::Cdx(columns) => columns.read(marks, at, more),
             Self::W3c(columns) => columns.read(marks, at, more),
             Self::Lines | Self::Cdxj(_) | Self::JsonLines(_) => self.read_line(marks, at, more),

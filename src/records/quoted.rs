@@ -82,7 +82,7 @@ pub(super) struct Quoted {
     pub(super) start: usize,
     /// The position of the closing quote.
     pub(super) end: usize,
-    has_escapes: bool,
+    pub(super) has_escapes: bool,
 }
 
 impl Quoted {
@@ -96,7 +96,7 @@ impl Quoted {
 
 /// Undoes escapes: those of Apache (`ap_escape_logitem`: `\"`, `\\`, `\b`, `\n`, `\r`, `\t`, `\v`, `\xhh`) and those of nginx
 /// (`\xHH`). A backslash before any other byte is literal, as in the logs of servers that escape nothing.
-fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
+pub(super) fn unescape(bytes: &[u8]) -> Cow<'_, [u8]> {
     match memchr(b'\\', bytes) {
         None => Cow::Borrowed(bytes),
         Some(first) => Cow::Owned(unescape_from(bytes, first)),

@@ -71,11 +71,23 @@ impl fmt::Display for FieldError {
             Format::Cdx => "a field of cdx is a letter of its header or a number from 1",
             Format::Clf => "the fields of clf are request and referer",
             Format::Alb => "the only field of alb is request",
+            Format::Elb | Format::Haproxy | Format::Envoy => {
+                "the only field of elb, haproxy and envoy is request"
+            }
+            Format::S3 => "the fields of s3 are request and referer",
+            Format::Squid => "the only field of squid is url",
+            Format::Log if self.field.is_none() => "a log needs its pattern, which --log-format gives",
+            Format::Log => {
+                "a field of a log is request, referer, url, or the name of a variable of its pattern"
+            }
             Format::Warc => "a field of warc is the name of a header",
             Format::Cdxj | Format::JsonLines => {
                 "a field of JSON is a key of the object or a pointer, which begins with \"/\""
             }
-            Format::W3c => "a field of w3c is request, referer, a name in #Fields, or a number from 1",
+            Format::W3c | Format::Iis => {
+                "a field of w3c and iis is request, referer, a name in #Fields, or a number from 1"
+            }
+            Format::Zeek => "a field of zeek is request, referer, a name in #fields, or a number from 1",
             Format::Csv | Format::Tsv => "a field of csv and tsv is the name of a column or a number from 1",
             Format::Parquet if cfg!(feature = "parquet") => {
                 return out.write_str(

@@ -3,6 +3,8 @@
 //! A line `#Fields:` names the columns of the lines after it, until the next such line. IIS separates columns by blanks.
 //! CloudFront separates the names in `#Fields` by blanks, and the columns of records by tabs. Neither uses quotes, so a quote is
 //! an ordinary byte. A `-` is an empty column.
+//!
+//! Zeek names its columns in the same way, with other words. A log of IIS without such a line has the default columns.
 
 use std::borrow::Cow;
 use std::ops::Range;
@@ -10,9 +12,10 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use super::field_names::{self, Choice, usual};
+use super::quoted::unescape;
 use super::separators::{Marks, Set};
 use super::{
-    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
+    BadCause, Format, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
 };
 use crate::lines::trim_terminator;
 
@@ -21,6 +24,7 @@ use crate::lines::trim_terminator;
 #[allow(clippy::struct_field_names, reason = "these are columns")]
 pub(super) struct Columns {
     wanted: Vec<WantedColumn>,
+    names: &'static Names,
     /// Whether these are the default columns. Then a header need not name them all.
     by_default: bool,
     has_header: bool,
@@ -58,10 +62,47 @@ impl WantedColumn {
 /// The bytes that separate columns and records.
 pub(super) const SEPARATORS: Set = [b'\t', b' ', b'\n'];
 
-const FIELDS: &[u8] = b"#Fields:";
+/// How a program names columns.
+#[derive(Debug)]
+struct Names {
+    /// How a line begins that names the columns.
+    header: &'static [u8],
+    stem: &'static [u8],
+    query: &'static [u8],
+    /// A column that has stem and query.
+    uri: &'static [u8],
+    referer: &'static [u8],
+    /// Whether backslashes escape. Then `(empty)` is an empty string.
+    has_escapes: bool,
+}
+
+const W3C: Names = Names {
+    header: b"#Fields:",
+    stem: b"cs-uri-stem",
+    query: b"cs-uri-query",
+    uri: b"cs-uri",
+    referer: b"cs(Referer)",
+    has_escapes: false,
+};
+
+/// Zeek separates the names by tabs too.
+const ZEEK: Names = Names {
+    header: b"#fields\t",
+    stem: b"uri",
+    query: b"",
+    uri: b"uri",
+    referer: b"referrer",
+    has_escapes: true,
+};
+
+/// The columns of IIS, unless somebody changes them.
+const IIS: &[u8] =
+    b"#Fields: date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) \
+    cs(Referer) sc-status sc-substatus sc-win32-status time-taken";
 
 impl Columns {
-    pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
+    /// The columns of a log in this format: W3C, IIS without a header, or Zeek.
+    pub(super) fn new(format: Format, fields: &[Selector]) -> Result<Self, usize> {
         let column = |(n, field): (usize, &Selector)| match field {
             Selector::Name(name) if name == "request" => {
                 Ok(WantedColumn::Request { stem: None, query: None })
@@ -81,6 +122,7 @@ impl Columns {
         }
         let mut columns = Self {
             wanted,
+            names: if format == Format::Zeek { &ZEEK } else { &W3C },
             by_default: fields.is_empty(),
             has_header: false,
             choice: Choice::default(),
@@ -88,6 +130,9 @@ impl Columns {
             columns: Vec::new(),
         };
         columns.count();
+        if format == Format::Iis {
+            columns.take_header(IIS);
+        }
         Ok(columns)
     }
 
@@ -99,7 +144,7 @@ impl Columns {
     /// Learns the columns from the last header in `lines`.
     pub(super) fn learn(&mut self, lines: &[u8]) {
         let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
-        if let Some(at) = memmem::find_iter(lines, FIELDS).filter(begins_line).last() {
+        if let Some(at) = memmem::find_iter(lines, self.names.header).filter(begins_line).last() {
             let line = &lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)];
             self.take_header(without_end(line));
         }
@@ -107,24 +152,25 @@ impl Columns {
 
     /// Learns the columns from a line. Returns whether it names them.
     fn take_header(&mut self, line: &[u8]) -> bool {
-        let Some(names) = line.strip_prefix(FIELDS).filter(|_| line.len() <= MAX_RECORD_LEN) else {
+        let Some(names) = line.strip_prefix(self.names.header).filter(|_| line.len() <= MAX_RECORD_LEN)
+        else {
             return false;
         };
         self.has_header = true;
         let names: Vec<_> = names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
         let place = |wanted: &[u8]| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
-        let is_usual =
-            [&b"cs-uri-stem"[..], b"cs-uri", b"cs(Referer)"].iter().any(|name| place(name).is_some());
+        let Names { stem: stem_name, query: query_name, uri, referer, .. } = *self.names;
+        let is_usual = [stem_name, uri, referer].iter().any(|name| place(name).is_some());
         self.choice = if self.by_default { Choice::default() } else { Choice::none_of(&names) };
         for wanted in &mut self.wanted {
             match wanted {
                 WantedColumn::Request { stem, query } => {
-                    (*stem, *query) = (place(b"cs-uri-stem"), place(b"cs-uri-query"));
+                    (*stem, *query) = (place(stem_name), place(query_name));
                     if stem.is_none() {
-                        (*stem, *query) = (place(b"cs-uri"), None);
+                        (*stem, *query) = (place(uri), None);
                     }
                 }
-                WantedColumn::Referer(index) => *index = place(b"cs(Referer)"),
+                WantedColumn::Referer(index) => *index = place(referer),
                 WantedColumn::Name(_, index) if self.by_default => {
                     *index = if is_usual { None } else { usual(&names) };
                 }
@@ -235,7 +281,7 @@ impl Columns {
             };
             has_column = true;
             let (at, text) = column(index)?;
-            if text == b"-" {
+            if text == b"-" || self.names.has_escapes && text == b"(empty)" {
                 continue;
             }
             let query = match query {
@@ -243,6 +289,7 @@ impl Columns {
                 None => b"-",
             };
             let bytes = match query {
+                b"-" | b"" if self.names.has_escapes => unescape(text),
                 b"-" | b"" => Cow::Borrowed(text),
                 query => Cow::Owned([text, b"?", query].concat()),
             };

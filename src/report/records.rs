@@ -18,6 +18,8 @@ pub struct RecordCount {
     pub format: Format,
     /// How cells are separated and quoted. `null` if the input is no table of text.
     pub dialect: Option<Dialect>,
+    /// The pattern of log lines that `--log-format` gave. `null` for other formats.
+    pub log_format: Option<String>,
     /// The column that the fields are from. `null` if the format has no columns, or if they are from several.
     pub column: Option<String>,
     /// Records with at least one URL field. All records are either read, skipped or refused.
@@ -141,6 +143,7 @@ impl RecordCount {
         Self {
             format: records.format,
             dialect: records.dialect,
+            log_format: records.log_format.clone(),
             column: records.column.clone(),
             read: counts.read(),
             skipped: skipped.filter(|skipped| skipped.records > 0).collect(),

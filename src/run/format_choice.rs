@@ -27,6 +27,8 @@ pub struct Reading {
     pub delimiter: Option<char>,
     /// What makes a quote part of a cell of CSV or TSV. `None` means that the first lines decide.
     pub escape: Option<Escape>,
+    /// The pattern of log lines, in the syntax of nginx's `log_format` or of Apache's `LogFormat`. [`Format::Log`] needs it.
+    pub log_format: Option<String>,
     /// Whether contents of any kind are read as the format says. Otherwise an input is refused if its first bytes are those
     /// of an archive, an image, a database or other binary data.
     pub any_contents: bool,
@@ -151,6 +153,10 @@ impl Reading {
                 io::ErrorKind::InvalidInput,
                 "the delimiter is not an ASCII character",
             ));
+        }
+        if let (Format::Log, Some(pattern)) = (format, &self.log_format) {
+            return Reader::of_log(pattern, &self.fields)
+                .map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why));
         }
         let reader = Reader::with_fields(format, &self.fields);
         let reader = reader.map(|reader| match format {

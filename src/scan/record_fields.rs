@@ -33,6 +33,8 @@ pub struct Records {
     pub format: Format,
     /// How cells are separated and quoted, if the input is a table of text.
     pub dialect: Option<Dialect>,
+    /// The pattern of log lines, if the user gave one.
+    pub log_format: Option<String>,
     /// The column that the values come from, if the input is a table and they come from one column.
     pub column: Option<String>,
     /// Whether the column was chosen by its values, because no column has a usual name.
@@ -65,6 +67,7 @@ impl Records {
         Self {
             format,
             dialect: None,
+            log_format: None,
             column: None,
             by_values: false,
             is_numbered: false,
@@ -84,6 +87,7 @@ impl Records {
     pub(crate) fn take(&mut self, reader: &Reader, bytes: &[u8]) {
         self.counts = reader.counts().clone();
         self.dialect = reader.dialect();
+        self.log_format = reader.log_format().map(str::to_owned);
         let choice = reader.choice().cloned().or_else(|| {
             let has_none = self.counts.read() == 0 && self.format == Format::JsonLines;
             has_none.then(|| keys(bytes))
@@ -111,6 +115,7 @@ impl Records {
     /// Adds other records of the same input.
     pub(crate) fn merge(&mut self, others: Self) {
         self.dialect = self.dialect.or(others.dialect);
+        self.log_format = self.log_format.take().or(others.log_format);
         if self.column.is_none() {
             (self.column, self.by_values) = (others.column, others.by_values);
         }

@@ -187,7 +187,7 @@ fn a_table_is_split_into_two() {
 #[test]
 fn an_archive_is_not_split() {
     let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
-    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, jsonl, csv, tsv; \
+    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, csv, tsv; \
                urlsift lines --input-format warc lists their URLs\n";
     let (output, files) = split("in", warc, &["--input-format=warc", "-a", "good.csv", "-r", "bad.csv"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
@@ -299,5 +299,67 @@ fn records_in_members_equal_those_of_the_original() {
             let (plain, packed) = (run(args, "plain"), run(args, "packed"));
             assert!(!plain.is_empty() && plain == packed, "{args:?}");
         }
+    }
+}
+
+#[test]
+fn a_log_format_is_read_as_nginx_or_apache_write_it() {
+    let log = b"::1 [1/Jan/2026:00:00:00 +0000] \"GET /a b HTTP/1.1\" 200 \"http://r/ x\"\nno record\n";
+    for pattern in [
+        "$remote_addr [$time_local] \"$request\" $status \"$http_referer\"",
+        "log_format main '$remote_addr [$time_local] '\n  '\"$request\" $status \"$http_referer\"';",
+        "%h %t \"%r\" %>s \"%{Referer}i\"",
+        "LogFormat \"%h %t \\\"%r\\\" %>s \\\"%{Referer}i\\\"\" combined",
+    ] {
+        let output = feed(&["lines", "--columns", "line,field,text", "--log-format", pattern, "-"], log);
+        assert_eq!(text(&output.stdout), "1\trequest\t/a b\n1\treferer\thttp://r/ x\n", "{pattern}");
+        assert_eq!(
+            text(&output.stderr),
+            "urlsift: -: 1 of 2 records gave no URL: 1 not-a-record (first in line 2, at byte 1 of the record)\n",
+        );
+        let output = feed(&["--format", "json", "--log-format", pattern, "-"], log);
+        let records = &json(&output)["inputs"][0]["records"];
+        assert_eq!((&records["format"], &records["log_format"]), (&"log".into(), &pattern.into()));
+        assert_eq!(json(&output)["totals"]["lines"], 2);
+    }
+    let args = ["--log-format", "$remote_addr [$time_local] \"$request\" $status \"$http_referer\""];
+    let output = feed(&[&args[..], &["--field", "request", "--format", "json"]].concat(), log);
+    assert_eq!(json(&output)["totals"]["lines"], 1);
+}
+
+#[test]
+fn a_log_format_that_cannot_be_read_is_a_usage_error() {
+    for (args, message) in [
+        (
+            &["--log-format", "$a$b"][..],
+            "the log format cannot be read: nothing separates a and b, so that a line does not show where one ends",
+        ),
+        (
+            &["--log-format", "$status"],
+            "the log format cannot be read: none of its variables is a URL; in nginx's syntax these are $request, ",
+        ),
+        (&["--log-format", "$request $status"], "the log format cannot be read: request may contain blanks"),
+        (
+            &["--log-format", "$uri", "--field", "x"],
+            "no field \"x\": a field of a log is request, referer, url, or the name of a variable of its pattern",
+        ),
+        (&["--log-format", "$uri", "--input-format", "clf"], "--log-format is for --input-format log"),
+        (&["--input-format", "log"], "--input-format log needs the pattern of its lines: --log-format"),
+    ] {
+        let output = feed(args, LOG);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
+        assert!(text(&output.stderr).contains(message), "{args:?}: {}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn logs_of_other_programs_are_recognised() {
+    let folder = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");
+    for name in ["s3", "elb", "haproxy", "squid", "envoy", "zeek"] {
+        let bytes = fs::read(folder.join(format!("{name}.log"))).unwrap();
+        let output = feed(&["--format", "json", "-"], &bytes);
+        assert!(text(&output.stderr).starts_with(&format!("urlsift: -: read as {name}; ")), "{name}");
+        assert_eq!(output.status.code(), Some(0), "{name}");
+        assert_eq!(json(&output)["inputs"][0]["records"]["format"], name);
     }
 }

@@ -311,8 +311,66 @@ too few
 """
 
 
-def w3c(text):
-    names, rows = None, []
+OWNER = "7f" * 32
+S3 = f"""{OWNER} shop-images [03/Mar/2026:08:15:00 +0000] 198.51.100.7 {OWNER} 0A1B2C3D4E5F6071 REST.GET.OBJECT photos/caf%25C3%25A9.jpg "GET /photos/caf%C3%A9.jpg?versionId=1 HTTP/1.1" 200 - 5120 5120 12 11 "https://shop.example/list?page=2" "Mozilla/5.0 (X11)" - hostid= SigV4 TLS_AES_128_GCM_SHA256 AuthHeader shop-images.s3.amazonaws.com TLSv1.3 - -
+{OWNER} shop-images [03/Mar/2026:08:15:01 +0000] 198.51.100.7 - 0A1B2C3D4E5F6072 WEBSITE.GET.OBJECT index.html "HEAD / HTTP/1.0" 304 - - 99 3 - "-" "-" -
+{OWNER} shop-images [03/Mar/2026:08:15:02 +0000] 198.51.100.8 arn:aws:sts::123456789012:assumed-role/copy/one 0A1B2C3D4E5F6073 REST.COPY.OBJECT_GET a.bin - 200 - - 4406 - - - - - hostid= SigV4 - AuthHeader s3.amazonaws.com TLSv1.2 - -
+{OWNER} shop-images [03/Mar/2026:08:15:03 +0000] - AmazonS3 0A1B2C3D4E5F6074 S3.EXPIRE.OBJECT old/log.gz "-" - - - 3 - - "-" "-" - hostid= - - - - - - -
+{OWNER} shop-images [03/Mar/2026:08:15:04 +0000] 198.51.100.9 - 0A1B2C3D4E5F6075 REST.GET.BUCKET - "GET /?list-type=2&prefix=a b HTTP/1.1" 403 AccessDenied 243 - 7 6 "http://bad.example/"q" "curl/8.1" -
+{OWNER} shop-images [03/Mar/2026:08:15:05 +0000] 198.51.100.9 - 0A1B2C3D4E5F6076 REST.GET.OBJECT back\\slash "GET /back\\slash\\x41 HTTP/1.1" 200 - 1 1 7 6 "http://r.example/" "curl/8.1" -
+{OWNER} shop-images [03/Mar/2026:08:15:06 +0000] 198.51.100.9 - 0A1B
+"""
+ELB = """2026-03-03T08:15:00.945958Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.000073 0.001048 0.000057 200 200 0 29 "GET http://www.shop.example:80/a?b=c HTTP/1.1" "curl/8.1" - -
+2026-03-03T08:15:00.945959Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.000086 0.001048 0.001337 200 200 0 57 "GET https://www.shop.example:443/\\"q\\" HTTP/1.1" "curl \\"x\\"" DHE-RSA-AES128-SHA TLSv1.2
+2026-03-03T08:15:00.945960Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.001069 0.000028 0.000041 - - 82 305 "- - - " "-" - -
+2026-03-03T08:15:00.945961Z shop-lb 198.51.100.7:2817 - -1 -1 -1 504 0 0 0 "POST http://www.shop.example:80/slow HTTP/1.1"
+2026-03-03T08:15:00.945962Z shop-lb 198.51.100.7:2817 10.0.0.1:80 0.001065 0.000015
+"""
+HAPROXY = """Mar  3 08:15:00 lb1 haproxy[812]: 198.51.100.7:33317 [03/Mar/2026:08:15:00.655] web app/srv1 10/0/30/69/109 200 2750 - - ---- 1/1/1/1/0 0/0 {shop.example|Mozilla/5.0 (X11)} {} "GET /index.html?a=b HTTP/1.1"
+<134>1 2026-03-03T08:15:00+00:00 lb1 haproxy 812 - - 198.51.100.7:33318 [03/Mar/2026:08:15:01.001] web~ app/srv1 0/0/0/1/1 200 10 - - ---- 1/1/0/0/0 0/0 "GET /#22q#22/a#23b HTTP/2.0"
+198.51.100.7:33319 [03/Mar/2026:08:15:01.002] web web/<NOSRV> -1/-1/-1/-1/0 400 187 - - PR-- 1/1/0/0/0 0/0 "<BADREQ>"
+198.51.100.7:33320 [03/Mar/2026:08:15:01.003] web~ app/srv2 0/0/0/2/2 301 0 - - LR-- 1/1/0/0/0 0/0 "GET https://shop.example/back\\slash\\n HTTP/2.0" 0/0000000000000000/0/0/0 -/TLSv1.3/TLS_AES_128_GCM_SHA256
+198.51.100.7:33321 [03/Mar/2026:08:15:01.004] web app/srv1 0/0/0/2/2 200 0 - - ---- 1/1/0/0/0 0/0 "GET /cut-off-by-the-lim
+Mar  3 08:15:02 lb1 haproxy[812]: Proxy web started.
+"""
+SQUID = """1772525700.586    921 198.51.100.7 TCP_MISS/200 507 POST http://ads.example/beacon?x=1 - HIER_DIRECT/203.0.113.5 application/xml
+1772525701.608 120933 198.51.100.7 TCP_TUNNEL/200 7312 CONNECT shop.example:443 user1 HIER_DIRECT/203.0.113.6 -
+1772525702.001      0 198.51.100.7 TCP_MEM_HIT/200 1024 GET http://shop.example/%22q%22/back\\slash - HIER_NONE/- text/html [User-Agent: curl\\r\\n] [HTTP/1.1 200 OK\\r\\n]
+1772525703.002      3 198.51.100.7 NONE_NONE/400 3789 - / - HIER_NONE/- text/html
+1772525704.003      3 198.51.100.7 TCP_DENIED
+"""
+ENVOY = """[2026-03-03T08:15:00.310Z] "POST /api/v1/locations?a=b HTTP/2" 204 - 154 0 226 100 "10.0.35.28" "agent/1" "cc21d9b0-cf5c-432b-8c7e-98aeb7988cd2" "locations" "tcp://10.0.2.1:80"
+[2026-03-03T08:15:00.311Z] "GET /raw"quote HTTP/1.1" 200 - 0 10 1 1 "-" "-" "-" "shop.example" "10.0.2.1:80"
+[2026-03-03T08:15:00.312Z] "- - HTTP/1.1" 400 DPE 0 11 0 - "-" "-" "-" "-" "-"
+[2026-03-03T08:15:00.313Z] "- - -" 0 - 78 45 2 - "-" "-" "-" "-" "10.0.2.1:443"
+[2026-03-03T08:15:00.314Z] GET / 200
+"""
+ZEEK = """#separator \\x09
+#set_separator\t,
+#empty_field\t(empty)
+#unset_field\t-
+#path\thttp
+#open\t2026-03-03-08-15-00
+#fields\tts\tuid\tid.orig_h\tid.orig_p\tid.resp_h\tid.resp_p\ttrans_depth\tmethod\thost\turi\treferrer\tversion\tuser_agent
+#types\ttime\tstring\taddr\tport\taddr\tport\tcount\tstring\tstring\tstring\tstring\tstring\tstring
+1772525700.000000\tCa1\t198.51.100.7\t5000\t203.0.113.5\t80\t1\tGET\tshop.example\t/a?b=c d\thttp://r.example/x\t1.1\tMozilla/5.0 (X11)
+1772525701.000000\tCa2\t198.51.100.7\t5001\t203.0.113.5\t80\t1\tGET\tshop.example\t/caf\\xc3\\xa9\\x09/\\\\\t-\t1.1\t-
+1772525702.000000\tCa3\t198.51.100.7\t5002\t203.0.113.5\t80\t0\t-\t-\t-\t-\t-\t-
+1772525703.000000\tCa4\t198.51.100.7\t5003\t203.0.113.5\t80\t1\tGET\tshop.example\t(empty)\t(empty)\t1.1\t-
+1772525704.000000\tCa5\t198.51.100.7
+#close\t2026-03-03-09-00-00
+"""
+IIS_PLAIN = """2026-03-03 08:15:00 10.0.0.1 GET /default.htm - 80 - 10.0.0.2 Mozilla/5.0+(Windows+NT) http://r.example/a?b=c 200 0 0 15
+2026-03-03 08:15:01 10.0.0.1 POST /form.aspx x=%20&y="z" 443 SHOP\\user 10.0.0.2 - - 302 0 0 31
+2026-03-03 08:15:02 10.0.0.1 OPTIONS * - 80 - 10.0.0.2 - - 200 0 0 0
+2026-03-03 08:15:03 10.0.0.1 GET /cut
+#Fields: date time cs-uri-stem
+2026-03-03 08:15:04 /another
+"""
+
+
+def w3c(text, names=None):
+    rows = []
     for number, line in enumerate(text.split("\n"), 1):
         if line.startswith("#Fields:"):
             names = line[8:].split()
@@ -349,6 +407,46 @@ def alb(text):
     return rows
 
 
+REQUEST = r"(?:(?P<method>[!#$%&'*+.^_`|~0-9A-Za-z-]+) )?(?P<target>.*?)(?: (?:HTTP/[0-9.]+|-))?"
+BY_LINE = {
+    "s3.log": r'\S+ \S+ \[[^]]*\] \S+ \S+ \S+ \S+ \S+ (?:"' + REQUEST + r'"|-) \S+ \S+ \S+ \S+ \S+ \S+ (?:"(?P<referer>[^"]*)"|-) .*',
+    "elb.log": r'(?:\S+ ){11}"(?P<method>\S+) (?P<target>(?:[^\\"]|\\.)*?) (?:HTTP/[0-9.]+|- )"(?: .*)?',
+    "haproxy.log": r'(?:.* )?\S+:\d+ \[[^]]*\] \S+ \S+/\S+ [-/0-9]+ \d+ \d+ .*? [0-9/]+ [0-9/]+ (?:\{.*\} )?"' + REQUEST + r'"(?: .*)?',
+    "squid.log": r"\d+\.\d{3} +\d+ \S+ \w+/\d+ \d+ (?P<method>\S+) (?P<target>\S+) \S+ \S+ \S+.*",
+    "envoy.log": r'\[[^]]*\] "' + REQUEST + r'" \d+ .*',
+}
+
+
+def by_line(name, text):
+    """By one expression for each format."""
+    role = "url" if name == "squid.log" else "request"
+    undo = {"elb.log": plain, "haproxy.log": lambda text: re.sub(rb"#([0-9A-F]{2})", lambda found: bytes.fromhex(found[1].decode()), text)}
+    rows = []
+    for number, line in enumerate(text.splitlines(), 1):
+        found = re.fullmatch(BY_LINE[name], line)
+        fields = found.groupdict() if found else {}
+        if fields.get("method") and (fields["method"] != "-" or role == "url"):
+            rows.append((number, role, undo.get(name, bytes)(fields["target"].encode())))
+        if fields.get("referer") not in (None, "-"):
+            rows.append((number, "referer", fields["referer"].encode()))
+    return rows
+
+
+def zeek(text):
+    rows = []
+    names = next(line for line in text.splitlines() if line.startswith("#fields")).split("\t")[1:]
+    for number, line in enumerate(text.splitlines(), 1):
+        cells = line.split("\t")
+        if not line.startswith("#") and len(cells) == len(names):
+            row = dict(zip(names, cells))
+            found = [("request", row["uri"]), ("referer", row["referrer"])]
+            rows += [(number, role, plain(cell.encode())) for role, cell in found if cell not in ("-", "(empty)")]
+    return rows
+
+
+IIS_NAMES = "date time s-ip cs-method cs-uri-stem cs-uri-query s-port cs-username c-ip cs(User-Agent) cs(Referer) sc-status sc-substatus sc-win32-status time-taken"
+
+
 def handwritten():
     """After the examples in the documents of their formats."""
     for name, text, read in [
@@ -356,6 +454,13 @@ def handwritten():
         ("iis.log", IIS, w3c),
         ("alb.log", ALB, alb),
         ("crawl.cdx", CDX, cdx),
+        ("s3.log", S3, lambda text: by_line("s3.log", text)),
+        ("elb.log", ELB, lambda text: by_line("elb.log", text)),
+        ("haproxy.log", HAPROXY, lambda text: by_line("haproxy.log", text)),
+        ("squid.log", SQUID, lambda text: by_line("squid.log", text)),
+        ("envoy.log", ENVOY, lambda text: by_line("envoy.log", text)),
+        ("zeek.log", ZEEK, zeek),
+        ("iis-default.log", IIS_PLAIN, lambda text: w3c(text, IIS_NAMES.split())),
     ]:
         (HERE / name).write_bytes(text.encode())
         expect(name, read(text))

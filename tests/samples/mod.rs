@@ -9,6 +9,13 @@ use urlsift::run::Format;
 pub(crate) fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
     let formats = [
         ("alb.log", Format::Alb),
+        ("s3.log", Format::S3),
+        ("elb.log", Format::Elb),
+        ("haproxy.log", Format::Haproxy),
+        ("squid.log", Format::Squid),
+        ("envoy.log", Format::Envoy),
+        ("zeek.log", Format::Zeek),
+        ("iis-default.log", Format::Iis),
         ("apache-combined.log", Format::Clf),
         ("apache_sample.log", Format::Clf),
         ("nginx.log", Format::Clf),

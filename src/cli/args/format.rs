@@ -3,8 +3,9 @@
 use std::ffi::OsString;
 
 use crate::input::{Codec, Input};
-use crate::records::{BadCause, Dialect, Escape, Format, Reader, Selector, Skip};
+use crate::records::{BadCause, Dialect, Escape, Format, Selector, Skip};
 use crate::report::grouped;
+use crate::run::format_choice::Head;
 use crate::run::{Reading, Records};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -16,11 +17,12 @@ pub(crate) struct ReadingArgs {
     /// Format of the input: cdxj, clf, csv ... [default: auto]
     ///
     /// lines has one URL per line. cdxj, cdx, warc (also WET) and wat are formats of web archives. clf (Apache, nginx), w3c
-    /// (IIS, CloudFront) and alb (AWS load balancers) are logs. jsonl, csv and tsv are text. parquet needs a build with that
-    /// feature. text is running text, or any bytes: urlsift finds the URLs in it.
+    /// (IIS, CloudFront), iis (IIS without #Fields), alb and elb (AWS load balancers), s3, haproxy, squid, envoy and zeek are
+    /// logs, and log is any other (--log-format). jsonl, csv and tsv are text. parquet needs a build with that feature. text
+    /// is running text, or any bytes: urlsift finds the URLs in it.
     ///
-    /// With auto, urlsift recognises any format but text by the first records. It says so on standard error, unless the
-    /// format is lines.
+    /// With auto, urlsift recognises any format but log and text by the first records. It says so on standard error, unless
+    /// the format is lines.
     #[arg(long, hide_short_help = true, value_name = "FORMAT", default_value = "auto", hide_default_value = true,
           value_parser = PossibleValuesParser::new(names()).map(|name| Format::find(&name)),
           hide_possible_values = true)]
@@ -29,7 +31,7 @@ pub(crate) struct ReadingArgs {
     /// Which fields of a record are URLs
     ///
     /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer. In logs, it is
-    /// request or referer. Separate several fields by commas, or repeat the option. If fields are numbers, the first line
+    /// request, referer or url, and with --log-format also the name of a variable. Separate several fields by commas, or repeat the option. If fields are numbers, the first line
     /// of a table is a record, not a header. A Parquet column in groups is named with its groups and dots, such as
     /// page.url.
     ///
@@ -54,6 +56,15 @@ pub(crate) struct ReadingArgs {
           value_parser = PossibleValuesParser::new(Escape::ALL.iter().map(|escape| escape.name())).map(|name| escape(&name)),
           hide_possible_values = true)]
     escape: Option<Escape>,
+
+    /// Pattern of log lines, as nginx or Apache are configured
+    ///
+    /// It is what follows log_format or LogFormat in the configuration, such as '$remote_addr [$time_local] "$request" $status'
+    /// or '%h %t "%r" %>s'. The whole directive works too. URLs are $request, $request_uri, $uri, $http_referer,
+    /// $sent_http_location and $scheme://$host$request_uri; %r, %U%q, %{Referer}i and %{Location}o. --field names any other
+    /// variable. Lines that do not fit are refused.
+    #[arg(long, hide_short_help = true, value_name = "PATTERN")]
+    log_format: Option<String>,
 }
 
 /// Finds the escape with this name.
@@ -91,7 +102,8 @@ impl ReadingArgs {
     /// # Errors
     /// If the format cannot have one of the fields.
     pub(crate) fn reading(&self, codec: Option<Codec>) -> std::io::Result<Reading> {
-        let format = self.input_format.or(self.delimiter.map(|_| Format::Csv));
+        let implied = self.delimiter.map(|_| Format::Csv).or(self.log_format.as_ref().map(|_| Format::Log));
+        let format = self.input_format.or(implied);
         let refused = |why: &str| std::io::Error::new(std::io::ErrorKind::InvalidInput, why);
         if self.delimiter.is_some() && format != Some(Format::Csv) {
             return Err(refused("--delimiter is for --input-format csv"));
@@ -100,20 +112,26 @@ impl ReadingArgs {
         {
             return Err(refused("--escape is for --input-format csv and tsv"));
         }
+        if self.log_format.is_some() && format != Some(Format::Log) {
+            return Err(refused("--log-format is for --input-format log"));
+        }
+        if self.log_format.is_none() && format == Some(Format::Log) {
+            return Err(refused("--input-format log needs the pattern of its lines: --log-format"));
+        }
         let any_contents = format.is_some() && codec.is_some();
         let reading = Reading {
             format,
             fields: self.field.clone(),
             delimiter: self.delimiter,
             escape: self.escape,
+            log_format: self.log_format.clone(),
             any_contents,
         };
         // The footer of a Parquet file says which fields exist, so they are checked later.
         if let Some(format) =
             reading.format.filter(|&format| !(cfg!(feature = "parquet") && format == Format::Parquet))
         {
-            let refused = |error| std::io::Error::new(std::io::ErrorKind::InvalidInput, error);
-            Reader::with_fields(format, &reading.fields).map_err(refused)?;
+            reading.reader(format, &Head::default())?;
         }
         Ok(reading)
     }
@@ -127,7 +145,8 @@ impl ReadingArgs {
             self.delimiter.map(|char| if char == '\t' { "tab".to_owned() } else { char.to_string() });
         let delimiter = delimiter.iter().flat_map(|text| ["--delimiter".into(), text.into()]);
         let escape = self.escape.iter().flat_map(|escape| ["--escape".into(), escape.name().into()]);
-        format.chain(fields).chain(delimiter).chain(escape).collect()
+        let log_format = self.log_format.iter().flat_map(|pattern| ["--log-format".into(), pattern.into()]);
+        format.chain(fields).chain(delimiter).chain(escape).chain(log_format).collect()
     }
 
     /// Says which formats were detected and which columns were chosen, unless the user named them.
@@ -155,7 +174,8 @@ impl ReadingArgs {
             } else {
                 String::new()
             };
-            let as_lines = match self.input_format {
+            let named = self.input_format.or(self.log_format.as_ref().map(|_| Format::Log));
+            let as_lines = match named {
                 None => "; --input-format lines takes each line for a URL",
                 Some(_) if tip.is_empty() => continue,
                 Some(_) => "",
