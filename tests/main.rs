@@ -23,6 +23,7 @@ mod harvest;
 mod help;
 #[cfg(unix)]
 mod html;
+mod json;
 mod kernels;
 mod layers;
 mod parquet;

@@ -31,7 +31,7 @@ fn samples() -> Vec<(PathBuf, Format)> {
     assert!(paths.len() > 15);
     let format = |path: &Path| {
         let name = path.file_name().unwrap().to_str().unwrap();
-        let by_name = ["cdxj", "cdx", "warc", "wat", "jsonl", "csv", "tsv"];
+        let by_name = ["cdxj", "cdx", "warc", "wat", "jsonl", "json", "csv", "tsv"];
         let extension = name.rsplit('.').next().unwrap();
         match name {
             "iis.log" | "cloudfront.log" => Format::W3c,
@@ -139,8 +139,16 @@ fn check_laws(format: Format, bytes: &[u8]) {
 }
 
 /// Choices of fields. Few formats support all of them.
-const FIELDS: [&[&str]; 6] =
-    [&["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];
+const FIELDS: [&[&str]; 8] = [
+    &["url"],
+    &["2"],
+    &["3", "1"],
+    &["/a/b", "id"],
+    &["request"],
+    &["referer", "1"],
+    &["/url/*"],
+    &["/*/url"],
+];
 
 fn check_by_chunks(reader: &Reader, bytes: &[u8], steps: &[usize]) {
     let whole = read(reader.clone(), bytes);
@@ -221,7 +229,7 @@ fn lists_are_lines() {
 /// Typical parts of records of a format.
 fn typical_parts(format: Format) -> &'static [&'static [u8]] {
     match format {
-        Format::Cdxj | Format::JsonLines => &[
+        Format::Cdxj | Format::JsonLines | Format::Json => &[
             b"a b {\"url\": \"",
             b"{\"url\":",
             b"\"x\"",
@@ -238,6 +246,9 @@ fn typical_parts(format: Format) -> &'static [&'static [u8]] {
             b"\\ud800",
             b"\\\"",
             b"\"url\"",
+            b"{\"url\": \"a\"}, ",
+            b"{\"log\": {\"entries\": [",
+            b"{\"request\": {\"url\": \"a\"}}",
         ],
         Format::Cdx => &[b" CDX N a b", b" CDX b a", b" CDX", b"a b c", b"-"],
         Format::Warc | Format::Wat => &[
@@ -393,6 +404,7 @@ laws! {
     laws_of_zeek: Zeek,
     laws_of_iis: Iis,
     laws_of_json_lines: JsonLines,
+    laws_of_json: Json,
     laws_of_csv: Csv,
     laws_of_tsv: Tsv,
 }

@@ -3,7 +3,7 @@
 
 use std::ops::Range;
 
-use super::json::{self, Path};
+use super::json::{self, Wanted};
 use super::near_bytes::find;
 use super::separators::Marks;
 use super::{BadCause, Miss, Outcome, Parts, Skip};
@@ -13,7 +13,7 @@ use super::{BadCause, Miss, Outcome, Parts, Skip};
 pub(super) fn read<'a>(
     marks: &mut Marks<'a>,
     record: Range<usize>,
-    paths: &[Path],
+    wanted: &Wanted,
     parts: &mut Parts<'_, 'a>,
 ) -> Outcome {
     let line = &marks.bytes()[record.clone()];
@@ -23,5 +23,5 @@ pub(super) fn read<'a>(
     let behind_blank = |from: usize| find(b' ', &line[from..]).map(|blank| from + blank + 1);
     let object = behind_blank(0).and_then(behind_blank).filter(|&at| line[at..].starts_with(b"{"));
     let object = object.ok_or(Miss::Bad(BadCause::NotARecord, 0))?;
-    json::read(marks, record, object, paths, parts)
+    json::read(marks, record, object, wanted, parts)
 }

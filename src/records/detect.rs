@@ -9,7 +9,7 @@ use memchr::{memchr, memmem};
 use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
 use super::field_names::{begins_as_url, is_same, is_strong, usual};
 use super::log::{self, begins_like};
-use super::{Format, Reader, Selector, warc};
+use super::{Format, Reader, Selector, json, warc};
 use crate::lines::trim_terminator;
 
 /// A test whether a line looks like a record.
@@ -32,6 +32,9 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     if begins_as_w3c(head) {
         return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
     }
+    if json::is_document(head) == Some(true) {
+        return Format::Json;
+    }
     let lines = whole_lines(head);
     if has_w3c_header(&lines) {
         return Format::W3c;
@@ -39,6 +42,9 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     let first = records(&lines);
     if first.is_empty() {
         return Format::Lines;
+    }
+    if fields.is_empty() && are_json_strings(&first) && first.iter().any(|line| line.contains(&b'\\')) {
+        return Format::JsonLines;
     }
     let mut counts = likeness(&first, fields).into_iter().flatten();
     if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
@@ -109,6 +115,16 @@ fn is_quoted_column(lines: &[&[u8]]) -> bool {
     !values.is_empty() && values.iter().all(is_value) && values.iter().all(|line| cells(line, ',').len() == 1)
 }
 
+/// Whether each line is a URL as a JSON string, and there is a line.
+fn are_json_strings(lines: &[&[u8]]) -> bool {
+    let is_string = |line: &&[u8]| {
+        let mut reader = Reader::new(Format::JsonLines);
+        line.starts_with(b"\"")
+            && reader.fields(line).all(|field| field.is_ok_and(|field| begins_as_url(&field.bytes)))
+    };
+    !lines.is_empty() && lines.iter().all(is_string)
+}
+
 /// A cell without the quotes around it.
 fn unquoted(cell: &[u8]) -> &[u8] {
     let cell = cell.strip_prefix(b"\"").unwrap_or(cell);
@@ -127,6 +143,9 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     if begins_as_w3c(head) {
         return memmem::find(head, b"#Fields:").is_some();
     }
+    if json::is_document(head).is_none_or(|is_it| is_it && head.len() < json::HEAD) {
+        return false;
+    }
     let lines = whole_lines(head);
     let first = records(&lines);
     // A format needs more than half of eight lines. Four lines that are not its records rule it out.
@@ -134,6 +153,7 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     has_w3c_header(&lines)
         || first.len() == LINES
         || !may_be_table(&lines, &first, fields)
+            && !are_json_strings(&first)
             && likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
 }
 

@@ -87,8 +87,11 @@ named! {
         /// A log whose pattern the user gives ([`Reading::log_format`](crate::run::Reading::log_format)). Read: the variables that
         /// are URLs. Never detected.
         Log = "log",
-        /// One JSON object per line. Read: its "url".
+        /// One JSON value per line. Read: the "url" of an object, or the URLs of a known log pipeline.
         JsonLines = "jsonl",
+        /// A JSON text of any size. Read: the "url" of each element of an array at the top, of each value of a sequence, or of each
+        /// entry of a HAR.
+        Json = "json",
         /// A table of text: comma-separated values (RFC 4180), or the same with semicolons, bars or tabs. Read: the column of URLs.
         Csv = "csv",
         /// Tab-separated values. Read: the column of URLs.
@@ -433,7 +436,7 @@ pub struct Reader {
 #[derive(Clone, Debug)]
 enum FormatState {
     Lines,
-    Cdxj(Vec<json::Path>),
+    Cdxj(json::Wanted),
     Cdx(cdx::Columns),
     Warc(warc::Headers),
     Wat,
@@ -441,7 +444,8 @@ enum FormatState {
     W3c(w3c::Columns),
     Alb,
     Log(Arc<log::Plan>),
-    JsonLines(Vec<json::Path>),
+    JsonLines(json::Wanted),
+    Json(Box<json::Document>),
     Csv(csv::Table),
     Text(Box<text::Search>),
 }
@@ -464,7 +468,7 @@ impl Reader {
         let refuse = |n: usize| FieldError::new(format, fields.get(n));
         let kind = match format {
             Format::Lines => fields.is_empty().then_some(FormatState::Lines).ok_or(0),
-            Format::Cdxj => json::Path::all(fields).map(FormatState::Cdxj),
+            Format::Cdxj => json::Path::all(fields).map(json::Wanted::Paths).map(FormatState::Cdxj),
             Format::Cdx => cdx::Columns::new(fields).map(FormatState::Cdx),
             Format::Warc => warc::Headers::new(fields).map(FormatState::Warc),
             Format::Wat => fields.is_empty().then_some(FormatState::Wat).ok_or(0),
@@ -476,7 +480,8 @@ impl Reader {
             Format::S3 | Format::Elb | Format::Haproxy | Format::Squid | Format::Envoy => {
                 log::preset(format, fields).map(|plan| FormatState::Log(Arc::new(plan)))
             }
-            Format::JsonLines => json::Path::all(fields).map(FormatState::JsonLines),
+            Format::JsonLines => json::Wanted::new(fields).map(FormatState::JsonLines),
+            Format::Json => json::Document::new(fields).map(|document| FormatState::Json(Box::new(document))),
             Format::Csv => csv::Table::new(Dialect::of(','), fields).map(FormatState::Csv),
             Format::Tsv => csv::Table::new(Dialect::of('\t'), fields).map(FormatState::Csv),
             Format::Text if fields.is_empty() => Ok(FormatState::Text(Box::new(text::Search::new()))),
@@ -600,6 +605,15 @@ impl Reader {
         }
     }
 
+    /// What is wrong with the input, if it ends here; `None` if nothing is, or a refused record says it.
+    pub(crate) fn complaint(&self) -> Option<String> {
+        match (&self.kind, self.missing()) {
+            (FormatState::Json(document), _) => document.complaint(),
+            (_, 0) => None,
+            (_, missing) => Some(format!("ends inside a record, of which {missing} bytes are missing")),
+        }
+    }
+
     /// Whether the next bytes continue a line or a word that was too long to be held.
     pub(crate) fn is_inside_line(&self) -> bool {
         matches!(self.pending, Pending::Line | Pending::Word)
@@ -652,6 +666,12 @@ impl Reader {
             }
             return len;
         }
+        if let FormatState::Json(document) = &mut self.kind {
+            if offset == 0 && !ended && b"\xef\xbb\xbf".starts_with(body) {
+                return 0;
+            }
+            return document.cut(body, offset, ended);
+        }
         let mut from = 0;
         if self.pending == Pending::Line {
             let Some(lf) = memchr(b'\n', body) else { return body.len() };
@@ -682,7 +702,10 @@ impl Reader {
     #[inline]
     fn has_gaps(&self) -> bool {
         self.pending != Pending::Nothing
-            || matches!(self.kind, FormatState::Warc(_) | FormatState::Wat | FormatState::Text(_))
+            || matches!(
+                self.kind,
+                FormatState::Warc(_) | FormatState::Wat | FormatState::Text(_) | FormatState::Json(_)
+            )
     }
 
     /// Skips bytes at the start of `bytes` that belong to no record. Returns their number.
@@ -714,6 +737,11 @@ impl Reader {
             len += warc::padding(&bytes[len..]);
         }
         self.line += memchr_iter(b'\n', &bytes[..len]).count() as u64;
+        if let FormatState::Json(document) = &mut self.kind {
+            let gap = document.seek(&bytes[len..], self.offset + len as u64);
+            self.line += memchr_iter(b'\n', &bytes[len..len + gap]).count() as u64;
+            len += gap;
+        }
         if let FormatState::Text(search) = &mut self.kind {
             let (gap, lines) = search.seek(&bytes[len..], self.offset + len as u64);
             len += gap;
@@ -808,7 +836,7 @@ impl<'a> Fields<'_, 'a> {
         }
         let gap = self.reader.catch_up(&self.marks.bytes()[self.at..]);
         self.at += gap;
-        if !matches!(self.reader.kind, FormatState::Text(_)) {
+        if !matches!(self.reader.kind, FormatState::Text(_) | FormatState::Json(_)) {
             self.marks.seek(self.at);
         }
         gap
@@ -883,7 +911,7 @@ impl FormatState {
             Self::Cdx(columns) => columns.separators(),
             Self::W3c(_) => w3c::SEPARATORS,
             Self::Csv(table) => table.separators(),
-            Self::Cdxj(_) | Self::Wat | Self::JsonLines(_) => json::SEPARATORS,
+            Self::Cdxj(_) | Self::Wat | Self::JsonLines(_) | Self::Json(_) => json::SEPARATORS,
             Self::Lines | Self::Log(_) | Self::Warc(_) | Self::Text(_) => [b'\n'; 3],
         }
     }
@@ -903,6 +931,7 @@ impl FormatState {
             Self::Warc(headers) => warc::read(&marks.bytes()[at..], headers, more),
             Self::Wat => warc::read_links(marks, at, more),
             Self::Text(search) => search.record(&marks.bytes()[at..]),
+            Self::Json(document) => document.read(marks, at, offset, more),
             Self::Clf(wanted) => wanted.read(marks, at, more),
             Self::Alb => alb::read(marks, at, more),
             Self::Log(plan) => plan.read(&marks.bytes()[at..], more),
@@ -916,8 +945,8 @@ impl FormatState {
     #[inline(never)]
     fn read_line<'a>(&self, marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
         Record::line(first_line(&marks.bytes()[at..]), more, |line, parts| match self {
-            Self::Cdxj(paths) => cdxj::read(marks, at..at + line.len(), paths, parts),
-            Self::JsonLines(paths) => json::read(marks, at..at + line.len(), 0, paths, parts),
+            Self::Cdxj(wanted) => cdxj::read(marks, at..at + line.len(), wanted, parts),
+            Self::JsonLines(wanted) => json::read(marks, at..at + line.len(), 0, wanted, parts),
             _ => {
                 parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(line), at: 0 });
                 Ok(())

@@ -86,6 +86,11 @@ pub(super) struct Quoted {
 }
 
 impl Quoted {
+    /// A text without quotes and escapes.
+    pub(super) fn plain(text: &[u8]) -> Self {
+        Self { start: 0, end: text.len(), has_escapes: false }
+    }
+
     /// The text, with escapes undone.
     #[inline]
     pub(super) fn text(self, line: &[u8]) -> Cow<'_, [u8]> {

@@ -23,7 +23,7 @@ pub enum Selector {
     Name(String),
     /// By position, from 1.
     Number(usize),
-    /// By a JSON pointer (RFC 6901), which begins with "/".
+    /// By a JSON pointer (RFC 6901), which begins with "/". In it, `*` stands for any key or index, and `~2` for the character "*".
     Pointer(String),
 }
 
@@ -81,7 +81,7 @@ impl fmt::Display for FieldError {
                 "a field of a log is request, referer, url, or the name of a variable of its pattern"
             }
             Format::Warc => "a field of warc is the name of a header",
-            Format::Cdxj | Format::JsonLines => {
+            Format::Cdxj | Format::JsonLines | Format::Json => {
                 "a field of JSON is a key of the object or a pointer, which begins with \"/\""
             }
             Format::W3c | Format::Iis => {

@@ -64,13 +64,8 @@ impl<R: Read> RecordChunks<R> {
         if let Some(error) = self.supply.failed.take() {
             return Err(error);
         }
-        match self.reader.missing() {
-            0 => Ok(()),
-            missing => Err(io::Error::new(
-                io::ErrorKind::UnexpectedEof,
-                format!("ends inside a record, of which {missing} bytes are missing"),
-            )),
-        }
+        let complaint = self.reader.complaint();
+        complaint.map_or(Ok(()), |complaint| Err(io::Error::new(io::ErrorKind::UnexpectedEof, complaint)))
     }
 }
 

@@ -89,7 +89,7 @@ impl Records {
         self.dialect = reader.dialect();
         self.log_format = reader.log_format().map(str::to_owned);
         let choice = reader.choice().cloned().or_else(|| {
-            let has_none = self.counts.read() == 0 && self.format == Format::JsonLines;
+            let has_none = self.counts.read() == 0 && is_json(self.format);
             has_none.then(|| keys(bytes))
         });
         let choice = choice.unwrap_or_default();
@@ -123,7 +123,7 @@ impl Records {
         if self.names.is_empty() {
             self.names = others.names;
         }
-        if self.format == Format::JsonLines && (self.counts.read() > 0 || others.counts.read() > 0) {
+        if is_json(self.format) && (self.counts.read() > 0 || others.counts.read() > 0) {
             self.names.clear();
         }
         self.counts = std::mem::take(&mut self.counts).merge(&others.counts);
@@ -182,11 +182,18 @@ impl Records {
     }
 }
 
+/// Whether the objects of a format have keys that a message can list.
+fn is_json(format: Format) -> bool {
+    matches!(format, Format::JsonLines | Format::Json)
+}
+
 /// How many JSON objects are searched for keys.
 const OBJECTS: usize = 100;
 
 /// The keys of the first JSON objects in `bytes`.
 fn keys(bytes: &[u8]) -> Choice {
+    // An array may begin before the first object.
+    let bytes = &bytes[memchr(b'{', bytes).unwrap_or(bytes.len())..];
     let objects = serde_json::Deserializer::from_slice(bytes).into_iter::<Map<String, Value>>();
     let mut keys: Vec<String> = Vec::new();
     for key in objects.take(OBJECTS).map_while(Result::ok).flatten().map(|(key, _)| key) {

@@ -145,7 +145,7 @@ fn objects_without_the_key_are_told_which_keys_there_are() {
     assert!(text(&output.stderr).contains("no record has the field nope"), "{}", text(&output.stderr));
     let output = scan("a.json", b"[{\"url\": \"http://h/\"}]\n", &["--input-format", "jsonl"]);
     assert!(
-        text(&output.stderr).contains("1 of 1 record gave no URL: 1 bad-json"),
+        text(&output.stderr).contains("1 of 1 record gave no URL: 1 not-a-string"),
         "{}",
         text(&output.stderr)
     );

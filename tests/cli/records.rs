@@ -363,3 +363,42 @@ fn logs_of_other_programs_are_recognised() {
         assert_eq!(json(&output)["inputs"][0]["records"]["format"], name);
     }
 }
+
+/// JSON texts from files, pipes and compressed files, without an option.
+#[test]
+fn json_texts_are_read_without_an_option() {
+    let folder = tempfile::tempdir().unwrap();
+    let har = "{\n \"log\": {\n  \"version\": \"1.2\", \"pages\": [],\n  \"entries\": [\n   {\"request\": {\"url\": \"http://a/ b\"}},\n   {\"request\": {\"url\": \"http://c/\"}}\n  ]\n }\n}\n";
+    let path = folder.path().join("a.har");
+    std::fs::write(&path, har).unwrap();
+    let of_file = urlsift().args(["lines", "-c", "line,offset,text"]).arg(&path).output().unwrap();
+    assert_eq!(text(&of_file.stdout), "5\t84\thttp://a/ b\n6\t124\thttp://c/\n");
+    assert!(text(&of_file.stderr).contains("read as json; "), "{}", text(&of_file.stderr));
+    let packed = zstd::encode_all(har.as_bytes(), 1).unwrap();
+    for bytes in [har.as_bytes(), &packed] {
+        let output = feed(&["lines", "-c", "line,offset,text"], bytes);
+        assert_eq!(text(&output.stdout), text(&of_file.stdout));
+    }
+    let args = ["scan", "--json", "--shard-size", "16", "--line-size", "3"];
+    let report = json(&urlsift().args(args).arg(&path).output().unwrap());
+    assert_eq!(report["totals"]["judged"], 2);
+
+    // A text that is cut off, and one that is damaged.
+    for (content, said) in [
+        ("[{\"url\": \"http://a/\"},\n{\"url\": \"htt", "ends inside a JSON value"),
+        ("[{\"url\": \"http://a/\"}", "ends inside a JSON value"),
+        (
+            "[{\"url\": \"http://a/\"}\n{\"url\": \"b\"}]\n",
+            "is no JSON from byte 23 on; the rest was not read",
+        ),
+    ] {
+        for command in ["scan", "lines"] {
+            let output = feed(&[command, "--input-format", "json"], content.as_bytes());
+            assert_eq!(output.status.code(), Some(2), "{content}");
+            assert!(text(&output.stdout).contains("http://a/") || command == "scan");
+            assert!(text(&output.stderr).contains(said), "{}", text(&output.stderr));
+        }
+    }
+    let output = feed(&["lines"], b"[{\"link\": \"/\"},\n{\"n\": 1}]\n");
+    assert!(text(&output.stderr).contains("there are link; "), "{}", text(&output.stderr));
+}

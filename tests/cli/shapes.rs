@@ -9,8 +9,8 @@ use super::{feed, json, text, urlsift};
 const TEXTS: [(&str, &str, &str); 24] = [
     ("http://a.example/\rhttp://b.example/\r", "cr-separated", "tr '\\r' '\\n'"),
     ("http://a.example/\0http://b.example/\0", "nul-separated", "tr '\\0' '\\n'"),
-    ("[\"http://a.example/\", \"http://b.example/\"]\n", "json", "jq -r"),
-    ("{\n  \"urls\": [\n    \"http://a.example/\"\n  ]\n}\n", "json", "jq -r"),
+    ("[{url: \"http://a.example/\"}, {url: \"http://b.example/\"}]\n", "json", "jq -r"),
+    ("{\"a\": [\n\"http://a.example/\"\n\"http://b.example/\"\n]}\n", "json", "jq -r"),
     (
         "<?xml version=\"1.0\"?>\n<urlset><url><loc>http://a.example/</loc></url></urlset>\n",
         "markup",

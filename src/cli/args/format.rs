@@ -18,8 +18,9 @@ pub(crate) struct ReadingArgs {
     ///
     /// lines has one URL per line. cdxj, cdx, warc (also WET) and wat are formats of web archives. clf (Apache, nginx), w3c
     /// (IIS, CloudFront), iis (IIS without #Fields), alb and elb (AWS load balancers), s3, haproxy, squid, envoy and zeek are
-    /// logs, and log is any other (--log-format). jsonl, csv and tsv are text. parquet needs a build with that feature. text
-    /// is running text, or any bytes: urlsift finds the URLs in it.
+    /// logs, and log is any other (--log-format). jsonl has a JSON value per line, and json is a JSON text of any size.
+    /// csv and tsv are tables of text. parquet needs a build with that feature. text is running text, or any bytes:
+    /// urlsift finds the URLs in it.
     ///
     /// With auto, urlsift recognises any format but log and text by the first records. It says so on standard error, unless
     /// the format is lines.
@@ -30,13 +31,14 @@ pub(crate) struct ReadingArgs {
 
     /// Which fields of a record are URLs
     ///
-    /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer. In logs, it is
-    /// request, referer or url, and with --log-format also the name of a variable. Separate several fields by commas, or repeat the option. If fields are numbers, the first line
+    /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer, in which * stands
+    /// for any key or index. In logs, it is request, referer or url, and with --log-format also the name of a variable.
+    /// Separate several fields by commas, or repeat the option. If fields are numbers, the first line
     /// of a table is a record, not a header. A Parquet column in groups is named with its groups and dots, such as
     /// page.url.
     ///
     /// The default is a column with a usual name (url, uri, link, href, ...) or with URLs in it, the key "url", the header
-    /// WARC-Target-URI, and request and referer of logs.
+    /// WARC-Target-URI, and request and referer of logs, also of logs in JSON with known keys.
     #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
     field: Vec<Selector>,
 

@@ -1,9 +1,13 @@
-//! Finds the string under a key of a JSON object, without reading the whole object.
+//! Finds strings in JSON by their keys, without reading whole values.
 //!
-//! Values before the key are skipped. A string is skipped by its quotes alone, an array or object by its brackets. A number or a
-//! word (`true`, `-Infinity`) is any run of letters, digits, signs and points. Members after the key are not read. The object
-//! must only end in a brace, which shows that it is not cut off. If two members have the same name, the first one counts. Bytes
-//! that are not UTF-8 and raw control characters stay in the string, and are judged with it.
+//! Values before a wanted one are skipped. A string is skipped by its quotes alone, an array or object by its brackets. A number or
+//! a word (`true`, `-Infinity`) is any run of letters, digits, signs and points. Members after the wanted ones are not read. The
+//! object must only end in a brace, which shows that it is not cut off. If two members have the same name, the first one counts.
+//! Bytes that are not UTF-8 and raw control characters stay in the string, and are judged with it.
+
+mod document;
+mod pipelines;
+mod skip;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -13,71 +17,155 @@ use memchr::memmem::Finder;
 use serde::Deserializer;
 use serde::de::{self, Visitor};
 
+use super::quoted::{Quoted, target};
 use super::separators::{Marks, Set};
 use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
+pub(super) use document::{Document, HEAD, is_document};
+use pipelines::{KEYS, Known, PIPELINES, Pipeline};
 
 /// The bytes that delimit strings and begin escapes.
 pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\\'];
 
-/// The path from an object to a value in it (RFC 6901).
+/// Which values of a record are wanted.
 #[derive(Clone, Debug)]
-pub(super) struct Path(Vec<Token>);
+pub(super) enum Wanted {
+    /// Those at these paths.
+    Paths(Vec<Path>),
+    /// The record itself if it is a string or an array of strings, the member "url", or the URLs of a known pipeline.
+    Usual,
+}
 
+impl Wanted {
+    /// The values that `fields` select. The error is the index of a field that is no path.
+    pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
+        if fields.is_empty() { Ok(Self::Usual) } else { Path::all(fields).map(Self::Paths) }
+    }
+}
+
+/// The path from a record to values in it: a JSON pointer (RFC 6901), in which `*` stands for any key and any index. A key that is
+/// `*` itself is written `~2`.
 #[derive(Clone, Debug)]
+pub(super) struct Path {
+    tokens: Vec<Token>,
+    meaning: Meaning,
+}
+
+/// What a value means.
+#[derive(Clone, Copy, Debug)]
+struct Meaning {
+    role: Role,
+    /// Whether its key is one for request lines.
+    is_request_line: bool,
+}
+
+impl Meaning {
+    fn of(role: Role) -> Self {
+        Self { role, is_request_line: false }
+    }
+}
+
+#[derive(Clone, Debug, PartialEq, Eq)]
 struct Token {
     name: Vec<u8>,
     /// Its meaning in an array, if it is an index.
     index: Option<usize>,
+    /// Whether it stands for any key and any index.
+    is_any: bool,
 }
 
 impl Token {
-    fn new(name: String) -> Self {
+    fn new(name: &str) -> Self {
         let is_index =
             name == "0" || (!name.starts_with('0') && name.bytes().all(|byte| byte.is_ascii_digit()));
-        Self { index: if is_index { name.parse().ok() } else { None }, name: name.into_bytes() }
+        let index = if is_index { name.parse().ok() } else { None };
+        Self { index, name: name.as_bytes().to_vec(), is_any: false }
+    }
+
+    /// A token of a pointer, as written.
+    fn of_pointer(token: &str) -> Self {
+        let name = token.replace("~1", "/").replace("~2", "*").replace("~0", "~");
+        Self { is_any: token == "*", ..Self::new(&name) }
     }
 }
 
 impl Path {
+    /// The path that these keys are.
+    fn of(names: &[&str], role: Role) -> Self {
+        Self::new(names.iter().map(|name| Token::new(name)).collect(), role)
+    }
+
+    fn new(tokens: Vec<Token>, role: Role) -> Self {
+        let is_request_line = tokens.last().is_some_and(|last| pipelines::has_request_line(&last.name));
+        Self { tokens, meaning: Meaning { role, is_request_line } }
+    }
+
     /// The paths to `fields`, or to the member "url" if there are none. The error is the index of a field that is no path.
     pub(super) fn all(fields: &[Selector]) -> Result<Vec<Self>, usize> {
         if fields.is_empty() {
-            return Ok(vec![Self(vec![Token::new("url".to_owned())])]);
+            return Ok(vec![Self::of(&["url"], Role::Url)]);
         }
         let path = |(n, field): (usize, &Selector)| match field {
-            Selector::Name(name) => Ok(Self(vec![Token::new(name.clone())])),
+            Selector::Name(name) => Ok(Self::of(&[name], Role::Url)),
             Selector::Pointer(pointer) => {
-                let name = |token: &str| Token::new(token.replace("~1", "/").replace("~0", "~"));
-                Ok(Self(pointer.split('/').skip(1).map(name).collect()))
+                Ok(Self::new(pointer.split('/').skip(1).map(Token::of_pointer).collect(), Role::Url))
             }
             Selector::Number(_) => Err(n),
         };
         fields.iter().enumerate().map(path).collect()
     }
+
+    /// What precedes the first `*`, if all paths have one there and are the same up to it.
+    fn common_stem(paths: &[Self]) -> Option<Vec<Token>> {
+        let stem = |path: &Self| {
+            let any = path.tokens.iter().position(|token| token.is_any)?;
+            Some(path.tokens[..any].to_vec())
+        };
+        let first = stem(paths.first()?)?;
+        paths.iter().all(|path| stem(path).as_ref() == Some(&first)).then_some(first)
+    }
+
+    /// Removes what precedes the first `*`, and this token.
+    fn remove_stem(&mut self, stem: &[Token]) {
+        self.tokens.drain(..=stem.len());
+    }
 }
 
-/// Reads the object that begins at byte `from` of `record`. The object fills the rest of the record, apart from blanks at the
-/// end. `record` is a range of the bytes of `marks`, which search for [`SEPARATORS`].
+/// Reads the record that begins at byte `from` of `record`. It fills the rest, apart from blanks at the end. `record` is a range of
+/// the bytes of `marks`, which search for [`SEPARATORS`].
 #[inline]
 pub(super) fn read<'a>(
     marks: &mut Marks<'a>,
     record: Range<usize>,
     from: usize,
-    paths: &[Path],
+    wanted: &Wanted,
     parts: &mut Parts<'_, 'a>,
 ) -> Outcome {
-    let at = record.start + from;
     let mut text = Text::new(marks, record);
-    if text.behind(b'{', at).is_none() {
-        return Err(text.miss(Broken(at)));
+    let at = text.behind_blanks(text.start + from);
+    match text.bytes.get(at) {
+        Some(b'{') => text.ends_in(b'}')?,
+        Some(b'[') => text.ends_in(b']')?,
+        _ => return text.take_scalar(at, wanted, parts),
     }
-    text.ends_in_brace()?;
-    for path in paths {
-        if let Some(value) = text.find(&path.0, at).map_err(|broken| text.miss(broken))? {
-            text.take(value, Role::Url, parts)?;
+    match wanted {
+        Wanted::Paths(paths) => {
+            for path in paths {
+                text.take_path(&path.tokens, at, path, parts)?;
+            }
         }
+        Wanted::Usual if text.bytes[at] == b'{' => text.take_usual(at, parts)?,
+        Wanted::Usual => text.take(at, Meaning::of(Role::Url), parts)?,
     }
     parts.or_skip()
+}
+
+/// The first position from `at` on without a blank.
+#[inline]
+fn skip_blanks(bytes: &[u8], mut at: usize) -> usize {
+    while matches!(bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
+        at += 1;
+    }
+    at
 }
 
 /// Takes the "url" of each object in the arrays under the key `name`, anywhere in `record` from byte `from` on. Such an array
@@ -91,7 +179,7 @@ pub(super) fn read_each_url<'a>(
 ) -> Outcome {
     let mut at = record.start + from;
     let mut text = Text::new(marks, record);
-    text.ends_in_brace()?;
+    text.ends_in(b'}')?;
     // In JSON, a quoted name before a colon is a key. Inside a string, its quotes would be escaped.
     while let Some(found) = name.find(&text.bytes[at..]) {
         at += found + name.needle().len();
@@ -138,6 +226,36 @@ enum After {
     End(usize),
 }
 
+/// The target of a request line, which begins with a method and a blank.
+fn requested(line: Part<'_>) -> Result<Part<'_>, Miss> {
+    let missing = Miss::Bad(BadCause::BadRequest, line.at);
+    let (at, bytes) = match line.bytes {
+        Cow::Borrowed(text) => target(text, Quoted::plain(text)).ok().flatten().ok_or(missing)?,
+        Cow::Owned(text) => {
+            let (_, bytes) = target(&text, Quoted::plain(&text)).ok().flatten().ok_or(missing)?;
+            (0, Cow::Owned(bytes.into_owned()))
+        }
+    };
+    Ok(Part { role: Role::Request, bytes, at: line.at + at })
+}
+
+impl After {
+    fn next(self) -> Option<usize> {
+        match self {
+            Self::Next(at) => Some(at),
+            Self::End(_) => None,
+        }
+    }
+}
+
+/// Whether a value is a string, a number or a word of JSON or JavaScript.
+fn is_scalar(value: &[u8]) -> bool {
+    match value {
+        [b'"' | b'0'..=b'9', ..] | [b'-', b'0'..=b'9', ..] => true,
+        word => [&b"null"[..], b"true", b"false", b"NaN", b"Infinity", b"-Infinity"].contains(&word),
+    }
+}
+
 /// Whether a byte may occur in a number, or in a word like `true` or `-Infinity`.
 #[inline]
 fn is_in_word(byte: u8) -> bool {
@@ -160,11 +278,11 @@ impl<'m, 'a> Text<'m, 'a> {
         Self { marks, bytes, start: record.start }
     }
 
-    /// Refuses a record that is cut off.
+    /// Refuses a record that is cut off. `close` is the bracket that ends it.
     #[inline]
-    fn ends_in_brace(&self) -> Outcome {
+    fn ends_in(&self, close: u8) -> Outcome {
         let record = &self.bytes[self.start..];
-        let is_whole = record.trim_ascii_end().ends_with(b"}");
+        let is_whole = record.trim_ascii_end().last() == Some(&close);
         if is_whole { Ok(()) } else { Err(Miss::Bad(BadCause::BadJson, record.len())) }
     }
 
@@ -174,20 +292,201 @@ impl<'m, 'a> Text<'m, 'a> {
         Miss::Bad(BadCause::BadJson, at - self.start)
     }
 
-    /// Takes the value at `at` as a field if it is a string. A null gives no field.
+    /// Takes the value at `at` as a field if it is a string, and each element if it is an array of strings. A null gives no field.
     #[inline]
-    fn take(&mut self, at: usize, role: Role, parts: &mut Parts<'_, 'a>) -> Outcome {
-        let place = at - self.start;
-        if self.bytes.get(at) != Some(&b'"') {
-            let end = self.behind_value(at).map_err(|broken| self.miss(broken))?;
-            let behind = self.bytes.get(self.behind_blanks(end));
-            let is_null = &self.bytes[at..end] == b"null" && matches!(behind, Some(b',' | b'}' | b']'));
-            return if is_null { Ok(()) } else { Err(Miss::Bad(BadCause::NotAString, place)) };
+    fn take(&mut self, at: usize, meaning: Meaning, parts: &mut Parts<'_, 'a>) -> Outcome {
+        match self.bytes.get(at) {
+            Some(b'"') => self.take_string(at, meaning, parts).map(drop),
+            Some(b'[') => self.each_element(at, |text, element| match text.bytes.get(element) {
+                Some(b'"') => text.take_string(element, meaning, parts).map(Some),
+                _ => text.take_null(element).map(Some),
+            }),
+            _ => self.take_null(at).map(drop),
         }
+    }
+
+    /// Takes the string at `at`. Returns its end.
+    #[inline]
+    fn take_string(&mut self, at: usize, meaning: Meaning, parts: &mut Parts<'_, 'a>) -> Result<usize, Miss> {
+        let (mut part, end) = self.part(at, meaning.role)?;
+        if meaning.is_request_line && pipelines::is_request_line(&part.bytes) {
+            part = requested(part)?;
+        }
+        parts.push(part);
+        Ok(end)
+    }
+
+    /// The string at `at` as a field, and its end.
+    #[inline]
+    fn part(&mut self, at: usize, role: Role) -> Result<(Part<'a>, usize), Miss> {
         let string = self.string(at).map_err(|broken| self.miss(broken))?;
+        let place = at - self.start;
         let bytes = self.said_by(&string).ok_or(Miss::Bad(BadCause::BadEscape, place))?;
-        parts.push(Part { role, bytes, at: place + 1 });
+        Ok((Part { role, bytes, at: place + 1 }, string.quotes[1] + 1))
+    }
+
+    /// Passes over the value at `at`, which must be a null. Returns its end.
+    fn take_null(&mut self, at: usize) -> Result<usize, Miss> {
+        let end = self.behind_value(at).map_err(|broken| self.miss(broken))?;
+        let behind = self.bytes.get(self.behind_blanks(end));
+        let is_null = &self.bytes[at..end] == b"null" && matches!(behind, None | Some(b',' | b'}' | b']'));
+        if is_null { Ok(end) } else { Err(Miss::Bad(BadCause::NotAString, at - self.start)) }
+    }
+
+    /// Takes the whole record, which begins at `at` and is no array or object.
+    #[cold]
+    fn take_scalar(&mut self, at: usize, wanted: &Wanted, parts: &mut Parts<'_, 'a>) -> Outcome {
+        let end = self.behind_value(at).map_err(|broken| self.miss(broken))?;
+        if !is_scalar(&self.bytes[at..end]) || self.behind_blanks(end) < self.bytes.len() {
+            return Err(self.miss(Broken(at)));
+        }
+        match wanted {
+            Wanted::Usual => self.take(at, Meaning::of(Role::Url), parts)?,
+            Wanted::Paths(paths) => {
+                for path in paths.iter().filter(|path| path.tokens.is_empty()) {
+                    self.take(at, path.meaning, parts)?;
+                }
+            }
+        }
+        parts.or_skip()
+    }
+
+    /// Takes the values to which `tokens` lead from the value at `at`. They are the last tokens of `path`.
+    #[inline]
+    fn take_path(&mut self, tokens: &[Token], at: usize, path: &Path, parts: &mut Parts<'_, 'a>) -> Outcome {
+        let any = tokens.iter().position(|token| token.is_any);
+        let found = self.find(&tokens[..any.unwrap_or(tokens.len())], at);
+        let Some(value) = found.map_err(|broken| self.miss(broken))? else { return Ok(()) };
+        match any {
+            None => self.take(value, path.meaning, parts),
+            Some(any) => self.take_children(&tokens[any + 1..], value, path, parts),
+        }
+    }
+
+    /// Takes the values to which `tokens` lead from each child of the value at `at`.
+    fn take_children(
+        &mut self,
+        tokens: &[Token],
+        at: usize,
+        path: &Path,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        match self.bytes.get(at) {
+            Some(b'[') => self.each_element(at, |text, element| {
+                text.take_path(tokens, element, path, parts).map(|()| None)
+            }),
+            Some(b'{') => {
+                let mut next = Some(at + 1).filter(|&at| self.behind(b'}', at).is_none());
+                while let Some(at) = next {
+                    let (_, value) = self.key(at, b"").map_err(|broken| self.miss(broken))?;
+                    self.take_path(tokens, value, path, parts)?;
+                    next = self.next(value, b'}').map_err(|broken| self.miss(broken))?;
+                }
+                Ok(())
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// Passes each element of the array at `at` to `take`, which may return where the element ends.
+    fn each_element(
+        &mut self,
+        at: usize,
+        mut take: impl FnMut(&mut Self, usize) -> Result<Option<usize>, Miss>,
+    ) -> Outcome {
+        let mut next = Some(at + 1).filter(|&at| self.behind(b']', at).is_none());
+        while let Some(at) = next {
+            let element = self.behind_blanks(at);
+            next = match take(self, element)? {
+                Some(end) => self.after(end, b']').map(After::next),
+                None => self.next(element, b']'),
+            }
+            .map_err(|broken| self.miss(broken))?;
+        }
         Ok(())
+    }
+
+    /// Where the value or member after the value at `at` begins; `None` if `close` ends the array or object.
+    fn next(&mut self, at: usize, close: u8) -> Result<Option<usize>, Broken> {
+        let end = self.behind_value(at)?;
+        self.after(end, close).map(After::next)
+    }
+
+    /// Takes the member "url" of the object at `at`, or the URLs of a known pipeline.
+    fn take_usual(&mut self, at: usize, parts: &mut Parts<'_, 'a>) -> Outcome {
+        let mut values = [None; KEYS.len()];
+        let mut next = Some(at + 1).filter(|&at| self.behind(b'}', at).is_none());
+        while let Some(at) = next {
+            let (key, value) = self.any_key(at).map_err(|broken| self.miss(broken))?;
+            if let Some(n) = KEYS.iter().position(|known| known.as_bytes() == &*key) {
+                if n == 0 {
+                    return self.take(value, Meaning::of(Role::Url), parts);
+                }
+                values[n].get_or_insert(value);
+            }
+            next = self.next(value, b'}').map_err(|broken| self.miss(broken))?;
+        }
+        if values.iter().all(Option::is_none) {
+            return Ok(());
+        }
+        for pipeline in &PIPELINES {
+            if self.take_pipeline(pipeline, &values, parts)? {
+                break;
+            }
+        }
+        Ok(())
+    }
+
+    /// Takes the URLs of a pipeline from an object that has these `values` under [`KEYS`]. Returns whether it is of this pipeline.
+    /// An empty value and "-" give no field.
+    fn take_pipeline(
+        &mut self,
+        pipeline: &Pipeline,
+        values: &[Option<usize>; KEYS.len()],
+        parts: &mut Parts<'_, 'a>,
+    ) -> Result<bool, Miss> {
+        let Some(mut request) = self.known(&pipeline.request, values, Role::Request)? else {
+            return Ok(false);
+        };
+        let is_given = |part: &Part<'_>| !matches!(&*part.bytes, b"" | b"-");
+        if pipeline.is_line && is_given(&request) {
+            if !pipelines::is_request_line(&request.bytes) {
+                return Ok(false);
+            }
+            request = requested(request)?;
+        }
+        Some(request).filter(is_given).into_iter().for_each(|request| parts.push(request));
+        for referer in pipeline.referers {
+            if let Some(referer) = self.known(referer, values, Role::Referer)?.filter(is_given) {
+                parts.push(referer);
+                break;
+            }
+        }
+        Ok(true)
+    }
+
+    /// The string at a known place of an object that has these `values` under [`KEYS`].
+    fn known(
+        &mut self,
+        known: &Known,
+        values: &[Option<usize>; KEYS.len()],
+        role: Role,
+    ) -> Result<Option<Part<'a>>, Miss> {
+        let Some(mut at) = values[known.key] else { return Ok(None) };
+        for name in known.below {
+            let found = match self.bytes.get(at) {
+                Some(b'{') => self.find_key(at, name.as_bytes()),
+                Some(b'[') => self.find_index(at, 0),
+                _ => Ok(None),
+            };
+            let Some(value) = found.map_err(|broken| self.miss(broken))? else { return Ok(None) };
+            at = self.behind_blanks(value);
+        }
+        if self.bytes.get(at) == Some(&b'"') {
+            self.part(at, role).map(|(part, _)| Some(part))
+        } else {
+            Ok(None)
+        }
     }
 
     /// Takes the "url" of each object in an array; `at` is after its opening bracket. Returns the position after the array.
@@ -205,7 +504,7 @@ impl<'m, 'a> Text<'m, 'a> {
                 };
                 let end = self.members(at, b"url", first).map_err(|broken| self.miss(broken))?;
                 if let Some(url) = url {
-                    self.take(url, Role::Link, parts)?;
+                    self.take(url, Meaning::of(Role::Link), parts)?;
                 }
                 at = end;
             } else {
@@ -220,11 +519,8 @@ impl<'m, 'a> Text<'m, 'a> {
 
     /// The first position from `at` on without a blank.
     #[inline]
-    fn behind_blanks(&self, mut at: usize) -> usize {
-        while matches!(self.bytes.get(at), Some(b' ' | b'\t' | b'\n' | b'\r')) {
-            at += 1;
-        }
-        at
+    fn behind_blanks(&self, at: usize) -> usize {
+        skip_blanks(self.bytes, at)
     }
 
     /// The position after `byte`, if it follows at `at`, possibly after blanks.
@@ -364,6 +660,16 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
+    /// Steps over the key at `at`. Returns it with escapes undone, and where its value begins.
+    #[inline(always)]
+    fn any_key(&mut self, at: usize) -> Result<(Cow<'a, [u8]>, usize), Broken> {
+        let quote = self.behind(b'"', at).ok_or_else(|| Broken(self.behind_blanks(at)))? - 1;
+        let key = self.string(quote)?;
+        let value = self.behind(b':', key.quotes[1] + 1);
+        let value = value.ok_or_else(|| Broken(self.behind_blanks(key.quotes[1] + 1)))?;
+        Ok((self.said_by(&key).unwrap_or_default(), self.behind_blanks(value)))
+    }
+
     /// Steps over the key at `at`. Returns whether it is `name`, and where its value begins.
     #[inline(always)]
     fn key(&mut self, at: usize, name: &[u8]) -> Result<(bool, usize), Broken> {
@@ -413,7 +719,7 @@ mod tests {
         let pointers: Vec<_> = paths.iter().map(|&path| Selector::Pointer(path.to_owned())).collect();
         let (mut marks, mut more) = (Marks::new(SEPARATORS, &bytes), Vec::new());
         let mut parts = Parts::new(&mut more);
-        read(&mut marks, record, from, &Path::all(&pointers).unwrap(), &mut parts)?;
+        read(&mut marks, record, from, &Wanted::new(&pointers).unwrap(), &mut parts)?;
         Ok(parts.first.into_iter().chain(more).map(|part| part.bytes.into_owned()).collect())
     }
 
@@ -449,7 +755,9 @@ mod tests {
         let one = |text: &str| Ok(vec![text.as_bytes().to_vec()]);
         for (record, expected) in [
             ("x", bad(0)),
-            ("[1]", bad(0)),
+            ("[1]", Err(Miss::Skipped(Skip::NoField))),
+            ("[1", bad(2)),
+            ("1 x", bad(0)),
             (r#"{"e":"x"#, bad(7)),
             (r#"{"e":"x}"#, bad(5)),
             (r#"{"e":"x\"}"#, bad(5)),
@@ -463,7 +771,9 @@ mod tests {
             (r#"{a:1,"e":"x"}"#, bad(1)),
             (r#"{"a":1,}"#, bad(7)),
             (r#"{"e":"\q"}"#, Err(Miss::Bad(BadCause::BadEscape, 5))),
-            (r#"{"e":["x"]}"#, Err(Miss::Bad(BadCause::NotAString, 5))),
+            (r#"{"e":["x"]}"#, one("x")),
+            (r#"{"e":["x",{}]}"#, Err(Miss::Bad(BadCause::NotAString, 10))),
+            (r#"{"e":["x";"y"]}"#, bad(9)),
             (r#"{"e":null}"#, Err(Miss::Skipped(Skip::NoField))),
             (r#"{"e": null ,"f":1}"#, Err(Miss::Skipped(Skip::NoField))),
             (r#"{"e":null"x"}"#, Err(Miss::Bad(BadCause::NotAString, 5))),
