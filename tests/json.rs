@@ -207,7 +207,7 @@ fn write(out: &mut String, rng: &mut Rng, depth: usize) {
                 is_first = false;
                 blank(out, rng);
                 let key = if key == "a" && rng.below(4) == 0 { r"\u0061" } else { key };
-                out.push_str(&format!("\"{key}\""));
+                out.extend(["\"", key, "\""]);
                 blank(out, rng);
                 out.push(':');
                 blank(out, rng);
@@ -400,6 +400,52 @@ fn pipelines_are_known_by_their_keys() {
     let mut reader = Reader::with_fields(Format::JsonLines, &["request".parse().unwrap()]).unwrap();
     let field = reader.fields(line).next().unwrap().unwrap();
     assert_eq!((&*field.bytes, field.offset), (&b"/x"[..], 17));
+}
+
+/// Lines of Docker and of Kubernetes, the records in them, and the place of the first one.
+const CONTAINERS: [(Format, &str, &[&str], u64); 7] = [
+    (
+        Format::JsonLines,
+        r#"{"log":"::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 1 \"http://r/\" \"-\"\n","stream":"stdout","time":"t"}"#,
+        &["request /a", "referer http://r/"],
+        8,
+    ),
+    (Format::JsonLines, r#"{"log":"{\"RequestPath\":\"/t\"}\r\n","stream":"stderr"}"#, &["request /t"], 8),
+    (Format::JsonLines, r#"{"log":"plain text http://a/\n","stream":"stderr"}"#, &[], 0),
+    (
+        Format::Cri,
+        r#"2026-01-01T00:00:00.123456789Z stdout F ::1 - - [01/Jan/2026:00:00:00 +0000] "GET /a HTTP/1.1" 200 1"#,
+        &["request /a"],
+        82,
+    ),
+    (
+        Format::Cri,
+        r#"2026-01-01T00:00:00.1234567+01:00 stderr F {"url":"http://u/"}"#,
+        &["url http://u/"],
+        51,
+    ),
+    (Format::Cri, "2026-01-01T00:00:00.123456789Z stdout F ", &[], 0),
+    (Format::Cri, "2026-01-01T00:00:00.123456789Z stdout F Started http://a/", &[], 0),
+];
+
+#[test]
+fn lines_of_containers_are_unwrapped() {
+    for (format, line, expected, place) in CONTAINERS {
+        assert_eq!(Format::detect(format!("{line}\n").as_bytes()), format);
+        let mut reader = Reader::new(format);
+        let fields: Vec<_> = reader.fields(line.as_bytes()).map(Result::unwrap).collect();
+        let texts = fields.iter().map(|field| format!("{} {}", field.role, field.bytes.escape_ascii()));
+        assert_eq!(texts.collect::<Vec<_>>(), expected, "{line}");
+        assert_eq!(fields.first().map_or(0, |field| field.offset), place, "{line}");
+        assert_eq!(reader.counts().records(), 1);
+    }
+    let bad = |text: &str| {
+        let mut reader = Reader::new(Format::Cri);
+        reader.fields(text.as_bytes()).next().unwrap().unwrap_err().cause
+    };
+    assert_eq!(bad("2026-01-01T00:00:00.123456789Z stdout P {\"url\""), BadCause::CutOff);
+    assert_eq!(bad("2026-01-01T00:00:00.123456789Z stdout"), BadCause::NotARecord);
+    assert_eq!(bad("2026-01-01T00:00:00.123456789Z stdout F {\"url\""), BadCause::BadJson);
 }
 
 /// Keys with "*" and "/", and keys that look like indices.

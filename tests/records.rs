@@ -248,7 +248,6 @@ fn typical_parts(format: Format) -> &'static [&'static [u8]] {
             b"\"url\"",
             b"{\"url\": \"a\"}, ",
             b"{\"log\": {\"entries\": [",
-            b"{\"request\": {\"url\": \"a\"}}",
         ],
         Format::Cdx => &[b" CDX N a b", b" CDX b a", b" CDX", b"a b c", b"-"],
         Format::Warc | Format::Wat => &[
@@ -290,6 +289,14 @@ fn typical_parts(format: Format) -> &'static [&'static [u8]] {
             b"/",
             b" [",
             b"] ",
+        ],
+        Format::Cri => &[
+            b"2026-01-01T00:00:00.123456789Z stdout F ",
+            b"2026-01-01T00:00:00.123456789+01:00 stderr F:x ",
+            b"2026-01-01T00:00:00.123456789Z stdout P ",
+            b"{\"url\": \"a\"}",
+            b"{\"log\": \"{\\\"url\\\": \\\"b\\\"}\\n\"}",
+            b"::1 - - [01/Jan/2026:00:00:00 +0000] \"GET /a HTTP/1.1\" 200 1 \"http://r/\"",
         ],
         Format::Zeek => &[
             b"#fields\turi\treferrer\n",
@@ -405,6 +412,7 @@ laws! {
     laws_of_iis: Iis,
     laws_of_json_lines: JsonLines,
     laws_of_json: Json,
+    laws_of_cri: Cri,
     laws_of_csv: Csv,
     laws_of_tsv: Tsv,
 }

@@ -450,6 +450,10 @@ fn soup(format: Format) -> impl Strategy<Value = Vec<u8>> {
             b"{\"url\": \"http://a/\"}\n",
             &[b"{\"url\": null}\n", b"{\"url\": \"\\u00e9\"}\n", b"{\"url\": \"\"}\n"],
         ),
+        Format::Cri => (
+            b"2026-01-01T00:00:00.0Z stdout F {\"url\": \"http://a/\"}\n",
+            &[b"2026-01-01T00:00:00.0Z stdout P {\"url\"\n", b"2026-01-01T00:00:00.0Z stderr F text\n"],
+        ),
         Format::Tsv => (b"1\thttp://a/\n", &[b"id\turl\n", b"2\t\"x\n\ny\"\n", b"#c\n", b"3\t\"\"\n"]),
         _ => (b"1,http://a/\n", &[b"id,url\n", b"2,\"x\n\ny\"\n", b"#c\n", b"3,\n", b"4,\"a\"\"b\"\r\n"]),
     };
@@ -461,7 +465,7 @@ fn soup(format: Format) -> impl Strategy<Value = Vec<u8>> {
     proptest::collection::vec(proptest::sample::select(parts), 0..24).prop_map(|parts| parts.concat())
 }
 
-const TEXT_FORMATS: [Format; 10] = [
+const TEXT_FORMATS: [Format; 11] = [
     Format::Cdxj,
     Format::Cdx,
     Format::Clf,
@@ -470,6 +474,7 @@ const TEXT_FORMATS: [Format; 10] = [
     Format::S3,
     Format::Zeek,
     Format::JsonLines,
+    Format::Cri,
     Format::Csv,
     Format::Tsv,
 ];
@@ -583,7 +588,7 @@ fn archives_are_not_split() {
     let desk = Desk::new();
     let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
     let inputs = desk.inputs(&[("list", b"http://a/\n"), ("warc", warc)]);
-    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, csv, tsv; \
+    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, cri, csv, tsv; \
                urlsift lines --input-format warc lists their URLs";
     let mut options = options(Format::Warc, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
     let error = split_inputs(&inputs, &options, &ExecOptions::default(), None, None).unwrap_err();

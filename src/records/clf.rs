@@ -13,6 +13,11 @@ pub(super) struct WantedFields {
 }
 
 impl WantedFields {
+    /// Request and Referer.
+    pub(super) fn all() -> Self {
+        Self { request: true, referer: true }
+    }
+
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         let mut wanted = Self { request: fields.is_empty(), referer: fields.is_empty() };
         for (n, field) in fields.iter().enumerate() {

@@ -9,7 +9,7 @@ use memchr::{memchr, memmem};
 use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
 use super::field_names::{begins_as_url, is_same, is_strong, usual};
 use super::log::{self, begins_like};
-use super::{Format, Reader, Selector, json, warc};
+use super::{Format, Reader, Selector, container, json, warc};
 use crate::lines::trim_terminator;
 
 /// A test whether a line looks like a record.
@@ -167,6 +167,7 @@ fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<Vec<(Format, usize)>
     let is_object = |line: &[u8]| is_object(line, fields);
     let mut by_lines: Vec<(Format, LooksLike<'_>)> = vec![
         (Format::JsonLines, &is_object),
+        (Format::Cri, &|line| container::unwrapped(line).is_some()),
         (Format::Cdxj, &is_cdxj),
         (Format::Cdx, &is_cdx),
         (Format::Clf, &is_clf),
@@ -279,7 +280,7 @@ fn is_cdx(line: &[u8]) -> bool {
 }
 
 /// Whether a line contains a time in brackets, and a quote after it.
-fn is_clf(line: &[u8]) -> bool {
+pub(super) fn is_clf(line: &[u8]) -> bool {
     let Some(at) = memmem::find(line, b" [") else { return false };
     begins_like(&line[at + 2..], b"00/aaa/0000:00:00:00 ?0000] \"")
 }
@@ -326,6 +327,7 @@ mod tests {
             (Format::Cdxj, "org,h)/ 20260101000000 {\"url\": \"http://h/\"}\n", "tus\": \"200\"}\n"),
             (Format::Cdxj, "org,h)/ 20260101000000123 {\"url\": \"http://h/\"}\n", "a b\n"),
             (Format::Cdx, "org,h)/ 20260101000000 http://h/ text/html 200 ABC 1792\n", "a b\n"),
+            (Format::Cri, "2026-01-01T00:00:00.000000000Z stdout F {}\n", "a b\n"),
             (Format::Clf, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", "1.1\" 200 1\n"),
             (Format::Alb, "h2 2026-01-01T00:00:00.000000Z a \"GET / HTTP/1.1\"\n", "\"GET / HTTP/1.1\"\n"),
             (

@@ -16,6 +16,7 @@ pub(crate) mod field_names;
 mod cdx;
 mod cdxj;
 mod clf;
+mod container;
 mod csv;
 mod detect;
 mod dialect;
@@ -92,6 +93,9 @@ named! {
         /// A JSON text of any size. Read: the "url" of each element of an array at the top, of each value of a sequence, or of each
         /// entry of a HAR.
         Json = "json",
+        /// Logs of containers in Kubernetes (CRI): a time, a stream, a tag and a line of another log. Read: the URLs of that line, if it
+        /// is JSON or a line of an access log.
+        Cri = "cri",
         /// A table of text: comma-separated values (RFC 4180), or the same with semicolons, bars or tabs. Read: the column of URLs.
         Csv = "csv",
         /// Tab-separated values. Read: the column of URLs.
@@ -132,15 +136,15 @@ impl Format {
     /// Whether each record is one or more lines of text, so that single records can be copied to another file.
     #[must_use]
     pub fn has_text_records(self) -> bool {
-        !matches!(self, Self::Warc | Self::Wat | Self::Parquet | Self::Text)
+        !matches!(self, Self::Warc | Self::Wat | Self::Json | Self::Parquet | Self::Text)
     }
 
     /// Whether each record is one line that can be read without the lines before it. Any part of an input that begins and ends at
     /// line boundaries can then be read alone.
     #[must_use]
     pub fn is_cut_at_lines(self) -> bool {
-        use Format::{Alb, Cdxj, Clf, Elb, Envoy, Haproxy, JsonLines, Lines, Log, S3, Squid};
-        matches!(self, Lines | Cdxj | Clf | Alb | S3 | Elb | Haproxy | Squid | Envoy | Log | JsonLines)
+        use Format::{Alb, Cdxj, Clf, Cri, Elb, Envoy, Haproxy, JsonLines, Lines, Log, S3, Squid};
+        matches!(self, Lines | Cdxj | Clf | Alb | S3 | Elb | Haproxy | Squid | Envoy | Log | JsonLines | Cri)
     }
 
     /// Finds the format with this public name.
@@ -446,6 +450,7 @@ enum FormatState {
     Log(Arc<log::Plan>),
     JsonLines(json::Wanted),
     Json(Box<json::Document>),
+    Cri,
     Csv(csv::Table),
     Text(Box<text::Search>),
 }
@@ -482,6 +487,7 @@ impl Reader {
             }
             Format::JsonLines => json::Wanted::new(fields).map(FormatState::JsonLines),
             Format::Json => json::Document::new(fields).map(|document| FormatState::Json(Box::new(document))),
+            Format::Cri => fields.is_empty().then_some(FormatState::Cri).ok_or(0),
             Format::Csv => csv::Table::new(Dialect::of(','), fields).map(FormatState::Csv),
             Format::Tsv => csv::Table::new(Dialect::of('\t'), fields).map(FormatState::Csv),
             Format::Text if fields.is_empty() => Ok(FormatState::Text(Box::new(text::Search::new()))),
@@ -912,7 +918,7 @@ impl FormatState {
             Self::W3c(_) => w3c::SEPARATORS,
             Self::Csv(table) => table.separators(),
             Self::Cdxj(_) | Self::Wat | Self::JsonLines(_) | Self::Json(_) => json::SEPARATORS,
-            Self::Lines | Self::Log(_) | Self::Warc(_) | Self::Text(_) => [b'\n'; 3],
+            Self::Lines | Self::Log(_) | Self::Warc(_) | Self::Text(_) | Self::Cri => [b'\n'; 3],
         }
     }
 
@@ -937,7 +943,7 @@ impl FormatState {
             Self::Log(plan) => plan.read(&marks.bytes()[at..], more),
             Self::Cdx(columns) => columns.read(marks, at, more),
             Self::W3c(columns) => columns.read(marks, at, more),
-            Self::Lines | Self::Cdxj(_) | Self::JsonLines(_) => self.read_line(marks, at, more),
+            Self::Lines | Self::Cdxj(_) | Self::JsonLines(_) | Self::Cri => self.read_line(marks, at, more),
         }
     }
 
@@ -947,6 +953,7 @@ impl FormatState {
         Record::line(first_line(&marks.bytes()[at..]), more, |line, parts| match self {
             Self::Cdxj(wanted) => cdxj::read(marks, at..at + line.len(), wanted, parts),
             Self::JsonLines(wanted) => json::read(marks, at..at + line.len(), 0, wanted, parts),
+            Self::Cri => container::read(line, parts),
             _ => {
                 parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(line), at: 0 });
                 Ok(())

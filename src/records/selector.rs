@@ -84,6 +84,7 @@ impl fmt::Display for FieldError {
             Format::Cdxj | Format::JsonLines | Format::Json => {
                 "a field of JSON is a key of the object or a pointer, which begins with \"/\""
             }
+            Format::Cri => "the fields of cri are those of the lines in it",
             Format::W3c | Format::Iis => {
                 "a field of w3c and iis is request, referer, a name in #Fields, or a number from 1"
             }

@@ -187,7 +187,7 @@ fn a_table_is_split_into_two() {
 #[test]
 fn an_archive_is_not_split() {
     let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
-    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, csv, tsv; \
+    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, cri, csv, tsv; \
                urlsift lines --input-format warc lists their URLs\n";
     let (output, files) = split("in", warc, &["--input-format=warc", "-a", "good.csv", "-r", "bad.csv"]);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));

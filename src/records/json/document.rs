@@ -22,8 +22,7 @@ pub(in crate::records) struct Document {
     wanted: Wanted,
     /// The path from a value at the top to the array or object whose children are records.
     stem: Vec<Token>,
-    /// Whether children of the value at `stem` are records. Otherwise, values at the top and elements of an array there are.
-    by_stem: bool,
+    records: Records,
     /// What is wanted from the entries of a HAR, if these are recognised.
     har: Option<Wanted>,
     /// The arrays and objects around the position that have or may have records.
@@ -40,6 +39,15 @@ pub(in crate::records) struct Document {
     /// The offset in the input at which the text is damaged.
     damage: Option<u64>,
     window: Window,
+}
+
+/// Which values are records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Records {
+    /// Those at the top, and the elements of an array there.
+    AtTop,
+    /// The children of the value at the stem.
+    AtStem,
 }
 
 /// An array or object that is open.
@@ -178,23 +186,25 @@ impl Document {
     /// A position at the start of a text. The error is the index of a field that is no path.
     pub(in crate::records) fn new(fields: &[Selector]) -> Result<Self, usize> {
         let mut wanted = Wanted::new(fields)?;
-        let (mut stem, mut by_stem, mut har) = (Vec::new(), false, None);
+        let (mut stem, mut records, mut har) = (Vec::new(), Records::AtTop, None);
         match &mut wanted {
             Wanted::Paths(paths) => {
                 if let Some(common) = Path::common_stem(paths) {
-                    paths.iter_mut().for_each(|path| path.remove_stem(&common));
-                    (stem, by_stem) = (common, true);
+                    for path in paths.iter_mut() {
+                        path.remove_stem(&common);
+                    }
+                    (stem, records) = (common, Records::AtStem);
                 }
             }
             Wanted::Usual => {
-                stem = ["log", "entries"].map(|name| Token::new(name)).to_vec();
+                stem = ["log", "entries"].map(Token::new).to_vec();
                 har = Some(Wanted::Paths(vec![Path::of(&["request", "url"], Role::Url)]));
             }
         }
         Ok(Self {
             wanted,
             stem,
-            by_stem,
+            records,
             har,
             open: Vec::new(),
             expects: Expects::Value,
@@ -264,7 +274,7 @@ impl Document {
         record: Range<usize>,
         parts: &mut Parts<'_, 'a>,
     ) -> Outcome {
-        let wanted = self.har.as_ref().filter(|_| self.by_stem).unwrap_or(&self.wanted);
+        let wanted = self.har.as_ref().filter(|_| self.records == Records::AtStem).unwrap_or(&self.wanted);
         read(marks, record, 0, wanted, parts)
     }
 
@@ -453,12 +463,13 @@ impl Document {
                 let is_top = outer.is_none();
                 self.found = false;
                 if self.har.is_some() {
-                    self.by_stem = match is_har(text) {
+                    self.records = match is_har(text) {
                         None if !ended => return Action::Wait,
-                        known => known == Some(true),
+                        Some(true) => Records::AtStem,
+                        _ => Records::AtTop,
                     };
                 }
-                if self.by_stem {
+                if self.records == Records::AtStem {
                     self.descend(0, byte, is_top)
                 } else if is_top && byte == b'[' {
                     Action::Enter(LevelRole::Top)

@@ -17,6 +17,7 @@ use memchr::memmem::Finder;
 use serde::Deserializer;
 use serde::de::{self, Visitor};
 
+use super::container;
 use super::quoted::{Quoted, target};
 use super::separators::{Marks, Set};
 use super::{BadCause, Miss, Outcome, Part, Parts, Role, Selector};
@@ -431,10 +432,13 @@ impl<'m, 'a> Text<'m, 'a> {
         }
         for pipeline in &PIPELINES {
             if self.take_pipeline(pipeline, &values, parts)? {
-                break;
+                return Ok(());
             }
         }
-        Ok(())
+        match self.known(&pipelines::LINE, &values, Role::Url)? {
+            Some(line) => container::take_line(line.bytes, line.at, parts),
+            None => Ok(()),
+        }
     }
 
     /// Takes the URLs of a pipeline from an object that has these `values` under [`KEYS`]. Returns whether it is of this pipeline.

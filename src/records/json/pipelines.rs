@@ -3,7 +3,7 @@
 use memchr::memchr;
 
 /// The keys of objects that are looked at if no field is chosen. The first one has precedence over all others.
-pub(super) const KEYS: [&str; 13] = [
+pub(super) const KEYS: [&str; 14] = [
     "url",
     "request",
     "httpRequest",
@@ -17,7 +17,11 @@ pub(super) const KEYS: [&str; 13] = [
     "http_referer",
     "http_referrer",
     "referer",
+    "log",
 ];
+
+/// The place of a line of another log in an object of Docker.
+pub(super) const LINE: Known = of("log", &[]);
 
 /// A value in an object: the index of its first key in [`KEYS`], and the keys below that.
 pub(super) struct Known {
