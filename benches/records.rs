@@ -84,6 +84,7 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("combined log with escapes", Format::Clf, sample("nginx.log")),
         ("cloudfront", Format::W3c, records(CLOUDFRONT, cloudfront)),
         ("jsonl", Format::JsonLines, records("", jsonl)),
+        ("json", Format::Json, records("", jsonl)),
         ("csv", Format::Csv, records("id,date,url,status,threat\n", csv)),
         ("csv, seldom quoted", Format::Csv, records("id,date,url,status,threat\n", seldom_quoted)),
         ("csv, all quoted", Format::Csv, records("id,date,url,status,threat,tags\r\n", quoted)),

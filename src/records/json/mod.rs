@@ -408,6 +408,7 @@ impl<'m, 'a> Text<'m, 'a> {
     }
 
     /// Where the value or member after the value at `at` begins; `None` if `close` ends the array or object.
+    #[inline(always)]
     fn next(&mut self, at: usize, close: u8) -> Result<Option<usize>, Broken> {
         let end = self.behind_value(at)?;
         self.after(end, close).map(After::next)
@@ -419,7 +420,13 @@ impl<'m, 'a> Text<'m, 'a> {
         let mut next = Some(at + 1).filter(|&at| self.behind(b'}', at).is_none());
         while let Some(at) = next {
             let (key, value) = self.any_key(at).map_err(|broken| self.miss(broken))?;
-            if let Some(n) = KEYS.iter().position(|known| known.as_bytes() == &*key) {
+            let [start, end] = key.quotes;
+            let known = if key.has_escapes {
+                self.said_by(&key).and_then(|said| pipelines::find(&said))
+            } else {
+                pipelines::find(&self.bytes[start + 1..end])
+            };
+            if let Some(n) = known {
                 if n == 0 {
                     return self.take(value, Meaning::of(Role::Url), parts);
                 }
@@ -664,14 +671,15 @@ impl<'m, 'a> Text<'m, 'a> {
         }
     }
 
-    /// Steps over the key at `at`. Returns it with escapes undone, and where its value begins.
+    /// Steps over the key at `at`. Returns it, and where its value begins.
     #[inline(always)]
-    fn any_key(&mut self, at: usize) -> Result<(Cow<'a, [u8]>, usize), Broken> {
+    fn any_key(&mut self, at: usize) -> Result<(Raw, usize), Broken> {
         let quote = self.behind(b'"', at).ok_or_else(|| Broken(self.behind_blanks(at)))? - 1;
         let key = self.string(quote)?;
         let value = self.behind(b':', key.quotes[1] + 1);
         let value = value.ok_or_else(|| Broken(self.behind_blanks(key.quotes[1] + 1)))?;
-        Ok((self.said_by(&key).unwrap_or_default(), self.behind_blanks(value)))
+        let value = self.behind_blanks(value);
+        Ok((key, value))
     }
 
     /// Steps over the key at `at`. Returns whether it is `name`, and where its value begins.

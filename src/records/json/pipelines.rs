@@ -23,6 +23,26 @@ pub(super) const KEYS: [&str; 14] = [
 /// The place of a line of another log in an object of Docker.
 pub(super) const LINE: Known = of("log", &[]);
 
+/// A bit for the length of each key.
+const LENGTHS: u32 = {
+    let (mut lengths, mut n) = (0, 0);
+    while n < KEYS.len() {
+        lengths |= 1 << KEYS[n].len();
+        n += 1;
+    }
+    lengths
+};
+
+/// The index of a key in [`KEYS`].
+#[inline(always)]
+pub(super) fn find(key: &[u8]) -> Option<usize> {
+    // Most keys have another length.
+    if key.len() >= 32 || LENGTHS >> key.len() & 1 == 0 {
+        return None;
+    }
+    KEYS.iter().position(|known| known.as_bytes() == key)
+}
+
 /// A value in an object: the index of its first key in [`KEYS`], and the keys below that.
 pub(super) struct Known {
     pub(super) key: usize,
