@@ -54,6 +54,18 @@ fn by_chunks(fields: &[&str], bytes: &[u8], step: usize) -> Found {
     found
 }
 
+/// What the reader finds if the first `len` bytes arrive before the others.
+fn by_cut(fields: &[&str], bytes: &[u8], len: usize) -> Found {
+    let (mut found, mut reader) = (Found::default(), reader(fields));
+    let mut copy = reader.clone();
+    let cut = reader.cut(&bytes[..len], false);
+    found.add(&mut copy, &bytes[..cut]);
+    copy = reader.clone();
+    assert_eq!(reader.cut(&bytes[cut..], true), bytes.len() - cut);
+    found.add(&mut copy, &bytes[cut..]);
+    found
+}
+
 /// The same by `serde_json`.
 fn by_serde(fields: &[&str], bytes: &[u8]) -> Found {
     let documents = serde_json::Deserializer::from_slice(bytes).into_iter::<Value>();
@@ -257,6 +269,9 @@ fn drawn_texts_are_read_as_serde_json_reads_them() {
             for step in [1, 7, 64] {
                 let chunks = by_chunks(fields, text.as_bytes(), step);
                 assert_eq!(chunks, expected, "{fields:?} by {step} {text}");
+            }
+            for len in (0..text.len()).filter(|_| text.len() < 300) {
+                assert_eq!(by_cut(fields, text.as_bytes(), len), expected, "{fields:?} cut at {len} {text}");
             }
         }
     }
