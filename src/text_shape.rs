@@ -132,7 +132,10 @@ impl TextShape {
             Self::Json => {
                 ("JSON", r#"extract its URLs: jq -r '.. | strings | select(contains("://"))' FILE | urlsift"#)
             }
-            Self::Markup => ("markup, such as XML or HTML", GREP),
+            Self::Markup => (
+                "markup, such as XML or HTML",
+                "--input-format html reads the links of pages, --input-format xml the URLs of XML",
+            ),
             Self::Quoted => (
                 "URLs in quotes or brackets",
                 r#"remove these: sed -E "s/^ *[\"'<\`]//; s/[\"'>\`],?$//" FILE | urlsift"#,

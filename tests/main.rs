@@ -26,6 +26,7 @@ mod html;
 mod json;
 mod kernels;
 mod layers;
+mod markup;
 mod parquet;
 mod partial;
 #[cfg(unix)]

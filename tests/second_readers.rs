@@ -20,8 +20,8 @@ pub(crate) enum Expected {
 
 /// The number of records, for formats with one record per line.
 pub(crate) fn count_records(format: Format, bytes: &[u8]) -> Option<u64> {
-    let is_by_lines =
-        !matches!(format, Format::Json | Format::Csv | Format::Tsv | Format::Warc | Format::Wat);
+    use Format::{Csv, Html, Json, Text, Tsv, Warc, Wat, Xml};
+    let is_by_lines = !matches!(format, Json | Csv | Tsv | Warc | Wat | Text | Xml | Html);
     is_by_lines.then(|| lines(bytes).len() as u64)
 }
 

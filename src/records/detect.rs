@@ -9,7 +9,7 @@ use memchr::{memchr, memmem};
 use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
 use super::field_names::{begins_as_url, is_same, is_strong, usual};
 use super::log::{self, begins_like};
-use super::{Format, Reader, Selector, container, json, warc};
+use super::{Format, Reader, Selector, container, json, markup, warc};
 use crate::lines::trim_terminator;
 
 /// A test whether a line looks like a record.
@@ -28,6 +28,9 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     }
     if begins_as_zeek(head) {
         return Format::Zeek;
+    }
+    if let Some((format, _)) = markup::detect(head) {
+        return format;
     }
     if begins_as_w3c(head) {
         return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
@@ -139,6 +142,9 @@ pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     }
     if head.starts_with(b" CDX ") || is_parquet(head) || begins_as_zeek(head) {
         return true;
+    }
+    if let Some((_, is_settled)) = markup::detect(head) {
+        return is_settled;
     }
     if begins_as_w3c(head) {
         return memmem::find(head, b"#Fields:").is_some();

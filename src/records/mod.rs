@@ -20,8 +20,10 @@ mod container;
 mod csv;
 mod detect;
 mod dialect;
+mod http;
 mod json;
 mod log;
+mod markup;
 mod separators;
 mod near_bytes;
 mod quote_parity;
@@ -60,7 +62,8 @@ named! {
         Cdxj = "cdxj",
         /// CDX, the predecessor of CDXJ: columns that a header names by letters. Read: column "a", or the third column without a header.
         Cdx = "cdx",
-        /// WARC and WET, web archives (ISO 28500). Read: the header WARC-Target-URI of each record.
+        /// WARC and WET, web archives (ISO 28500). Read: the header WARC-Target-URI of each record. The field "body-links"
+        /// has the links of pages.
         Warc = "warc",
         /// WAT, the page metadata of Common Crawl. Read: the "url" of each of the "Links" in the JSON of a WARC record.
         Wat = "wat",
@@ -105,6 +108,10 @@ named! {
         Parquet = "parquet",
         /// Running text, or any bytes. Read: the URLs in it. Never detected.
         Text = "text",
+        /// XML: sitemaps, RSS, Atom and others. Read: the elements and attributes that are usually URLs.
+        Xml = "xml",
+        /// HTML pages. Read: the attributes that are links (href, src, srcset, action and others).
+        Html = "html",
     }
 }
 
@@ -165,6 +172,8 @@ named! {
         Referer = "referer",
         /// A link in a page.
         Link = "link",
+        /// What a page shows or runs itself: an image, a script, a frame.
+        Embed = "embed",
     }
 }
 
@@ -203,6 +212,8 @@ named! {
         NoScheme = "no-scheme",
         /// In running text, nothing of a URL follows "://" or "www.".
         NothingFollows = "nothing-follows",
+        /// XML does not allow the tag, or the end tag does not match.
+        BadXml = "bad-xml",
     }
 }
 
@@ -217,6 +228,8 @@ named! {
         Header = "header",
         /// It has no such field, or the field marks itself as empty ("-", null).
         NoField = "no-field",
+        /// It is a page in a web archive whose body is compressed or chunked, and is not read.
+        Encoded = "encoded",
     }
 }
 
@@ -388,6 +401,8 @@ enum Pending {
     Word,
     /// They belong to no record. Search for the start of the next one.
     Resync,
+    /// They continue a part of a document in which no record begins.
+    Markup(markup::Inside),
 }
 
 /// Reads the records of an input. It knows which fields are wanted, and what the headers so far have said.
@@ -453,6 +468,7 @@ enum FormatState {
     Cri,
     Csv(csv::Table),
     Text(Box<text::Search>),
+    Markup(Box<markup::Search>),
 }
 
 impl Reader {
@@ -492,6 +508,8 @@ impl Reader {
             Format::Tsv => csv::Table::new(Dialect::of('\t'), fields).map(FormatState::Csv),
             Format::Text if fields.is_empty() => Ok(FormatState::Text(Box::new(text::Search::new()))),
             Format::Log => return Err(FieldError::new(format, None)),
+            Format::Xml | Format::Html => markup::Search::new(format == Format::Html, fields)
+                .map(|search| FormatState::Markup(Box::new(search))),
             Format::Text | Format::Parquet => Err(0),
         };
         Ok(Self::of_kind(format, kind.map_err(refuse)?))
@@ -601,23 +619,18 @@ impl Reader {
         Records { fields, mark, gap }
     }
 
-    /// How many bytes of the last record are missing, if the input ends here. The body of a WARC record is skipped, and may be
-    /// cut off.
+    /// What is wrong with the input, if it ends here: the body of a WARC record is cut off, a comment of a document is not closed, or
+    /// the rest of a JSON text was not read. `None` if nothing is wrong, or a refused record says it.
     #[must_use]
-    pub fn missing(&self) -> u64 {
+    pub fn complaint(&self) -> Option<String> {
         match self.pending {
-            Pending::Skip(n) => n,
-            Pending::Nothing | Pending::Line | Pending::Word | Pending::Resync => 0,
+            Pending::Skip(missing) => {
+                return Some(format!("ends inside a record, of which {missing} bytes are missing"));
+            }
+            Pending::Markup(inside) => return Some(inside.describe()),
+            Pending::Nothing | Pending::Line | Pending::Word | Pending::Resync => {}
         }
-    }
-
-    /// What is wrong with the input, if it ends here; `None` if nothing is, or a refused record says it.
-    pub(crate) fn complaint(&self) -> Option<String> {
-        match (&self.kind, self.missing()) {
-            (FormatState::Json(document), _) => document.complaint(),
-            (_, 0) => None,
-            (_, missing) => Some(format!("ends inside a record, of which {missing} bytes are missing")),
-        }
+        if let FormatState::Json(document) = &self.kind { document.complaint() } else { None }
     }
 
     /// Whether the next bytes continue a line or a word that was too long to be held.
@@ -658,7 +671,10 @@ impl Reader {
 
     fn cut_body(&mut self, body: &[u8], offset: u64, ended: bool) -> usize {
         if matches!(self.kind, FormatState::Warc(_) | FormatState::Wat) {
-            let with_bodies = matches!(self.kind, FormatState::Wat);
+            let with_bodies = match &self.kind {
+                FormatState::Warc(headers) => headers.with_bodies(),
+                _ => true,
+            };
             let (len, pending) = warc::cut(body, self.pending, with_bodies, ended);
             if len > 0 {
                 self.pending = pending;
@@ -677,6 +693,13 @@ impl Reader {
                 return 0;
             }
             return document.cut(body, offset, ended);
+        }
+        if let FormatState::Markup(search) = &self.kind {
+            let (len, pending) = search.cut(body, self.pending, offset, ended);
+            if len > 0 {
+                self.pending = pending;
+            }
+            return len;
         }
         let mut from = 0;
         if self.pending == Pending::Line {
@@ -710,7 +733,11 @@ impl Reader {
         self.pending != Pending::Nothing
             || matches!(
                 self.kind,
-                FormatState::Warc(_) | FormatState::Wat | FormatState::Text(_) | FormatState::Json(_)
+                FormatState::Warc(_)
+                    | FormatState::Wat
+                    | FormatState::Text(_)
+                    | FormatState::Json(_)
+                    | FormatState::Markup(_)
             )
     }
 
@@ -718,7 +745,7 @@ impl Reader {
     fn catch_up(&mut self, bytes: &[u8]) -> usize {
         let mut len = 0;
         match self.pending {
-            Pending::Nothing => {}
+            Pending::Nothing | Pending::Markup(_) => {}
             Pending::Skip(n) => {
                 len = usize::try_from(n).map_or(bytes.len(), |n| n.min(bytes.len()));
                 let left = n - len as u64;
@@ -752,6 +779,12 @@ impl Reader {
             let (gap, lines) = search.seek(&bytes[len..], self.offset + len as u64);
             len += gap;
             self.line += lines;
+        }
+        if let FormatState::Markup(search) = &mut self.kind {
+            let gap;
+            (gap, self.pending) = search.seek(bytes, self.pending, self.offset);
+            len += gap;
+            self.line += memchr_iter(b'\n', &bytes[..gap]).count() as u64;
         }
         self.offset += len as u64;
         len
@@ -842,7 +875,7 @@ impl<'a> Fields<'_, 'a> {
         }
         let gap = self.reader.catch_up(&self.marks.bytes()[self.at..]);
         self.at += gap;
-        if !matches!(self.reader.kind, FormatState::Text(_) | FormatState::Json(_)) {
+        if !matches!(self.reader.kind, FormatState::Text(_) | FormatState::Json(_) | FormatState::Markup(_)) {
             self.marks.seek(self.at);
         }
         gap
@@ -909,8 +942,8 @@ impl<'a> Records<'_, 'a> {
 }
 
 impl FormatState {
-    /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines, patterns of logs, WARC
-    /// and text do not use them.
+    /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Lines, patterns of logs, WARC,
+    /// text and markup do not use them.
     fn separators(&self) -> separators::Set {
         match self {
             Self::Clf(_) | Self::Alb => quoted::SEPARATORS,
@@ -918,7 +951,9 @@ impl FormatState {
             Self::W3c(_) => w3c::SEPARATORS,
             Self::Csv(table) => table.separators(),
             Self::Cdxj(_) | Self::Wat | Self::JsonLines(_) | Self::Json(_) => json::SEPARATORS,
-            Self::Lines | Self::Log(_) | Self::Warc(_) | Self::Text(_) | Self::Cri => [b'\n'; 3],
+            Self::Lines | Self::Log(_) | Self::Warc(_) | Self::Text(_) | Self::Markup(_) | Self::Cri => {
+                [b'\n'; 3]
+            }
         }
     }
 
@@ -938,6 +973,7 @@ impl FormatState {
             Self::Wat => warc::read_links(marks, at, more),
             Self::Text(search) => search.record(&marks.bytes()[at..]),
             Self::Json(document) => document.read(marks, at, offset, more),
+            Self::Markup(search) => search.read(&marks.bytes()[at..], more),
             Self::Clf(wanted) => wanted.read(marks, at, more),
             Self::Alb => alb::read(marks, at, more),
             Self::Log(plan) => plan.read(&marks.bytes()[at..], more),

@@ -80,7 +80,7 @@ impl fmt::Display for FieldError {
             Format::Log => {
                 "a field of a log is request, referer, url, or the name of a variable of its pattern"
             }
-            Format::Warc => "a field of warc is the name of a header",
+            Format::Warc => "a field of warc is the name of a header, or body-links",
             Format::Cdxj | Format::JsonLines | Format::Json => {
                 "a field of JSON is a key of the object or a pointer, which begins with \"/\""
             }
@@ -89,6 +89,12 @@ impl fmt::Display for FieldError {
                 "a field of w3c and iis is request, referer, a name in #Fields, or a number from 1"
             }
             Format::Zeek => "a field of zeek is request, referer, a name in #fields, or a number from 1",
+            Format::Html => {
+                "a field of html is the name of an attribute (href), or with its element before it (img@data-src)"
+            }
+            Format::Xml => {
+                "a field of xml is the name of an element (loc), or of an attribute after @ (link@href, @href)"
+            }
             Format::Csv | Format::Tsv => "a field of csv and tsv is the name of a column or a number from 1",
             Format::Parquet if cfg!(feature = "parquet") => {
                 return out.write_str(

@@ -1,7 +1,7 @@
 //! Reads WARC (ISO 28500, versions 1.0 and 1.1), WET and WAT. WET records have the headers of WARC, and WAT bodies are JSON.
 //!
 //! A record is a head of lines, an empty line, and a body of as many bytes as `Content-Length` says. CRs and LFs between records
-//! belong to no record. Only the head of a WARC record is read. Its body is skipped, however long it is. If no record begins
+//! belong to no record. Only the head of a WARC record is read. Its body is skipped, however long it is, unless links are wanted. If no record begins
 //! where one should, reading resumes at the next line that begins with `WARC/`.
 
 use std::borrow::Cow;
@@ -10,25 +10,39 @@ use std::sync::LazyLock;
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memmem};
 
-use super::json;
 use super::separators::Marks;
-use super::{BadCause, MAX_RECORD_LEN, Miss, Part, Parts, Pending, Record, Role, Selector, Skip};
+use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip};
+use super::{http, json};
 use crate::lines::trim_terminator;
 
-/// The names of the wanted headers.
+/// The names of the wanted headers, and whether the links of pages are wanted.
 #[derive(Clone, Debug)]
-pub(super) struct Headers(Vec<Vec<u8>>);
+pub(super) struct Headers {
+    names: Vec<Vec<u8>>,
+    links: bool,
+}
+
+/// The field that stands for the links of pages.
+const BODY_LINKS: &[u8] = b"body-links";
 
 impl Headers {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         if fields.is_empty() {
-            return Ok(Self(vec![b"WARC-Target-URI".to_vec()]));
+            return Ok(Self { names: vec![b"WARC-Target-URI".to_vec()], links: false });
         }
         let name = |(n, field): (usize, &Selector)| match field {
             Selector::Name(name) => Ok(name.clone().into_bytes()),
             Selector::Number(_) | Selector::Pointer(_) => Err(n),
         };
-        fields.iter().enumerate().map(name).collect::<Result<_, _>>().map(Self)
+        let mut names = fields.iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
+        let links = names.iter().any(|name| name == BODY_LINKS);
+        names.retain(|name| name != BODY_LINKS);
+        Ok(Self { names, links })
+    }
+
+    /// Whether the bodies of records are read.
+    pub(super) fn with_bodies(&self) -> bool {
+        self.links
     }
 }
 
@@ -150,7 +164,7 @@ pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool
                 None if ended => at = bytes.len(),
                 None => at += rest.len().saturating_sub(KEPT),
             },
-            Pending::Nothing | Pending::Line | Pending::Word => {}
+            Pending::Nothing | Pending::Line | Pending::Word | Pending::Markup(_) => {}
         }
         if pending == Pending::Nothing {
             at += padding(&bytes[at..]);
@@ -189,21 +203,45 @@ fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
 /// Reads the record at the start of `bytes`.
 pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
     let mut parts = Parts::new(more);
+    let mut is_response = false;
     let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
-        if headers.0.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)) && !value.is_empty() {
+        is_response |= name.eq_ignore_ascii_case(b"WARC-Type") && *value == *b"response";
+        if headers.names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)) && !value.is_empty() {
             let (bytes, inside) = without_brackets(value);
             parts.push(Part { role: Role::Url, bytes, at: at + inside });
         }
     };
     match head(bytes, each) {
+        Head::Whole(len, length) if headers.links && is_response => {
+            let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
+                None => Miss::Bad(BadCause::TooLong, len),
+                Some(body) => match bytes.get(len..len + body) {
+                    None => Miss::Bad(BadCause::CutOff, bytes.len()),
+                    Some(body) => http::links(body, len, &mut parts),
+                },
+            };
+            let outcome = parts.or_skip().map_err(|_| miss);
+            let outcome = if matches!(miss, Miss::Bad(..)) { Err(miss) } else { outcome };
+            stepped_over(bytes, (len, length), parts, outcome)
+        }
         Head::Whole(len, length) => {
-            let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
             let outcome = parts.or_skip();
-            Record::new(len, lines, parts, outcome, Pending::Skip(length))
+            stepped_over(bytes, (len, length), parts, outcome)
         }
         Head::Open => bad(bytes, BadCause::CutOff, bytes.len()),
         Head::Bad(cause, at, _) => bad(bytes, cause, at),
     }
+}
+
+/// A record with a head and a body of these lengths. Its body is skipped.
+fn stepped_over<'a>(
+    bytes: &[u8],
+    (head, body): (usize, u64),
+    parts: Parts<'_, 'a>,
+    outcome: Outcome,
+) -> Record<'a> {
+    let lines = memchr_iter(b'\n', &bytes[..head]).count() as u64;
+    Record::new(head, lines, parts, outcome, Pending::Skip(body))
 }
 
 /// A URI without the brackets that the grammar of WARC 1.0 puts around it, and how many bytes were removed before it.

@@ -152,8 +152,8 @@ impl Splitter<'_> {
                 found.refuse(bad);
                 return self.without_url(Fate::Refused(Why::Record(bad.cause.name(), bad.at)));
             }
-            Found::Nothing(Skip::NoField) => {
-                return self.without_url(Fate::Refused(Why::Record(Skip::NoField.name(), 0)));
+            Found::Nothing(reason @ (Skip::NoField | Skip::Encoded)) => {
+                return self.without_url(Fate::Refused(Why::Record(reason.name(), 0)));
             }
             Found::Nothing(Skip::Blank) => return self.without_url(Fate::Blank),
             Found::Nothing(Skip::Header) if matches!(found.format, Format::Csv | Format::Tsv) => {

@@ -11,12 +11,8 @@ const TEXTS: [(&str, &str, &str); 24] = [
     ("http://a.example/\0http://b.example/\0", "nul-separated", "tr '\\0' '\\n'"),
     ("[{url: \"http://a.example/\"}, {url: \"http://b.example/\"}]\n", "json", "jq -r"),
     ("{\"a\": [\n\"http://a.example/\"\n\"http://b.example/\"\n]}\n", "json", "jq -r"),
-    (
-        "<?xml version=\"1.0\"?>\n<urlset><url><loc>http://a.example/</loc></url></urlset>\n",
-        "markup",
-        "grep -oE",
-    ),
-    ("<!DOCTYPE html>\n<p>text\n<a href=\"http://a.example/\">a</a>\n", "markup", "grep -oE"),
+    ("<pages>\n<page>http://a.example/</page>\n</pages>\n", "markup", "--input-format xml"),
+    ("<p>text\n<a href=\"http://a.example/\">a</a>\n", "markup", "--input-format html"),
     ("'http://a.example/'\n'http://b.example/'\n", "quoted", "sed -E"),
     ("1,http://a.example/,x\n2,http://b.example/,y\n", "comma-table", "--input-format csv"),
     ("http://a.example/\t200\nhttp://b.example/\t404\n", "tab-table", "--input-format csv"),
@@ -99,13 +95,13 @@ fn parts_of_an_input_keep_its_warning() {
 #[cfg(unix)]
 fn the_advice_names_the_input() {
     let folder = tempfile::tempdir().unwrap();
-    let page = b"<html>\n<a href=\"http://a.example/\">a</a>\n<a href='http://b.example/x'>b</a>\n";
-    fs::write(folder.path().join("a page"), page).unwrap();
-    let gzip = "gzip -c 'a page' > b.html.gz";
+    let log = b"10:00:00 GET http://a.example/ 200\n10:00:01 GET http://b.example/x 200\n";
+    fs::write(folder.path().join("a log"), log).unwrap();
+    let gzip = "gzip -c 'a log' > b.log.gz";
     assert!(
         std::process::Command::new("sh").args(["-c", gzip]).current_dir(&folder).status().unwrap().success()
     );
-    for name in ["a page", "b.html.gz"] {
+    for name in ["a log", "b.log.gz"] {
         let output = urlsift().arg(name).current_dir(&folder).output().unwrap();
         let said = text(&output.stderr).trim_end();
         let command = said.split_once("extract its URLs: ").expect("advice").1;

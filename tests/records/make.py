@@ -17,7 +17,10 @@ import socket
 import subprocess
 import tempfile
 import time
+from html.parser import HTMLParser
 from pathlib import Path
+from xml.etree import ElementTree
+from xml.parsers import expat
 
 from cdxj_indexer.main import CDXJIndexer
 from warcio.archiveiterator import ArchiveIterator
@@ -496,6 +499,77 @@ def wat_sample():
     expect("crawl.wat", rows)
 
 
+def sitemap_sample():
+    """A sitemap by ElementTree, with images and translations, and its URLs by expat."""
+    site, image, xhtml = "http://www.sitemaps.org/schemas/sitemap/0.9", "http://www.google.com/schemas/sitemap-image/1.1", "http://www.w3.org/1999/xhtml"
+    for prefix, namespace in [("", site), ("image", image), ("xhtml", xhtml)]:
+        ElementTree.register_namespace(prefix, namespace)
+    root = ElementTree.Element(f"{{{site}}}urlset")
+    for n, (target, _) in enumerate(TARGETS):
+        # XML has no control characters.
+        text = re.sub(r"[\x00-\x1f\x7f]", "", target.decode("utf-8", "replace"))
+        url = ElementTree.SubElement(root, f"{{{site}}}url")
+        ElementTree.SubElement(url, f"{{{site}}}loc").text = f"\n  http://example.org{text}?a=1&b={n} "
+        ElementTree.SubElement(url, f"{{{site}}}lastmod").text = "2026-01-01"
+        if n % 3 == 0:
+            ElementTree.SubElement(url, f"{{{xhtml}}}link", {"rel": "alternate", "hreflang": "de", "href": f"http://example.org/de{text}"})
+        if n % 4 == 0:
+            below = ElementTree.SubElement(url, f"{{{image}}}image")
+            ElementTree.SubElement(below, f"{{{image}}}loc").text = f"http://example.org/{n}.png"
+    ElementTree.indent(root)
+    data = ElementTree.tostring(root, encoding="utf-8", xml_declaration=True).replace(b"<lastmod>", b"<!-- <loc>no</loc> --><lastmod>", 3)
+    (HERE / "sitemap.xml").write_bytes(data)
+    rows, texts = [], []
+    parser = expat.ParserCreate()
+
+    def start(name, attributes):
+        texts.append((parser.CurrentLineNumber, []))
+        if "href" in attributes:
+            rows.append((parser.CurrentLineNumber, "link", attributes["href"].encode()))
+
+    def end(name):
+        line, text = texts.pop()
+        if name.split(":")[-1] == "loc":
+            rows.append((line, "url", "".join(text).strip().encode()))
+
+    parser.StartElementHandler, parser.EndElementHandler = start, end
+    parser.CharacterDataHandler = lambda text: texts[-1][1].append(text)
+    parser.Parse(data, True)
+    expect("sitemap.xml", rows)
+
+
+PAGE = """<!DOCTYPE html>
+<html><head><base href="http://example.org/dir/"><title>A <a href="no"> title</title>
+<meta charset=utf-8><link rel=stylesheet href='a.css?b=1&amp;c=2'><script src=a.js></script>
+<script>if (a < b) document.write('<a href="no">');</script><style>a:after { content: '<a href="no">' }</style></head>
+<body><!-- <a href="no"> --><p class=a>Text &amp; <A HREF=http://example.org/b?c=d&e=f&copy;>link</A>
+<a title="a > b"
+   href="\u00fcber/&#x2f;&eacute;">more</a> <img alt="" src=' /a b.png '> <video poster=p.jpg><source src=v.mp4></video>
+<form action="/search" method=get><button formaction=/other>go</button></form>
+<blockquote cite="http://example.org/q">q</blockquote><object data=o.svg></object><iframe src=f.html></iframe>
+<a>no</a><a href="">empty</a><a href="javascript:alert('a')">js</a></body></html>
+"""
+
+
+def page_sample():
+    """A page, and its links by html.parser."""
+    roles = {"href": "link", "formaction": "link", "action": "link", "cite": "link", "src": "embed", "poster": "embed", "data": "embed"}
+    (HERE / "page.html").write_text(PAGE, newline="\n")
+    rows = []
+
+    class Links(HTMLParser):
+        def handle_starttag(self, tag, attributes):
+            for name, value in attributes:
+                if name in roles:
+                    role = "url" if tag == "base" else roles[name]
+                    rows.append((self.getpos()[0], role, (value or "").strip().encode()))
+
+    parser = Links()
+    # The parser of Python 3.11 takes what is in a title for tags.
+    parser.feed(PAGE.replace('A <a href="no"> title', "A title"))
+    expect("page.html", rows)
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--nginx")
@@ -507,6 +581,8 @@ def main():
     warc_samples()
     cdxj_sample()
     wat_sample()
+    sitemap_sample()
+    page_sample()
     handwritten()
     # Real ones, of elsewhere.
     expect("warcio_example.warc", warc_rows(HERE / "warcio_example.warc"))

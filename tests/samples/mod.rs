@@ -27,6 +27,8 @@ pub(crate) fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {
         ("excel.tsv", Format::Tsv),
         ("indexed.cdxj", Format::Cdxj),
         ("objects.jsonl", Format::JsonLines),
+        ("page.html", Format::Html),
+        ("sitemap.xml", Format::Xml),
         ("written-1.0.warc", Format::Warc),
     ];
     let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/records");

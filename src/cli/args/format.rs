@@ -20,7 +20,7 @@ pub(crate) struct ReadingArgs {
     /// (IIS, CloudFront), iis (IIS without #Fields), alb and elb (AWS load balancers), s3, haproxy, squid, envoy and zeek are
     /// logs, and log is any other (--log-format). jsonl has a JSON value per line, and json is a JSON text of any size. cri
     /// has the lines of containers in Kubernetes. csv and tsv are tables of text. parquet needs a build with that feature.
-    /// text is running text, or any bytes: urlsift finds the URLs in it.
+    /// xml (sitemaps, RSS, Atom) and html are markup. text is running text, or any bytes: urlsift finds the URLs in it.
     ///
     /// With auto, urlsift recognises any format but log and text by the first records. It says so on standard error, unless
     /// the format is lines.
@@ -35,7 +35,8 @@ pub(crate) struct ReadingArgs {
     /// for any key or index. In logs, it is request, referer or url, and with --log-format also the name of a variable.
     /// Separate several fields by commas, or repeat the option. If fields are numbers, the first line
     /// of a table is a record, not a header. A Parquet column in groups is named with its groups and dots, such as
-    /// page.url.
+    /// page.url. In xml, it is an element (loc) or an attribute (link@href, @href); in html, an attribute (href, img@data-src). In
+    /// warc, body-links are the links of HTML pages.
     ///
     /// The default is a column with a usual name (url, uri, link, href, ...) or with URLs in it, the key "url", the header
     /// WARC-Target-URI, and request and referer of logs, also of logs in JSON with known keys.
