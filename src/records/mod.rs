@@ -401,7 +401,7 @@ enum Pending {
     Word,
     /// They belong to no record. Search for the start of the next one.
     Resync,
-    /// They continue a part of a document in which no record begins.
+    /// They continue a comment or another part of a document that has no records.
     Markup(markup::Inside),
 }
 

@@ -402,3 +402,20 @@ fn json_texts_are_read_without_an_option() {
     let output = feed(&["lines"], b"[{\"link\": \"/\"},\n{\"n\": 1}]\n");
     assert!(text(&output.stderr).contains("there are link; "), "{}", text(&output.stderr));
 }
+
+#[test]
+fn a_document_that_ends_inside_a_comment_is_incomplete() {
+    for (format, document, place) in [
+        ("xml", "<loc>http://a.example/</loc><!-- <loc>b</loc>", "a comment that begins at offset 28"),
+        ("html", "<a href='http://a.example/'>b</a><script>'<a href=c>'", "script that begins at offset 33"),
+    ] {
+        let output = feed(&["--input-format", format, "--format", "json", "-"], document.as_bytes());
+        assert_eq!(output.status.code(), Some(2), "{format}");
+        assert!(
+            text(&output.stderr).contains(&format!("-: ends inside {place}\n")),
+            "{}",
+            text(&output.stderr)
+        );
+        assert_eq!(json(&output)["totals"]["lines"], 1);
+    }
+}

@@ -13,7 +13,7 @@ const MAX_LEN: usize = 64;
 pub(super) enum Piece {
     /// Text between tags.
     Text,
-    /// The value of an attribute, in which white space becomes blanks.
+    /// The value of an attribute. White space in it becomes blanks.
     Value,
     /// A CDATA section, which has no references.
     Characters,

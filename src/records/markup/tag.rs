@@ -35,7 +35,7 @@ pub(super) enum Walked {
     To(usize),
     /// XML does not allow the byte at the first offset. Reading can go on at the second.
     Malformed(usize, usize),
-    /// The bytes end inside the tag. The offset is that of a byte that XML does not allow.
+    /// The bytes end inside the tag. XML does not allow the byte at the offset.
     Open(InTag, Option<usize>),
 }
 
@@ -147,7 +147,7 @@ pub(super) fn resume(
     Walked::Open(inside, wrong)
 }
 
-/// A tag that ends before `end`, of which XML does not allow the byte at `wrong`.
+/// A tag that ends before `end`. XML does not allow its byte at `wrong`.
 fn ended(wrong: Option<usize>, end: usize) -> Walked {
     wrong.map_or(Walked::To(end), |wrong| Walked::Malformed(wrong, end))
 }
