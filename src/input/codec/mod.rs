@@ -149,8 +149,8 @@ pub(crate) struct Unpacked<'a> {
 
 /// The threads that help to decode a file.
 #[cfg_attr(
-    not(any(feature = "gzip", feature = "zstd", feature = "xz")),
-    allow(dead_code, reason = "no other codec has work for them")
+    not(all(feature = "gzip", feature = "zstd", feature = "xz")),
+    allow(dead_code, reason = "not every codec has work for them")
 )]
 pub(crate) enum Help<'a> {
     /// These, if there are any. No byte may be read before it is needed unless a read returns at once, because a read may

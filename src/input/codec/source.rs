@@ -50,6 +50,10 @@ pub(super) struct Ahead {
     /// The compressed length of these streams.
     pub(super) packed_len: usize,
     /// The memory of the buffer, if it counts as work ahead.
+    #[cfg_attr(
+        not(any(feature = "zstd", feature = "xz")),
+        allow(dead_code, reason = "gzip limits its memory by sizes")
+    )]
     pub(super) reserved: Option<Reserved>,
 }
 
