@@ -549,18 +549,20 @@ fn threads_change_nothing_of_frames_and_blocks() {
                 let (name, stdin) =
                     if piped { ("-", File::open(&path).unwrap().into()) } else { (name, Stdio::null()) };
                 let output = urlsift(&[args, &[threads, name]].concat(), stdin);
-                assert_eq!(output.status.code(), Some(if what == "whole" { 0 } else { 2 }), "{codec} {what}");
-                if args[0] == "--format" {
+                let printed = if args[0] == "--format" {
                     let report = json(&output);
                     format!("{} {}", report["digest"], report["inputs"][0]["error"]).into_bytes()
                 } else {
                     output.stdout
-                }
+                };
+                (output.status.code(), printed)
             };
-            for args in
-                [&["--format", "json"][..], &["lines", "-c", "line,offset,text"], &["split", "-a", "-"]]
-            {
+            let all =
+                [&["--format", "json"][..], &["lines", "-c", "line,offset,text"], &["split", "-a", "-"]];
+            for args in &all[..if matches!(what, "whole" | "cut") { 3 } else { 1 }] {
                 let expected = run(args, "-j1", false);
+                // These frames have no checksum, so that not all damage is noticed.
+                assert!(expected.0 == Some(if what == "whole" { 0 } else { 2 }) || codec == Codec::Zstd);
                 for (threads, piped) in [("-j2", false), ("-j4", false), ("-j2", true)] {
                     assert!(
                         run(args, threads, piped) == expected,
