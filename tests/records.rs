@@ -79,7 +79,10 @@ fn read_by_chunks(mut reader: Reader, bytes: &[u8], step: usize) -> (Found<'_>, 
                 "{} cut at {start} {len}",
                 reader.format()
             );
-            assert_eq!(copy.complaint(), reader.complaint());
+        }
+        // Between chunks, only the reader that cuts knows that it is inside the opening of a comment.
+        if end == bytes.len() {
+            assert_eq!(copy.complaint(), reader.complaint(), "{}", reader.format());
         }
         counts = counts.merge(copy.counts());
         start += len;

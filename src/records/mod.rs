@@ -143,7 +143,10 @@ impl Format {
     /// Whether each record is one or more lines of text, so that single records can be copied to another file.
     #[must_use]
     pub fn has_text_records(self) -> bool {
-        !matches!(self, Self::Warc | Self::Wat | Self::Json | Self::Parquet | Self::Text)
+        !matches!(
+            self,
+            Self::Warc | Self::Wat | Self::Json | Self::Xml | Self::Html | Self::Parquet | Self::Text
+        )
     }
 
     /// Whether each record is one line that can be read without the lines before it. Any part of an input that begins and ends at
