@@ -13,7 +13,7 @@ pub(crate) type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 /// Memory for work ahead: these bytes for a pool, and more for each of its threads, up to a limit.
 const FOR_POOL: u64 = 256 << 20;
 const FOR_THREAD: u64 = 64 << 20;
-const MOST_MEMORY: u64 = 640 << 20;
+const MOST_MEMORY: u64 = 576 << 20;
 
 /// How often a worker thread that finds no job lets other threads run before it sleeps.
 const YIELDS: usize = 20;
