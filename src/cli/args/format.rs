@@ -31,12 +31,12 @@ pub(crate) struct ReadingArgs {
 
     /// Which fields of a record are URLs
     ///
-    /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer, in which * stands
-    /// for any key or index. In logs, it is request, referer or url, and with --log-format also the name of a variable.
-    /// Separate several fields by commas, or repeat the option. If fields are numbers, the first line
-    /// of a table is a record, not a header. A Parquet column in groups is named with its groups and dots, such as
-    /// page.url. In xml, it is an element (loc) or an attribute (link@href, @href); in html, an attribute (href, img@data-src). In
-    /// warc, body-links are the links of HTML pages.
+    /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer. In a pointer, * stands
+    /// for any key or index. In logs, a field is request, referer or url; with --log-format it may be any variable. In xml, it
+    /// is an element (loc) or an attribute (link@href, @href), and in html an attribute (href, img@data-src). In warc,
+    /// body-links are the links of HTML pages. Separate several fields by commas, or repeat the option. If fields are
+    /// numbers, the first line of a table is a record, not a header. A Parquet column in groups is named with its groups
+    /// and dots, such as page.url.
     ///
     /// The default is a column with a usual name (url, uri, link, href, ...) or with URLs in it, the key "url", the header
     /// WARC-Target-URI, and request and referer of logs, also of logs in JSON with known keys.

@@ -20,7 +20,7 @@ pub(super) trait Walk: Send {
 /// A part of compressed content.
 #[derive(Debug, PartialEq, Eq)]
 pub(super) enum Part {
-    /// A unit: its decoded length, or more, and the memory in which its decoder keeps earlier bytes.
+    /// A unit. Its decoded length is at most `decoded_len`. Its decoder keeps `window` earlier bytes.
     Unit { decoded_len: u64, window: u64 },
     /// What is no unit.
     Other,

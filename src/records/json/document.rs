@@ -279,7 +279,7 @@ impl Document {
     }
 
     /// Returns how many bytes of `text` are whole records and text between them, and moves past these. `text` begins at `offset`
-    /// of the input, and at the position.
+    /// of the input, which is the position of the document.
     pub(in crate::records) fn cut(&mut self, text: &[u8], offset: u64, ended: bool) -> usize {
         let mut at = 0;
         loop {

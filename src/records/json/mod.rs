@@ -41,7 +41,7 @@ impl Wanted {
     }
 }
 
-/// The path from a record to values in it: a JSON pointer (RFC 6901), in which `*` stands for any key and any index. A key that is
+/// The path from a record to values in it: a JSON pointer (RFC 6901). In it, `*` stands for any key and any index. A key that is
 /// `*` itself is written `~2`.
 #[derive(Clone, Debug)]
 pub(super) struct Path {
