@@ -77,6 +77,21 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
     let cloudfront = |out: &mut Vec<u8>, url: &str| {
         out.extend(format!("2026-01-01\t21:02:31\tLAX1\t392\t192.0.2.100\tGET\td111111abcdef8.cloudfront.net\t/index.html\t200\t{url}\tMozilla/5.0%20(Windows%20NT%2010.0;%20Win64)\ta=b&c=d\t-\tHit\tSOX4xwn4XV6Q4rgb7XiVGOHms_BGlTAC4KyHmureZmBNrjGdRLiNIQ==\n").bytes());
     };
+    let array = |out: &mut Vec<u8>, url: &str| {
+        let separator = if out.len() > 2 { "," } else { "" };
+        out.extend(format!("{separator}\n  {{\n    \"id\": 123456,\n    \"url\": \"{url}\",\n    \"tags\": [\"a\", \"b\"],\n    \"status\": 200\n  }}").bytes());
+    };
+    let caddy = |out: &mut Vec<u8>, url: &str| {
+        out.extend(format!("{{\"level\":\"info\",\"ts\":1767225600.1,\"logger\":\"http.log.access\",\"msg\":\"handled request\",\"request\":{{\"remote_ip\":\"192.0.2.7\",\"proto\":\"HTTP/2.0\",\"method\":\"GET\",\"host\":\"example.org\",\"uri\":\"/a/page?id=12345\",\"headers\":{{\"User-Agent\":[\"Mozilla/5.0\"],\"Referer\":[\"{url}\"]}}}},\"status\":200}}\n").bytes());
+    };
+    let sitemap = |out: &mut Vec<u8>, url: &str| {
+        let url = url.replace('&', "&amp;");
+        out.extend(format!("<url><loc>{url}</loc><lastmod>2026-01-01</lastmod></url>\n").bytes());
+    };
+    let html = |out: &mut Vec<u8>, url: &str| {
+        let url = url.replace('&', "&amp;");
+        out.extend(format!("<li class=\"entry\"><a class=\"title\" href=\"{url}\" rel=\"nofollow\">An entry of the list</a>\n<p>Some words about the entry, with an <em>emphasis</em> or two, as pages have them between their links.</p></li>\n").bytes());
+    };
     vec![
         ("cdxj", Format::Cdxj, records("", cdxj)),
         ("cdx", Format::Cdx, records(" CDX N b a m s k r M S V g\n", cdx)),
@@ -84,12 +99,22 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("combined log with escapes", Format::Clf, sample("nginx.log")),
         ("cloudfront", Format::W3c, records(CLOUDFRONT, cloudfront)),
         ("jsonl", Format::JsonLines, records("", jsonl)),
-        ("json", Format::Json, records("", jsonl)),
         ("csv", Format::Csv, records("id,date,url,status,threat\n", csv)),
         ("csv, seldom quoted", Format::Csv, records("id,date,url,status,threat\n", seldom_quoted)),
         ("csv, all quoted", Format::Csv, records("id,date,url,status,threat,tags\r\n", quoted)),
         ("wet", Format::Warc, records("", warc)),
         ("wat", Format::Wat, sample("crawl.wat")),
+        ("alb", Format::Alb, sample("alb.log")),
+        ("s3", Format::S3, sample("s3.log")),
+        ("elb", Format::Elb, sample("elb.log")),
+        ("haproxy", Format::Haproxy, sample("haproxy.log")),
+        ("squid", Format::Squid, sample("squid.log")),
+        ("envoy", Format::Envoy, sample("envoy.log")),
+        ("zeek", Format::Zeek, sample("zeek.log")),
+        ("json", Format::Json, records("[", array)),
+        ("jsonl, a log of Caddy", Format::JsonLines, records("", caddy)),
+        ("xml", Format::Xml, records("<urlset>\n", sitemap)),
+        ("html", Format::Html, records("<!doctype html>\n", html)),
     ]
 }
 
@@ -150,7 +175,7 @@ fn bench(c: &mut Criterion<ThreadTime>) {
                 assert_eq!(csv_crate(&bytes), expected, "the answer comes first");
                 group.bench_function("csv crate", |b| b.iter(|| csv_crate(black_box(&bytes))));
             }
-            Format::Cdxj | Format::JsonLines => {
+            Format::Cdxj | Format::JsonLines if name != "jsonl, a log of Caddy" => {
                 assert_eq!(serde_json(format, &bytes), expected, "the answer comes first");
                 group.bench_function("serde_json", |b| b.iter(|| serde_json(format, black_box(&bytes))));
             }
