@@ -365,7 +365,7 @@ fn documents_are_detected() {
 }
 
 /// A sample line of each known pipeline, the requests and the referers in it.
-const PIPELINES: [(&str, &[&str]); 11] = [
+const PIPELINES: [(&str, &[&str]); 13] = [
     (
         r#"{"level":"info","request":{"method":"GET","host":"h","uri":"/a?b","headers":{"Referer":["http://r/"]}},"status":200}"#,
         &["request /a?b", "referer http://r/"],
@@ -394,6 +394,8 @@ const PIPELINES: [(&str, &[&str]); 11] = [
     ),
     (r#"{"request_line":"POST \/p\u00e9 HTTP\/2.0"}"#, &["request /pé"]),
     (r#"{"request":"","http_referer":"http://r/"}"#, &["referer http://r/"]),
+    (r#"{"request_uri":null,"http_referer":"http://r/"}"#, &["referer http://r/"]),
+    (r#"{"request":"\u0016\u0003","http_referer":"http://r/"}"#, &["referer http://r/"]),
     (r#"{"request":"GET /no HTTP/1.1","url":"http://u/"}"#, &["url http://u/"]),
 ];
 

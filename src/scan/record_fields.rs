@@ -5,7 +5,7 @@
 //! examples are looked up there. A field that contains a line end, or ends in CR, is judged alone.
 
 use std::borrow::Cow;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
@@ -188,20 +188,16 @@ fn is_json(format: Format) -> bool {
 }
 
 /// How many JSON objects are searched for keys.
-const OBJECTS: usize = 100;
+const OBJECTS: usize = 10;
 
 /// The keys of the first JSON objects in `bytes`.
 fn keys(bytes: &[u8]) -> Choice {
     // An array may begin before the first object.
     let bytes = &bytes[memchr(b'{', bytes).unwrap_or(bytes.len())..];
     let objects = serde_json::Deserializer::from_slice(bytes).into_iter::<Map<String, Value>>();
-    let mut keys: Vec<String> = Vec::new();
-    for key in objects.take(OBJECTS).map_while(Result::ok).flatten().map(|(key, _)| key) {
-        if !keys.contains(&key) {
-            keys.push(key);
-        }
-    }
-    Choice::none_of(keys)
+    let keys = objects.take(OBJECTS).map_while(Result::ok).flatten().map(|(key, _)| key);
+    let mut known = HashSet::new();
+    Choice::none_of(keys.filter(|key| known.insert(key.clone())))
 }
 
 /// Adds records of `input` to the last entry if that has the same input. Otherwise appends an entry.

@@ -62,7 +62,7 @@ pub(crate) struct ReadingArgs {
 
     /// Pattern of log lines, as nginx or Apache are configured
     ///
-    /// It is what follows log_format or LogFormat in the configuration, such as '$remote_addr [$time_local] "$request" $status'
+    /// It is what stands between the quotes after log_format or LogFormat in the configuration, such as '$remote_addr [$time_local] "$request" $status'
     /// or '%h %t "%r" %>s'. The whole directive works too. URLs are $request, $request_uri, $uri, $http_referer,
     /// $sent_http_location and $scheme://$host$request_uri; %r, %U%q, %{Referer}i and %{Location}o. --field names any other
     /// variable. Lines that do not fit are refused.
@@ -231,8 +231,8 @@ fn causes(records: &Records) -> Option<String> {
             first.map(|bad| format!(" (first in line {}, at byte {} of the record)", bad.line, bad.at + 1));
         (counts.refused(cause), format!("{cause}{}", first.unwrap_or_default()))
     });
-    let no_field = (counts.skipped(Skip::NoField), Skip::NoField.name().to_owned());
-    let missed: Vec<_> = refused.chain([no_field]).filter(|(n, _)| *n > 0).collect();
+    let skipped = [Skip::NoField, Skip::Encoded].map(|why| (counts.skipped(why), why.name().to_owned()));
+    let missed: Vec<_> = refused.chain(skipped).filter(|(n, _)| *n > 0).collect();
     let n_missed: u64 = missed.iter().map(|(n, _)| n).sum();
     let all = plural(counts.read() + n_missed, "record", "records");
     let missed: Vec<_> = missed.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();

@@ -21,6 +21,11 @@ fn requested(line: Part<'_>) -> Result<Part<'_>, Miss> {
     Ok(Part { role: Role::Request, bytes, at: line.at + at })
 }
 
+/// Whether a log has a value here.
+fn is_given(part: &Part<'_>) -> bool {
+    !matches!(&*part.bytes, b"" | b"-")
+}
+
 /// Whether a value is a string, a number or a word of JSON or JavaScript.
 fn is_scalar(value: &[u8]) -> bool {
     match value {
@@ -185,6 +190,12 @@ impl<'a> Text<'_, 'a> {
                 return Ok(());
             }
         }
+        // Without a request that can be read, its referer still counts.
+        for pipeline in &PIPELINES {
+            if self.take_referer(pipeline, &values, parts)? {
+                return Ok(());
+            }
+        }
         match self.known(&pipelines::LINE, &values, Role::Url)? {
             Some(line) => container::take_line(line.bytes, line.at, parts),
             None => Ok(()),
@@ -202,7 +213,6 @@ impl<'a> Text<'_, 'a> {
         let Some(mut request) = self.known(&pipeline.request, values, Role::Request)? else {
             return Ok(false);
         };
-        let is_given = |part: &Part<'_>| !matches!(&*part.bytes, b"" | b"-");
         if pipeline.is_line && is_given(&request) {
             if !pipelines::is_request_line(&request.bytes) {
                 return Ok(false);
@@ -210,13 +220,24 @@ impl<'a> Text<'_, 'a> {
             request = requested(request)?;
         }
         Some(request).filter(is_given).into_iter().for_each(|request| parts.push(request));
+        self.take_referer(pipeline, values, parts)?;
+        Ok(true)
+    }
+
+    /// Takes the referer of a pipeline. Returns whether there is one.
+    fn take_referer(
+        &mut self,
+        pipeline: &Pipeline,
+        values: &[Option<usize>; KEYS.len()],
+        parts: &mut Parts<'_, 'a>,
+    ) -> Result<bool, Miss> {
         for referer in pipeline.referers {
             if let Some(referer) = self.known(referer, values, Role::Referer)?.filter(is_given) {
                 parts.push(referer);
-                break;
+                return Ok(true);
             }
         }
-        Ok(true)
+        Ok(false)
     }
 
     /// The string at a known place of an object that has these `values` under [`KEYS`].
