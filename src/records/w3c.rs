@@ -12,6 +12,7 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use super::field_names::{self, Choice, usual};
+use super::log::begins_like;
 use super::quoted::unescape;
 use super::separators::{Marks, Set};
 use super::{
@@ -28,6 +29,8 @@ pub(super) struct Columns {
     /// Whether these are the default columns. Then a header need not name them all.
     by_default: bool,
     has_header: bool,
+    /// Whether the header is that of IIS, and no line has named the columns.
+    is_assumed: bool,
     choice: Choice,
     /// The number of columns up to the last wanted one.
     n_columns: usize,
@@ -125,6 +128,7 @@ impl Columns {
             names: if format == Format::Zeek { &ZEEK } else { &W3C },
             by_default: fields.is_empty(),
             has_header: false,
+            is_assumed: false,
             choice: Choice::default(),
             n_columns: 0,
             columns: Vec::new(),
@@ -132,6 +136,7 @@ impl Columns {
         columns.count();
         if format == Format::Iis {
             columns.take_header(IIS);
+            columns.is_assumed = true;
         }
         Ok(columns)
     }
@@ -156,7 +161,7 @@ impl Columns {
         else {
             return false;
         };
-        self.has_header = true;
+        (self.has_header, self.is_assumed) = (true, false);
         let names: Vec<_> = names.split(u8::is_ascii_whitespace).filter(|name| !name.is_empty()).collect();
         let place = |wanted: &[u8]| names.iter().position(|name| name.eq_ignore_ascii_case(wanted));
         let Names { stem: stem_name, query: query_name, uri, referer, .. } = *self.names;
@@ -259,6 +264,10 @@ impl Columns {
         if line[0] == b'#' {
             let is_header = self.take_header(line);
             return Err(Miss::Skipped(if is_header { Skip::Header } else { Skip::Comment }));
+        }
+        // IIS has another format, with commas.
+        if self.is_assumed && !begins_like(line, b"0000-00-00 00:00:00 ") {
+            return Err(Miss::Bad(BadCause::NotARecord, 0));
         }
         let column = |index: usize| {
             let column = self.columns.get(index).ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;

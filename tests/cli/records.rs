@@ -364,6 +364,24 @@ fn logs_of_other_programs_are_recognised() {
     }
 }
 
+#[test]
+fn the_format_of_iis_with_commas_is_refused() {
+    let log =
+        b"10.0.0.1, -, 3/20/26, 7:55:20, W3SVC2, S, 10.0.0.2, 4502, 163, 3223, 200, 0, GET, /a, x=1&y=2,\n";
+    let output = feed(&["lines", "--input-format", "iis", "-"], log);
+    assert_eq!(text(&output.stdout), "");
+    assert!(text(&output.stderr).contains("1 of 1 record gave no URL: 1 not-a-record"));
+}
+
+#[test]
+fn a_field_that_markup_does_not_have_is_named() {
+    for (format, document) in [("xml", "<urlset><loc>http://a/</loc></urlset>"), ("html", "<a href=b>")] {
+        let output = feed(&["lines", "--input-format", format, "--field", "nope", "-"], document.as_bytes());
+        let expected = format!("urlsift: -: read as {format}; no record has the field nope\n");
+        assert_eq!((text(&output.stdout), text(&output.stderr)), ("", &*expected));
+    }
+}
+
 /// JSON texts from files, pipes and compressed files, without an option.
 #[test]
 fn json_texts_are_read_without_an_option() {

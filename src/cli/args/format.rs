@@ -160,7 +160,9 @@ impl ReadingArgs {
             let dialect = records.dialect.map_or(String::new(), described);
             let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
             let counts = &records.counts;
-            let has_none = counts.read() == 0 && counts.skipped(Skip::NoField) > 0;
+            // In markup, what is no such field is no record.
+            let is_empty = counts.records() == 0 && matches!(format, Format::Xml | Format::Html);
+            let has_none = counts.read() == 0 && (is_empty || counts.skipped(Skip::NoField) > 0);
             let tip = if records.by_values {
                 ", because its values look like URLs and no column has a usual name; --field names another"
                     .to_owned()
