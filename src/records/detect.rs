@@ -11,6 +11,7 @@ use super::field_names::{begins_as_url, is_same, is_strong, usual};
 use super::log::{self, begins_like};
 use super::{Format, Reader, Selector, container, json, markup, warc};
 use crate::lines::trim_terminator;
+use crate::text_shape::SAMPLE_LEN;
 
 /// A test whether a line looks like a record.
 type LooksLike<'a> = &'a dyn Fn(&[u8]) -> bool;
@@ -47,6 +48,14 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
         return Format::Lines;
     }
     if fields.is_empty() && are_json_strings(&first) && first.iter().any(|line| line.contains(&b'\\')) {
+        return Format::JsonLines;
+    }
+    if let [line] = first[..]
+        && line.len() >= SAMPLE_LEN
+        && line.starts_with(b"{\"")
+        && json::begins_as_json(line)
+    {
+        // The first line is longer than what is looked at, as in crawls that keep pages in JSON.
         return Format::JsonLines;
     }
     let mut counts = likeness(&first, fields).into_iter().flatten();
@@ -324,6 +333,16 @@ fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: char, fields: &[Select
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_object_that_is_longer_than_the_sample_is_a_record() {
+        let line = |start: &str| [start, &"x".repeat(SAMPLE_LEN)].concat();
+        let format_of = |line: &str| detect(line.as_bytes(), &[]);
+        assert_eq!(format_of(&line("{\"url\": \"http://h/\", \"page\": \"")), Format::JsonLines);
+        assert_eq!(format_of(&line("{\"url\": \"http://h/\"} \"")), Format::JsonLines);
+        assert_eq!(format_of(&line("{\"url\": http")), Format::Lines);
+        assert_eq!(format_of("{\"url\": \"http://h/\", \"page\": \""), Format::Lines);
+    }
 
     #[test]
     fn foreign_lines_change_nothing_and_lines_of_lists_do() {

@@ -173,13 +173,14 @@ pub(in crate::records) fn is_document(head: &[u8]) -> Option<bool> {
         Some(_) => Some(false),
         None => unsure,
     };
-    if is_likely == Some(false) {
-        return is_likely;
-    }
-    let mut values = serde_json::Deserializer::from_slice(text).into_iter::<IgnoredAny>();
-    // The text may end inside a value.
-    let is_damaged = values.any(|value| value.is_err_and(|error| !error.is_eof()));
-    if is_damaged { Some(false) } else { is_likely }
+    if is_likely == Some(false) || begins_as_json(text) { is_likely } else { Some(false) }
+}
+
+/// Whether the first [`HEAD`] bytes of a text are JSON values. The last one may be cut off.
+pub(in crate::records) fn begins_as_json(text: &[u8]) -> bool {
+    let head = &text[..text.len().min(HEAD)];
+    let mut values = serde_json::Deserializer::from_slice(head).into_iter::<IgnoredAny>();
+    values.all(|value| value.map_or_else(|error| error.is_eof(), |_| true))
 }
 
 impl Document {

@@ -20,7 +20,7 @@ use serde::de::{self, Visitor};
 
 use super::separators::{Marks, Set};
 use super::{BadCause, Miss, Outcome, Parts, Role, Selector};
-pub(super) use document::{Document, HEAD, is_document};
+pub(super) use document::{Document, HEAD, begins_as_json, is_document};
 
 /// The bytes that delimit strings and begin escapes.
 pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\\'];
