@@ -168,8 +168,9 @@ impl ReadingArgs {
                     .to_owned()
             } else if has_none && !records.names.is_empty() {
                 let keys = if self.field.is_empty() { "url".to_owned() } else { joined(&self.field) };
+                let what = if records.names.contains(&keys) { "a string under" } else { "the key" };
                 format!(
-                    "; no object has the key {keys}; there are {}; --field names one",
+                    "; no object has {what} {keys}; there are {}; --field names one",
                     records.names.join(", ")
                 )
             } else if has_none && !self.field.is_empty() {
