@@ -5,6 +5,12 @@ use memchr::memchr;
 use super::{Miss, Parts, Skip, markup};
 use crate::lines::trim_terminator;
 
+/// Whether a media type, perhaps with parameters, is that of a page.
+pub(super) fn is_page_type(value: &[u8]) -> bool {
+    let kind = value.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
+    kind.eq_ignore_ascii_case(b"text/html") || kind.eq_ignore_ascii_case(b"application/xhtml+xml")
+}
+
 /// Finds the links of `response`, which begins at `start` of its record, and says why there are none if there are none.
 pub(super) fn links<'a>(response: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) -> Miss {
     let (mut is_page, mut is_encoded) = (false, false);
@@ -20,9 +26,7 @@ pub(super) fn links<'a>(response: &'a [u8], start: usize, parts: &mut Parts<'_, 
         let (name, value) = (&line[..colon], line[colon + 1..].trim_ascii());
         let is = |expected: &str| name.eq_ignore_ascii_case(expected.as_bytes());
         if is("Content-Type") {
-            let kind = value.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
-            is_page = kind.eq_ignore_ascii_case(b"text/html")
-                || kind.eq_ignore_ascii_case(b"application/xhtml+xml");
+            is_page = is_page_type(value);
         }
         is_encoded |= (is("Content-Encoding") || is("Transfer-Encoding"))
             && !value.is_empty()

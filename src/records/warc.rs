@@ -203,9 +203,11 @@ fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
 /// Reads the record at the start of `bytes`.
 pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
     let mut parts = Parts::new(more);
-    let mut is_response = false;
+    let (mut is_response, mut is_known_other) = (false, false);
     let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
         is_response |= name.eq_ignore_ascii_case(b"WARC-Type") && *value == *b"response";
+        is_known_other |=
+            name.eq_ignore_ascii_case(b"WARC-Identified-Payload-Type") && !http::is_page_type(&value);
         if headers.names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)) && !value.is_empty() {
             let (bytes, inside) = without_brackets(value);
             parts.push(Part { role: Role::Url, bytes, at: at + inside });
@@ -214,6 +216,7 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'
     match head(bytes, each) {
         Head::Whole(len, length) if headers.links && is_response => {
             let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
+                None if is_known_other => Miss::Skipped(Skip::NoField),
                 None => Miss::Bad(BadCause::TooLong, len),
                 Some(body) => match bytes.get(len..len + body) {
                     None => Miss::Bad(BadCause::CutOff, bytes.len()),

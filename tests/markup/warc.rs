@@ -52,4 +52,11 @@ fn pages_that_are_too_long_are_refused() {
     assert_eq!(found.len(), 2, "{found:?}");
     assert!(found[0].starts_with("!too-long@0+") && found[1] == "link c", "{found:?}");
     check_long(&reader, &[([&long[..], &page].concat().into_bytes(), &[&found[0], "link c"])]);
+
+    // A film is no page, however long it is.
+    let film = long.replacen("WARC-Type", "WARC-Identified-Payload-Type: video/mp4\r\nWARC-Type", 1);
+    let fields = ["WARC-Target-URI", "body-links"].map(|field| field.parse().unwrap());
+    let reader = Reader::with_fields(Format::Warc, &fields).unwrap();
+    let expected: &[&str] = &["url http://a/", "url http://a/", "link c"];
+    check_long(&reader, &[([&film[..], &page].concat().into_bytes(), expected)]);
 }
