@@ -78,7 +78,7 @@ fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"http-equiv") && value.eq_ignore_ascii_case(b"refresh")
 }
 
-/// Reads the fields of `record`, which [`unit`] found. Their offsets count from `start` bytes before it.
+/// Reads the fields of `record`, which [`unit()`] found. Their offsets count from `start` bytes before it.
 pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
     let element = tag::name(record);
     // If an attribute occurs twice, the first counts.

@@ -78,7 +78,7 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
     Unit::Bad(BadCause::BadXml, at, at)
 }
 
-/// Reads the fields of `record`, which [`unit`] found.
+/// Reads the fields of `record`, which [`unit()`] found.
 pub(super) fn read<'a>(names: &[Name], record: &'a [u8], parts: &mut Parts<'_, 'a>) -> Result<(), Miss> {
     let element = tag::name(record);
     let mut bad = None;
