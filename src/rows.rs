@@ -56,7 +56,7 @@ named! {
         Advisories = "advisories",
         /// The line itself. Backslashes are doubled; control characters and bytes that are not UTF-8 become `\xHH`.
         Text = "text",
-        /// The role of a field of a record: url, request, referer or link. Lines of lists have none.
+        /// The role of a field of a record: url, request, referer, link or embed. Lines of lists have none.
         Field = "field",
         /// The URI that the line refers to, written like [`Column::Text`]. Empty if RFC 3986 refuses the line.
         Resolved = "resolved",

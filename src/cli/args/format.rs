@@ -19,7 +19,7 @@ pub(crate) struct ReadingArgs {
     /// lines has one URL per line. cdxj, cdx, warc (also WET) and wat are formats of web archives. clf (Apache, nginx), w3c
     /// (IIS, CloudFront), iis (IIS without #Fields), alb and elb (AWS load balancers), s3, haproxy, squid, envoy and zeek are
     /// logs, and log is any other (--log-format). jsonl has a JSON value per line, and json is a JSON text of any size. cri
-    /// has the lines of containers in Kubernetes. csv and tsv are tables of text. parquet needs a build with that feature.
+    /// has the lines of containers in Kubernetes. csv and tsv are tables of text. parquet is read by the report alone.
     /// xml (sitemaps, RSS, Atom) and html are markup. text is running text, or any bytes: urlsift finds the URLs in it.
     ///
     /// With auto, urlsift recognises any format but log and text by the first records. It says so on standard error, unless
@@ -32,7 +32,7 @@ pub(crate) struct ReadingArgs {
     /// Which fields of a record are URLs
     ///
     /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer. In a pointer, * stands
-    /// for any key or index. In logs, a field is request, referer or url; with --log-format it may be any variable. In xml, it
+    /// for any key or index. In logs, a field is request or referer, in squid url; with --log-format it may be any variable. In xml, it
     /// is an element (loc) or an attribute (link@href, @href), and in html an attribute (href, img@data-src). In warc,
     /// body-links are the links of HTML pages. Separate several fields by commas, or repeat the option. If fields are
     /// numbers, the first line of a table is a record, not a header. A Parquet column in groups is named with its groups
