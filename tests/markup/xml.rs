@@ -149,8 +149,11 @@ fn by_roxmltree(document: &str) -> Option<Vec<String>> {
             if name != "guid" || element.attribute("isPermaLink") != Some("false") {
                 add(Role::Url, &text);
             }
-        } else if !text.trim_ascii().is_empty() {
-            // We refuse it.
+        } else if element
+            .children()
+            .any(|node| node.is_text() && !document[node.range()].trim_ascii().is_empty())
+        {
+            // We refuse it, also if the text is a reference to white space.
             return None;
         }
     }
