@@ -7,15 +7,15 @@
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
-#[path = "thread_time.rs"]
-mod thread_time;
+#[path = "in_memory.rs"]
+mod in_memory;
 
 use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use in_memory::{ThreadTime, cut};
 use memchr::memchr_iter;
-use thread_time::ThreadTime;
 use urlsift::internal::Reader;
 use urlsift::run::Format;
 
@@ -122,18 +122,6 @@ fn fields(format: Format, bytes: &[u8]) -> (usize, usize) {
     let mut reader = Reader::new(format);
     let fields = reader.fields(bytes).flatten();
     fields.fold((0, 0), |(n, len), field| (n + 1, len + black_box(&*field.bytes).len()))
-}
-
-/// Cuts records into chunks of a mebibyte, as for files, without parsing them.
-fn cut(format: Format, bytes: &[u8]) -> usize {
-    let mut reader = Reader::new(format);
-    let (mut at, mut n) = (0, 0);
-    while at < bytes.len() {
-        let end = bytes.len().min(at + (1 << 20));
-        at += reader.cut(&bytes[at..end], end == bytes.len());
-        n += 1;
-    }
-    n
 }
 
 fn csv_crate(bytes: &[u8]) -> (usize, usize) {

@@ -8,8 +8,8 @@
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]
 
-#[path = "thread_time.rs"]
-mod thread_time;
+#[path = "in_memory.rs"]
+mod in_memory;
 
 use std::fmt::Write;
 use std::fs;
@@ -17,10 +17,10 @@ use std::hint::black_box;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
+use in_memory::{ThreadTime, cut};
 use linkify::{LinkFinder, LinkKind};
 use memchr::memmem;
 use regex::bytes::Regex;
-use thread_time::ThreadTime;
 use urlsift::internal::Reader;
 use urlsift::run::Format;
 
@@ -78,18 +78,6 @@ fn urlsift(text: &[u8]) -> usize {
     Reader::new(Format::Text).fields(text).flatten().map(black_box).count()
 }
 
-/// Cuts a text into chunks of a mebibyte, as for a file, without a search in them.
-fn cut(text: &[u8]) -> usize {
-    let mut reader = Reader::new(Format::Text);
-    let (mut at, mut n) = (0, 0);
-    while at < text.len() {
-        let end = text.len().min(at + (1 << 20));
-        at += reader.cut(&text[at..end], end == text.len());
-        n += 1;
-    }
-    n
-}
-
 fn bench(c: &mut Criterion<ThreadTime>) {
     let expression = Regex::new(r#"(?-u)[A-Za-z][A-Za-z0-9+.-]*://[^\x00-\x20\x7f"<>\\`|]+"#).unwrap();
     let mut linkify = LinkFinder::new();
@@ -103,10 +91,12 @@ fn bench(c: &mut Criterion<ThreadTime>) {
             "{name}: urlsift finds {} URLs, linkify {}, the expression {}",
             found[0], found[1], found[2]
         );
+        // They end some URLs at other bytes, and find other ones near them.
+        assert!(found[0] >= found[2] * 99 / 100, "urlsift misses URLs");
         let mut group = c.benchmark_group(format!("text/{name}"));
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
         group.bench_function("urlsift", |b| b.iter(|| urlsift(black_box(bytes))));
-        group.bench_function("cut", |b| b.iter(|| cut(black_box(bytes))));
+        group.bench_function("cut", |b| b.iter(|| cut(Format::Text, black_box(bytes))));
         group.bench_function("linkify", |b| b.iter(|| linkify.links(black_box(&text)).count()));
         group.bench_function("expression", |b| b.iter(|| expression.find_iter(black_box(bytes)).count()));
         group.bench_function("memmem", |b| b.iter(|| memmem::find_iter(black_box(bytes), b"://").count()));

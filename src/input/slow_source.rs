@@ -1,4 +1,4 @@
-//! A source for tests whose reads return few bytes.
+//! Sources for tests: one whose reads return few bytes, and one that also fails at its end.
 
 use std::io::{self, Read};
 
@@ -12,4 +12,16 @@ impl Read for Slow<'_> {
         self.0 = &self.0[n..];
         Ok(n)
     }
+}
+
+/// A source that returns at most `step` bytes per read. It fails after `bytes`, if `fails` is set.
+#[cfg(any(feature = "gzip", all(feature = "zstd", feature = "xz")))]
+pub(super) fn slow_and_failing(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
+    struct Broken;
+    impl Read for Broken {
+        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
+            Err(io::Error::other("broken"))
+        }
+    }
+    Slow(bytes, step).chain(Broken.take(u64::from(fails)))
 }

@@ -25,7 +25,7 @@ struct Decoder<R> {
     len: usize,
     /// How two bytes form a code unit. `None` before the byte order mark.
     unit: Option<fn([u8; 2]) -> u16>,
-    /// The decoded text, of which `given` bytes were given out.
+    /// The decoded text. Its first `given` bytes were given out.
     text: Vec<u8>,
     given: usize,
     has_ended: bool,
@@ -119,17 +119,8 @@ pub(crate) fn decode_if_marked<'a>(
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::input::slow_source::Slow;
     use crate::random::Random;
-
-    /// A source that gives a few bytes at a time.
-    struct Few<'a>(&'a [u8], usize);
-
-    impl Read for Few<'_> {
-        fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
-            let n = self.1.min(buffer.len());
-            self.0.read(&mut buffer[..n])
-        }
-    }
 
     #[test]
     fn text_is_that_of_the_standard_library() {
@@ -146,7 +137,7 @@ mod tests {
             }
             for step in [1, 2, 3, 64] {
                 let mut text = Vec::new();
-                decode(Few(&bytes, step)).read_to_end(&mut text).unwrap();
+                decode(Slow(&bytes, step)).read_to_end(&mut text).unwrap();
                 assert_eq!(text.escape_ascii().to_string(), expected.as_bytes().escape_ascii().to_string());
             }
         }

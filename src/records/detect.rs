@@ -65,7 +65,7 @@ pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
     table(&lines, &first, fields).unwrap_or(Format::Lines)
 }
 
-/// The format of a table that begins with `lines`, of which `first` are records. `None` if it does not look like one.
+/// The format of a table that begins with `lines`. `first` are those that are records. `None` if it does not look like one.
 fn table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> Option<Format> {
     let of = |delimiter| if delimiter == '\t' { Format::Tsv } else { Format::Csv };
     if let Some(delimiter) = named_delimiter(lines[0]) {

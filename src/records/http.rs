@@ -5,7 +5,7 @@ use memchr::memchr;
 use super::{Miss, Parts, Skip, markup};
 use crate::lines::trim_terminator;
 
-/// Whether a media type, perhaps with parameters, is that of a page.
+/// Whether this is the media type of a page. Parameters do not matter.
 pub(super) fn is_page_type(value: &[u8]) -> bool {
     let kind = value.split(|&byte| byte == b';').next().unwrap_or_default().trim_ascii();
     kind.eq_ignore_ascii_case(b"text/html") || kind.eq_ignore_ascii_case(b"application/xhtml+xml")

@@ -373,7 +373,7 @@ mod tests {
     use super::super::source::Buffered;
     use super::super::{Codec, Decoder};
     use super::*;
-    use crate::input::slow_source::Slow;
+    use crate::input::slow_source::slow_and_failing;
     use crate::input::workers::with_workers;
 
     fn packed(bytes: &[u8], level: u32) -> Vec<u8> {
@@ -412,17 +412,6 @@ mod tests {
         ]
     }
 
-    /// A source that fails after `bytes`, if `fails` is set.
-    fn source(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
-        struct Broken;
-        impl Read for Broken {
-            fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-                Err(io::Error::other("broken"))
-            }
-        }
-        Slow(bytes, step).chain(Broken.take(u64::from(fails)))
-    }
-
     proptest! {
         #[test]
         fn guesses_change_nothing(
@@ -447,11 +436,11 @@ mod tests {
             }
             let sizes = Sizes { block, behind, guess, ahead };
             let found = with_workers(threads, |workers, _| {
-                decoded(Blocks::new(source(&bytes, step, fails), Some(workers), sizes), 777)
+                decoded(Blocks::new(slow_and_failing(&bytes, step, fails), Some(workers), sizes), 777)
             });
-            let alone = decoded(Blocks::new(source(&bytes, step, fails), None, sizes), 777);
+            let alone = decoded(Blocks::new(slow_and_failing(&bytes, step, fails), None, sizes), 777);
             prop_assert!(found == alone, "guesses change something");
-            let by_steps = decoded(Buffered::new(source(&bytes, step, fails)), 1000);
+            let by_steps = decoded(Buffered::new(slow_and_failing(&bytes, step, fails)), 1000);
             if let Some(error) = by_steps.1.as_ref().filter(|_| spoiled.is_some() && found.2 > by_steps.2) {
                 // The flipped bit may leave the output and its checksum unchanged. zlib refuses some of these members.
                 prop_assert!(error.contains("no compressed data can be so"), "{}", error);

@@ -279,8 +279,8 @@ impl Document {
         read(marks, record, 0, wanted, parts)
     }
 
-    /// Returns how many bytes of `text` are whole records and text between them, and moves past these. `text` begins at `offset`
-    /// of the input, which is the position of the document.
+    /// Returns how many bytes of `text` are whole records and text between them, and moves past these. `text` begins at the
+    /// position of the document, which is `offset` in the input.
     pub(in crate::records) fn cut(&mut self, text: &[u8], offset: u64, ended: bool) -> usize {
         let mut at = 0;
         loop {

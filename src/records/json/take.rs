@@ -125,7 +125,7 @@ impl<'a> Text<'_, 'a> {
                 text.take_path(tokens, element, path, parts).map(|()| None)
             }),
             Some(b'{') => {
-                let mut next = Some(at + 1).filter(|&at| self.behind(b'}', at).is_none());
+                let mut next = self.first(at, b'}');
                 while let Some(at) = next {
                     let (_, value) = self.key(at, b"").map_err(|broken| self.miss(broken))?;
                     self.take_path(tokens, value, path, parts)?;
@@ -143,7 +143,7 @@ impl<'a> Text<'_, 'a> {
         at: usize,
         mut take: impl FnMut(&mut Self, usize) -> Result<Option<usize>, Miss>,
     ) -> Outcome {
-        let mut next = Some(at + 1).filter(|&at| self.behind(b']', at).is_none());
+        let mut next = self.first(at, b']');
         while let Some(at) = next {
             let element = self.behind_blanks(at);
             next = match take(self, element)? {
@@ -153,6 +153,12 @@ impl<'a> Text<'_, 'a> {
             .map_err(|broken| self.miss(broken))?;
         }
         Ok(())
+    }
+
+    /// Where the first element or member of the array or object at `at` is looked for; `None` if `close` follows at once.
+    #[inline(always)]
+    fn first(&self, at: usize, close: u8) -> Option<usize> {
+        self.behind(close, at + 1).is_none().then_some(at + 1)
     }
 
     /// Where the value or member after the value at `at` begins; `None` if `close` ends the array or object.
@@ -165,7 +171,7 @@ impl<'a> Text<'_, 'a> {
     /// Takes the member "url" of the object at `at`, or the URLs of a known pipeline.
     pub(super) fn take_usual(&mut self, at: usize, parts: &mut Parts<'_, 'a>) -> Outcome {
         let mut values = [None; KEYS.len()];
-        let mut next = Some(at + 1).filter(|&at| self.behind(b'}', at).is_none());
+        let mut next = self.first(at, b'}');
         while let Some(at) = next {
             let (key, value) = self.any_key(at).map_err(|broken| self.miss(broken))?;
             let [start, end] = key.quotes;

@@ -1,4 +1,4 @@
-//! Reads log lines of which a pattern is known: literals, and variables between them.
+//! Reads log lines that have a known pattern: literals, and variables between them.
 //!
 //! A variable extends to the first occurrence of the literal after it, the last one to the line end. Between quotes, a quote after a
 //! backslash does not end it. A line that does not fit the pattern is refused at the byte where it ceases to fit.

@@ -108,7 +108,7 @@ fn without_directive(text: &str) -> (String, Escapes) {
     (pattern, escapes)
 }
 
-/// The tokens of a pattern, in which neighbouring literals become one.
+/// The tokens of a pattern. Neighbouring literals become one.
 #[derive(Default)]
 struct Tokens(Vec<Token>);
 

@@ -286,7 +286,7 @@ const VALUES: [&[u8]; 20] = [
     b"GET /\\\\\" HTTP/2",
 ];
 
-/// A line: the literals of the pattern with values between them, some bytes of which are changed.
+/// A line: the literals of the pattern with values between them. Some of its bytes are changed.
 fn drawn_line(pattern: &Pattern, random: &mut Random) -> Vec<u8> {
     let mut line = Vec::new();
     for token in &pattern.tokens {

@@ -183,7 +183,7 @@ enum EndTag {
     Open(InTag),
 }
 
-/// Compares the end tag at the start of `bytes` with that of `element`.
+/// How `bytes` begin: with the end tag of `element`, with a part of it, or otherwise.
 fn end_tag(bytes: &[u8], element: &[u8]) -> EndTag {
     let name = &bytes[2..];
     let same = name.iter().zip(element).take_while(|(byte, expected)| byte == expected).count();

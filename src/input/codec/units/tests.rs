@@ -7,7 +7,7 @@ use proptest::sample::Index;
 use super::super::source::Buffered;
 use super::super::{Decoder, walk};
 use super::*;
-use crate::input::slow_source::Slow;
+use crate::input::slow_source::slow_and_failing;
 use crate::input::workers::with_workers;
 
 /// The decoded bytes, the error, and how many compressed bytes were used.
@@ -106,7 +106,7 @@ fn frame(bytes: &[u8], level: i32, kind: u8) -> Vec<u8> {
     encoder.finish().unwrap()
 }
 
-/// A stream with a block for each of `blocks`, none of which states its length.
+/// A stream with a block for each of `blocks`. No block states its length.
 fn stream(blocks: &[Vec<u8>], check: Check, has_filter: bool) -> Vec<u8> {
     let mut options = LzmaOptions::new_preset(0).unwrap();
     options.dict_size(1 << 16);
@@ -169,17 +169,6 @@ fn xz_part() -> impl Strategy<Value = Vec<u8>> {
     ]
 }
 
-/// A source that fails after `bytes`, if `fails` is set.
-fn source(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
-    struct Broken;
-    impl Read for Broken {
-        fn read(&mut self, _: &mut [u8]) -> io::Result<usize> {
-            Err(io::Error::other("broken"))
-        }
-    }
-    Slow(bytes, step).chain(Broken.take(u64::from(fails)))
-}
-
 fn sizes() -> impl Strategy<Value = Sizes> {
     (1..5000usize, 0..9usize, 0..50_000u64, prop_oneof![0..300_000u64, Just(16 << 20)], 0..6usize)
         .prop_map(|(segment, reads, run, unit, runs)| Sizes { segment, reads, run, unit, runs })
@@ -214,8 +203,8 @@ fn check(
     step: usize,
 ) -> Result<(), TestCaseError> {
     let bytes = harmed(parts, harm);
-    let expected = decoded(Buffered::new(source(&bytes, usize::MAX, harm.2)), codec, 1 << 16);
-    let again = || source(&bytes, step, harm.2);
+    let expected = decoded(Buffered::new(slow_and_failing(&bytes, usize::MAX, harm.2)), codec, 1 << 16);
+    let again = || slow_and_failing(&bytes, step, harm.2);
     let found = if threads > 0 {
         with_workers(threads, |workers, _| ahead(again(), codec, workers, sizes, is_slow))
     } else {

@@ -1,8 +1,10 @@
-//! The processor time of a thread as what criterion measures, so that other work on the machine matters little.
+//! What benches in memory share: the processor time of a thread, so that other work on the machine matters little, and cutting.
 
 use std::time::Duration;
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
+use urlsift::internal::Reader;
+use urlsift::run::Format;
 
 /// The processor time of this thread.
 pub struct ThreadTime;
@@ -44,4 +46,16 @@ impl Measurement for ThreadTime {
     fn formatter(&self) -> &dyn ValueFormatter {
         WallTime.formatter()
     }
+}
+
+/// Cuts records into chunks of a mebibyte, as for files, without parsing them.
+pub fn cut(format: Format, bytes: &[u8]) -> usize {
+    let mut reader = Reader::new(format);
+    let (mut at, mut n) = (0, 0);
+    while at < bytes.len() {
+        let end = bytes.len().min(at + (1 << 20));
+        at += reader.cut(&bytes[at..end], end == bytes.len());
+        n += 1;
+    }
+    n
 }
