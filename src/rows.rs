@@ -26,7 +26,7 @@ use crate::input::workers::with_workers;
 use crate::input::{ChunkBytes, Input, Sizes};
 use crate::input_signs::Signs;
 use crate::lines::skip_byte_order_mark;
-use crate::records::{Field, Format, Reader, Role};
+use crate::records::{Field, Format, Reader};
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
@@ -56,7 +56,8 @@ named! {
         Advisories = "advisories",
         /// The line itself. Backslashes are doubled; control characters and bytes that are not UTF-8 become `\xHH`.
         Text = "text",
-        /// The role of a field of a record: url, request, referer, link or embed. Lines of lists have none.
+        /// The role of a field of a record: url, request, referer, link or embed. If --field names several fields, the name that selects
+        /// this one. Lines of lists have none.
         Field = "field",
         /// The URI that the line refers to, written like [`Column::Text`]. Empty if RFC 3986 refuses the line.
         Resolved = "resolved",
@@ -69,7 +70,7 @@ impl Column {
 
     /// Whether the field is text of the line, and not a word or a number of urlsift.
     fn is_of_data(self) -> bool {
-        matches!(self, Self::Scheme | Self::Text | Self::Resolved)
+        matches!(self, Self::Scheme | Self::Text | Self::Field | Self::Resolved)
     }
 }
 
@@ -148,8 +149,8 @@ struct Row<'a> {
     input: &'a str,
     number: u64,
     offset: u64,
-    /// The role of a field; `None` for a line of a list.
-    role: Option<Role>,
+    /// What a field is called; `None` for a line of a list.
+    field: Option<&'a str>,
     line: &'a [u8],
     /// `None` for a blank line.
     verdict: Option<Verdict>,
@@ -243,7 +244,7 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
                 && filter.judge(line).is_some();
         if has_row {
             let verdict = outcome.map(|outcome| outcome.verdict);
-            records.write(&mut out, &Row { input, number, offset, role: None, line, verdict });
+            records.write(&mut out, &Row { input, number, offset, field: None, line, verdict });
         }
     });
     out
@@ -257,17 +258,19 @@ fn format_fields(
 ) -> (String, record_fields::Records) {
     let mut found = record_fields::Records::new(reader.format());
     let mut out = String::with_capacity(bytes.get().len());
+    let names = reader.names().clone();
     for field in reader.fields(bytes.get()) {
         match field {
-            Ok(Field { bytes, role, offset, line: number, .. }) => {
+            Ok(Field { bytes, role, wanted, offset, line: number }) => {
                 let judgement = (!bytes.is_empty()).then(|| judge(&bytes));
-                found.add(role, judgement.map(|judgement| judgement.verdict()));
+                found.add(wanted, role, judgement.map(|judgement| judgement.verdict()));
                 if judgement
                     .as_ref()
                     .map_or(records.filter.is_empty(), |judgement| records.filter.matches(judgement))
                 {
                     let verdict = judgement.map(|judgement| judgement.verdict());
-                    let row = Row { input, number, offset, role: Some(role), line: &bytes, verdict };
+                    let field = Some(names.of(wanted, role));
+                    let row = Row { input, number, offset, field, line: &bytes, verdict };
                     records.write(&mut out, &row);
                 }
             }
@@ -341,7 +344,7 @@ impl Records {
         let before = out.len();
         match (column, row.verdict) {
             (Column::Input, _) => out.push_str(row.input),
-            (Column::Field, _) => out.push_str(row.role.map_or("", Role::name)),
+            (Column::Field, _) => out.push_str(row.field.unwrap_or_default()),
             (Column::Line, _) => push_number(out, row.number),
             (Column::Offset, _) => push_number(out, row.offset),
             (Column::Length, Some(_)) => push_number(out, row.line.len() as u64),

@@ -54,6 +54,9 @@ named! {
 /// Advice for text with URLs in it.
 const GREP: &str = r#"extract its URLs: grep -oE "https?://[^][\"'<>(){} ]+" FILE | urlsift"#;
 
+/// Advice for logs and other text.
+const LOG: &str = r#"--log-format reads a log by its pattern; from other text, extract its URLs: grep -oE "https?://[^][\"'<>(){} ]+" FILE | urlsift"#;
+
 /// Advice for tables.
 const TABLE: &str = "--input-format csv reads a column of it, which --field can choose";
 
@@ -156,7 +159,7 @@ impl TextShape {
                 ("names with values", r"remove the names: sed -E 's/^[^=:]*[=:][ \t]*//' FILE | urlsift")
             }
             Self::Encoded => ("base64, PEM or uuencode", "decode it first"),
-            Self::Log => ("a log or other text with URLs in its lines", GREP),
+            Self::Log => ("a log or other text with URLs in its lines", LOG),
             Self::Several => ("several URLs in a line", GREP),
             Self::Commented => (
                 "a list with comments or titles between the URLs",

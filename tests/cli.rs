@@ -23,6 +23,7 @@ mod rows;
 mod shapes;
 #[cfg(unix)]
 mod terminal;
+mod wanted_fields;
 #[cfg(windows)]
 mod windows;
 

@@ -39,4 +39,5 @@ mod shards;
 mod split;
 mod text;
 mod values;
+mod wanted_fields;
 mod watch;

@@ -22,7 +22,7 @@ import importlib
 from types import ModuleType
 
 from ._judge import judge_array
-from ._report import GrammarCount, Report, count, merge, scan
+from ._report import FieldCount, GrammarCount, Report, count, merge, scan
 from ._urlsift import GRAMMARS, KERNEL, Array, Defect, Judgement, __version__, judge
 
 __all__ = [
@@ -30,6 +30,7 @@ __all__ = [
     "KERNEL",
     "Array",
     "Defect",
+    "FieldCount",
     "GrammarCount",
     "Judgement",
     "Report",

@@ -33,6 +33,15 @@ class GrammarCount:
     refused: int
 
 
+@dataclass(frozen=True)
+class FieldCount:
+    """How many values of a wanted field the chosen grammar accepts and refuses, and how many are blank."""
+
+    accepted: int
+    refused: int
+    blank: int
+
+
 class Report:
     """What was counted in files or columns.
 
@@ -81,6 +90,21 @@ class Report:
         skipped = (skip for row in self._report["inputs"] for skip in row.get("records", {}).get("skipped", ()))
         no_field = sum(int(skip["records"]) for skip in skipped if skip["reason"] == "no-field")
         return no_field + sum(int(row.get("nulls", 0)) for row in self._report["inputs"])
+
+    @property
+    def fields(self) -> dict[str, FieldCount]:
+        """The counts of each wanted field of records, if `scan` was given several `fields`."""
+        counts: dict[str, FieldCount] = {}
+        records = (row.get("records") or {} for row in self._report["inputs"])
+        for field in (field for found in records for field in found.get("fields", ()) if "name" in field):
+            accepted = int(field["accepted"][self._report["grammar"]])
+            sums = counts.get(field["name"], FieldCount(0, 0, 0))
+            counts[field["name"]] = FieldCount(
+                sums.accepted + accepted,
+                sums.refused + int(field["lines"]) - accepted,
+                sums.blank + int(field["blank"]),
+            )
+        return counts
 
     @property
     def n_bytes(self) -> int:

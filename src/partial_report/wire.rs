@@ -227,8 +227,9 @@ impl Written {
         for (input, records) in &self.records {
             of_records += records.check(self.tally.bytes())?;
             let column = records.column.as_deref().unwrap_or_default();
-            let mut names = records.names.iter().map(String::as_str).chain([column]);
-            let is_shown = names.all(|name| printable(name.as_bytes()) == name);
+            let wanted = records.selected.iter().filter_map(|selected| selected.name.as_deref());
+            let names = records.names.iter().chain(&records.missing).map(String::as_str).chain([column]);
+            let is_shown = names.chain(wanted).all(|name| printable(name.as_bytes()) == name);
             if !is_input(*input) || !numbers.insert(input) || !is_shown {
                 return Err("records of what is no input".to_owned());
             }
@@ -263,7 +264,7 @@ impl Records {
         if self.counts.sum() > bytes.into() {
             return Err("more records than bytes".to_owned());
         }
-        let fields = self.roles.values().map(|fields| {
+        let fields = self.fields().map(|(_, fields)| {
             u128::from(fields.blank) + fields.judged.sets().map(|(_, lines)| u128::from(lines)).sum::<u128>()
         });
         Ok(fields.sum())

@@ -22,7 +22,7 @@ pub(super) fn read<'a>(marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>
 fn take<'a>(line: &'a [u8], strings: &Strings, parts: &mut Parts<'_, 'a>) -> Outcome {
     let request = strings.get(0, line)?.ok_or(Miss::Bad(BadCause::NotARecord, line.len()))?;
     if let Some((at, bytes)) = target(line, request)? {
-        parts.push(Part { role: Role::Request, bytes, at });
+        parts.push(Part { role: Role::Request, wanted: 0, bytes, at });
     }
     parts.or_skip()
 }

@@ -135,14 +135,14 @@ impl Columns {
         if line.get(1) == Some(&b'C') && self.take_header(line) {
             return Err(Miss::Skipped(Skip::Header));
         }
-        for wanted in &self.wanted {
+        for (n, wanted) in (0..).zip(&self.wanted) {
             let index = wanted.index.ok_or(Miss::Bad(BadCause::NoColumn, 0))?;
             // The CRs before the LF are no column, but may have been taken for one.
             let column = self.columns.get(index).filter(|column| column.start <= line.len());
             let column = column.ok_or(Miss::Bad(BadCause::TooFewFields, line.len()))?;
             let (at, bytes) = (column.start, &line[column.start..column.end.min(line.len())]);
             if bytes != b"-" {
-                parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(bytes), at });
+                parts.push(Part { role: Role::Url, wanted: n, bytes: Cow::Borrowed(bytes), at });
             }
         }
         parts.or_skip()

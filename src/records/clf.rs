@@ -5,29 +5,32 @@ use super::quoted::{Strings, target};
 use super::separators::Marks;
 use super::{BadCause, Miss, Outcome, Part, Parts, Record, Role, Selector};
 
-/// Which fields are wanted.
+/// Which fields are wanted, as indices in the list of wanted fields.
 #[derive(Clone, Copy, Debug)]
 pub(super) struct WantedFields {
-    request: bool,
-    referer: bool,
+    request: Option<u32>,
+    referer: Option<u32>,
 }
 
 impl WantedFields {
     /// Request and Referer.
     pub(super) fn all() -> Self {
-        Self { request: true, referer: true }
+        Self { request: Some(0), referer: Some(0) }
     }
 
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
-        let mut wanted = Self { request: fields.is_empty(), referer: fields.is_empty() };
-        for (n, field) in fields.iter().enumerate() {
-            match field {
-                Selector::Name(name) if name == "request" => wanted.request = true,
-                Selector::Name(name) if name == "referer" => wanted.referer = true,
-                _ => return Err(n),
-            }
+        if fields.is_empty() {
+            return Ok(Self::all());
         }
-        Ok(wanted)
+        let is_other = |field: &Selector| !matches!(field, Selector::Name(name) if name == "request" || name == "referer");
+        if let Some(n) = fields.iter().position(is_other) {
+            return Err(n);
+        }
+        let index = |wanted: &str| {
+            let mut indices = (0..).zip(fields);
+            indices.find(|(_, field)| matches!(field, Selector::Name(name) if name == wanted)).map(|(n, _)| n)
+        };
+        Ok(Self { request: index("request"), referer: index("referer") })
     }
 
     /// Reads the line that begins at `at`.
@@ -42,16 +45,16 @@ impl WantedFields {
     #[inline(always)]
     fn take<'a>(&self, line: &'a [u8], strings: &Strings, parts: &mut Parts<'_, 'a>) -> Outcome {
         let request = strings.get(0, line)?.ok_or(Miss::Bad(BadCause::NotARecord, line.len()))?;
-        if self.request
+        if let Some(wanted) = self.request
             && let Some((at, bytes)) = target(line, request)?
         {
-            parts.push(Part { role: Role::Request, bytes, at });
+            parts.push(Part { role: Role::Request, wanted, bytes, at });
         }
-        if self.referer
+        if let Some(wanted) = self.referer
             && let Some(referer) = strings.get(1, line)?
             && &line[referer.start..referer.end] != b"-"
         {
-            parts.push(Part { role: Role::Referer, bytes: referer.text(line), at: referer.start });
+            parts.push(Part { role: Role::Referer, wanted, bytes: referer.text(line), at: referer.start });
         }
         parts.or_skip()
     }

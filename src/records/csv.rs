@@ -326,9 +326,9 @@ impl Table {
         parts: &mut Parts<'_, 'a>,
     ) -> Outcome {
         let bytes = &bytes[..record.end];
-        self.take_cell(bytes, record.start, &self.wanted[0], first, parts)?;
-        for wanted in &self.wanted[1..] {
-            self.take_cell(bytes, record.start, wanted, wanted.cell, parts)?;
+        self.take_cell(bytes, record.start, (0, &self.wanted[0]), first, parts)?;
+        for (n, wanted) in (0..).zip(&self.wanted).skip(1) {
+            self.take_cell(bytes, record.start, (n, wanted), wanted.cell, parts)?;
         }
         parts.or_skip()
     }
@@ -339,7 +339,7 @@ impl Table {
         &self,
         bytes: &'a [u8],
         at: usize,
-        wanted: &WantedColumn,
+        (n, wanted): (u32, &WantedColumn),
         cell: Option<Cell>,
         parts: &mut Parts<'_, 'a>,
     ) -> Outcome {
@@ -351,7 +351,7 @@ impl Table {
             return Ok(());
         }
         let (start, bytes) = cell.text(bytes, self.dialect);
-        parts.push(Part { role: Role::Url, bytes, at: start - at });
+        parts.push(Part { role: Role::Url, wanted: n, bytes, at: start - at });
         Ok(())
     }
 
@@ -418,7 +418,8 @@ impl Table {
         }
         let found: Vec<_> = self.wanted.iter().filter_map(|wanted| wanted.index).collect();
         if found.len() < self.wanted.len() && !record.is_empty() {
-            self.choice = Choice::none_of(&names);
+            let missing = (0..self.wanted.len()).filter(|&n| self.wanted[n].index.is_none()).collect();
+            self.choice = Choice { missing, ..Choice::none_of(&names) };
         } else if let [n] = found[..]
             && let Some(name) = names.get(n)
         {

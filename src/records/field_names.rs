@@ -50,8 +50,10 @@ pub(crate) struct Choice {
     pub(crate) by_values: bool,
     /// Whether the user gave the number of a column.
     pub(crate) is_numbered: bool,
-    /// The names that there are, if none of them is wanted.
+    /// The names that there are, if a wanted one is not among them.
     pub(crate) names: Vec<String>,
+    /// The indices of the wanted fields that are not among them.
+    pub(crate) missing: Vec<usize>,
 }
 
 impl Choice {

@@ -244,6 +244,8 @@ pub struct Field<'a> {
     pub bytes: Cow<'a, [u8]>,
     /// Its role in the record.
     pub role: Role,
+    /// The index of the wanted field that selects it. It is 0 if no field was asked for, or only one.
+    pub wanted: u32,
     /// Its offset in bytes, from the start of the input. In a Parquet column, it is the offset in a list of all values and nulls,
     /// one per line.
     pub offset: u64,
@@ -344,6 +346,8 @@ enum Miss {
 #[derive(Debug)]
 pub(crate) struct Part<'a> {
     pub(crate) role: Role,
+    /// The index of the wanted field that selects it, or 0.
+    pub(crate) wanted: u32,
     pub(crate) bytes: Cow<'a, [u8]>,
     /// Its offset in the record.
     pub(crate) at: usize,
@@ -370,6 +374,17 @@ impl<'m, 'a> Parts<'m, 'a> {
         } else {
             self.more.push(part);
         }
+    }
+
+    /// The number of fields so far.
+    fn len(&self) -> usize {
+        usize::from(self.first.is_some()) + self.more.len()
+    }
+
+    /// Notes that the wanted field with this index selects all fields but the first `n`.
+    fn select_from(&mut self, n: usize, wanted: u32) {
+        let others = self.first.iter_mut().chain(self.more.iter_mut()).skip(n);
+        others.for_each(|part| part.wanted = wanted);
     }
 
     /// Returns `Ok` if there is a field, and [`Skip::NoField`] otherwise.
@@ -452,6 +467,27 @@ pub struct Reader {
     line: u64,
     pending: Pending,
     counts: Counts,
+    names: WantedNames,
+}
+
+/// The names of the wanted fields as the user gave them, if there are several.
+#[derive(Clone, Debug, Default)]
+pub(crate) struct WantedNames(Arc<[String]>);
+
+impl WantedNames {
+    pub(crate) fn new(fields: &[Selector]) -> Self {
+        Self(if fields.len() > 1 { fields.iter().map(Selector::to_string).collect() } else { Arc::default() })
+    }
+
+    /// The names in the order of the user. Empty if there is one field or none.
+    pub(crate) fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// What a field is called in a row: by the wanted field that selects it, or by its role.
+    pub(crate) fn of(&self, wanted: u32, role: Role) -> &str {
+        self.0.get(wanted as usize).map_or(role.name(), String::as_str)
+    }
 }
 
 /// The state that each format needs.
@@ -515,7 +551,7 @@ impl Reader {
                 .map(|search| FormatState::Markup(Box::new(search))),
             Format::Text | Format::Parquet => Err(0),
         };
-        Ok(Self::of_kind(format, kind.map_err(refuse)?))
+        Ok(Self::of_kind(format, kind.map_err(refuse)?, fields))
     }
 
     /// Creates a reader of `fields` of log lines with this pattern. Without fields, it reads all variables that are URLs.
@@ -524,14 +560,27 @@ impl Reader {
     /// When the pattern is malformed or ambiguous, or has no such field.
     pub(crate) fn of_log(pattern: &str, fields: &[Selector]) -> Result<Self, String> {
         match log::Plan::of(pattern, fields) {
-            Ok(plan) => Ok(Self::of_kind(Format::Log, FormatState::Log(Arc::new(plan)))),
+            Ok(plan) => Ok(Self::of_kind(Format::Log, FormatState::Log(Arc::new(plan)), fields)),
             Err(log::Fault::Field(n)) => Err(FieldError::new(Format::Log, fields.get(n)).to_string()),
             Err(fault) => Err(format!("the log format cannot be read: {fault}")),
         }
     }
 
-    fn of_kind(format: Format, kind: FormatState) -> Self {
-        Self { format, kind, offset: 0, line: 1, pending: Pending::Nothing, counts: Counts::default() }
+    fn of_kind(format: Format, kind: FormatState, fields: &[Selector]) -> Self {
+        Self {
+            format,
+            kind,
+            offset: 0,
+            line: 1,
+            pending: Pending::Nothing,
+            counts: Counts::default(),
+            names: WantedNames::new(fields),
+        }
+    }
+
+    /// The names of the wanted fields, if there are several.
+    pub(crate) fn names(&self) -> &WantedNames {
+        &self.names
     }
 
     /// Moves the reader to `offset` of its input, where line number `line` begins. Lines of the format must be readable alone
@@ -894,6 +943,7 @@ impl<'a> Fields<'_, 'a> {
         Field {
             bytes: part.bytes,
             role: part.role,
+            wanted: part.wanted,
             offset: self.base + (self.start + part.at) as u64,
             line: self.line,
         }
@@ -994,7 +1044,7 @@ impl FormatState {
             Self::JsonLines(wanted) => json::read(marks, at..at + line.len(), 0, wanted, parts),
             Self::Cri => container::read(line, parts),
             _ => {
-                parts.push(Part { role: Role::Url, bytes: Cow::Borrowed(line), at: 0 });
+                parts.push(Part { role: Role::Url, wanted: 0, bytes: Cow::Borrowed(line), at: 0 });
                 Ok(())
             }
         })

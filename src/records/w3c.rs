@@ -185,7 +185,10 @@ impl Columns {
                 WantedColumn::Number(_) => {}
             }
         }
-        if self.by_default && self.wanted.iter().all(|wanted| wanted.index().is_none()) {
+        if !self.by_default {
+            self.choice.missing =
+                (0..self.wanted.len()).filter(|&n| self.wanted[n].index().is_none()).collect();
+        } else if self.wanted.iter().all(|wanted| wanted.index().is_none()) {
             self.choice = Choice::none_of(&names);
         }
         self.count();
@@ -274,7 +277,7 @@ impl Columns {
             Ok((column.start, &line[column.clone()]))
         };
         let mut has_column = false;
-        for wanted in &self.wanted {
+        for (n, wanted) in (0..).zip(&self.wanted) {
             let (role, index, query) = match wanted {
                 WantedColumn::Request { stem, query } => (Role::Request, *stem, *query),
                 WantedColumn::Referer(index) => (Role::Referer, *index, None),
@@ -302,7 +305,8 @@ impl Columns {
                 b"-" | b"" => Cow::Borrowed(text),
                 query => Cow::Owned([text, b"?", query].concat()),
             };
-            parts.push(Part { role, bytes, at });
+            let wanted = if self.by_default { 0 } else { n };
+            parts.push(Part { role, wanted, bytes, at });
         }
         if has_column { parts.or_skip() } else { Err(Miss::Bad(BadCause::NoColumn, 0)) }
     }

@@ -15,11 +15,11 @@ use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Recor
 use super::{http, json};
 use crate::lines::trim_terminator;
 
-/// The names of the wanted headers, and whether the links of pages are wanted.
+/// The wanted headers, and the links of pages if they are wanted, with their indices in the list of wanted fields.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
-    names: Vec<Vec<u8>>,
-    links: bool,
+    names: Vec<(u32, Vec<u8>)>,
+    links: Option<u32>,
 }
 
 /// The field that stands for the links of pages.
@@ -28,21 +28,21 @@ const BODY_LINKS: &[u8] = b"body-links";
 impl Headers {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         if fields.is_empty() {
-            return Ok(Self { names: vec![b"WARC-Target-URI".to_vec()], links: false });
+            return Ok(Self { names: vec![(0, b"WARC-Target-URI".to_vec())], links: None });
         }
-        let name = |(n, field): (usize, &Selector)| match field {
-            Selector::Name(name) => Ok(name.clone().into_bytes()),
-            Selector::Number(_) | Selector::Pointer(_) => Err(n),
+        let name = |(n, field): (u32, &Selector)| match field {
+            Selector::Name(name) => Ok((n, name.clone().into_bytes())),
+            Selector::Number(_) | Selector::Pointer(_) => Err(n as usize),
         };
-        let mut names = fields.iter().enumerate().map(name).collect::<Result<Vec<_>, _>>()?;
-        let links = names.iter().any(|name| name == BODY_LINKS);
-        names.retain(|name| name != BODY_LINKS);
+        let mut names = (0..).zip(fields).map(name).collect::<Result<Vec<_>, _>>()?;
+        let links = names.iter().find(|(_, name)| name == BODY_LINKS).map(|(n, _)| *n);
+        names.retain(|(_, name)| name != BODY_LINKS);
         Ok(Self { names, links })
     }
 
     /// Whether the bodies of records are read.
     pub(super) fn with_bodies(&self) -> bool {
-        self.links
+        self.links.is_some()
     }
 }
 
@@ -208,31 +208,37 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'
         is_response |= name.eq_ignore_ascii_case(b"WARC-Type") && *value == *b"response";
         is_known_other |=
             name.eq_ignore_ascii_case(b"WARC-Identified-Payload-Type") && !http::is_page_type(&value);
-        if headers.names.iter().any(|wanted| wanted.eq_ignore_ascii_case(name)) && !value.is_empty() {
+        let wanted = headers.names.iter().find(|(_, wanted)| wanted.eq_ignore_ascii_case(name));
+        if let Some(&(wanted, _)) = wanted.filter(|_| !value.is_empty()) {
             let (bytes, inside) = without_brackets(value);
-            parts.push(Part { role: Role::Url, bytes, at: at + inside });
+            parts.push(Part { role: Role::Url, wanted, bytes, at: at + inside });
         }
     };
-    match head(bytes, each) {
-        Head::Whole(len, length) if headers.links && is_response => {
+    match (head(bytes, each), headers.links) {
+        (Head::Whole(len, length), Some(wanted)) if is_response => {
             let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
                 None if is_known_other => Miss::Skipped(Skip::NoField),
                 None => Miss::Bad(BadCause::TooLong, len),
                 Some(body) => match bytes.get(len..len + body) {
                     None => Miss::Bad(BadCause::CutOff, bytes.len()),
-                    Some(body) => http::links(body, len, &mut parts),
+                    Some(body) => {
+                        let n = parts.len();
+                        let miss = http::links(body, len, &mut parts);
+                        parts.select_from(n, wanted);
+                        miss
+                    }
                 },
             };
             let outcome = parts.or_skip().map_err(|_| miss);
             let outcome = if matches!(miss, Miss::Bad(..)) { Err(miss) } else { outcome };
             stepped_over(bytes, (len, length), parts, outcome)
         }
-        Head::Whole(len, length) => {
+        (Head::Whole(len, length), _) => {
             let outcome = parts.or_skip();
             stepped_over(bytes, (len, length), parts, outcome)
         }
-        Head::Open => bad(bytes, BadCause::CutOff, bytes.len()),
-        Head::Bad(cause, at, _) => bad(bytes, cause, at),
+        (Head::Open, _) => bad(bytes, BadCause::CutOff, bytes.len()),
+        (Head::Bad(cause, at, _), _) => bad(bytes, cause, at),
     }
 }
 

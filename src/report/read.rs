@@ -311,7 +311,9 @@ fn first_unprintable(value: &Value) -> Option<&str> {
         Value::String(text) => (printable(text.as_bytes()) != *text).then_some(text),
         Value::Array(values) => values.iter().find_map(first_unprintable),
         Value::Object(fields) => {
-            fields.iter().filter(|(name, _)| *name != "text").find_map(|(_, value)| first_unprintable(value))
+            // A tab may be the delimiter of a table.
+            let shown = fields.iter().filter(|(name, _)| *name != "text" && *name != "delimiter");
+            shown.map(|(_, value)| value).find_map(first_unprintable)
         }
         _ => None,
     }

@@ -1,13 +1,14 @@
 //! The part of a report about records: how many were read, skipped and refused, and their fields by role.
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, HashMap};
 
 use serde::{Deserialize, Serialize};
 
 use super::make::count;
 use super::{Count, Report};
 use crate::records::{BadCause, Dialect, Format, Role, Skip};
-use crate::run::Records;
+use crate::run::{Records, Selected};
+use crate::tally::ByVerdict;
 
 /// The records of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -28,7 +29,7 @@ pub struct RecordCount {
     pub skipped: Vec<SkippedCount>,
     /// Records that could not be read.
     pub refused: Vec<RefusedCount>,
-    /// The judged fields, by role.
+    /// The judged fields, by role. If several fields are wanted, by these first, in their order.
     pub fields: Vec<FieldCount>,
 }
 
@@ -69,11 +70,14 @@ pub struct RecordPlace {
     pub offset: u64,
 }
 
-/// Fields of one role.
+/// Fields of one role. If several fields are wanted, those that one of them selects.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FieldCount {
+    /// The wanted field, as `--field` names it. Only if several are wanted. One that selects nothing has zero lines.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub name: Option<String>,
     /// The role of the fields in their records.
     pub role: Role,
     /// Fields without any bytes. They are not judged.
@@ -83,26 +87,57 @@ pub struct FieldCount {
     pub count: Count,
 }
 
-/// Fields of one role in all inputs.
-#[derive(Clone, Copy, Default)]
-pub(super) struct FieldSum {
+/// The fields of one [`FieldCount`] in all inputs.
+pub(super) struct FieldSum<'a> {
+    /// The wanted field that selects them, if several are wanted.
+    pub(super) name: Option<&'a str>,
+    pub(super) role: Role,
+    /// Whether the wanted field also selects fields of another role.
+    pub(super) has_others: bool,
     pub(super) judged: u64,
     /// Fields that the chosen grammar accepts.
     pub(super) accepted: u64,
     pub(super) blank: u64,
 }
 
+impl FieldSum<'_> {
+    fn is_empty(&self) -> bool {
+        self.judged == 0 && self.blank == 0
+    }
+
+    /// What these fields are called.
+    pub(super) fn label(&self) -> String {
+        match self.name {
+            Some(name) if self.has_others => format!("{name} ({})", self.role),
+            Some(name) => name.to_owned(),
+            None => self.role.name().to_owned(),
+        }
+    }
+}
+
 impl Report {
-    /// The fields of all records, by role.
-    pub(super) fn fields(&self) -> BTreeMap<Role, FieldSum> {
-        let mut sums: BTreeMap<Role, FieldSum> = BTreeMap::new();
+    /// The fields of all records, by role, and by wanted field if there are several.
+    pub(super) fn fields(&self) -> Vec<FieldSum<'_>> {
+        // Names are in the order of the user in each input.
+        let mut places = HashMap::new();
+        let mut sums: BTreeMap<(usize, Role), FieldSum<'_>> = BTreeMap::new();
         let records = self.inputs.iter().filter_map(|input| input.records.as_ref());
         for fields in records.flat_map(|records| &records.fields) {
-            let sum = sums.entry(fields.role).or_default();
+            let (name, role) = (fields.name.as_deref(), fields.role);
+            let next = places.len();
+            let (place, n_filled) = places.entry(name).or_insert((next, 0));
+            let empty = FieldSum { name, role, has_others: false, judged: 0, accepted: 0, blank: 0 };
+            let sum = sums.entry((*place, role)).or_insert(empty);
+            let was_empty = sum.is_empty();
             sum.judged = sum.judged.saturating_add(fields.count.lines);
             sum.accepted = sum.accepted.saturating_add(fields.count.accepted.by(self.grammar));
             sum.blank = sum.blank.saturating_add(fields.blank);
+            *n_filled += usize::from(was_empty && !sum.is_empty());
         }
+        let mut sums: Vec<_> = sums.into_values().collect();
+        let n_filled = |sum: &FieldSum<'_>| places[&sum.name].1;
+        sums.retain(|sum| !sum.is_empty() || n_filled(sum) == 0);
+        sums.iter_mut().for_each(|sum| sum.has_others = n_filled(sum) > 1);
         sums
     }
 }
@@ -135,11 +170,20 @@ impl RecordCount {
             records: counts.refused(cause),
             first: first(cause),
         });
-        let fields = records.roles.iter().map(|(&role, fields)| FieldCount {
-            role,
-            blank: fields.blank,
-            count: count(&fields.judged),
-        });
+        let mut fields = Vec::new();
+        for Selected { name, roles, .. } in &records.selected {
+            fields.extend(roles.iter().map(|(&role, fields)| FieldCount {
+                name: name.clone(),
+                role,
+                blank: fields.blank,
+                count: count(&fields.judged),
+            }));
+            if let Some(name) = name.as_ref().filter(|_| roles.is_empty()) {
+                let role = Role::ALL.iter().copied().find(|role| role.name() == name);
+                let (role, count) = (role.unwrap_or(Role::Url), count(&ByVerdict::default()));
+                fields.push(FieldCount { name: Some(name.clone()), role, blank: 0, count });
+            }
+        }
         Self {
             format: records.format,
             dialect: records.dialect,
@@ -148,7 +192,7 @@ impl RecordCount {
             read: counts.read(),
             skipped: skipped.filter(|skipped| skipped.records > 0).collect(),
             refused: refused.filter(|refused| refused.records > 0).collect(),
-            fields: fields.collect(),
+            fields,
         }
     }
 }

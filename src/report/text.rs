@@ -388,15 +388,31 @@ impl<'a> Text<'a> {
         self.fields();
     }
 
-    /// Writes how many fields of each role the chosen grammar accepts, if there are several roles.
+    /// Writes how many fields of each role the chosen grammar accepts, if there are several roles. If the user wants several fields,
+    /// writes the counts of each of these.
     fn fields(&mut self) {
         let (report, judged) = (self.report, self.report.totals.judged);
         let kinds = report.fields();
-        if kinds.len() > 1 {
+        if kinds.len() < 2 {
+            return;
+        }
+        if kinds.iter().all(|sum| sum.name.is_none()) {
             self.table("FIELD", &["judged", "%", &format!("{} %", report.grammar)]);
-            for (role, sum) in kinds {
-                self.row(role.name(), sum.judged, judged, &percent(sum.accepted, sum.judged));
+            for sum in kinds {
+                self.row(sum.role.name(), sum.judged, judged, &percent(sum.accepted, sum.judged));
             }
+            return;
+        }
+        self.table(&format!("FIELD, {} accepts", report.grammar), &["accepted", "refused", "blank"]);
+        for sum in kinds {
+            let name = self.page.end(&self.page.name(&sum.label()), self.names - 3);
+            let mut row = format!("  {name:<room$}", room = self.names - 2);
+            let refused = sum.judged.saturating_sub(sum.accepted);
+            let counts = [sum.accepted, refused, sum.blank].into_iter().zip(self.widths());
+            for (count, width) in counts.take(self.n_columns) {
+                let _ = write!(row, "{:>width$}", grouped(count));
+            }
+            self.page.line(&row);
         }
     }
 

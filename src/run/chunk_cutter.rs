@@ -148,9 +148,14 @@ impl<R: Read> AnyChunks<R> {
 
     /// The format of the input, as given or detected.
     pub(crate) fn format(&self) -> Format {
+        self.reader().map_or(Format::Lines, Reader::format)
+    }
+
+    /// The reader of the next chunk; `None` if the input is a list.
+    pub(crate) fn reader(&self) -> Option<&Reader> {
         match self {
-            Self::Lines(_) => Format::Lines,
-            Self::Records(chunks) => chunks.reader.format(),
+            Self::Lines(_) => None,
+            Self::Records(chunks) => Some(&chunks.reader),
         }
     }
 }

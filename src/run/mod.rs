@@ -35,7 +35,7 @@ pub use crate::run::format_choice::Reading;
 use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
-pub use crate::scan::record_fields::{Fields, Records};
+pub use crate::scan::record_fields::{Fields, Records, Selected};
 use crate::scan::{Options, scan_into};
 pub use crate::simd::KernelId;
 use crate::tally::{Signs, Tally};
@@ -167,10 +167,10 @@ impl Scanned {
         self
     }
 
-    /// Notes the format of an input, which may have nothing to count.
-    fn note_format(&mut self, input: u32, format: Format) {
-        if format != Format::Lines {
-            append(&mut self.records, input, Records::new(format));
+    /// Notes the format of an input, which may have nothing to count, and its wanted fields.
+    fn note_reader(&mut self, input: u32, reader: Option<&Reader>) {
+        if let Some(reader) = reader.filter(|reader| reader.format() != Format::Lines) {
+            append(&mut self.records, input, Records::of(reader));
         }
     }
 

@@ -201,7 +201,7 @@ pub(super) fn scan_chunks<'a>(
     counter: &'a Counter<'a>,
     workers: &Workers<'a>,
 ) -> Scanned {
-    scanned.note_format(input, chunks.format());
+    scanned.note_reader(input, chunks.reader());
     let look = |tally: &mut _, long: &mut _, chunk| counter.look(tally, long, input, chunk);
     count_chunks(scanned, &mut chunks, look, input, counter, workers)
 }

@@ -28,7 +28,7 @@ pub(super) fn scan_small(
     reader: Reader,
     counter: &Counter<'_>,
 ) -> Scanned {
-    scanned.note_format(input, reader.format());
+    scanned.note_reader(input, Some(&reader));
     let exec = counter.exec;
     let chunks = AnyChunks::new(exec.told(source), reader, exec.sizes());
     count_chunks(&mut scanned, &AlreadyShown::default(), chunks, input, counter);
@@ -97,7 +97,7 @@ pub(super) fn scan_shards(
     };
     let is_mapped = exec.mmap && Mapped::is_brief(exec.n_threads(), exec.shard_len);
     let mapped = is_mapped.then(|| Mapped::of(file, len)).flatten();
-    scanned.note_format(input, reader.format());
+    scanned.note_reader(input, Some(reader));
     // The result, and the runs from whose start its records count their lines.
     let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();
     (0..exec.n_threads()).into_par_iter().for_each(|_| {

@@ -1,7 +1,7 @@
 //! Counts the fields of records. This file does not know how a record is written.
 //!
 //! The engine needs buffers with many lines. So the fields of a chunk of records are copied into a buffer, one line
-//! per field, with a buffer for each role. A table lists where each field came from. After the scan, the places of
+//! per field, with a buffer for each wanted field and role. A table lists where each field came from. After the scan, the places of
 //! examples are looked up there. A field that contains a line end, or ends in CR, is judged alone.
 
 use std::borrow::Cow;
@@ -16,7 +16,7 @@ use crate::engine::scan_lines;
 use crate::grammar::Verdict;
 use crate::place::{Extent, Place};
 use crate::records::field_names::Choice;
-use crate::records::{BadCause, BadRecord, Counts, Dialect, Field, Format, Reader, Role};
+use crate::records::{BadCause, BadRecord, Counts, Dialect, Field, Format, Reader, Role, WantedNames};
 use crate::scan::Options;
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
@@ -25,7 +25,7 @@ use crate::tally::already_shown::AlreadyShown;
 use crate::tally::heavy_hitters::CHUNK_LEN;
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 
-/// The records of an input: how many were read, and the verdicts of their fields by role.
+/// The records of an input: how many were read, and the verdicts of their fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[non_exhaustive]
 pub struct Records {
@@ -43,11 +43,25 @@ pub struct Records {
     is_numbered: bool,
     /// The names of columns or keys that there are, if no record has a wanted one.
     pub names: Vec<String>,
+    /// The wanted fields that are not among `names`, if there are several wanted ones.
+    #[serde(default, skip_serializing_if = "Vec::is_empty")]
+    pub missing: Vec<String>,
     /// The number of records.
     pub counts: Counts,
     /// The first few refused records of each cause, in order.
     pub refused: BTreeMap<BadCause, Vec<BadRecord>>,
-    /// The fields of the records, by role.
+    /// The fields of the records, by the wanted field that selects them. Without several wanted fields, it has one element at
+    /// most.
+    pub selected: Vec<Selected>,
+}
+
+/// The fields that one wanted field selects, or all fields if there are not several wanted ones.
+#[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
+#[non_exhaustive]
+pub struct Selected {
+    /// The wanted field, as the user named it. `None` if it is the only one, or if the format decides.
+    pub name: Option<String>,
+    /// What it selects, by role.
     pub roles: BTreeMap<Role, Fields>,
 }
 
@@ -72,15 +86,43 @@ impl Records {
             by_values: false,
             is_numbered: false,
             names: Vec::new(),
+            missing: Vec::new(),
             counts: Counts::default(),
             refused: BTreeMap::new(),
-            roles: BTreeMap::new(),
+            selected: Vec::new(),
         }
+    }
+
+    /// Makes an empty count of the records that `reader` reads.
+    pub(crate) fn of(reader: &Reader) -> Self {
+        let mut records = Self::new(reader.format());
+        records.name(reader.names());
+        records
+    }
+
+    /// The fields of each wanted field and role.
+    pub fn fields(&self) -> impl Iterator<Item = (Role, &Fields)> {
+        self.selected.iter().flat_map(|selected| &selected.roles).map(|(&role, fields)| (role, fields))
     }
 
     /// The number of fields, including blank ones.
     pub(crate) fn n_fields(&self) -> u64 {
-        self.roles.values().map(|fields| fields.judged.lines() + fields.blank).sum()
+        self.fields().map(|(_, fields)| fields.judged.lines() + fields.blank).sum()
+    }
+
+    /// Names the wanted fields, if there are several. Without this, several of them have counts without names.
+    pub(crate) fn name(&mut self, names: &WantedNames) {
+        for (n, name) in names.iter().enumerate() {
+            self.selected(n).name = Some(name.to_owned());
+        }
+    }
+
+    /// The fields that the wanted field with this index selects.
+    fn selected(&mut self, wanted: usize) -> &mut Selected {
+        if self.selected.len() <= wanted {
+            self.selected.resize_with(wanted + 1, Selected::default);
+        }
+        &mut self.selected[wanted]
     }
 
     /// Takes over what a reader has found in `bytes`, which it has read.
@@ -95,6 +137,9 @@ impl Records {
         let choice = choice.unwrap_or_default();
         (self.column, self.by_values, self.names) = (choice.column, choice.by_values, choice.names);
         self.is_numbered = choice.is_numbered;
+        self.name(reader.names());
+        let missing = choice.missing.into_iter().filter_map(|n| self.selected.get(n)?.name.clone());
+        self.missing = missing.collect();
     }
 
     /// Why the wanted columns of a table cannot be read; `None` if they can.
@@ -103,8 +148,12 @@ impl Records {
             None
         } else if self.counts.refused(BadCause::NoColumn) > 0 && !self.names.is_empty() {
             let columns = self.names.join(", ");
+            let what = match &self.missing[..] {
+                [] => "such column".to_owned(),
+                missing => format!("column {}", missing.join(" and no column ")),
+            };
             Some(format!(
-                "it has no such column; its columns are {columns}; --field chooses one by name or number"
+                "it has no {what}; its columns are {columns}; --field chooses one by name or number"
             ))
         } else {
             let has_few = self.is_numbered && self.counts.refused(BadCause::TooFewFields) > 0;
@@ -121,7 +170,7 @@ impl Records {
         }
         self.is_numbered |= others.is_numbered;
         if self.names.is_empty() {
-            self.names = others.names;
+            (self.names, self.missing) = (others.names, others.missing);
         }
         if is_json(self.format) && (self.counts.read() > 0 || others.counts.read() > 0) {
             self.names.clear();
@@ -133,8 +182,12 @@ impl Records {
             own.sort_by_key(|bad| bad.offset);
             own.truncate(MAX_EXAMPLES);
         }
-        for (role, fields) in others.roles {
-            self.count(role, &fields.judged, fields.blank);
+        for (n, others) in others.selected.into_iter().enumerate() {
+            let own = self.selected(n);
+            own.name = own.name.take().or(others.name);
+            for (role, fields) in others.roles {
+                own.roles.entry(role).or_default().add(&fields.judged, fields.blank);
+            }
         }
     }
 
@@ -166,19 +219,25 @@ impl Records {
         }
     }
 
-    /// Counts a judged field. A field without any byte has no verdict.
-    pub(crate) fn add(&mut self, role: Role, verdict: Option<Verdict>) {
-        let fields = self.roles.entry(role).or_default();
+    /// Counts a judged field that the wanted field with this index selects. A field without any byte has no verdict.
+    pub(crate) fn add(&mut self, wanted: u32, role: Role, verdict: Option<Verdict>) {
+        let fields = self.selected(wanted as usize).roles.entry(role).or_default();
         match verdict {
             Some(verdict) => fields.judged.count(verdict, 1),
             None => fields.blank += 1,
         }
     }
 
-    fn count(&mut self, role: Role, judged: &ByVerdict, blank: u64) {
-        let fields = self.roles.entry(role).or_default();
-        fields.judged.merge(judged);
-        fields.blank += blank;
+    /// Counts the fields of a tally that the wanted field with this index selects.
+    fn count(&mut self, wanted: usize, role: Role, tally: &Tally) {
+        self.selected(wanted).roles.entry(role).or_default().add(&tally.judged(), tally.blank);
+    }
+}
+
+impl Fields {
+    fn add(&mut self, judged: &ByVerdict, blank: u64) {
+        self.judged.merge(judged);
+        self.blank += blank;
     }
 }
 
@@ -213,7 +272,7 @@ pub(crate) struct Gatherer<'a> {
     options: &'a Options,
     kernel: KernelId,
     /// Buffers that are not in use.
-    spare: Mutex<Vec<ByRole>>,
+    spare: Mutex<Vec<Buffers>>,
 }
 
 impl<'a> Gatherer<'a> {
@@ -269,7 +328,7 @@ impl<'a> Gatherer<'a> {
         gathering.finish(run)
     }
 
-    fn spare(&self) -> MutexGuard<'_, Vec<ByRole>> {
+    fn spare(&self) -> MutexGuard<'_, Vec<Buffers>> {
         self.spare.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }
@@ -285,7 +344,7 @@ struct Gathering<'a> {
     chunk: u64,
     /// Whether records are lines.
     are_lines: bool,
-    lines: ByRole,
+    lines: Buffers,
     /// The tally of the fields that were judged alone.
     alone: Option<Tally>,
     records: Records,
@@ -294,10 +353,13 @@ struct Gathering<'a> {
     shown: &'a AlreadyShown,
 }
 
-/// Gathered fields, indexed by role.
-type ByRole = [Lines; Role::ALL.len()];
+/// Gathered fields. For each wanted field, there are as many elements as there are roles.
+type Buffers = Vec<Lines>;
 
-/// Fields of one role, one line each.
+/// The number of roles.
+const N_ROLES: usize = Role::ALL.len();
+
+/// Fields of one wanted field and role, one line each.
 #[derive(Default)]
 struct Lines {
     text: Vec<u8>,
@@ -352,10 +414,20 @@ impl<'a> Gathering<'a> {
         if field.bytes.ends_with(b"\r") || (!is_in_line && memchr(b'\n', &field.bytes).is_some()) {
             return self.add_alone(field, line);
         }
-        let Lines { text, table } = &mut self.lines[field.role as usize];
+        let n = field.wanted as usize * N_ROLES + field.role as usize;
+        if n >= self.lines.len() {
+            self.more_buffers(n);
+        }
+        let Lines { text, table } = &mut self.lines[n];
         table.push((text.len() as u64, field.offset, line));
         text.extend_from_slice(&field.bytes);
         text.push(b'\n');
+    }
+
+    /// Makes a buffer with this index.
+    #[cold]
+    fn more_buffers(&mut self, n: usize) {
+        self.lines.resize_with(n + 1, Lines::default);
     }
 
     #[cold]
@@ -365,7 +437,7 @@ impl<'a> Gathering<'a> {
         alone.feed_field(&field.bytes);
         let mut tally = alone.finish();
         tally.relocate(|offset| (offset, line));
-        self.records.count(field.role, &tally.judged(), tally.blank);
+        self.records.count(field.wanted as usize, field.role, &tally);
         self.alone = Some(match self.alone.take() {
             Some(others) => others.merge(tally),
             None => tally,
@@ -375,7 +447,7 @@ impl<'a> Gathering<'a> {
     /// Judges the fields gathered so far.
     fn scan_lines(&mut self) {
         let Gatherer { options, kernel, .. } = *self.gatherer;
-        for (lines, &role) in self.lines.iter_mut().zip(Role::ALL) {
+        for (n, lines) in self.lines.iter_mut().enumerate() {
             if lines.text.is_empty() {
                 continue;
             }
@@ -389,7 +461,7 @@ impl<'a> Gathering<'a> {
                 let row = table.partition_point(|&(at, ..)| at < offset - start);
                 table.get(row).map_or((offset, 1), |&(_, offset, line)| (offset, line))
             });
-            self.records.count(role, &tally.judged(), tally.blank);
+            self.records.count(n / N_ROLES, Role::ALL[n % N_ROLES], &tally);
             self.tally = std::mem::take(&mut self.tally).merge(tally);
             lines.text.clear();
             lines.table.clear();

@@ -12,7 +12,7 @@ use super::{Blank, Form, Options, defect_of, push_defect, push_place, replace};
 use crate::grammar::escape;
 use crate::grammar::judge::judge;
 use crate::grammar::password::{secrets, secrets_of_record};
-use crate::records::{Format, Found, Part, Reader, Skip, Whole, without_end};
+use crate::records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 
@@ -61,6 +61,7 @@ impl Splitter<'_> {
     ) -> Parts {
         let whole = bytes.get();
         let mut found = record_fields::Records::new(reader.format());
+        let names = reader.names().clone();
         let mut records = reader.records(whole);
         let begin = records.mark + records.gap;
         let mut parts = Parts::new(input.0, found.format);
@@ -106,7 +107,7 @@ impl Splitter<'_> {
                     let offset = bytes.offset + record.range.start as u64;
                     let mut row = String::new();
                     push_place(&mut row, input.1, record.line, offset);
-                    self.push_causes(&mut row, &fate);
+                    self.push_causes(&mut row, &fate, &names);
                     escape::push(&mut row, without_end(&shown));
                     // The row of a record that continues in the next chunk is not complete yet.
                     if !is_cut {
@@ -165,7 +166,7 @@ impl Splitter<'_> {
         for field in fields {
             let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
             let verdict = judgement.map(|judgement| judgement.verdict());
-            found.add(field.role, verdict);
+            found.add(field.wanted, field.role, verdict);
             matches |= judgement.is_some_and(|judgement| self.options.filter.matches(&judgement));
             is_blank &= verdict.is_none();
             is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
@@ -183,8 +184,8 @@ impl Splitter<'_> {
         if self.options.filter.is_empty() { fate } else { Fate::Unmatched }
     }
 
-    /// Appends for each grammar why the record is refused.
-    fn push_causes(&self, row: &mut String, fate: &Fate<'_, '_>) {
+    /// Appends for each grammar why the record is refused. `names` are those of the wanted fields.
+    fn push_causes(&self, row: &mut String, fate: &Fate<'_, '_>, names: &WantedNames) {
         let mut digits = itoa::Buffer::new();
         for grammar in self.options.by.iter() {
             match fate {
@@ -194,7 +195,7 @@ impl Splitter<'_> {
                     match defects.find_map(|(field, defect)| Some((field, defect?))) {
                         Some((field, defect)) => {
                             let at = digits.format(field.at);
-                            row.extend([field.role.name(), "@", at, ":"]);
+                            row.extend([names.of(field.wanted, field.role), "@", at, ":"]);
                             push_defect(row, &defect);
                         }
                         None => row.push('-'),

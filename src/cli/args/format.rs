@@ -34,9 +34,9 @@ pub(crate) struct ReadingArgs {
     /// A field is the name of a column, header or key, the number of a column from 1, or a JSON pointer. In a pointer, * stands
     /// for any key or index. In logs, a field is request or referer, in squid url; with --log-format it may be any variable. In xml, it
     /// is an element (loc) or an attribute (link@href, @href), and in html an attribute (href, img@data-src). In warc,
-    /// body-links are the links of HTML pages. Separate several fields by commas, or repeat the option. If fields are
-    /// numbers, the first line of a table is a record, not a header. A Parquet column in groups is named with its groups
-    /// and dots, such as page.url.
+    /// body-links are the links of HTML pages. Separate several fields by commas, or repeat the option. The report counts each
+    /// of them apart. If fields are numbers, the first line of a table is a record, not a header. A Parquet column in groups
+    /// is named with its groups and dots, such as page.url.
     ///
     /// The default is a column with a usual name (url, uri, link, href, ...) or with URLs in it, the key "url", the header
     /// WARC-Target-URI, and request and referer of logs, also of logs in JSON with known keys.
@@ -206,17 +206,36 @@ fn joined(fields: &[Selector]) -> String {
     fields.iter().map(Selector::to_string).collect::<Vec<_>>().join(", ")
 }
 
-/// Names the inputs of which no record yielded a URL, with causes.
+/// Names the wanted fields that select nothing, if there are several. A report alone would show zeros.
+fn complain_of_empty_fields(found: &[(u32, Records)]) {
+    let read = || found.iter().map(|(_, records)| records).filter(|records| records.counts.read() > 0);
+    let Some(first) = read().next() else { return };
+    for (n, name) in
+        first.selected.iter().enumerate().filter_map(|(n, wanted)| Some((n, wanted.name.as_ref()?)))
+    {
+        if read().all(|records| records.selected.get(n).is_none_or(|wanted| wanted.roles.is_empty())) {
+            warn(&format!("--field {name} selects no value"));
+        }
+    }
+}
+
+/// Names the inputs of which no record yielded a URL, with causes. For commands that write a report.
 pub(crate) fn complain_of_useless_records(found: &[(u32, Records)], inputs: &[Input]) {
     let is_useless =
         |records: &Records| records.counts.read() == 0 && records.counts.skipped(Skip::NoField) == 0;
     let useless =
         found.iter().filter(|(_, records)| is_useless(records) && records.missing_column().is_none());
-    complain_of_records(&useless.cloned().collect::<Vec<_>>(), inputs);
+    complain_of_causes(useless, inputs);
+    complain_of_empty_fields(found);
 }
 
 /// Names the inputs with records that yielded no URL, with causes. For commands that write no report.
 pub(crate) fn complain_of_records(found: &[(u32, Records)], inputs: &[Input]) {
+    complain_of_causes(found.iter(), inputs);
+    complain_of_empty_fields(found);
+}
+
+fn complain_of_causes<'f>(found: impl Iterator<Item = &'f (u32, Records)>, inputs: &[Input]) {
     for (input, records) in found {
         let name = inputs.get(*input as usize).map_or("?", Input::name);
         if let Some(causes) = causes(records) {

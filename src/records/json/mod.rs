@@ -53,13 +53,15 @@ pub(super) struct Path {
 #[derive(Clone, Copy, Debug)]
 struct Meaning {
     role: Role,
+    /// The index of the wanted field that selects it, or 0.
+    wanted: u32,
     /// Whether its key is one for request lines.
     is_request_line: bool,
 }
 
 impl Meaning {
     fn of(role: Role) -> Self {
-        Self { role, is_request_line: false }
+        Self { role, wanted: 0, is_request_line: false }
     }
 }
 
@@ -90,12 +92,12 @@ impl Token {
 impl Path {
     /// The path that these keys are.
     fn of(names: &[&str], role: Role) -> Self {
-        Self::new(names.iter().map(|name| Token::new(name)).collect(), role)
+        Self::new(names.iter().map(|name| Token::new(name)).collect(), Meaning::of(role))
     }
 
-    fn new(tokens: Vec<Token>, role: Role) -> Self {
+    fn new(tokens: Vec<Token>, meaning: Meaning) -> Self {
         let is_request_line = tokens.last().is_some_and(|last| pipelines::has_request_line(&last.name));
-        Self { tokens, meaning: Meaning { role, is_request_line } }
+        Self { tokens, meaning: Meaning { is_request_line, ..meaning } }
     }
 
     /// The paths to `fields`, or to the member "url" if there are none. The error is the index of a field that is no path.
@@ -103,14 +105,15 @@ impl Path {
         if fields.is_empty() {
             return Ok(vec![Self::of(&["url"], Role::Url)]);
         }
-        let path = |(n, field): (usize, &Selector)| match field {
-            Selector::Name(name) => Ok(Self::of(&[name], Role::Url)),
-            Selector::Pointer(pointer) => {
-                Ok(Self::new(pointer.split('/').skip(1).map(Token::of_pointer).collect(), Role::Url))
-            }
-            Selector::Number(_) => Err(n),
+        let path = |(n, field): (u32, &Selector)| {
+            let tokens = match field {
+                Selector::Name(name) => vec![Token::new(name)],
+                Selector::Pointer(pointer) => pointer.split('/').skip(1).map(Token::of_pointer).collect(),
+                Selector::Number(_) => return Err(n as usize),
+            };
+            Ok(Self::new(tokens, Meaning { wanted: n, ..Meaning::of(Role::Url) }))
         };
-        fields.iter().enumerate().map(path).collect()
+        (0..).zip(fields).map(path).collect()
     }
 
     /// What precedes the first `*`, if all paths have one there and are the same up to it.

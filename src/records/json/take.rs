@@ -18,7 +18,7 @@ fn requested(line: Part<'_>) -> Result<Part<'_>, Miss> {
             (0, Cow::Owned(bytes.into_owned()))
         }
     };
-    Ok(Part { role: Role::Request, bytes, at: line.at + at })
+    Ok(Part { role: Role::Request, wanted: line.wanted, bytes, at: line.at + at })
 }
 
 /// Whether a log has a value here.
@@ -51,7 +51,8 @@ impl<'a> Text<'_, 'a> {
     /// Takes the string at `at`. Returns its end.
     #[inline]
     fn take_string(&mut self, at: usize, meaning: Meaning, parts: &mut Parts<'_, 'a>) -> Result<usize, Miss> {
-        let (mut part, end) = self.part(at, meaning.role)?;
+        let (part, end) = self.part(at, meaning.role)?;
+        let mut part = Part { wanted: meaning.wanted, ..part };
         if meaning.is_request_line && pipelines::is_request_line(&part.bytes) {
             part = requested(part)?;
         }
@@ -65,7 +66,7 @@ impl<'a> Text<'_, 'a> {
         let string = self.string(at).map_err(|broken| self.miss(broken))?;
         let place = at - self.start;
         let bytes = self.said_by(&string).ok_or(Miss::Bad(BadCause::BadEscape, place))?;
-        Ok((Part { role, bytes, at: place + 1 }, string.quotes[1] + 1))
+        Ok((Part { role, wanted: 0, bytes, at: place + 1 }, string.quotes[1] + 1))
     }
 
     /// Passes over the value at `at`, which must be a null. Returns its end.

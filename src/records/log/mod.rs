@@ -47,7 +47,8 @@ struct Step {
     bare: Option<Vec<u8>>,
     /// Whether the variable is between quotes.
     is_quoted: bool,
-    wanted: Option<Wanted>,
+    /// What is wanted of the variable, and the index of the wanted field that selects it, or 0.
+    wanted: Option<(Wanted, u32)>,
 }
 
 /// What a wanted variable contains.
@@ -184,7 +185,7 @@ impl Plan {
     #[inline(always)]
     fn push<'a>(
         &self,
-        wanted: Wanted,
+        (wanted, n): (Wanted, u32),
         line: &'a [u8],
         value: Quoted,
         parts: &mut Parts<'_, 'a>,
@@ -198,13 +199,13 @@ impl Plan {
             Wanted::Url(role) => (role, value.start, value.text(line)),
         };
         let bytes = if self.escapes == Escapes::Hash { without_hashes(bytes) } else { bytes };
-        parts.push(Part { role, bytes, at });
+        parts.push(Part { role, wanted: n, bytes, at });
         Ok(())
     }
 }
 
-/// What is wanted of a variable, if `fields` are wanted, or all URLs if there are none.
-fn wanted(variable: &Variable, fields: &[Selector]) -> Option<Wanted> {
+/// What is wanted of a variable, if `fields` are wanted, or all URLs if there are none. Also returns the index of the field.
+fn wanted(variable: &Variable, fields: &[Selector]) -> Option<(Wanted, u32)> {
     let url = match variable.kind {
         Kind::RequestLine => Some(Wanted::RequestLine),
         Kind::Target => Some(Wanted::Url(Role::Request)),
@@ -212,10 +213,10 @@ fn wanted(variable: &Variable, fields: &[Selector]) -> Option<Wanted> {
         _ => None,
     };
     if fields.is_empty() {
-        return url;
+        return url.map(|url| (url, 0));
     }
-    let is_wanted = fields.iter().any(|field| variable.is_field(field));
-    is_wanted.then(|| url.unwrap_or(Wanted::Url(Role::Url)))
+    let (n, _) = (0..).zip(fields).find(|(_, field)| variable.is_field(field))?;
+    Some((url.unwrap_or(Wanted::Url(Role::Url)), n))
 }
 
 /// Takes the next token if it is a literal.
@@ -228,7 +229,7 @@ fn literal<'p>(tokens: &mut Peekable<impl Iterator<Item = &'p Token>>) -> Vec<u8
 const MISSING: usize = usize::MAX;
 
 impl Step {
-    fn new(literal: Vec<u8>, is_quoted: bool, wanted: Option<Wanted>) -> Self {
+    fn new(literal: Vec<u8>, is_quoted: bool, wanted: Option<(Wanted, u32)>) -> Self {
         // Blanks, letters and digits are frequent in logs.
         let rare =
             literal.iter().position(|byte| !matches!(byte, b' ' | b'-') && !byte.is_ascii_alphanumeric());

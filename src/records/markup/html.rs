@@ -8,7 +8,7 @@ use super::construct::State;
 use super::raw::Raw;
 use super::references::undo_html;
 use super::tag::{self, Attribute, Walked, is_white, walk};
-use super::{Language, Name, Unit, part, without_white};
+use super::{Language, Name, Unit, index, part, without_white};
 use crate::records::{BadCause, Parts, Role};
 
 /// How URLs are written in a value.
@@ -22,8 +22,9 @@ enum Form {
     Refresh,
 }
 
-/// The form of the URLs in an attribute of an element. `None` if its value is none. `names` are those that the user wants.
-fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<Form> {
+/// The form of the URLs in an attribute of an element, and the index of the name that selects it. `None` if its value is none.
+/// `names` are those that the user wants.
+fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<(Form, u32)> {
     let mut lower = [0; 16];
     let lower = lower.get_mut(..attribute.len());
     let known = lower.and_then(|lower| {
@@ -41,12 +42,9 @@ fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<Form> {
             _ => return None,
         })
     });
-    if names.is_empty() {
-        return known;
-    }
-    let is_wanted =
-        names.iter().any(|name| name.is_attribute(element, attribute, <[u8]>::eq_ignore_ascii_case));
-    is_wanted.then(|| known.unwrap_or(Form::Url(Role::Link)))
+    let is_wanted = |name: &Name| name.is_attribute(element, attribute, <[u8]>::eq_ignore_ascii_case);
+    let n = index(names, || known.is_some(), is_wanted)?;
+    Some((known.unwrap_or(Form::Url(Role::Link)), n))
 }
 
 /// Looks at the tag at the start of `bytes`.
@@ -57,7 +55,7 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
         let name = &bytes[name];
         match form(names, element, name) {
             None => is_refresh |= begins_refresh(name, &bytes[value]),
-            Some(Form::Refresh) => has_content = true,
+            Some((Form::Refresh, _)) => has_content = true,
             Some(_) => has_url = true,
         }
     });
@@ -93,20 +91,20 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &m
         let name = &record[name];
         let is_first = |earlier: &Range<usize>| record[earlier.clone()].eq_ignore_ascii_case(name);
         n += 1;
-        let Some(form) = form(names, element, name) else { return };
+        let Some((form, wanted)) = form(names, element, name) else { return };
         if seen[..n - 1].iter().any(is_first) {
             return;
         }
         let text = undo_html(&record[value.clone()]);
         let start = start + value.start;
         match form {
-            Form::Url(role) => parts.push(part(&text, without_white(&text), start, role)),
+            Form::Url(role) => parts.push(part(&text, without_white(&text), start, (role, wanted))),
             Form::Candidates => each_candidate(&text, |candidate| {
-                parts.push(part(&text, candidate, start, Role::Embed));
+                parts.push(part(&text, candidate, start, (Role::Embed, wanted)));
             }),
             Form::Refresh if is_refresh => {
                 if let Some(url) = refresh(&text) {
-                    parts.push(part(&text, url, start, Role::Link));
+                    parts.push(part(&text, url, start, (Role::Link, wanted)));
                 }
             }
             Form::Refresh => {}

@@ -74,12 +74,26 @@ impl Name {
     }
 }
 
-/// The field at `range` of `text`, which begins at `start` of the record if it is borrowed from there.
-fn part<'a>(text: &Cow<'a, [u8]>, range: Range<usize>, start: usize, role: Role) -> Part<'a> {
-    match text {
-        Cow::Borrowed(text) => Part { role, at: start + range.start, bytes: Cow::Borrowed(&text[range]) },
-        Cow::Owned(text) => Part { role, at: start, bytes: Cow::Owned(text[range].to_vec()) },
+/// The index of the first of `names` that is wanted. Without names, it is 0, and `is_usual` decides.
+fn index(names: &[Name], is_usual: impl Fn() -> bool, is_wanted: impl Fn(&Name) -> bool) -> Option<u32> {
+    if names.is_empty() {
+        return is_usual().then_some(0);
     }
+    (0..).zip(names).find(|(_, name)| is_wanted(name)).map(|(n, _)| n)
+}
+
+/// The field at `range` of `text`, which begins at `start` of the record if it is borrowed from there.
+fn part<'a>(
+    text: &Cow<'a, [u8]>,
+    range: Range<usize>,
+    start: usize,
+    (role, wanted): (Role, u32),
+) -> Part<'a> {
+    let (at, bytes) = match text {
+        Cow::Borrowed(text) => (start + range.start, Cow::Borrowed(&text[range])),
+        Cow::Owned(text) => (start, Cow::Owned(text[range].to_vec())),
+    };
+    Part { role, wanted, bytes, at }
 }
 
 /// Where `text` is without the white space around it.

@@ -11,27 +11,27 @@ use super::construct::{Opening, State};
 use super::raw::Raw;
 use super::references::{Piece, undo};
 use super::tag::{self, Attribute, InTag, Walked, is_white, walk};
-use super::{Language, Name, Unit, part, without_white};
+use super::{Language, Name, Unit, index, part, without_white};
 use crate::records::{BadCause, Miss, Parts, Role};
 
-/// Whether the text of an element is wanted.
-fn has_text(names: &[Name], element: &[u8]) -> bool {
-    if names.is_empty() {
-        return matches!(
+/// The index of the name that selects the text of an element; `None` if it is not wanted.
+fn of_text(names: &[Name], element: &[u8]) -> Option<u32> {
+    let is_usual = || {
+        matches!(
             local(element),
             b"loc" | b"link" | b"url" | b"uri" | b"guid" | b"content_loc" | b"player_loc" | b"thumbnail_loc"
-        );
-    }
-    names.iter().any(|name| name.is_element(element, is_named))
+        )
+    };
+    index(names, is_usual, |name| name.is_element(element, is_named))
 }
 
-/// Whether an attribute of an element is wanted.
-fn has_attribute(names: &[Name], element: &[u8], attribute: &[u8]) -> bool {
-    if names.is_empty() {
-        return matches!(local(attribute), b"href" | b"src" | b"url" | b"xmlUrl" | b"htmlUrl")
-            && !attribute.starts_with(b"xmlns:");
-    }
-    names.iter().any(|name| name.is_attribute(element, attribute, is_named))
+/// The index of the name that selects an attribute of an element; `None` if it is not wanted.
+fn of_attribute(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<u32> {
+    let is_usual = || {
+        matches!(local(attribute), b"href" | b"src" | b"url" | b"xmlUrl" | b"htmlUrl")
+            && !attribute.starts_with(b"xmlns:")
+    };
+    index(names, is_usual, |name| name.is_attribute(element, attribute, is_named))
 }
 
 /// Looks at the tag at the start of `bytes`. `ended` says that no bytes follow.
@@ -39,7 +39,7 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
     let element = tag::name(bytes);
     let mut has_url = false;
     let walked = walk(bytes, Language::Xml, |Attribute { name, .. }| {
-        has_url |= has_attribute(names, element, &bytes[name]);
+        has_url |= of_attribute(names, element, &bytes[name]).is_some();
     });
     let end = match walked {
         Walked::To(end) => end,
@@ -51,7 +51,7 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
         Walked::Open(inside, _) => return Unit::Open(bytes.len(), State::Tag(inside, Raw::None)),
     };
     let tag = if has_url { Unit::Record(end, State::Content) } else { Unit::Nothing(end, State::Content) };
-    if element.is_empty() || !has_text(names, element) {
+    if element.is_empty() || of_text(names, element).is_none() {
         return tag;
     }
     if bytes[..end].ends_with(b"/>") {
@@ -85,9 +85,9 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], parts: &mut Parts<'_, '
     let mut is_permanent = true;
     let walked = walk(record, Language::Xml, |Attribute { name, value }| {
         let raw = &record[value.clone()];
-        if has_attribute(names, element, &record[name.clone()]) {
+        if let Some(wanted) = of_attribute(names, element, &record[name.clone()]) {
             match undo(raw, Piece::Value) {
-                Ok(text) => parts.push(part(&text, without_white(&text), value.start, Role::Link)),
+                Ok(text) => parts.push(part(&text, without_white(&text), value.start, (Role::Link, wanted))),
                 Err(at) => _ = bad.get_or_insert(value.start + at),
             }
         }
@@ -95,15 +95,15 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], parts: &mut Parts<'_, '
         is_permanent &= !(local(element) == b"guid" && &record[name] == b"isPermaLink" && raw == b"false");
     });
     let Walked::To(end) = walked else { unreachable!("a record begins with a tag") };
-    let has_text = end < record.len() && has_text(names, element);
-    if has_text && (is_permanent || !names.is_empty()) {
+    let wanted = of_text(names, element).filter(|_| end < record.len());
+    if let Some(wanted) = wanted.filter(|_| is_permanent || !names.is_empty()) {
         let mut pieces = Pieces::Nothing;
         text(record, end, |at, piece| match undo(&record[at.clone()], piece) {
             Ok(text) => pieces.push(at.start, text),
             Err(wrong) => _ = bad.get_or_insert(at.start + wrong),
         });
         if let Pieces::Some(start, text) = pieces {
-            let part = part(&text, without_white(&text), start, Role::Url);
+            let part = part(&text, without_white(&text), start, (Role::Url, wanted));
             if !part.bytes.is_empty() {
                 parts.push(part);
             }

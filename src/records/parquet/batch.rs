@@ -89,7 +89,8 @@ impl Batch {
             let bytes = &text[start..value.end as usize];
             let offset = progress.offset + start as u64 + value.level;
             start = value.end as usize;
-            Field { bytes: Cow::Borrowed(bytes), role: Role::Url, offset, line: progress.rows + value.row }
+            let line = progress.rows + value.row;
+            Field { bytes: Cow::Borrowed(bytes), role: Role::Url, wanted: 0, offset, line }
         })
     }
 

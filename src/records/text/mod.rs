@@ -97,7 +97,7 @@ impl Search {
         let Candidate { start, end, content } = self.candidate.expect("a candidate was found here");
         let len = end - start;
         let candidate = &text[..len];
-        let url = |bytes| Some(Part { role: Role::Url, bytes, at: 0 });
+        let url = |bytes| Some(Part { role: Role::Url, wanted: 0, bytes, at: 0 });
         let (first, miss) = match content {
             Content::Url => (url(Cow::Borrowed(candidate)), None),
             Content::Bracketed => (url(without_white(candidate)), None),

@@ -60,7 +60,7 @@ struct Page<'a> {
     distinct: Vec<DistinctCount>,
     /// Inputs that hold records.
     records: FirstRows<RecordRow>,
-    fields: Vec<FieldRow>,
+    fields: FirstRows<FieldRow>,
     inputs: FirstRows<InputRow>,
 }
 
@@ -102,7 +102,7 @@ impl<'a> Page<'a> {
             tops: list::tops(report, bounds),
             distinct: list::distinct(report),
             records: records::records(report, bounds),
-            fields: records::fields(report),
+            fields: records::fields(report, bounds),
             inputs: list::inputs(report, bounds),
         }
     }
@@ -127,7 +127,7 @@ impl<'a> Page<'a> {
     }
 
     fn n_of_the_most_frequent_field(&self) -> u64 {
-        self.fields.iter().map(|row| row.judged).max().unwrap_or(0)
+        self.fields.rows.iter().map(|row| row.judged).max().unwrap_or(0)
     }
 
     fn n_lines_of_the_first_scheme(&self) -> u64 {
@@ -233,9 +233,13 @@ mod tests {
         let fields = Role::ALL
             .iter()
             .map(|role| json!({ "role": role.name(), "blank": most, "lines": most, "accepted": count }));
+        let named = (0..1000).map(|n| {
+            let name = format!("{n}{text}");
+            json!({ "name": name, "role": "url", "blank": most, "lines": most, "accepted": count })
+        });
         let records = json!({
             "format": "jsonl", "read": most, "skipped": skipped.collect::<Value>(),
-            "refused": refused.clone().chain(refused).collect::<Value>(), "fields": fields.collect::<Value>(),
+            "refused": refused.clone().chain(refused).collect::<Value>(), "fields": fields.chain(named).collect::<Value>(),
         });
         let scheme = json!({ "name": text, "label": "experimental", "lines": most, "accepted": count });
         let warnings = ["utf-16", "byte-order-mark", "no-final-line-end"].repeat(100);

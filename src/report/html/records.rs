@@ -1,7 +1,7 @@
 //! The records and fields of inputs that are not plain lists, as the page shows them.
 
 use super::bound::{Bounds, FirstRows, NAME, shown};
-use crate::records::{BadCause, Role, Skip};
+use crate::records::{BadCause, Skip};
 use crate::report::records::FieldSum;
 use crate::report::{RecordCount, RecordPlace, Report, grouped};
 
@@ -60,9 +60,9 @@ fn place(place: &RecordPlace) -> String {
     format!("line {}, byte {} of the record", grouped(place.line), grouped(place.offset.saturating_add(1)))
 }
 
-/// All fields of one role.
+/// All fields of one role, or those that one wanted field selects.
 pub(super) struct FieldRow {
-    pub(super) name: &'static str,
+    pub(super) name: String,
     pub(super) judged: u64,
     /// Fields that the chosen grammar accepts.
     pub(super) accepted: u64,
@@ -71,14 +71,14 @@ pub(super) struct FieldRow {
     pub(super) blank: u64,
 }
 
-/// The fields of all inputs, by role.
-pub(super) fn fields(report: &Report) -> Vec<FieldRow> {
-    let row = |(role, sum): (Role, FieldSum)| FieldRow {
-        name: role.name(),
+/// The fields of all inputs, by wanted field and role.
+pub(super) fn fields(report: &Report, bounds: &Bounds) -> FirstRows<FieldRow> {
+    let row = |sum: FieldSum<'_>| FieldRow {
+        name: shown(&sum.label(), NAME),
         judged: sum.judged,
         accepted: sum.accepted,
         refused: sum.judged.saturating_sub(sum.accepted),
         blank: sum.blank,
     };
-    report.fields().into_iter().map(row).collect()
+    FirstRows::new(report.fields(), bounds.findings, |sum| sum.judged, row)
 }
