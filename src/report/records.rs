@@ -75,7 +75,7 @@ pub struct RecordPlace {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FieldCount {
-    /// The wanted field, as `--field` names it. Only if several are wanted. One that selects nothing has zero lines.
+    /// The wanted field, as `--field` names it. Only if several are wanted. A field that selects nothing has no lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub name: Option<String>,
     /// The role of the fields in their records.
