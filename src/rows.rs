@@ -26,9 +26,13 @@ use crate::input::workers::with_workers;
 use crate::input::{ChunkBytes, Input, Sizes};
 use crate::input_signs::Signs;
 use crate::lines::skip_byte_order_mark;
+#[cfg(feature = "parquet")]
+use crate::records::WantedNames;
 use crate::records::{Field, Format, Reader};
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
+#[cfg(feature = "parquet")]
+use crate::run::parquet::TableChunk;
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
@@ -38,9 +42,11 @@ named! {
     Column {
         /// The name of the input.
         Input = "input",
-        /// The line number, from 1. For a field of a record, the line in which the record begins.
+        /// The line number, from 1. For a field of a record, the line in which the record begins. For a value of a Parquet
+        /// file, the number of its row.
         Line = "line",
-        /// The offset of the line or field in its input, in bytes.
+        /// The offset of the line or field in its input, in bytes. For a value of a Parquet file, how many values and nulls
+        /// precede it.
         Offset = "offset",
         /// The length of the line without its terminator, or of the field after undoing its escapes, in bytes.
         Length = "length",
@@ -182,17 +188,19 @@ pub fn write_records(
             (chunk.into_bytes(), Some((input, Before::Lines(numbers.start))))
         }
         AnyChunk::Records(chunk) => (chunk.bytes, Some((input, Before::Records(chunk.reader)))),
+        #[cfg(feature = "parquet")]
+        AnyChunk::Table(bytes, chunk) => (bytes, Some((input, Before::Values(chunk)))),
     };
     let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {
         let name = inputs[input as usize].name();
-        match before {
-            Before::Lines(first) => (format_lines(&bytes, first, name, records), None),
-            Before::Records(reader) => {
-                let (text, found) = format_fields(&bytes, reader, name, records);
-                exec.judged(found.n_fields());
-                (text, Some((input, found)))
-            }
-        }
+        let (text, found) = match before {
+            Before::Lines(first) => return (format_lines(&bytes, first, name, records), None),
+            Before::Records(reader) => format_fields(&bytes, reader, name, records),
+            #[cfg(feature = "parquet")]
+            Before::Values(chunk) => format_values(&bytes, &chunk, name, records),
+        };
+        exec.judged(found.n_fields());
+        (text, Some((input, found)))
     };
     let mut found: Vec<(u32, record_fields::Records)> = Vec::new();
     let sink = |(text, some): (String, Option<_>)| {
@@ -206,7 +214,7 @@ pub fn write_records(
     };
     let n_threads = exec.n_threads();
     let signs = AllSigns::default();
-    let (flow, mut failures) = with_workers(n_threads, |workers, _| {
+    let (flow, ends) = with_workers(n_threads, |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         in_chunks(sources, (&workers, 2 * n_threads), look, &work, sink)
@@ -215,6 +223,14 @@ pub fn write_records(
         return Err(error);
     }
     out.flush()?;
+    for (input, records) in ends.records {
+        match found.iter_mut().find(|(number, _)| *number == input) {
+            Some((_, some)) => some.merge(records),
+            None => found.push((input, records)),
+        }
+    }
+    found.sort_by_key(|(input, _)| *input);
+    let mut failures = ends.failures;
     failures.extend(Failure::of_columns(&found));
     failures.sort_by_key(|failure| failure.input);
     Ok(Written { failures, found, signs: signs.seen() })
@@ -226,6 +242,9 @@ enum Before {
     Lines(u64),
     /// The reader of the records in the chunk.
     Records(Box<Reader>),
+    /// Where the values in the chunk are.
+    #[cfg(feature = "parquet")]
+    Values(Box<TableChunk>),
 }
 
 fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) -> String {
@@ -261,18 +280,9 @@ fn format_fields(
     let names = reader.names().clone();
     for field in reader.fields(bytes.get()) {
         match field {
-            Ok(Field { bytes, role, wanted, offset, line: number }) => {
-                let judgement = (!bytes.is_empty()).then(|| judge(&bytes));
-                found.add(wanted, role, judgement.map(|judgement| judgement.verdict()));
-                if judgement
-                    .as_ref()
-                    .map_or(records.filter.is_empty(), |judgement| records.filter.matches(judgement))
-                {
-                    let verdict = judgement.map(|judgement| judgement.verdict());
-                    let field = Some(names.of(wanted, role));
-                    let row = Row { input, number, offset, field, line: &bytes, verdict };
-                    records.write(&mut out, &row);
-                }
+            Ok(field) => {
+                let name = names.of(field.wanted, field.role);
+                records.write_field(&mut out, &mut found, (&field, name), input);
             }
             Err(bad) => found.refuse(bad),
         }
@@ -281,7 +291,43 @@ fn format_fields(
     (out, found)
 }
 
+/// Formats the rows of values of a Parquet file. Counts no records.
+#[cfg(feature = "parquet")]
+fn format_values(
+    bytes: &ChunkBytes,
+    chunk: &TableChunk,
+    input: &str,
+    records: &Records,
+) -> (String, record_fields::Records) {
+    let mut found = record_fields::Records::new(Format::Parquet);
+    let mut out = String::with_capacity(bytes.get().len());
+    let names = WantedNames::new(&records.reading.fields);
+    for field in chunk.fields(bytes.get()) {
+        let name = names.of(field.wanted, field.role);
+        records.write_field(&mut out, &mut found, (&field, name), input);
+    }
+    (out, found)
+}
+
 impl Records {
+    /// Counts a field, and appends its row if it matches the filter.
+    fn write_field(
+        &self,
+        out: &mut String,
+        found: &mut record_fields::Records,
+        (field, name): (&Field<'_>, &str),
+        input: &str,
+    ) {
+        let &Field { ref bytes, role, wanted, offset, line: number } = field;
+        let judgement = (!bytes.is_empty()).then(|| judge(bytes));
+        let verdict = judgement.map(|judgement| judgement.verdict());
+        found.add(wanted, role, verdict);
+        let filter = &self.filter;
+        if judgement.as_ref().map_or(filter.is_empty(), |judgement| filter.matches(judgement)) {
+            self.write(out, &Row { input, number, offset, field: Some(name), line: bytes, verdict });
+        }
+    }
+
     /// Appends the row of one line.
     fn write(&self, out: &mut String, row: &Row<'_>) {
         for (n, &column) in self.columns.iter().enumerate() {

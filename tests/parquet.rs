@@ -3,6 +3,9 @@
 //!
 //! `records/README.md` describes how the samples were made.
 
+mod parts;
+mod rows;
+
 use std::fmt::Write as _;
 use std::fs::{self, File};
 use std::io;
@@ -87,9 +90,8 @@ fn samples_are_read_as_pyarrow_reads_them() {
         }
         assert_eq!(listing.len(), expected(&path).len(), "{}", path.display());
         assert_eq!(rows, table.rows());
-        let ends = found.values.iter().map(|(_, offset, bytes)| offset + bytes.len() as u64 + 1);
-        let starts = found.values.iter().skip(1).map(|(_, offset, _)| *offset);
-        assert!(ends.zip(starts).all(|(end, start)| end <= start), "each value has its own place");
+        let mut places = found.values.windows(2).map(|pair| (pair[0].1, pair[1].1));
+        assert!(places.all(|(place, next)| place < next), "each value has its own place");
     }
 }
 
@@ -144,9 +146,9 @@ fn scans_count_each_value_for_any_effort() {
         let found = read(&table, number);
         let mut first = None;
         for kernel in KernelId::available() {
-            for threads in [1, 3] {
+            for (threads, shard_len) in [(1, 1 << 20), (3, 1 << 20), (2, 1), (1, 200)] {
                 let mut exec = ExecOptions::default();
-                (exec.threads, exec.kernel) = (threads, kernel);
+                (exec.threads, exec.kernel, exec.shard_len) = (threads, kernel, shard_len);
                 let scanned = scanned(std::slice::from_ref(&path), column.as_ref(), &options(), &exec);
                 assert!(scanned.failures.is_empty(), "{name} {:?}", scanned.failures);
                 assert_eq!(scanned.records[0].1.format, Format::Parquet);
@@ -217,6 +219,11 @@ fn kind(error: &io::Error) -> TableErrorKind {
         .and_then(|error| error.downcast_ref::<TableError>())
         .expect("an error of the table")
         .kind()
+}
+
+/// Checks that an error is one of the contents.
+fn check_kind(error: &io::Error) {
+    kind(error);
 }
 
 #[test]
@@ -337,18 +344,54 @@ fn zigzag(n: i64) -> Vec<u8> {
 /// A file with these pages, each preceded by its header. The only column, url, has `n_values` values and nulls in `n_rows`
 /// rows. It is required (0), optional (1) or repeated (2).
 fn one_column(repetition: i64, pages: &[u8], n_values: i64, n_rows: i64) -> Vec<u8> {
-    let footer = [
+    with_groups(repetition, pages, &[(4, n_values, n_rows)])
+}
+
+/// The same with several row groups, each with its place in the file, its values and nulls, and its rows.
+fn with_groups(repetition: i64, pages: &[u8], groups: &[(usize, i64, i64)]) -> Vec<u8> {
+    let mut footer = [
         &b"\x15\x02\x19\x2c\x48\x01r\x15\x02\x00\x15\x0c\x25"[..],
         &zigzag(repetition),
         b"\x18\x03url\x00\x16",
-        &zigzag(n_rows),
-        b"\x19\x1c\x19\x1c\x3c\x45\x00\x16",
-        &zigzag(n_values),
-        b"\x46\x08\x00\x00\x26",
-        &zigzag(n_rows),
-        b"\x00\x00",
-    ];
-    with_footer(&[b"PAR1", pages].concat(), &footer.concat())
+        &zigzag(groups.iter().map(|(.., n_rows)| n_rows).sum()),
+        b"\x19\xfc",
+        &varint(groups.len() as u64),
+    ]
+    .concat();
+    for &(at, n_values, n_rows) in groups {
+        footer.extend(b"\x19\x1c\x3c\x45\x00\x16");
+        footer.extend(zigzag(n_values));
+        footer.extend(b"\x46");
+        footer.extend(zigzag(i64::try_from(at).unwrap()));
+        footer.extend(b"\x00\x00\x26");
+        footer.extend(zigzag(n_rows));
+        footer.push(0);
+    }
+    footer.push(0);
+    with_footer(&[b"PAR1", pages].concat(), &footer)
+}
+
+/// A row group with one page of these values, none of which is null.
+fn plain_group(values: &[impl AsRef<[u8]>]) -> (Vec<u8>, i64) {
+    let mut bytes = Vec::new();
+    for value in values {
+        let value = value.as_ref();
+        bytes.extend(u32::try_from(value.len()).unwrap().to_le_bytes());
+        bytes.extend(value);
+    }
+    let n = i64::try_from(values.len()).unwrap();
+    (page(n, 0, &bytes), n)
+}
+
+/// A file with these row groups.
+fn with_values(groups: &[Vec<String>]) -> Vec<u8> {
+    let (mut pages, mut places) = (Vec::new(), Vec::new());
+    for values in groups {
+        let (page, n) = plain_group(values);
+        places.push((4 + pages.len(), n, n));
+        pages.extend(page);
+    }
+    with_groups(0, &pages, &places)
 }
 
 /// An uncompressed page of version 1; `encoding` is the format's number of the encoding.

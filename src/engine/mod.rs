@@ -286,7 +286,7 @@ impl<S: LineSink> Engine<'_, S> {
                 self.one(segment, at, lines);
             } else if !STREAM.get().on {
                 STREAM.set(STREAM.get().next(false, true));
-                self.sink.cover(Extent { input: place.input, start: from, end: offset, lines });
+                self.sink.cover(Extent::of_bytes(place.input, from, offset, lines));
                 self.scan_by_table(segment, at);
                 (from, lines) = (offset + segment.len() as u64, 0);
             } else {
@@ -324,7 +324,7 @@ impl<S: LineSink> Engine<'_, S> {
             self.one(unended, Place { offset, ..place }, lines);
         }
         let end = place.offset + body.len() as u64;
-        self.sink.cover(Extent { input: place.input, start: from, end, lines });
+        self.sink.cover(Extent::of_bytes(place.input, from, end, lines));
     }
 
     /// Passes on all lines of a segment. Returns how many lines it has.
@@ -513,7 +513,7 @@ impl<S: LineSink> Engine<'_, S> {
                 self.sink.again(lane, at, 0, memchr_iter(b'\n', lane));
             }
             let end = at.offset + lane.len() as u64;
-            self.sink.cover(Extent { input: place.input, start: at.offset, end, lines });
+            self.sink.cover(Extent::of_bytes(place.input, at.offset, end, lines));
         }
     }
 

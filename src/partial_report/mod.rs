@@ -456,6 +456,7 @@ impl Partial {
             failures,
             records: self.records.into_iter().collect(),
             compressed: self.compressed.into_values().collect(),
+            ..Scanned::default()
         };
         Report::of(&scanned, &names, &self.settings.options(), self.settings.show_secrets())
     }

@@ -1,5 +1,5 @@
 //! Cuts inputs into splits that can be scanned on different machines. Nothing is decoded, so a compressed input is
-//! one split. This file knows nothing of counts.
+//! one split. Parquet files are cut between row groups. This file knows nothing of counts.
 
 use std::fs;
 use std::io;
@@ -11,6 +11,8 @@ use crate::grammar::escape::printable;
 use crate::input::{Input, Opened};
 use crate::partial_report::MAX_INPUTS;
 use crate::records::Format;
+#[cfg(feature = "parquet")]
+use crate::records::parquet::Table;
 use crate::run::{Part, Reading};
 use crate::tally::MAX_BYTES;
 
@@ -69,7 +71,7 @@ impl Split {
 /// Cuts inputs into splits of about `split_size` bytes (at least 1), the largest first.
 ///
 /// A compressed input is one split, and so is UTF-16. So is an input in a format whose records depend on what precedes them. Only the
-/// beginning of each file is read.
+/// beginning of each file is read, and the footer of a Parquet file.
 ///
 /// # Errors
 /// The error of the first input that is not a file, cannot be read, or has a path that is not UTF-8.
@@ -82,7 +84,7 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
         if path.to_str().is_none() {
             return Err(named(io::Error::other("its path is not UTF-8, and cannot be written as JSON")));
         }
-        let (size, weight) = measure(input, path, reading).map_err(named)?;
+        let Measured { size, weight, cuts } = measure(input, path, reading, split_size).map_err(named)?;
         let whole = Split {
             input: number,
             inputs: Some(n_inputs),
@@ -96,11 +98,12 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
             splits.push((weight, whole));
             continue;
         };
-        splits.extend((0..len.div_ceil(split_size)).map(|n| {
-            let start = n * split_size;
-            let end = len.min(start + split_size);
-            (end - start, Split { start, end: Some(end), ..whole.clone() })
-        }));
+        let ends = cuts.iter().skip(1).copied().chain([len]);
+        splits.extend(
+            cuts.iter()
+                .zip(ends)
+                .map(|(&start, end)| (end - start, Split { start, end: Some(end), ..whole.clone() })),
+        );
     }
     // The sort is stable: splits of equal size stay in the order of the inputs.
     splits.sort_by_key(|(len, _)| std::cmp::Reverse(*len));
@@ -110,19 +113,41 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
 /// The assumed ratio of decoded to compressed size.
 const EXPANSION: u64 = 5;
 
-/// Returns the size of an input if it can be cut, and the estimated bytes to read. The estimate only orders the
-/// splits.
-fn measure(input: &Input, path: &Path, reading: &Reading) -> io::Result<(Option<u64>, u64)> {
+/// How an input can be cut.
+struct Measured {
+    /// Its size, if it can be cut.
+    size: Option<u64>,
+    /// The estimated bytes to read, which only order the splits.
+    weight: u64,
+    /// Where its splits begin.
+    cuts: Vec<u64>,
+}
+
+fn measure(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io::Result<Measured> {
+    let whole = |size, weight| Ok(Measured { size, weight, cuts: vec![0] });
     let (len, is_decoded) = match input.open(None)? {
         Opened::File(file, len) => (len, reading.is_utf16_file(&file)?),
         Opened::Packed(_) => (fs::metadata(path)?.len().saturating_mul(EXPANSION), true),
-        Opened::Stream(_) if fs::metadata(path)?.is_file() => return Ok((Some(0), 0)),
+        Opened::Stream(_) if fs::metadata(path)?.is_file() => return whole(Some(0), 0),
         Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
     };
     let (format, _) = reading.format_of(input)?;
-    // The fields of a Parquet file are listed in its footer, which only the scan reads.
-    if format != Format::Parquet {
-        reading.reader(format, &crate::run::format_choice::Head::default())?;
+    if format == Format::Parquet {
+        #[cfg(feature = "parquet")]
+        if let Opened::File(file, _) = input.open(None)? {
+            // A damaged file is one split, so that its scan names the damage.
+            let cuts = Table::open(file).map(|table| table.cuts(split_size));
+            return cuts.map_or_else(
+                |_| whole(None, len),
+                |cuts| Ok(Measured { size: Some(len), weight: len, cuts }),
+            );
+        }
+        return whole(None, len);
     }
-    Ok(((format.is_cut_at_lines() && !is_decoded).then_some(len), len))
+    reading.reader(format, &crate::run::format_choice::Head::default())?;
+    if !format.is_cut_at_lines() || is_decoded {
+        return whole(None, len);
+    }
+    let cuts = (0..len.div_ceil(split_size)).map(|n| n * split_size).collect();
+    Ok(Measured { size: Some(len), weight: len, cuts })
 }

@@ -246,8 +246,7 @@ pub struct Field<'a> {
     pub role: Role,
     /// The index of the wanted field that selects it. It is 0 if no field was asked for, or only one.
     pub wanted: u32,
-    /// Its offset in bytes, from the start of the input. In a Parquet column, it is the offset in a list of all values and nulls,
-    /// one per line.
+    /// Its offset in bytes, from the start of the input. In a Parquet column, it is the number of values and nulls before it.
     pub offset: u64,
     /// The number of the line where its record begins, from 1. In a Parquet file, the number of the row.
     pub line: u64,

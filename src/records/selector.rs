@@ -98,7 +98,7 @@ impl fmt::Display for FieldError {
             Format::Csv | Format::Tsv => "a field of csv and tsv is the name of a column or a number from 1",
             Format::Parquet if cfg!(feature = "parquet") => {
                 return out.write_str(
-                    "a Parquet file tells at its end where its columns are: only the report reads it (urlsift FILE.parquet), from a file itself, not from a pipe and not compressed once more",
+                    "a Parquet file tells at its end where its columns are: it is read from a file itself, not from a pipe and not compressed once more",
                 );
             }
             Format::Parquet => {

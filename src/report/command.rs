@@ -3,20 +3,16 @@
 use super::Report;
 use crate::grammar::Grammar;
 use crate::grammar::escape::{printable, shell_word};
-use crate::records::Format;
 
 /// How many inputs a command names. More are written as `FILE...`.
 const MAX_NAMES: usize = 3;
 
 /// The command that lists the lines of a report for which `conditions` hold. Empty if no command can: `urlsift lines` reads
-/// no Parquet and no range of an input.
+/// no range of an input.
 pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
     let selection = report.run.as_ref().and_then(|run| run.selection.clone());
     let is_part = !report.complete && report.run.is_none();
-    let is_parquet = |format| format == Format::Parquet;
-    if is_part
-        || report.inputs.iter().filter_map(|input| input.records.as_ref()).any(|of| is_parquet(of.format))
-    {
+    if is_part {
         return String::new();
     }
     let mut words = vec!["urlsift lines".to_owned()];

@@ -186,7 +186,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
     }
     for run in scanned.tally.runs() {
         if let Some(count) = counts.get_mut(run.input as usize) {
-            count.bytes += run.end - run.start;
+            count.bytes += run.bytes();
             count.lines += run.lines;
         }
         for (count, lines) in counts.iter_mut().zip(&judged) {

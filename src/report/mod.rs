@@ -265,7 +265,8 @@ pub struct ExampleLine {
     pub input_name: String,
     /// Its line number in the input, from 1. For a field, the number of the first line of its record.
     pub line: u64,
-    /// Where the line or field begins, in bytes from the start of the input.
+    /// Where the line or field begins, in bytes from the start of the input. For a value of a Parquet file, how many values and
+    /// nulls precede it.
     pub line_offset: u64,
     /// The byte that the example is about, counted from the start of the line. For a field, counted from its start after
     /// its escapes are undone. 0 if the example is about the whole line.

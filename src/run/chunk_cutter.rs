@@ -8,6 +8,9 @@ use memchr::memchr;
 use crate::input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
 use crate::records::{Format, Reader};
 use crate::run::format_choice::{Reading, Source, TextSigns};
+#[cfg(feature = "parquet")]
+use crate::run::parquet::TableChunk;
+use crate::scan::record_fields::Records;
 
 /// Cuts an input into chunks, from its start.
 pub(crate) trait Cut {
@@ -18,6 +21,11 @@ pub(crate) trait Cut {
     /// # Errors
     /// When the input cannot be read further. Whole lines and records before that have been given out.
     fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Chunk>>;
+
+    /// What is known of the records given out so far, and is in no chunk.
+    fn records(&self) -> Option<Records> {
+        None
+    }
 }
 
 impl<R: Read> Cut for Chunks<R> {
@@ -113,6 +121,9 @@ impl<R: Read> Cut for RecordChunks<R> {
 pub(crate) enum AnyChunk {
     Lines(Chunk),
     Records(RecordChunk),
+    /// Values of a Parquet file.
+    #[cfg(feature = "parquet")]
+    Table(ChunkBytes, Box<TableChunk>),
 }
 
 /// Cuts a source that is a list or has records.

@@ -84,6 +84,8 @@ impl<'a> Counter<'a> {
                 long.is_record = is_open;
                 (bytes, Some(Content::Records { reader, is_last }))
             }
+            #[cfg(feature = "parquet")]
+            AnyChunk::Table(bytes, chunk) => (bytes, Some(Content::Table(chunk))),
         }
     }
 

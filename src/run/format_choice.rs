@@ -4,6 +4,8 @@
 //! This module reads only the beginning of an input. `records` knows the formats.
 
 use std::fs::File;
+#[cfg(feature = "parquet")]
+use std::io::Seek;
 use std::io::{self, Cursor, Read};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
@@ -108,6 +110,24 @@ impl Reading {
     /// When the file cannot be read.
     pub(crate) fn is_utf16_file(&self, file: &File) -> io::Result<bool> {
         Ok(!self.any_contents && utf16::has_mark(&utf16::first_bytes(file)?))
+    }
+
+    /// Whether an opened file is a Parquet file. The file is at its start and stays there.
+    ///
+    /// # Errors
+    /// When the file cannot be read, or these are contents that urlsift does not read.
+    #[cfg(feature = "parquet")]
+    pub(crate) fn is_table(&self, mut file: &File, name: &str) -> io::Result<bool> {
+        let may_be = match self.format {
+            Some(format) => format == Format::Parquet,
+            None => utf16::first_bytes(file)?.starts_with(b"PAR"),
+        };
+        if !may_be {
+            return Ok(false);
+        }
+        let head = self.head(&mut file, true);
+        file.rewind()?;
+        Ok(self.recognise(&head, name)?.0 == Format::Parquet)
     }
 
     /// The format of an input that begins with `head`, and what it looks like if it is only a list because it looks like

@@ -12,7 +12,7 @@ mod range;
 mod shards;
 mod values;
 #[cfg(feature = "parquet")]
-mod parquet;
+pub(crate) mod parquet;
 
 use std::fs::File;
 use std::io;
@@ -133,6 +133,8 @@ pub struct Scanned {
     pub records: Vec<(u32, Records)>,
     /// The compressed inputs, by number.
     pub compressed: Vec<Compressed>,
+    /// The lengths of the Parquet files in bytes, which the runs of their values do not show.
+    pub(crate) table_lens: Vec<(u32, u64)>,
 }
 
 /// A compressed input. All counts, lengths and places are those of its decoded bytes.
@@ -155,6 +157,7 @@ impl Scanned {
             append(&mut self.records, input, records);
         }
         self.compressed.extend(other.compressed);
+        self.table_lens.extend(other.table_lens);
         self
     }
 
@@ -310,7 +313,8 @@ fn scan_numbered<'a>(
                 scanned
             }
             Ok(Access::FromStart { is_table }) => {
-                lock(&from_start).push(sequential::File { number, input, is_table });
+                let table = is_table.then_some(0..u64::MAX);
+                lock(&from_start).push(sequential::File { number, input, table });
                 scanned
             }
             Err(error) => scanned.merge(Scanned::failed(number, error)),

@@ -3,67 +3,73 @@
 //! This module decides which place a value has in its input. `records/parquet` reads the file.
 
 use std::io;
+use std::ops::Range;
 
 use crate::input::ChunkBytes;
 use crate::input::workers::Helpers;
 use crate::place::Extent;
-use crate::records::parquet::{Batch, Progress, Table, TableError, Values};
+use crate::records::parquet::{Batch, MAX_LEN, Progress, Table, TableError, Values};
 use crate::records::{Counts, Field, Format, Selector};
-use crate::run::chunk_cutter::Cut;
+use crate::run::chunk_cutter::{AnyChunk, Cut};
 use crate::scan::record_fields::Records;
 
-/// The values of a column, in chunks that any thread can count.
-pub(super) struct TableChunks<'a> {
+/// The values of a column, in chunks that any thread can process.
+pub(crate) struct TableChunks<'a> {
     values: Values<'a>,
     column: String,
     /// Whether the column was chosen by its values.
     by_values: bool,
+    /// The number of rows of the file, and of those before the values.
     rows: u64,
+    rows_before: u64,
 }
 
 /// Consecutive values of a column. Their text is in a separate buffer.
-pub(super) struct TableChunk {
+pub(crate) struct TableChunk {
     values: Batch,
     before: Progress,
     behind: Progress,
 }
 
 impl<'a> TableChunks<'a> {
-    /// The values of the column that `fields` select from `table`. `helpers` may help to decode them.
+    /// The values of the column that `fields` select from `table`, in the row groups that begin in `range`. Chunks have about
+    /// `chunk_len` bytes. `helpers` may help to decode them.
     ///
     /// # Errors
     /// When `fields` select no column, or several.
-    pub(super) fn open(table: &Table, fields: &[Selector], helpers: Helpers<'a>) -> io::Result<Self> {
+    pub(crate) fn open(
+        table: &Table,
+        fields: &[Selector],
+        range: &Range<u64>,
+        chunk_len: usize,
+        helpers: Helpers<'a>,
+    ) -> io::Result<Self> {
         let (column, by_values) = table.choose(fields)?;
+        let values = table.values(column, range, chunk_len.min(MAX_LEN), helpers);
         Ok(Self {
-            values: table.values(column, helpers),
+            rows_before: values.progress().rows,
+            values,
             column: table.columns()[column].to_string(),
             by_values,
             rows: table.rows(),
         })
     }
 
-    /// The column, and the counts of the records given out so far.
-    pub(super) fn records(&self) -> Records {
-        let Progress { rows, rows_read, .. } = self.values.progress();
-        let mut records = Records::new(Format::Parquet);
-        records.column = Some(self.column.clone());
-        records.by_values = self.by_values;
-        records.counts = Counts::of(rows_read, rows - rows_read);
-        records
+    fn rows_done(&self) -> u64 {
+        self.values.progress().rows - self.rows_before
     }
 }
 
 impl Cut for TableChunks<'_> {
-    type Chunk = (ChunkBytes, Box<TableChunk>);
+    type Chunk = AnyChunk;
 
-    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Self::Chunk>> {
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
         let before = self.values.progress();
         let next = self.values.next(spare);
         let behind = self.values.progress();
         let next = next.map_err(|error| match error.downcast::<TableError>() {
             Ok(error) => {
-                let done = format_args!("{} of its {} rows were read", behind.rows, self.rows);
+                let done = format_args!("{} of its {} rows were read", self.rows_done(), self.rows);
                 error.behind(done).into()
             }
             Err(error) => error,
@@ -71,21 +77,35 @@ impl Cut for TableChunks<'_> {
         Ok(next?.map(|mut values| {
             let text = std::mem::take(&mut values.text);
             let len = text.len();
-            (ChunkBytes::new(before.offset, text, len), Box::new(TableChunk { values, before, behind }))
+            let bytes = ChunkBytes::new(before.offset, text, len);
+            AnyChunk::Table(bytes, Box::new(TableChunk { values, before, behind }))
         }))
+    }
+
+    /// The column, and the counts of the rows given out so far.
+    fn records(&self) -> Option<Records> {
+        let mut records = Records::new(Format::Parquet);
+        records.column = Some(self.column.clone());
+        records.by_values = self.by_values;
+        let rows_read = self.values.progress().rows_read;
+        records.counts = Counts::of(rows_read, self.rows_done() - rows_read);
+        Some(records)
     }
 }
 
 impl TableChunk {
     /// The values, whose text is in `text`.
-    pub(super) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
+    pub(crate) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
         self.values.fields(text, self.before)
     }
 
     /// The extent of the values in the input with this number.
     pub(super) fn run(&self, input: u32) -> Extent {
-        let (start, end) = (self.before.offset, self.behind.offset);
-        Extent { input, start, end, lines: self.behind.rows - self.before.rows }
+        let Progress { offset: end, bytes, rows, .. } = self.behind;
+        Extent {
+            value_bytes: Some(bytes - self.before.bytes),
+            ..Extent::of_bytes(input, self.before.offset, end, rows - self.before.rows)
+        }
     }
 
     /// The number of the first row that begins in this chunk.

@@ -12,12 +12,19 @@ use std::thread;
 use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
+#[cfg(feature = "parquet")]
+use crate::input::Opened;
 use crate::input::workers::{Helpers, JobSender};
 use crate::input::{Chunk, ChunkBytes, Input, Sizes};
 use crate::progress::{Stopped, Watch};
-use crate::run::chunk_cutter::{AnyChunks, Cut};
+use crate::records::Format;
+#[cfg(feature = "parquet")]
+use crate::records::parquet::Table;
+use crate::run::chunk_cutter::{AnyChunk, AnyChunks, Cut};
 use crate::run::format_choice::{AllSigns, Reading, Source};
 use crate::run::ordered::in_order;
+#[cfg(feature = "parquet")]
+use crate::run::parquet::TableChunks;
 use crate::scan::record_fields::Records;
 
 /// An input that could not be read, or not to its end.
@@ -89,22 +96,31 @@ impl Drop for PooledBuffer {
     }
 }
 
+/// How inputs ended.
+#[derive(Default)]
+pub(crate) struct Ends {
+    /// The inputs that could not be read to their end.
+    pub(crate) failures: Vec<Failure>,
+    /// What is known of the records of inputs, and was in no chunk.
+    pub(crate) records: Vec<(u32, Records)>,
+}
+
 /// Reads `sources` in chunks, runs `work` on them on `workers`, and passes the results to `sink` in order. At most `ahead`
 /// results wait for `sink`.
 ///
 /// Each source comes with the number of its input. `look` gets each chunk on the reading thread, in order. It returns the
 /// chunk's bytes, and a value that is passed on to `work` with them. If that value is `None`, the chunk is finished.
-/// `sink` may end everything. Returns how `sink` ended, and the inputs that could not be read to their end. Whole lines
-/// and records of these inputs before the error have been passed on.
+/// `sink` may end everything. Returns how `sink` ended, and how the inputs did. Whole lines and records of inputs that could
+/// not be read to their end have been passed on up to the error.
 pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
     sources: impl IntoIterator<Item = (u32, io::Result<C>)>,
     (workers, ahead): (&JobSender<'a>, usize),
     mut look: impl FnMut(u32, C::Chunk) -> (ChunkBytes, Option<N>),
     work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
-) -> (ControlFlow<B>, Vec<Failure>) {
+) -> (ControlFlow<B>, Ends) {
     let (home, come_home) = unbounded();
-    let mut failures = Vec::new();
+    let mut ends = Ends::default();
     let mut sources = sources.into_iter();
     let mut current: Option<(u32, C)> = None;
     let next = || {
@@ -112,7 +128,7 @@ pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
             let Some((input, chunks)) = &mut current else {
                 match sources.next()? {
                     (input, Ok(source)) => current = Some((input, source)),
-                    (input, Err(error)) => failures.push(Failure { input, error }),
+                    (input, Err(error)) => ends.failures.push(Failure { input, error }),
                 }
                 continue;
             };
@@ -125,16 +141,54 @@ pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
                         return Some((lent, note));
                     }
                 }
-                Ok(None) => current = None,
-                Err(error) => {
-                    failures.push(Failure { input, error });
+                end => {
+                    ends.failures.extend(end.err().map(|error| Failure { input, error }));
+                    ends.records.extend(chunks.records().map(|records| (input, records)));
                     current = None;
                 }
             }
         }
     };
     let flow = in_order(workers, ahead, next, work, sink);
-    (flow, failures)
+    (flow, ends)
+}
+
+/// The chunks of an input of any format, from its start.
+pub(crate) enum InputChunks<'a> {
+    Text(AnyChunks<Source<'a>>),
+    #[cfg(feature = "parquet")]
+    Table(Box<TableChunks<'a>>),
+}
+
+impl InputChunks<'_> {
+    /// The format of the input, as given or detected.
+    pub(crate) fn format(&self) -> Format {
+        match self {
+            Self::Text(chunks) => chunks.format(),
+            #[cfg(feature = "parquet")]
+            Self::Table(_) => Format::Parquet,
+        }
+    }
+}
+
+impl Cut for InputChunks<'_> {
+    type Chunk = AnyChunk;
+
+    fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
+        match self {
+            Self::Text(chunks) => chunks.next(spare),
+            #[cfg(feature = "parquet")]
+            Self::Table(chunks) => chunks.next(spare),
+        }
+    }
+
+    fn records(&self) -> Option<Records> {
+        match self {
+            Self::Text(_) => None,
+            #[cfg(feature = "parquet")]
+            Self::Table(chunks) => chunks.records(),
+        }
+    }
 }
 
 /// The chunks of `inputs`, with the numbers of the inputs. Each input is opened when its turn comes. `helpers` may help
@@ -146,12 +200,23 @@ pub(crate) fn sources<'a>(
     helpers: Helpers<'a>,
     watch: Option<&'a Watch>,
     all_signs: &'a AllSigns,
-) -> impl Iterator<Item = (u32, io::Result<AnyChunks<Source<'a>>>)> {
+) -> impl Iterator<Item = (u32, io::Result<InputChunks<'a>>)> {
     let open = move |number, input: &Input| {
-        let bytes = input.open(watch)?.bytes_by(helpers.clone(), watch)?;
+        let opened = input.open(watch)?;
+        #[cfg(feature = "parquet")]
+        let opened = match opened {
+            Opened::File(file, len) if reading.is_table(&file, input.name())? => {
+                let table = Table::watched(file, len, watch)?;
+                let (all, len) = (0..u64::MAX, sizes.chunk);
+                let chunks = TableChunks::open(&table, &reading.fields, &all, len, helpers.clone())?;
+                return Ok(InputChunks::Table(Box::new(chunks)));
+            }
+            opened => opened,
+        };
+        let bytes = opened.bytes_by(helpers.clone(), watch)?;
         let (chunks, signs) = AnyChunks::open(bytes, input.name(), reading, sizes)?;
         all_signs.add(number, signs);
-        Ok(chunks)
+        Ok(InputChunks::Text(chunks))
     };
     (0..).zip(inputs).map(move |(number, input)| (number, open(number, input)))
 }
@@ -276,7 +341,7 @@ mod tests {
         let work = |(bytes, (input, first)): (PooledBuffer, (u32, u64))| (bytes.get().to_vec(), input, first);
         let sources =
             sources.map(|(input, source)| (input, source.map(|source| Chunks::new(source, 0, sizes))));
-        let (flow, failures) =
+        let (flow, Ends { failures, .. }) =
             with_workers(threads, |workers, _| in_chunks(sources, (&workers, 2), look, &work, sink));
         assert!(flow.is_continue());
         (found, failures.into_iter().map(|failure| failure.input).collect())
@@ -313,7 +378,7 @@ mod tests {
             n_passed += 1;
             if n_passed == 10 { ControlFlow::Break(n_passed) } else { ControlFlow::Continue(()) }
         };
-        let (flow, failures) =
+        let (flow, Ends { failures, .. }) =
             with_workers(2, |workers, _| in_chunks(endless, (&workers, 4), look, &work, sink));
         assert!(flow == ControlFlow::Break(10) && failures.is_empty());
         assert!(n_looked < 100, "no more than a few chunks were under way");

@@ -1,5 +1,5 @@
-//! Scans parts of inputs: the lines whose first byte is in a range. Adjoining ranges give each line once, wherever the
-//! cut is.
+//! Scans parts of inputs: the lines whose first byte is in a range, or the row groups of a Parquet file. Adjoining ranges
+//! give each of them once, wherever the cut is.
 //!
 //! This module decides which inputs can be read in parts, and checks their lengths. `shards` and `sequential` read the
 //! parts.
@@ -8,6 +8,8 @@ use std::io;
 use std::ops::Range;
 
 use super::count_chunk::Counter;
+#[cfg(feature = "parquet")]
+use super::sequential::{File, scan_files};
 use super::sequential::{Packing, Workers, scan_chunks};
 use super::shards::scan_shards;
 use super::{ExecOptions, Scanned, scan_numbered};
@@ -20,7 +22,8 @@ use crate::run::pipeline::Failure;
 use crate::scan::Options;
 use crate::text_shape::TextShape;
 
-/// The lines of an input whose first byte is in a range. Offsets in a compressed input are those of its decoded bytes.
+/// The lines of an input whose first byte is in a range. Offsets in a compressed input are those of its decoded bytes. Of a
+/// Parquet file, these are the rows of the row groups that begin in the range of its bytes.
 ///
 /// A byte order mark belongs to the first line.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -61,8 +64,8 @@ pub struct ScannedParts {
 
 /// Judges and counts the lines of some parts of `inputs`. The counts do not depend on `exec`.
 ///
-/// If a format has records that are lines, and no header, its inputs can be read in parts, as lists can. Inputs of other
-/// formats can only be read whole, and a smaller part of them is a failure. A part is also a failure if its input has
+/// If a format has records that are lines, and no header, its inputs can be read in parts, as lists and Parquet files can.
+/// Inputs of other formats can only be read whole, and a smaller part of them is a failure. A part is also a failure if its input has
 /// another length than the part says. Whole inputs are read as [`scan_records`](super::scan_records) reads them. Other
 /// parts are read one after another, and each part of a file on all threads.
 #[must_use]
@@ -86,7 +89,9 @@ pub fn scan_parts(
         if part.is_whole() {
             let failed = found.scanned.failures.iter().any(|failure| failure.input == part.input);
             let runs = found.scanned.tally.runs().iter().filter(|run| run.input == part.input);
-            *size = (!failed).then(|| runs.map(|run| run.end).max().unwrap_or(0));
+            let table = found.scanned.table_lens.iter().find(|(input, _)| *input == part.input);
+            let len = || table.map_or_else(|| runs.map(|run| run.end).max().unwrap_or(0), |&(_, len)| len);
+            *size = (!failed).then(len);
         } else {
             (scanned, *size) = scan_part(input_of(part), part, reading, options, exec)
                 .unwrap_or_else(|error| (Scanned::failed(part.input, error), None));
@@ -125,6 +130,16 @@ fn scan_part(
         ));
     }
     let (format, shape) = format_of(input, reading)?;
+    #[cfg(feature = "parquet")]
+    if format == Format::Parquet
+        && let Opened::File(_, len) = input.open(exec.watch.as_ref())?
+    {
+        let counter = Counter::new(options, exec);
+        let file = File { number: part.input, input, table: Some(part.range.clone()) };
+        let is_right = part.size.is_none_or(|expected| expected == len);
+        let files = if is_right { &[file][..] } else { &[] };
+        return Ok((scan_files(files, reading, &counter), Some(len)));
+    }
     let reader = reading.reader(format, &Head::default())?;
     // The start of an input decides its shape, so its first part has the warning.
     let shape = shape.filter(|_| part.range.start == 0);
@@ -172,7 +187,7 @@ fn format_of(input: &Input, reading: &Reading) -> io::Result<(Format, Option<Tex
         ));
     }
     let (format, shape) = reading.format_of(input)?;
-    if format.is_cut_at_lines() {
+    if format.is_cut_at_lines() || format == Format::Parquet {
         return Ok((format, shape));
     }
     Err(io::Error::new(

@@ -2,6 +2,7 @@
 //! Parquet files, and streams.
 
 use std::io;
+use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread;
@@ -26,12 +27,13 @@ use crate::scan::record_fields::append;
 use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
 
-/// A file that is read from its start, and whether it is a Parquet file.
+/// A file that is read from its start.
 pub(super) struct File<'a> {
     pub(super) number: u32,
     pub(super) input: &'a Input,
+    /// Of a Parquet file, the range whose row groups are read.
     #[cfg_attr(not(feature = "parquet"), expect(dead_code, reason = "no reader reads it then"))]
-    pub(super) is_table: bool,
+    pub(super) table: Option<Range<u64>>,
 }
 
 /// The codec of an input, and how far it has been decoded.
@@ -148,8 +150,8 @@ fn scan_some<'a>(
         let &File { number, input, .. } = file;
         let helpers = workers.sender.helpers(n_helpers);
         #[cfg(feature = "parquet")]
-        if file.is_table {
-            scanned = scan_table(scanned, input, number, reading, (counter, helpers), &workers);
+        if let Some(range) = &file.table {
+            scanned = scan_table(scanned, (input, number, range), reading, (counter, helpers), &workers);
             continue;
         }
         scanned = scan_input(scanned, input, number, reading, (counter, helpers), |scanned, chunks| {
@@ -162,20 +164,23 @@ fn scan_some<'a>(
     scanned
 }
 
-/// Adds the values of a column of a Parquet file to `scanned`.
+/// Adds the values of a column of a Parquet file to `scanned`: those in row groups that begin in a range.
 #[cfg(feature = "parquet")]
 fn scan_table<'a>(
     mut scanned: Scanned,
-    input: &Input,
-    number: u32,
+    (input, number, range): (&Input, u32, &Range<u64>),
     reading: &Reading,
     (counter, helpers): (&'a Counter<'a>, Helpers<'a>),
     workers: &Workers<'a>,
 ) -> Scanned {
     let watch = counter.exec.watch.as_ref();
+    // Four times the length of a shard are 4 MiB by default.
+    let chunk_len = counter.exec.shard_len.saturating_mul(4).max(16);
     let opened = input.open(watch).and_then(|opened| match opened {
         Opened::File(file, len) => {
-            TableChunks::open(&Table::watched(file, len, watch)?, &reading.fields, helpers)
+            scanned.table_lens.push((number, len));
+            let table = Table::watched(file, len, watch)?;
+            TableChunks::open(&table, &reading.fields, range, chunk_len, helpers)
         }
         _ => Err(io::Error::other("the file was replaced while it was read")),
     });
@@ -183,10 +188,9 @@ fn scan_table<'a>(
         Ok(chunks) => chunks,
         Err(error) => return scanned.merge(Scanned::failed(number, error)),
     };
-    append(&mut scanned.records, number, chunks.records());
-    let look = |_: &mut _, _: &mut _, (bytes, chunk)| (bytes, Some(Content::Table(chunk)));
+    let look = |tally: &mut _, long: &mut _, chunk| counter.look(tally, long, number, chunk);
     scanned = count_chunks(scanned, &mut chunks, look, number, counter, workers);
-    append(&mut scanned.records, number, chunks.records());
+    chunks.records().into_iter().for_each(|records| append(&mut scanned.records, number, records));
     scanned
 }
 

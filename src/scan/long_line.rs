@@ -203,7 +203,7 @@ impl LongLine {
                 });
             }
         }
-        tally.cover(Extent { input: self.place.input, start, end: start + self.fed, lines });
+        tally.cover(Extent::of_bytes(self.place.input, start, start + self.fed, lines));
         tally
     }
 }

@@ -131,7 +131,7 @@ pub(crate) fn add_lines(
     let mut observer = Observer::new(options.grammar, options.wanted(), tally, shown);
     let path_counts = scan_lines(&mut observer, kernel, body, at);
     // The mark belongs to no line, but to the run of the first line.
-    tally.cover(Extent { input: place.input, start: place.offset, end: at.offset, lines: 0 });
+    tally.cover(Extent::of_bytes(place.input, place.offset, at.offset, 0));
     tally.settle();
     path_counts
 }

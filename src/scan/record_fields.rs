@@ -22,7 +22,7 @@ use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
 use crate::simd::KernelId;
 use crate::tally::already_shown::AlreadyShown;
-use crate::tally::heavy_hitters::CHUNK_LEN;
+use crate::tally::heavy_hitters::{CHUNK_LEN, VALUE_LEN};
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 
 /// The records of an input: how many were read, and the verdicts of their fields.
@@ -304,7 +304,7 @@ impl<'a> Gatherer<'a> {
             }
         }
         let lines = reader.line() - first_line + u64::from(signs.unterminated);
-        let run = Extent { input, start, end: start + bytes.len() as u64, lines };
+        let run = Extent::of_bytes(input, start, start + bytes.len() as u64, lines);
         let (tally, mut records) = gathering.finish(run);
         records.take(reader, bytes);
         (tally, records)
@@ -340,6 +340,8 @@ struct Gathering<'a> {
     place: Place,
     /// The number of the line or row at which the run begins that [`finish`](Self::finish) covers.
     first_line: u64,
+    /// How many bytes an offset stands for where names are counted: 1, and [`VALUE_LEN`] in a column.
+    unit: u64,
     /// The number of the chunk ([`CHUNK_LEN`] bytes of the input) that contains the gathered fields.
     chunk: u64,
     /// Whether records are lines.
@@ -385,11 +387,13 @@ impl<'a> Gathering<'a> {
         first_line: u64,
         format: Format,
     ) -> Self {
+        let unit = if format == Format::Parquet { VALUE_LEN } else { 1 };
         Self {
             gatherer,
             place,
             first_line,
-            chunk: place.offset / CHUNK_LEN,
+            unit,
+            chunk: place.offset * unit / CHUNK_LEN,
             are_lines: format.is_cut_at_lines(),
             lines: gatherer.spare().pop().unwrap_or_default(),
             alone: None,
@@ -403,10 +407,11 @@ impl<'a> Gathering<'a> {
     fn add(&mut self, field: &Field<'_>) {
         // Names are counted per chunk of `CHUNK_LEN` bytes, so that the result does not depend on how the input was
         // cut.
-        if field.offset / CHUNK_LEN != self.chunk {
+        let chunk = field.offset * self.unit / CHUNK_LEN;
+        if chunk != self.chunk {
             self.scan_lines();
-            self.chunk = field.offset / CHUNK_LEN;
-            self.place.offset = self.chunk * CHUNK_LEN;
+            self.chunk = chunk;
+            self.place.offset = self.chunk * CHUNK_LEN / self.unit;
         }
         let line = field.line + 1 - self.first_line;
         // A field borrowed from a record that is a line cannot contain an LF.
@@ -432,11 +437,11 @@ impl<'a> Gathering<'a> {
 
     #[cold]
     fn add_alone(&mut self, field: &Field<'_>, line: u64) {
-        let place = Place { offset: field.offset, ..self.place };
+        let place = Place { offset: field.offset * self.unit, ..self.place };
         let mut alone = LongLine::new(place, self.gatherer.options);
         alone.feed_field(&field.bytes);
         let mut tally = alone.finish();
-        tally.relocate(|offset| (offset, line));
+        tally.relocate(|_| (field.offset, line));
         self.records.count(field.wanted as usize, field.role, &tally);
         self.alone = Some(match self.alone.take() {
             Some(others) => others.merge(tally),
@@ -447,6 +452,10 @@ impl<'a> Gathering<'a> {
     /// Judges the fields gathered so far.
     fn scan_lines(&mut self) {
         let Gatherer { options, kernel, .. } = *self.gatherer;
+        // Values of a column have no place in bytes. Those of a buffer are shorter than a chunk, up to the start of the last
+        // one, so their text can begin where the chunk does.
+        let start = if self.unit == 1 { self.place.offset } else { self.chunk * CHUNK_LEN };
+        let counted_at = Place { offset: start, ..self.place };
         for (n, lines) in self.lines.iter_mut().enumerate() {
             if lines.text.is_empty() {
                 continue;
@@ -454,8 +463,7 @@ impl<'a> Gathering<'a> {
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
             let mut observer = Observer::new(options.grammar, options.wanted(), &mut tally, &shown);
-            scan_lines(&mut observer, kernel, &lines.text, self.place);
-            let start = self.place.offset;
+            scan_lines(&mut observer, kernel, &lines.text, counted_at);
             let table = &lines.table;
             tally.relocate(|offset| {
                 let row = table.partition_point(|&(at, ..)| at < offset - start);

@@ -193,7 +193,7 @@ fn add_long(tally: &mut Tally, value: &[u8], place: Place, options: &Options) {
     let mut one = line.finish();
     one.relocate(|offset| (offset, 1));
     let end = place.offset + value.len() as u64 + 1;
-    one.cover(Extent { input: place.input, start: place.offset, end, lines: 1 });
+    one.cover(Extent::of_bytes(place.input, place.offset, end, 1));
     *tally = std::mem::take(tally).merge(one);
 }
 
@@ -222,5 +222,5 @@ fn add_alone(tally: &mut Tally, lines: &Lines, values: &[Option<&[u8]>], place: 
             census.count_long(&wanted, longest, hash(value), beginning(value), !verdict.is_empty());
         }
     }
-    tally.cover(Extent { input: place.input, start: end, end, lines: 0 });
+    tally.cover(Extent::of_bytes(place.input, end, end, 0));
 }

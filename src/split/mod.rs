@@ -33,7 +33,7 @@ use crate::lines::{skip_byte_order_mark, trim_terminator};
 use crate::place::Extent;
 use crate::place::Place;
 use crate::records::{Format, Reader};
-use crate::run::chunk_cutter::{AnyChunk, AnyChunks};
+use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
 use crate::run::pipeline::{PooledBuffer, Turns, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
@@ -210,6 +210,8 @@ pub fn split_inputs<'a>(
             let records = Whole::Records(chunk.reader, chunk.is_open);
             (chunk.bytes, Some((input, records)))
         }
+        #[cfg(feature = "parquet")]
+        AnyChunk::Table(..) => unreachable!("the check refuses values of a table"),
     };
     let work = |(bytes, (input, whole)): (PooledBuffer, (u32, Whole))| {
         let name = inputs[input as usize].name();
@@ -228,12 +230,15 @@ pub fn split_inputs<'a>(
     };
     let n_threads = exec.n_threads();
     let signs = AllSigns::default();
-    let (flow, failures) = with_workers(n_threads, |workers, _| {
+    let (flow, ends) = with_workers(n_threads, |workers, _| {
         let helpers = workers.helpers(n_threads - 1);
         let sources = sources(inputs, &options.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         let sources = sources.map(|(input, chunks)| {
-            let check = |chunks: AnyChunks<_>| records::check(chunks.format(), options).map(|()| chunks);
-            (input, chunks.and_then(check))
+            let checked = chunks.and_then(|chunks| {
+                records::check(chunks.format(), options)?;
+                Ok(chunks)
+            });
+            (input, checked)
         });
         in_chunks(sources, (&workers, 2 * n_threads), &mut look, &work, sink)
     });
@@ -241,7 +246,7 @@ pub fn split_inputs<'a>(
         return Err(error);
     }
     let mut split = outputs.finish()?;
-    split.failures.extend(failures);
+    split.failures.extend(ends.failures);
     split.failures.extend(Failure::of_columns(&split.records));
     split.signs = signs.seen();
     split.failures.sort_by_key(|failure| failure.input);

@@ -21,23 +21,27 @@ use crate::scan::record_fields;
 /// # Errors
 /// If such records cannot be assembled in other files, or only lists are allowed.
 pub(super) fn check(format: Format, options: &Options) -> io::Result<()> {
-    if format != Format::Lines && options.lists_only {
-        let why = format!(
-            "records of {format} may hold bytes that control a terminal: name a file, or pipe them on"
+    let refused = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    if format == Format::Parquet {
+        return refused(
+            "a Parquet file cannot be split, because its rows have no text to copy; urlsift lines --only accepted -c text \
+             writes the accepted values, and --only refused -c line,defect,text the others with their rows"
+                .to_owned(),
         );
-        return Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    }
+    if format != Format::Lines && options.lists_only {
+        return refused(format!(
+            "records of {format} may hold bytes that control a terminal: name a file, or pipe them on"
+        ));
     }
     if format.has_text_records() {
         return Ok(());
     }
     let is_one = |format: &&Format| format.has_text_records() && **format != Format::Lines;
     let formats = Format::ALL.iter().filter(is_one).map(|format| format.name());
-    Err(io::Error::new(
-        io::ErrorKind::InvalidInput,
-        format!(
-            "records of {format} cannot be split, only those of {}; urlsift lines --input-format {format} lists their URLs",
-            formats.collect::<Vec<_>>().join(", ")
-        ),
+    refused(format!(
+        "records of {format} cannot be split, only those of {}; urlsift lines --input-format {format} lists their URLs",
+        formats.collect::<Vec<_>>().join(", ")
     ))
 }
 

@@ -19,6 +19,10 @@ use crate::place::Place;
 /// The length of a chunk of an input, in bytes.
 pub(crate) const CHUNK_LEN: u64 = 8 << 20;
 
+/// How many bytes of a chunk a value of a table stands for, whatever its length. So chunks have equally many values, and
+/// a part of a table has the same chunks as the whole.
+pub(crate) const VALUE_LEN: u64 = 32;
+
 /// How many names a sum keeps. Up to this number of names, all counts are exact.
 pub const MAX_NAMES: usize = 1 << 16;
 

@@ -29,6 +29,7 @@ use crate::grammar::scheme::{KNOWN, find_known};
 use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::OtherSchemes;
+use crate::tally::heavy_hitters::VALUE_LEN;
 use crate::tally::optional::OptionalCounts;
 
 pub(crate) use wire::MAX_BYTES;
@@ -278,8 +279,7 @@ impl Tally {
                         *line += last.lines;
                     }
                 }
-                last.end = run.end;
-                last.lines += run.lines;
+                last.extend(&run);
             }
             _ => self.runs.push(run),
         }
@@ -346,7 +346,9 @@ impl Tally {
         for input in self.census.open_inputs() {
             let first = self.runs.partition_point(|run| run.input < input);
             for run in self.runs[first..].iter().take_while(|run| run.input == input) {
-                self.census.settle(input, &(run.start..run.end));
+                let unit = if run.value_bytes.is_some() { VALUE_LEN } else { 1 };
+                let range = run.start.saturating_mul(unit)..run.end.saturating_mul(unit);
+                self.census.settle(input, &range);
             }
         }
     }
@@ -377,7 +379,7 @@ impl Tally {
     /// The number of all bytes read, including terminators and byte order marks.
     #[must_use]
     pub fn bytes(&self) -> u64 {
-        self.runs.iter().map(|run| run.end - run.start).sum()
+        self.runs.iter().map(Extent::bytes).sum()
     }
 
     /// The ranges that have been read, sorted; adjoining ranges are joined.

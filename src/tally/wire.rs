@@ -112,13 +112,15 @@ impl Tally {
     /// # Errors
     /// The reason why the tally is impossible.
     pub(crate) fn check(&self, grammar: Grammar, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
-        let are_runs = self
-            .runs
-            .iter()
-            .all(|run| is_input(run.input) && run.start < run.end && run.lines <= run.end - run.start);
+        let is_run = |run: &Extent| {
+            // Each value or null has at least a byte.
+            let (len, bytes) = (run.end.saturating_sub(run.start), run.bytes());
+            is_input(run.input) && len > 0 && run.lines <= len && len <= bytes
+        };
+        let are_runs = self.runs.iter().all(is_run);
         let are_apart =
             self.runs.windows(2).all(|pair| (pair[0].input, pair[0].end) < (pair[1].input, pair[1].start));
-        let bytes: u128 = self.runs.iter().map(|run| u128::from(run.end.saturating_sub(run.start))).sum();
+        let bytes: u128 = self.runs.iter().map(|run| u128::from(run.bytes())).sum();
         if !are_runs
             || !are_apart
             || bytes > MAX_BYTES.into()

@@ -221,9 +221,9 @@ fn a_parquet_file_is_read_by_column_and_row() {
         (&records["skipped"][0]["reason"], &records["refused"]),
         (&"no-field".into(), &serde_json::json!([]))
     );
-    // The number of the fourth row, and its offset in a list of all rows.
+    // The number of the fourth row, and how many values and nulls precede it.
     let example = &report["defects"][0]["examples"][0];
-    assert_eq!((&example["line"], &example["line_offset"]), (&4.into(), &91.into()));
+    assert_eq!((&example["line"], &example["line_offset"]), (&4.into(), &3.into()));
 
     let output = feed(&["--input-format=parquet", "--field=id", PARQUET], b"");
     assert_eq!(output.status.code(), Some(2));
@@ -235,10 +235,35 @@ fn a_parquet_file_is_read_by_column_and_row() {
 }
 
 #[test]
+#[cfg(feature = "parquet")]
+fn rows_and_parts_of_a_parquet_file() {
+    let output = feed(&["lines", "--only=refused", "-c", "line,offset,text", PARQUET], b"");
+    assert_eq!(output.status.code(), Some(0));
+    let first = text(&output.stdout).lines().next().unwrap();
+    assert_eq!(first, "2\t1\thttp://example.org/\"quoted\"\\\\back/");
+    assert_eq!(
+        text(&output.stderr),
+        format!(
+            "urlsift: {PARQUET}: read as parquet, column url; --input-format lines takes each line for a URL\n\
+             urlsift: {PARQUET}: 34 of 174 records gave no URL: 34 no-field\n"
+        )
+    );
+    let output = feed(&["split", "-a", "-", PARQUET], b"");
+    assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+    let message = format!(
+        "urlsift: {PARQUET}: a Parquet file cannot be split, because its rows have no text to copy; "
+    );
+    assert!(text(&output.stderr).contains(&message), "{}", text(&output.stderr));
+    let output = feed(&["--range=1000:", "--json", PARQUET], b"");
+    assert_eq!(output.status.code(), Some(0));
+    assert_eq!(json(&output)["inputs"][0]["error"], "missing: bytes 0 to 1000");
+}
+
+#[test]
 fn unreadable_parquet_is_never_read_as_a_list() {
     let bytes = std::fs::read(PARQUET).unwrap();
     let cause = if cfg!(feature = "parquet") {
-        "a Parquet file tells at its end where its columns are: only the report reads it (urlsift FILE.parquet)"
+        "a Parquet file tells at its end where its columns are: it is read from a file itself, not from a pipe"
     } else {
         "it is a Parquet file, and this build of urlsift cannot read those (the feature \"parquet\""
     };

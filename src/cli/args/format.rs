@@ -19,7 +19,7 @@ pub(crate) struct ReadingArgs {
     /// lines has one URL per line. cdxj, cdx, warc (also WET) and wat are formats of web archives. clf (Apache, nginx), w3c
     /// (IIS, CloudFront), iis (IIS without #Fields), alb and elb (AWS load balancers), s3, haproxy, squid, envoy and zeek are
     /// logs, and log is any other (--log-format). jsonl has a JSON value per line, and json is a JSON text of any size. cri
-    /// has the lines of containers in Kubernetes. csv and tsv are tables of text. parquet is read by the report alone.
+    /// has the lines of containers in Kubernetes. csv and tsv are tables of text. parquet is a table by column.
     /// xml (sitemaps, RSS, Atom) and html are markup. text is running text, or any bytes: urlsift finds the URLs in it.
     ///
     /// With auto, urlsift recognises any format but log and text by the first records. It says so on standard error, unless

@@ -21,8 +21,9 @@ pub(crate) struct PartArgs {
     /// Only the lines that begin in START:END, in bytes
     ///
     /// For a single input. If it is compressed, the range is of its decoded bytes. A line belongs to the range of its first
-    /// byte, so adjoining ranges contain each line once. START defaults to 0, and END to the end of the input. K, M and G
-    /// stand for 2^10, 2^20 and 2^30 bytes. The report names the rest of the input as missing.
+    /// byte, so adjoining ranges contain each line once. The same holds for row groups of a Parquet file. START defaults to
+    /// 0, and END to the end of the input. K, M and G stand for 2^10, 2^20 and 2^30 bytes. The report names the rest of the
+    /// input as missing.
     #[arg(long, value_name = "START:END", value_parser = range, hide_short_help = true)]
     range: Option<Range<u64>>,
 

@@ -44,7 +44,8 @@ pub(crate) struct LinesArgs {
     ///
     /// Records (--input-format) have a row for each URL. The column field says whether it is a url, request, referer or
     /// link, or which field it is of if --field names several; offset is where the field begins, and line is where its
-    /// record begins. Standard error says how many records gave no URL, and why.
+    /// record begins. In a Parquet file, line is the row, and offset counts the values and nulls before a value. Standard
+    /// error says how many records gave no URL, and why.
     ///
     /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
     /// terminal, hidden characters are \xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8.

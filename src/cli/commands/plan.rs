@@ -24,7 +24,7 @@ pub(crate) struct PlanArgs {
     /// Approximate size of a split, in bytes
     ///
     /// K, M and G stand for 2^10, 2^20 and 2^30. A compressed file is a single split, and so is a file of a format whose
-    /// records depend on earlier ones.
+    /// records depend on earlier ones. A Parquet file is cut between row groups.
     #[arg(long, value_name = "BYTES", default_value = "256M", value_parser = size)]
     split_size: u64,
 

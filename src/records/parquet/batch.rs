@@ -1,18 +1,19 @@
-//! A batch: some values of a column as one text, each with its row. Also computes their offsets in the column.
+//! A batch: some values of a column as one text, each with its row. Also computes their places in the column.
 
 use std::borrow::Cow;
 
 use super::error::TableError;
 use crate::records::{Field, Role};
 
-/// The limits of a batch: bytes, values, and values with nulls. The last value may exceed them.
-const FULL_LEN: usize = 4 << 20;
-const FULL: usize = 1 << 18;
-const FULL_LEVELS: u64 = 1 << 22;
+/// The most bytes of text in a batch. The last value may exceed it. There is a sixteenth as many values, and as many values
+/// and nulls.
+pub(crate) const MAX_LEN: usize = 4 << 20;
 
 /// Consecutive values of a column.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
+    /// From this length of its text on, it is full.
+    full_len: usize,
     pub(crate) text: Vec<u8>,
     values: Vec<Value>,
     /// How many rows begin in the batch, and how many values and nulls it has.
@@ -31,27 +32,32 @@ struct Value {
     level: u64,
 }
 
-/// How far a column has been read. The offset refers to a list of its values and nulls, one per line and each with an LF.
+/// How far a column has been read.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct Progress {
+    /// How many values and nulls.
     pub(crate) offset: u64,
+    /// How many bytes of values that were read here, with one more for each value or null.
+    pub(crate) bytes: u64,
     pub(crate) rows: u64,
-    /// How many of these rows had a value.
+    /// How many of the rows that were read here had a value.
     pub(crate) rows_read: u64,
     /// Whether the last row has had a value so far.
     has_value: bool,
 }
 
 impl Batch {
-    /// An empty batch, whose text uses the memory of `spare`.
-    pub(super) fn within(spare: &mut Vec<u8>) -> Self {
+    /// An empty batch, whose text uses the memory of `spare`. It is full with about `full_len` bytes.
+    pub(super) fn within(spare: &mut Vec<u8>, full_len: usize) -> Self {
         let mut text = std::mem::take(spare);
         text.clear();
-        Self { text, ..Self::default() }
+        Self { text, full_len, ..Self::default() }
     }
 
     pub(super) fn is_full(&self) -> bool {
-        self.text.len() >= FULL_LEN || self.values.len() >= FULL || self.n_levels >= FULL_LEVELS
+        self.text.len() >= self.full_len
+            || self.values.len() >= self.full_len / 16
+            || self.n_levels >= self.full_len as u64
     }
 
     pub(super) fn is_empty(&self) -> bool {
@@ -87,7 +93,7 @@ impl Batch {
         let mut start = 0;
         self.values.iter().map(move |value| {
             let bytes = &text[start..value.end as usize];
-            let offset = progress.offset + start as u64 + value.level;
+            let offset = progress.offset + value.level;
             start = value.end as usize;
             let line = progress.rows + value.row;
             Field { bytes: Cow::Borrowed(bytes), role: Role::Url, wanted: 0, offset, line }
@@ -103,7 +109,8 @@ impl Batch {
             last = value.row;
         }
         Progress {
-            offset: progress.offset + self.text.len() as u64 + self.n_levels,
+            offset: progress.offset + self.n_levels,
+            bytes: progress.bytes + self.text.len() as u64 + self.n_levels,
             rows: progress.rows + self.n_rows,
             rows_read: progress.rows_read + read,
             // `last` is the row of the last value. It is 0 if the open row had a value before this batch.

@@ -181,13 +181,43 @@ pub(super) fn read(footer: &[u8]) -> Result<(Vec<Column>, u64), TableError> {
     Ok((schema.columns, rows))
 }
 
-/// Returns where the pages of a column are, for each row group.
-pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<ColumnChunk>, TableError> {
+/// The row groups, each as the bytes of its structure.
+fn groups(footer: &[u8]) -> impl Iterator<Item = &[u8]> {
     let groups = fields(footer).filter_map(|field| match field {
         (4, Value::List(groups)) => Some(structs(groups)),
         _ => None,
     });
-    let chunks = groups.flatten().enumerate().map(|(n, group)| {
+    groups.flatten()
+}
+
+/// Returns where each row group begins, in bytes from the start of the file: with the first page of its first column. A row
+/// group that says nothing, or a place before earlier ones, begins where the one before it does.
+pub(super) fn starts(footer: &[u8]) -> impl Iterator<Item = u64> {
+    groups(footer).scan(0, |last, group| {
+        let columns = fields(group).find_map(|field| match field {
+            (1, Value::List(columns)) => structs(columns).next(),
+            _ => None,
+        });
+        let metadata = columns.into_iter().flat_map(fields).find_map(|field| match field {
+            (3, Value::Struct(metadata)) => Some(metadata),
+            _ => None,
+        });
+        let (mut data, mut dictionary) = (0, None);
+        for field in metadata.into_iter().flat_map(fields) {
+            match field {
+                (9, Value::Integer(n)) => data = u64::try_from(n).unwrap_or(0),
+                (11, Value::Integer(n)) => dictionary = u64::try_from(n).ok().filter(|&n| n > 0),
+                _ => {}
+            }
+        }
+        *last = dictionary.map_or(data, |dictionary| dictionary.min(data)).max(*last);
+        Some(*last)
+    })
+}
+
+/// Returns where the pages of a column are, for each row group.
+pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<ColumnChunk>, TableError> {
+    let chunks = groups(footer).enumerate().map(|(n, group)| {
         chunk(group, column).map_err(|error| error.within(format_args!("row group {}", n + 1)))
     });
     chunks.collect()

@@ -23,10 +23,11 @@ mod unpack;
 use std::fmt;
 use std::fs::File;
 use std::io;
+use std::ops::Range;
 use std::sync::Arc;
 
 use ::parquet::basic::Type;
-pub(crate) use batch::{Batch, Progress};
+pub(crate) use batch::{Batch, MAX_LEN, Progress};
 pub use error::{TableError, TableErrorKind};
 pub use footer::Column;
 use page::Source;
@@ -40,6 +41,9 @@ use crate::records::{Field, Selector};
 
 /// How many values of each column are looked at if no column has a usual name.
 const SAMPLE: usize = 64;
+
+/// The range of a whole file.
+const ALL: Range<u64> = 0..u64::MAX;
 
 /// How many columns an error message names.
 const SHOWN: usize = 40;
@@ -218,7 +222,7 @@ impl Table {
         let mut values = ByValues::default();
         let columns = self.columns.iter().enumerate().filter(|(_, column)| column.is_text());
         for (n, _) in columns.take(SHOWN) {
-            let (mut column, mut text) = (self.values(n, None), Vec::new());
+            let (mut column, mut text) = (self.values(n, &ALL, MAX_LEN, None), Vec::new());
             let progress = column.progress();
             // A column that cannot be read is not chosen.
             if let Ok(Some(batch)) = column.next(&mut text) {
@@ -258,8 +262,8 @@ impl Table {
     /// Calls `each` with every value of a column that is not null, in order. Returns how many rows were read, with or without a
     /// value. The values of a list are passed one by one.
     ///
-    /// The [`line`](Field::line) of a value is the number of its row. Its [`offset`](Field::offset) is the offset in a list of
-    /// all values and nulls, one per line.
+    /// The [`line`](Field::line) of a value is the number of its row. Its [`offset`](Field::offset) is the number of values and
+    /// nulls before it.
     ///
     /// Memory: a page, compressed and decompressed, and a dictionary, each of at most 128 MiB, and 4 MiB of values. Columns of
     /// lists need 300 MiB for values.
@@ -271,7 +275,7 @@ impl Table {
     /// # Panics
     /// When there is no column with this index.
     pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
-        let (mut values, mut text) = (self.values(column, None), Vec::new());
+        let (mut values, mut text) = (self.values(column, &ALL, MAX_LEN, None), Vec::new());
         let mut progress = values.progress();
         while let Some(batch) = values.next(&mut text)? {
             batch.fields(&batch.text, progress).for_each(&mut each);
@@ -280,9 +284,34 @@ impl Table {
         Ok(progress.rows)
     }
 
-    /// The values of a column.
-    pub(crate) fn values<'a>(&self, column: usize, helpers: Helpers<'a>) -> Values<'a> {
+    /// The values of a column in the row groups that begin in `range`, in batches of about `batch_len` bytes.
+    pub(crate) fn values<'a>(
+        &self,
+        column: usize,
+        range: &Range<u64>,
+        batch_len: usize,
+        helpers: Helpers<'a>,
+    ) -> Values<'a> {
         let chunks = footer::chunks(&self.footer, column);
-        Values::new(&self.source, &self.columns[column], chunks, self.rows, helpers)
+        let before = |end: u64| self.starts().take_while(|&start| start < end).count();
+        let wanted = before(range.start)..before(range.end);
+        Values::new(&self.source, &self.columns[column], chunks, self.rows, (&wanted, batch_len), helpers)
+    }
+
+    /// Where each row group begins, in bytes from the start of the file, in ascending order. Any two neighbouring ranges of the
+    /// file divide the row groups between them.
+    fn starts(&self) -> impl Iterator<Item = u64> {
+        let last = self.source.len.saturating_sub(1);
+        footer::starts(&self.footer).map(move |start| start.min(last))
+    }
+
+    /// Where the file can be cut into parts of about `len` bytes, each with at least one row group. The first cut is 0.
+    pub(crate) fn cuts(&self, len: u64) -> Vec<u64> {
+        let mut starts = self.starts();
+        let first = starts.next().unwrap_or(0);
+        let cuts = starts.map(|start| start / len * len).filter(|&cut| cut > first);
+        let mut cuts: Vec<_> = [0].into_iter().chain(cuts).collect();
+        cuts.dedup();
+        cuts
     }
 }

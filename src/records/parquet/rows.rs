@@ -14,6 +14,7 @@
 use std::cell::Cell;
 use std::collections::VecDeque;
 use std::io;
+use std::ops::Range;
 use std::panic::{self, AssertUnwindSafe};
 use std::sync::atomic::Ordering;
 use std::sync::{Arc, Once};
@@ -30,6 +31,9 @@ use super::error::TableError;
 use super::footer::{Column, ColumnChunk};
 use super::page::{Pages, Read, Source};
 use crate::input::workers::Helpers;
+
+/// More values, nulls and rows than any file can have.
+const MAX_VALUES: u64 = 1 << 57;
 
 /// How many rows are decoded at once, without and with lists.
 const STEP: usize = 4096;
@@ -172,13 +176,20 @@ impl Group {
                 if self.n_decoded < self.n_all && self.pages.is_ahead.load(Ordering::Relaxed) {
                     return Ok(true);
                 }
-                return if self.rows == self.n_rows { Ok(false) } else { Err(self.ends_early().into()) };
+                let is_whole = self.rows == self.n_rows && self.n_decoded == self.n_all;
+                return if is_whole { Ok(false) } else { Err(self.ends_early().into()) };
             }
         }
     }
 
     fn ends_early(&self) -> TableError {
-        let error = TableError::damaged(format!("it ends after {} rows, and has {}", self.rows, self.n_rows));
+        let (rows, values) = (self.rows, self.n_decoded);
+        let message = if rows == self.n_rows {
+            format!("it ends after {values} values and nulls, and has {}", self.n_all)
+        } else {
+            format!("it ends after {rows} rows, and has {}", self.n_rows)
+        };
+        let error = TableError::damaged(message);
         error.within(format_args!("row group {}", self.number))
     }
 
@@ -233,12 +244,14 @@ impl Group {
     }
 }
 
-/// The values of a column, in batches. Idle worker threads decode the next row groups ahead.
+/// The values of a column in some row groups, in batches. Idle worker threads decode the next row groups ahead.
 pub(crate) struct Values<'a> {
     source: Arc<Source>,
     column: Arc<Column>,
+    /// The row groups of the file, up to the last wanted one.
     chunks: Vec<ColumnChunk>,
-    /// How many of them have begun, and the results of the next ones that are decoded ahead.
+    batch_len: usize,
+    /// How many of them have begun or are not wanted, and the results of the next ones that are decoded ahead.
     begun: usize,
     asked: VecDeque<Receiver<Ahead>>,
     helpers: Helpers<'a>,
@@ -246,36 +259,66 @@ pub(crate) struct Values<'a> {
     group: Option<Group>,
     ready: VecDeque<Batch>,
     progress: Progress,
-    /// The rows of the file minus the rows of the groups read so far.
+    /// The rows of the file minus those of all row groups, if the last one is wanted.
     missing: i128,
     /// Why no batch follows those that were returned.
     failed: Option<io::Error>,
 }
 
 impl<'a> Values<'a> {
-    /// The values of `column` in `chunks`, of a file with `rows` rows.
+    /// The values of `column` in the row groups `wanted` of `chunks`, of a file with `rows` rows. Batches have about
+    /// `batch_len` bytes.
     pub(super) fn new(
         source: &Arc<Source>,
         column: &Column,
         chunks: Result<Vec<ColumnChunk>, TableError>,
         rows: u64,
+        (wanted, batch_len): (&Range<usize>, usize),
         helpers: Helpers<'a>,
     ) -> Self {
-        let (chunks, failed) =
-            chunks.map_or_else(|error| (Vec::new(), Some(error.into())), |chunks| (chunks, None));
-        Self {
+        let mut values = Self {
             source: Arc::clone(source),
             column: Arc::new(column.clone()),
-            chunks,
+            chunks: Vec::new(),
+            batch_len,
             begun: 0,
             asked: VecDeque::new(),
             helpers,
             group: None,
             ready: VecDeque::new(),
             progress: Progress::default(),
-            missing: rows.into(),
-            failed,
+            missing: 0,
+            failed: None,
+        };
+        if let Err(error) = chunks.and_then(|chunks| values.select(chunks, rows, wanted)) {
+            values.failed = Some(error.into());
         }
+        values
+    }
+
+    /// Chooses the row groups. What precedes them is known from the footer.
+    fn select(
+        &mut self,
+        mut chunks: Vec<ColumnChunk>,
+        rows: u64,
+        wanted: &Range<usize>,
+    ) -> Result<(), TableError> {
+        let n_all = |of: fn(&ColumnChunk) -> u64, chunks: &[ColumnChunk]| {
+            let sum: u128 = chunks.iter().map(|chunk| u128::from(of(chunk))).sum();
+            let too_many = || TableError::damaged("its footer has more rows than any file can have");
+            u64::try_from(sum).ok().filter(|&sum| sum < MAX_VALUES).ok_or_else(too_many)
+        };
+        n_all(|chunk| chunk.n_values, &chunks)?;
+        let n_rows = n_all(|chunk| chunk.n_rows, &chunks)?;
+        if wanted.end == chunks.len() && (wanted.start < wanted.end || wanted.start == 0) {
+            self.missing = i128::from(rows) - i128::from(n_rows);
+        }
+        let before = &chunks[..wanted.start];
+        self.progress.offset = n_all(|chunk| chunk.n_values, before)?;
+        self.progress.rows = n_all(|chunk| chunk.n_rows, before)?;
+        chunks.truncate(wanted.end);
+        (self.chunks, self.begun) = (chunks, wanted.start);
+        Ok(())
     }
 
     /// How far the column has been read.
@@ -288,7 +331,7 @@ impl<'a> Values<'a> {
     /// # Errors
     /// When the rest of the file cannot be read. All values before it have been returned.
     pub(crate) fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Batch>> {
-        let mut batch = Batch::within(spare);
+        let mut batch = Batch::within(spare, self.batch_len);
         let filled = self.failed.take().map_or_else(|| self.fill(&mut batch), Err);
         // The thread that counted the last batch is mostly idle now, and gets this batch only after the offer.
         self.look_ahead();
@@ -309,9 +352,10 @@ impl<'a> Values<'a> {
             let number = self.begun + self.asked.len() + 1;
             let Some(&chunk) = self.chunks.get(number - 1) else { return };
             let (send, receive) = bounded(1);
-            let (source, column) = (Arc::clone(&self.source), Arc::clone(&self.column));
+            let (source, column, batch_len) =
+                (Arc::clone(&self.source), Arc::clone(&self.column), self.batch_len);
             // The receiver may be gone.
-            let job = move || _ = send.send(Ahead::decode(&source, &column, chunk, number));
+            let job = move || _ = send.send(Ahead::decode(&source, &column, (chunk, number), batch_len));
             if workers.give_to_idle(Box::new(job)).is_err() {
                 return;
             }
@@ -353,7 +397,6 @@ impl<'a> Values<'a> {
             };
         };
         self.begun += 1;
-        self.missing -= i128::from(chunk.n_rows);
         if let Some(ahead) = self.asked.pop_front().and_then(|ahead| ahead.recv().ok()) {
             (self.ready, self.group) = (ahead.batches, ahead.group?);
         } else {
@@ -373,14 +416,19 @@ struct Ahead {
 }
 
 impl Ahead {
-    fn decode(source: &Arc<Source>, column: &Column, chunk: ColumnChunk, number: usize) -> Self {
+    fn decode(
+        source: &Arc<Source>,
+        column: &Column,
+        (chunk, number): (ColumnChunk, usize),
+        batch_len: usize,
+    ) -> Self {
         let mut group = Group::new(source, column, chunk, number).map(Some);
         let (mut batches, mut len) = (VecDeque::new(), 0);
         while let Ok(Some(more)) = &mut group
             && len < AHEAD_LEN
         {
             more.pages.is_ahead.store(true, Ordering::Relaxed);
-            let mut batch = Batch::default();
+            let mut batch = Batch::within(&mut Vec::new(), batch_len);
             let filled = more.fill(&mut batch);
             len += batch.memory();
             let is_full = batch.is_full();

@@ -1,0 +1,213 @@
+//! Parts of Parquet files by ranges of bytes. Neighbouring ranges divide the row groups between them, and the merged reports
+//! of the parts equal the report of the whole.
+
+use std::fs;
+use std::ops::Range;
+use std::path::Path;
+
+use urlsift::internal::plan::plan;
+use urlsift::partial_report::{Identity, Partial, Settings};
+use urlsift::report::Report;
+use urlsift::run::{
+    ExecOptions, Part, Reading, ScannedParts, Selector, list_inputs, scan_parts, scan_records,
+};
+use urlsift::scan::{DistinctWanted, Options};
+
+use super::{check_kind, levels, options, page, plain_group, samples, with_groups, with_values};
+
+/// A file and how it is scanned.
+struct Corpus<'a> {
+    path: &'a Path,
+    reading: Reading,
+    options: Options,
+    exec: ExecOptions,
+}
+
+impl<'a> Corpus<'a> {
+    fn new(path: &'a Path, column: Option<&Selector>) -> Self {
+        let mut reading = Reading::default();
+        reading.fields = column.cloned().into_iter().collect();
+        let mut exec = ExecOptions::default();
+        exec.threads = 2;
+        Self { path, reading, options: options(), exec }
+    }
+
+    fn whole(&self) -> Report {
+        let inputs = list_inputs(&[self.path]);
+        let scanned = scan_records(&inputs, &self.reading, &self.options, &self.exec);
+        Report::new(&scanned, &inputs, &self.options, false)
+    }
+
+    fn scan(&self, part: &Part) -> ScannedParts {
+        let parts = std::slice::from_ref(part);
+        scan_parts(&list_inputs(&[self.path]), parts, &self.reading, &self.options, &self.exec)
+    }
+
+    /// The partial report of a part, after a round trip through JSON.
+    fn partial(&self, part: &Part) -> Partial {
+        let found = self.scan(part);
+        let identity = Identity { number: None, name: list_inputs(&[self.path])[0].name().to_owned() };
+        let settings = Settings::new(&self.options, &self.reading, None, false);
+        let partial = Partial::new(&found, std::slice::from_ref(part), &[identity], None, settings).unwrap();
+        let mut json = Vec::new();
+        partial.write_json(&mut json).unwrap();
+        let read = Partial::from_json(&json).unwrap();
+        assert_eq!(read, partial);
+        read
+    }
+
+    fn merged(&self, ranges: impl DoubleEndedIterator<Item = Range<u64>>) -> Partial {
+        let parts = ranges.map(|range| Part { range, ..Part::whole(0) });
+        // Later parts come first.
+        parts.rev().map(|part| self.partial(&part)).reduce(|one, other| one.merge(other).unwrap()).unwrap()
+    }
+
+    /// The report of the parts between these cuts.
+    fn cut_at(&self, cuts: &[u64]) -> Report {
+        let mut ends = [&[0], cuts, &[u64::MAX]].concat();
+        ends.dedup();
+        let merged = self.merged(ends.windows(2).map(|pair| pair[0]..pair[1]));
+        assert_eq!(merged.gaps(), Vec::<String>::new(), "{cuts:?}");
+        merged.report()
+    }
+}
+
+#[test]
+fn parts_of_each_sample_give_its_report() {
+    for (path, column) in samples() {
+        let corpus = Corpus::new(&path, column.as_ref());
+        let whole = corpus.whole();
+        assert!(whole.complete);
+        let len = fs::metadata(&path).unwrap().len();
+        let name = path.display();
+        for cuts in [vec![len / 2], vec![1, len - 1], (1..9).map(|n| n * len / 9).collect()] {
+            assert_eq!(corpus.cut_at(&cuts), whole, "{name} {cuts:?}");
+        }
+        for split_size in [1, 1000, 4000, u64::MAX] {
+            let splits = plan(&list_inputs(&[&path]), &corpus.reading, split_size).unwrap();
+            let mut parts: Vec<_> = splits.iter().map(|split| split.part(0)).collect();
+            parts.sort_by_key(|part| part.range.start);
+            assert!(parts.iter().all(|part| part.size == Some(len)));
+            assert_eq!((parts[0].range.start, parts.last().unwrap().range.end), (0, len), "{name}");
+            assert!(parts.windows(2).all(|pair| pair[0].range.end == pair[1].range.start), "{name}");
+            let rows = |part: &Part| corpus.scan(part).scanned.records[0].1.counts.records();
+            assert!(parts.len() == 1 || parts.iter().all(|part| rows(part) > 0), "{name}: no split is empty");
+            let partials = parts.iter().rev().map(|part| corpus.partial(part));
+            let merged = partials.reduce(|one, other| one.merge(other).unwrap()).unwrap();
+            assert_eq!(merged.gaps(), Vec::<String>::new());
+            assert_eq!(merged.report(), whole, "{name} in splits of {split_size}");
+        }
+    }
+}
+
+/// Small files, cut at every byte. Each row group is in one part, even if the footer lies about where row groups are.
+#[test]
+fn every_cut_gives_one_report() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let values = |n: usize| -> Vec<_> { (0..n).map(|n| format!("http://h{n}.example/ {n}")).collect() };
+    let honest = with_values(&[values(2), values(1), vec![], values(3)]);
+    // All row groups have the same page. The last file has values that are lists, and nulls.
+    let (group, n) = plain_group(&values(2));
+    let same = with_groups(0, &group, &[(4, n, n); 3]);
+    let backwards = {
+        let at = 4 + group.len();
+        with_groups(0, &[&group[..], &group].concat(), &[(at, n, n), (4, n, n), (at, n, n)])
+    };
+    // Rows: [a], null, [b, null, c].
+    let runs = |levels: [u8; 5]| -> Vec<u8> {
+        let runs: Vec<_> = levels.iter().flat_map(|&level| [2, level]).collect();
+        [&u32::try_from(runs.len()).unwrap().to_le_bytes()[..], &runs].concat()
+    };
+    let text = b"\x01\0\0\0a\x01\0\0\0b\x01\0\0\0c";
+    let list = page(5, 0, &[&runs([0, 0, 0, 1, 1])[..], &runs([1, 0, 1, 0, 1]), text].concat());
+    let lists = with_groups(2, &list.repeat(2), &[(4, 5, 3), (4 + list.len(), 5, 3)]);
+    for (what, file) in [("honest", honest), ("same", same), ("backwards", backwards), ("lists", lists)] {
+        fs::write(&path, &file).unwrap();
+        let corpus = Corpus::new(&path, None);
+        let whole = corpus.whole();
+        assert!(whole.complete, "{what} {whole:?}");
+        let len = file.len() as u64;
+        for cut in (1..=len).step_by(if what == "honest" { 1 } else { 3 }) {
+            assert_eq!(corpus.cut_at(&[cut]), whole, "{what} {cut}");
+        }
+        for cut in (1..len - 9).step_by(31) {
+            assert_eq!(corpus.cut_at(&[cut, cut + 9]), whole, "{what} {cut}");
+        }
+    }
+    // A row group that claims to begin after the end of the file belongs to the last part.
+    fs::write(&path, with_groups(0, &group, &[(4, n, n), (1 << 40, n, n)])).unwrap();
+    let corpus = Corpus::new(&path, None);
+    let len = fs::metadata(&path).unwrap().len();
+    let part = |range: Range<u64>| corpus.scan(&Part { range, ..Part::whole(0) }).scanned;
+    let (first, last) = (part(0..len - 1), part(len - 1..u64::MAX));
+    assert_eq!((first.tally.lines(), first.failures.len()), (2, 0));
+    check_kind(&last.failures[0].error);
+}
+
+#[test]
+fn damage_stays_in_its_part() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let (group, n) = plain_group(&["http://a/", "http://b/ "]);
+    let broken = page(2, 0, b"\xff\0\0\0http://a");
+    let places = [(4, n, n), (4 + group.len(), 2, 2), (4 + group.len() + broken.len(), n, n)];
+    fs::write(&path, with_groups(0, &[&group[..], &broken, &group].concat(), &places)).unwrap();
+    let corpus = Corpus::new(&path, None);
+    let ends = [0, places[1].0 as u64, places[2].0 as u64, u64::MAX];
+    let report = corpus.merged(ends.windows(2).map(|pair| pair[0]..pair[1])).report();
+    assert!(!report.complete);
+    assert_eq!(report.totals.lines, 4);
+    let error = report.inputs[0].error.as_ref().unwrap();
+    assert!(error.starts_with("row group 2, page at byte "), "{error}");
+}
+
+/// Page of `n` nulls whose row group has other numbers of values or rows.
+#[test]
+fn parts_of_a_footer_that_lies_are_refused() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let corpus = Corpus::new(&path, None);
+    let nulls = page(3, 0, &[levels(3, 0), levels(3, 0)].concat());
+    for groups in [[(4, 5, 3), (4, 3, 3)], [(4, 3, 2), (4, 3, 3)], [(4, i64::MAX, 3), (4, i64::MAX, 3)]] {
+        fs::write(&path, with_groups(2, &nulls, &groups)).unwrap();
+        let scanned = corpus.scan(&Part::whole(0)).scanned;
+        check_kind(&scanned.failures[0].error);
+    }
+}
+
+/// Names are counted alike, although the parts cut the chunks of values in which they are counted.
+#[test]
+fn frequent_hosts_of_many_do_not_depend_on_parts() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("x.parquet");
+    let hosts = |n: usize| -> Vec<_> {
+        (0..n).map(|n| if n % 3 == 0 { "//z/".to_owned() } else { format!("//{n:x}/") }).collect()
+    };
+    fs::write(&path, with_values(&[hosts(150_000), hosts(180_000), hosts(120_000), hosts(200_000)])).unwrap();
+    let mut corpus = Corpus::new(&path, None);
+    corpus.options.distinct = DistinctWanted::default();
+    let whole = corpus.whole();
+    assert_eq!(whole.totals.lines, 650_000);
+    let len = fs::metadata(&path).unwrap().len();
+    assert_eq!(corpus.cut_at(&[len / 4, len / 2, 3 * len / 4]), whole);
+    corpus.exec.shard_len = 30_000;
+    assert_eq!(corpus.whole(), whole);
+}
+
+#[test]
+fn a_file_that_differs_from_the_plan_is_named() {
+    let (path, _) = samples().into_iter().find(|(path, _)| path.ends_with("snappy-v1.parquet")).unwrap();
+    let corpus = Corpus::new(&path, None);
+    for range in [0..10, 0..10_000_000, 10..10_000_000] {
+        let found = corpus.scan(&Part { range, size: Some(10_000_000), ..Part::whole(0) });
+        let [failure] = &found.scanned.failures[..] else { panic!("one failure") };
+        assert!(failure.error.to_string().ends_with("not what was planned"), "{}", failure.error);
+    }
+    let merge = |one: Range<u64>, other: Range<u64>| {
+        let [one, other] = [one, other].map(|range| corpus.partial(&Part { range, ..Part::whole(0) }));
+        one.merge(other).map(|_| ()).unwrap_err().to_string()
+    };
+    assert!(merge(0..2000, 1000..3000).contains("counted already: bytes 1000 to 2000"));
+    assert!(merge(0..u64::MAX, 1000..3000).contains("counted already"));
+}

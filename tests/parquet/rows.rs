@@ -1,0 +1,164 @@
+//! `urlsift lines` on Parquet files: compared with the values one by one, and with what pyarrow reads.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::path::Path;
+
+use urlsift::internal::escape::{self, Keep};
+use urlsift::internal::rows::{Column, Records, Written, write_records};
+use urlsift::run::{ExecOptions, Format, Selector, Skip, list_inputs};
+use urlsift::{Grammar, judge};
+
+use super::{
+    Found, check_kind, expected, one_column, open, page, plain_group, read, samples, with_groups, with_values,
+};
+
+const COLUMNS: [Column; 7] = [
+    Column::Line,
+    Column::Offset,
+    Column::Length,
+    Column::Field,
+    Column::Verdict,
+    Column::Defect,
+    Column::Text,
+];
+
+fn rows(
+    path: &Path,
+    column: Option<&Selector>,
+    columns: &[Column],
+    (threads, shard_len): (usize, usize),
+) -> (String, Written) {
+    let mut records = Records::default();
+    records.columns = columns.to_vec();
+    records.keep = Keep::Ascii;
+    records.reading.format = None;
+    records.reading.any_contents = false;
+    records.reading.fields = column.cloned().into_iter().collect();
+    let mut exec = ExecOptions::default();
+    (exec.threads, exec.shard_len) = (threads, shard_len);
+    let mut out = Vec::new();
+    let written = write_records(&list_inputs(&[path]), &records, &exec, &mut out).unwrap();
+    (String::from_utf8(out).unwrap(), written)
+}
+
+/// The same rows by a simple loop.
+fn naive_rows(found: &Found) -> String {
+    let mut rows = String::new();
+    for (row, offset, bytes) in &found.values {
+        write!(rows, "{row}\t{offset}\t").unwrap();
+        if bytes.is_empty() {
+            rows.push_str("-\turl\t-\t-\t-\n");
+            continue;
+        }
+        let judgement = judge(bytes);
+        let verdict = match judgement.verdict() {
+            none if none.is_empty() => "none".to_owned(),
+            some => some.to_string(),
+        };
+        let defect = judgement.defect(Grammar::Rfc3986).map_or("-".to_owned(), |defect| defect.to_string());
+        write!(rows, "{}\turl\t{verdict}\t{defect}\t", bytes.len()).unwrap();
+        escape::push(&mut rows, bytes);
+        rows.push('\n');
+    }
+    rows
+}
+
+#[test]
+fn there_is_a_row_for_each_value_in_order() {
+    for (path, column) in samples() {
+        let name = path.display().to_string();
+        let (table, number) = open(&path, column.as_ref()).unwrap();
+        let found = read(&table, number);
+        for effort in [(1, 1), (2, 100), (3, 5000), (2, 1 << 20)] {
+            let (text, written) = rows(&path, column.as_ref(), &COLUMNS, effort);
+            assert_eq!(text, naive_rows(&found), "{name} {effort:?}");
+            assert!(written.failures.is_empty(), "{name}");
+            let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
+            assert_eq!(records.format, Format::Parquet);
+            assert_eq!(records.column, Some(table.columns()[number].to_string()));
+            let mut read: Vec<_> = found.values.iter().map(|(row, ..)| row).collect();
+            read.dedup();
+            let n_read = read.len() as u64;
+            assert_eq!((records.counts.read(), records.counts.records()), (n_read, table.rows()), "{name}");
+            assert_eq!(records.counts.skipped(Skip::NoField), table.rows() - n_read, "{name}");
+            let fields = records.fields().map(|(_, fields)| fields.judged.lines() + fields.blank);
+            assert_eq!(fields.sum::<u64>(), found.values.len() as u64, "{name}");
+        }
+    }
+}
+
+#[test]
+fn rows_are_those_of_pyarrow() {
+    for (path, column) in samples() {
+        let (text, _) = rows(&path, column.as_ref(), &[Column::Line, Column::Field, Column::Text], (2, 1000));
+        let expected = expected(&path);
+        let expected: Vec<_> = expected.lines().filter(|line| !line.contains("\trows\t")).collect();
+        let found: Vec<_> = text.lines().collect();
+        assert_eq!(found.len(), expected.len(), "{}", path.display());
+        for (found, expected) in found.iter().zip(expected) {
+            // A row of an empty value has no text.
+            assert_eq!(
+                found.strip_suffix('-').filter(|_| expected.ends_with('\t')).unwrap_or(found),
+                expected
+            );
+        }
+    }
+}
+
+#[test]
+fn rows_before_damage_are_written() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("damaged.parquet");
+    let good: Vec<_> = (0..50).map(|n| format!("http://a.example/{n}")).collect();
+    let (first, n) = plain_group(&good);
+    let broken = page(3, 0, b"\x08\0\0\0http://a\x08\0\0\0http://b\xff\0\0\0http://c");
+    let pages = [&first[..], &broken, &first].concat();
+    let places = [(4, n, n), (4 + first.len(), 3, 3), (4 + first.len() + broken.len(), n, n)];
+    fs::write(&path, with_groups(0, &pages, &places)).unwrap();
+    for effort in [(1, 1), (1, 1 << 20), (3, 1), (3, 1 << 20)] {
+        let (text, written) = rows(&path, None, &[Column::Line, Column::Text], effort);
+        let expected: String = good.iter().zip(1..).map(|(value, row)| format!("{row}\t{value}\n")).collect();
+        assert_eq!(text, expected, "{effort:?}");
+        let [failure] = &written.failures[..] else { panic!("one failure") };
+        check_kind(&failure.error);
+        let message = failure.error.to_string();
+        assert!(message.starts_with("row group 2, page at byte "), "{message}");
+        assert!(message.ends_with("; 50 of its 103 rows were read"), "{message}");
+        assert_eq!(written.found[0].1.counts.records(), 50);
+    }
+}
+
+#[test]
+fn files_without_values_have_no_rows() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("none.parquet");
+    let nulls = page(3, 0, &super::levels(3, 0));
+    for (file, n_rows) in
+        [(with_values(&[]), 0), (one_column(1, &nulls, 3, 3), 3), (with_values(&[vec![]]), 0)]
+    {
+        fs::write(&path, file).unwrap();
+        let (text, written) = rows(&path, None, &COLUMNS, (2, 1 << 20));
+        assert!(text.is_empty() && written.failures.is_empty(), "{:?}", written.failures);
+        assert_eq!(written.found[0].1.counts.skipped(Skip::NoField), n_rows);
+    }
+}
+
+/// Values of more than a chunk, and of more than a batch.
+#[test]
+fn long_values_are_written_whole() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("long.parquet");
+    let values = [100_000, 1, 6 << 20, 0, 40_000].map(|len| "/".repeat(len)).to_vec();
+    fs::write(&path, with_values(&[values.clone(), values.clone()])).unwrap();
+    for threads in [1, 3] {
+        let (text, _) = rows(&path, None, &[Column::Line, Column::Length], (threads, 1 << 20));
+        let expected: String = (1..=10)
+            .map(|row| match values[(row - 1) % 5].len() {
+                0 => format!("{row}\t-\n"),
+                len => format!("{row}\t{len}\n"),
+            })
+            .collect();
+        assert_eq!(text, expected);
+    }
+}
