@@ -1,4 +1,4 @@
-//! Cuts a column of a Parquet file into chunks of values.
+//! Cuts columns of a Parquet file into chunks of values.
 //!
 //! This module decides which place a value has in its input. `records/parquet` reads the file.
 
@@ -9,14 +9,17 @@ use crate::input::ChunkBytes;
 use crate::input::workers::Helpers;
 use crate::place::Extent;
 use crate::records::parquet::{Batch, MAX_LEN, Progress, Table, TableError, Values};
-use crate::records::{Counts, Field, Format, Selector};
+use crate::records::{Counts, Field, Format, Selector, WantedNames};
 use crate::run::chunk_cutter::{AnyChunk, Cut};
 use crate::scan::record_fields::Records;
 
-/// The values of a column, in chunks that any thread can process.
+/// The values of some columns, in chunks that any thread can process.
 pub(crate) struct TableChunks<'a> {
     values: Values<'a>,
-    column: String,
+    /// The column, if there is one.
+    column: Option<String>,
+    /// The names of several columns.
+    names: WantedNames,
     /// Whether the column was chosen by its values.
     by_values: bool,
     /// The number of rows of the file, and of those before the values.
@@ -24,7 +27,7 @@ pub(crate) struct TableChunks<'a> {
     rows_before: u64,
 }
 
-/// Consecutive values of a column. Their text is in a separate buffer.
+/// Consecutive values. Their text is in a separate buffer.
 pub(crate) struct TableChunk {
     values: Batch,
     before: Progress,
@@ -32,11 +35,11 @@ pub(crate) struct TableChunk {
 }
 
 impl<'a> TableChunks<'a> {
-    /// The values of the column that `fields` select from `table`, in the row groups that begin in `range`. Chunks have about
+    /// The values of the columns that `fields` select from `table`, in the row groups that begin in `range`. Chunks have about
     /// `chunk_len` bytes. `helpers` may help to decode them.
     ///
     /// # Errors
-    /// When `fields` select no column, or several.
+    /// When a field selects no column.
     pub(crate) fn open(
         table: &Table,
         fields: &[Selector],
@@ -44,12 +47,13 @@ impl<'a> TableChunks<'a> {
         chunk_len: usize,
         helpers: Helpers<'a>,
     ) -> io::Result<Self> {
-        let (column, by_values) = table.choose(fields)?;
-        let values = table.values(column, range, chunk_len.min(MAX_LEN), helpers);
+        let (columns, by_values) = table.choose(fields)?;
+        let values = table.values(&columns, range, chunk_len.min(MAX_LEN), helpers);
         Ok(Self {
             rows_before: values.progress().rows,
             values,
-            column: table.columns()[column].to_string(),
+            column: if let [column] = columns[..] { Some(table.columns()[column].to_string()) } else { None },
+            names: WantedNames::new(fields),
             by_values,
             rows: table.rows(),
         })
@@ -85,7 +89,8 @@ impl Cut for TableChunks<'_> {
     /// The column, and the counts of the rows given out so far.
     fn records(&self) -> Option<Records> {
         let mut records = Records::new(Format::Parquet);
-        records.column = Some(self.column.clone());
+        records.column.clone_from(&self.column);
+        records.name(&self.names);
         records.by_values = self.by_values;
         let rows_read = self.values.progress().rows_read;
         records.counts = Counts::of(rows_read, self.rows_done() - rows_read);

@@ -24,9 +24,9 @@ struct Corpus<'a> {
 }
 
 impl<'a> Corpus<'a> {
-    fn new(path: &'a Path, column: Option<&Selector>) -> Self {
+    fn new(path: &'a Path, fields: &[Selector]) -> Self {
         let mut reading = Reading::default();
-        reading.fields = column.cloned().into_iter().collect();
+        reading.fields = fields.to_vec();
         let mut exec = ExecOptions::default();
         exec.threads = 2;
         Self { path, reading, options: options(), exec }
@@ -75,7 +75,7 @@ impl<'a> Corpus<'a> {
 #[test]
 fn parts_of_each_sample_give_its_report() {
     for (path, column) in samples() {
-        let corpus = Corpus::new(&path, column.as_ref());
+        let corpus = Corpus::new(&path, column.as_slice());
         let whole = corpus.whole();
         assert!(whole.complete);
         let len = fs::metadata(&path).unwrap().len();
@@ -96,6 +96,28 @@ fn parts_of_each_sample_give_its_report() {
             let merged = partials.reduce(|one, other| one.merge(other).unwrap()).unwrap();
             assert_eq!(merged.gaps(), Vec::<String>::new());
             assert_eq!(merged.report(), whole, "{name} in splits of {split_size}");
+        }
+    }
+}
+
+#[test]
+fn parts_of_several_columns_give_one_report() {
+    for (name, fields) in [
+        ("nested", ["page.title", "page.meta.url"]),
+        ("list-v1", ["links", "links"]),
+        ("zstd-v2", ["url", "2"]),
+    ] {
+        let path = super::folder().join(name).with_extension("parquet");
+        let mut corpus = Corpus::new(&path, &fields.map(|field| field.parse().unwrap()));
+        let whole = corpus.whole();
+        assert!(whole.complete);
+        let len = fs::metadata(&path).unwrap().len();
+        for cut in (len / 9..len).step_by(usize::try_from(len / 7).unwrap()) {
+            assert_eq!(corpus.cut_at(&[cut]), whole, "{name} {cut}");
+        }
+        for shard_len in [1, 100] {
+            corpus.exec.shard_len = shard_len;
+            assert_eq!(corpus.whole(), whole, "{name}");
         }
     }
 }
@@ -124,7 +146,7 @@ fn every_cut_gives_one_report() {
     let lists = with_groups(2, &list.repeat(2), &[(4, 5, 3), (4 + list.len(), 5, 3)]);
     for (what, file) in [("honest", honest), ("same", same), ("backwards", backwards), ("lists", lists)] {
         fs::write(&path, &file).unwrap();
-        let corpus = Corpus::new(&path, None);
+        let corpus = Corpus::new(&path, &[]);
         let whole = corpus.whole();
         assert!(whole.complete, "{what} {whole:?}");
         let len = file.len() as u64;
@@ -137,7 +159,7 @@ fn every_cut_gives_one_report() {
     }
     // A row group that claims to begin after the end of the file belongs to the last part.
     fs::write(&path, with_groups(0, &group, &[(4, n, n), (1 << 40, n, n)])).unwrap();
-    let corpus = Corpus::new(&path, None);
+    let corpus = Corpus::new(&path, &[]);
     let len = fs::metadata(&path).unwrap().len();
     let part = |range: Range<u64>| corpus.scan(&Part { range, ..Part::whole(0) }).scanned;
     let (first, last) = (part(0..len - 1), part(len - 1..u64::MAX));
@@ -153,7 +175,7 @@ fn damage_stays_in_its_part() {
     let broken = page(2, 0, b"\xff\0\0\0http://a");
     let places = [(4, n, n), (4 + group.len(), 2, 2), (4 + group.len() + broken.len(), n, n)];
     fs::write(&path, with_groups(0, &[&group[..], &broken, &group].concat(), &places)).unwrap();
-    let corpus = Corpus::new(&path, None);
+    let corpus = Corpus::new(&path, &[]);
     let ends = [0, places[1].0 as u64, places[2].0 as u64, u64::MAX];
     let report = corpus.merged(ends.windows(2).map(|pair| pair[0]..pair[1])).report();
     assert!(!report.complete);
@@ -167,7 +189,7 @@ fn damage_stays_in_its_part() {
 fn parts_of_a_footer_that_lies_are_refused() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("x.parquet");
-    let corpus = Corpus::new(&path, None);
+    let corpus = Corpus::new(&path, &[]);
     let nulls = page(3, 0, &[levels(3, 0), levels(3, 0)].concat());
     for groups in [[(4, 5, 3), (4, 3, 3)], [(4, 3, 2), (4, 3, 3)], [(4, i64::MAX, 3), (4, i64::MAX, 3)]] {
         fs::write(&path, with_groups(2, &nulls, &groups)).unwrap();
@@ -185,7 +207,7 @@ fn frequent_hosts_of_many_do_not_depend_on_parts() {
         (0..n).map(|n| if n % 3 == 0 { "//z/".to_owned() } else { format!("//{n:x}/") }).collect()
     };
     fs::write(&path, with_values(&[hosts(150_000), hosts(180_000), hosts(120_000), hosts(200_000)])).unwrap();
-    let mut corpus = Corpus::new(&path, None);
+    let mut corpus = Corpus::new(&path, &[]);
     corpus.options.distinct = DistinctWanted::default();
     let whole = corpus.whole();
     assert_eq!(whole.totals.lines, 650_000);
@@ -198,7 +220,7 @@ fn frequent_hosts_of_many_do_not_depend_on_parts() {
 #[test]
 fn a_file_that_differs_from_the_plan_is_named() {
     let (path, _) = samples().into_iter().find(|(path, _)| path.ends_with("snappy-v1.parquet")).unwrap();
-    let corpus = Corpus::new(&path, None);
+    let corpus = Corpus::new(&path, &[]);
     for range in [0..10, 0..10_000_000, 10..10_000_000] {
         let found = corpus.scan(&Part { range, size: Some(10_000_000), ..Part::whole(0) });
         let [failure] = &found.scanned.failures[..] else { panic!("one failure") };

@@ -25,7 +25,7 @@ const COLUMNS: [Column; 7] = [
 
 fn rows(
     path: &Path,
-    column: Option<&Selector>,
+    fields: &[Selector],
     columns: &[Column],
     (threads, shard_len): (usize, usize),
 ) -> (String, Written) {
@@ -34,7 +34,7 @@ fn rows(
     records.keep = Keep::Ascii;
     records.reading.format = None;
     records.reading.any_contents = false;
-    records.reading.fields = column.cloned().into_iter().collect();
+    records.reading.fields = fields.to_vec();
     let mut exec = ExecOptions::default();
     (exec.threads, exec.shard_len) = (threads, shard_len);
     let mut out = Vec::new();
@@ -71,7 +71,7 @@ fn there_is_a_row_for_each_value_in_order() {
         let (table, number) = open(&path, column.as_ref()).unwrap();
         let found = read(&table, number);
         for effort in [(1, 1), (2, 100), (3, 5000), (2, 1 << 20)] {
-            let (text, written) = rows(&path, column.as_ref(), &COLUMNS, effort);
+            let (text, written) = rows(&path, column.as_slice(), &COLUMNS, effort);
             assert_eq!(text, naive_rows(&found), "{name} {effort:?}");
             assert!(written.failures.is_empty(), "{name}");
             let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
@@ -91,7 +91,8 @@ fn there_is_a_row_for_each_value_in_order() {
 #[test]
 fn rows_are_those_of_pyarrow() {
     for (path, column) in samples() {
-        let (text, _) = rows(&path, column.as_ref(), &[Column::Line, Column::Field, Column::Text], (2, 1000));
+        let (text, _) =
+            rows(&path, column.as_slice(), &[Column::Line, Column::Field, Column::Text], (2, 1000));
         let expected = expected(&path);
         let expected: Vec<_> = expected.lines().filter(|line| !line.contains("\trows\t")).collect();
         let found: Vec<_> = text.lines().collect();
@@ -117,7 +118,7 @@ fn rows_before_damage_are_written() {
     let places = [(4, n, n), (4 + first.len(), 3, 3), (4 + first.len() + broken.len(), n, n)];
     fs::write(&path, with_groups(0, &pages, &places)).unwrap();
     for effort in [(1, 1), (1, 1 << 20), (3, 1), (3, 1 << 20)] {
-        let (text, written) = rows(&path, None, &[Column::Line, Column::Text], effort);
+        let (text, written) = rows(&path, &[], &[Column::Line, Column::Text], effort);
         let expected: String = good.iter().zip(1..).map(|(value, row)| format!("{row}\t{value}\n")).collect();
         assert_eq!(text, expected, "{effort:?}");
         let [failure] = &written.failures[..] else { panic!("one failure") };
@@ -138,7 +139,7 @@ fn files_without_values_have_no_rows() {
         [(with_values(&[]), 0), (one_column(1, &nulls, 3, 3), 3), (with_values(&[vec![]]), 0)]
     {
         fs::write(&path, file).unwrap();
-        let (text, written) = rows(&path, None, &COLUMNS, (2, 1 << 20));
+        let (text, written) = rows(&path, &[], &COLUMNS, (2, 1 << 20));
         assert!(text.is_empty() && written.failures.is_empty(), "{:?}", written.failures);
         assert_eq!(written.found[0].1.counts.skipped(Skip::NoField), n_rows);
     }
@@ -152,7 +153,7 @@ fn long_values_are_written_whole() {
     let values = [100_000, 1, 6 << 20, 0, 40_000].map(|len| "/".repeat(len)).to_vec();
     fs::write(&path, with_values(&[values.clone(), values.clone()])).unwrap();
     for threads in [1, 3] {
-        let (text, _) = rows(&path, None, &[Column::Line, Column::Length], (threads, 1 << 20));
+        let (text, _) = rows(&path, &[], &[Column::Line, Column::Length], (threads, 1 << 20));
         let expected: String = (1..=10)
             .map(|row| match values[(row - 1) % 5].len() {
                 0 => format!("{row}\t-\n"),
@@ -160,5 +161,49 @@ fn long_values_are_written_whole() {
             })
             .collect();
         assert_eq!(text, expected);
+    }
+}
+
+/// The values of several columns, row by row. Each column is also read alone.
+#[test]
+fn rows_of_several_columns_are_interleaved() {
+    for (path, column) in samples() {
+        let name = path.file_stem().unwrap().to_str().unwrap().to_owned();
+        let column = column.unwrap_or_else(|| {
+            let (_, usual) = open(&path, None).unwrap();
+            Selector::Number(usual + 1)
+        });
+        let other = if name == "nested" { "page.title".parse().unwrap() } else { column.clone() };
+        let fields = [column.clone(), other, column];
+        let mut expected = Vec::new();
+        for (n, field) in fields.iter().enumerate() {
+            let (table, number) = open(&path, Some(field)).unwrap();
+            let values = read(&table, number).values.into_iter();
+            expected.extend(values.map(|(row, _, bytes)| (row, n, field.to_string(), bytes.len())));
+        }
+        // The sort is stable.
+        expected.sort_by_key(|&(row, n, ..)| (row, n));
+        for effort in [(1, 1), (2, 100), (3, 5000), (2, 1 << 20)] {
+            let columns = [Column::Line, Column::Field, Column::Length, Column::Offset];
+            let (text, written) = rows(&path, &fields, &columns, effort);
+            assert!(written.failures.is_empty(), "{name}");
+            let mut last = None;
+            for (found, (row, _, field, len)) in text.lines().zip(&expected) {
+                let (found, offset) = found.rsplit_once('\t').unwrap();
+                let len = if *len == 0 { "-".to_owned() } else { len.to_string() };
+                assert_eq!(found, format!("{row}\t{field}\t{len}"), "{name} {effort:?}");
+                let offset = Some(offset.parse::<u64>().unwrap());
+                assert!(last < offset, "{name}: each value has its own place");
+                last = offset;
+            }
+            assert_eq!(text.lines().count(), expected.len(), "{name}");
+            let records = &written.found[0].1;
+            let n_of = |n: usize| expected.iter().filter(|(_, of, ..)| *of == n).count() as u64;
+            assert_eq!(records.selected.len(), fields.len(), "{name}");
+            for (n, selected) in records.selected.iter().enumerate() {
+                let counted = selected.roles.values().map(|fields| fields.judged.lines() + fields.blank);
+                assert_eq!((selected.name.as_ref(), counted.sum()), (Some(&fields[n].to_string()), n_of(n)));
+            }
+        }
     }
 }

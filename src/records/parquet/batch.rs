@@ -30,6 +30,8 @@ struct Value {
     row: u64,
     /// How many values and nulls precede it in the batch.
     level: u64,
+    /// The index of its column among the wanted ones.
+    wanted: u32,
 }
 
 /// How far a column has been read.
@@ -69,16 +71,21 @@ impl Batch {
         self.text.len() + self.values.len() * size_of::<Value>()
     }
 
-    /// Adds a value or a null. `begins_row` says whether a row begins with it.
+    /// Adds a value or a null of a wanted column. `begins_row` says whether a row begins with it.
     #[inline]
-    pub(super) fn push(&mut self, begins_row: bool, value: Option<&[u8]>) -> Result<(), TableError> {
+    pub(super) fn push(
+        &mut self,
+        wanted: u32,
+        begins_row: bool,
+        value: Option<&[u8]>,
+    ) -> Result<(), TableError> {
         self.n_rows += u64::from(begins_row);
         if let Some(value) = value {
             self.text.extend_from_slice(value);
             // A full batch and one more value are less than 4 GiB, because no value is longer than a page.
             let end =
                 u32::try_from(self.text.len()).map_err(|_| TableError::damaged("a value is too long"))?;
-            self.values.push(Value { end, row: self.n_rows, level: self.n_levels });
+            self.values.push(Value { end, row: self.n_rows, level: self.n_levels, wanted });
         }
         self.n_levels += 1;
         Ok(())
@@ -96,7 +103,7 @@ impl Batch {
             let offset = progress.offset + value.level;
             start = value.end as usize;
             let line = progress.rows + value.row;
-            Field { bytes: Cow::Borrowed(bytes), role: Role::Url, wanted: 0, offset, line }
+            Field { bytes: Cow::Borrowed(bytes), role: Role::Url, wanted: value.wanted, offset, line }
         })
     }
 

@@ -1,4 +1,4 @@
-//! Parquet: reads the values of one text column page by page, in bounded memory.
+//! Parquet: reads the values of text columns page by page, in bounded memory.
 //!
 //! A Parquet file is not a stream of records. Its footer, at the end of the file, names the columns and the positions of their
 //! pages (`footer`, written in the notation of `thrift`). Each column is stored separately, in pages (`page`) that are compressed
@@ -198,23 +198,20 @@ impl Table {
         }
     }
 
-    /// Finds the column that `fields` means. `fields` has at most one member. Without any, and if no column has a usual name, the
-    /// first values decide. Also returns whether they did.
+    /// Finds the columns that `fields` mean, in their order. Without fields, and if no column has a usual name, the first values
+    /// decide. Also returns whether they did.
     ///
     /// # Errors
-    /// As [`Table::find`], and when there are several fields: offsets and row numbers refer to a single column.
-    pub(crate) fn choose(&self, fields: &[Selector]) -> Result<(usize, bool), TableError> {
-        match fields {
-            [] => self.find(None).map(|column| (column, false)).or_else(|error| {
-                let column = self.find_by_values().ok_or(error)?;
-                Ok((column, true))
-            }),
-            [field] => Ok((self.find(Some(field))?, false)),
-            _ => Err(TableError::new(
-                TableErrorKind::Column,
-                "of a Parquet file one column is read at a time; name one with --field",
-            )),
+    /// As [`Table::find`].
+    pub(crate) fn choose(&self, fields: &[Selector]) -> Result<(Vec<usize>, bool), TableError> {
+        if !fields.is_empty() {
+            let columns = fields.iter().map(|field| self.find(Some(field)));
+            return Ok((columns.collect::<Result<_, _>>()?, false));
         }
+        self.find(None).map(|column| (vec![column], false)).or_else(|error| {
+            let column = self.find_by_values().ok_or(error)?;
+            Ok((vec![column], true))
+        })
     }
 
     /// The text column whose first values begin as URLs.
@@ -222,7 +219,7 @@ impl Table {
         let mut values = ByValues::default();
         let columns = self.columns.iter().enumerate().filter(|(_, column)| column.is_text());
         for (n, _) in columns.take(SHOWN) {
-            let (mut column, mut text) = (self.values(n, &ALL, MAX_LEN, None), Vec::new());
+            let (mut column, mut text) = (self.values(&[n], &ALL, MAX_LEN, None), Vec::new());
             let progress = column.progress();
             // A column that cannot be read is not chosen.
             if let Ok(Some(batch)) = column.next(&mut text) {
@@ -275,7 +272,7 @@ impl Table {
     /// # Panics
     /// When there is no column with this index.
     pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
-        let (mut values, mut text) = (self.values(column, &ALL, MAX_LEN, None), Vec::new());
+        let (mut values, mut text) = (self.values(&[column], &ALL, MAX_LEN, None), Vec::new());
         let mut progress = values.progress();
         while let Some(batch) = values.next(&mut text)? {
             batch.fields(&batch.text, progress).for_each(&mut each);
@@ -284,18 +281,20 @@ impl Table {
         Ok(progress.rows)
     }
 
-    /// The values of a column in the row groups that begin in `range`, in batches of about `batch_len` bytes.
+    /// The values of some columns in the row groups that begin in `range`, in batches of about `batch_len` bytes. A row has its
+    /// values in the order of `columns`.
     pub(crate) fn values<'a>(
         &self,
-        column: usize,
+        columns: &[usize],
         range: &Range<u64>,
         batch_len: usize,
         helpers: Helpers<'a>,
     ) -> Values<'a> {
-        let chunks = footer::chunks(&self.footer, column);
+        let chunks = columns.iter().map(|&column| footer::chunks(&self.footer, column)).collect();
+        let columns = columns.iter().map(|&column| self.columns[column].clone()).collect();
         let before = |end: u64| self.starts().take_while(|&start| start < end).count();
         let wanted = before(range.start)..before(range.end);
-        Values::new(&self.source, &self.columns[column], chunks, self.rows, (&wanted, batch_len), helpers)
+        Values::new(&self.source, columns, chunks, self.rows, (&wanted, batch_len), helpers)
     }
 
     /// Where each row group begins, in bytes from the start of the file, in ascending order. Any two neighbouring ranges of the

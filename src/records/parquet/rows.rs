@@ -1,9 +1,9 @@
-//! The values of a column, row by row. `parquet` decodes them from the pages that [`Pages`] provides.
+//! The values of one or several columns, row by row. `parquet` decodes them from the pages that [`Pages`] provides.
 //!
 //! `parquet` 60.1 panics on damaged pages. A panic is caught without output on standard error, and becomes an error of the file.
 //! A program that is built with `panic = "abort"` ends there instead.
 //!
-//! The memory for decoding is limited in advance:
+//! The memory for decoding is limited in advance, for each column:
 //!
 //! - a page and a dictionary: 128 MiB each, compressed and decompressed;
 //! - a dictionary: 32 bytes for each value, at most 2^22 values;
@@ -94,8 +94,8 @@ struct Group {
     n_levels: usize,
     n_given: usize,
     n_values: usize,
-    /// The error that ended decoding ahead.
-    failed: Option<io::Error>,
+    /// Whether values of the last row may follow. Used if there are several columns.
+    is_inside: bool,
     /// The number of the row group, from 1, how many rows it has, and how many have begun.
     number: usize,
     n_rows: u64,
@@ -152,7 +152,7 @@ impl Group {
             n_levels: 0,
             n_given: 0,
             n_values: 0,
-            failed: None,
+            is_inside: false,
             number,
             n_rows: chunk.n_rows,
             rows: 0,
@@ -161,25 +161,59 @@ impl Group {
 
     /// Adds values to a batch until it is full or the row group ends. Returns whether there may be more.
     fn fill(&mut self, batch: &mut Batch) -> io::Result<bool> {
-        if let Some(error) = self.failed.take() {
-            return Err(error);
-        }
         loop {
-            self.give(batch).map_err(|error| self.at_page(error))?;
+            while self.n_given < self.n_levels && !batch.is_full() {
+                self.give(batch, 0).map_err(|error| self.at_page(error))?;
+            }
             if self.n_given < self.n_levels {
                 return Ok(true);
             }
-            self.source.go_on()?;
-            self.decode()?;
-            if self.n_levels == 0 {
-                // The next page is too long to be read ahead.
-                if self.n_decoded < self.n_all && self.pages.is_ahead.load(Ordering::Relaxed) {
-                    return Ok(true);
-                }
-                let is_whole = self.rows == self.n_rows && self.n_decoded == self.n_all;
-                return if is_whole { Ok(false) } else { Err(self.ends_early().into()) };
+            match self.go_on()? {
+                Next::Values => {}
+                Next::Later => return Ok(true),
+                Next::End => return Ok(false),
             }
         }
+    }
+
+    /// Adds the values of one row to a batch, as the column with the index `wanted`.
+    fn fill_row(&mut self, batch: &mut Batch, wanted: u32) -> io::Result<Filled> {
+        loop {
+            while self.n_given < self.n_levels {
+                if self.is_inside && self.begins_row() {
+                    self.is_inside = false;
+                    return Ok(Filled::Row);
+                }
+                if batch.is_full() {
+                    return Ok(Filled::Batch);
+                }
+                self.give(batch, wanted).map_err(|error| self.at_page(error))?;
+                if !self.is_list {
+                    return Ok(Filled::Row);
+                }
+                self.is_inside = true;
+            }
+            match self.go_on()? {
+                Next::Values => {}
+                Next::Later => return Ok(Filled::Batch),
+                Next::End if std::mem::take(&mut self.is_inside) => return Ok(Filled::Row),
+                Next::End => return Ok(Filled::Group),
+            }
+        }
+    }
+
+    /// Decodes more values, after all decoded ones have been given out.
+    fn go_on(&mut self) -> io::Result<Next> {
+        self.source.go_on()?;
+        self.decode()?;
+        if self.n_levels > 0 {
+            return Ok(Next::Values);
+        }
+        if self.n_decoded < self.n_all && self.pages.is_ahead.load(Ordering::Relaxed) {
+            return Ok(Next::Later);
+        }
+        let is_whole = self.rows == self.n_rows && self.n_decoded == self.n_all;
+        if is_whole { Ok(Next::End) } else { Err(self.ends_early().into()) }
     }
 
     fn ends_early(&self) -> TableError {
@@ -193,23 +227,27 @@ impl Group {
         error.within(format_args!("row group {}", self.number))
     }
 
-    /// Adds decoded values to a batch until it is full.
-    fn give(&mut self, batch: &mut Batch) -> Result<(), TableError> {
-        while self.n_given < self.n_levels && !batch.is_full() {
-            let begins_row = !self.is_list || self.levels.repetition[self.n_given] == 0;
-            if self.rows == 0 && !begins_row {
-                return Err(TableError::damaged("its row group begins inside a row"));
-            }
-            let definition = self.levels.definition.get(self.n_given).copied().unwrap_or_default();
-            if definition > self.max_definition {
-                return Err(TableError::damaged("a level that its column does not have"));
-            }
-            let value = (definition == self.max_definition).then(|| self.decoder.value(self.n_values));
-            self.n_values += usize::from(value.is_some());
-            batch.push(begins_row, value)?;
-            self.n_given += 1;
-            self.rows += u64::from(begins_row);
+    /// Whether a row begins with the next decoded value.
+    fn begins_row(&self) -> bool {
+        !self.is_list || self.levels.repetition[self.n_given] == 0
+    }
+
+    /// Adds the next decoded value to a batch. A row begins with its first column.
+    #[inline]
+    fn give(&mut self, batch: &mut Batch, wanted: u32) -> Result<(), TableError> {
+        let begins_row = self.begins_row();
+        if self.rows == 0 && !begins_row {
+            return Err(TableError::damaged("its row group begins inside a row"));
         }
+        let definition = self.levels.definition.get(self.n_given).copied().unwrap_or_default();
+        if definition > self.max_definition {
+            return Err(TableError::damaged("a level that its column does not have"));
+        }
+        let value = (definition == self.max_definition).then(|| self.decoder.value(self.n_values));
+        self.n_values += usize::from(value.is_some());
+        batch.push(wanted, begins_row && wanted == 0, value)?;
+        self.n_given += 1;
+        self.rows += u64::from(begins_row);
         Ok(())
     }
 
@@ -244,19 +282,83 @@ impl Group {
     }
 }
 
-/// The values of a column in some row groups, in batches. Idle worker threads decode the next row groups ahead.
+/// What follows decoded values.
+enum Next {
+    Values,
+    /// A page that is too long to be read ahead.
+    Later,
+    /// The end of the row group.
+    End,
+}
+
+/// What ended with the last value.
+enum Filled {
+    Row,
+    Batch,
+    Group,
+}
+
+/// The values of the wanted columns in one row group, row by row.
+struct RowGroup {
+    columns: Vec<Group>,
+    /// The column whose values come next.
+    at: u32,
+    /// The error that ended decoding ahead.
+    failed: Option<io::Error>,
+}
+
+impl RowGroup {
+    /// Opens row group `number`, counted from 1.
+    fn new(
+        source: &Arc<Source>,
+        columns: &[Column],
+        chunks: &[ColumnChunk],
+        number: usize,
+    ) -> Result<Self, TableError> {
+        let groups = columns.iter().zip(chunks);
+        let columns = groups.map(|(column, &chunk)| Group::new(source, column, chunk, number));
+        Ok(Self { columns: columns.collect::<Result<_, _>>()?, at: 0, failed: None })
+    }
+
+    /// Says whether long pages are left for later.
+    fn set_ahead(&self, is_ahead: bool) {
+        self.columns.iter().for_each(|group| group.pages.is_ahead.store(is_ahead, Ordering::Relaxed));
+    }
+
+    /// Adds values to a batch until it is full or the row group ends. Returns whether there may be more.
+    fn fill(&mut self, batch: &mut Batch) -> io::Result<bool> {
+        if let Some(error) = self.failed.take() {
+            return Err(error);
+        }
+        if let [only] = &mut self.columns[..] {
+            return only.fill(batch);
+        }
+        loop {
+            let is_last = self.at as usize + 1 == self.columns.len();
+            match self.columns[self.at as usize].fill_row(batch, self.at)? {
+                Filled::Batch => return Ok(true),
+                Filled::Group if is_last => return Ok(false),
+                Filled::Row | Filled::Group => self.at = if is_last { 0 } else { self.at + 1 },
+            }
+        }
+    }
+}
+
+/// The values of some columns in some row groups, in batches. Idle worker threads decode the next row groups ahead.
 pub(crate) struct Values<'a> {
     source: Arc<Source>,
-    column: Arc<Column>,
-    /// The row groups of the file, up to the last wanted one.
-    chunks: Vec<ColumnChunk>,
+    columns: Arc<[Column]>,
+    /// For each column, its part of each row group of the file.
+    chunks: Vec<Vec<ColumnChunk>>,
+    /// The end of the wanted row groups.
+    end: usize,
     batch_len: usize,
-    /// How many of them have begun or are not wanted, and the results of the next ones that are decoded ahead.
+    /// How many row groups have begun or are not wanted, and the results of the next ones that are decoded ahead.
     begun: usize,
     asked: VecDeque<Receiver<Ahead>>,
     helpers: Helpers<'a>,
     /// The row group that is being read, after the part that was decoded ahead.
-    group: Option<Group>,
+    group: Option<RowGroup>,
     ready: VecDeque<Batch>,
     progress: Progress,
     /// The rows of the file minus those of all row groups, if the last one is wanted.
@@ -266,20 +368,21 @@ pub(crate) struct Values<'a> {
 }
 
 impl<'a> Values<'a> {
-    /// The values of `column` in the row groups `wanted` of `chunks`, of a file with `rows` rows. Batches have about
+    /// The values of `columns` in the row groups `wanted` of `chunks`, of a file with `rows` rows. Batches have about
     /// `batch_len` bytes.
     pub(super) fn new(
         source: &Arc<Source>,
-        column: &Column,
-        chunks: Result<Vec<ColumnChunk>, TableError>,
+        columns: Arc<[Column]>,
+        chunks: Result<Vec<Vec<ColumnChunk>>, TableError>,
         rows: u64,
         (wanted, batch_len): (&Range<usize>, usize),
         helpers: Helpers<'a>,
     ) -> Self {
         let mut values = Self {
             source: Arc::clone(source),
-            column: Arc::new(column.clone()),
+            columns,
             chunks: Vec::new(),
+            end: 0,
             batch_len,
             begun: 0,
             asked: VecDeque::new(),
@@ -299,26 +402,32 @@ impl<'a> Values<'a> {
     /// Chooses the row groups. What precedes them is known from the footer.
     fn select(
         &mut self,
-        mut chunks: Vec<ColumnChunk>,
+        chunks: Vec<Vec<ColumnChunk>>,
         rows: u64,
         wanted: &Range<usize>,
     ) -> Result<(), TableError> {
-        let n_all = |of: fn(&ColumnChunk) -> u64, chunks: &[ColumnChunk]| {
-            let sum: u128 = chunks.iter().map(|chunk| u128::from(of(chunk))).sum();
+        let n_groups = chunks.first().map_or(0, Vec::len);
+        let n_all = |of: fn(&ColumnChunk) -> u64, columns: &[Vec<ColumnChunk>], end: usize| {
+            let chunks = columns.iter().flat_map(|chunks| &chunks[..end]);
+            let sum: u128 = chunks.map(|chunk| u128::from(of(chunk))).sum();
             let too_many = || TableError::damaged("its footer has more rows than any file can have");
             u64::try_from(sum).ok().filter(|&sum| sum < MAX_VALUES).ok_or_else(too_many)
         };
-        n_all(|chunk| chunk.n_values, &chunks)?;
-        let n_rows = n_all(|chunk| chunk.n_rows, &chunks)?;
-        if wanted.end == chunks.len() && (wanted.start < wanted.end || wanted.start == 0) {
+        let first = &chunks[..chunks.len().min(1)];
+        n_all(|chunk| chunk.n_values, &chunks, n_groups)?;
+        let n_rows = n_all(|chunk| chunk.n_rows, first, n_groups)?;
+        if wanted.end == n_groups && (wanted.start < wanted.end || wanted.start == 0) {
             self.missing = i128::from(rows) - i128::from(n_rows);
         }
-        let before = &chunks[..wanted.start];
-        self.progress.offset = n_all(|chunk| chunk.n_values, before)?;
-        self.progress.rows = n_all(|chunk| chunk.n_rows, before)?;
-        chunks.truncate(wanted.end);
-        (self.chunks, self.begun) = (chunks, wanted.start);
+        self.progress.offset = n_all(|chunk| chunk.n_values, &chunks, wanted.start)?;
+        self.progress.rows = n_all(|chunk| chunk.n_rows, first, wanted.start)?;
+        (self.chunks, self.begun, self.end) = (chunks, wanted.start, wanted.end);
         Ok(())
+    }
+
+    /// The parts of a row group, one for each column.
+    fn chunks_of(&self, group: usize) -> Vec<ColumnChunk> {
+        self.chunks.iter().map(|chunks| chunks[group]).collect()
     }
 
     /// How far the column has been read.
@@ -350,12 +459,18 @@ impl<'a> Values<'a> {
         let Some((workers, n)) = &self.helpers else { return };
         while self.asked.len() < *n {
             let number = self.begun + self.asked.len() + 1;
-            let Some(&chunk) = self.chunks.get(number - 1) else { return };
+            if number > self.end {
+                return;
+            }
             let (send, receive) = bounded(1);
-            let (source, column, batch_len) =
-                (Arc::clone(&self.source), Arc::clone(&self.column), self.batch_len);
+            let (source, columns) = (Arc::clone(&self.source), Arc::clone(&self.columns));
+            let (chunks, batch_len) = (self.chunks_of(number - 1), self.batch_len);
+            let decode = move || {
+                let group = RowGroup::new(&source, &columns, &chunks, number);
+                Ahead::decode(group, batch_len)
+            };
             // The receiver may be gone.
-            let job = move || _ = send.send(Ahead::decode(&source, &column, (chunk, number), batch_len));
+            let job = move || _ = send.send(decode());
             if workers.give_to_idle(Box::new(job)).is_err() {
                 return;
             }
@@ -372,7 +487,7 @@ impl<'a> Values<'a> {
                 break;
             }
             if let Some(group) = &mut self.group {
-                group.pages.is_ahead.store(false, Ordering::Relaxed);
+                group.set_ahead(false);
                 if group.fill(batch)? {
                     break;
                 }
@@ -386,7 +501,7 @@ impl<'a> Values<'a> {
 
     /// Moves to the next row group. Returns whether there is one.
     fn begin(&mut self) -> Result<bool, TableError> {
-        let Some(&chunk) = self.chunks.get(self.begun) else {
+        if self.begun == self.end {
             return match self.missing {
                 0 => Ok(false),
                 missing => Err(TableError::damaged(format!(
@@ -395,12 +510,13 @@ impl<'a> Values<'a> {
                     if missing > 0 { "more" } else { "fewer" }
                 ))),
             };
-        };
+        }
         self.begun += 1;
         if let Some(ahead) = self.asked.pop_front().and_then(|ahead| ahead.recv().ok()) {
             (self.ready, self.group) = (ahead.batches, ahead.group?);
         } else {
-            self.group = Some(Group::new(&self.source, &self.column, chunk, self.begun)?);
+            let chunks = self.chunks_of(self.begun - 1);
+            self.group = Some(RowGroup::new(&self.source, &self.columns, &chunks, self.begun)?);
         }
         Ok(true)
     }
@@ -412,22 +528,17 @@ const AHEAD_LEN: usize = 32 << 20;
 /// The part of a row group that was decoded ahead, and the rest of the group.
 struct Ahead {
     batches: VecDeque<Batch>,
-    group: Result<Option<Group>, TableError>,
+    group: Result<Option<RowGroup>, TableError>,
 }
 
 impl Ahead {
-    fn decode(
-        source: &Arc<Source>,
-        column: &Column,
-        (chunk, number): (ColumnChunk, usize),
-        batch_len: usize,
-    ) -> Self {
-        let mut group = Group::new(source, column, chunk, number).map(Some);
+    fn decode(group: Result<RowGroup, TableError>, batch_len: usize) -> Self {
+        let mut group = group.map(Some);
         let (mut batches, mut len) = (VecDeque::new(), 0);
         while let Ok(Some(more)) = &mut group
             && len < AHEAD_LEN
         {
-            more.pages.is_ahead.store(true, Ordering::Relaxed);
+            more.set_ahead(true);
             let mut batch = Batch::within(&mut Vec::new(), batch_len);
             let filled = more.fill(&mut batch);
             len += batch.memory();
