@@ -119,8 +119,8 @@ fn rows_before_damage_are_written() {
     fs::write(&path, with_groups(0, &pages, &places)).unwrap();
     for effort in [(1, 1), (1, 1 << 20), (3, 1), (3, 1 << 20)] {
         let (text, written) = rows(&path, &[], &[Column::Line, Column::Text], effort);
-        let expected: String = good.iter().zip(1..).map(|(value, row)| format!("{row}\t{value}\n")).collect();
-        assert_eq!(text, expected, "{effort:?}");
+        let expected: Vec<_> = good.iter().zip(1..).map(|(value, row)| format!("{row}\t{value}")).collect();
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected, "{effort:?}");
         let [failure] = &written.failures[..] else { panic!("one failure") };
         check_kind(&failure.error);
         let message = failure.error.to_string();
@@ -154,13 +154,11 @@ fn long_values_are_written_whole() {
     fs::write(&path, with_values(&[values.clone(), values.clone()])).unwrap();
     for threads in [1, 3] {
         let (text, _) = rows(&path, &[], &[Column::Line, Column::Length], (threads, 1 << 20));
-        let expected: String = (1..=10)
-            .map(|row| match values[(row - 1) % 5].len() {
-                0 => format!("{row}\t-\n"),
-                len => format!("{row}\t{len}\n"),
-            })
-            .collect();
-        assert_eq!(text, expected);
+        let expected = (1..=10).map(|row| match values[(row - 1) % 5].len() {
+            0 => format!("{row}\t-"),
+            len => format!("{row}\t{len}"),
+        });
+        assert_eq!(text.lines().collect::<Vec<_>>(), expected.collect::<Vec<_>>());
     }
 }
 

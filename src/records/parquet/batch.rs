@@ -53,7 +53,7 @@ impl Batch {
     pub(super) fn within(spare: &mut Vec<u8>, full_len: usize) -> Self {
         let mut text = std::mem::take(spare);
         text.clear();
-        Self { text, full_len, ..Self::default() }
+        Self { full_len, text, ..Self::default() }
     }
 
     pub(super) fn is_full(&self) -> bool {
