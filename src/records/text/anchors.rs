@@ -2,6 +2,7 @@
 //!
 //! A window of blocks is searched at once. Each anchor becomes one bit. The window stays valid from one call to the next.
 
+use std::iter;
 use std::ops::Range;
 
 use memchr::memchr_iter;
@@ -84,23 +85,26 @@ impl Anchors {
         Self { window: 0..0, blocks }
     }
 
-    /// Returns where the first anchor from `from` on is in `text`, which begins at `offset` of the input. Counts the LFs of the
-    /// windows before it.
+    /// Shows the anchors of `text`, which begins at `offset` of the input, one after the other, until `show` returns something.
+    /// Counts the LFs of the windows before that anchor.
     #[inline]
-    pub(super) fn next(
+    pub(super) fn find<T>(
         &mut self,
         text: &[u8],
         offset: u64,
-        mut from: usize,
         count: &mut LineCount,
-    ) -> Option<usize> {
+        mut show: impl FnMut(usize) -> Option<T>,
+    ) -> Option<T> {
+        let mut from = 0;
         while from < text.len() {
             let at = offset + from as u64;
             if !self.window.contains(&at) {
                 self.search(text, offset, from);
             }
-            if let Some(anchor) = self.blocks.anchor_from(index(at - self.window.start)) {
-                return Some(index(self.window.start + anchor as u64 - offset));
+            let first = index(at - self.window.start);
+            let found = self.blocks.anchors_from(first).find_map(|anchor| show(from + (anchor - first)));
+            if found.is_some() {
+                return found;
             }
             from = index(self.window.end - offset);
             self.count_up_to(from, text, offset, count);
@@ -146,17 +150,22 @@ impl Anchors {
 }
 
 impl Blocks {
-    /// The first anchor from `from` on, in bytes from the start of the window.
-    #[inline]
-    fn anchor_from(&self, from: usize) -> Option<usize> {
-        let block = from / BLOCK;
-        let here = self.anchors[block] & u64::MAX << (from % BLOCK);
-        if here != 0 {
-            return Some(block * BLOCK + here.trailing_zeros() as usize);
-        }
-        let later = self.with_anchors & (u64::MAX - 1) << block;
-        let block = (later != 0).then_some(later.trailing_zeros() as usize)?;
-        Some(block * BLOCK + self.anchors[block].trailing_zeros() as usize)
+    /// The anchors from `from` on, in bytes from the start of the window.
+    #[inline(always)]
+    fn anchors_from(&self, from: usize) -> impl Iterator<Item = usize> {
+        let mut block = from / BLOCK;
+        let mut here = self.anchors[block] & u64::MAX << (from % BLOCK);
+        let mut later = self.with_anchors & (u64::MAX - 1) << block;
+        iter::from_fn(move || {
+            if here == 0 {
+                block = (later != 0).then_some(later.trailing_zeros() as usize)?;
+                later &= later - 1;
+                here = self.anchors[block];
+            }
+            let anchor = block * BLOCK + here.trailing_zeros() as usize;
+            here &= here - 1;
+            Some(anchor)
+        })
     }
 
     /// How many LFs there are up to `at` and there.
@@ -181,7 +190,8 @@ fn index(distance: u64) -> usize {
 mod tests {
     use super::*;
 
-    /// Compares the anchors from each position on, and the lines before them, with a plain search.
+    /// Compares the anchors of a text, and the lines before them, with a plain search. Then the text is searched again from
+    /// behind each of them, as it is behind a candidate.
     #[test]
     fn they_are_found_from_anywhere() {
         let len = BLOCKS * BLOCK + 3 * BLOCK + 5;
@@ -189,19 +199,26 @@ mod tests {
         let is_w = |at: usize| text[at].eq_ignore_ascii_case(&b'w');
         let is_anchor = |at: usize| text[at] == b':' || at >= 2 && (at - 2..=at).all(is_w);
         for start in [0, 1, 2, BLOCK, BLOCKS * BLOCK - 1, len] {
-            let text = &text[start..];
-            let mut anchors = Anchors::new();
-            let mut count = LineCount::default();
-            let mut from = 0;
-            while let Some(anchor) = anchors.next(text, start as u64, from, &mut count) {
-                let expected =
-                    (from..text.len()).find(|&at| is_anchor(start + at) && (text[at] == b':' || at >= 2));
-                assert_eq!(Some(anchor), expected, "{start} from {from}");
-                anchors.count_up_to(anchor, text, start as u64, &mut count);
-                assert_eq!(count.lines, memchr_iter(b'\n', &text[..anchor]).count() as u64);
-                from = anchor + 1;
+            let expected: Vec<_> =
+                (start..len).filter(|&at| is_anchor(at) && (text[at] == b':' || at >= start + 2)).collect();
+            let (mut found, mut anchors) = (Vec::new(), Anchors::new());
+            let collect = |at| {
+                found.push(start + at);
+                None::<()>
+            };
+            anchors.find(&text[start..], start as u64, &mut LineCount::default(), collect);
+            assert_eq!(found, expected);
+
+            let (mut from, mut anchors) = (start, Anchors::new());
+            for at in expected {
+                let (rest, offset) = (&text[from..], from as u64);
+                let mut count = LineCount::default();
+                let is_later = |anchor| (from + anchor >= at).then_some(from + anchor);
+                assert_eq!(anchors.find(rest, offset, &mut count, is_later), Some(at));
+                anchors.count_up_to(at - from, rest, offset, &mut count);
+                assert_eq!(count.lines, memchr_iter(b'\n', &text[from..at]).count() as u64);
+                from = at + 1;
             }
-            assert!((from..text.len()).all(|at| !is_anchor(start + at) || at < 2));
         }
     }
 }

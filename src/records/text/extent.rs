@@ -68,20 +68,23 @@ fn reference_len(body: &[u8]) -> Option<usize> {
     (name > 0 && before[..before.len() - name].ends_with(b"&")).then_some(name + 2)
 }
 
-/// Returns where the ">" is that closes the "<" at `open`, if only bytes of a URL and white space are between them, without a
-/// blank line (X11).
-pub(super) fn closing_bracket(text: &[u8], open: usize) -> Option<usize> {
-    let mut is_line_blank = false;
-    let inside = &text[open + 1..text.len().min(open + 1 + MAX_BRACKETED)];
-    for (at, &byte) in inside.iter().enumerate() {
-        match byte {
-            b'>' => return Some(open + 1 + at),
+/// Returns where the ">" is that closes the "<" at `open`, and whether white space is between them. Otherwise only bytes of a URL
+/// may be there, and no blank line (X11).
+pub(super) fn closing_bracket(text: &[u8], open: usize) -> Option<(usize, bool)> {
+    let inside = &text[..text.len().min(open + 1 + MAX_BRACKETED)];
+    let (mut end, mut has_white, mut is_line_blank) = (open + 1, false, false);
+    loop {
+        let plain = plain_len(&inside[end..]);
+        end += plain;
+        is_line_blank &= plain == 0;
+        match *inside.get(end)? {
+            b'>' => return Some((end, has_white)),
             b'\n' if is_line_blank => return None,
-            b'\n' => is_line_blank = true,
-            _ if is_white(byte) => {}
-            _ if Class::of(byte) == Class::Ender => return None,
+            b'\n' => (has_white, is_line_blank) = (true, true),
+            byte if is_white(byte) => has_white = true,
+            byte if Class::of(byte) == Class::Ender => return None,
             _ => is_line_blank = false,
         }
+        end += 1;
     }
-    None
 }

@@ -41,7 +41,7 @@ struct Candidate {
 enum Content {
     /// A URL.
     Url,
-    /// A URL between angle brackets. White space in it is ignored.
+    /// A URL between angle brackets with white space in it, which is ignored.
     Bracketed,
     /// No URL, for this cause.
     Refused(BadCause),
@@ -56,15 +56,7 @@ impl Search {
     /// many LFs they contain. Without a candidate, these are all bytes.
     pub(super) fn seek(&mut self, text: &[u8], offset: u64) -> (usize, u64) {
         let mut count = LineCount::default();
-        let mut from = 0;
-        self.candidate = loop {
-            let Some(anchor) = self.anchors.next(text, offset, from, &mut count) else { break None };
-            let candidate = Candidate::at(text, anchor);
-            if candidate.is_some() {
-                break candidate;
-            }
-            from = anchor + 1;
-        };
+        self.candidate = self.anchors.find(text, offset, &mut count, |anchor| Candidate::at(text, anchor));
         let end = self.candidate.map_or(text.len(), |candidate| candidate.start);
         let start = self.long_word(text, offset, end).map_or(end, |(start, end)| {
             let content = Content::Refused(BadCause::TooLong);
@@ -100,7 +92,7 @@ impl Search {
         let url = |bytes| Some(Part { role: Role::Url, wanted: 0, bytes, at: 0 });
         let (first, miss) = match content {
             Content::Url => (url(Cow::Borrowed(candidate)), None),
-            Content::Bracketed => (url(without_white(candidate)), None),
+            Content::Bracketed => (url(Cow::Owned(without_white(candidate))), None),
             Content::Refused(cause @ BadCause::TooLong) => (None, Some(Miss::Bad(cause, MAX_RECORD_LEN))),
             Content::Refused(cause) => (None, Some(Miss::Bad(cause, len))),
         };
@@ -112,25 +104,25 @@ impl Search {
     }
 }
 
-fn without_white(url: &[u8]) -> Cow<'_, [u8]> {
-    if url.iter().any(|&byte| is_white(byte)) {
-        Cow::Owned(url.iter().copied().filter(|&byte| !is_white(byte)).collect())
-    } else {
-        Cow::Borrowed(url)
-    }
+fn without_white(url: &[u8]) -> Vec<u8> {
+    url.iter().copied().filter(|&byte| !is_white(byte)).collect()
 }
 
 impl Candidate {
     /// The candidate that the anchor at `anchor` shows, if it shows one.
+    #[inline(always)]
     fn at(text: &[u8], anchor: usize) -> Option<Self> {
+        may_show_candidate(text, anchor).then(|| Self::shown_by(text, anchor)).flatten()
+    }
+
+    /// Does what [`Candidate::at`] does, for any anchor.
+    fn shown_by(text: &[u8], anchor: usize) -> Option<Self> {
         if text[anchor] != b':' {
             Self::without_scheme(text, anchor)
         } else if text[anchor + 1..].starts_with(b"//") {
             Some(Self::with_slashes(text, anchor))
-        } else if schemes::may_end(&text[..anchor]) {
-            Self::with_known_scheme(text, anchor)
         } else {
-            Self::marked(text, anchor)
+            Self::with_known_scheme(text, anchor).or_else(|| Self::marked(text, anchor))
         }
     }
 
@@ -156,9 +148,11 @@ impl Candidate {
 
     /// A URL that begins at `start` and ends before the ">" of the "<" at `open` (X11).
     fn bracketed(text: &[u8], open: usize, start: usize, body: usize) -> Option<Self> {
-        let end = closing_bracket(text, open)?;
+        let (end, has_white) = closing_bracket(text, open)?;
         let is_empty = text[body..end].iter().all(|&byte| is_white(byte));
-        (!is_empty).then_some(Self { start, end, content: Content::Bracketed })
+        let has_white = has_white && text[start..end].iter().any(|&byte| is_white(byte));
+        let content = if has_white { Content::Bracketed } else { Content::Url };
+        (!is_empty).then_some(Self { start, end, content })
     }
 
     /// A URL of any scheme after `<URL:`, whose colon is at `colon` (X12).
@@ -211,6 +205,20 @@ impl Candidate {
             Self { start, end: body, content: Content::Refused(BadCause::NothingFollows) }
         })
     }
+}
+
+/// Whether an anchor may show a candidate, by the two bytes on each side of it. Most colons are ruled out without a branch.
+#[inline(always)]
+fn may_show_candidate(text: &[u8], anchor: usize) -> bool {
+    let Some(&[before, last, byte, next, after]) =
+        anchor.checked_sub(2).and_then(|start| text[start..].first_chunk())
+    else {
+        return true;
+    };
+    let has_slashes = (next == b'/') & (after == b'/');
+    let may_be_known = schemes::may_end_with(before, last) & !is_ender(next);
+    let may_be_marked = before.eq_ignore_ascii_case(&b'r') & last.eq_ignore_ascii_case(&b'l');
+    (byte != b':') | has_slashes | may_be_known | may_be_marked
 }
 
 /// Where the bytes before `colon` begin that a scheme can contain. At most one more than the longest scheme is counted.

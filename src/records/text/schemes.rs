@@ -82,25 +82,24 @@ const KNOWN: [(&[u8], Needs); 22] = [
     (b"view-source", Needs::Anything),
 ];
 
-/// For each last letter of a known scheme, the letters that precede it in one, one bit each.
-static ENDINGS: [u32; 26] = {
-    let mut endings = [0; 26];
+/// For each last letter of a known scheme, the letters that precede it in one: bit 1 is "a", in upper or lower case.
+static ENDINGS: [u32; 256] = {
+    let mut endings = [0; 256];
     let mut n = 0;
     while n < KNOWN.len() {
         let [.., before, last] = KNOWN[n].0 else { panic!("a name has two letters") };
-        endings[(*last - b'a') as usize] |= 1 << (*before - b'a');
+        let bit = 1 << (*before & 31);
+        endings[last.to_ascii_lowercase() as usize] |= bit;
+        endings[last.to_ascii_uppercase() as usize] |= bit;
         n += 1;
     }
     endings
 };
 
-/// Whether `text` may end with the name of a known scheme. Most words are ruled out by their last two letters.
+/// Whether the name of a known scheme may end with these two bytes. Most words are ruled out by them, without a branch.
 #[inline(always)]
-pub(super) fn may_end(text: &[u8]) -> bool {
-    let [.., before, last] = text else { return false };
-    let letter = |byte: &u8| byte.to_ascii_lowercase().wrapping_sub(b'a');
-    let (before, last) = (letter(before), letter(last));
-    before < 26 && ENDINGS.get(usize::from(last)).is_some_and(|endings| endings >> before & 1 == 1)
+pub(super) fn may_end_with(before: u8, last: u8) -> bool {
+    ENDINGS[usize::from(last)] >> (before & 31) & 1 == 1
 }
 
 /// What has to follow the colon of a known scheme (X9). `None` if the name is not a known scheme.
