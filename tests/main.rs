@@ -18,6 +18,7 @@ mod cli;
 mod codec;
 mod conformance;
 mod differential;
+mod extractors;
 mod golden;
 mod harvest;
 mod help;

@@ -14,7 +14,7 @@ use crate::reference::Rng;
 use crate::support::{amount, on_all_cores};
 
 /// A candidate: its offset, and the URL or the cause for which it is refused.
-type Candidate = (usize, Result<Vec<u8>, BadCause>);
+pub(crate) type Candidate = (usize, Result<Vec<u8>, BadCause>);
 
 /// What the reader finds.
 fn by_reader(mut reader: Reader, text: &[u8]) -> Vec<Candidate> {
@@ -185,7 +185,7 @@ fn by_rules(text: &[u8]) -> Vec<Candidate> {
 }
 
 /// Undoes the escapes of a field of the cases: `\n`, `\t`, `\r`, `\\` and `\xHH`.
-fn unescaped(field: &str) -> Vec<u8> {
+pub(crate) fn unescaped(field: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = field.as_bytes();
     while let [first, after @ ..] = rest {
@@ -215,7 +215,7 @@ fn unescaped(field: &str) -> Vec<u8> {
 }
 
 /// The candidates as the cases write them: URLs, and causes after "!", with spaces between them.
-fn written(found: &[Candidate]) -> String {
+pub(crate) fn written(found: &[Candidate]) -> String {
     let mut out = String::new();
     for (_, content) in found {
         out.push_str(if out.is_empty() { "" } else { " " });
@@ -228,7 +228,7 @@ fn written(found: &[Candidate]) -> String {
 }
 
 /// Compares reader and rules on a text, read whole and in chunks.
-fn check(text: &[u8], steps: impl IntoIterator<Item = usize>) -> Vec<Candidate> {
+pub(crate) fn check(text: &[u8], steps: impl IntoIterator<Item = usize>) -> Vec<Candidate> {
     let expected = by_rules(text);
     let shown = || String::from_utf8_lossy(text).into_owned();
     assert_eq!(by_reader(Reader::new(Format::Text), text), expected, "{:?}", shown());
@@ -238,30 +238,38 @@ fn check(text: &[u8], steps: impl IntoIterator<Item = usize>) -> Vec<Candidate> 
     expected
 }
 
-#[test]
-fn cases() {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/context.tsv");
-    let cases = fs::read_to_string(&path).unwrap();
+/// Calls `find` for the fields of each case of a table, and compares its result with the field `column`. `URLSIFT_UPDATE` writes
+/// the results to the table instead. Returns how many cases there are.
+pub(crate) fn for_cases(file: &str, column: usize, mut find: impl FnMut(&[&str]) -> String) -> usize {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance").join(file);
+    let is_updated = std::env::var_os("URLSIFT_UPDATE").is_some();
+    let table = fs::read_to_string(&path).unwrap();
     let mut updated = String::new();
     let mut n = 0;
-    for line in cases.lines() {
+    for line in table.lines() {
         if line.is_empty() || line.starts_with('#') {
             updated = updated + line + "\n";
             continue;
         }
-        let mut fields = line.split('\t');
-        let (rule, text) = (fields.next().unwrap(), fields.next().unwrap());
-        let bytes = unescaped(text);
-        let found = written(&check(&bytes, 1..=bytes.len().min(40)));
-        if std::env::var_os("URLSIFT_UPDATE").is_none() {
-            assert_eq!(found, fields.next().unwrap_or_default(), "{rule}: {text}");
-        }
-        updated = format!("{updated}{rule}\t{text}\t{found}\n");
+        let mut fields: Vec<_> = line.split('\t').collect();
+        let found = find(&fields);
+        assert!(is_updated || found == fields[column], "{line}: {found}");
+        fields[column] = &found;
+        updated = updated + &fields.join("\t") + "\n";
         n += 1;
     }
-    if std::env::var_os("URLSIFT_UPDATE").is_some() {
+    if is_updated {
         fs::write(path, updated).unwrap();
     }
+    n
+}
+
+#[test]
+fn cases() {
+    let n = for_cases("context.tsv", 2, |fields| {
+        let text = unescaped(fields[1]);
+        written(&check(&text, 1..=text.len().min(40)))
+    });
     assert!(n >= 300, "{n}");
 }
 
