@@ -65,8 +65,10 @@ regexes! {
     /// X7, for one step.
     TRAILING = r"(?-u)(?:&[A-Za-z0-9#]{1,32};|[?!.,:;*'(\[{])$";
     RUN = r"(?-u)[A-Za-z0-9+.-]*$";
-    AFTER_STOP = r"(?i-u)\.(https?|ftp)$";
+    /// X8, one regular expression for each step.
+    AFTER_STOP = r"(?i-u)[.0-9](https?|ftp)$";
     SCHEME = r"(?-u)^[+.-]*([A-Za-z][A-Za-z0-9+.-]*)$";
+    AFTER_OTHER = r"(?i-u)[^a-z](https?|ftp)$";
     /// X9: the name in a run.
     NAME = r"(?-u)^(?:.*\.)?[+-]*([^.]*)$";
     BEFORE_WWW = r"(?-u)[A-Za-z0-9./@%-]$";
@@ -151,6 +153,7 @@ fn candidate(text: &[u8], anchor: usize) -> Option<(usize, usize, Result<Vec<u8>
         let scheme = AFTER_STOP
             .captures(run)
             .or_else(|| SCHEME.captures(run).filter(|_| run.len() <= 64))
+            .or_else(|| AFTER_OTHER.captures(run))
             .map(|found| found.get(1).unwrap().len());
         let Some(scheme) = scheme else { return Some((anchor, body, Err(BadCause::NoScheme))) };
         let start = anchor - scheme;

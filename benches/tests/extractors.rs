@@ -88,14 +88,25 @@ fn ours(text: &str) -> Vec<Ours> {
 fn rule(text: &str, theirs: &Range<usize>, ours: &Ours) -> Option<&'static str> {
     let Range { start, end } = ours.place.clone();
     if !ours.is_url {
-        return None;
+        let is_run = |byte: char| byte.is_ascii_alphanumeric() || "+-.".contains(byte);
+        let run = &text[text[..start].trim_end_matches(is_run).len()..start];
+        let next = text[end..].chars().next();
+        return if text[start..].starts_with("://")
+            && (run.len() > 64 || run.starts_with(|c: char| c.is_ascii_digit()))
+        {
+            Some("X8, no scheme")
+        } else {
+            next.is_some_and(|next| next == '&' || !next.is_ascii()).then_some("X13, nothing follows")
+        };
     }
     if start < theirs.start {
         return (theirs.end <= end).then_some("X1, a URL in a URL");
     }
     if start > theirs.start {
         let before = &text[theirs.start..start];
-        return before.ends_with('.').then_some("X8, a full stop before the scheme");
+        return before
+            .ends_with(|c: char| c == '.' || c.is_ascii_digit())
+            .then_some("X8, a full stop or a digit before the scheme");
     }
     if end == theirs.end {
         return Some("");
@@ -118,6 +129,7 @@ fn rule(text: &str, theirs: &Range<usize>, ours: &Ours) -> Option<&'static str> 
     let quotes = ["&lt;", "&gt;", "&quot;", "&apos;", "&nbsp;", "&#34;", "&#39;", "&#x22;", "&#x27;"];
     match rest.chars().next() {
         None => Some("X7, trailing punctuation"),
+        Some(mark @ ('_' | '~')) if text[..start].ends_with(mark) => Some("X7, marks around the URL"),
         Some('\\') => Some("X2, a backslash"),
         Some('\'') if text[..start].ends_with('\'') => Some("X6, an apostrophe"),
         Some(other) if !other.is_ascii() => Some("X3, other characters"),
@@ -133,7 +145,7 @@ fn texts() -> Vec<PathBuf> {
     if let Ok(paths) = std::env::var("URLSIFT_TEXTS") {
         return paths.split(':').map(PathBuf::from).collect();
     }
-    let folders = ["docs", "tests/records", "tests/conformance", "corpora/samples", "."];
+    let folders = ["docs", "docs/decisions", "tests/records", "corpora/samples", "."];
     let files = folders.iter().flat_map(|folder| fs::read_dir(root().join(folder)).unwrap());
     files.map(|file| file.unwrap().path()).filter(|path| path.is_file()).collect()
 }

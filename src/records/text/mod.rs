@@ -230,14 +230,19 @@ fn run_start(text: &[u8], colon: usize) -> usize {
 /// Where the scheme begins that ends at `colon`, before "//" (X8).
 fn scheme_start(text: &[u8], colon: usize) -> Option<usize> {
     let run = run_start(text, colon);
-    let scheme = &text[run..colon];
-    if let Some(stop) = memrchr(b'.', scheme).filter(|stop| schemes::begins_after_stop(&scheme[stop + 1..])) {
-        return Some(run + stop + 1);
-    }
-    let marks = scheme.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'.')).count();
-    let is_scheme =
-        scheme.len() <= schemes::MAX_LEN && scheme.get(marks).is_some_and(u8::is_ascii_alphabetic);
-    is_scheme.then_some(run + marks)
+    let name = &text[run..colon];
+    let usual_after = |is_before: fn(&u8) -> bool| {
+        let start = name.iter().rposition(is_before)? + 1;
+        schemes::is_usual(&name[start..]).then_some(run + start)
+    };
+    usual_after(|&byte| byte == b'.' || byte.is_ascii_digit())
+        .or_else(|| {
+            let marks = name.iter().take_while(|byte| matches!(byte, b'+' | b'-' | b'.')).count();
+            let is_scheme =
+                name.len() <= schemes::MAX_LEN && name.get(marks).is_some_and(u8::is_ascii_alphabetic);
+            is_scheme.then_some(run + marks)
+        })
+        .or_else(|| usual_after(|byte| !byte.is_ascii_alphabetic()))
 }
 
 fn last_ender(text: &[u8]) -> Option<usize> {

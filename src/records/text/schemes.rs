@@ -51,8 +51,8 @@ impl Needs {
 /// The longest name of a scheme, in bytes. No registered scheme is as long.
 pub(super) const MAX_LEN: usize = 64;
 
-/// Whether a name after a full stop begins a URL with "//" (X8).
-pub(super) fn begins_after_stop(name: &[u8]) -> bool {
+/// Whether a name is a scheme that begins a URL with "//" after other bytes of a scheme (X8).
+pub(super) fn is_usual(name: &[u8]) -> bool {
     [&b"http"[..], b"https", b"ftp"].iter().any(|known| known.eq_ignore_ascii_case(name))
 }
 
