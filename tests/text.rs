@@ -91,7 +91,7 @@ static KNOWN: LazyLock<Vec<(Regex, Regex)>> = LazyLock::new(|| {
         ("tag", r"^[^:]*,[^:]*:"),
         ("data", r"^(?:,|[^:,]*[/;][^:,]*,)"),
         ("magnet", r"^\?"),
-        ("about|bitcoin|blob|javascript|view-source", r"^."),
+        ("about|bitcoin|blob|javascript|view-source", r"^[^:]"),
     ];
     rows.map(|(names, body)| (regex(&format!("(?i-u)^(?:{names})$")), regex(&format!("(?s-u){body}")))).into()
 });

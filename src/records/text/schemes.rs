@@ -17,7 +17,7 @@ pub(super) enum Needs {
     MediaType,
     /// "?" at once.
     Query,
-    /// Any byte of a URL.
+    /// Any byte but another colon at once.
     Anything,
 }
 
@@ -43,7 +43,7 @@ impl Needs {
                 })
             }
             Self::Query => first == b'?',
-            Self::Anything => !rest.is_empty(),
+            Self::Anything => !rest.is_empty() && first != b':',
         }
     }
 }
