@@ -18,7 +18,7 @@ use crate::grammar::escape::{Keep, MASK, mask, push_text, visible_json};
 use crate::grammar::judge::{Kind, judge};
 use crate::grammar::named_enum::named;
 use crate::grammar::password::secrets;
-use crate::grammar::resolve::Base;
+use crate::grammar::resolve::{Base, resolve};
 use crate::grammar::scheme::scheme_len;
 use crate::grammar::uri_parts::split;
 use crate::grammar::{Grammar, Verdict};
@@ -26,8 +26,10 @@ use crate::input::workers::with_workers;
 use crate::input::{ChunkBytes, Input, Sizes};
 use crate::input_signs::Signs;
 use crate::lines::skip_byte_order_mark;
+use crate::progress::Stopped;
 #[cfg(feature = "parquet")]
 use crate::records::WantedNames;
+use crate::records::page::Bases;
 use crate::records::{Field, Format, Reader};
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
@@ -116,7 +118,8 @@ pub struct Records {
     pub keep: Keep,
     /// Where the URLs are in the inputs.
     pub reading: Reading,
-    /// The base that lines are resolved against. Without it, [`Column::Resolved`] has no value.
+    /// The base that lines and the links of pages of unknown URL are resolved against. Without a base, [`Column::Resolved`] has a value
+    /// for absolute URLs alone.
     pub base: Option<Base>,
 }
 
@@ -160,6 +163,8 @@ struct Row<'a> {
     line: &'a [u8],
     /// `None` for a blank line.
     verdict: Option<Verdict>,
+    /// What it is resolved against.
+    base: Option<&'a Base>,
 }
 
 /// Writes a row to `out` for each line of `inputs`, or for each field of their records, in order.
@@ -193,24 +198,53 @@ pub fn write_records(
     };
     let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {
         let name = inputs[input as usize].name();
-        let (text, found) = match before {
-            Before::Lines(first) => return (format_lines(&bytes, first, name, records), None),
-            Before::Records(reader) => format_fields(&bytes, reader, name, records),
+        match before {
+            Before::Lines(first) => Made::Rows(format_lines(&bytes, first, name, records), None),
+            Before::Records(reader) => {
+                let mut too_long = |_: &mut String| Err(io::ErrorKind::OutOfMemory.into());
+                match format_fields(&bytes, reader.clone(), name, records, &mut too_long) {
+                    Ok((text, found)) => Made::Rows(text, Some(Box::new((input, found)))),
+                    Err(_) => Made::Later(bytes, input, reader),
+                }
+            }
             #[cfg(feature = "parquet")]
-            Before::Values(chunk) => format_values(&bytes, &chunk, name, records),
-        };
-        exec.judged(found.n_fields());
-        (text, Some((input, found)))
+            Before::Values(chunk) => {
+                let (text, found) = format_values(&bytes, &chunk, name, records);
+                Made::Rows(text, Some(Box::new((input, found))))
+            }
+        }
     };
     let mut found: Vec<(u32, record_fields::Records)> = Vec::new();
-    let sink = |(text, some): (String, Option<_>)| {
+    // The input whose rows end because of a stop.
+    let mut stopped = None;
+    let mut write = |made| {
+        let (text, some) = match made {
+            Made::Rows(text, some) => (text, some.map(|some| *some)),
+            Made::Later(bytes, input, reader) => {
+                let mut write = |text: &mut String| {
+                    if exec.is_stopped() {
+                        stopped = Some(input);
+                        return Err(Stopped.into());
+                    }
+                    out.write_all(text.as_bytes())?;
+                    text.clear();
+                    Ok(())
+                };
+                let name = inputs[input as usize].name();
+                let (text, found) = format_fields(&bytes, reader, name, records, &mut write)?;
+                (text, Some((input, found)))
+            }
+        };
         if let Some((input, some)) = some {
+            exec.judged(some.n_fields());
             record_fields::append(&mut found, input, some);
         }
-        match out.write_all(text.as_bytes()).and_then(|()| out.flush()) {
-            Ok(()) => ControlFlow::Continue(()),
-            Err(error) => ControlFlow::Break(error),
-        }
+        out.write_all(text.as_bytes())?;
+        out.flush()
+    };
+    let sink = |made| match write(made) {
+        Ok(()) => ControlFlow::Continue(()),
+        Err(error) => ControlFlow::Break(error),
     };
     let n_threads = exec.n_threads();
     let signs = AllSigns::default();
@@ -219,8 +253,10 @@ pub fn write_records(
         let sources = sources(inputs, &records.reading, sizes, helpers, exec.watch.as_ref(), &signs);
         in_chunks(sources, (&workers, 2 * n_threads), look, &work, sink)
     });
+    let mut failures = ends.failures;
     if let ControlFlow::Break(error) = flow {
-        return Err(error);
+        let Some(input) = stopped else { return Err(error) };
+        failures.push(Failure { input, error });
     }
     out.flush()?;
     for (input, records) in ends.records {
@@ -230,11 +266,21 @@ pub fn write_records(
         }
     }
     found.sort_by_key(|(input, _)| *input);
-    let mut failures = ends.failures;
     failures.extend(Failure::of_columns(&found));
     failures.sort_by_key(|failure| failure.input);
     Ok(Written { failures, found, signs: signs.seen() })
 }
+
+/// What is made of a chunk.
+enum Made {
+    /// Its rows, and the records in it.
+    Rows(String, Option<Box<(u32, record_fields::Records)>>),
+    /// Its rows are too long to wait until those before them are written. So they are made afterwards.
+    Later(PooledBuffer, u32, Box<Reader>),
+}
+
+/// The most bytes of rows that wait. A long page with a long base can have a thousand times as many.
+const MAX_WAITING: usize = 32 << 20;
 
 /// What is known of everything that precedes a chunk.
 enum Before {
@@ -263,32 +309,42 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
                 && filter.judge(line).is_some();
         if has_row {
             let verdict = outcome.map(|outcome| outcome.verdict);
-            records.write(&mut out, &Row { input, number, offset, field: None, line, verdict });
+            let base = records.base.as_ref();
+            records.write(&mut out, &Row { input, number, offset, field: None, line, verdict, base });
         }
     });
     out
 }
 
+/// The rows of a chunk, and the records in it. `full` gets the rows so far when there are many.
 fn format_fields(
     bytes: &ChunkBytes,
     mut reader: Box<Reader>,
     input: &str,
     records: &Records,
-) -> (String, record_fields::Records) {
+    full: &mut dyn FnMut(&mut String) -> io::Result<()>,
+) -> io::Result<(String, record_fields::Records)> {
     let mut found = record_fields::Records::new(reader.format());
     let mut out = String::with_capacity(bytes.get().len());
     let names = reader.names().clone();
-    for field in reader.fields(bytes.get()) {
+    let mut bases = Bases::new(records.base.as_ref());
+    let is_resolved = records.columns.contains(&Column::Resolved);
+    let mut fields = reader.fields(bytes.get());
+    while let Some(field) = fields.next() {
         match field {
             Ok(field) => {
                 let name = names.of(field.wanted, field.role);
-                records.write_field(&mut out, &mut found, (&field, name), input);
+                let base = if is_resolved { bases.of(fields.page(), field.role) } else { None };
+                records.write_field(&mut out, &mut found, (&field, name, base), input);
+                if out.len() > MAX_WAITING {
+                    full(&mut out)?;
+                }
             }
             Err(bad) => found.refuse(bad),
         }
     }
     found.take(&reader, bytes.get());
-    (out, found)
+    Ok((out, found))
 }
 
 /// Formats the rows of values of a Parquet file. Counts no records.
@@ -304,7 +360,7 @@ fn format_values(
     let names = WantedNames::new(&records.reading.fields);
     for field in chunk.fields(bytes.get()) {
         let name = names.of(field.wanted, field.role);
-        records.write_field(&mut out, &mut found, (&field, name), input);
+        records.write_field(&mut out, &mut found, (&field, name, records.base.as_ref()), input);
     }
     (out, found)
 }
@@ -315,7 +371,7 @@ impl Records {
         &self,
         out: &mut String,
         found: &mut record_fields::Records,
-        (field, name): (&Field<'_>, &str),
+        (field, name, base): (&Field<'_>, &str, Option<&Base>),
         input: &str,
     ) {
         let &Field { ref bytes, role, wanted, offset, line: number } = field;
@@ -324,7 +380,7 @@ impl Records {
         found.add(wanted, role, verdict);
         let filter = &self.filter;
         if judgement.as_ref().map_or(filter.is_empty(), |judgement| filter.matches(judgement)) {
-            self.write(out, &Row { input, number, offset, field: Some(name), line: bytes, verdict });
+            self.write(out, &Row { input, number, offset, field: Some(name), line: bytes, verdict, base });
         }
     }
 
@@ -362,7 +418,7 @@ impl Records {
         let mut text = String::new();
         let bytes = match (column, row.verdict) {
             (Column::Text, Some(_)) => Some(self.masked(row.line)),
-            (Column::Resolved, Some(verdict)) => self.resolved(verdict, row.line).map(Cow::Owned),
+            (Column::Resolved, Some(verdict)) => self.resolved(verdict, row).map(Cow::Owned),
             _ => None,
         };
         if let Some(bytes) = bytes {
@@ -414,7 +470,7 @@ impl Records {
             }
             (Column::Text, Some(_)) => push_text(out, &self.masked(row.line), self.keep),
             (Column::Resolved, Some(verdict)) => {
-                if let Some(target) = self.resolved(verdict, row.line) {
+                if let Some(target) = self.resolved(verdict, row) {
                     push_text(out, &target, self.keep);
                 }
             }
@@ -427,11 +483,12 @@ impl Records {
         if self.mask_passwords { mask(bytes, secrets(bytes, false)) } else { bytes.into() }
     }
 
-    /// The URI that a line refers to, if RFC 3986 accepts the line and there is a base.
-    fn resolved(&self, verdict: Verdict, line: &[u8]) -> Option<Vec<u8>> {
-        let base = self.base.as_ref().filter(|_| verdict.accepts(Grammar::Rfc3986))?;
+    /// The URI that a line refers to, if RFC 3986 accepts the line and there is a base, or the line needs none.
+    fn resolved(&self, verdict: Verdict, &Row { line, base, .. }: &Row<'_>) -> Option<Vec<u8>> {
         let mut target = Vec::new();
-        base.resolve(line, &mut target);
+        if !verdict.accepts(Grammar::Rfc3986) || !resolve(base, line, &mut target) {
+            return None;
+        }
         if !self.mask_passwords {
             return Some(target);
         }
@@ -440,7 +497,10 @@ impl Records {
         // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the
         // whole target is masked.
         let takes_authority = split(line).scheme.is_none() && !line.starts_with(b"//");
-        let of_base = || if takes_authority { secrets(base.as_bytes(), false).len() } else { 0 };
+        let of_base = || {
+            let base = base.filter(|_| takes_authority);
+            base.map_or(0, |base| secrets(base.as_bytes(), false).len())
+        };
         let is_hidden = of_line > 0 && of_target < of_line + of_base();
         Some(if is_hidden { MASK.as_bytes().to_vec() } else { self.masked(&target).into_owned() })
     }

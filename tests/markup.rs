@@ -1,5 +1,7 @@
 //! Documents of markup: cases, drawn documents compared with independent parsers, and hostile ones.
 
+#[path = "markup/base.rs"]
+mod base;
 #[path = "markup/html.rs"]
 mod html;
 #[path = "markup/warc.rs"]

@@ -94,28 +94,7 @@ impl Base {
     /// base. The cost is linear in the lengths of base and reference, even with many segments. Allocates only if `target` is too
     /// small.
     pub fn resolve(&self, reference: &[u8], target: &mut Vec<u8>) {
-        target.clear();
-        let base = &self.text;
-        let Parts { scheme, authority, path, query, .. } = split(reference);
-        // Components and their delimiters are adjacent, so recomposing them (5.3) means copying them unchanged.
-        let (before, behind) = (&reference[..path.start], &reference[path.end..]);
-        let path = &reference[path];
-        if scheme.is_some() {
-            target.extend(before);
-            push_path(target, &[path], authority.is_some());
-        } else if authority.is_some() {
-            target.extend(&base[..=self.scheme().len()]);
-            target.extend(before);
-            push_path(target, &[path], true);
-        } else if path.is_empty() {
-            let end = if query.is_some() { self.parts.path.end } else { base.len() };
-            target.extend(&base[..end]);
-        } else {
-            target.extend(&base[..self.parts.path.start]);
-            let directory: &[u8] = if path.starts_with(b"/") { b"" } else { self.directory() };
-            push_path(target, &[directory, path], self.parts.authority.is_some());
-        }
-        target.extend(behind);
+        resolve(Some(self), reference, target);
     }
 
     /// The part of the base's path that precedes a path without leading "/" (RFC 3986, section 5.2.3).
@@ -126,6 +105,37 @@ impl Base {
         }
         &path[..memrchr(b'/', path).map_or(0, |last| last + 1)]
     }
+}
+
+/// Does the same as [`Base::resolve`] if there is a base. Only a reference with a scheme needs none. Returns whether there is a target.
+pub(crate) fn resolve(base: Option<&Base>, reference: &[u8], target: &mut Vec<u8>) -> bool {
+    target.clear();
+    let Parts { scheme, authority, path, query, .. } = split(reference);
+    // Components and their delimiters are adjacent, so recomposing them (5.3) means copying them unchanged.
+    let (before, behind) = (&reference[..path.start], &reference[path.end..]);
+    let path = &reference[path];
+    if scheme.is_some() {
+        target.extend(before);
+        push_path(target, &[path], authority.is_some());
+        target.extend(behind);
+        return true;
+    }
+    let Some(base) = base else { return false };
+    let text = &base.text;
+    if authority.is_some() {
+        target.extend(&text[..=base.scheme().len()]);
+        target.extend(before);
+        push_path(target, &[path], true);
+    } else if path.is_empty() {
+        let end = if query.is_some() { base.parts.path.end } else { text.len() };
+        target.extend(&text[..end]);
+    } else {
+        target.extend(&text[..base.parts.path.start]);
+        let directory: &[u8] = if path.starts_with(b"/") { b"" } else { base.directory() };
+        push_path(target, &[directory, path], base.parts.authority.is_some());
+    }
+    target.extend(behind);
+    true
 }
 
 /// Appends a path, given as several slices, without its dot-segments.

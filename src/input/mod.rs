@@ -25,7 +25,7 @@ pub(crate) use byte_range::Span;
 pub(crate) use chunks::read_at;
 pub(crate) use chunks::{Chunk, ChunkBytes, Chunks, ShardBytes, Sizes, Supply};
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
-pub(crate) use codec::{Meter, Unpacked};
+pub(crate) use codec::{Coding, End, Meter, Unpacked};
 pub use directory::Walk;
 pub use file_list::Separator;
 pub(crate) use foreign::Foreign;

@@ -26,6 +26,7 @@ mod log;
 mod markup;
 mod separators;
 mod near_bytes;
+pub(crate) mod page;
 mod quote_parity;
 mod quoted;
 mod selector;
@@ -46,6 +47,7 @@ use crate::grammar::named_enum::named;
 use crate::lines::{last_end, skip_byte_order_mark, trim_terminator};
 pub use dialect::{Dialect, Escape};
 use field_names::Choice;
+use page::Page;
 pub use selector::{FieldError, Selector};
 use separators::Marks;
 
@@ -207,7 +209,7 @@ named! {
         NotAString = "not-a-string",
         /// The head of a WARC record does not give the length of the record.
         NoLength = "no-length",
-        /// The input ends inside the record.
+        /// The input or the page ends inside the record.
         CutOff = "cut-off",
         /// The record is longer than 8 MiB.
         TooLong = "too-long",
@@ -217,6 +219,8 @@ named! {
         NothingFollows = "nothing-follows",
         /// XML does not allow the tag, or the end tag does not match.
         BadXml = "bad-xml",
+        /// The body of a page in a web archive is not compressed or chunked as its head says.
+        BadEncoding = "bad-encoding",
     }
 }
 
@@ -231,7 +235,7 @@ named! {
         Header = "header",
         /// It has no such field, or the field marks itself as empty ("-", null).
         NoField = "no-field",
-        /// It is a page in a web archive whose body is compressed or chunked, and is not read.
+        /// It is a page in a web archive whose body is compressed in a way that is not read.
         Encoded = "encoded",
     }
 }
@@ -745,7 +749,7 @@ impl Reader {
             }
             return document.cut(body, offset, ended);
         }
-        if let FormatState::Markup(search) = &self.kind {
+        if let FormatState::Markup(search) = &mut self.kind {
             let (len, pending) = search.cut(body, self.pending, offset, ended);
             if len > 0 {
                 self.pending = pending;
@@ -817,7 +821,11 @@ impl Reader {
                 len = garbage;
             }
         }
-        if self.pending == Pending::Nothing && matches!(self.kind, FormatState::Warc(_) | FormatState::Wat) {
+        let has_padding = match &self.kind {
+            FormatState::Warc(headers) => !headers.is_inside_page(),
+            kind => matches!(kind, FormatState::Wat),
+        };
+        if self.pending == Pending::Nothing && has_padding {
             len += warc::padding(&bytes[len..]);
         }
         self.line += memchr_iter(b'\n', &bytes[..len]).count() as u64;
@@ -886,6 +894,15 @@ impl<'a> Iterator for Fields<'_, 'a> {
 }
 
 impl<'a> Fields<'_, 'a> {
+    /// The page that the last field is from.
+    pub(crate) fn page(&self) -> &Page {
+        match &self.reader.kind {
+            FormatState::Warc(headers) => headers.page(),
+            FormatState::Markup(search) => search.page(),
+            _ => &Page::NONE,
+        }
+    }
+
     /// Reads the next record, and stores all its fields but the first in `more`. Returns `None` after the last record.
     #[inline(always)]
     fn read(&mut self) -> Option<Record<'a>> {

@@ -2,24 +2,36 @@
 //!
 //! A record is a head of lines, an empty line, and a body of as many bytes as `Content-Length` says. CRs and LFs between records
 //! belong to no record. Only the head of a WARC record is read. Its body is skipped, however long it is, unless links are wanted. If no record begins
-//! where one should, reading resumes at the next line that begins with `WARC/`.
+//! where one should, reading resumes at the next line that begins with `WARC/`. The end of a page that is not read is a record of its own.
 
 use std::borrow::Cow;
-use std::sync::LazyLock;
+use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
 use memchr::{memchr, memchr_iter, memmem};
 
+use super::page::Page;
 use super::separators::Marks;
 use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip};
 use super::{http, json};
 use crate::lines::trim_terminator;
 
-/// The wanted headers, and the links of pages if they are wanted, with their indices in the list of wanted fields.
+/// The wanted headers, the links of pages if they are wanted, both with their indices in the list of wanted fields, and what the last
+/// record leaves to say.
 #[derive(Clone, Debug)]
 pub(super) struct Headers {
     names: Vec<(u32, Vec<u8>)>,
     links: Option<u32>,
+    /// The page of the last record.
+    page: Page,
+    unread: Option<Unread>,
+}
+
+/// The end of a page that is not read. It is the next record.
+#[derive(Clone, Copy, Debug)]
+struct Unread {
+    cause: BadCause,
+    len: usize,
 }
 
 /// The field that stands for the links of pages.
@@ -28,7 +40,7 @@ const BODY_LINKS: &[u8] = b"body-links";
 impl Headers {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         if fields.is_empty() {
-            return Ok(Self { names: vec![(0, b"WARC-Target-URI".to_vec())], links: None });
+            return Ok(Self::of(vec![(0, b"WARC-Target-URI".to_vec())], None));
         }
         let name = |(n, field): (u32, &Selector)| match field {
             Selector::Name(name) => Ok((n, name.clone().into_bytes())),
@@ -37,7 +49,21 @@ impl Headers {
         let mut names = (0..).zip(fields).map(name).collect::<Result<Vec<_>, _>>()?;
         let links = names.iter().find(|(_, name)| name == BODY_LINKS).map(|(n, _)| *n);
         names.retain(|(_, name)| name != BODY_LINKS);
-        Ok(Self { names, links })
+        Ok(Self::of(names, links))
+    }
+
+    fn of(names: Vec<(u32, Vec<u8>)>, links: Option<u32>) -> Self {
+        Self { names, links, page: Page::NONE, unread: None }
+    }
+
+    /// The page that the last record holds.
+    pub(super) fn page(&self) -> &Page {
+        &self.page
+    }
+
+    /// Whether the next record is the end of a page, which may begin with any byte.
+    pub(super) fn is_inside_page(&self) -> bool {
+        self.unread.is_some()
     }
 
     /// Whether the bodies of records are read.
@@ -181,8 +207,9 @@ pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool
             Head::Open => return last,
             Head::Bad(_, _, shows) => (seen, pending) = (seen.max(at + shows), Pending::Resync),
             Head::Whole(len, length) => {
+                // Of a body that is too long, the head says whether it is a page.
                 let body = usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN);
-                if with_bodies && !ended && body.is_some_and(|body| rest.len() - len < body) {
+                if with_bodies && !ended && rest.len() - len < body.unwrap_or(http::HEAD_LEN) {
                     return last;
                 }
                 (at, pending) = (at + len, Pending::Skip(length));
@@ -201,37 +228,56 @@ fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
 }
 
 /// Reads the record at the start of `bytes`.
-pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
+pub(super) fn read<'a>(bytes: &'a [u8], headers: &mut Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
+    if let Some(Unread { cause, len }) = headers.unread.take() {
+        let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
+        let at = if cause == BadCause::CutOff { len } else { 0 };
+        let miss = Some(Miss::Bad(cause, at));
+        return Record { len, lines, first: None, miss, then: Pending::Nothing };
+    }
     let mut parts = Parts::new(more);
     let (mut is_response, mut is_known_other) = (false, false);
+    let mut url = None;
     let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
         is_response |= name.eq_ignore_ascii_case(b"WARC-Type") && *value == *b"response";
         is_known_other |=
             name.eq_ignore_ascii_case(b"WARC-Identified-Payload-Type") && !http::is_page_type(&value);
+        if headers.links.is_some() && name.eq_ignore_ascii_case(b"WARC-Target-URI") {
+            url = Some(Arc::from(&*without_brackets(value.clone()).0));
+        }
         let wanted = headers.names.iter().find(|(_, wanted)| wanted.eq_ignore_ascii_case(name));
         if let Some(&(wanted, _)) = wanted.filter(|_| !value.is_empty()) {
             let (bytes, inside) = without_brackets(value);
             parts.push(Part { role: Role::Url, wanted, bytes, at: at + inside });
         }
     };
-    match (head(bytes, each), headers.links) {
+    let found = head(bytes, each);
+    headers.page = Page { url, href: None };
+    match (found, headers.links) {
         (Head::Whole(len, length), Some(wanted)) if is_response => {
+            let mut then = length;
             let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
                 None if is_known_other => Miss::Skipped(Skip::NoField),
+                None if !http::may_be_page(first_bytes(&bytes[len..])) => Miss::Skipped(Skip::NoField),
                 None => Miss::Bad(BadCause::TooLong, len),
                 Some(body) => match bytes.get(len..len + body) {
                     None => Miss::Bad(BadCause::CutOff, bytes.len()),
                     Some(body) => {
                         let n = parts.len();
-                        let miss = http::links(body, len, &mut parts);
+                        let http::Links { miss, unread } =
+                            http::links(body, len, &mut headers.page, &mut parts);
                         parts.select_from(n, wanted);
+                        if let Some((cause, from)) = unread {
+                            headers.unread = Some(Unread { cause, len: body.len() - from });
+                            then = from as u64;
+                        }
                         miss
                     }
                 },
             };
             let outcome = parts.or_skip().map_err(|_| miss);
             let outcome = if matches!(miss, Miss::Bad(..)) { Err(miss) } else { outcome };
-            stepped_over(bytes, (len, length), parts, outcome)
+            stepped_over(bytes, (len, then), parts, outcome)
         }
         (Head::Whole(len, length), _) => {
             let outcome = parts.or_skip();
@@ -240,6 +286,11 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &Headers, more: &mut Vec<Part<'
         (Head::Open, _) => bad(bytes, BadCause::CutOff, bytes.len()),
         (Head::Bad(cause, at, _), _) => bad(bytes, cause, at),
     }
+}
+
+/// What says whether a response is a page.
+fn first_bytes(response: &[u8]) -> &[u8] {
+    &response[..response.len().min(http::HEAD_LEN)]
 }
 
 /// A record with a head and a body of these lengths. Its body is skipped.

@@ -107,7 +107,7 @@ impl ExecOptions {
         }
     }
 
-    fn is_stopped(&self) -> bool {
+    pub(crate) fn is_stopped(&self) -> bool {
         self.watch.as_ref().is_some_and(Watch::is_stopped)
     }
 

@@ -49,6 +49,16 @@ fn passwords_are_masked_in_resolved_references() {
     }
 }
 
+/// The password of a base that a page names is masked too.
+#[test]
+fn passwords_in_bases_of_pages_are_masked() {
+    let page = b"<base href=http://u:hunter2@h/a/><a href=b><a href=./..//u:hunter2@h>";
+    let output = feed(&["lines", "--input-format", "html", "-c", "text,resolved", "--mask-passwords"], page);
+    let expected = "http://u:***@h/a/\thttp://u:***@h/a/\nb\thttp://u:***@h/a/b\n";
+    assert!(text(&output.stdout).starts_with(expected), "{}", text(&output.stdout));
+    assert!(!text(&output.stdout).contains("hunter2"), "{}", text(&output.stdout));
+}
+
 #[test]
 fn an_invalid_base_is_a_usage_error() {
     for (args, message) in [
@@ -67,6 +77,17 @@ fn an_invalid_base_is_a_usage_error() {
         let output = feed(args, LIST);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
         assert!(text(&output.stderr).contains(message), "{args:?}: {}", text(&output.stderr));
+    }
+    for format in [&["--input-format", "html"][..], &["--input-format", "warc"], &["--field", "body-links"]] {
+        let output =
+            feed(&[&["lines", "-c", "resolved"], format].concat(), b"<base href=http://a/b/><a href=c>");
+        let is_page = format[1] == "html";
+        assert_eq!(
+            text(&output.stdout),
+            if is_page { "http://a/b/\nhttp://a/b/c\n" } else { "" },
+            "{format:?}"
+        );
+        assert!(!text(&output.stderr).contains("needs a base"), "{format:?}: {}", text(&output.stderr));
     }
     let output = feed(&["lines", "--base", "http://a/#b", "-c", "resolved"], b"c\n");
     assert_eq!(text(&output.stdout), "http://a/c\n");

@@ -2,13 +2,14 @@
 
     make.py --nginx /usr/sbin/nginx --apache /usr/sbin/apache2 --apache-modules /usr/lib/apache2/modules
 
-Needs warcio and cdxj-indexer. Servers listen on 127.0.0.1 only. What it makes depends on their versions and on the time, so
+Needs warcio, brotli and cdxj-indexer. Servers listen on 127.0.0.1 only. What it makes depends on their versions and on the time, so
 the results are kept, with NAME.expected beside NAME: a row for each field, with the number of the line in which its record
 begins, the role and the bytes, escaped as urlsift does.
 """
 
 import argparse
 import csv
+import gzip
 import io
 import json
 import os
@@ -17,13 +18,17 @@ import socket
 import subprocess
 import tempfile
 import time
+import zlib
 from html.parser import HTMLParser
 from pathlib import Path
+from urllib.parse import urljoin
 from xml.etree import ElementTree
 from xml.parsers import expat
 
+import brotli
 from cdxj_indexer.main import CDXJIndexer
 from warcio.archiveiterator import ArchiveIterator
+from warcio.bufferedreaders import BufferedReader
 from warcio.statusandheaders import StatusAndHeaders
 from warcio.warcwriter import WARCWriter
 
@@ -551,23 +556,99 @@ PAGE = """<!DOCTYPE html>
 """
 
 
+ROLES = {"href": "link", "formaction": "link", "action": "link", "cite": "link", "src": "embed", "poster": "embed", "data": "embed"}
+
+
 def page_sample():
     """A page, and its links by html.parser."""
-    roles = {"href": "link", "formaction": "link", "action": "link", "cite": "link", "src": "embed", "poster": "embed", "data": "embed"}
     (HERE / "page.html").write_text(PAGE, newline="\n")
     rows = []
 
     class Links(HTMLParser):
         def handle_starttag(self, tag, attributes):
             for name, value in attributes:
-                if name in roles:
-                    role = "url" if tag == "base" else roles[name]
+                if name in ROLES:
+                    role = "url" if tag == "base" else ROLES[name]
                     rows.append((self.getpos()[0], role, (value or "").strip().encode()))
 
     parser = Links()
     # The parser of Python 3.11 takes what is in a title for tags.
     parser.feed(PAGE.replace('A <a href="no"> title', "A title"))
     expect("page.html", rows)
+
+
+def chunked(data, size):
+    chunks = [data[at : at + size] for at in range(0, len(data), size)]
+    return b"".join(b"%x\r\n%s\r\n" % (len(chunk), chunk) for chunk in chunks) + b"0\r\n\r\n"
+
+
+def deflated(data):
+    packer = zlib.compressobj(wbits=-15)
+    return packer.compress(data) + packer.flush()
+
+
+SIMPLE = '<!DOCTYPE html>\n<title>A page</title>\n<p><a href="../up?a=b&amp;c=d#e">up</a> <a href=next>next</a>\n<img src=/i.png><a href="http://other.example/x/y">y</a>\n'
+# Pages of a crawl: the URL, the codings of the body in their order, and the page.
+CRAWL = [
+    ("http://example.org/a/b?c", [], SIMPLE),
+    ("http://example.org/gzip/", ["gzip"], SIMPLE + "<base target=_top><base href='/dir/'><base href=no/><a href=after>after</a>"),
+    ("http://example.org/deflate/x", ["deflate"], SIMPLE + "<a href='//host.example?q'>host</a><a href=''>empty</a><a href=?d>query</a>"),
+    ("http://example.org/raw/x", ["raw"], SIMPLE + "<base href='https://cdn.example/v1/x'><form action=send>"),
+    ("http://example.org/br", ["br"], SIMPLE + "<a href='caf\u00e9'>caf\u00e9</a>" * 3),
+    ("http://example.org/chunked/", ["chunked"], SIMPLE * 5),
+    ("https://example.org:8080/both/x/y/", ["gzip", "chunked"], SIMPLE + "<iframe src='./../../../z'></iframe>"),
+    ("https://example.org/both/of/them", ["br", "chunked"], PAGE),
+]
+
+
+class Brotli:
+    """What warcio expects of a decoder. brotli 1.2 is otherwise."""
+
+    def __init__(self):
+        self.unused_data, self.decoder = None, brotli.Decompressor()
+
+    def decompress(self, data):
+        return self.decoder.process(data)
+
+    def flush(self):
+        return b""
+
+
+def crawl_sample():
+    """Pages of an archive by warcio, and their links and targets by warcio, html.parser and urllib."""
+    pack = {"gzip": lambda data: gzip.compress(data, mtime=0), "deflate": zlib.compress, "raw": deflated, "br": brotli.compress, "chunked": lambda data: chunked(data, 77)}
+    BufferedReader.DECOMPRESSORS["br"] = Brotli
+    with open(HERE / "pages.warc", "wb") as out:
+        writer = WARCWriter(out, gzip=False, warc_version="WARC/1.1")
+        for url, codings, page in CRAWL:
+            data = page.encode()
+            headers = [("Content-Type", "text/html; charset=utf-8")]
+            for coding in codings:
+                data = pack[coding](data)
+                name = "deflate" if coding == "raw" else coding
+                headers.append(("Transfer-Encoding" if coding == "chunked" else "Content-Encoding", name))
+            http = StatusAndHeaders("200 OK", headers, protocol="HTTP/1.1")
+            writer.write_record(writer.create_warc_record(url, "response", payload=io.BytesIO(data), http_headers=http))
+    expect("pages.warc", warc_rows(HERE / "pages.warc"))
+    rows = []
+    with open(HERE / "pages.warc", "rb") as stream:
+        for record in ArchiveIterator(stream):
+            links = []
+
+            class Links(HTMLParser):
+                def handle_starttag(self, tag, attributes):
+                    links.extend((tag == "base", ROLES[name], (value or "").strip()) for name, value in attributes if name in ROLES)
+
+            Links().feed(record.content_stream().read().decode().replace('A <a href="no"> title', "A title"))
+            url = record.rec_headers.get_header("WARC-Target-URI")
+            bases = [urljoin(url, href) for is_base, _, href in links if is_base]
+            for is_base, role, href in links:
+                # What RFC 3986 refuses has no target.
+                is_uri = re.fullmatch(r"[!#-;=?-Z_a-z~]+", href)
+                target = urljoin(url if is_base or not bases else bases[0], href) if is_uri else "-"
+                text = escaped(href.encode()) or "-"
+                rows.append(f"{'url' if is_base else role}\t{text}\t{target}\n")
+    (HERE / "pages.warc.links").write_text("".join(rows), newline="\n")
 
 
 def main():
@@ -583,6 +664,7 @@ def main():
     wat_sample()
     sitemap_sample()
     page_sample()
+    crawl_sample()
     handwritten()
     # Real ones, of elsewhere.
     expect("warcio_example.warc", warc_rows(HERE / "warcio_example.warc"))

@@ -8,8 +8,9 @@ use std::path::PathBuf;
 use crate::filter::{Condition, Test};
 use crate::grammar::escape::Keep;
 use crate::grammar::resolve::Base;
+use crate::records::{self, Selector};
 use crate::rows::{Column, Form, Records, Written, write_records};
-use crate::run::{ExecOptions, Failure};
+use crate::run::{ExecOptions, Failure, Reading};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
@@ -56,7 +57,8 @@ pub(crate) struct LinesArgs {
     /// Base URL for the column resolved
     ///
     /// References are resolved by RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
-    /// dot-segments. A line that RFC 3986 refuses has no target.
+    /// dot-segments. A line that RFC 3986 refuses has no target. The links of a page are resolved against its element
+    /// base, which is itself resolved against the URL of the page: in an archive its own, elsewhere this one.
     #[arg(long, value_name = "URL", value_parser = base())]
     base: Option<Base>,
 
@@ -132,19 +134,28 @@ fn base() -> impl TypedValueParser<Value = Base> {
     OsStringValueParser::new().try_map(|url: OsString| Base::new(url.as_encoded_bytes()))
 }
 
-/// Checks that there is a base exactly if the column `resolved` is chosen.
-fn check_base(base: Option<&Base>, columns: &[Column]) -> io::Result<()> {
+/// Checks that there is a base exactly if the column `resolved` is chosen. Pages may have their own.
+fn check_base(base: Option<&Base>, columns: &[Column], reading: &Reading) -> io::Result<()> {
     if base.is_some_and(Base::had_fragment) {
         warn(
             "--base: what is behind the \"#\" is left out, since a base has no fragment (RFC 3986, section 5.1)",
         );
     }
     let message = match (base.is_some(), columns.contains(&Column::Resolved)) {
-        (false, true) => "the column resolved needs a base: --base https://example.org/directory/page",
+        (false, true) if !has_pages(reading) => {
+            "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or warc)"
+        }
         (true, false) => "--base is for the column resolved: add it to --columns",
         _ => return Ok(()),
     };
     Err(io::Error::other(message))
+}
+
+/// Whether the user says that inputs are pages or archives of pages.
+fn has_pages(reading: &Reading) -> bool {
+    let is_links = |field: &Selector| matches!(field, Selector::Name(name) if name == "body-links");
+    matches!(reading.format, Some(records::Format::Html | records::Format::Warc))
+        || reading.fields.iter().any(is_links)
 }
 
 impl LinesArgs {
@@ -178,8 +189,9 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     if args.header && format == Format::Jsonl {
         return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
     }
-    check_base(args.base.as_ref(), &args.columns)?;
-    let mut records = Records::default();
+    let reading = args.reading.reading(args.input.paths.codec())?;
+    check_base(args.base.as_ref(), &args.columns, &reading)?;
+    let mut records = Records { reading, ..Records::default() };
     records.base.clone_from(&args.base);
     records.columns.clone_from(&args.columns);
     records.form = match format {
@@ -191,7 +203,6 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     let only = args.only.map(|only| Test::Accepted(args.grammar.grammar, matches!(only, Only::Accepted)));
     records.filter.conditions.extend(only.map(|only| Condition(vec![only])));
     records.mask_passwords = args.mask_passwords;
-    records.reading = args.reading.reading(args.input.paths.codec())?;
     let mut written = Written::default();
     let output = Output::open(args.output.as_deref())?;
     let on_terminal = output.is_standard() && io::stdout().is_terminal();

@@ -15,6 +15,11 @@ impl Gzip {
     pub(super) fn new() -> Self {
         Self(Decompress::new_gzip(WINDOW_BITS))
     }
+
+    /// A decoder of deflate, with or without the header of zlib.
+    pub(super) fn deflate(has_header: bool) -> Self {
+        Self(Decompress::new(has_header))
+    }
 }
 
 /// The cause of an error, by the library's message. The message about invalid data depends on how buffers happen to be

@@ -25,6 +25,7 @@ mod source;
 mod units;
 #[cfg(any(feature = "zstd", feature = "xz"))]
 mod walk;
+mod whole;
 #[cfg(feature = "xz")]
 mod xz;
 #[cfg(feature = "xz")]
@@ -40,6 +41,7 @@ use std::io::{self, Read};
 
 pub(crate) use decoder::Meter;
 pub use error::{DecodeError, DecodeErrorKind};
+pub(crate) use whole::{Coding, End};
 
 use super::progress_reader::IsReady;
 use crate::grammar::named_enum::named;

@@ -71,6 +71,22 @@ pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
     }
 }
 
+/// The `href` of `tag`, if it is one of the element `base`.
+pub(super) fn base(tag: &[u8]) -> Option<Vec<u8>> {
+    let begins = tag.get(1..5).is_some_and(|name| name.eq_ignore_ascii_case(b"base"));
+    if !begins || tag::name(tag).len() != 4 {
+        return None;
+    }
+    let mut href = None;
+    walk(tag, Language::Html, |Attribute { name, value }| {
+        if href.is_none() && tag[name].eq_ignore_ascii_case(b"href") {
+            href = Some(value);
+        }
+    });
+    let text = undo_html(&tag[href?]);
+    Some(text[without_white(&text)].to_vec())
+}
+
 /// Whether an attribute makes `meta` a refresh.
 fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
     name.eq_ignore_ascii_case(b"http-equiv") && value.eq_ignore_ascii_case(b"refresh")

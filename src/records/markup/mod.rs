@@ -15,9 +15,11 @@ mod xml;
 
 use std::borrow::Cow;
 use std::ops::Range;
+use std::sync::Arc;
 
 use memchr::{memchr, memchr_iter};
 
+use super::page::Page;
 use super::{BadCause, Format, MAX_RECORD_LEN, Miss, Part, Parts, Pending, Record, Role, Selector};
 use construct::Opening;
 pub(super) use construct::State;
@@ -38,6 +40,8 @@ pub(super) struct Search {
     names: Vec<Name>,
     /// The record at which the last call of [`Search::seek`] stopped.
     found: Option<Found>,
+    /// What the tags so far say about the page.
+    page: Page,
 }
 
 /// A field by its name: an element, or an attribute of any or one element.
@@ -169,12 +173,23 @@ impl Search {
         let language = if is_html { Language::Html } else { Language::Xml };
         let name = |(n, field)| Name::new(field, is_html).ok_or(n);
         let names = fields.iter().enumerate().map(name).collect::<Result<_, _>>()?;
-        Ok(Self { language, names, found: None })
+        Ok(Self { language, names, found: None, page: Page::NONE })
+    }
+
+    /// What the document has said about itself so far.
+    pub(super) fn page(&self) -> &Page {
+        &self.page
     }
 
     /// Looks for a record in `bytes`, which begin at `offset` of the input. `ended` says that no bytes follow, or that
     /// [`Search::cut`] has cut here.
-    fn next(&self, bytes: &[u8], Inside { mut state, mut since }: Inside, offset: u64, ended: bool) -> Next {
+    fn next(
+        &mut self,
+        bytes: &[u8],
+        Inside { mut state, mut since }: Inside,
+        offset: u64,
+        ended: bool,
+    ) -> Next {
         let language = self.language;
         let is_xml = language == Language::Xml;
         let mut at = 0;
@@ -202,7 +217,14 @@ impl Search {
                     continue;
                 }
                 Opening::StartTag | Opening::EndTag => {
-                    self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW)
+                    let unit = self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW);
+                    if let Unit::Record(len, _) | Unit::Nothing(len, _) = unit
+                        && self.page.href.is_none()
+                        && !is_xml
+                    {
+                        self.page.href = html::base(&rest[..len]).map(Arc::from);
+                    }
+                    unit
                 }
                 Opening::Text if !is_xml => {
                     at = start + 1;
@@ -276,7 +298,13 @@ impl Search {
     }
 
     /// Returns how many of `bytes` can be read without the bytes after them, and how to treat those.
-    pub(super) fn cut(&self, bytes: &[u8], pending: Pending, offset: u64, ended: bool) -> (usize, Pending) {
+    pub(super) fn cut(
+        &mut self,
+        bytes: &[u8],
+        pending: Pending,
+        offset: u64,
+        ended: bool,
+    ) -> (usize, Pending) {
         let (mut at, mut inside) = (0, Inside::of(pending));
         loop {
             match self.next(&bytes[at..], inside, offset + at as u64, ended) {
@@ -287,15 +315,36 @@ impl Search {
     }
 }
 
+/// What a page leaves to say after its links.
+pub(super) struct PageEnd {
+    /// The `href` of its element `base`.
+    pub(super) href: Option<Arc<[u8]>>,
+    /// Why its end is not read, and where that begins in the page.
+    pub(super) bad: Option<(BadCause, usize)>,
+}
+
 /// Adds the links of a page, which begins at `start` of its record.
-pub(super) fn each_link<'a>(page: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
-    let search = Search { language: Language::Html, names: Vec::new(), found: None };
-    let (mut at, mut inside) = (0, Inside::START);
-    while let Next::Record(found) = search.next(&page[at..], inside, 0, true) {
-        if found.bad.is_none() {
-            html::read(&[], &page[at + found.start..at + found.end], start + at + found.start, parts);
+pub(super) fn each_link<'a>(page: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) -> PageEnd {
+    let mut search = Search { language: Language::Html, names: Vec::new(), found: None, page: Page::NONE };
+    let (mut at, mut inside, mut bad) = (0, Inside::START, None);
+    loop {
+        match search.next(&page[at..], inside, at as u64, true) {
+            Next::Record(found) => {
+                let place = at + found.start;
+                match found.bad {
+                    None => html::read(&[], &page[place..at + found.end], start + place, parts),
+                    Some((cause, _)) => _ = bad.get_or_insert((cause, place)),
+                }
+                (at, inside) = (at + found.end, found.then);
+            }
+            Next::Rest(_, inside) => {
+                if inside.state != State::Content {
+                    let since = usize::try_from(inside.since).expect("a place in the page");
+                    bad.get_or_insert((BadCause::CutOff, since));
+                }
+                return PageEnd { href: search.page.href, bad };
+            }
         }
-        (at, inside) = (at + found.end, found.then);
     }
 }
 
