@@ -4,7 +4,6 @@ use std::time::Duration;
 
 use criterion::measurement::{Measurement, ValueFormatter, WallTime};
 use urlsift::internal::Reader;
-use urlsift::run::Format;
 
 /// The processor time of this thread.
 pub struct ThreadTime;
@@ -49,8 +48,7 @@ impl Measurement for ThreadTime {
 }
 
 /// Cuts records into chunks of a mebibyte, as for files, without parsing them.
-pub fn cut(format: Format, bytes: &[u8]) -> usize {
-    let mut reader = Reader::new(format);
+pub fn cut(mut reader: Reader, bytes: &[u8]) -> usize {
     let (mut at, mut n) = (0, 0);
     while at < bytes.len() {
         let end = bytes.len().min(at + (1 << 20));

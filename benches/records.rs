@@ -11,6 +11,7 @@
 mod in_memory;
 
 use std::hint::black_box;
+use std::io::Write;
 use std::path::Path;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
@@ -92,6 +93,18 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
         let url = url.replace('&', "&amp;");
         out.extend(format!("<li class=\"entry\"><a class=\"title\" href=\"{url}\" rel=\"nofollow\">An entry of the list</a>\n<p>Some words about the entry, with an <em>emphasis</em> or two, as pages have them between their links.</p></li>\n").bytes());
     };
+    let pages = |encoding: &str, pack: fn(&[u8]) -> Vec<u8>| {
+        let page = records("<!doctype html>\n", html);
+        let page = pack(&page[..64 << 10]);
+        let head =
+            format!("HTTP/1.1 200 OK\r\nContent-Type: text/html\r\nContent-Encoding: {encoding}\r\n\r\n");
+        let len = head.len() + page.len();
+        let warc = format!(
+            "WARC/1.0\r\nWARC-Type: response\r\nWARC-Target-URI: http://a.example/b\r\nContent-Length: {len}\r\n\r\n{head}"
+        );
+        let record = [warc.as_bytes(), &page, b"\r\n\r\n"].concat();
+        record.repeat(LEN / (64 << 10))
+    };
     vec![
         ("cdxj", Format::Cdxj, records("", cdxj)),
         ("cdx", Format::Cdx, records(" CDX N b a m s k r M S V g\n", cdx)),
@@ -115,11 +128,23 @@ fn corpora() -> Vec<(&'static str, Format, Vec<u8>)> {
         ("jsonl, a log of Caddy", Format::JsonLines, records("", caddy)),
         ("xml", Format::Xml, records("<urlset>\n", sitemap)),
         ("html", Format::Html, records("<!doctype html>\n", html)),
+        ("warc, links of pages", Format::Warc, pages("identity", <[u8]>::to_vec)),
+        ("warc, links of pages in gzip", Format::Warc, pages("gzip", gzip)),
     ]
 }
 
-fn fields(format: Format, bytes: &[u8]) -> (usize, usize) {
-    let mut reader = Reader::new(format);
+fn gzip(bytes: &[u8]) -> Vec<u8> {
+    let mut encoder = flate2::write::GzEncoder::new(Vec::new(), flate2::Compression::default());
+    encoder.write_all(bytes).unwrap();
+    encoder.finish().unwrap()
+}
+
+fn reader(name: &str, format: Format) -> Reader {
+    let fields: &[_] = if name.contains("links") { &["body-links".parse().unwrap()] } else { &[] };
+    Reader::with_fields(format, fields).unwrap()
+}
+
+fn fields(mut reader: Reader, bytes: &[u8]) -> (usize, usize) {
     let fields = reader.fields(bytes).flatten();
     fields.fold((0, 0), |(n, len), field| (n + 1, len + black_box(&*field.bytes).len()))
 }
@@ -152,12 +177,13 @@ fn serde_json(format: Format, bytes: &[u8]) -> (usize, usize) {
 
 fn bench(c: &mut Criterion<ThreadTime>) {
     for (name, format, bytes) in corpora() {
-        let expected = fields(format, &bytes);
+        let reader = reader(name, format);
+        let expected = fields(reader.clone(), &bytes);
         let mut group = c.benchmark_group(format!("records/{name}"));
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
         group.bench_function("memchr lines", |b| b.iter(|| memchr_iter(b'\n', black_box(&bytes)).count()));
-        group.bench_function("cut", |b| b.iter(|| cut(format, black_box(&bytes))));
-        group.bench_function("fields", |b| b.iter(|| fields(format, black_box(&bytes))));
+        group.bench_function("cut", |b| b.iter(|| cut(reader.clone(), black_box(&bytes))));
+        group.bench_function("fields", |b| b.iter(|| fields(reader.clone(), black_box(&bytes))));
         match format {
             Format::Csv => {
                 assert_eq!(csv_crate(&bytes), expected, "the answer comes first");

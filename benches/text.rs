@@ -96,7 +96,7 @@ fn bench(c: &mut Criterion<ThreadTime>) {
         let mut group = c.benchmark_group(format!("text/{name}"));
         group.throughput(Throughput::Bytes(bytes.len() as u64)).sample_size(10);
         group.bench_function("urlsift", |b| b.iter(|| urlsift(black_box(bytes))));
-        group.bench_function("cut", |b| b.iter(|| cut(Format::Text, black_box(bytes))));
+        group.bench_function("cut", |b| b.iter(|| cut(Reader::new(Format::Text), black_box(bytes))));
         group.bench_function("linkify", |b| b.iter(|| linkify.links(black_box(&text)).count()));
         group.bench_function("expression", |b| b.iter(|| expression.find_iter(black_box(bytes)).count()));
         group.bench_function("memmem", |b| b.iter(|| memmem::find_iter(black_box(bytes), b"://").count()));

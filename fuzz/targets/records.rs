@@ -9,7 +9,8 @@ use urlsift::internal::Reader;
 use urlsift::run::{BadCause, Counts, Format, Skip};
 
 /// Choices of fields. Few formats support all of them.
-const FIELDS: [&[&str]; 7] = [&[], &["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"]];
+const FIELDS: [&[&str]; 8] =
+    [&[], &["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"], &["body-links"]];
 
 fuzz_target!(|input: &[u8]| {
     let &[format, step, ref bytes @ ..] = input else { return };
