@@ -1,4 +1,4 @@
-//! Compares resolved references with the crates iri-string and fluent-uri.
+//! Compares resolved references with the crates iri-string and fluent-uri, and with the crate url, as browsers resolve them.
 //!
 //! The bases and references are those of `tests/resolve.rs`, which compares the results with the pseudo code of RFC 3986.
 
@@ -148,4 +148,40 @@ fn targets_agree() {
         u64::from(check(b"http://a.example/b/./c?d", &lines[usize::try_from(n).unwrap()]))
     });
     assert!(n > 50_000, "{n}");
+}
+
+/// Why a target may differ from that of the WHATWG URL Standard.
+fn differs_from_browsers(base: &Components<'_>, reference: &Components<'_>) -> Option<&'static str> {
+    let is_special = |scheme: &[u8]| matches!(scheme, b"http" | b"https" | b"ftp" | b"file");
+    match reference.scheme {
+        Some(scheme) if !is_special(scheme) => Some("a path without a scheme of the web may be opaque"),
+        Some(_) if reference.authority.is_none() => Some("a scheme that is that of the base is ignored"),
+        _ if reference.authority.is_some_and(<[u8]>::is_empty) => Some("more than two slashes are two"),
+        _ if has_escaped_dot(base, reference) => Some("%2E is a dot"),
+        _ if base.path.ends_with(b"..") => Some("a \"/\" follows \"..\" at the end of a base"),
+        _ => None,
+    }
+}
+
+/// Links of pages have the targets that they have in browsers. Targets are compared after their normalization.
+#[test]
+fn targets_are_those_of_browsers() {
+    let n = on_all_cores(n_drawn(), |seed| {
+        let mut rng = Rng::new(seed);
+        let (base, reference) = (some_base(&mut rng), some_reference(&mut rng));
+        let Ok(parsed) = Base::new(&base) else { return 0 };
+        if !base.starts_with(b"http://") || !judge(&reference).verdict().accepts(Grammar::Rfc3986) {
+            return 0;
+        }
+        let mut target = Vec::new();
+        parsed.resolve(&reference, &mut target);
+        let [base_text, reference_text, target] =
+            [&base, &reference, &target].map(|text| str::from_utf8(text).unwrap());
+        let theirs = url::Url::parse(base_text).unwrap().join(reference_text).ok();
+        let is_equal = theirs.is_some() && url::Url::parse(target).ok() == theirs;
+        let known = differs_from_browsers(&components(&base), &components(&reference));
+        assert!(is_equal || known.is_some(), "{base_text} {reference_text}: {target}, and not {theirs:?}");
+        u64::from(known.is_none())
+    });
+    assert!(n > n_drawn() / 20, "{n}");
 }
