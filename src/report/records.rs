@@ -137,7 +137,9 @@ impl Report {
         let mut sums: Vec<_> = sums.into_values().collect();
         let n_filled = |sum: &FieldSum<'_>| places[&sum.name].1;
         sums.retain(|sum| !sum.is_empty() || n_filled(sum) == 0);
-        sums.iter_mut().for_each(|sum| sum.has_others = n_filled(sum) > 1);
+        for sum in &mut sums {
+            sum.has_others = n_filled(sum) > 1;
+        }
         sums
     }
 }
