@@ -371,7 +371,7 @@ fn with_groups(repetition: i64, pages: &[u8], groups: &[(usize, i64, i64)]) -> V
     with_footer(&[b"PAR1", pages].concat(), &footer)
 }
 
-/// A row group with one page of these values, none of which is null.
+/// A page of these values, without nulls, and their number.
 fn plain_group(values: &[impl AsRef<[u8]>]) -> (Vec<u8>, i64) {
     let mut bytes = Vec::new();
     for value in values {

@@ -1,5 +1,5 @@
-//! Parts of Parquet files by ranges of bytes. Neighbouring ranges divide the row groups between them, and the merged reports
-//! of the parts equal the report of the whole.
+//! Parts of Parquet files by ranges of bytes. Neighbouring ranges divide the row groups between them. The merged report of
+//! all parts equals that of the whole file.
 
 use std::fs;
 use std::ops::Range;
@@ -198,7 +198,7 @@ fn parts_of_a_footer_that_lies_are_refused() {
     }
 }
 
-/// Names are counted alike, although the parts cut the chunks of values in which they are counted.
+/// Names are counted per chunk of values. Parts cut these chunks, and the counts stay the same.
 #[test]
 fn frequent_hosts_of_many_do_not_depend_on_parts() {
     let directory = tempfile::tempdir().unwrap();
