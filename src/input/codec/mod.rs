@@ -10,6 +10,8 @@
 
 #[cfg(feature = "gzip")]
 mod gzip_parallel;
+#[cfg(any(feature = "zstd", feature = "xz"))]
+mod by_headers;
 #[cfg(feature = "bzip2")]
 mod bzip2;
 mod decoder;
@@ -214,9 +216,9 @@ pub(crate) fn unpack<'a>(
 fn walk(codec: Codec) -> Option<(Box<dyn walk::Walk>, u64)> {
     match codec {
         #[cfg(feature = "zstd")]
-        Codec::Zstd => Some((Box::<zstd_frames::ZstdFrames>::default(), 64 << 20)),
+        Codec::Zstd => Some((Box::<by_headers::ByHeaders<zstd_frames::ZstdFrames>>::default(), 64 << 20)),
         #[cfg(feature = "xz")]
-        Codec::Xz => Some((Box::<xz_blocks::XzBlocks>::default(), 256 << 20)),
+        Codec::Xz => Some((Box::<by_headers::ByHeaders<xz_blocks::XzBlocks>>::default(), 256 << 20)),
         _ => None,
     }
 }

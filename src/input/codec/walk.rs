@@ -18,7 +18,7 @@ pub(super) trait Walk: Send {
 }
 
 /// A part of compressed content.
-#[derive(Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Part {
     /// A unit. Its decoded length is at most `decoded_len`. Its decoder keeps `window` earlier bytes.
     Unit { decoded_len: u64, window: u64 },

@@ -12,9 +12,10 @@ use std::io;
 
 use liblzma::stream::{Action, Error, Status, Stream};
 
+use super::by_headers::ByHeaders;
 use super::decoder::{Decode, Step, StreamState};
 use super::walk::{Part, Walk};
-use super::xz_blocks::XzBlocks;
+use super::xz_blocks::{XzBlocks, by_chunks};
 use super::xz_index::{DAMAGED, UNKNOWN_OPTIONS};
 
 /// Memory limit of a decoder, in bytes. A file made by `xz -9` takes 65 MiB.
@@ -22,7 +23,7 @@ const MEMORY: u64 = 132 << 20;
 
 pub(super) struct Xz {
     stream: Stream,
-    blocks: XzBlocks,
+    blocks: ByHeaders<XzBlocks>,
     /// Bytes that `blocks` has walked over and liblzma has not read, and the part that ends with them.
     walked: usize,
     part: Option<Part>,
@@ -37,7 +38,7 @@ pub(super) struct Xz {
 impl Xz {
     pub(super) fn new() -> io::Result<Self> {
         let stream = Stream::new_stream_decoder(MEMORY, 0)?;
-        let blocks = XzBlocks::by_chunks();
+        let blocks = by_chunks();
         Ok(Self { stream, blocks, walked: 0, part: None, is_held: false, before_block: 0, has_passed: false })
     }
 

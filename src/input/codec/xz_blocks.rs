@@ -3,7 +3,8 @@
 //! The last filter of a block is LZMA2, and the headers of its chunks say how long they are, compressed and decoded. So
 //! the end of a block is found whether its header states its length or not. Only decoding shows that a block is right.
 
-use super::walk::{Part, Walk};
+use super::by_headers::{ByHeaders, Header, Headers};
+use super::walk::Part;
 use super::xz_index::{DAMAGED, FOOTER, Index, Read, Sizes};
 
 /// The first bytes of a stream, and the length of its header.
@@ -22,10 +23,6 @@ pub(super) struct XzBlocks {
     /// Whether a walk also stops where a chunk ends.
     by_chunks: bool,
     stage: Stage,
-    /// The bytes of a header so far.
-    held: Vec<u8>,
-    /// Bytes to skip before the next header.
-    skip: u64,
     /// The header of the stream.
     header: Vec<u8>,
     /// Length of the block so far, without its padding.
@@ -46,71 +43,18 @@ enum Stage {
     Stream,
     Block,
     Chunk,
-    /// The block ends after the skipped bytes.
-    BlockEnd,
     Index,
     Footer,
-    Lost(&'static str),
 }
 
-/// What the bytes of a header are so far.
-enum Header {
-    Incomplete,
-    /// The header is complete, and its part goes on.
-    Read,
-    /// The part ends with the header.
-    Ends(Part),
-}
-
-impl Walk for XzBlocks {
-    fn walk(&mut self, bytes: &[u8]) -> (usize, Option<Part>) {
-        let mut at = 0;
-        loop {
-            let n = self.skip.min((bytes.len() - at) as u64);
-            self.skip -= n;
-            at += usize::try_from(n).expect("no more than there is");
-            if n > 0 && self.skip == 0 && self.stage == Stage::Chunk && self.by_chunks {
-                return (at, None);
-            }
-            if self.skip == 0 && self.stage == Stage::BlockEnd {
-                self.stage = Stage::Block;
-                self.blocks.add(self.unpadded, self.decoded_len);
-                let part = Part::Unit { decoded_len: self.decoded_len, window: self.window };
-                (self.decoded_len, self.stated) = (0, 0);
-                return (at, Some(part));
-            }
-            if let Stage::Lost(cause) = self.stage {
-                return (at, Some(Part::Lost(cause)));
-            }
-            let Some(&byte) = bytes.get(at) else { return (at, None) };
-            at += 1;
-            if self.stage == Stage::Block && self.held.is_empty() && byte == 0 {
-                self.stage = Stage::Index;
-                self.index = Index::default();
-            }
-            if self.stage == Stage::Index {
-                match self.index.read(byte, &self.blocks) {
-                    Read::More => {}
-                    Read::Ended => self.stage = Stage::Footer,
-                    Read::Wrong(is_read) => {
-                        self.stage = Stage::Lost(DAMAGED);
-                        at -= usize::from(!is_read);
-                    }
-                }
-                continue;
-            }
-            if self.stage == Stage::Stream && self.held.is_empty() && byte == 0 {
-                return (at, Some(Part::Other));
-            }
-            self.held.push(byte);
-            match self.header() {
-                Header::Incomplete => {}
-                Header::Read => self.held.clear(),
-                Header::Ends(part) => {
-                    self.held.clear();
-                    return (at, Some(part));
-                }
-            }
+impl Headers for XzBlocks {
+    fn read(&mut self, held: &[u8]) -> Header {
+        match self.stage {
+            Stage::Stream => self.stream_header(held),
+            Stage::Block => self.block_header(held),
+            Stage::Chunk => self.chunk_header(held),
+            Stage::Index => self.index(held[0]),
+            Stage::Footer => self.footer(held),
         }
     }
 
@@ -121,100 +65,113 @@ impl Walk for XzBlocks {
     fn prelude(&self) -> &[u8] {
         &self.header
     }
+
+    fn stops_within(&self) -> bool {
+        self.by_chunks
+    }
 }
 
-impl XzBlocks {
-    /// The same, but a walk also stops where a chunk ends.
-    pub(super) fn by_chunks() -> Self {
-        Self { by_chunks: true, ..Self::default() }
-    }
+/// The walk over blocks that also stops where a chunk ends.
+pub(super) fn by_chunks() -> ByHeaders<XzBlocks> {
+    let mut walk = ByHeaders::<XzBlocks>::default();
+    walk.format.by_chunks = true;
+    walk
+}
 
+impl ByHeaders<XzBlocks> {
     /// The decoded length of the chunks so far, if a chunk has just ended and no filter holds bytes back.
     pub(super) fn ended_chunks(&self) -> Option<u64> {
-        let has_ended = self.stage == Stage::Chunk && self.skip == 0 && self.held.is_empty();
-        (has_ended && self.is_plain).then_some(self.decoded_len)
+        let XzBlocks { stage, is_plain, decoded_len, .. } = self.format;
+        (stage == Stage::Chunk && self.is_between() && is_plain).then_some(decoded_len)
     }
 
     /// Whether all blocks of the stream have ended.
     pub(super) fn is_past_blocks(&self) -> bool {
-        self.index.has_begun()
+        self.format.index.has_begun()
     }
+}
 
-    fn header(&mut self) -> Header {
-        match self.stage {
-            Stage::Stream => self.stream_header(),
-            Stage::Block => self.block_header(),
-            Stage::Chunk => self.chunk_header(),
-            _ => self.footer(),
-        }
-    }
-
-    fn stream_header(&mut self) -> Header {
-        let n_magic = self.held.len().min(MAGIC.len());
-        if self.held[..n_magic] != MAGIC[..n_magic] {
-            self.stage = Stage::Lost("not xz");
-            return Header::Read;
-        }
-        if self.held.len() < HEADER {
+impl XzBlocks {
+    /// Reads the header of a stream, or a zero between streams.
+    fn stream_header(&mut self, held: &[u8]) -> Header {
+        let n_magic = held.len().min(MAGIC.len());
+        if held[0] == 0 {
+            return Header::Ends(0, Part::Other);
+        } else if held[..n_magic] != MAGIC[..n_magic] {
+            return Header::Lost("not xz", true);
+        } else if held.len() < HEADER {
             return Header::Incomplete;
         }
-        let (by_chunks, header) = (self.by_chunks, self.held.clone());
+        let (by_chunks, header) = (self.by_chunks, held.to_vec());
         *self = Self { by_chunks, stage: Stage::Block, header, ..Self::default() };
-        Header::Ends(Part::Other)
+        Header::Ends(0, Part::Other)
     }
 
-    fn block_header(&mut self) -> Header {
-        let len = 4 * (usize::from(self.held[0]) + 1);
-        if self.held.len() < len {
+    /// Reads the header of a block, or the first byte of the index.
+    fn block_header(&mut self, held: &[u8]) -> Header {
+        if held[0] == 0 {
+            self.stage = Stage::Index;
+            return self.index(0);
+        }
+        let len = 4 * (usize::from(held[0]) + 1);
+        if held.len() < len {
             return Header::Incomplete;
         }
         self.unpadded = len as u64;
         // A header that cannot be read is reported by the decoder.
-        (self.stated, self.window, self.is_plain) = stated(&self.held[1..]).unwrap_or_default();
+        (self.stated, self.window, self.is_plain) = stated(&held[1..]).unwrap_or_default();
         self.stage = Stage::Chunk;
-        Header::Read
+        Header::Skip(0)
     }
 
-    fn chunk_header(&mut self) -> Header {
-        let control = self.held[0];
+    /// Reads the header of a chunk, or the end of the block.
+    fn chunk_header(&mut self, held: &[u8]) -> Header {
+        let control = held[0];
         let len = match control {
-            0 => {
-                self.unpadded += 1;
-                let checksum = u64::from(CHECKSUMS[usize::from(self.header[7] & 0xf)]);
-                self.skip = (self.unpadded.wrapping_neg() & 3) + checksum;
-                self.unpadded += checksum;
-                self.stage = Stage::BlockEnd;
-                return Header::Read;
-            }
+            0 => return self.end_of_block(),
             1 | 2 => 3,
             0x80..0xc0 => 5,
             0xc0.. => 6,
-            _ => {
-                self.stage = Stage::Lost(DAMAGED);
-                return Header::Read;
-            }
+            _ => return Header::Lost(DAMAGED, true),
         };
-        if self.held.len() < len {
+        if held.len() < len {
             return Header::Incomplete;
         }
-        let number = |at: usize| u64::from(self.held[at]) << 8 | u64::from(self.held[at + 1]);
+        let number = |at: usize| u64::from(held[at]) << 8 | u64::from(held[at + 1]);
         let high = if control < 0x80 { 0 } else { u64::from(control & 0x1f) << 16 };
         self.decoded_len += (high | number(1)) + 1;
-        self.skip = number(if control < 0x80 { 1 } else { 3 }) + 1;
-        self.unpadded += len as u64 + self.skip;
-        Header::Read
+        let skip = number(if control < 0x80 { 1 } else { 3 }) + 1;
+        self.unpadded += len as u64 + skip;
+        Header::Skip(skip)
     }
 
-    fn footer(&mut self) -> Header {
-        if self.held.len() < FOOTER {
+    fn end_of_block(&mut self) -> Header {
+        let checksum = u64::from(CHECKSUMS[usize::from(self.header[7] & 0xf)]);
+        let unpadded = self.unpadded + 1;
+        let part = Part::Unit { decoded_len: self.decoded_len, window: self.window };
+        self.blocks.add(unpadded + checksum, self.decoded_len);
+        (self.stage, self.decoded_len, self.stated) = (Stage::Block, 0, 0);
+        Header::Ends((unpadded.wrapping_neg() & 3) + checksum, part)
+    }
+
+    fn index(&mut self, byte: u8) -> Header {
+        match self.index.read(byte, &self.blocks) {
+            Read::More => {}
+            Read::Ended => self.stage = Stage::Footer,
+            Read::Wrong(is_read) => return Header::Lost(DAMAGED, is_read),
+        }
+        Header::Skip(0)
+    }
+
+    fn footer(&mut self, held: &[u8]) -> Header {
+        if held.len() < FOOTER {
             return Header::Incomplete;
         }
-        if let Some(cause) = self.index.wrong_footer(&self.held, &self.header[6..8]) {
-            self.stage = Stage::Lost(cause);
-            return Header::Read;
+        if let Some(cause) = self.index.wrong_footer(held, &self.header[6..8]) {
+            return Header::Lost(cause, true);
         }
         self.stage = Stage::Stream;
-        Header::Ends(Part::End)
+        Header::Ends(0, Part::End)
     }
 }
 
