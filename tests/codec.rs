@@ -129,6 +129,7 @@ fn files_of_other_programs_are_decoded() {
         ("xz", &["-c", "-T2", "--block-size=200KiB", "-1"]),
         ("bzip2", &["-c"]),
         ("pbzip2", &["-c", "-b1"]),
+        ("lbzip2", &["-c", "-1"]),
     ] {
         let packed = folder.path().join("packed");
         let output = File::create(&packed).unwrap();
@@ -516,7 +517,7 @@ fn compressed_records_equal_those_of_the_original() {
     }
 }
 
-/// Files of many frames and of many blocks, which several threads decode: whole, cut and damaged, by path and by pipe.
+/// Files of many frames or blocks, which several threads decode: whole, cut and damaged, by path and by pipe.
 #[test]
 fn threads_change_nothing_of_frames_and_blocks() {
     let folder = tempfile::tempdir().unwrap();
@@ -528,7 +529,8 @@ fn threads_change_nothing_of_frames_and_blocks() {
         xz.write_all(part).and_then(|()| xz.flush()).unwrap();
     }
     let xz = [xz.finish().unwrap(), pack(&list[..500], Codec::Xz)].concat();
-    for (codec, packed) in [(Codec::Zstd, zstd), (Codec::Xz, xz)] {
+    let bzip2 = pack(&list, Codec::Bzip2);
+    for (codec, packed) in [(Codec::Zstd, zstd), (Codec::Xz, xz), (Codec::Bzip2, bzip2)] {
         assert!(packed.len() > 1 << 20, "{codec}: it is decoded by one thread");
         let at = packed.len() * 3 / 5;
         let mut spoiled = packed.clone();

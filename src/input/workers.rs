@@ -22,13 +22,13 @@ const YIELDS: usize = 20;
 #[derive(Clone)]
 pub(crate) struct JobSender<'a> {
     #[cfg_attr(
-        not(any(feature = "gzip", feature = "zstd", feature = "xz")),
+        not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
         allow(dead_code, reason = "only decoders have work that can be left out")
     )]
     idle: Sender<Job<'a>>,
     queue: Sender<Job<'a>>,
     #[cfg_attr(
-        not(any(feature = "zstd", feature = "xz")),
+        not(any(feature = "zstd", feature = "bzip2", feature = "xz")),
         allow(dead_code, reason = "only decoders have work that can be left out")
     )]
     pub(crate) memory: Memory,
@@ -45,7 +45,7 @@ pub(crate) struct Reserved {
 }
 
 #[cfg_attr(
-    not(any(feature = "zstd", feature = "xz")),
+    not(any(feature = "zstd", feature = "bzip2", feature = "xz")),
     allow(dead_code, reason = "only decoders have work that can be left out")
 )]
 impl Memory {
@@ -92,7 +92,7 @@ impl<'a> JobSender<'a> {
     /// # Errors
     /// When no worker thread is idle. The error is the job.
     #[cfg_attr(
-        not(any(feature = "gzip", feature = "zstd", feature = "xz")),
+        not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
         allow(dead_code, reason = "only decoders have work that can be left out")
     )]
     pub(crate) fn give_to_idle(&self, job: Job<'a>) -> Result<(), Job<'a>> {

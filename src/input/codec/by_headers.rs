@@ -1,6 +1,6 @@
 //! Finds the parts of content whose headers say how long what follows is.
 
-use super::walk::{Part, Walk};
+use super::walk::{Part, Prelude, Walk};
 
 /// A format whose parts consist of headers and of bytes that are skipped.
 pub(super) trait Headers: Send {
@@ -86,7 +86,7 @@ impl<H: Headers> Walk for ByHeaders<H> {
         self.format.decoded_len()
     }
 
-    fn prelude(&self) -> &[u8] {
-        self.format.prelude()
+    fn prelude(&self) -> Prelude {
+        Prelude { bytes: self.format.prelude().to_vec(), decoded_len: 0 }
     }
 }

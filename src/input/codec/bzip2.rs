@@ -1,49 +1,153 @@
 //! Decodes bzip2 with libbz2-rs. A decoder takes less than 4 MiB, whatever the file demands.
 //!
-//! This module decodes a single stream. `decoder` handles consecutive streams and padding.
+//! This module decodes a single stream. `decoder` handles consecutive streams and padding. The stream is decoded block by
+//! block, so that the decoder can pass over blocks that were decoded ahead.
 //!
 //! libbz2-rs reads up to seven bytes ahead of the bit that it needs, if they are available. The place of damage would then
-//! depend on how the source is cut into reads. So it never gets eight bytes at once: it then reads single bytes, and has
-//! read no byte before it needs it.
+//! depend on how the source is cut into reads. So it gets eight bytes at once only where the place does not matter. Of
+//! fewer it reads single bytes, and has read no byte before it needs it.
 
 use bzip2::{Decompress, Status};
 
+use super::bzip2_blocks::Bzip2Blocks;
 use super::decoder::{Decode, Step, StreamState};
+use super::walk::{Part, Walk};
 
-pub(super) struct Bzip2(Decompress);
+pub(super) struct Bzip2 {
+    library: Decompress,
+    /// Most bytes that the library gets at once.
+    most: usize,
+    blocks: Bzip2Blocks,
+    /// Bytes that `blocks` has walked over and the library has not read, and the part that seems to end with them.
+    walked: usize,
+    part: Option<Part>,
+    /// What the library had decoded at the start of the block.
+    before_block: u64,
+    /// What the library had read when it knew that the block had ended.
+    block_end: Option<u64>,
+    /// The checksum of the stream so far.
+    checksum: u32,
+    /// Whether a block was passed over, of which the library does not know.
+    has_passed: bool,
+}
 
-/// The largest number of bytes of which libbz2-rs reads none ahead.
-const MOST: usize = 7;
+/// The largest number of bytes of which libbz2-rs reads none ahead. So many are given one by one before a place where a block may end.
+const SINGLE: usize = 7;
+
+/// The bytes of a stream before its first block, and those from the one in which a block ends to the one in which the number
+/// at the start of the next block ends.
+const HEADER: u64 = 4;
+const NUMBER: u64 = 6;
 
 impl Bzip2 {
     pub(super) fn new() -> Self {
-        Self(Decompress::new(false))
+        Self {
+            library: Decompress::new(false),
+            most: SINGLE,
+            blocks: Bzip2Blocks::default(),
+            walked: 0,
+            part: None,
+            before_block: 0,
+            block_end: Some(HEADER),
+            checksum: 0,
+            has_passed: false,
+        }
+    }
+
+    fn totals(&self) -> (u64, u64) {
+        (self.library.total_in(), self.library.total_out())
+    }
+
+    /// Gives `input` to the library. The last bytes are given one by one, so that `block_end` is exact among them.
+    fn run(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        let start = self.totals();
+        let (mut read, mut written) = (0, 0);
+        let mut state = StreamState::Going;
+        loop {
+            let left = input.len() - read;
+            let len = left.min(if left > SINGLE { self.most.min(left - SINGLE) } else { 1 });
+            let result = self.library.decompress(&input[read..read + len], &mut output[written..]);
+            let step = Step::new(start, self.totals(), StreamState::Going);
+            let is_full = step.read < read + len || step.written == output.len();
+            (read, written) = (step.read, step.written);
+            if self.library.total_out() > self.before_block {
+                self.block_end.get_or_insert(self.library.total_in());
+            }
+            match result {
+                Ok(Status::StreamEnd) => state = StreamState::Ended,
+                Ok(Status::MemNeeded) => state = StreamState::Damaged("no memory for a block".to_owned()),
+                Ok(_) if is_full || read == input.len() => {}
+                Ok(_) => continue,
+                Err(bzip2::Error::DataMagic) => state = StreamState::Damaged("not bzip2".to_owned()),
+                Err(_) => state = StreamState::Damaged("a block is not what its checksum says".to_owned()),
+            }
+            return Step { read, written, state };
+        }
+    }
+
+    /// Goes on after the end of a block, or of the header of a stream.
+    fn end_block(&mut self, part: Part) {
+        if matches!(part, Part::Unit { .. }) {
+            self.checksum = self.checksum.rotate_left(1) ^ self.blocks.checksum();
+        }
+        (self.before_block, self.block_end) = (self.library.total_out(), None);
+    }
+
+    /// Brings a new library to the last edge.
+    fn resume(&mut self) {
+        self.library = Decompress::new(false);
+        let prelude = self.blocks.prelude_with(self.checksum);
+        for piece in prelude.bytes.chunks(SINGLE) {
+            // The library reports an error again.
+            let _ = self.library.decompress(piece, &mut [0; 8]);
+        }
+        self.before_block = self.library.total_out();
+        self.has_passed = false;
     }
 }
 
 impl Decode for Bzip2 {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step {
-        let start = (self.0.total_in(), self.0.total_out());
-        let mut pieces = input.chunks(MOST).chain(input.is_empty().then_some(input));
-        let state = loop {
-            let Some(piece) = pieces.next() else { break StreamState::Going };
-            let before = self.0.total_in();
-            let written = usize::try_from(self.0.total_out() - start.1).expect("no more than there is");
-            match self.0.decompress(piece, &mut output[written..]) {
-                Ok(Status::StreamEnd) => break StreamState::Ended,
-                Ok(Status::MemNeeded) => break StreamState::Damaged("no memory for a block".to_owned()),
-                // The output is full.
-                Ok(_) if self.0.total_in() - before < piece.len() as u64 => break StreamState::Going,
-                Ok(_) => {}
-                Err(bzip2::Error::DataMagic) => break StreamState::Damaged("not bzip2".to_owned()),
-                Err(_) => break StreamState::Damaged("a block is not what its checksum says".to_owned()),
+        if self.has_passed {
+            self.resume();
+        }
+        if self.walked == 0 {
+            (self.walked, self.part) = self.blocks.walk(input);
+        }
+        if matches!(self.part, Some(Part::Lost(_))) {
+            // The library finds what is wrong.
+            return self.run(input, output);
+        }
+        let mut step = self.run(&input[..self.walked.min(input.len())], output);
+        self.walked -= step.read;
+        if self.walked == 0
+            && matches!(step.state, StreamState::Going)
+            && let Some(part) = self.part.take()
+        {
+            if self.block_end.is_some_and(|end| end + NUMBER == self.library.total_in()) {
+                self.end_block(part);
+                step.state = StreamState::PartEnded;
+            } else {
+                self.blocks.reject();
             }
-        };
-        Step::new(start, (self.0.total_in(), self.0.total_out()), state)
+        }
+        step
+    }
+
+    fn hurry(&mut self) {
+        self.most = usize::MAX;
     }
 
     fn next_stream(&mut self) -> std::io::Result<()> {
-        self.0 = Decompress::new(false);
+        *self = Self::new();
         Ok(())
+    }
+
+    fn pass(&mut self, packed: &[u8]) -> StreamState {
+        self.has_passed = true;
+        // A unit that was decoded ahead ends at the first place that looks like an end.
+        let (_, Some(part)) = self.blocks.walk(packed) else { return StreamState::Going };
+        self.end_block(part);
+        StreamState::PartEnded
     }
 }

@@ -18,6 +18,9 @@ pub(super) trait Decode: Send {
     /// If `input` is empty, it writes what it still holds from earlier input.
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step;
 
+    /// Chooses speed where the place of damage is not needed, because what is damaged is decoded again.
+    fn hurry(&mut self) {}
+
     /// Prepares for another stream after the end of one.
     ///
     /// # Errors

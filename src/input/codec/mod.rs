@@ -14,18 +14,22 @@ mod gzip_parallel;
 mod by_headers;
 #[cfg(feature = "bzip2")]
 mod bzip2;
+#[cfg(feature = "bzip2")]
+mod bzip2_blocks;
+#[cfg(feature = "bzip2")]
+mod bzip2_prelude;
 mod decoder;
 mod error;
 #[cfg(feature = "gzip")]
 mod gzip;
 #[cfg(feature = "gzip")]
 mod gzip_member;
-#[cfg(any(feature = "gzip", feature = "zstd", feature = "xz"))]
+#[cfg(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz"))]
 mod jobs;
 mod source;
-#[cfg(any(feature = "zstd", feature = "xz"))]
+#[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
 mod units;
-#[cfg(any(feature = "zstd", feature = "xz"))]
+#[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
 mod walk;
 mod whole;
 #[cfg(feature = "xz")]
@@ -172,7 +176,7 @@ pub(crate) enum Help<'a> {
 /// # Errors
 /// When this build cannot read the codec.
 #[cfg_attr(
-    not(any(feature = "gzip", feature = "zstd", feature = "xz")),
+    not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
     allow(unused_variables, clippy::needless_pass_by_value, reason = "no other codec has work for them")
 )]
 pub(crate) fn unpack<'a>(
@@ -191,13 +195,13 @@ pub(crate) fn unpack<'a>(
         let decoder = Decoder::new(blocks, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }
-    #[cfg(any(feature = "zstd", feature = "xz"))]
+    #[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
     let help: Option<(IsReady, _)> = match help {
         Help::Workers(helpers) => Some((Box::new(|| true), helpers)),
         Help::Stream(help) => help,
         Help::Alone => None,
     };
-    #[cfg(any(feature = "zstd", feature = "xz"))]
+    #[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
     if let Some((is_ready, (workers, n_workers))) = help
         && let Some((walk, unit)) = walk(codec)
     {
@@ -211,12 +215,15 @@ pub(crate) fn unpack<'a>(
 }
 
 /// What finds the units of `codec`, and the most bytes of one that is decoded ahead. The `pzstd` command writes frames of 8
-/// to 32 MiB by default, and `xz -9 -T0` writes blocks of 192 MiB.
-#[cfg(any(feature = "zstd", feature = "xz"))]
+/// to 32 MiB by default, and `xz -9 -T0` writes blocks of 192 MiB. Blocks
+/// of bzip2 are small.
+#[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
 fn walk(codec: Codec) -> Option<(Box<dyn walk::Walk>, u64)> {
     match codec {
         #[cfg(feature = "zstd")]
         Codec::Zstd => Some((Box::<by_headers::ByHeaders<zstd_frames::ZstdFrames>>::default(), 64 << 20)),
+        #[cfg(feature = "bzip2")]
+        Codec::Bzip2 => Some((Box::<bzip2_blocks::Bzip2Blocks>::default(), 8 << 20)),
         #[cfg(feature = "xz")]
         Codec::Xz => Some((Box::<by_headers::ByHeaders<xz_blocks::XzBlocks>>::default(), 256 << 20)),
         _ => None,

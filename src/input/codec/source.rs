@@ -51,7 +51,7 @@ pub(super) struct Ahead {
     pub(super) packed_len: usize,
     /// The memory of the buffer, if it counts as work ahead.
     #[cfg_attr(
-        not(any(feature = "zstd", feature = "xz")),
+        not(any(feature = "zstd", feature = "bzip2", feature = "xz")),
         allow(dead_code, reason = "gzip limits its memory by sizes")
     )]
     pub(super) reserved: Option<Reserved>,

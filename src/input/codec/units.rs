@@ -1,5 +1,5 @@
-//! Decodes units of compressed content ahead of the decoder, on idle worker threads. Units are frames of zstd or blocks of
-//! xz, which are found without decoding them (`walk`).
+//! Decodes units of compressed content ahead of the decoder, on idle worker threads. Units are frames of zstd, or blocks of
+//! xz or bzip2, which are found without decoding them (`walk`).
 //!
 //! Adjoining units form a *run*. A worker thread decodes a run with the decoder that also decodes a whole file, and so with
 //! the same result. A unit that cannot be decoded is left to the decoder, which reports it. A unit is left to the decoder
@@ -9,6 +9,7 @@
 
 use std::collections::VecDeque;
 use std::io::{self, Read};
+use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
@@ -17,7 +18,7 @@ use crossbeam_channel::{Receiver, Sender, unbounded};
 use super::decoder::{Decode, StreamState};
 use super::jobs::{Jobs, Requested};
 use super::source::{Ahead, Source};
-use super::walk::{Part, Walk};
+use super::walk::{Part, Prelude, Walk};
 use super::{Codec, MAGIC_LEN, decode};
 use crate::input::Supply;
 use crate::input::progress_reader::IsReady;
@@ -103,15 +104,16 @@ struct Run {
     /// The decoded length, or more.
     decoded_len: u64,
     window: u64,
-    /// Bytes that the decoder needs before the first unit.
-    prelude: Vec<u8>,
+    /// What the decoder needs before the first unit.
+    prelude: Prelude,
     decoded: Requested<Decoded>,
 }
 
 /// The units at the start of a run that could be decoded.
 struct Decoded {
     room: Room,
-    len: usize,
+    /// The range of the room. What is before it was decoded of the prelude.
+    range: Range<usize>,
     packed_len: usize,
 }
 
@@ -202,7 +204,7 @@ impl<'a, R: Read> Units<'a, R> {
         }
         let last = self.runs.back().filter(|last| self.is_open && matches!(last.decoded, Requested::Open));
         if last.is_none_or(|last| last.decoded_len + decoded_len > 2 * self.sizes.run) {
-            let prelude = self.walk.prelude().to_vec();
+            let prelude = self.walk.prelude();
             let decoded = Requested::Open;
             self.runs.push_back(Run { start, packed_len: 0, decoded_len: 0, window: 0, prelude, decoded });
         }
@@ -210,7 +212,7 @@ impl<'a, R: Read> Units<'a, R> {
             run.packed_len += packed_len;
             run.decoded_len += decoded_len;
             run.window = run.window.max(window);
-            self.is_open = run.packed_len.max(run.decoded_len) < self.sizes.run;
+            self.is_open = !self.walk.guesses() && run.packed_len.max(run.decoded_len) < self.sizes.run;
         }
     }
 
@@ -267,8 +269,9 @@ impl<'a, R: Read> Units<'a, R> {
         let run = &mut self.runs[n];
         // The segments of the run: each with its bytes that belong to the run.
         let (mut at, end) = (self.base, run.start + run.packed_len);
-        let mut packed = vec![(Arc::new(std::mem::take(&mut run.prelude)), 0..0)];
-        packed[0].1 = 0..packed[0].0.len();
+        let Prelude { bytes, decoded_len } = std::mem::take(&mut run.prelude);
+        let prelude_len = bytes.len();
+        let mut packed = vec![(Arc::new(bytes), 0..prelude_len)];
         for segment in &self.segments {
             let len = segment.len as u64;
             let index =
@@ -284,14 +287,15 @@ impl<'a, R: Read> Units<'a, R> {
         let (over, watch) = (self.is_over.clone(), self.watch.clone());
         run.decoded = self.jobs.request(move || {
             let is_over = || over.load(Ordering::Relaxed) || watch.as_ref().is_some_and(Watch::is_stopped);
-            let mut decoded = Decoded { room, len: 0, packed_len: 0 };
+            let mut decoded = Decoded { room, range: decoded_len..decoded_len, packed_len: 0 };
             let Ok(mut decoder) = kept.try_recv().or_else(|_| decode(codec)) else { return decoded };
+            decoder.hurry();
             let parts = packed.iter().map(|(bytes, range)| &bytes[range.clone()]);
             if decode_run(&mut *decoder, parts, &mut decoded, is_over) && is_small {
                 let _ = keep.send(decoder);
             }
             // The prelude is no part of the run.
-            decoded.packed_len = decoded.packed_len.saturating_sub(packed[0].1.len());
+            decoded.packed_len = decoded.packed_len.saturating_sub(prelude_len);
             decoded
         });
     }
@@ -327,7 +331,7 @@ fn decode_run<'p>(
                 StreamState::Ended if decoder.next_stream().is_ok() => is_new = true,
                 _ => return false,
             }
-            (decoded.packed_len, decoded.len) = (at, to);
+            (decoded.packed_len, decoded.range.end) = (at, to);
         }
     }
     is_new
@@ -385,10 +389,10 @@ impl<R: Read + Send> Source for Units<'_, R> {
             if run.start == used {
                 self.jobs.result(&mut run.decoded);
             }
-            let Some(Decoded { room, len, packed_len }) = run.decoded.withdraw() else { continue };
+            let Some(Decoded { room, range, packed_len }) = run.decoded.withdraw() else { continue };
             if run.start == used && packed_len > 0 {
                 let (bytes, reserved) = (room.bytes, Some(room.reserved));
-                found = Some(Ahead { bytes, range: 0..len, packed_len, reserved });
+                found = Some(Ahead { bytes, range, packed_len, reserved });
                 // The threads have work while these bytes are given out.
                 self.look_ahead();
             } else {
@@ -409,5 +413,5 @@ impl<R: Read + Send> Source for Units<'_, R> {
     }
 }
 
-#[cfg(all(test, feature = "zstd", feature = "xz"))]
+#[cfg(all(test, feature = "zstd", feature = "bzip2", feature = "xz"))]
 mod tests;

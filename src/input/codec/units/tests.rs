@@ -4,6 +4,8 @@ use liblzma::stream::{Action, Check, Filters, LzmaOptions, Stream};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
+use super::super::bzip2_blocks::{BLOCK, END, Edge};
+use super::super::bzip2_prelude::prelude_with;
 use super::super::source::Buffered;
 use super::super::{Decoder, walk};
 use super::*;
@@ -132,12 +134,23 @@ fn stream(blocks: &[Vec<u8>], check: Check, has_filter: bool) -> Vec<u8> {
     packed
 }
 
-fn text() -> impl Strategy<Value = Vec<u8>> {
+/// A stream with a block for each of `blocks` that is not empty. Blocks begin at any bit.
+fn bzip2_stream(blocks: &[Vec<u8>], level: u32) -> Vec<u8> {
+    let mut encoder = bzip2::write::BzEncoder::new(Vec::new(), bzip2::Compression::new(level));
+    for block in blocks {
+        // A flush ends a block.
+        encoder.write_all(block).and_then(|()| encoder.flush()).unwrap();
+    }
+    encoder.finish().unwrap()
+}
+
+/// Text of up to `most` bytes, mostly short.
+fn text(most: usize) -> impl Strategy<Value = Vec<u8>> {
     prop_oneof![
         Just(Vec::new()),
         "[a-d]{0,60}".prop_map(String::into_bytes),
         prop::collection::vec(any::<u8>(), 0..300),
-        (0..200_000usize).prop_map(|n| b"http://h/\n".repeat(n / 10)),
+        (0..most).prop_map(|n| b"http://h/\n".repeat(n / 10)),
     ]
 }
 
@@ -147,7 +160,7 @@ fn zstd_part() -> impl Strategy<Value = Vec<u8>> {
         [&[magic, 0x2a, 0x4d, 0x18, len, 0, 0, 0][..], &vec![7; usize::from(len)]].concat()
     });
     prop_oneof![
-        20 => (text(), 1..4, any::<u8>()).prop_map(|(text, level, kind)| frame(&text, level, kind)),
+        20 => (text(200_000), 1..4, any::<u8>()).prop_map(|(text, level, kind)| frame(&text, level, kind)),
         3 => skippable,
         1 => Just(vec![0; 7]),
         1 => Just(include_bytes!("../../../../tests/codec/dictionary.zst").to_vec()),
@@ -159,7 +172,7 @@ fn zstd_part() -> impl Strategy<Value = Vec<u8>> {
 /// A part of a file: streams of several blocks, padding, and what is no stream.
 fn xz_part() -> impl Strategy<Value = Vec<u8>> {
     let check = prop_oneof![Just(Check::None), Just(Check::Crc32), Just(Check::Crc64), Just(Check::Sha256)];
-    let blocks = prop::collection::vec(text(), 0..6);
+    let blocks = prop::collection::vec(text(200_000), 0..6);
     prop_oneof![
         20 => (blocks, check, any::<bool>()).prop_map(|(blocks, check, has_filter)| stream(&blocks, check, has_filter)),
         3 => Just(include_bytes!("../../../../tests/codec/streams.xz").to_vec()),
@@ -167,6 +180,45 @@ fn xz_part() -> impl Strategy<Value = Vec<u8>> {
         1 => Just(include_bytes!("../../../../tests/codec/dictionary.xz").to_vec()),
         1 => Just(b"\xfd7zXZ\0\0".to_vec()),
     ]
+}
+
+/// A part of a file: streams of several blocks, padding, and what is no stream.
+fn bzip2_part() -> impl Strategy<Value = Vec<u8>> {
+    let blocks = prop::collection::vec(text(10_000), 0..6);
+    prop_oneof![
+        20 => (blocks, 1..3u32).prop_map(|(blocks, level)| bzip2_stream(&blocks, level)),
+        3 => Just(include_bytes!("../../../../tests/codec/streams.bz2").to_vec()),
+        2 => misleading(),
+        1 => Just(vec![0; 8]),
+        1 => Just(b"BZh1?".to_vec()),
+    ]
+}
+
+/// A stream of blocks that contain what the start of a block, the end of a stream and the header of another one look like.
+fn misleading() -> impl Strategy<Value = Vec<u8>> {
+    let bits = |bytes: &[u8]| {
+        bytes.iter().flat_map(|byte| (0..8).rev().map(move |bit| byte >> bit & 1 == 1)).collect::<Vec<_>>()
+    };
+    let (block, end) = (bits(b"1AY&SY"), bits(b"\x17\x72\x45\x38\x50\x90\0\0\0\0"));
+    let piece = prop_oneof![
+        Just(block.clone()),
+        Just(end.clone()),
+        Just([end, vec![false; 8], bits(b"BZh1"), block].concat()),
+        (1..20usize).prop_map(|len| vec![false; len]),
+    ];
+    let within = prop::collection::vec(piece, 1..4).prop_map(|pieces| pieces.concat());
+    (prop::collection::vec((any::<u32>(), within), 1..5), 0..2u32).prop_map(|(blocks, wrong)| {
+        let (mut packed, mut all) = (b"BZh1".to_vec(), 0u32);
+        let edge = |number| Edge { level: b'1', number, byte: 0, behind: 0 };
+        packed.extend(b"1AY&SY");
+        for (n, (checksum, within)) in blocks.iter().enumerate() {
+            let number = if n + 1 < blocks.len() { BLOCK } else { END };
+            packed.extend(&prelude_with(edge(number), *checksum, within).bytes[10..]);
+            all = all.rotate_left(1) ^ checksum;
+        }
+        packed.extend((all ^ wrong).to_be_bytes());
+        packed
+    })
 }
 
 fn sizes() -> impl Strategy<Value = Sizes> {
@@ -235,6 +287,16 @@ proptest! {
     ) {
         check((Codec::Xz, &parts, &harm), with, step)?;
     }
+
+    #[test]
+    fn blocks_at_any_bit_decoded_ahead_change_nothing(
+        parts in prop::collection::vec(bzip2_part(), 1..5),
+        harm in harm(),
+        with in (0..5usize, sizes(), any::<bool>()),
+        step in 1..3000usize,
+    ) {
+        check((Codec::Bzip2, &parts, &harm), with, step)?;
+    }
 }
 
 /// Small files with several units.
@@ -247,6 +309,11 @@ fn small_files() -> Vec<(Codec, Vec<u8>)> {
         (Codec::Xz, stream(&blocks, Check::Crc32, false)),
         (Codec::Xz, [stream(&blocks, Check::None, true), stream(&blocks[1..], Check::Crc64, false)].concat()),
         (Codec::Xz, include_bytes!("../../../../tests/codec/streams.xz").to_vec()),
+        (
+            Codec::Bzip2,
+            [bzip2_stream(&blocks, 1), bzip2_stream(&[], 1), bzip2_stream(&blocks[2..], 1)].concat(),
+        ),
+        (Codec::Bzip2, include_bytes!("../../../../tests/codec/streams.bz2").to_vec()),
     ]
 }
 
@@ -345,6 +412,27 @@ fn units_are_decoded_ahead() {
 }
 
 #[test]
+fn blocks_of_bzip2_are_decoded_ahead() {
+    let blocks: Vec<_> = (1..6u8).map(|n| vec![n; 1000 * usize::from(n)]).collect();
+    let whole = bzip2_stream(&blocks, 1);
+    let sizes = Sizes { segment: 64, reads: 100, run: 1 << 20, unit: 1 << 20, runs: 9 };
+    with_workers(0, |workers, _| {
+        let mut units = units(&*whole, Codec::Bzip2, workers, sizes, false);
+        assert!(units.decoded_ahead(0).is_none(), "the header of a stream");
+        while units.jobs.do_one() {}
+        let mut at = 10;
+        units.use_up(at);
+        for block in &blocks {
+            let ahead = units.decoded_ahead(at as u64).unwrap();
+            assert!(ahead.bytes[ahead.range] == **block, "{at}");
+            units.use_up(ahead.packed_len);
+            at += ahead.packed_len;
+        }
+        assert_eq!(at, whole.len() - 4, "the checksum of the stream is left");
+    });
+}
+
+#[test]
 fn all_reserved_memory_is_returned() {
     let whole: Vec<u8> = (0..50u8).flat_map(|n| frame(&vec![n; 100_000], 3, 3)).collect();
     let expected = alone(&whole, Codec::Zstd);
@@ -377,10 +465,13 @@ fn nothing_is_read_before_it_is_needed_unless_a_read_returns_at_once() {
     let block = vec![b'x'; 5000];
     let xz = stream(&[block.clone(), block.clone()], Check::Crc32, false);
     let second = xz.len() / 2;
+    // After the byte in which the block ends, the end of a stream has ten bytes.
+    let bzip2 = bzip2_stream(std::slice::from_ref(&block), 1);
     for (codec, parts) in [
         (Codec::Zstd, vec![frame(&block, 3, 1)]),
         (Codec::Zstd, vec![frame(&block, 3, 0), frame(&block, 3, 1)]),
         (Codec::Xz, vec![xz[..second].to_vec()]),
+        (Codec::Bzip2, vec![bzip2[..bzip2.len() - 10].to_vec()]),
     ] {
         with_workers(1, |workers, _| {
             let units = units(Parts(parts.iter()), codec, workers, SMALL_BUT_ONE, true);
