@@ -15,7 +15,7 @@ impl Read for Slow<'_> {
 }
 
 /// A source that returns at most `step` bytes per read. It fails after `bytes`, if `fails` is set.
-#[cfg(any(feature = "gzip", all(feature = "zstd", feature = "xz")))]
+#[cfg(any(feature = "gzip", all(feature = "zstd", feature = "bzip2", feature = "xz")))]
 pub(super) fn slow_and_failing(bytes: &[u8], step: usize, fails: bool) -> impl Read + Send {
     struct Broken;
     impl Read for Broken {

@@ -27,15 +27,15 @@ pub(super) struct Bzip2 {
     block_end: Option<u64>,
     /// The checksum of the stream so far.
     checksum: u32,
-    /// Whether a block was passed over, of which the library does not know.
+    /// Whether a block was passed over. The library does not know of it.
     has_passed: bool,
 }
 
-/// The largest number of bytes of which libbz2-rs reads none ahead. So many are given one by one before a place where a block may end.
+/// The largest number of bytes of which libbz2-rs reads none ahead. It is also the number of bytes before the end of a part
+/// that are given one by one.
 const SINGLE: usize = 7;
 
-/// The bytes of a stream before its first block, and those from the one in which a block ends to the one in which the number
-/// at the start of the next block ends.
+/// The length of a stream's header, and of the number before a block, in bytes.
 const HEADER: u64 = 4;
 const NUMBER: u64 = 6;
 

@@ -3,7 +3,7 @@
 //! A block begins at any bit, with a number of 48 bits. Another such number is at the end of a stream. A block may contain these
 //! bits by chance, so each place that is found is a guess. Only decoding shows that a block ends there.
 //!
-//! A part ends with the byte in which the number ends, because a decoder that knows the number has read that byte.
+//! A part ends with the last byte of the number, because a decoder that knows the number has read that byte.
 
 use super::bzip2_prelude::prelude;
 use super::walk::{Part, Prelude, Walk};
@@ -104,7 +104,7 @@ impl Walk for Bzip2Blocks {
 }
 
 impl Bzip2Blocks {
-    /// The bytes after which a decoder is where the last edge is, if `checksum` is that of the stream so far.
+    /// What brings a decoder to the last edge. `checksum` is that of the stream so far.
     pub(super) fn prelude_with(&self, checksum: u32) -> Prelude {
         self.edge.map(|edge| prelude(edge, checksum)).unwrap_or_default()
     }
@@ -145,7 +145,7 @@ impl Bzip2Blocks {
         None
     }
 
-    /// Finds an edge in the last bytes, of which `byte` is the last one.
+    /// Finds an edge that ends in `byte`, the last byte.
     fn find_edge(&mut self, byte: u8) -> Option<Part> {
         let number = |behind: &usize| self.window >> behind & MASK;
         let behind = (0..8).find(|behind| [BLOCK, END].contains(&number(behind)))?;

@@ -28,7 +28,9 @@ pub(super) fn prelude_with(edge: Edge, checksum: u32, selectors: &[bool]) -> Pre
         block.push(0);
     }
     let mut is_used = [false; 256];
-    block.iter().for_each(|&byte| is_used[usize::from(byte)] = true);
+    for &byte in &block {
+        is_used[usize::from(byte)] = true;
+    }
     let (origin, symbols) = transformed(&block, &is_used);
 
     let mut head = Bits::default();
@@ -51,7 +53,9 @@ pub(super) fn prelude_with(edge: Edge, checksum: u32, selectors: &[bool]) -> Pre
         let n_bytes = is_used.iter().filter(|&&is_used| is_used).count();
         tail.put(0, n_bytes + 2);
     }
-    symbols.iter().for_each(|&symbol| tail.put(symbol as u64, CODE_LEN));
+    for symbol in symbols {
+        tail.put(symbol as u64, CODE_LEN);
+    }
     tail.put(edge.number, 48);
     tail.put(edge.byte.into(), edge.behind);
 
@@ -81,8 +85,8 @@ fn content_of(checksum: u32) -> [u8; 4] {
     (!(0..32).fold(!checksum, back)).to_be_bytes()
 }
 
-/// The symbols of a block: the last bytes of its sorted rotations (the transform of Burrows and Wheeler), each as its
-/// place among the used bytes, of which the recent ones are in front. Returns also the place of the block among its rotations.
+/// The symbols of a block: the last bytes of its sorted rotations (the transform of Burrows and Wheeler). A symbol is the place
+/// of a byte among the used bytes, and recent bytes are in front. Returns also the place of the block among its rotations.
 fn transformed(block: &[u8], is_used: &[bool; 256]) -> (usize, Vec<usize>) {
     let mut recent: Vec<u8> = (0..=255).filter(|&byte| is_used[usize::from(byte)]).collect();
     let mut rotations: Vec<_> =

@@ -19,6 +19,7 @@ pub(super) trait Decode: Send {
     fn step(&mut self, input: &[u8], output: &mut [u8]) -> Step;
 
     /// Chooses speed where the place of damage is not needed, because what is damaged is decoded again.
+    #[cfg(any(feature = "zstd", feature = "bzip2", feature = "xz"))]
     fn hurry(&mut self) {}
 
     /// Prepares for another stream after the end of one.
@@ -57,7 +58,10 @@ pub(super) enum StreamState {
     /// The stream continues.
     Going,
     /// A part of the stream has ended. The next part may have been decoded ahead.
-    #[cfg_attr(not(feature = "xz"), allow(dead_code, reason = "streams of other codecs have no such parts"))]
+    #[cfg_attr(
+        not(any(feature = "bzip2", feature = "xz")),
+        allow(dead_code, reason = "streams of other codecs have no such parts")
+    )]
     PartEnded,
     /// The stream has ended, and its checksum is right.
     Ended,

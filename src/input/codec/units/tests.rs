@@ -465,7 +465,7 @@ fn nothing_is_read_before_it_is_needed_unless_a_read_returns_at_once() {
     let block = vec![b'x'; 5000];
     let xz = stream(&[block.clone(), block.clone()], Check::Crc32, false);
     let second = xz.len() / 2;
-    // After the byte in which the block ends, the end of a stream has ten bytes.
+    // The end of a stream has ten bytes after the last byte of a block.
     let bzip2 = bzip2_stream(std::slice::from_ref(&block), 1);
     for (codec, parts) in [
         (Codec::Zstd, vec![frame(&block, 3, 1)]),
