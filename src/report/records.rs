@@ -75,8 +75,9 @@ pub struct RecordPlace {
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
 pub struct FieldCount {
-    /// The wanted field, as `--field` names it. Only if several are wanted. A field that selects nothing has no lines.
+    /// The wanted field, as `--field` names it; left out unless several are wanted. A field that selects nothing has no lines.
     #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "String"))]
     pub name: Option<String>,
     /// The role of the fields in their records.
     pub role: Role,
