@@ -215,7 +215,7 @@ fn may_show_candidate(text: &[u8], anchor: usize) -> bool {
     else {
         return true;
     };
-    let has_slashes = (next == b'/') & (after == b'/');
+    let has_slashes = [next, after] == *b"//";
     let may_be_known = schemes::may_end_with(before, last) & !is_ender(next);
     let may_be_marked = before.eq_ignore_ascii_case(&b'r') & last.eq_ignore_ascii_case(&b'l');
     (byte != b':') | has_slashes | may_be_known | may_be_marked
