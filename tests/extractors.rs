@@ -36,4 +36,7 @@ fn every_difference_is_explained() {
         let row = format!("\n| {rule} |{cells}");
         assert!(page.contains(&row), "CONTEXT.md has no row{row}");
     }
+    let (_, section) = page.split_once("\n## What the tests of other extractors expect").unwrap();
+    let rows = section.lines().filter(|line| line.starts_with("| X") || line.starts_with("| no difference"));
+    assert_eq!(rows.count(), explained.len(), "CONTEXT.md has a row of a rule that explains nothing");
 }

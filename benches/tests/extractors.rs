@@ -175,6 +175,7 @@ fn differences_in_texts_are_explained() {
         alone += ours.count();
     }
     println!("{explained:#?}, and {alone} that linkify does not find");
+    assert!(explained[""] > 100, "linkify and urlsift find hardly any link together");
     assert!(
         unexplained.is_empty(),
         "{}: {:#?}",

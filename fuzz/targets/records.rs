@@ -9,8 +9,18 @@ use urlsift::internal::Reader;
 use urlsift::run::{BadCause, Counts, Format, Skip};
 
 /// Choices of fields. Few formats support all of them.
-const FIELDS: [&[&str]; 8] =
-    [&[], &["url"], &["2"], &["3", "1"], &["/a/b", "id"], &["request"], &["referer", "1"], &["body-links"]];
+const FIELDS: [&[&str]; 10] = [
+    &[],
+    &["url"],
+    &["2"],
+    &["3", "1"],
+    &["/a/b", "id"],
+    &["request"],
+    &["referer", "1"],
+    &["body-links"],
+    &["WARC-Target-URI", "body-links"],
+    &["href", "loc", "@src"],
+];
 
 fuzz_target!(|input: &[u8]| {
     let &[format, step, ref bytes @ ..] = input else { return };

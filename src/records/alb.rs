@@ -7,7 +7,7 @@ use super::{BadCause, Miss, Outcome, Part, Parts, Record, Role, Selector};
 
 /// Checks `fields`. The error is the index of a field that the log does not have.
 pub(super) fn check(fields: &[Selector]) -> Result<(), usize> {
-    let is_other = |field: &Selector| !matches!(field, Selector::Name(name) if name == "request");
+    let is_other = |field: &Selector| !field.is_name("request");
     fields.iter().position(is_other).map_or(Ok(()), Err)
 }
 

@@ -22,13 +22,13 @@ impl WantedFields {
         if fields.is_empty() {
             return Ok(Self::all());
         }
-        let is_other = |field: &Selector| !matches!(field, Selector::Name(name) if name == "request" || name == "referer");
+        let is_other = |field: &Selector| !field.is_name("request") && !field.is_name("referer");
         if let Some(n) = fields.iter().position(is_other) {
             return Err(n);
         }
         let index = |wanted: &str| {
             let mut indices = (0..).zip(fields);
-            indices.find(|(_, field)| matches!(field, Selector::Name(name) if name == wanted)).map(|(n, _)| n)
+            indices.find(|(_, field)| field.is_name(wanted)).map(|(n, _)| n)
         };
         Ok(Self { request: index("request"), referer: index("referer") })
     }

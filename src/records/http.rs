@@ -93,8 +93,8 @@ pub(super) fn links<'a>(
             // Decoding moved the bytes, so that a link is where the body begins.
             let owned =
                 |part: Part<'_>| Part { bytes: Cow::Owned(part.bytes.into_owned()), at: start, ..part };
-            found.first.take().into_iter().map(owned).for_each(|part| parts.push(part));
-            more.into_iter().map(owned).for_each(|part| parts.push(part));
+            let first = found.first.take();
+            first.into_iter().chain(more).map(owned).for_each(|part| parts.push(part));
             (end, true)
         }
     };

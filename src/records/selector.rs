@@ -27,6 +27,13 @@ pub enum Selector {
     Pointer(String),
 }
 
+impl Selector {
+    /// Whether this selects a field by this name.
+    pub(crate) fn is_name(&self, name: &str) -> bool {
+        matches!(self, Self::Name(own) if own == name)
+    }
+}
+
 impl FromStr for Selector {
     type Err = std::convert::Infallible;
 

@@ -27,10 +27,10 @@ pub(super) struct Headers {
     unread: Option<Unread>,
 }
 
-/// The end of a page that is not read. It is the next record.
+/// The end of a page that is not read, and why. It is the next record.
 #[derive(Clone, Copy, Debug)]
 struct Unread {
-    cause: BadCause,
+    miss: Miss,
     len: usize,
 }
 
@@ -229,11 +229,9 @@ fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
 
 /// Reads the record at the start of `bytes`.
 pub(super) fn read<'a>(bytes: &'a [u8], headers: &mut Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
-    if let Some(Unread { cause, len }) = headers.unread.take() {
+    if let Some(Unread { miss, len }) = headers.unread.take() {
         let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
-        let at = if cause == BadCause::CutOff { len } else { 0 };
-        let miss = Some(Miss::Bad(cause, at));
-        return Record { len, lines, first: None, miss, then: Pending::Nothing };
+        return Record { len, lines, first: None, miss: Some(miss), then: Pending::Nothing };
     }
     let mut parts = Parts::new(more);
     let (mut is_response, mut is_known_other) = (false, false);
@@ -264,19 +262,35 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &mut Headers, more: &mut Vec<Pa
                     None => Miss::Bad(BadCause::CutOff, bytes.len()),
                     Some(body) => {
                         let n = parts.len();
-                        let http::Links { miss, unread } =
+                        let http::Links { mut miss, unread } =
                             http::links(body, len, &mut headers.page, &mut parts);
                         parts.select_from(n, wanted);
-                        if let Some((cause, from)) = unread {
-                            headers.unread = Some(Unread { cause, len: body.len() - from });
+                        let mut unread = unread.map(|(cause, from)| {
+                            let len = body.len() - from;
+                            let at = if cause == BadCause::CutOff { len } else { 0 };
+                            (Unread { miss: Miss::Bad(cause, at), len }, from)
+                        });
+                        let is_nothing = Miss::Skipped(Skip::NoField);
+                        if n > 0 && miss != is_nothing {
+                            // The headers are read, so the page counts apart.
+                            let miss = match std::mem::replace(&mut miss, is_nothing) {
+                                Miss::Bad(cause, _) => Miss::Bad(cause, 0),
+                                skipped @ Miss::Skipped(_) => skipped,
+                            };
+                            unread = Some((Unread { miss, len: body.len() }, 0));
+                        }
+                        if let Some((end, from)) = unread {
+                            headers.unread = Some(end);
                             then = from as u64;
                         }
                         miss
                     }
                 },
             };
-            let outcome = parts.or_skip().map_err(|_| miss);
-            let outcome = if matches!(miss, Miss::Bad(..)) { Err(miss) } else { outcome };
+            let outcome = match miss {
+                Miss::Bad(..) => Err(miss),
+                Miss::Skipped(_) => parts.or_skip().map_err(|_| miss),
+            };
             stepped_over(bytes, (len, then), parts, outcome)
         }
         (Head::Whole(len, length), _) => {

@@ -67,6 +67,13 @@ fn links_of_responses() {
     assert_eq!(counts.records(), 8);
     check("WARC-Type,body-links", &plain, &["url response", "link b?c&d", "embed e"]);
     check("WARC-Target-URI", &plain, &["url http://a/"]);
+    // A page that is not read counts apart from its headers.
+    let encoded = page("\nContent-Encoding: compress", "<a href=no>");
+    let counts = check("WARC-Target-URI,body-links", &encoded, &["url http://a/"]);
+    assert_eq!((counts.read(), counts.skipped(Skip::Encoded), counts.records()), (1, 1, 2));
+    let long = page("\nContent-Encoding: gzip", gzip(&vec![b' '; MAX_RECORD_LEN + 1]));
+    let refused = format!("!too-long@{}+0", memchr::memmem::find(&long, b"HTTP/").unwrap());
+    check("WARC-Target-URI,body-links", &long, &["url http://a/", &refused]);
     let cut = &plain[..plain.len() - 20];
     check("body-links", cut, &[&format!("!cut-off@0+{}", cut.len())]);
 }

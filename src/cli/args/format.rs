@@ -121,6 +121,11 @@ impl ReadingArgs {
         if self.log_format.is_none() && format == Some(Format::Log) {
             return Err(refused("--input-format log needs the pattern of its lines: --log-format"));
         }
+        let twice =
+            |(n, field): (usize, &Selector)| self.field[..n].contains(field).then(|| field.to_string());
+        if let Some(field) = self.field.iter().enumerate().find_map(twice) {
+            return Err(refused(&format!("--field names {field} twice")));
+        }
         let any_contents = format.is_some() && codec.is_some();
         let reading = Reading {
             format,

@@ -129,9 +129,17 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
+/// The longest base. Each row may have it, and thousands of rows are in memory.
+const MAX_BASE_LEN: usize = 8192;
+
 /// Parses a base URL, and refuses a URL that cannot be a base.
 fn base() -> impl TypedValueParser<Value = Base> {
-    OsStringValueParser::new().try_map(|url: OsString| Base::new(url.as_encoded_bytes()))
+    OsStringValueParser::new().try_map(|url: OsString| {
+        if url.len() > MAX_BASE_LEN {
+            return Err(format!("it has {} bytes, and a base may have {MAX_BASE_LEN}", url.len()));
+        }
+        Base::new(url.as_encoded_bytes()).map_err(|error| error.to_string())
+    })
 }
 
 /// Checks that there is a base exactly if the column `resolved` is chosen. Pages may have their own.
@@ -153,7 +161,7 @@ fn check_base(base: Option<&Base>, columns: &[Column], reading: &Reading) -> io:
 
 /// Whether the user says that inputs are pages or archives of pages.
 fn has_pages(reading: &Reading) -> bool {
-    let is_links = |field: &Selector| matches!(field, Selector::Name(name) if name == "body-links");
+    let is_links = |field: &Selector| field.is_name("body-links");
     matches!(reading.format, Some(records::Format::Html | records::Format::Warc))
         || reading.fields.iter().any(is_links)
 }

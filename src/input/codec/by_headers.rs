@@ -61,7 +61,9 @@ impl<H: Headers> Walk for ByHeaders<H> {
             self.skip -= n;
             at += usize::try_from(n).expect("no more than there is");
             if self.skip == 0 {
-                let part = self.part.take_if(|part| !matches!(part, Part::Lost(_))).or(self.part);
+                // A walk that is lost stays lost.
+                let part = self.part;
+                self.part = part.filter(|part| matches!(part, Part::Lost(_)));
                 if part.is_some() || (n > 0 && self.format.stops_within()) {
                     return (at, part);
                 }

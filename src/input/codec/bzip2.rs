@@ -4,8 +4,8 @@
 //! block, so that the decoder can pass over blocks that were decoded ahead.
 //!
 //! libbz2-rs reads up to seven bytes ahead of the bit that it needs, if they are available. The place of damage would then
-//! depend on how the source is cut into reads. So it gets eight bytes at once only where the place does not matter. Of
-//! fewer it reads single bytes, and has read no byte before it needs it.
+//! depend on how the source is cut into reads. So it gets at most seven bytes at once, of which it reads none ahead. It gets
+//! more only where the place of damage does not matter.
 
 use bzip2::{Decompress, Status};
 
@@ -35,9 +35,9 @@ pub(super) struct Bzip2 {
 /// that are given one by one.
 const SINGLE: usize = 7;
 
-/// The length of a stream's header, and of the number before a block, in bytes.
+/// The length of a stream's header, and of the magic before a block, in bytes.
 const HEADER: u64 = 4;
-const NUMBER: u64 = 6;
+const MAGIC: u64 = 6;
 
 impl Bzip2 {
     pub(super) fn new() -> Self {
@@ -124,7 +124,7 @@ impl Decode for Bzip2 {
             && matches!(step.state, StreamState::Going)
             && let Some(part) = self.part.take()
         {
-            if self.block_end.is_some_and(|end| end + NUMBER == self.library.total_in()) {
+            if self.block_end.is_some_and(|end| end + MAGIC == self.library.total_in()) {
                 self.end_block(part);
                 step.state = StreamState::PartEnded;
             } else {

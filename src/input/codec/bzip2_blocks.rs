@@ -1,24 +1,24 @@
 //! Finds the blocks of a bzip2 file without decoding them.
 //!
-//! A block begins at any bit, with a number of 48 bits. Another such number is at the end of a stream. A block may contain these
+//! A block begins at any bit, with a magic of 48 bits. Another magic is at the end of a stream. A block may contain these
 //! bits by chance, so each place that is found is a guess. Only decoding shows that a block ends there.
 //!
-//! A part ends with the last byte of the number, because a decoder that knows the number has read that byte.
+//! A part ends with the last byte of the magic, because a decoder that knows the magic has read that byte.
 
 use super::bzip2_prelude::prelude;
 use super::walk::{Part, Prelude, Walk};
 
-/// The number at the start of a block, and the one at the end of a stream.
+/// The magic at the start of a block, and the one at the end of a stream.
 pub(super) const BLOCK: u64 = 0x3141_5926_5359;
 pub(super) const END: u64 = 0x1772_4538_5090;
 
-/// The bits of such a number.
+/// The bits of a magic.
 const MASK: u64 = (1 << 48) - 1;
 
 /// What a stream begins with, before the digit of its block size.
 pub(super) const HEADER: &[u8] = b"BZh";
 
-/// Whether a byte may be the last but one that has bits of such a number.
+/// Whether a byte may be the last but one that has bits of a magic.
 const IS_NEAR: [bool; 256] = {
     let mut is_near = [false; 256];
     let mut behind = 0;
@@ -35,9 +35,9 @@ const IS_NEAR: [bool; 256] = {
 pub(super) struct Edge {
     /// The digit of the block size.
     pub(super) level: u8,
-    /// The number.
-    pub(super) number: u64,
-    /// The last byte that has bits of the number, and how many bits of that byte follow the number.
+    /// The magic.
+    pub(super) magic: u64,
+    /// The last byte that has bits of the magic, and how many bits of that byte follow it.
     pub(super) byte: u8,
     pub(super) behind: usize,
 }
@@ -147,9 +147,9 @@ impl Bzip2Blocks {
 
     /// Finds an edge that ends in `byte`, the last byte.
     fn find_edge(&mut self, byte: u8) -> Option<Part> {
-        let number = |behind: &usize| self.window >> behind & MASK;
-        let behind = (0..8).find(|behind| [BLOCK, END].contains(&number(behind)))?;
-        let edge = Edge { level: self.level, number: number(&behind), byte, behind };
+        let magic = |behind: &usize| self.window >> behind & MASK;
+        let behind = (0..8).find(|behind| [BLOCK, END].contains(&magic(behind)))?;
+        let edge = Edge { level: self.level, magic: magic(&behind), byte, behind };
         self.before = self.edge.replace(edge);
         self.stage = Stage::Checksum(0);
         // A decoder has four bytes of memory for each byte of a block.
@@ -162,7 +162,7 @@ impl Bzip2Blocks {
         let edge = self.edge.filter(|_| n == 3);
         self.stage = match edge {
             None => Stage::Checksum(n + 1),
-            Some(Edge { number: END, .. }) => Stage::Header(0),
+            Some(Edge { magic: END, .. }) => Stage::Header(0),
             Some(Edge { behind, .. }) => {
                 self.checksum = u32::try_from(self.window >> behind & u64::from(u32::MAX)).ok()?;
                 Stage::Block

@@ -56,7 +56,7 @@ pub(super) fn prelude_with(edge: Edge, checksum: u32, selectors: &[bool]) -> Pre
     for symbol in symbols {
         tail.put(symbol as u64, CODE_LEN);
     }
-    tail.put(edge.number, 48);
+    tail.put(edge.magic, 48);
     tail.put(edge.byte.into(), edge.behind);
 
     // A selector ends with a zero. One is needed, and others are not used.
@@ -136,10 +136,10 @@ mod tests {
 
     /// The library goes on at any bit, and accepts the end of the stream only with this checksum.
     fn check(stated: u32, behind: usize, level: u8) {
-        // The number in the last byte of the prelude is followed by the first bits of the checksum.
+        // The magic in the last byte of the prelude is followed by the first bits of the checksum.
         let [_, _, _, first, rest @ ..] = (u64::from(stated) << behind).to_be_bytes();
         let Prelude { mut bytes, decoded_len } =
-            prelude(Edge { level, number: END, byte: first, behind }, stated);
+            prelude(Edge { level, magic: END, byte: first, behind }, stated);
         bytes.extend(rest);
         for spoil in [0, 1 << 7] {
             *bytes.last_mut().unwrap() ^= spoil;

@@ -5,7 +5,8 @@
 /// Walks over compressed content.
 pub(super) trait Walk: Send {
     /// Walks over `bytes`, which follow those of the last call, to the end of a part. Returns the number of bytes, and the
-    /// part that ends there. There is none if all bytes belong to a part that goes on.
+    /// part that ends there. There is none if all bytes belong to a part that goes on. A walk for the decoder alone may also return
+    /// without a part before it has seen all bytes.
     fn walk(&mut self, bytes: &[u8]) -> (usize, Option<Part>);
 
     /// The decoded length of the current part as far as it is known, or more.

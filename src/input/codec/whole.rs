@@ -1,5 +1,5 @@
-//! Decodes bytes that are in memory whole: the bodies of HTTP messages. Formats and codings are not the same, because HTTP has other ones
-//! (RFC 9110, section 8.4.1).
+//! Decodes bodies of HTTP messages that are in memory. HTTP has names and kinds of codings of its own (RFC 9110, section
+//! 8.4.1), so `Coding` is not `Codec`.
 
 #[cfg(feature = "parquet")]
 use std::io::Read;
@@ -36,6 +36,7 @@ impl Coding {
             () if cfg!(feature = "gzip") && (is("gzip") || is("x-gzip")) => Some(Self::Gzip),
             () if cfg!(feature = "gzip") && is("deflate") => Some(Self::Deflate),
             () if cfg!(feature = "zstd") && is("zstd") => Some(Self::Zstd),
+            // The decoder of Brotli comes with the feature `parquet`.
             () if cfg!(feature = "parquet") && is("br") => Some(Self::Brotli),
             () => None,
         }

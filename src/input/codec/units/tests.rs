@@ -209,7 +209,7 @@ fn misleading() -> impl Strategy<Value = Vec<u8>> {
     let within = prop::collection::vec(piece, 1..4).prop_map(|pieces| pieces.concat());
     (prop::collection::vec((any::<u32>(), within), 1..5), 0..2u32).prop_map(|(blocks, wrong)| {
         let (mut packed, mut all) = (b"BZh1".to_vec(), 0u32);
-        let edge = |number| Edge { level: b'1', number, byte: 0, behind: 0 };
+        let edge = |magic| Edge { level: b'1', magic, byte: 0, behind: 0 };
         packed.extend(b"1AY&SY");
         for (n, (checksum, within)) in blocks.iter().enumerate() {
             let number = if n + 1 < blocks.len() { BLOCK } else { END };
