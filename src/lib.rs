@@ -123,6 +123,7 @@
 //! | feature | adds |
 //! |---|---|
 //! | none | [`judge()`], [`grammar::uri_parts`], [`grammar::resolve`] and the types they return; the only dependency is memchr |
+//! | `whatwg` | `whatwg::parse`: what browsers make of a line |
 //! | `scan` | corpora in memory and in files, records, tallies, reports, partial reports |
 //! | `gzip`, `zstd`, `bzip2`, `xz` | compressed inputs |
 //! | `parquet` | Parquet files |
@@ -156,6 +157,8 @@
 #[cfg(any(feature = "cli", all(test, feature = "scan")))]
 mod random;
 pub mod grammar;
+#[cfg(feature = "whatwg")]
+pub mod whatwg;
 #[cfg(feature = "scan")]
 mod place;
 #[cfg(feature = "scan")]

@@ -1,0 +1,563 @@
+//! The basic URL parser (section 4.4), without state override.
+//!
+//! Each state of the standard is a function here, in the order of the standard. It reads what the standard reads in that state, and
+//! returns the next state. Where the standard puts one code point after the other into its buffer, a function looks for the end
+//! of what belongs to the buffer. All code points that decide something are ASCII, so it looks at bytes.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr2, memrchr};
+
+use crate::whatwg::ValidationError;
+use crate::whatwg::code_points::{EncodeSet, invalid_units};
+use crate::whatwg::host::{Failure, parse_host};
+use crate::whatwg::url::{Url, default_port};
+
+/// What the parser reads next.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum State {
+    SchemeStart,
+    Scheme,
+    NoScheme,
+    SpecialRelativeOrAuthority,
+    PathOrAuthority,
+    Relative,
+    RelativeSlash,
+    SpecialAuthoritySlashes,
+    SpecialAuthorityIgnoreSlashes,
+    Authority,
+    Host,
+    Port,
+    File,
+    FileSlash,
+    FileHost,
+    PathStart,
+    Path,
+    OpaquePath,
+    Query,
+    Fragment,
+    End,
+}
+
+type Next = Result<State, Failure>;
+
+/// Parses `input`, from which blanks and controls at the ends, tabs and line ends are removed. Appends each error with its offset in
+/// `input`.
+pub(super) fn parse(
+    input: &str,
+    base: Option<&Url>,
+    url: &mut Url,
+    errors: &mut Vec<(ValidationError, usize)>,
+) -> Result<(), Failure> {
+    url.clear();
+    url.path.reserve(input.len());
+    let mut parser =
+        Parser { text: input, input: input.as_bytes(), pointer: 0, base, is_special: false, url, errors };
+    let mut state = State::SchemeStart;
+    while state != State::End {
+        state = parser.step(state)?;
+    }
+    Ok(())
+}
+
+struct Parser<'a> {
+    text: &'a str,
+    /// The bytes of `text`.
+    input: &'a [u8],
+    pointer: usize,
+    base: Option<&'a Url>,
+    /// Whether the scheme is special.
+    is_special: bool,
+    url: &'a mut Url,
+    errors: &'a mut Vec<(ValidationError, usize)>,
+}
+
+#[allow(clippy::unnecessary_wraps, reason = "all states return what the next one is, or a failure")]
+impl<'a> Parser<'a> {
+    fn step(&mut self, state: State) -> Next {
+        match state {
+            State::SchemeStart => self.scheme_start(),
+            State::Scheme => self.scheme(),
+            State::NoScheme => self.no_scheme(),
+            State::SpecialRelativeOrAuthority => self.special_relative_or_authority(),
+            State::PathOrAuthority => self.path_or_authority(),
+            State::Relative => self.relative(),
+            State::RelativeSlash => self.relative_slash(),
+            State::SpecialAuthoritySlashes => self.special_authority_slashes(),
+            State::SpecialAuthorityIgnoreSlashes => self.special_authority_ignore_slashes(),
+            State::Authority => self.authority(),
+            State::Host => self.host(),
+            State::Port => self.port(),
+            State::File => self.file(),
+            State::FileSlash => self.file_slash(),
+            State::FileHost => self.file_host(),
+            State::PathStart => self.path_start(),
+            State::Path => self.path(),
+            State::OpaquePath => self.opaque_path(),
+            State::Query => self.query(),
+            State::Fragment => self.fragment(),
+            State::End => Ok(State::End),
+        }
+    }
+
+    /// The byte at the pointer; `None` is the standard's *EOF code point*.
+    fn c(&self) -> Option<u8> {
+        self.input.get(self.pointer).copied()
+    }
+
+    /// The bytes after the pointer.
+    fn remaining(&self) -> &'a [u8] {
+        self.input.get(self.pointer + 1..).unwrap_or_default()
+    }
+
+    fn error(&mut self, error: ValidationError, at: usize) {
+        self.errors.push((error, at));
+    }
+
+    fn fail(&mut self, error: ValidationError, at: usize) -> Next {
+        self.error(error, at);
+        Err(Failure)
+    }
+
+    /// Reports what in this range is no URL unit.
+    fn check_units(&mut self, range: Range<usize>) {
+        let start = range.start;
+        let found = invalid_units(&self.text[range]).map(|at| (ValidationError::InvalidUrlUnit, start + at));
+        self.errors.extend(found);
+    }
+
+    /// Appends the code points in this range to `out`, percent-encoded by `set`, and reports what is no URL unit.
+    fn encode(&mut self, range: Range<usize>, set: EncodeSet, out: fn(&mut Url) -> &mut String) {
+        let text = &self.text[range.clone()];
+        if set.is_plain(text) {
+            return out(self.url).push_str(text);
+        }
+        self.check_units(range);
+        set.encode(text, out(self.url));
+    }
+
+    /// Sets the scheme.
+    fn set_scheme(&mut self, scheme: &str) {
+        scheme.clone_into(&mut self.url.scheme);
+        self.url.scheme.make_ascii_lowercase();
+        self.is_special = self.url.is_special();
+    }
+
+    /// Whether `byte` ends a segment: "/", and in special URLs "\".
+    fn is_slash(&self, byte: Option<u8>) -> bool {
+        byte == Some(b'/') || byte == Some(b'\\') && self.is_special
+    }
+
+    /// The first place from the pointer on where the authority or a segment ends, or the end of the input.
+    fn end_of_segment(&self) -> usize {
+        let is_special = self.is_special;
+        let is_end = |&byte: &u8| matches!(byte, b'/' | b'?' | b'#') || is_special && byte == b'\\';
+        let rest = &self.input[self.pointer..];
+        self.pointer + rest.iter().position(is_end).unwrap_or(rest.len())
+    }
+
+    fn scheme_start(&mut self) -> Next {
+        let is_letter = self.c().is_some_and(|c| c.is_ascii_alphabetic());
+        Ok(if is_letter { State::Scheme } else { State::NoScheme })
+    }
+
+    fn scheme(&mut self) -> Next {
+        let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
+        let len = self.input.iter().position(|byte| !is_scheme(byte)).unwrap_or(self.input.len());
+        if self.input.get(len) != Some(&b':') {
+            return Ok(State::NoScheme);
+        }
+        self.set_scheme(&self.text[..len]);
+        self.pointer = len;
+        let remaining = self.remaining();
+        self.pointer += 1;
+        Ok(if self.url.scheme == "file" {
+            if !remaining.starts_with(b"//") {
+                self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
+            }
+            State::File
+        } else if self.is_special {
+            let has_base = self.base.is_some_and(|base| base.scheme == self.url.scheme);
+            if has_base { State::SpecialRelativeOrAuthority } else { State::SpecialAuthoritySlashes }
+        } else if remaining.starts_with(b"/") {
+            self.pointer += 1;
+            State::PathOrAuthority
+        } else {
+            self.url.has_opaque_path = true;
+            State::OpaquePath
+        })
+    }
+
+    fn no_scheme(&mut self) -> Next {
+        match self.base {
+            Some(base) if base.has_opaque_path && self.c() == Some(b'#') => {
+                self.set_scheme(&base.scheme);
+                self.url.path.clone_from(&base.path);
+                self.url.has_opaque_path = true;
+                self.url.query.clone_from(&base.query);
+                self.pointer += 1;
+                Ok(State::Fragment)
+            }
+            Some(base) if !base.has_opaque_path => {
+                Ok(if base.scheme == "file" { State::File } else { State::Relative })
+            }
+            _ => self.fail(ValidationError::MissingSchemeNonRelativeUrl, 0),
+        }
+    }
+
+    fn special_relative_or_authority(&mut self) -> Next {
+        if self.input[self.pointer..].starts_with(b"//") {
+            self.pointer += 2;
+            return Ok(State::SpecialAuthorityIgnoreSlashes);
+        }
+        self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
+        Ok(State::Relative)
+    }
+
+    fn path_or_authority(&mut self) -> Next {
+        if self.c() == Some(b'/') {
+            self.pointer += 1;
+            return Ok(State::Authority);
+        }
+        Ok(State::Path)
+    }
+
+    /// Takes credentials, host and port of the base.
+    fn take_authority(&mut self, base: &Url) {
+        self.url.username.clone_from(&base.username);
+        self.url.password.clone_from(&base.password);
+        self.url.host.clone_from(&base.host);
+        self.url.port = base.port;
+    }
+
+    fn relative(&mut self) -> Next {
+        let base = self.base.ok_or(Failure)?;
+        self.set_scheme(&base.scheme);
+        let c = self.c();
+        if self.is_slash(c) {
+            if c == Some(b'\\') {
+                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
+            }
+            self.pointer += 1;
+            return Ok(State::RelativeSlash);
+        }
+        self.take_authority(base);
+        Ok(self.after_path_of(base))
+    }
+
+    /// Takes path and query of the base, as far as the reference does not replace them.
+    fn after_path_of(&mut self, base: &Url) -> State {
+        self.url.path.clone_from(&base.path);
+        match self.c() {
+            Some(b'?') => {
+                self.pointer += 1;
+                State::Query
+            }
+            Some(b'#') => {
+                self.url.query.clone_from(&base.query);
+                self.pointer += 1;
+                State::Fragment
+            }
+            Some(_) => {
+                self.url.shorten_path();
+                State::Path
+            }
+            None => {
+                self.url.query.clone_from(&base.query);
+                State::End
+            }
+        }
+    }
+
+    fn relative_slash(&mut self) -> Next {
+        let c = self.c();
+        if self.is_slash(c) {
+            if c == Some(b'\\') {
+                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
+            }
+            self.pointer += 1;
+            let is_special = self.is_special;
+            return Ok(if is_special { State::SpecialAuthorityIgnoreSlashes } else { State::Authority });
+        }
+        let base = self.base.ok_or(Failure)?;
+        self.take_authority(base);
+        Ok(State::Path)
+    }
+
+    fn special_authority_slashes(&mut self) -> Next {
+        if self.input[self.pointer..].starts_with(b"//") {
+            self.pointer += 2;
+        } else {
+            self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
+        }
+        Ok(State::SpecialAuthorityIgnoreSlashes)
+    }
+
+    fn special_authority_ignore_slashes(&mut self) -> Next {
+        if matches!(self.c(), Some(b'/' | b'\\')) {
+            self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
+            self.pointer += 1;
+            return Ok(State::SpecialAuthorityIgnoreSlashes);
+        }
+        Ok(State::Authority)
+    }
+
+    fn authority(&mut self) -> Next {
+        let (start, end) = (self.pointer, self.end_of_segment());
+        let authority = &self.input[start..end];
+        let Some(last_at) = memrchr(b'@', authority) else {
+            return Ok(State::Host);
+        };
+        for at in memchr::memchr_iter(b'@', authority) {
+            self.error(ValidationError::InvalidCredentials, start + at);
+        }
+        let credentials = &self.text[start..start + last_at];
+        let (username, password) = credentials.split_once(':').unwrap_or((credentials, ""));
+        EncodeSet::Userinfo.encode(username, &mut self.url.username);
+        EncodeSet::Userinfo.encode(password, &mut self.url.password);
+        self.pointer = start + last_at + 1;
+        if self.pointer == end {
+            return self.fail(ValidationError::HostMissing, end);
+        }
+        Ok(State::Host)
+    }
+
+    /// Parses the host that reaches from the pointer to `end`.
+    fn take_host(&mut self, end: usize) -> Result<String, Failure> {
+        let start = self.pointer;
+        self.pointer = end;
+        let is_opaque = !self.is_special;
+        let errors = &mut *self.errors;
+        parse_host(&self.text[start..end], is_opaque, &mut |error, at| errors.push((error, start + at)))
+    }
+
+    fn host(&mut self) -> Next {
+        let (start, end) = (self.pointer, self.end_of_segment());
+        let mut inside_brackets = false;
+        let colon = self.input[start..end].iter().position(|&byte| {
+            match byte {
+                b'[' => inside_brackets = true,
+                b']' => inside_brackets = false,
+                _ => {}
+            }
+            byte == b':' && !inside_brackets
+        });
+        let host_end = colon.map_or(end, |colon| start + colon);
+        if start == host_end && (colon.is_some() || self.is_special) {
+            return self.fail(ValidationError::HostMissing, start);
+        }
+        self.url.host = Some(self.take_host(host_end)?);
+        if colon.is_some() {
+            self.pointer += 1;
+            return Ok(State::Port);
+        }
+        Ok(State::PathStart)
+    }
+
+    fn port(&mut self) -> Next {
+        let (start, end) = (self.pointer, self.end_of_segment());
+        let digits = &self.input[start..end];
+        if let Some(at) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
+            return self.fail(ValidationError::PortInvalid, start + at);
+        }
+        if !digits.is_empty() {
+            let port = digits
+                .iter()
+                .try_fold(0_u16, |port, digit| port.checked_mul(10)?.checked_add(u16::from(digit - b'0')));
+            let Some(port) = port else {
+                return self.fail(ValidationError::PortOutOfRange, start);
+            };
+            self.url.port = Some(port).filter(|_| default_port(&self.url.scheme) != Some(port));
+        }
+        self.pointer = end;
+        Ok(State::PathStart)
+    }
+
+    fn file(&mut self) -> Next {
+        self.set_scheme("file");
+        self.url.host = Some(String::new());
+        if let Some(c @ (b'/' | b'\\')) = self.c() {
+            if c == b'\\' {
+                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
+            }
+            self.pointer += 1;
+            return Ok(State::FileSlash);
+        }
+        let Some(base) = self.base.filter(|base| base.scheme == "file") else {
+            return Ok(State::Path);
+        };
+        self.url.host.clone_from(&base.host);
+        if self.starts_with_drive_letter() {
+            self.error(ValidationError::FileInvalidWindowsDriveLetter, self.pointer);
+            return Ok(State::Path);
+        }
+        Ok(self.after_path_of(base))
+    }
+
+    /// Whether the rest *starts with a Windows drive letter*.
+    fn starts_with_drive_letter(&self) -> bool {
+        let rest = &self.input[self.pointer..];
+        rest.get(..2).is_some_and(is_drive_letter)
+            && matches!(rest.get(2), None | Some(b'/' | b'\\' | b'?' | b'#'))
+    }
+
+    fn file_slash(&mut self) -> Next {
+        if let Some(c @ (b'/' | b'\\')) = self.c() {
+            if c == b'\\' {
+                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
+            }
+            self.pointer += 1;
+            return Ok(State::FileHost);
+        }
+        if let Some(base) = self.base.filter(|base| base.scheme == "file") {
+            self.url.host.clone_from(&base.host);
+            let first = base.first_segment().unwrap_or_default();
+            let is_normalized = is_drive_letter(first.as_bytes()) && first.ends_with(':');
+            if is_normalized && !self.starts_with_drive_letter() {
+                self.push_segment(first);
+            }
+        }
+        Ok(State::Path)
+    }
+
+    fn file_host(&mut self) -> Next {
+        let end = self.end_of_segment();
+        let host = &self.input[self.pointer..end];
+        if is_drive_letter(host) {
+            self.error(ValidationError::FileInvalidWindowsDriveLetterHost, self.pointer);
+            return Ok(self.take_segment(end));
+        }
+        if !host.is_empty() {
+            let host = self.take_host(end)?;
+            self.url.host = Some(if host == "localhost" { String::new() } else { host });
+        }
+        Ok(State::PathStart)
+    }
+
+    fn path_start(&mut self) -> Next {
+        let c = self.c();
+        if self.is_special {
+            if c == Some(b'\\') {
+                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
+            }
+            self.pointer += usize::from(self.is_slash(c));
+            return Ok(State::Path);
+        }
+        self.pointer += usize::from(c.is_some());
+        // Nothing else ends a host or a port.
+        Ok(match c {
+            Some(b'?') => State::Query,
+            Some(b'#') => State::Fragment,
+            Some(_) => State::Path,
+            None => State::End,
+        })
+    }
+
+    /// Reads one segment.
+    fn path(&mut self) -> Next {
+        let end = self.end_of_segment();
+        self.check_units(self.pointer..end);
+        Ok(self.take_segment(end))
+    }
+
+    /// Appends the segment that reaches from the pointer to `end`, and passes over what ends it.
+    fn take_segment(&mut self, end: usize) -> State {
+        let segment = &self.text[self.pointer..end];
+        let c = self.input.get(end).copied();
+        if c == Some(b'\\') {
+            self.error(ValidationError::InvalidReverseSolidus, end);
+        }
+        let is_last = !self.is_slash(c);
+        match dots(segment) {
+            Some(n_dots) => {
+                if n_dots == 2 {
+                    self.url.shorten_path();
+                }
+                if is_last {
+                    self.push_segment("");
+                }
+            }
+            None if self.url.scheme == "file"
+                && self.url.path.is_empty()
+                && is_drive_letter(segment.as_bytes()) =>
+            {
+                self.push_segment(&segment[..1]);
+                self.url.path.push(':');
+            }
+            None => self.push_segment(segment),
+        }
+        self.pointer = end + usize::from(c.is_some());
+        match c {
+            Some(b'?') => State::Query,
+            Some(b'#') => State::Fragment,
+            Some(_) => State::Path,
+            None => State::End,
+        }
+    }
+
+    fn push_segment(&mut self, segment: &str) {
+        self.url.path.push('/');
+        EncodeSet::Path.encode(segment, &mut self.url.path);
+    }
+
+    fn opaque_path(&mut self) -> Next {
+        let start = self.pointer;
+        let rest = &self.input[start..];
+        let end = start + memchr2(b'?', b'#', rest).unwrap_or(rest.len());
+        self.check_units(start..end);
+        let c = self.input.get(end).copied();
+        let path = &self.text[start..end];
+        // A blank before a query or a fragment would be lost if these were removed.
+        let kept = path.strip_suffix(' ').filter(|_| c.is_some());
+        EncodeSet::C0Control.encode(kept.unwrap_or(path), &mut self.url.path);
+        if kept.is_some() {
+            self.url.path.push_str("%20");
+        }
+        self.pointer = end + usize::from(c.is_some());
+        Ok(match c {
+            Some(b'?') => State::Query,
+            Some(_) => State::Fragment,
+            None => State::End,
+        })
+    }
+
+    fn query(&mut self) -> Next {
+        let start = self.pointer;
+        let rest = &self.input[start..];
+        let end = start + memchr(b'#', rest).unwrap_or(rest.len());
+        let set = if self.is_special { EncodeSet::SpecialQuery } else { EncodeSet::Query };
+        self.url.query = Some(String::with_capacity(end - start));
+        self.encode(start..end, set, |url| url.query.get_or_insert_default());
+        if end == self.input.len() {
+            return Ok(State::End);
+        }
+        self.pointer = end + 1;
+        Ok(State::Fragment)
+    }
+
+    fn fragment(&mut self) -> Next {
+        self.url.fragment = Some(String::new());
+        self.encode(self.pointer..self.input.len(), EncodeSet::Fragment, |url| {
+            url.fragment.get_or_insert_default()
+        });
+        Ok(State::End)
+    }
+}
+
+/// Whether these bytes are a *Windows drive letter*: a letter, and ":" or "|".
+fn is_drive_letter(bytes: &[u8]) -> bool {
+    matches!(bytes, [letter, b':' | b'|'] if letter.is_ascii_alphabetic())
+}
+
+/// The number of dots of a *single-dot* or *double-dot URL path segment*; `None` if the segment is another.
+fn dots(segment: &str) -> Option<usize> {
+    let (mut rest, mut n_dots) = (segment.as_bytes(), 0);
+    while !rest.is_empty() {
+        rest = match rest {
+            [b'.', rest @ ..] | [b'%', b'2', b'e' | b'E', rest @ ..] => rest,
+            _ => return None,
+        };
+        n_dots += 1;
+    }
+    matches!(n_dots, 1 | 2).then_some(n_dots)
+}
