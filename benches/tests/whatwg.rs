@@ -67,7 +67,7 @@ fn row((line, base): &Case) -> String {
     let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
     let errors = if errors.is_empty() { "none".to_owned() } else { errors.join(",") };
     let host = parsed.url().and_then(|url| url.host.clone()).unwrap_or("-".to_owned());
-    let href = parsed.url().map_or("-".to_owned(), |url| url.to_string());
+    let href = parsed.url().map_or("-".to_owned(), ToString::to_string);
     format!("{}\t{errors}\t{host}\t{href}", parsed.level())
 }
 
@@ -90,9 +90,13 @@ fn a_parsed_url_is_what_its_serialisation_is_parsed_to() {
         let Some(parsed) = parsed.url().cloned() else { return };
         assert_eq!(url(parsed.to_string().as_bytes()), Some(parsed), "{}", line.escape_ascii());
     };
-    lines.iter().for_each(|line| check(line));
+    for line in &lines {
+        check(line);
+    }
     on_all_cores(amount(20_000, 1_000_000), |seed| {
-        family(seed).iter().for_each(|line| check(line));
+        for line in family(seed) {
+            check(&line);
+        }
         check(&drawn(&mut Rng::new(seed), &lines).0);
         1
     });
@@ -326,7 +330,7 @@ fn is_known(line: &str, ours: Option<&(String, String)>) -> bool {
     let line = line.to_ascii_lowercase();
     let Some((href, host)) = ours else {
         // Credentials without a host, and "\\" after the port of a scheme that is not special.
-        return line.contains("@") || line.contains('\\');
+        return line.contains('@') || line.contains('\\');
     };
     href.contains("%5E")
         || href.contains("%20?")
@@ -351,7 +355,9 @@ fn url_and_ada_url_take_the_same_lines() {
         1
     });
     on_all_cores(amount(20_000, 400_000), |seed| {
-        family(seed).iter().for_each(|line| compare(line));
+        for line in family(seed) {
+            compare(&line);
+        }
         1
     });
 }
