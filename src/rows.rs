@@ -280,7 +280,7 @@ enum Made {
 }
 
 /// The most bytes of rows that wait. A long page with a long base can have a thousand times as many.
-const MAX_WAITING: usize = 32 << 20;
+const MAX_WAITING: usize = 8 << 20;
 
 /// What is known of everything that precedes a chunk.
 enum Before {

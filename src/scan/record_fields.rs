@@ -376,6 +376,10 @@ impl Lines {
     }
 }
 
+/// Lines are scanned when there are more bytes of one field and role than this.
+const MAX_TEXT: usize = 1 << 20;
+const _: () = assert!((MAX_TEXT as u64) < CHUNK_LEN);
+
 /// The largest buffers that are kept for another chunk, in bytes. Chunks of long records need larger ones.
 const MAX_SPARE: usize = 8 << 20;
 
@@ -427,6 +431,10 @@ impl<'a> Gathering<'a> {
         table.push((text.len() as u64, field.offset, line));
         text.extend_from_slice(&field.bytes);
         text.push(b'\n');
+        // Fields of decoded pages can be a thousand times as long as their chunk.
+        if text.len() > MAX_TEXT {
+            self.scan_lines();
+        }
     }
 
     /// Makes a buffer with this index.
@@ -452,9 +460,8 @@ impl<'a> Gathering<'a> {
     /// Judges the fields gathered so far.
     fn scan_lines(&mut self) {
         let Gatherer { options, kernel, .. } = *self.gatherer;
-        // Values of a column have no place in bytes. Those of a buffer are shorter than a chunk, up to the start of the last
-        // one, so their text can begin where the chunk does.
-        let start = if self.unit == 1 { self.place.offset } else { self.chunk * CHUNK_LEN };
+        // Each line of a buffer begins less than `MAX_TEXT` after its start, and so within the chunk.
+        let start = self.chunk * CHUNK_LEN;
         let counted_at = Place { offset: start, ..self.place };
         for (n, lines) in self.lines.iter_mut().enumerate() {
             if lines.text.is_empty() {

@@ -78,6 +78,9 @@ fn an_invalid_base_is_a_usage_error() {
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");
         assert!(text(&output.stderr).contains(message), "{args:?}: {}", text(&output.stderr));
     }
+    let long = format!("http://a/{}", "b".repeat(8192));
+    let output = feed(&["lines", "--base", &long, "-c", "resolved"], LIST);
+    assert!(text(&output.stderr).contains("it has 8201 bytes, and a base may have 8192"));
     for format in [&["--input-format", "html"][..], &["--input-format", "warc"], &["--field", "body-links"]] {
         let output =
             feed(&[&["lines", "-c", "resolved"], format].concat(), b"<base href=http://a/b/><a href=c>");

@@ -213,3 +213,11 @@ fn the_merged_report_names_unreadable_inputs() {
     assert_eq!((&report["complete"], &report["totals"]["lines"]), (&false.into(), &4.into()));
     assert!(report["inputs"][0]["error"].as_str().unwrap().contains("(os error 2)"), "in the order of names");
 }
+
+#[test]
+fn a_range_without_a_line_says_so() {
+    let folder = folder_with(&[("x", LIST)]);
+    let output = run(&folder, &["x", "--range", "1:2"]);
+    let message = "urlsift: no line begins in the range\n";
+    assert_eq!((output.status.code(), text(&output.stdout), text(&output.stderr)), (Some(0), "", message));
+}

@@ -72,6 +72,13 @@ fn rows_of_lines_and_split_have_the_names() {
 }
 
 #[test]
+fn a_field_is_named_once() {
+    let output = feed(&["--input-format=csv", "--field=to,from,to"], TABLE);
+    let message = "urlsift: --field names to twice\n";
+    assert_eq!((output.status.code(), text(&output.stderr)), (Some(2), message));
+}
+
+#[test]
 fn a_field_that_is_missing_is_named() {
     for (header, what) in [
         ("id,from", "no column to; its columns are id, from"),

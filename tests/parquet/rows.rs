@@ -205,3 +205,15 @@ fn rows_of_several_columns_are_interleaved() {
         }
     }
 }
+
+#[test]
+fn a_dot_may_be_part_of_a_name() {
+    let mut file = with_values(&[vec!["/a".to_owned()]]);
+    let name = file.windows(3).rposition(|bytes| bytes == b"url").unwrap();
+    file[name + 1] = b'.';
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("dot.parquet");
+    fs::write(&path, file).unwrap();
+    let (text, written) = rows(&path, &["u.l".parse().unwrap()], &[Column::Text], (1, 1 << 20));
+    assert_eq!((&*text, written.failures.len()), ("/a\n", 0));
+}

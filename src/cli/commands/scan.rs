@@ -208,6 +208,9 @@ fn run_parts(
         return Ok(if failures.is_empty() { End::Done } else { End::Incomplete });
     }
     let report = partial.report();
+    if failures.is_empty() && report.totals.lines == 0 {
+        warn("no line begins in the range");
+    }
     if reading.format.is_none() {
         warn_of_refusals(&report);
     }

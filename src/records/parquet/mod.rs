@@ -185,7 +185,10 @@ impl Table {
                 field_names::all().find_map(|name| self.lying_in(&[name], is_same, Column::is_text))
             }
             Some(Selector::Number(number)) => number.checked_sub(1).filter(|&n| n < self.columns.len()),
-            Some(Selector::Name(name)) => self.named(&name.split('.').collect::<Vec<_>>()),
+            Some(Selector::Name(name)) => self
+                .named(&name.split('.').collect::<Vec<_>>())
+                // A dot may also be part of a name.
+                .or_else(|| self.columns.iter().position(|column| column.path.join(".") == *name)),
             Some(Selector::Pointer(pointer)) => self.named(&pointer.split('/').skip(1).collect::<Vec<_>>()),
         };
         match (found, field) {
