@@ -24,7 +24,7 @@ impl Bounds {
         Self { schemes: 100, findings: 40, examples: 3, sets: 4, inputs: MAX_INPUTS };
     /// Bounds that keep the page below [`MAX_PAGE`](super::MAX_PAGE) even if all texts have their maximum length and must
     /// be escaped.
-    pub(super) const LEAST: Self = Self { schemes: 12, findings: 8, examples: 1, sets: 1, inputs: 8 };
+    pub(super) const LEAST: Self = Self { schemes: 10, findings: 8, examples: 1, sets: 1, inputs: 8 };
 }
 
 /// The maximum lengths of lines, names, sentences and rules, in characters.
