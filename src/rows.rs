@@ -201,10 +201,9 @@ pub fn write_records(
         match before {
             Before::Lines(first) => Made::Rows(format_lines(&bytes, first, name, records), None),
             Before::Records(reader) => {
-                let mut too_long = |_: &mut String| Err(io::ErrorKind::OutOfMemory.into());
-                match format_fields(&bytes, reader.clone(), name, records, &mut too_long) {
+                match format_fields(&bytes, reader.clone(), name, records, |_| Err(TooLong)) {
                     Ok((text, found)) => Made::Rows(text, Some(Box::new((input, found)))),
-                    Err(_) => Made::Later(bytes, input, reader),
+                    Err(TooLong) => Made::Later(bytes, input, reader),
                 }
             }
             #[cfg(feature = "parquet")]
@@ -221,17 +220,17 @@ pub fn write_records(
         let (text, some) = match made {
             Made::Rows(text, some) => (text, some.map(|some| *some)),
             Made::Later(bytes, input, reader) => {
-                let mut write = |text: &mut String| {
+                let write = |text: &mut String| {
                     if exec.is_stopped() {
                         stopped = Some(input);
-                        return Err(Stopped.into());
+                        return Err(io::Error::from(Stopped));
                     }
                     out.write_all(text.as_bytes())?;
                     text.clear();
                     Ok(())
                 };
                 let name = inputs[input as usize].name();
-                let (text, found) = format_fields(&bytes, reader, name, records, &mut write)?;
+                let (text, found) = format_fields(&bytes, reader, name, records, write)?;
                 (text, Some((input, found)))
             }
         };
@@ -279,6 +278,9 @@ enum Made {
     Later(PooledBuffer, u32, Box<Reader>),
 }
 
+/// Rows are too long to wait.
+struct TooLong;
+
 /// The most bytes of rows that wait. A long page with a long base can have a thousand times as many.
 const MAX_WAITING: usize = 8 << 20;
 
@@ -317,13 +319,13 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
 }
 
 /// The rows of a chunk, and the records in it. `full` gets the rows so far when there are many.
-fn format_fields(
+fn format_fields<E>(
     bytes: &ChunkBytes,
     mut reader: Box<Reader>,
     input: &str,
     records: &Records,
-    full: &mut dyn FnMut(&mut String) -> io::Result<()>,
-) -> io::Result<(String, record_fields::Records)> {
+    mut full: impl FnMut(&mut String) -> Result<(), E>,
+) -> Result<(String, record_fields::Records), E> {
     let mut found = record_fields::Records::new(reader.format());
     let mut out = String::with_capacity(bytes.get().len());
     let names = reader.names().clone();

@@ -10,6 +10,8 @@ use std::path::Path;
 
 use urlsift::{Cause, Component, Grammar, judge};
 
+use crate::support::unescape;
+
 /// The rows of a case file, with the escapes of the line decoded.
 fn rows(file: &str) -> Vec<(Vec<u8>, Vec<String>)> {
     let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance").join(file);
@@ -19,18 +21,6 @@ fn rows(file: &str) -> Vec<(Vec<u8>, Vec<String>)> {
         (unescape(fields.next().unwrap()), fields.map(str::to_owned).collect())
     });
     rows.collect()
-}
-
-fn unescape(text: &str) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut rest = text;
-    while let Some((before, after)) = rest.split_once("\\x") {
-        bytes.extend(before.bytes());
-        bytes.push(u8::from_str_radix(&after[..2], 16).unwrap());
-        rest = &after[2..];
-    }
-    bytes.extend(rest.bytes());
-    bytes
 }
 
 fn digits(verdict: urlsift::Verdict) -> String {

@@ -150,7 +150,7 @@ fn targets_agree() {
     assert!(n > 50_000, "{n}");
 }
 
-/// Why a target may differ from that of the WHATWG URL Standard.
+/// Why RFC 3986 and the WHATWG URL Standard may give different targets.
 fn differs_from_browsers(base: &Components<'_>, reference: &Components<'_>) -> Option<&'static str> {
     let is_special = |scheme: &[u8]| matches!(scheme, b"http" | b"https" | b"ftp" | b"file");
     match reference.scheme {

@@ -23,7 +23,7 @@ use std::process::{Command, Stdio};
 use std::{fs, thread};
 
 use reference::Rng;
-use support::{amount, corpus_lines, family, minimised, mutated, on_all_cores};
+use support::{amount, corpus_lines, family, minimised, mutated, on_all_cores, unescape};
 use urlsift::whatwg::{Level, Url, hosts_differ, parse};
 
 /// A line, and the base that it is parsed against.
@@ -43,17 +43,6 @@ fn cases() -> Vec<(Case, String)> {
         ((line, base), fields.next().unwrap().to_owned())
     });
     rows.collect()
-}
-
-fn unescape(text: &str) -> Vec<u8> {
-    let (mut bytes, mut rest) = (Vec::new(), text);
-    while let Some((before, after)) = rest.split_once("\\x") {
-        bytes.extend(before.bytes());
-        bytes.push(u8::from_str_radix(&after[..2], 16).unwrap());
-        rest = &after[2..];
-    }
-    bytes.extend(rest.bytes());
-    bytes
 }
 
 fn url(text: &[u8]) -> Option<Url> {

@@ -9,6 +9,7 @@ pub(crate) mod named_enum;
 pub(crate) mod latin1;
 pub(crate) mod component;
 pub(crate) mod escape;
+pub(crate) mod hex;
 pub mod scheme;
 pub(crate) mod password;
 pub mod uri_parts;

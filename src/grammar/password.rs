@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr2, memrchr2_iter};
 
+use crate::grammar::hex::hex_byte;
 use crate::grammar::scheme::find_known;
 
 /// Returns the ranges of `line` that may be passwords, ascending and without overlap.
@@ -115,9 +116,7 @@ impl Mark {
         while text[digits..].starts_with(b"25") {
             digits += 2;
         }
-        let pair = std::str::from_utf8(text.get(digits..digits + 2)?).ok()?;
-        let byte = u8::from_str_radix(pair, 16).ok()?;
-        kind(byte).map(|kind| Self { kind, start, end: digits + 2 })
+        kind(hex_byte(&text[digits..])?).map(|kind| Self { kind, start, end: digits + 2 })
     }
 
     fn is_slash(&self) -> bool {

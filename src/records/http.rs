@@ -20,7 +20,7 @@ const MAX_CODINGS: usize = 4;
 struct Head<'a> {
     len: usize,
     is_page: bool,
-    /// The codings of the body, in the order in which they were applied. The transfer codings came last.
+    /// The codings of the body. They were applied in this order, and those of the transfer after those of the content.
     content: Vec<&'a [u8]>,
     transfer: Vec<&'a [u8]>,
 }

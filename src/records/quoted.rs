@@ -7,6 +7,7 @@ use memchr::memchr;
 use super::near_bytes::find;
 use super::separators::{Marks, Set};
 use super::{BadCause, Miss};
+use crate::grammar::hex::hex_byte;
 
 /// The bytes that end strings and lines, or begin escapes.
 pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\n'];
@@ -114,13 +115,9 @@ fn unescape_from(bytes: &[u8], first: usize) -> Vec<u8> {
     let mut out = bytes[..first].to_vec();
     let mut rest = &bytes[first..];
     while let Some((&byte, behind)) = rest.split_first() {
-        let digit = |at: usize| u8::try_from(char::from(*behind.get(at)?).to_digit(16)?).ok();
         let (value, len) = match behind.first() {
             _ if byte != b'\\' => (byte, 0),
-            Some(b'x') => match (digit(1), digit(2)) {
-                (Some(high), Some(low)) => (high * 16 + low, 3),
-                _ => (byte, 0),
-            },
+            Some(b'x') => hex_byte(&behind[1..]).map_or((byte, 0), |value| (value, 3)),
             Some(&quoted @ (b'"' | b'\\')) => (quoted, 1),
             Some(b'b') => (0x08, 1),
             Some(b'n') => (b'\n', 1),

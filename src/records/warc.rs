@@ -253,45 +253,22 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &mut Headers, more: &mut Vec<Pa
     headers.page = Page { url, href: None };
     match (found, headers.links) {
         (Head::Whole(len, length), Some(wanted)) if is_response => {
-            let mut then = length;
             let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
                 None if is_known_other => Miss::Skipped(Skip::NoField),
                 None if !http::may_be_page(first_bytes(&bytes[len..])) => Miss::Skipped(Skip::NoField),
                 None => Miss::Bad(BadCause::TooLong, len),
                 Some(body) => match bytes.get(len..len + body) {
                     None => Miss::Bad(BadCause::CutOff, bytes.len()),
-                    Some(body) => {
-                        let n = parts.len();
-                        let http::Links { mut miss, unread } =
-                            http::links(body, len, &mut headers.page, &mut parts);
-                        parts.select_from(n, wanted);
-                        let mut unread = unread.map(|(cause, from)| {
-                            let len = body.len() - from;
-                            let at = if cause == BadCause::CutOff { len } else { 0 };
-                            (Unread { miss: Miss::Bad(cause, at), len }, from)
-                        });
-                        let is_nothing = Miss::Skipped(Skip::NoField);
-                        if n > 0 && miss != is_nothing {
-                            // The headers are read, so the page counts apart.
-                            let miss = match std::mem::replace(&mut miss, is_nothing) {
-                                Miss::Bad(cause, _) => Miss::Bad(cause, 0),
-                                skipped @ Miss::Skipped(_) => skipped,
-                            };
-                            unread = Some((Unread { miss, len: body.len() }, 0));
-                        }
-                        if let Some((end, from)) = unread {
-                            headers.unread = Some(end);
-                            then = from as u64;
-                        }
-                        miss
-                    }
+                    Some(body) => read_body(body, (len, wanted), headers, &mut parts),
                 },
             };
             let outcome = match miss {
                 Miss::Bad(..) => Err(miss),
                 Miss::Skipped(_) => parts.or_skip().map_err(|_| miss),
             };
-            stepped_over(bytes, (len, then), parts, outcome)
+            // What is not read is the next record.
+            let unread = headers.unread.map_or(0, |unread| unread.len as u64);
+            stepped_over(bytes, (len, length - unread), parts, outcome)
         }
         (Head::Whole(len, length), _) => {
             let outcome = parts.or_skip();
@@ -300,6 +277,31 @@ pub(super) fn read<'a>(bytes: &'a [u8], headers: &mut Headers, more: &mut Vec<Pa
         (Head::Open, _) => bad(bytes, BadCause::CutOff, bytes.len()),
         (Head::Bad(cause, at, _), _) => bad(bytes, cause, at),
     }
+}
+
+/// Reads the links of a response, which begins at `start` of its record, and notes what is not read of it. Returns why there are no
+/// links if there are none.
+fn read_body<'a>(
+    body: &'a [u8],
+    (start, wanted): (usize, u32),
+    headers: &mut Headers,
+    parts: &mut Parts<'_, 'a>,
+) -> Miss {
+    let n = parts.len();
+    let http::Links { miss, unread } = http::links(body, start, &mut headers.page, parts);
+    parts.select_from(n, wanted);
+    headers.unread = unread.map(|(cause, from)| {
+        let len = body.len() - from;
+        Unread { miss: Miss::Bad(cause, if cause == BadCause::CutOff { len } else { 0 }), len }
+    });
+    let is_nothing = Miss::Skipped(Skip::NoField);
+    if n == 0 || miss == is_nothing {
+        return miss;
+    }
+    // The headers are read, so the page counts apart.
+    let miss = if let Miss::Bad(cause, _) = miss { Miss::Bad(cause, 0) } else { miss };
+    headers.unread = Some(Unread { miss, len: body.len() });
+    is_nothing
 }
 
 /// What says whether a response is a page.

@@ -1,6 +1,8 @@
-//! Which code points may stand in a URL (section 4.3), and the sets of those that are percent-encoded (section 1.3).
+//! The code points that a URL may have (section 4.3), and the sets of those that are percent-encoded (section 1.3).
 //!
 //! All sets contain every code point above U+007E, so that a table of bytes decides.
+
+use crate::grammar::hex::hex_byte;
 
 /// A set of code points to percent-encode, as a bit in [`CLASSES`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -95,15 +97,9 @@ fn is_url_code_point(character: char) -> bool {
     }
 }
 
-/// The value of a hexadecimal digit.
-pub(super) fn hex_digit(byte: u8) -> Option<u8> {
-    char::from(byte).to_digit(16).and_then(|digit| u8::try_from(digit).ok())
-}
-
 /// The *percent-encoded byte* that `text` begins with.
 pub(super) fn escaped_byte(text: &[u8]) -> Option<u8> {
-    let [b'%', high, low, ..] = *text else { return None };
-    Some(hex_digit(high)? << 4 | hex_digit(low)?)
+    hex_byte(text.strip_prefix(b"%")?)
 }
 
 /// The offsets in `text` at which neither a URL code point nor a percent-encoded byte begins (a *URL unit*).

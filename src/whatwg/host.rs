@@ -5,10 +5,10 @@ use std::net::Ipv6Addr;
 
 use idna::uts46::{AsciiDenyList, DnsLength, Hyphens, Uts46};
 
+use crate::grammar::hex::hex_digit;
 use crate::whatwg::ValidationError;
 use crate::whatwg::code_points::{
-    EncodeSet, escaped_byte, hex_digit, invalid_units, is_forbidden_in_domain, is_forbidden_in_host,
-    percent_decode,
+    EncodeSet, escaped_byte, invalid_units, is_forbidden_in_domain, is_forbidden_in_host, percent_decode,
 };
 
 /// The end of a parse: there is no URL.

@@ -7,7 +7,7 @@ use crate::whatwg::Url;
 use crate::whatwg::code_points::percent_decode;
 use crate::whatwg::host::{Failure, domain_to_ascii, parse_host};
 
-/// Whether the host that RFC 3986's delimiters give `line` is another one than that of `url`, which the parser made of it (W4).
+/// Whether RFC 3986 finds another host in `line` than `url` has, which the parser made of it (W4).
 ///
 /// Letter case, escapes, the forms of an IPv6 address and the mapping of domains to ASCII make no difference. A missing host and
 /// an empty one are the same. A line without a scheme has the host of its base, and is not compared.

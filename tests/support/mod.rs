@@ -26,6 +26,19 @@ pub(crate) fn amount(short: u64, long: u64) -> u64 {
     }
 }
 
+/// The bytes of a line in a file of cases, in which `\xHH` stands for a byte.
+pub(crate) fn unescape(text: &str) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    let mut rest = text;
+    while let Some((before, after)) = rest.split_once("\\x") {
+        bytes.extend(before.bytes());
+        bytes.push(u8::from_str_radix(&after[..2], 16).unwrap());
+        rest = &after[2..];
+    }
+    bytes.extend(rest.bytes());
+    bytes
+}
+
 /// Longer lines of the corpora are cut. The reference is slow, and states repeat after a few bytes.
 const MAX_LINE_BYTES: usize = 4096;
 

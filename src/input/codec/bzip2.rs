@@ -4,8 +4,8 @@
 //! block, so that the decoder can pass over blocks that were decoded ahead.
 //!
 //! libbz2-rs reads up to seven bytes ahead of the bit that it needs, if they are available. The place of damage would then
-//! depend on how the source is cut into reads. So it gets at most seven bytes at once, of which it reads none ahead. It gets
-//! more only where the place of damage does not matter.
+//! depend on how the source is cut into reads. Of seven bytes or fewer it reads none ahead, so it
+//! gets no more at once, unless the place of damage does not matter.
 
 use bzip2::{Decompress, Status};
 
@@ -31,8 +31,7 @@ pub(super) struct Bzip2 {
     has_passed: bool,
 }
 
-/// The largest number of bytes of which libbz2-rs reads none ahead. It is also the number of bytes before the end of a part
-/// that are given one by one.
+/// If libbz2-rs gets this many bytes at once, it reads none ahead. As many bytes before the end of a part are given one by one.
 const SINGLE: usize = 7;
 
 /// The length of a stream's header, and of the magic before a block, in bytes.

@@ -104,7 +104,7 @@ impl Walk for Bzip2Blocks {
 }
 
 impl Bzip2Blocks {
-    /// What brings a decoder to the last edge. `checksum` is that of the stream so far.
+    /// What brings a decoder to the last edge. `checksum` is the checksum of the stream so far.
     pub(super) fn prelude_with(&self, checksum: u32) -> Prelude {
         self.edge.map(|edge| prelude(edge, checksum)).unwrap_or_default()
     }

@@ -19,6 +19,7 @@ use memchr::memchr2;
 use super::near_bytes::find;
 use super::quoted::{Quoted, target};
 use super::{BadCause, Format, Miss, Outcome, Part, Parts, Record, Role, Selector, first_line};
+use crate::grammar::hex::hex_byte;
 use pattern::{Escapes, Pattern, Token};
 pub(super) use presets::{SIGNS, begins_like};
 use variables::{Kind, Variable};
@@ -312,13 +313,12 @@ fn n_alike(line: &[u8], literal: &[u8]) -> usize {
 
 /// Undoes the escapes of HAProxy: `#` and two hexadecimal digits.
 fn without_hashes(bytes: Cow<'_, [u8]>) -> Cow<'_, [u8]> {
-    let digit = |byte: Option<&u8>| u8::try_from(char::from(*byte?).to_digit(16)?).ok();
     let Some(first) = find(b'#', &bytes) else { return bytes };
     let mut out = bytes[..first].to_vec();
     let mut rest = &bytes[first..];
     while let Some((&byte, behind)) = rest.split_first() {
-        let (value, len) = match (byte, digit(behind.first()), digit(behind.get(1))) {
-            (b'#', Some(high), Some(low)) => (high * 16 + low, 2),
+        let (value, len) = match hex_byte(behind) {
+            Some(value) if byte == b'#' => (value, 2),
             _ => (byte, 0),
         };
         out.push(value);
