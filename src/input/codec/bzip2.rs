@@ -7,14 +7,73 @@
 //! depend on how the source is cut into reads. Of seven bytes or fewer it reads none ahead, so it
 //! gets no more at once, unless the place of damage does not matter.
 
+use std::ops::Range;
+
 use bzip2::{Decompress, Status};
 
 use super::bzip2_blocks::Bzip2Blocks;
 use super::decoder::{Decode, Step, StreamState};
 use super::walk::{Part, Walk};
 
-pub(super) struct Bzip2 {
+/// The library, which gives out each block in pieces.
+///
+/// If a block turns out to be damaged while it is given out, the library does not tell how much it has written in the last
+/// call. So the bytes before the damage would depend on the buffers of the caller. Pieces depend on the block alone.
+struct Library {
     library: Decompress,
+    piece: Vec<u8>,
+    /// The bytes of the piece that are not given out yet.
+    left: Range<usize>,
+    /// How the stream ended, if it has. It is told after the piece.
+    end: Option<Result<Status, bzip2::Error>>,
+    /// How many bytes were given out.
+    total_out: u64,
+}
+
+/// The length of a piece, in bytes.
+const PIECE: usize = 4096;
+
+impl Library {
+    fn new() -> Self {
+        Self { library: Decompress::new(false), piece: vec![0; PIECE], left: 0..0, end: None, total_out: 0 }
+    }
+
+    fn totals(&self) -> (u64, u64) {
+        (self.library.total_in(), self.total_out)
+    }
+
+    /// Decodes until all of `input` is read, `output` is full, or the stream has ended.
+    fn decompress(&mut self, mut input: &[u8], mut output: &mut [u8]) -> Result<Status, bzip2::Error> {
+        loop {
+            let n = self.left.len().min(output.len());
+            output[..n].copy_from_slice(&self.piece[self.left.start..self.left.start + n]);
+            (self.left.start, self.total_out, output) =
+                (self.left.start + n, self.total_out + n as u64, &mut output[n..]);
+            if !self.left.is_empty() {
+                return Ok(Status::Ok);
+            }
+            if let Some(end) = self.end.take() {
+                return end;
+            }
+            if output.is_empty() && n > 0 {
+                return Ok(Status::Ok);
+            }
+            let before = (self.library.total_in(), self.library.total_out());
+            let result = self.library.decompress(input, &mut self.piece);
+            let read = usize::try_from(self.library.total_in() - before.0).expect("no more than there is");
+            let written = usize::try_from(self.library.total_out() - before.1).expect("no more than a piece");
+            (self.left, input) = (0..written, &input[read..]);
+            match result {
+                Ok(Status::StreamEnd | Status::MemNeeded) | Err(_) => self.end = Some(result),
+                Ok(_) if written == 0 => return result,
+                Ok(_) => {}
+            }
+        }
+    }
+}
+
+pub(super) struct Bzip2 {
+    library: Library,
     /// Most bytes that the library gets at once.
     most: usize,
     blocks: Bzip2Blocks,
@@ -41,7 +100,7 @@ const MAGIC: u64 = 6;
 impl Bzip2 {
     pub(super) fn new() -> Self {
         Self {
-            library: Decompress::new(false),
+            library: Library::new(),
             most: SINGLE,
             blocks: Bzip2Blocks::default(),
             walked: 0,
@@ -53,24 +112,20 @@ impl Bzip2 {
         }
     }
 
-    fn totals(&self) -> (u64, u64) {
-        (self.library.total_in(), self.library.total_out())
-    }
-
     /// Gives `input` to the library. The last bytes are given one by one, so that `block_end` is exact among them.
     fn run(&mut self, input: &[u8], output: &mut [u8]) -> Step {
-        let start = self.totals();
+        let start = self.library.totals();
         let (mut read, mut written) = (0, 0);
         let mut state = StreamState::Going;
         loop {
             let left = input.len() - read;
             let len = left.min(if left > SINGLE { self.most.min(left - SINGLE) } else { 1 });
             let result = self.library.decompress(&input[read..read + len], &mut output[written..]);
-            let step = Step::new(start, self.totals(), StreamState::Going);
+            let step = Step::new(start, self.library.totals(), StreamState::Going);
             let is_full = step.read < read + len || step.written == output.len();
             (read, written) = (step.read, step.written);
-            if self.library.total_out() > self.before_block {
-                self.block_end.get_or_insert(self.library.total_in());
+            if self.library.total_out > self.before_block {
+                self.block_end.get_or_insert(self.library.totals().0);
             }
             match result {
                 Ok(Status::StreamEnd) => state = StreamState::Ended,
@@ -89,18 +144,18 @@ impl Bzip2 {
         if matches!(part, Part::Unit { .. }) {
             self.checksum = self.checksum.rotate_left(1) ^ self.blocks.checksum();
         }
-        (self.before_block, self.block_end) = (self.library.total_out(), None);
+        (self.before_block, self.block_end) = (self.library.total_out, None);
     }
 
     /// Brings a new library to the last edge.
     fn resume(&mut self) {
-        self.library = Decompress::new(false);
+        self.library = Library::new();
         let prelude = self.blocks.prelude_with(self.checksum);
         for piece in prelude.bytes.chunks(SINGLE) {
             // The library reports an error again.
             let _ = self.library.decompress(piece, &mut [0; 8]);
         }
-        self.before_block = self.library.total_out();
+        self.before_block = self.library.total_out;
         self.has_passed = false;
     }
 }
@@ -123,7 +178,7 @@ impl Decode for Bzip2 {
             && matches!(step.state, StreamState::Going)
             && let Some(part) = self.part.take()
         {
-            if self.block_end.is_some_and(|end| end + MAGIC == self.library.total_in()) {
+            if self.block_end.is_some_and(|end| end + MAGIC == self.library.totals().0) {
                 self.end_block(part);
                 step.state = StreamState::PartEnded;
             } else {

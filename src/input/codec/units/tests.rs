@@ -487,3 +487,16 @@ fn nothing_is_read_before_it_is_needed_unless_a_read_returns_at_once() {
 
 /// Segments that hold a whole part.
 const SMALL_BUT_ONE: Sizes = Sizes { segment: 10_000, ..SMALL };
+
+/// The library finds some damage while it gives out a block.
+#[test]
+fn the_bytes_before_damage_depend_on_no_buffer() {
+    let whole = bzip2_stream(&[b"http://h/\n".repeat(1000), b"http://h/\n".repeat(700)], 1);
+    for (at, bit) in (0..whole.len()).flat_map(|at| (0..8).map(move |bit| (at, bit))) {
+        let mut spoiled = whole.clone();
+        spoiled[at] ^= 1 << bit;
+        let found = |room| decoded(Buffered::new(&spoiled[..]), Codec::Bzip2, room);
+        let expected = found(1 << 16);
+        assert!(found(777) == expected && found(1 << 12) == expected, "byte {at}, bit {bit}");
+    }
+}
