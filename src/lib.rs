@@ -124,7 +124,7 @@
 //! |---|---|
 //! | none | [`judge()`], [`grammar::uri_parts`], [`grammar::resolve`] and the types they return; the only dependency is memchr |
 //! | `whatwg` | `whatwg::parse`: what browsers make of a line |
-//! | `scan` | corpora in memory and in files, records, tallies, reports, partial reports |
+//! | `scan` | corpora in memory and in files, records, tallies, reports, partial reports; includes `whatwg` |
 //! | `gzip`, `zstd`, `bzip2`, `xz` | compressed inputs |
 //! | `parquet` | Parquet files |
 //! | `walk` | directories as inputs |
