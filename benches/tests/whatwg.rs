@@ -1,14 +1,8 @@
 //! The WHATWG parser compared with other implementations of the standard: npm's whatwg-url, and the crates ada-url and url.
 //!
 //! `tests/conformance/whatwg.tsv` has lines, bases, and what whatwg-url says of them, so that no Node is needed. Its lines are those of
-//! Web Platform Tests. The tests that are ignored ask Node, about the lines of that file, of the corpora, and about drawn ones:
-//!
-//! ```sh
-//! npm install --prefix DIRECTORY whatwg-url@17.3.0
-//! URLSIFT_WHATWG_URL=DIRECTORY cargo test -p urlsift-benches --test whatwg -- --ignored
-//! ```
-//!
-//! With `URLSIFT_UPDATE=1`, they write the answers into the file.
+//! Web Platform Tests. The tests that are ignored ask Node, about the lines of that file, of the corpora, and about drawn ones;
+//! `scripts/test-whatwg` runs them.
 
 #[path = "../../tests/reference/mod.rs"]
 #[allow(unreachable_pub, clippy::pedantic)]
@@ -184,15 +178,11 @@ fn drawn(rng: &mut Rng, pool: &[Vec<u8>]) -> Case {
     (line, (rng.below(3) == 0).then(|| BASES[rng.below(BASES.len())].to_vec()))
 }
 
-/// What whatwg-url says of cases. Node needs to find it.
+/// What whatwg-url says of cases.
 fn oracle(cases: &[Case]) -> Vec<String> {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/whatwg-oracle.mjs");
-    let folder =
-        std::env::var_os("URLSIFT_WHATWG_URL").expect("the folder in which npm installed whatwg-url");
-    let copy = Path::new(&folder).join("oracle.mjs");
-    fs::copy(script, &copy).unwrap();
+    let script = std::env::var_os("URLSIFT_WHATWG_ORACLE").expect("scripts/test-whatwg runs this");
     let mut node =
-        Command::new("node").arg(copy).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        Command::new("node").arg(script).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
     let mut input = node.stdin.take().unwrap();
     let mut text = String::new();
     let digits =
