@@ -42,3 +42,4 @@ mod text;
 mod values;
 mod wanted_fields;
 mod watch;
+mod whatwg;

@@ -10,6 +10,7 @@ use crate::whatwg::ValidationError;
 use crate::whatwg::code_points::{
     EncodeSet, escaped_byte, invalid_units, is_forbidden_in_domain, is_forbidden_in_host, percent_decode,
 };
+use crate::whatwg::plain::plain_host;
 
 /// The end of a parse: there is no URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -71,13 +72,7 @@ pub(super) fn domain_to_ascii(domain: &str) -> Result<String, Failure> {
 
 /// *Domain to ASCII* with *beStrict*: the domain is one that the Domain Name System can have.
 fn strict_domain_to_ascii(domain: &str) -> Option<Cow<'_, str>> {
-    let is_plain = |label: &[u8]| {
-        let is_right = |byte: &u8| byte.is_ascii_alphanumeric() || *byte == b'-';
-        let has_hyphens =
-            label.get(2..4) == Some(b"--") || label.first() == Some(&b'-') || label.last() == Some(&b'-');
-        matches!(label.len(), 1..=63) && label.iter().all(is_right) && !has_hyphens
-    };
-    if domain.len() <= 253 && domain.as_bytes().split(|&byte| byte == b'.').all(is_plain) {
+    if plain_host(domain.as_bytes()).is_some_and(|(len, _)| len == domain.len()) {
         return Some(Cow::Borrowed(domain));
     }
     let uts46 = Uts46::new();

@@ -12,6 +12,7 @@ mod host;
 mod hosts;
 mod input;
 mod parser;
+pub(crate) mod plain;
 mod url;
 mod validation_error;
 

@@ -1,0 +1,145 @@
+//! The shortcut of the WHATWG parser, which looks at scheme and host alone, says what the parser says.
+
+use std::path::Path;
+use std::{fs, iter};
+
+use urlsift::internal::level_by_host;
+use urlsift::whatwg::{Level, hosts_differ, parse};
+use urlsift::{Grammar, judge};
+
+use crate::reference::Rng;
+use crate::support::{amount, corpus_lines, family, mutated, on_all_cores, unescape};
+
+/// Compares the shortcut with the parser, if RFC 3986 accepts the line. Returns whether the shortcut knows the level.
+///
+/// # Panics
+///
+/// If they differ.
+fn check(line: &[u8]) -> bool {
+    if !judge(line).verdict().accepts(Grammar::Rfc3986) {
+        return false;
+    }
+    let level = level_by_host(line);
+    if let Some(level) = level {
+        let parsed = parse(line, None);
+        let name = line.escape_ascii();
+        assert_eq!(parsed.level(), level, "{name}");
+        assert_eq!(parsed.errors().len(), usize::from(level == Level::Relative), "{name}");
+        assert!(!parsed.url().is_some_and(|url| hosts_differ(line, url)), "{name}");
+    }
+    level.is_some()
+}
+
+#[test]
+fn the_shortcut_agrees_with_the_parser_on_conformance_cases_and_corpora() {
+    let cases = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/conformance/whatwg.tsv");
+    let cases = fs::read_to_string(cases).unwrap();
+    let rows = cases.lines().filter(|line| !line.starts_with("# "));
+    let lines = rows.map(|row| unescape(row.split('\t').next().unwrap())).chain(corpus_lines());
+    let n_known = lines.filter(|line| check(line)).count();
+    assert!(n_known > 5000, "{n_known}");
+}
+
+/// A label of letters with digits and hyphens at random places, of a length near a limit.
+fn label(rng: &mut Rng) -> Vec<u8> {
+    let len = [1, 2, 3, 4, 5, 8, 62, 63, 64][rng.below(9)];
+    let mut label = vec![b'a'; len];
+    for _ in 0..rng.below(3) {
+        label[rng.below(len)] = b"--0A"[rng.below(4)];
+    }
+    if rng.below(8) == 0 {
+        label.splice(..0, [&b"xn--"[..], b"0x", b""][rng.below(3)].iter().copied());
+    }
+    label
+}
+
+/// A host near a limit. Its labels may be empty, and its length is often one of 252 to 254.
+fn host(rng: &mut Rng) -> Vec<u8> {
+    let n_labels = rng.below(5);
+    let mut host = (0..n_labels).map(|_| label(rng)).collect::<Vec<_>>().join(&b'.');
+    if rng.below(4) == 0 {
+        let len = 252 + rng.below(3);
+        let padding = iter::repeat_n(b"bcdefgh.", 32).flatten().copied();
+        host = padding.take(len - host.len().min(len)).chain(host).collect();
+    }
+    if rng.below(12) == 0 {
+        host.push(b'.');
+    }
+    host
+}
+
+/// A line that differs from an accepted one in little, or in nothing.
+fn near_a_limit(rng: &mut Rng) -> Vec<u8> {
+    const SCHEMES: [&str; 16] = [
+        "http", "https", "HTTP", "hTTpS", "ftp", "Ftp", "file", "FILE", "ws", "wss", "Wss", "x", "mailto",
+        "git+ssh", "fil", "httpss",
+    ];
+    const PORTS: [&str; 16] = [
+        "", "", "", "", "", ":", ":0", ":80", ":443", ":00080", ":9999", ":65535", ":65536", ":99999",
+        ":000080", ":123456",
+    ];
+    const REST: [&str; 14] = [
+        "",
+        "",
+        "/",
+        "/a",
+        "?",
+        "?a=b/c?",
+        "#",
+        "#f",
+        "//x",
+        "/c:/..",
+        "/%2e%2E/'",
+        "@h/",
+        "/:@!$&'()*+,;=~",
+        ":8",
+    ];
+    let mut line = SCHEMES[rng.below(SCHEMES.len())].as_bytes().to_vec();
+    line.extend(
+        [&b"://"[..], b"://", b"://", b"://", b":", b":/", b":///", b"", b"://u@", b"://u:8@"][rng.below(10)],
+    );
+    line.extend(host(rng));
+    line.extend(PORTS[rng.below(PORTS.len())].bytes());
+    line.extend(REST[rng.below(REST.len())].bytes());
+    line
+}
+
+#[test]
+fn the_shortcut_agrees_with_the_parser_on_drawn_lines() {
+    let n_lines = amount(20_000, 3_000_000);
+    on_all_cores(n_lines, |seed| {
+        let mut rng = Rng::new(seed);
+        let line = near_a_limit(&mut rng);
+        let lines = [mutated(&line, &mut rng), line].into_iter().chain(family(seed));
+        lines.map(|line| check(&line)).count() as u64
+    });
+}
+
+#[test]
+fn the_shortcut_knows_plain_lines_of_every_length_of_labels_and_hosts() {
+    let is_known = |line: &str| level_by_host(line.as_bytes()) == Some(Level::Valid);
+    for (len, expected) in [(1, true), (62, true), (63, true), (64, false)] {
+        let label = "a".repeat(len);
+        for host in [label.clone(), format!("{label}.b"), format!("a.{label}"), format!("a.{label}.b")] {
+            for scheme in ["http", "https", "ftp", "file", "ws", "wss", "x"] {
+                assert_eq!(is_known(&format!("{scheme}://{host}/")), expected, "{scheme} {host}");
+                assert_eq!(is_known(&format!("{scheme}://{host}")), expected, "{scheme} {host}");
+            }
+        }
+    }
+    for (len, expected) in [(252, true), (253, true), (254, false)] {
+        let host = format!("{}{}", "abc.".repeat(60), "b".repeat(len - 240));
+        assert_eq!(is_known(&format!("http://{host}/")), expected, "{len}");
+    }
+    for (port, expected) in
+        [("", true), ("0", true), ("8080", true), ("65535", true), ("65536", false), ("123456", false)]
+    {
+        assert_eq!(is_known(&format!("http://h:{port}?q")), expected, "{port}");
+    }
+    assert_eq!(level_by_host(b"//h/a"), Some(Level::Relative));
+    for line in
+        ["http:a", "http:///a", "http://u@h/", "http://[::1]/", "http://h%41/", "file:a", "file://h:8/"]
+    {
+        assert_eq!(level_by_host(line.as_bytes()), None, "{line}");
+    }
+}
