@@ -37,6 +37,7 @@
 //! Lines of the four schemes and relative references are counted in bulk. A line is listed if the chosen grammar
 //! refuses it, if it is a table line, or if it needs a closer look. A closer look is needed for a port that
 //! begins with 0, for a scheme other than the four, and outside http and https for a port or an escape that is noteworthy.
+//! With [`Halves`], it is also needed if the WHATWG parser may find an error in the host or the port.
 //!
 //! This file knows the grammars. It knows no files, threads or tallies.
 
@@ -54,7 +55,7 @@ const CR_SLOTS: usize = 1;
 const FTP_FILE_SLOTS: usize = 8;
 const RELATIVE_SLOTS: usize = 3;
 const NUMBER_SLOTS: usize = 5;
-const PORT_SLOTS: usize = 17;
+const PORT_SLOTS: usize = 18;
 const ESCAPE_SLOTS: usize = 5;
 const LOW_ESCAPE_SLOTS: usize = 2;
 /// How many more words are carried where defects are found.
@@ -158,6 +159,24 @@ pub(crate) struct Carried<W> {
     port: Rare<W, PORT_SLOTS>,
     escape: EscapeCarries<W>,
     defect: [W; DEFECT_SLOTS],
+    /// If it is there, lines need a closer look unless scheme and host make them WHATWG-valid.
+    halves: Option<Halves<W>>,
+}
+
+/// The first and the last bits of the halves of a word.
+#[derive(Clone, Copy)]
+pub(crate) struct Halves<W> {
+    pub(crate) first: W,
+    pub(crate) last: W,
+}
+
+impl<W: Word> Halves<W> {
+    /// The last bit of each half that is full. Behind a full half, it may also be that of one that lacks only its first bit.
+    #[inline(always)]
+    fn full(self, word: W) -> W {
+        // The carry of the addition clears the last bit.
+        word & !word.plus(self.first) & self.last
+    }
 }
 
 /// What steps carry for percent escapes.
@@ -170,8 +189,9 @@ struct EscapeCarries<W> {
 }
 
 impl<W: Word> Carried<W> {
-    /// The carries before the first step. Each lane begins at a line start, as if an LF came before it.
-    pub(crate) fn new(zero: W, last_bit: W) -> Self {
+    /// The carries before the first step. Each lane begins at a line start, as if an LF came before it. With `halves`, lines need a
+    /// closer look unless scheme and host make them WHATWG-valid.
+    pub(crate) fn new(zero: W, last_bit: W, halves: Option<Halves<W>>) -> Self {
         let mut slots = [zero; SLOTS];
         slots[0] = last_bit.going_on();
         Self {
@@ -183,6 +203,7 @@ impl<W: Word> Carried<W> {
             port: Rare::new(zero),
             escape: EscapeCarries { all: Rare::new(zero), low: Rare::new(zero), habit: Habit::default() },
             defect: [zero; DEFECT_SLOTS],
+            halves,
         }
     }
 
@@ -507,9 +528,9 @@ struct Hosts<W> {
 #[inline(always)]
 fn hosts<W: Word>(
     c: impl Classes<W>,
-    scheme_end: W,
-    end: W,
+    (scheme_end, end): (W, W),
     reaches: Reaches<W>,
+    halves: Option<Halves<W>>,
     flow: &mut Flow<'_, W>,
     marks: &mut Marks<W>,
 ) -> Hosts<W> {
@@ -533,7 +554,24 @@ fn hosts<W: Word>(
     let bad_label = (behind_mark & (dots | host_end)) | (label_marks & (authority | behind_dot));
     let digit_label_end = flow.behind((authority | behind_dot) & c.digit(), c.host() & !c.dot()) & host_end;
     let digit_start = authority & c.digit();
+    if let Some(halves) = halves {
+        // No two of "-" and "." in a row: this includes "--" at the third and fourth byte of a label.
+        let not_plain = bad_label | digit_label_end | (behind_mark & label_marks);
+        marks.attend = marks.attend | not_plain;
+        if halves.full(in_host).any() {
+            marks.attend = marks.attend | long_hosts(in_host, dots, halves);
+        }
+    }
     Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end }
+}
+
+/// Marks hosts that may have a label of more than 63 bytes, or more than 253 bytes. Such a label fills half of a word. Such a host fills
+/// a word.
+#[inline(always)]
+fn long_hosts<W: Word>(in_host: W, dots: W, halves: Halves<W>) -> W {
+    // The last bit of a word is carried out of its first bit only if the word is full.
+    let full = in_host & !in_host.plus(in_host.top());
+    halves.full(in_host & !dots) | full.top()
 }
 
 /// Judges hosts that begin with a digit. Returns the bytes after hosts that are numbers: four rows of digits with a "." between. If
@@ -567,13 +605,14 @@ struct Ports<W> {
     reserved: W,
 }
 
-/// Judges ports.
+/// Judges ports. With `lists_long`, lines with a port of more than four digits need a closer look.
 #[inline(always)]
 fn ports<W: Word>(
     c: impl Classes<W>,
     port_colon: W,
     (newline, end): (W, W),
     reaches: Reaches<W>,
+    lists_long: bool,
     carried: &mut Rare<W, PORT_SLOTS>,
     marks: &mut Marks<W>,
 ) -> Ports<W> {
@@ -607,7 +646,11 @@ fn ports<W: Word>(
     marks.attend = marks.attend | (port & c.zero());
     let other = flow.line_end(port_end & !(empty_port | default), newline);
     let reserved = flow.line_end((short_end & !default) | low_end, newline);
-    debug_assert_eq!(flow.at, PORT_SLOTS);
+    if lists_long {
+        let fifth = flow.moved(fourth & c.digit());
+        marks.attend = marks.attend | (fifth & c.digit());
+    }
+    debug_assert_eq!(flow.at, PORT_SLOTS - usize::from(!lists_long));
     carried.look();
     Ports { port, other, reserved }
 }
@@ -790,7 +833,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
     }
 
     let Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end } =
-        hosts(c, scheme_end, end, reaches, &mut flow, &mut marks);
+        hosts(c, (scheme_end, end), reaches, carried.halves, &mut flow, &mut marks);
 
     // Query and fragment.
     let behind_question = flow.moved(c.question());
@@ -820,7 +863,8 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
         bad_number = bad_number & !number_ends(c, digit_start, &mut carried.number, &mut marks);
     }
     if carried.port.alive | port_colon.any() {
-        let found = ports(c, port_colon, (newline, end), reaches, &mut carried.port, &mut marks);
+        let lists_long = carried.halves.is_some();
+        let found = ports(c, port_colon, (newline, end), reaches, lists_long, &mut carried.port, &mut marks);
         noteworthy = found.port;
         marks.attend = marks.attend | (found.other & other_schemes);
         advised = Some(Advised { control: zero, port: found.other, reserved_port: found.reserved });

@@ -6,7 +6,7 @@
 
 use std::ops::RangeInclusive;
 
-use crate::engine::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, begin, finish};
+use crate::engine::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, Halves, begin, finish};
 use crate::grammar::advisory::{Advisories, Advisory};
 use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
@@ -338,6 +338,11 @@ pub(crate) struct List {
     pub(crate) advisories: Advisories,
     /// The lines that no grammar accepts and whose defects are of these kinds, one bit each, are not listed.
     pub(crate) bulk_defects: u32,
+    /// Lines with a scheme of which [`level_by_host`](crate::whatwg::plain::level_by_host) may not say that they are WHATWG-valid. Then
+    /// `bulk_defects` has to be 0.
+    pub(crate) whatwg: bool,
+    /// Lines without a scheme, except blank ones.
+    pub(crate) relative: bool,
 }
 
 impl List {
@@ -349,6 +354,7 @@ impl List {
     /// Whether more lines are listed than those that are always listed.
     fn lists_more(self) -> bool {
         self.blank
+            || self.relative
             || self.lists_refused()
             || COUNTED.into_iter().any(|(advisory, _)| self.advisories.has(advisory))
     }
@@ -391,7 +397,9 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
         findings.n_steps = n_steps;
         findings.n_listed = 0;
         findings.fields = [[0; 4]; COUNTERS];
-        let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63));
+        debug_assert!(!list.whatwg || list.bulk_defects == 0);
+        let halves = Halves { first: kernel.splat(1 | 1 << 32), last: kernel.splat(1 << 31 | 1 << 63) };
+        let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63), list.whatwg.then_some(halves));
         let planes = [[kernel.splat(0); 8]; AT_ONCE];
         Self { kernel, lanes, list, bulk_rare, carried, planes, at: 0, n_steps }
     }
@@ -608,6 +616,9 @@ fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
     }
     if list.blank {
         listed = listed | ends.blank;
+    }
+    if list.relative {
+        listed = listed | ends.relative;
     }
     listed
 }

@@ -269,7 +269,8 @@ impl<S: LineSink> Engine<'_, S> {
         let (mut from, mut lines) = (place.offset, 0);
         let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
         // The segment that gives the sink its first examples lists its lines to its end.
-        let is_fresh = self.sink.needs(place).examples == u32::MAX;
+        let Needs { list, examples, .. } = self.sink.needs(place);
+        let is_fresh = examples == u32::MAX;
         let mut segment_len = if is_fresh { FIRST_SEGMENT_LEN } else { SEGMENT_LEN };
         while !rest.is_empty() {
             let offset = place.offset + (body.len() - unended.len() - rest.len()) as u64;
@@ -284,7 +285,7 @@ impl<S: LineSink> Engine<'_, S> {
                 // length.
                 lines += 1;
                 self.one(segment, at, lines);
-            } else if !STREAM.get().on {
+            } else if !STREAM.get().on && !list.whatwg {
                 STREAM.set(STREAM.get().next(false, true));
                 self.sink.cover(Extent::of_bytes(place.input, from, offset, lines));
                 self.scan_by_table(segment, at);
@@ -312,7 +313,8 @@ impl<S: LineSink> Engine<'_, S> {
                 let is_tried = |before: Attempt, now: Attempt| now.on && !before.on;
                 if !is_short && !is_tried(defects, COUNT_DEFECTS.get()) && !is_tried(rare, COUNT_RARE.get()) {
                     let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
-                    STREAM.set(STREAM.get().next(cost <= len, true));
+                    // For the parser, the table scan passes on what the bit streams list, and most other lines too.
+                    STREAM.set(STREAM.get().next(cost <= len || list.whatwg, true));
                 }
             }
             rest = behind;

@@ -146,7 +146,14 @@ impl LineSink for Observer<'_> {
             defect_kinds().filter(|_| can_be_bulk).enumerate().filter(|&(_, kind)| is_shown(kind));
         let bulk_defects = bulk_defects.fold(0, |set, (n, _)| set | 1 << n);
         Needs {
-            list: List { grammar: self.grammar, blank: false, advisories, bulk_defects },
+            list: List {
+                grammar: self.grammar,
+                blank: false,
+                advisories,
+                bulk_defects,
+                whatwg: false,
+                relative: false,
+            },
             examples: self.tally.lacking(place, self.shown),
             again: self.wanted.any(),
         }

@@ -416,6 +416,8 @@ impl LineSink for Finder {
                 blank: self.blank != Blank::Accepted,
                 advisories: Advisories::default(),
                 bulk_defects: 0,
+                whatwg: false,
+                relative: false,
             },
             examples: 0,
             again: false,

@@ -14,6 +14,8 @@ use crate::lines::{cut, trim_terminator};
 use crate::simd::every_kernel::{Visit, each};
 use crate::simd::portable::Portable;
 use crate::simd::{BLOCK, Kernel, LANES};
+use crate::whatwg::Level;
+use crate::whatwg::plain::level_by_host;
 
 /// All kinds of defects that can be counted in bulk.
 const ALL_KINDS: u32 = (1 << DEFECT_KINDS) - 1;
@@ -42,6 +44,12 @@ struct Listed {
     noteworthy: Vec<usize>,
     /// How many lines of the buffer end before it.
     before: u64,
+}
+
+/// Lists what `grammar` refuses and what is always listed.
+fn list_of(grammar: Grammar) -> List {
+    let advisories = Advisories::default();
+    List { grammar, blank: false, advisories, bulk_defects: 0, whatwg: false, relative: false }
 }
 
 fn newlines(bytes: &[u8]) -> u64 {
@@ -135,6 +143,11 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
             continue;
         }
         let judgement = judge(line);
+        if judgement.scheme().is_none() {
+            assert!(!list.relative, "\"{}\"", line.escape_ascii());
+        } else if list.whatwg {
+            assert_eq!(level_by_host(line), Some(Level::Valid), "\"{}\"", line.escape_ascii());
+        }
         *plain.entry((judgement.scheme().and_then(find_known), judgement.verdict().bits())).or_default() += 1;
         for (advisory, count) in &mut advised {
             *count += u64::from(judgement.advisories().has(*advisory));
@@ -170,7 +183,12 @@ impl Visit for Comparison<'_> {
     fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
         let found = find(kernel, self.bytes, self.list, self.bulk_rare, self.findings);
         let (bytes, expected) = (self.bytes.escape_ascii(), &self.expected);
-        assert!(found == *expected, "{name} on \"{bytes}\"\n{found:?}\n{expected:?}");
+        if self.list.whatwg {
+            // Where words begin decides which hosts may be too long.
+            check_against_judge(&found, self.bytes, self.list);
+        } else {
+            assert!(found == *expected, "{name} on \"{bytes}\"\n{found:?}\n{expected:?}");
+        }
     }
 }
 
@@ -183,8 +201,15 @@ fn check(bytes: &[u8], list: List, findings: &mut Findings) {
     }
 }
 
+/// A host of 250 bytes.
+const LONG_HOST: &str = concat!(
+    "abcdefghijklmnopqrstuvwx.abcdefghijklmnopqrstuvwx.abcdefghijklmnopqrstuvwx.abcdefghijklmnopqrstuvwx.",
+    "abcdefghijklmnopqrstuvwx.abcdefghijklmnopqrstuvwx.abcdefghijklmnopqrstuvwx.abcdefghijklmnopqrstuvwx.",
+    "abcdefghijklmnopqrstuvwx.abcdefghijklmnopqrstuvwxy",
+);
+
 /// Buffers are made of these fragments. Now and then they make a line with a scheme.
-const FRAGMENTS: [&str; 72] = [
+const FRAGMENTS: [&str; 82] = [
     "http://",
     "http://h:8080",
     "https://",
@@ -230,6 +255,16 @@ const FRAGMENTS: [&str; 72] = [
     "..",
     "-",
     "1a",
+    "--",
+    "a-b--c",
+    "xn--a",
+    "a.0x1",
+    ":65535",
+    ":00080",
+    ":123456",
+    "abcdefghijklmnopqrstuvwxyz-abcdefghijklm",
+    "abcdefghijklmnopqrstuvwxyz-abcdefghijklmnopqrstuvwxyz-abcdefghijklmnop",
+    LONG_HOST,
     "%41",
     "%2F",
     "%3B",
@@ -292,7 +327,15 @@ fn portable_is_what_the_others_are() {
         let advisories = listed.map(|((advisory, _), _)| advisory).collect();
         let some_kinds = ALL_KINDS & u32::try_from(below(&mut state, 1 << 31)).expect("31 bits");
         let bulk_defects = [0, ALL_KINDS, some_kinds][below(&mut state, 3)];
-        let list = List { grammar, blank: n & 4 == 0, advisories, bulk_defects };
+        let whatwg = below(&mut state, 4) == 0;
+        let list = List {
+            grammar,
+            blank: n & 4 == 0,
+            advisories,
+            bulk_defects: if whatwg { 0 } else { bulk_defects },
+            whatwg,
+            relative: below(&mut state, 2) == 0,
+        };
         check(&bytes, list, &mut findings);
     }
 }
@@ -302,8 +345,7 @@ fn portable_is_what_the_others_are() {
 #[test]
 fn crowds_come_and_go() {
     let mut findings = Findings::default();
-    let advisories = Advisories::default();
-    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories, bulk_defects: ALL_KINDS };
+    let list = List { bulk_defects: ALL_KINDS, ..list_of(Grammar::Rfc3986) };
     let times = if cfg!(miri) { 1 } else { 3 };
     for calm in [0, 1, 15, 16, 17, 31, 32, 40] {
         for crowded in [1, 16, 17, 31, 32, 33] {
@@ -325,8 +367,7 @@ fn crowds_come_and_go() {
 #[cfg_attr(miri, ignore = "a megabyte")]
 fn escapes_come_and_go() {
     let mut findings = Findings::default();
-    let advisories = Advisories::default();
-    let list = List { grammar: Grammar::Rfc3986, blank: false, advisories, bulk_defects: 0 };
+    let list = list_of(Grammar::Rfc3986);
     // One stripe that checks for escapes, and the stripes that do not.
     let border = (1 + HABIT_LASTS) * STRIPE_LEN;
     let long = [b"%2F".to_vec(), vec![b'a'; 3 * STRIPE_LEN]].concat();
@@ -383,11 +424,8 @@ fn what_is_common_changes() {
         let advisories = [Advisory::EncodedDelimiter].into_iter().filter(|_| grammar != Grammar::Rfc3986);
         let advisories = advisories.collect();
         for bulk_defects in [0, ALL_KINDS] {
-            check(
-                &lane.repeat(LANES),
-                List { grammar, blank: false, advisories, bulk_defects },
-                &mut findings,
-            );
+            let list = List { advisories, bulk_defects, ..list_of(grammar) };
+            check(&lane.repeat(LANES), list, &mut findings);
         }
     }
 }
@@ -404,8 +442,38 @@ fn several_stripes() {
         let at = bytes.len() / 3 / text.len() * text.len();
         bytes.splice(at..at, [b"ftp://h/%00".to_vec(), vec![b'a'; long], b"\n".to_vec()].concat());
         let advisories = [Advisory::EncodedDelimiter].into_iter().collect();
-        let list = |grammar, bulk_defects| List { grammar, blank: false, advisories, bulk_defects };
+        let list = |grammar, bulk_defects| List { advisories, bulk_defects, ..list_of(grammar) };
         check(&bytes, list(Grammar::Rfc1738, ALL_KINDS), &mut findings);
         check(&bytes[..text.len()], list(Grammar::Rfc3986, 0), &mut findings);
+    }
+}
+
+/// Lines at all places of a word, with the flag for the WHATWG parser. Those of the first kind are counted in bulk, the others listed.
+#[test]
+fn lines_are_listed_for_the_whatwg_parser_if_scheme_and_host_do_not_decide() {
+    let mut findings = Findings::default();
+    let list = List { whatwg: true, ..list_of(Grammar::Rfc3986) };
+    let label = "abcdefghijklmnopqrstuvwxyz-abcd";
+    let in_bulk = format!(
+        "http://example.org/\nhttps://a-b.c-d.example/a--b//c..d?e--f#g\nHTTP://h\nftp://h1.example/\nfile:///a\n\
+         file://h/a\nhttp://h:8080/?q\nhttps://h:/\nhttp://1.2.3.a4/%2F\r\n../a--b\n\nhttps://{label}.{}.com/\n",
+        &label[..24]
+    );
+    let long = "a".repeat(64);
+    let listed = format!(
+        "http://h--h/\nhttp://xn--a/\nhttp://h-\nhttp://h./?\nhttp://h.-h\nhttp://1.2.3.4/\nhttp://h.0x1/\n\
+         http://h:65536/\nhttp://h:123456\nhttp://{long}/\nhttp://{long}b.c\nhttp://a.{long}/\nhttp://{LONG_HOST}.abc/\n\
+         file://h--h/\nftp://h.{long}/\nws://h/\nhttps://h-\n"
+    );
+    for pad in 0..if cfg!(miri) { 2 } else { BLOCK } {
+        let pad = "a".repeat(pad);
+        for (lines, n_listed) in [(&in_bulk, 0), (&listed, newlines(listed.as_bytes()))] {
+            let bytes = format!("{pad}\n{lines}").repeat(LANES);
+            check(bytes.as_bytes(), list, &mut findings);
+            let found = find(Portable, bytes.as_bytes(), list, true, &mut findings);
+            let listed: Vec<_> =
+                found.listed.iter().map(|line| bytes[line.start..line.end].to_owned()).collect();
+            assert_eq!(listed.len() as u64, n_listed * LANES as u64, "{} {listed:?}", pad.len());
+        }
     }
 }
