@@ -605,14 +605,14 @@ struct Ports<W> {
     reserved: W,
 }
 
-/// Judges ports. With `lists_long`, lines with a port of more than four digits need a closer look.
+/// Judges ports. With `halves`, lines with a port of more than four digits need a closer look.
 #[inline(always)]
 fn ports<W: Word>(
     c: impl Classes<W>,
     port_colon: W,
     (newline, end): (W, W),
     reaches: Reaches<W>,
-    lists_long: bool,
+    halves: Option<Halves<W>>,
     carried: &mut Rare<W, PORT_SLOTS>,
     marks: &mut Marks<W>,
 ) -> Ports<W> {
@@ -646,11 +646,11 @@ fn ports<W: Word>(
     marks.attend = marks.attend | (port & c.zero());
     let other = flow.line_end(port_end & !(empty_port | default), newline);
     let reserved = flow.line_end((short_end & !default) | low_end, newline);
-    if lists_long {
+    if halves.is_some() {
         let fifth = flow.moved(fourth & c.digit());
         marks.attend = marks.attend | (fifth & c.digit());
     }
-    debug_assert_eq!(flow.at, PORT_SLOTS - usize::from(!lists_long));
+    debug_assert_eq!(flow.at, PORT_SLOTS - usize::from(halves.is_none()));
     carried.look();
     Ports { port, other, reserved }
 }
@@ -802,7 +802,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
 ) -> Ends<W> {
     let mut flow = Flow::new(&mut carried.slots[BEGINNING_SLOTS..]);
     let Beginnings { newline, start, first_other, first_segment, f } = beginnings;
-    let end = if OTHER { c.end() } else { newline };
+    let (end, halves) = (if OTHER { c.end() } else { newline }, carried.halves);
     // Illegal bytes are needed last. If they were computed there, their inputs would be spilled until then.
     let (odd, violation) = (c.odd(), c.illegal().made());
     let table = if DEFECTS { zero } else { odd };
@@ -833,7 +833,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
     }
 
     let Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end } =
-        hosts(c, (scheme_end, end), reaches, carried.halves, &mut flow, &mut marks);
+        hosts(c, (scheme_end, end), reaches, halves, &mut flow, &mut marks);
 
     // Query and fragment.
     let behind_question = flow.moved(c.question());
@@ -863,8 +863,7 @@ pub(crate) fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS
         bad_number = bad_number & !number_ends(c, digit_start, &mut carried.number, &mut marks);
     }
     if carried.port.alive | port_colon.any() {
-        let lists_long = carried.halves.is_some();
-        let found = ports(c, port_colon, (newline, end), reaches, lists_long, &mut carried.port, &mut marks);
+        let found = ports(c, port_colon, (newline, end), reaches, halves, &mut carried.port, &mut marks);
         noteworthy = found.port;
         marks.attend = marks.attend | (found.other & other_schemes);
         advised = Some(Advised { control: zero, port: found.other, reserved_port: found.reserved });
