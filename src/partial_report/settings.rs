@@ -1,7 +1,10 @@
 //! The settings that change a count or how it is shown. Only parts with equal settings are merged. This file does not
 //! know what was counted.
 
+use std::collections::BTreeSet;
+
 use serde::{Deserialize, Serialize};
+use serde_json::{Map, Value};
 
 use crate::grammar::Grammar;
 use crate::grammar::automaton::TABLES;
@@ -9,7 +12,8 @@ use crate::input::Codec;
 use crate::records::Escape;
 use crate::report::digest;
 use crate::run::Reading;
-use crate::scan::{DistinctWanted, Options, TopWanted};
+use crate::scan::{DistinctWanted, Options, TopWanted, WhatwgWanted};
+use crate::whatwg::{self, STANDARD, Url};
 
 /// The settings of the scan of a part. Parts are only merged if all of these are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -23,6 +27,8 @@ pub struct Settings {
     lengths: bool,
     top: TopWanted,
     distinct: DistinctWanted,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whatwg: Option<WhatwgSettings>,
     input_format: Option<String>,
     fields: Vec<String>,
     delimiter: Option<char>,
@@ -32,6 +38,21 @@ pub struct Settings {
     show_secrets: bool,
 }
 
+/// How the WHATWG parser judges lines.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct WhatwgSettings {
+    /// The version of the standard.
+    standard: String,
+    /// The base, without its password unless passwords are kept.
+    base: Option<String>,
+}
+
+/// Parses the text of a base.
+fn base_of(text: &str) -> Option<Url> {
+    whatwg::parse(text.as_bytes(), None).url().cloned()
+}
+
 impl Settings {
     /// Collects the settings of a scan.
     ///
@@ -39,7 +60,8 @@ impl Settings {
     /// kept.
     #[must_use]
     pub fn new(options: &Options, reading: &Reading, codec: Option<Codec>, show_secrets: bool) -> Self {
-        let Options { grammar, lengths, top, distinct } = options;
+        let Options { grammar, lengths, top, distinct, whatwg } = options;
+        let base_of = |wanted: &WhatwgWanted| Some(wanted.base.as_ref()?.shown(show_secrets));
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
             tables: format!("{TABLES:016x}"),
@@ -47,6 +69,9 @@ impl Settings {
             lengths: *lengths,
             top: *top,
             distinct: *distinct,
+            whatwg: whatwg
+                .as_ref()
+                .map(|wanted| WhatwgSettings { standard: STANDARD.to_owned(), base: base_of(wanted) }),
             input_format: reading.format.map(|format| format.name().to_owned()),
             fields: reading.fields.iter().map(ToString::to_string).collect(),
             delimiter: reading.delimiter,
@@ -65,20 +90,42 @@ impl Settings {
         self.grammar
     }
 
+    pub(super) fn wants_whatwg(&self) -> bool {
+        self.whatwg.is_some()
+    }
+
+    /// Checks that the base is one.
+    ///
+    /// # Errors
+    /// If it is not.
+    pub(super) fn check(&self) -> Result<(), String> {
+        let base = self.whatwg.as_ref().and_then(|whatwg| whatwg.base.as_deref());
+        let is_base = |text: &str| base_of(text).is_some_and(|url| url.to_string() == text);
+        if base.is_none_or(is_base) { Ok(()) } else { Err("a base that is none".to_owned()) }
+    }
+
     /// The options of the scan.
     pub(super) fn options(&self) -> Options {
         let Self { grammar, lengths, top, distinct, .. } = *self;
-        Options { grammar, lengths, top, distinct }
+        let whatwg = self
+            .whatwg
+            .as_ref()
+            .map(|whatwg| WhatwgWanted { base: whatwg.base.as_deref().and_then(base_of) });
+        Options { grammar, lengths, top, distinct, whatwg }
     }
 
     /// Describes the settings that differ, each with both values.
     pub(super) fn differences(&self, other: &Self) -> Vec<String> {
         let fields = |settings: &Self| match digest::to_value(settings) {
-            serde_json::Value::Object(fields) => fields,
+            Value::Object(fields) => fields,
             _ => unreachable!("settings are an object of strings, numbers and lists of them"),
         };
-        let others = fields(other);
-        let differ = fields(self).into_iter().filter(|(name, value)| others[name] != *value);
-        differ.map(|(name, value)| format!("{name}: {value} and {}", others[&name])).collect()
+        let (own, others) = (fields(self), fields(other));
+        let names: BTreeSet<_> = own.keys().chain(others.keys()).collect();
+        let value =
+            |fields: &Map<String, Value>, name| fields.get(name).map_or("none".to_owned(), Value::to_string);
+        let values = names.into_iter().map(|name| (name, value(&own, name), value(&others, name)));
+        let differ = values.filter(|(_, own, other)| own != other);
+        differ.map(|(name, own, other)| format!("{name}: {own} and {other}")).collect()
     }
 }

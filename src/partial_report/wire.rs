@@ -217,7 +217,8 @@ impl Written {
                 return Err("an input that is too large".to_owned());
             }
         }
-        self.tally.check(self.settings.grammar(), is_input)?;
+        self.settings.check()?;
+        self.tally.check(self.settings.grammar(), self.settings.wants_whatwg(), is_input)?;
         // A range of a Parquet file is in bytes of the file, and a run of its values in values.
         let mut of_bytes = self.tally.runs().iter().filter(|run| run.value_bytes.is_none());
         if of_bytes.any(|run| !known[&run.input].ranges.has(run.start)) {
@@ -281,7 +282,7 @@ mod tests {
     use crate::input::Input;
     use crate::partial_report::Identity;
     use crate::run::{ExecOptions, Part, Reading, scan_parts};
-    use crate::scan::Options;
+    use crate::scan::{Options, WhatwgWanted};
 
     /// Collects the JSON pointers of all numbers in a document.
     fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {
@@ -301,6 +302,16 @@ mod tests {
         }
     }
 
+    /// Reads a document with another value in one place and a correct digest.
+    fn reread(document: &Value, place: &str, value: Value) -> Result<Partial, PartialError> {
+        let mut changed = document.clone();
+        *changed.pointer_mut(place).unwrap() = value;
+        let mut changed = changed.to_string();
+        let (at, len) = digest_field(&changed).unwrap();
+        changed.replace_range(at..at + len, &field(&digest_without(&changed, at, len)));
+        Partial::from_json(changed.as_bytes())
+    }
+
     /// A document with any changed number and a correct digest is refused, or can be merged and reported.
     #[test]
     fn no_number_is_believed() {
@@ -311,6 +322,7 @@ mod tests {
         let inputs = [Input::file(path)];
         let mut options = Options { lengths: true, ..Options::default() };
         (options.top.hosts, options.top.ports, options.top.tlds) = (5, 5, 5);
+        options.whatwg = Some(WhatwgWanted::default());
         let reading = Reading::default();
         let parts = [Part::whole(0)];
         let found = scan_parts(&inputs, &parts, &reading, &options, &ExecOptions::default());
@@ -326,12 +338,7 @@ mod tests {
         let mut n_refused = 0;
         for place in &places {
             for number in [0, 1, 7, 1 << 32, MAX_BYTES, u64::MAX] {
-                let mut changed = document.clone();
-                *changed.pointer_mut(place).unwrap() = number.into();
-                let mut changed = changed.to_string();
-                let (at, len) = digest_field(&changed).unwrap();
-                changed.replace_range(at..at + len, &field(&digest_without(&changed, at, len)));
-                let Ok(read) = Partial::from_json(changed.as_bytes()) else {
+                let Ok(read) = reread(&document, place, number.into()) else {
                     n_refused += 1;
                     continue;
                 };
@@ -341,5 +348,23 @@ mod tests {
             }
         }
         assert!(n_refused > places.len());
+        // Each level with one line more or less is refused.
+        let levels = document["tally"]["whatwg"]["levels"].as_array().unwrap();
+        assert!(!levels.is_empty());
+        for (n, level) in levels.iter().enumerate() {
+            let lines = level[1][0][1].as_u64().unwrap();
+            for changed in [lines - 1, lines + 1] {
+                let error = reread(&document, &format!("/tally/whatwg/levels/{n}/1/0/1"), changed.into());
+                let error = error.unwrap_err().to_string();
+                assert!(error.contains("WHATWG levels that are not those of the judged lines"), "{error}");
+            }
+        }
+        for (place, value) in [
+            ("/settings/whatwg", Value::Null),
+            ("/settings/whatwg", serde_json::json!({ "standard": "x", "base": "//a" })),
+            ("/tally/whatwg", Value::Null),
+        ] {
+            assert!(reread(&document, place, value).is_err(), "{place}");
+        }
     }
 }

@@ -10,9 +10,11 @@ use crate::grammar::scheme::{Scheme, Schemes};
 use crate::grammar::{Grammar, Verdict};
 use crate::scan::find_examples::Search;
 use crate::scan::scheme_counts::SchemeCounts;
+use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::WantedCounts;
-use crate::tally::{ByVerdict, Tally};
+use crate::tally::{ByVerdict, MAX_PARSED_LEN, Tally};
+use crate::whatwg::Parsed;
 
 /// Counts lines one by one.
 pub(crate) struct Observer<'a> {
@@ -30,26 +32,26 @@ pub(crate) struct Observer<'a> {
     pub(crate) search: Option<Search<'a>>,
     /// The counts that need a second look at each line.
     pub(crate) wanted: WantedCounts,
+    /// How the WHATWG parser judges lines, if it does.
+    pub(crate) whatwg: Option<&'a WhatwgWanted>,
+    parsed: Parsed,
     /// Offsets of the lines counted here that no grammar accepts, in no order. Kept only if authorities are counted.
     pub(crate) refused: Vec<u64>,
 }
 
 impl<'a> Observer<'a> {
-    pub(crate) fn new(
-        grammar: Grammar,
-        wanted: WantedCounts,
-        tally: &'a mut Tally,
-        shown: &'a AlreadyShown,
-    ) -> Self {
+    pub(crate) fn new(options: &'a Options, tally: &'a mut Tally, shown: &'a AlreadyShown) -> Self {
         Self {
-            grammar,
+            grammar: options.grammar,
             tally,
             shown,
             schemes: Schemes::default(),
             scheme_counts: SchemeCounts::default(),
             in_bulk: ByVerdict::default(),
             search: None,
-            wanted,
+            wanted: options.wanted(),
+            whatwg: options.whatwg.as_ref(),
+            parsed: Parsed::default(),
             refused: Vec::new(),
         }
     }
@@ -63,13 +65,16 @@ impl<'a> Observer<'a> {
         refused
     }
 
-    /// Keeps a line as an example of its verdict. If authorities are counted, notes the offset of a line that no
-    /// grammar accepts.
+    /// Keeps a line as an example of its verdict, and counts what the WHATWG parser makes of it. If authorities are counted, notes the
+    /// offset of a line that no grammar accepts.
     #[inline]
-    fn keep(&mut self, entry: &Line<'_>, verdict: Verdict) {
+    fn keep(&mut self, entry: &Line<'_>, line: &[u8], verdict: Verdict) {
         self.tally.show(self.shown, entry, verdict);
         if verdict.is_empty() && self.wanted.authorities() {
             self.refused.push(entry.place.offset);
+        }
+        if let Some(whatwg) = self.whatwg {
+            count_whatwg(self.tally, self.shown, whatwg, &mut self.parsed, entry, line, verdict);
         }
     }
 
@@ -77,7 +82,7 @@ impl<'a> Observer<'a> {
     #[inline(never)]
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: &Outcome) {
         let Outcome { verdict, scheme, advisories, refusal } = *outcome;
-        self.keep(entry, verdict);
+        self.keep(entry, line, verdict);
         match scheme {
             SchemeOf::None => self.tally.count_many(None, verdict, 1),
             SchemeOf::Known(known) => self.tally.count_many(Some(known), verdict, 1),
@@ -105,7 +110,7 @@ impl<'a> Observer<'a> {
         verdict: Verdict,
         advisories: Advisories,
     ) {
-        self.keep(entry, verdict);
+        self.keep(entry, line, verdict);
         self.count_scheme(scheme, verdict);
         self.tally.count_advisories(self.shown, entry, advisories);
         if !verdict.accepts(self.grammar) {
@@ -117,7 +122,7 @@ impl<'a> Observer<'a> {
     /// 3986 accept what precedes it.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
         let scheme = self.schemes.of(line);
-        self.keep(entry, Verdict::default());
+        self.keep(entry, line, Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 require a letter at the start of a scheme. Otherwise they refuse an earlier byte.
         let at = at.filter(|_| scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic()));
@@ -151,6 +156,24 @@ impl<'a> Observer<'a> {
     }
 }
 
+/// Counts what the WHATWG parser makes of a line. `parsed` is memory for its result.
+#[inline(never)]
+pub(crate) fn count_whatwg(
+    tally: &mut Tally,
+    shown: &AlreadyShown,
+    whatwg: &WhatwgWanted,
+    parsed: &mut Parsed,
+    entry: &Line<'_>,
+    line: &[u8],
+    verdict: Verdict,
+) {
+    if line.len() > MAX_PARSED_LEN {
+        return tally.whatwg_mut().count_too_long();
+    }
+    parsed.replace(line, whatwg.base.as_ref());
+    tally.whatwg_mut().count(shown, entry, line, verdict, parsed);
+}
+
 /// Returns the defect of a line that `grammar` refuses.
 fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
     let mut tracker = Tracker::new(grammar);
@@ -174,7 +197,8 @@ mod tests {
             let place = Place { input: 0, offset: 0 };
             let entry = Line::whole(place, &|| 1, line.as_bytes());
             let shown = AlreadyShown::default();
-            let mut observer = Observer::new(Grammar::Rfc3986, WantedCounts::default(), &mut tally, &shown);
+            let options = Options::default();
+            let mut observer = Observer::new(&options, &mut tally, &shown);
             observer.observe_bad(&entry, line.as_bytes(), Some(at));
             let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
             let defects = tally.defects();

@@ -22,7 +22,7 @@ use crate::tally::already_shown::AlreadyShown;
 /// If the machine does not have the kernel.
 pub(crate) fn not_in_bulk(bytes: &[u8], kernel: KernelId) -> [Vec<Range<usize>>; 2] {
     let (options, shown, mut tally) = (Options::default(), AlreadyShown::default(), Tally::default());
-    let observer = Observer::new(options.grammar, options.wanted(), &mut tally, &shown);
+    let observer = Observer::new(&options, &mut tally, &shown);
     let mut found = Finder { observer, bytes, listed: Vec::new(), table: Vec::new() };
     scan_lines(&mut found, kernel, bytes, Place { input: 0, offset: 0 });
     [found.listed, found.table].map(|mut lines| {

@@ -12,11 +12,13 @@ use crate::grammar::uri_parts::BEGINNING;
 use crate::lines::skip_byte_order_mark;
 use crate::place::Extent;
 use crate::place::Place;
-use crate::scan::Options;
+use crate::scan::count_line::count_whatwg;
+use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::PartsHash;
 use crate::tally::optional::WantedCounts;
-use crate::tally::{Longest, Signs, Tally};
+use crate::tally::{Longest, MAX_PARSED_LEN, Signs, Tally};
+use crate::whatwg::Parsed;
 
 /// A line that is too long to be held, and therefore judged part by part.
 pub(crate) struct LongLine {
@@ -38,11 +40,19 @@ pub(crate) struct LongLine {
     steps: KnownSteps,
     /// The hash of the line so far, if distinct lines are counted.
     hash: Option<PartsHash>,
+    whatwg: Option<Whole>,
     scheme: LongScheme,
     beginning: Vec<u8>,
     /// The bytes around the defect, as [`Line::around`] returns them.
     window: Vec<u8>,
     window_start: u64,
+}
+
+/// The line so far, for the WHATWG parser, which needs a line whole.
+struct Whole {
+    wanted: WhatwgWanted,
+    /// At most [`MAX_PARSED_LEN`] bytes and one. With more, the line is too long.
+    line: Vec<u8>,
 }
 
 /// What is known of the scheme of a line that is still being read.
@@ -69,6 +79,7 @@ impl LongLine {
             tracker: Tracker::new(options.grammar),
             steps: KnownSteps::default(),
             hash: options.distinct.lines.then(PartsHash::new),
+            whatwg: options.whatwg.clone().map(|wanted| Whole { wanted, line: Vec::new() }),
             scheme: LongScheme::Open,
             beginning: Vec::new(),
             window: Vec::new(),
@@ -109,6 +120,10 @@ impl LongLine {
     fn read(&mut self, bytes: &[u8]) {
         if let Some(hash) = &mut self.hash {
             hash.feed(bytes);
+        }
+        if let Some(Whole { line, .. }) = &mut self.whatwg {
+            let missing = MAX_PARSED_LEN + 1 - line.len();
+            line.extend(&bytes[..bytes.len().min(missing)]);
         }
         let missing = BEGINNING - self.beginning.len();
         self.beginning.extend(&bytes[..bytes.len().min(missing)]);
@@ -186,6 +201,10 @@ impl LongLine {
             };
             let shown = AlreadyShown::default();
             tally.show(&shown, &entry, verdict);
+            if let Some(Whole { wanted, line }) = &self.whatwg {
+                let parsed = &mut Parsed::default();
+                count_whatwg(&mut tally, &shown, wanted, parsed, &entry, line, verdict);
+            }
             let wanted = self.wanted;
             if wanted.any() {
                 let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
@@ -258,6 +277,7 @@ mod tests {
                 let mut options = Options { grammar, lengths: true, ..Options::default() };
                 (options.top.hosts, options.top.tlds, options.top.ports) = (1, 1, 1);
                 (options.distinct.hosts, options.distinct.lines) = (true, true);
+                options.whatwg = Some(WhatwgWanted::default());
                 let whole = scan(text, &options);
                 for step in [1, 2, 3, 5, 64, 161, 1000] {
                     assert_eq!(

@@ -28,6 +28,7 @@ use crate::simd::KernelId;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::{SecondLook, WantedCounts};
 use crate::tally::{ByVerdict, Signs, Tally};
+use crate::whatwg::Url;
 
 pub use crate::tally::optional::{DistinctWanted, TopWanted};
 pub use values::judge_values;
@@ -46,6 +47,17 @@ pub struct Options {
     /// Which distinct items are counted ([`Tally::distinct_hosts`] and others). Costs some dozen nanoseconds per
     /// line.
     pub distinct: DistinctWanted,
+    /// Whether and how the WHATWG parser judges lines too ([`Tally::whatwg`]). Costs some hundred nanoseconds per line.
+    pub whatwg: Option<WhatwgWanted>,
+}
+
+/// How the WHATWG parser judges lines.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct WhatwgWanted {
+    /// The URL against which lines are parsed. Without one, lines that have no scheme have the level
+    /// [`Relative`](crate::whatwg::Level::Relative).
+    pub base: Option<Url>,
 }
 
 impl Default for Options {
@@ -55,6 +67,7 @@ impl Default for Options {
             lengths: false,
             top: TopWanted::default(),
             distinct: DistinctWanted::default(),
+            whatwg: None,
         }
     }
 }
@@ -128,7 +141,7 @@ pub(crate) fn add_lines(
     tally.boms += u64::from(mark_len > 0);
     tally.note(place.input, Signs::of(bytes, place.offset));
     let at = Place { offset: place.offset + mark_len, ..place };
-    let mut observer = Observer::new(options.grammar, options.wanted(), tally, shown);
+    let mut observer = Observer::new(options, tally, shown);
     let path_counts = scan_lines(&mut observer, kernel, body, at);
     // The mark belongs to no line, but to the run of the first line.
     tally.cover(Extent::of_bytes(place.input, place.offset, at.offset, 0));
@@ -141,7 +154,8 @@ impl LineSink for Observer<'_> {
         let wanted = |&advisory: &Advisory| !self.tally.has_examples(advisory, place, self.shown);
         let advisories = Advisory::ALL.iter().copied().filter(wanted).collect();
         let is_shown = |(component, cause)| self.tally.has_defect(component, cause, place, self.shown);
-        let can_be_bulk = self.grammar == Grammar::Rfc3986 && !self.wanted.authorities();
+        let can_be_bulk =
+            self.grammar == Grammar::Rfc3986 && !self.wanted.authorities() && self.whatwg.is_none();
         let bulk_defects =
             defect_kinds().filter(|_| can_be_bulk).enumerate().filter(|&(_, kind)| is_shown(kind));
         let bulk_defects = bulk_defects.fold(0, |set, (n, _)| set | 1 << n);
@@ -151,8 +165,10 @@ impl LineSink for Observer<'_> {
                 blank: false,
                 advisories,
                 bulk_defects,
-                whatwg: false,
-                relative: false,
+                whatwg: self.whatwg.is_some(),
+                relative: self
+                    .whatwg
+                    .is_some_and(|whatwg| whatwg.base.is_some() || !self.tally.has_relative(place, self.shown)),
             },
             examples: self.tally.lacking(place, self.shown),
             again: self.wanted.any(),
@@ -160,14 +176,22 @@ impl LineSink for Observer<'_> {
     }
 
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool {
-        let Outcome { verdict, advisories, refusal, .. } = *outcome;
+        let Outcome { verdict, scheme, advisories, refusal } = *outcome;
         let (tally, shown) = (&*self.tally, self.shown);
+        // If RFC 3986 accepts a line and finds no scheme, the parser finds none either.
+        let has_known_level = self.whatwg.is_none_or(|whatwg| {
+            whatwg.base.is_none()
+                && scheme == SchemeOf::None
+                && verdict.accepts(Grammar::Rfc3986)
+                && tally.has_relative(place, shown)
+        });
         let is_known = match refusal {
             Refusal::None => true,
             Refusal::Kind(component, cause) => tally.has_defect(component, cause, place, shown),
             Refusal::Unknown => false,
         };
         is_known
+            && has_known_level
             && tally.has_first(verdict, place, shown)
             && advisories.iter().all(|advisory| tally.has_examples(advisory, place, shown))
             && !(verdict.is_empty() && self.wanted.authorities())
@@ -190,6 +214,13 @@ impl LineSink for Observer<'_> {
                 SchemeOf::Known(known) => self.tally.count_many(Some(known), verdict, n_lines),
                 // `scheme` has counted each of these.
                 SchemeOf::Other => {}
+            }
+            if self.whatwg.is_some() && n_lines > 0 {
+                let counts = self.tally.whatwg_mut();
+                match scheme {
+                    SchemeOf::None => counts.count_relative(verdict, n_lines),
+                    SchemeOf::Known(_) | SchemeOf::Other => counts.count_valid(verdict, n_lines),
+                }
             }
             self.in_bulk.count(verdict, n_lines);
             advisories.iter().for_each(|advisory| self.tally.count_advised(advisory, n_lines));

@@ -469,7 +469,7 @@ impl<'a> Gathering<'a> {
             }
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
-            let mut observer = Observer::new(options.grammar, options.wanted(), &mut tally, &shown);
+            let mut observer = Observer::new(options, &mut tally, &shown);
             scan_lines(&mut observer, kernel, &lines.text, counted_at);
             let table = &lines.table;
             tally.relocate(|offset| {

@@ -172,8 +172,8 @@ pub(crate) fn add_values(
 /// Counts values as the lines of a buffer, into which they are copied.
 fn add_lines(tally: &mut Tally, kernel: KernelId, values: &[Option<&[u8]>], place: Place, options: &Options) {
     let lines = Lines::of(values);
-    let (shown, wanted) = (AlreadyShown::default(), options.wanted());
-    let mut observer = Observer::new(options.grammar, wanted, tally, &shown);
+    let shown = AlreadyShown::default();
+    let mut observer = Observer::new(options, tally, &shown);
     scan_lines(&mut observer, kernel, &lines.text, place);
     let n_alone = lines.alone.len() as u64;
     tally.blank -= lines.nulls + n_alone;
@@ -205,7 +205,7 @@ fn add_alone(tally: &mut Tally, lines: &Lines, values: &[Option<&[u8]>], place: 
     // Lines are numbered from the start of their run, which may have begun before these values.
     let before = run.map_or(0, |run| run.lines - values.len() as u64);
     let (shown, wanted) = (AlreadyShown::default(), options.wanted());
-    let mut observer = Observer::new(options.grammar, wanted, tally, &shown);
+    let mut observer = Observer::new(options, tally, &shown);
     let mut schemes = Schemes::default();
     for &(n, offset) in &lines.alone {
         let value = values[n].unwrap_or_default();

@@ -6,6 +6,7 @@ use crate::grammar::component::Component;
 use crate::grammar::defect::Cause;
 use crate::place::Place;
 use crate::tally::Tally;
+use crate::tally::whatwg::{RELATIVE, bit};
 
 /// The kinds of lines that have all their examples in another tally, at places that precede all lines to be counted.
 ///
@@ -17,6 +18,8 @@ pub(crate) struct AlreadyShown {
     verdicts: u32,
     /// One bit for each cause, by component.
     defects: [u32; Component::ALL.len()],
+    /// The bits of [`WhatwgCounts::shown`](crate::tally::WhatwgCounts::shown).
+    whatwg: u32,
 }
 
 impl AlreadyShown {
@@ -27,6 +30,7 @@ impl AlreadyShown {
             advisories: Advisory::ALL.iter().copied().filter(has_all).collect(),
             verdicts: !tally.lacking(place, self),
             defects: tally.shown_defects(place, self),
+            whatwg: tally.shown_whatwg(place, self),
         }
     }
 
@@ -43,5 +47,19 @@ impl AlreadyShown {
     #[inline]
     pub(super) fn has_defect(&self, component: Component, cause: Cause) -> bool {
         self.defects[component as usize] >> cause as u32 & 1 == 1
+    }
+
+    #[inline]
+    pub(super) fn has_relative(&self) -> bool {
+        self.has_whatwg(bit(RELATIVE))
+    }
+
+    pub(super) fn whatwg(&self) -> u32 {
+        self.whatwg
+    }
+
+    #[inline]
+    pub(super) fn has_whatwg(&self, bit: u32) -> bool {
+        self.whatwg & bit != 0
     }
 }

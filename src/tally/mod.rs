@@ -10,6 +10,7 @@ pub(crate) mod length_histogram;
 pub(crate) mod distinct;
 pub(crate) mod heavy_hitters;
 pub(crate) mod optional;
+pub(crate) mod whatwg;
 pub(crate) mod already_shown;
 mod defects;
 mod wire;
@@ -43,6 +44,7 @@ pub use crate::tally::defects::FoundDefect;
 pub use crate::tally::distinct::ERROR_PPM;
 pub use crate::tally::heavy_hitters::{MAX_NAME_LEN, MAX_NAMES, Top};
 pub use crate::tally::length_histogram::{Lengths, Longest};
+pub use crate::tally::whatwg::{MAX_PARSED_LEN, WhatwgCounts};
 
 /// All counts of a corpus or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -68,6 +70,8 @@ pub struct Tally {
     advisories: [Found; Advisory::ALL.len()],
     /// The counts made on demand.
     pub(crate) census: OptionalCounts,
+    /// What the WHATWG parser makes of the judged lines. `None` until a line is counted there.
+    whatwg: Option<Box<WhatwgCounts>>,
     /// The runs that have been read, sorted. A run is a range of an input read without a gap; adjoining runs are
     /// joined.
     runs: Vec<Extent>,
@@ -212,6 +216,21 @@ impl Tally {
         }
     }
 
+    /// The WHATWG counts. If one judged line is counted there, all of them have to be.
+    pub(crate) fn whatwg_mut(&mut self) -> &mut WhatwgCounts {
+        self.whatwg.get_or_insert_default()
+    }
+
+    /// Whether lines without a scheme, which the WHATWG parser cannot parse without a base, need no example at or after `place`.
+    pub(crate) fn has_relative(&self, place: Place, shown: &AlreadyShown) -> bool {
+        shown.has_relative() || self.whatwg.as_ref().is_some_and(|counts| counts.has_relative(place))
+    }
+
+    /// The WHATWG counts whose examples are complete from `place` on, one bit each.
+    pub(crate) fn shown_whatwg(&self, place: Place, shown: &AlreadyShown) -> u32 {
+        self.whatwg.as_ref().map_or(0, |counts| counts.shown(place)) | shown.whatwg()
+    }
+
     /// Notes how an input is written.
     pub(crate) fn note(&mut self, input: u32, signs: Signs) {
         if signs != Signs::default() {
@@ -226,13 +245,16 @@ impl Tally {
     pub(crate) fn relocate(&mut self, place_of: impl Fn(u64) -> (u64, u64)) {
         self.runs.clear();
         self.signs.clear();
-        let founds = self.defects.founds_mut().chain(&mut self.advisories);
-        let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten();
-        let examples = examples.map(|example| (&mut example.place, &mut example.line));
-        let longest =
-            self.census.lengths.longest_mut().map(|longest| (&mut longest.place, &mut longest.line));
-        for (place, line) in examples.chain(longest) {
-            (place.offset, *line) = place_of(place.offset);
+        self.change_places(|place, line| (place.offset, *line) = place_of(place.offset));
+    }
+
+    /// Calls `change` with the place and the line number of each line that the tally shows.
+    fn change_places(&mut self, mut change: impl FnMut(&mut Place, &mut u64)) {
+        for example in self.examples_mut() {
+            change(&mut example.place, &mut example.line);
+        }
+        if let Some(longest) = self.census.lengths.longest_mut() {
+            change(&mut longest.place, &mut longest.line);
         }
     }
 
@@ -267,19 +289,14 @@ impl Tally {
     /// Adds a run that follows all others. If it adjoins the last run, both are joined, and the line numbers of its
     /// examples are rebased onto the start of the joined run.
     fn append(&mut self, run: Extent) {
-        match self.runs.last_mut() {
+        match self.runs.last().copied() {
             Some(last) if (last.input, last.end) == (run.input, run.start) => {
-                let founds = self.defects.founds_mut().chain(&mut self.advisories);
-                let examples = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
-                let lines = examples.flatten().map(|example| (example.place, &mut example.line));
-                let longest =
-                    self.census.lengths.longest_mut().map(|longest| (longest.place, &mut longest.line));
-                for (place, line) in lines.chain(longest) {
+                self.change_places(|place, line| {
                     if place.input == run.input && (run.start..run.end).contains(&place.offset) {
                         *line += last.lines;
                     }
-                }
-                last.extend(&run);
+                });
+                self.runs.last_mut().expect("there is one").extend(&run);
             }
             _ => self.runs.push(run),
         }
@@ -307,6 +324,11 @@ impl Tally {
             own.merge(other);
         }
         self.census.merge(other.census);
+        match (&mut self.whatwg, other.whatwg) {
+            (Some(own), Some(other)) => own.merge(*other),
+            (None, other) => self.whatwg = other,
+            (Some(_), None) => {}
+        }
         self.add_runs(other.runs);
         for (input, signs) in other.signs {
             self.note(input, signs);
@@ -322,14 +344,7 @@ impl Tally {
     /// read that input from its start without a gap. The names counted in it move to `before`.
     pub(crate) fn move_behind(&mut self, before: &mut Self, input: u32) {
         let end = before.runs.iter().find(|run| run.input == input).map_or(0, |run| run.end);
-        for example in self.examples_mut().filter(|example| example.place.input == input) {
-            example.place.offset += end;
-        }
-        if let Some(longest) =
-            self.census.lengths.longest_mut().filter(|longest| longest.place.input == input)
-        {
-            longest.place.offset += end;
-        }
+        self.change_places(|place, _| place.offset += if place.input == input { end } else { 0 });
         for run in self.runs.iter_mut().filter(|run| run.input == input) {
             (run.start, run.end) = (run.start + end, run.end + end);
         }
@@ -461,6 +476,13 @@ impl Tally {
     #[must_use]
     pub fn top_ports(&self, n: usize) -> Top {
         self.census.top_ports(n)
+    }
+
+    /// What the WHATWG parser makes of the judged lines. `None` if the options of the scan do not ask for it, or there is no judged
+    /// line.
+    #[must_use]
+    pub fn whatwg(&self) -> Option<&WhatwgCounts> {
+        self.whatwg.as_deref()
     }
 
     /// The estimated number of distinct hosts, if the options of the scan ask for it.

@@ -19,6 +19,7 @@ use crate::tally::by_input::InputLines;
 use crate::tally::by_verdict::ByVerdict;
 use crate::tally::defects::FoundDefect;
 use crate::tally::optional::OptionalCounts;
+use crate::tally::whatwg::WhatwgCounts;
 
 /// Upper bound of the bytes of all inputs, which ensures that no count of lines overflows.
 pub(crate) const MAX_BYTES: u64 = 1 << 62;
@@ -39,6 +40,8 @@ pub(super) struct TallyFields {
     defects: Vec<(Component, Cause, Found)>,
     advisories: Vec<(Advisory, Found)>,
     census: OptionalCounts,
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    whatwg: Option<Box<WhatwgCounts>>,
     runs: Vec<Extent>,
     signs: BTreeMap<u32, Signs>,
     by_input: BTreeMap<u32, InputLines>,
@@ -69,6 +72,7 @@ impl From<Tally> for TallyFields {
             signs: tally.signs,
             by_input: tally.by_input,
             census: tally.census,
+            whatwg: tally.whatwg,
         }
     }
 }
@@ -98,6 +102,7 @@ impl TryFrom<TallyFields> for Tally {
             tally.advisories[advisory as usize] = found;
         }
         tally.census = state.census;
+        tally.whatwg = state.whatwg;
         tally.runs = state.runs;
         tally.signs = state.signs;
         tally.by_input = state.by_input;
@@ -107,11 +112,16 @@ impl TryFrom<TallyFields> for Tally {
 
 impl Tally {
     /// Checks that this can be the tally of lines judged with `grammar`, all in inputs for which `is_input` holds.
-    /// Nothing derived from a tally that passes can overflow.
+    /// `wants_whatwg` says whether WHATWG levels were asked for. Nothing derived from a tally that passes can overflow.
     ///
     /// # Errors
     /// The reason why the tally is impossible.
-    pub(crate) fn check(&self, grammar: Grammar, is_input: impl Fn(u32) -> bool) -> Result<(), String> {
+    pub(crate) fn check(
+        &self,
+        grammar: Grammar,
+        wants_whatwg: bool,
+        is_input: impl Fn(u32) -> bool,
+    ) -> Result<(), String> {
         let is_run = |run: &Extent| {
             // Each value or null has at least a byte.
             let (len, bytes) = (run.end.saturating_sub(run.start), run.bytes());
@@ -153,17 +163,21 @@ impl Tally {
         if founds.clone().any(|found| found.examples.len() as u64 > found.lines) {
             return Err("more examples than lines".to_owned());
         }
+        match &self.whatwg {
+            None if wants_whatwg && judged > 0 => return Err("no WHATWG levels".to_owned()),
+            Some(_) if !wants_whatwg => return Err("WHATWG levels that nobody asked for".to_owned()),
+            counts => counts.iter().try_for_each(|counts| counts.check(&self.judged()))?,
+        }
         let lists = founds.map(|found| &found.examples).chain(self.firsts.iter());
-        lists.into_iter().try_for_each(|examples| are_examples(examples, &is_input))?;
+        let mut lists = lists.chain(self.whatwg.iter().flat_map(|counts| counts.example_lists()));
+        lists.try_for_each(|examples| are_examples(examples, &is_input))?;
         self.census.check(judged, MAX_BYTES, is_input)
     }
 
     /// Gives new numbers to inputs, which must be distinct. Name counts of inputs that have [ended](Self::end) keep
     /// the old number.
     pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
-        let founds = self.defects.founds_mut().chain(&mut self.advisories);
-        let lists = founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut());
-        for examples in lists {
+        for examples in self.example_lists_mut() {
             for example in examples.iter_mut() {
                 example.place.input = number(example.place.input);
             }
@@ -182,10 +196,16 @@ impl Tally {
             .collect();
     }
 
+    /// The examples of all kinds of lines, each kind by place.
+    fn example_lists_mut(&mut self) -> impl Iterator<Item = &mut Vec<Example>> {
+        let founds = self.defects.founds_mut().chain(&mut self.advisories);
+        let whatwg = self.whatwg.iter_mut().flat_map(|counts| counts.example_lists_mut());
+        founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).chain(whatwg)
+    }
+
     /// All examples, mutable, so that text that must not be shown can be replaced.
     pub(crate) fn examples_mut(&mut self) -> impl Iterator<Item = &mut Example> {
-        let founds = self.defects.founds_mut().chain(&mut self.advisories);
-        founds.map(|found| &mut found.examples).chain(self.firsts.iter_mut()).flatten()
+        self.example_lists_mut().flatten()
     }
 }
 

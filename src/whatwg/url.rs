@@ -2,6 +2,9 @@
 
 use std::fmt;
 
+#[cfg(feature = "scan")]
+use crate::grammar::escape::MASK;
+
 /// A URL, as the parser of the standard makes it. Its `Display` is the serialisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
@@ -49,6 +52,15 @@ impl Url {
         }
         (self.host, self.port, self.has_opaque_path) = (None, None, false);
         (self.query, self.fragment) = (None, None);
+    }
+
+    /// The serialisation, with a mask instead of a password unless `show_secrets` is true.
+    #[cfg(feature = "scan")]
+    pub(crate) fn shown(&self, show_secrets: bool) -> String {
+        if show_secrets || self.password.is_empty() {
+            return self.to_string();
+        }
+        Self { password: MASK.to_owned(), ..self.clone() }.to_string()
     }
 
     pub(super) fn is_special(&self) -> bool {
