@@ -56,6 +56,7 @@ fn report(path: PathBuf) -> String {
     options.lengths = true;
     (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
     (options.distinct.hosts, options.distinct.lines) = (true, true);
+    options.whatwg = Some(scan::WhatwgWanted::default());
     let inputs = list_inputs(&[path]);
     let exec = ExecOptions::default();
     let scanned = scan_records(&inputs, &Reading::default(), &options, &exec);

@@ -29,7 +29,7 @@ pub(crate) fn to_value(of: &impl Serialize) -> Value {
 /// examples, `longest`, and lists of frequent names that are not exact.
 /// The report is written without spaces, with the keys of each object sorted, as
 /// this command writes it: `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"], (.verdict_sets,
-/// .defects, .advisories)[].examples[].input_name)'`.
+/// .defects, .advisories)[].examples[].input_name, (.whatwg.errors[]?, .whatwg.hosts_differ).examples[]?.input_name)'`.
 pub(crate) fn of(mut report: Value) -> String {
     if let Value::Object(fields) = &mut report {
         fields.remove("run");
@@ -49,21 +49,28 @@ pub(crate) fn of(mut report: Value) -> String {
         // Which names are dropped depends on the order.
         top.retain(|top| top["max_error"] == 0);
     }
-    for list in ["verdict_sets", "defects", "advisories"] {
-        let kinds = report.get_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
-        for examples in kinds.filter_map(|kind| kind.get_mut("examples")?.as_array_mut()) {
-            if is_unordered {
-                examples.clear();
-            }
-            for example in examples.iter_mut().filter_map(Value::as_object_mut) {
-                example.remove("input_name");
-            }
-        }
+    for list in ["/verdict_sets", "/defects", "/advisories", "/whatwg/errors"] {
+        let kinds = report.pointer_mut(list).and_then(Value::as_array_mut).into_iter().flatten();
+        kinds.for_each(|kind| change_examples(kind, is_unordered));
+    }
+    if let Some(kind) = report.pointer_mut("/whatwg/hosts_differ") {
+        change_examples(kind, is_unordered);
     }
     // Another crate of the same program may enable the feature of serde_json that keeps the order of keys.
     report.sort_all_objects();
     // jq escapes DEL, which JSON does not ask for.
     of_parts([report.to_string().replace('\x7f', "\\u007f").as_bytes()])
+}
+
+/// Removes the names of inputs from the examples of a kind of lines. Without an order, removes the examples.
+fn change_examples(kind: &mut Value, is_unordered: bool) {
+    let Some(examples) = kind.get_mut("examples").and_then(Value::as_array_mut) else { return };
+    if is_unordered {
+        examples.clear();
+    }
+    for example in examples.iter_mut().filter_map(Value::as_object_mut) {
+        example.remove("input_name");
+    }
 }
 
 /// SHA-256 of the concatenated parts, in hexadecimal digits.

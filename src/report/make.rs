@@ -6,7 +6,7 @@ use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
     InputDefect, InputWarning, JudgedCount, LengthBucket, Lengths, LongestLine, LooksLike, Percentile,
     RecordCount, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals,
-    VerdictSet, digest,
+    VerdictSet, WhatwgCount, digest,
 };
 use crate::grammar::Grammar;
 use crate::grammar::automaton::Rule;
@@ -15,7 +15,7 @@ use crate::grammar::scheme::{KNOWN, Standing};
 use crate::input::Input;
 use crate::run::{Scanned, ScannedPaths};
 use crate::scan::Options;
-use crate::tally::{self, ByVerdict, Example, FoundDefect, InputLines, Tally};
+use crate::tally::{self, ByVerdict, Example, FoundDefect, InputLines, Tally, WhatwgCounts};
 
 impl Report {
     /// Makes the report of a scan of paths. Passwords in example lines are masked.
@@ -109,6 +109,10 @@ impl Report {
                     examples: lines_of(&found.examples, show_secrets),
                 })
                 .collect(),
+            whatwg: options.whatwg.as_ref().map(|wanted| {
+                let none = WhatwgCounts::default();
+                WhatwgCount::new(tally.whatwg().unwrap_or(&none), wanted, show_secrets)
+            }),
             lengths: options.lengths.then(|| lengths(tally.lengths())),
             top: top(tally, options),
             distinct: distinct(tally, options),
@@ -286,7 +290,7 @@ fn distinct(tally: &Tally, options: &Options) -> Vec<Distinct> {
     wanted.map(|(of, _, estimate)| Distinct { of, estimate, error_ppm: tally::ERROR_PPM }).collect()
 }
 
-fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {
+pub(super) fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {
     examples.iter().map(|example| example_line(example, show_secrets)).collect()
 }
 
@@ -298,7 +302,7 @@ fn rule_text(rule: Rule, grammar: Grammar) -> RuleText {
     }
 }
 
-fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
+pub(super) fn example_line(example: &Example, show_secrets: bool) -> ExampleLine {
     let mut example = example.clone();
     if !show_secrets {
         example.forget_secrets();

@@ -14,6 +14,7 @@ mod page;
 mod read;
 mod records;
 mod text;
+pub(crate) mod whatwg;
 mod words;
 
 use std::io;
@@ -37,6 +38,7 @@ pub use page::TextStyle;
 pub use read::{ReadError, ReadErrorKind};
 pub use records::{FieldCount, RecordCount, RecordPlace, RefusedCount, SkippedCount};
 pub use text::render;
+pub use whatwg::{ErrorCount, HostsDiffer, LevelCount, WhatwgCount};
 #[doc(hidden)]
 pub use words::grouped;
 
@@ -84,6 +86,10 @@ pub struct Report {
     pub defects: Vec<DefectCount>,
     /// What is noteworthy about lines that at least one grammar accepts.
     pub advisories: Vec<AdvisoryCount>,
+    /// What the parser of the WHATWG URL Standard makes of the judged lines; left out if it was not asked.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "WhatwgCount"))]
+    pub whatwg: Option<WhatwgCount>,
     /// Lengths of judged lines; `None` if they were not counted.
     pub lengths: Option<Lengths>,
     /// The most frequent hosts, schemes, ports and last labels; empty if none were requested.
@@ -670,7 +676,8 @@ impl Report {
         let of_sets = self.verdict_sets.iter_mut().flat_map(|set| &mut set.examples);
         let of_defects = self.defects.iter_mut().flat_map(|defect| &mut defect.examples);
         let of_advisories = self.advisories.iter_mut().flat_map(|advisory| &mut advisory.examples);
-        for example in of_sets.chain(of_defects).chain(of_advisories) {
+        let of_whatwg = self.whatwg.iter_mut().flat_map(WhatwgCount::examples_mut);
+        for example in of_sets.chain(of_defects).chain(of_advisories).chain(of_whatwg) {
             example.input_name =
                 self.inputs.get(example.input).map_or_else(String::new, |input| input.name.clone());
         }

@@ -4,7 +4,9 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, bytes_in_json, digest};
+use super::{
+    Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, WhatwgCount, bytes_in_json, digest,
+};
 use crate::grammar::Grammar;
 use crate::grammar::escape::printable;
 
@@ -123,6 +125,9 @@ impl Report {
         if self.advisories.iter().any(|advisory| advisory.lines > totals.accepted_by_any) {
             return Err("advisories: more lines than are accepted".to_owned());
         }
+        if let Some(whatwg) = &self.whatwg {
+            whatwg.check(totals.judged, &self.grammars)?;
+        }
         if let Some(lengths) = &self.lengths {
             same(
                 "lengths",
@@ -201,7 +206,9 @@ impl Report {
     fn examples(&self) -> impl Iterator<Item = &ExampleLine> {
         let of_sets = self.verdict_sets.iter().flat_map(|set| &set.examples);
         let of_defects = self.defects.iter().flat_map(|defect| &defect.examples);
-        of_sets.chain(of_defects).chain(self.advisories.iter().flat_map(|advisory| &advisory.examples))
+        let of_advisories = self.advisories.iter().flat_map(|advisory| &advisory.examples);
+        let of_whatwg = self.whatwg.iter().flat_map(WhatwgCount::examples);
+        of_sets.chain(of_defects).chain(of_advisories).chain(of_whatwg)
     }
 
     /// Checks that an example has a known input, a printable rule, and a mark within the text.
@@ -296,7 +303,12 @@ fn unescaped(text: &[u8]) -> Vec<u8> {
 }
 
 /// Checks that numbers add up to `all`.
-fn same(field: &str, what: &str, numbers: impl IntoIterator<Item = u64>, all: u64) -> Result<(), String> {
+pub(super) fn same(
+    field: &str,
+    what: &str,
+    numbers: impl IntoIterator<Item = u64>,
+    all: u64,
+) -> Result<(), String> {
     let sum: u128 = numbers.into_iter().map(u128::from).sum();
     if sum == u128::from(all) {
         Ok(())

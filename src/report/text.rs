@@ -3,9 +3,11 @@
 use std::fmt::{self, Write};
 
 use super::page::{Ink, Page, TextStyle, count};
+use super::whatwg::HOSTS_DIFFER;
 use super::words::{grouped, percent, plural, size, warning};
 use super::{
-    Count, DistinctOf, ExampleLine, InputWarning, Lengths, LooksLike, Report, SchemeLabel, Top, TopOf,
+    Count, DistinctOf, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, SchemeLabel, Top,
+    TopOf, WhatwgCount,
 };
 use crate::grammar::Grammar;
 
@@ -36,6 +38,7 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.head();
     text.grammars();
     text.verdict_sets();
+    text.whatwg();
     text.schemes();
     text.defects();
     text.advisories();
@@ -235,20 +238,76 @@ impl<'a> Text<'a> {
     }
 
     fn defects(&mut self) {
-        let (shown, hidden) = split(&self.report.defects);
-        let rows: Vec<_> = shown
-            .iter()
+        let defects = self.report.defects.iter();
+        let rows: Vec<_> = defects
             .map(|defect| {
                 let kind = format!("{}:{}", defect.component, defect.cause);
                 (kind, defect.lines, defect.examples.first())
             })
             .collect();
-        let title = format!("REFUSED BY {}", self.report.grammar);
-        let width = self.examples(&title, &rows, true);
+        self.marked_examples(&format!("REFUSED BY {}", self.report.grammar), &rows);
+    }
+
+    /// Writes the most frequent kinds of lines, each with the place in its first example, and how many lines the others have.
+    fn marked_examples(&mut self, title: &str, rows: &[(String, u64, Option<&ExampleLine>)]) {
+        let (shown, hidden) = split(rows);
+        let width = self.examples(title, shown, true);
         if !hidden.is_empty() {
             let kinds = format!("({} other kinds)", hidden.len());
-            let lines = grouped(hidden.iter().map(|defect| defect.lines).sum());
+            let lines = grouped(hidden.iter().map(|(_, lines, _)| lines).sum());
             self.page.line(&format!("  {kinds:<width$}{lines:>numbers$}", numbers = self.numbers + 2));
+        }
+    }
+
+    fn whatwg(&mut self) {
+        let report = self.report;
+        let Some(whatwg) = &report.whatwg else { return };
+        self.levels(whatwg, Grammar::Rfc3986);
+        if report.grammar != Grammar::Rfc3986 {
+            self.levels(whatwg, report.grammar);
+        }
+        let mut notes: Vec<_> =
+            whatwg.base.iter().map(|base| format!("base {}", self.page.name(base))).collect();
+        for (n, one, many) in [
+            (whatwg.not_utf8, "line is not UTF-8", "lines are not UTF-8"),
+            (whatwg.too_long, "line is too long to be parsed", "lines are too long to be parsed"),
+        ] {
+            if n > 0 {
+                notes.push(plural(n, one, many));
+            }
+        }
+        if !notes.is_empty() {
+            self.page.flow("  ", &notes, ", ");
+        }
+        let errors = whatwg.errors.iter();
+        let rows: Vec<_> =
+            errors.map(|error| (error.name.name().to_owned(), error.lines, error.examples.first())).collect();
+        self.marked_examples("WHATWG VALIDATION ERRORS", &rows);
+        let differ = &whatwg.hosts_differ;
+        if differ.lines > 0 {
+            let row = (HOSTS_DIFFER.to_owned(), differ.lines, differ.examples.first());
+            self.examples("WHATWG ADVISORIES", &[row], false);
+        }
+    }
+
+    /// Writes the table of WHATWG levels, and how many of their lines a grammar accepts and refuses.
+    fn levels(&mut self, whatwg: &WhatwgCount, grammar: Grammar) {
+        let title = format!("WHATWG {}, {grammar}", self.page.beginning(&whatwg.standard, 7));
+        let [numbers, shares, more] = self.widths();
+        let is_wide = self.names + numbers + shares + 2 * more <= self.page.width();
+        let write = |mut row: String, [accepted, refused]: [&str; 2]| {
+            if is_wide {
+                let _ = write!(row, "{accepted:>more$}{refused:>more$}");
+            }
+            row
+        };
+        let head = format!("{title:<names$}{:>numbers$}{:>shares$}", "lines", "%", names = self.names);
+        self.page.heading(&write(head, ["accepted", "refused"]));
+        for LevelCount { name, count, .. } in &whatwg.levels {
+            let accepted = count.accepted.by(grammar);
+            let refused = count.lines.saturating_sub(accepted);
+            let cells = self.cells(name.name(), count.lines, self.report.totals.judged);
+            self.page.line(&write(cells, [&grouped(accepted), &grouped(refused)]));
         }
     }
 

@@ -10,6 +10,8 @@ pub(super) struct Bounds {
     pub(super) schemes: usize,
     /// Kinds of refusals, and advisories.
     pub(super) findings: usize,
+    /// Validation errors of the WHATWG parser.
+    pub(super) errors: usize,
     /// Example lines of each kind.
     pub(super) examples: usize,
     /// Verdict sets for each pair of grammars.
@@ -21,10 +23,11 @@ pub(super) struct Bounds {
 impl Bounds {
     /// The bounds of a normal page: as much as anyone reads.
     pub(super) const MOST: Self =
-        Self { schemes: 100, findings: 40, examples: 3, sets: 4, inputs: MAX_INPUTS };
+        Self { schemes: 100, findings: 40, errors: 40, examples: 3, sets: 4, inputs: MAX_INPUTS };
     /// Bounds that keep the page below [`MAX_PAGE`](super::MAX_PAGE) even if all texts have their maximum length and must
     /// be escaped.
-    pub(super) const LEAST: Self = Self { schemes: 10, findings: 8, examples: 1, sets: 1, inputs: 8 };
+    pub(super) const LEAST: Self =
+        Self { schemes: 10, findings: 8, errors: 4, examples: 1, sets: 1, inputs: 8 };
 }
 
 /// The maximum lengths of lines, names, sentences and rules, in characters.

@@ -58,9 +58,10 @@ enum About {
 }
 
 pub(super) fn refusal<'a>(kind: &'a DefectCount, report: &Report, bounds: &Bounds) -> Finding<'a> {
-    let examples = &kind.examples[..bounds.examples.min(kind.examples.len())];
     let mut rules = Vec::new();
-    for rule in examples.iter().filter_map(|example| example.rule.as_ref()).map(Rule::new) {
+    for rule in
+        kind.examples.iter().take(bounds.examples).filter_map(|example| example.rule.as_ref()).map(Rule::new)
+    {
         if !rules.contains(&rule) {
             rules.push(rule);
         }
@@ -71,7 +72,7 @@ pub(super) fn refusal<'a>(kind: &'a DefectCount, report: &Report, bounds: &Bound
         meaning: kind.cause.meaning(),
         lines: kind.lines,
         command: of_lines(report, &[format!("defect={}:{}", kind.component, kind.cause)]),
-        examples: examples.iter().map(|example| excerpt(example, report, About::Byte)).collect(),
+        examples: marked_bytes(&kind.examples, report, bounds),
         rules,
     }
 }
@@ -91,6 +92,11 @@ pub(super) fn advisory<'a>(kind: &'a AdvisoryCount, report: &Report, bounds: &Bo
 /// Example lines without a mark.
 pub(super) fn whole_lines(examples: &[ExampleLine], report: &Report, bounds: &Bounds) -> Vec<Excerpt> {
     examples.iter().take(bounds.examples).map(|example| excerpt(example, report, About::Line)).collect()
+}
+
+/// Example lines with their bytes marked.
+pub(super) fn marked_bytes(examples: &[ExampleLine], report: &Report, bounds: &Bounds) -> Vec<Excerpt> {
+    examples.iter().take(bounds.examples).map(|example| excerpt(example, report, About::Byte)).collect()
 }
 
 impl Rule {

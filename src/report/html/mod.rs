@@ -11,6 +11,7 @@ mod lengths;
 mod list;
 mod records;
 mod verdict;
+mod whatwg;
 
 use std::io;
 
@@ -26,6 +27,7 @@ use self::lengths::Histogram;
 use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, InputRow, SchemeRow, TopList};
 use self::records::{FieldRow, RecordRow};
 use self::verdict::{MatrixRow, Pair, SetRow};
+use self::whatwg::Whatwg;
 use super::page::MAX_INPUTS;
 use super::{Report, digest};
 
@@ -52,6 +54,7 @@ struct Page<'a> {
     matrix: Vec<MatrixRow>,
     refusals: FirstRows<Finding<'a>>,
     advisories: FirstRows<Finding<'a>>,
+    whatwg: Option<Whatwg<'a>>,
     schemes: FirstRows<SchemeRow>,
     /// Lines without a scheme, and lines of schemes that the report does not list by name.
     more_schemes: Vec<SchemeRow>,
@@ -91,6 +94,7 @@ impl<'a> Page<'a> {
                 |kind| kind.lines,
                 |kind| advisory(kind, report, bounds),
             ),
+            whatwg: report.whatwg.as_ref().map(|counts| Whatwg::new(counts, report, bounds)),
             schemes: FirstRows::new(
                 &report.schemes,
                 bounds.schemes,
@@ -197,6 +201,7 @@ mod tests {
     use crate::grammar::defect::Cause;
     use crate::grammar::{Grammar, Verdict};
     use crate::records::{BadCause, Role, Skip};
+    use crate::whatwg::{Level, ValidationError};
 
     /// A report larger than any scan can make: the longest lists, with the longest texts, of characters that take the most
     /// bytes to escape.
@@ -256,6 +261,12 @@ mod tests {
             "relative": { "lines": most, "accepted": count },
             "defects": defects.collect::<Value>(),
             "advisories": advisories.collect::<Value>(),
+            "whatwg": {
+                "standard": text, "base": text,
+                "levels": Level::ALL.iter().map(|name| json!({ "name": name.name(), "lines": most, "accepted": count })).collect::<Value>(),
+                "errors": ValidationError::ALL.iter().map(|name| json!({ "name": name.name(), "lines": most, "examples": lines })).collect::<Value>(),
+                "hosts_differ": { "lines": most, "examples": lines }, "not_utf8": most, "too_long": most,
+            },
             "lengths": {
                 "min": 1, "max": most, "sum": most, "longest": { "input": 1, "line": most, "line_offset": most, "bytes": most },
                 "percentiles": vec![json!({ "percent": 50, "bytes": most }); 99],
