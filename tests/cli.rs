@@ -24,6 +24,7 @@ mod shapes;
 #[cfg(unix)]
 mod terminal;
 mod wanted_fields;
+mod whatwg;
 #[cfg(windows)]
 mod windows;
 

@@ -43,3 +43,4 @@ mod values;
 mod wanted_fields;
 mod watch;
 mod whatwg;
+mod whatwg_counts;

@@ -4,6 +4,7 @@
 //! condition  = measure [ comparison number [ "%" ] ]       without a comparison: more than 0
 //! measure    = "lines" / "blank" / "cr" / "judged" / "relative" / "scheme:" name / "advisory:" name
 //!            / ( "refused" / "accepted" ) [ ":" ( grammar / "any" / "all" ) ]
+//!            / "whatwg:" ( "valid" / "errors" / "failure" / "relative" / "hosts-differ" )
 //! comparison = ">" / ">=" / "<" / "<=" / "=" / "!="
 //! number     = 1*DIGIT, before "%" with up to seven decimals
 //! ```
@@ -11,15 +12,18 @@
 //! Spaces may separate any two parts of a condition.
 
 use std::cmp::Ordering;
+use std::fmt;
 use std::str::FromStr;
 
 use crate::grammar::Grammar;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::scheme::{KNOWN, scheme_len};
-use crate::report::{Report, grouped};
+use crate::report::whatwg::HOSTS_DIFFER;
+use crate::report::{Report, WhatwgCount, grouped};
 use crate::run::Scanned;
 use crate::scan::Options;
 use crate::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
+use crate::whatwg::Level;
 
 use crate::cli::suggest::unknown;
 
@@ -40,8 +44,18 @@ pub(crate) struct Gate {
 /// A share of 100 %. The unit of shares is 0.0000001 %.
 const WHOLE: u64 = 1_000_000_000;
 
-const MEASURES: [&str; 9] =
-    ["refused", "accepted", "scheme:NAME", "relative", "advisory:NAME", "lines", "judged", "blank", "cr"];
+const MEASURES: [&str; 10] = [
+    "refused",
+    "accepted",
+    "scheme:NAME",
+    "relative",
+    "advisory:NAME",
+    "whatwg:LEVEL",
+    "lines",
+    "judged",
+    "blank",
+    "cr",
+];
 
 type Comparison = (&'static str, fn(Ordering) -> bool);
 
@@ -65,7 +79,7 @@ impl FromStr for Gate {
         let (name, of) =
             measure.split_once(':').map_or((measure, None), |(name, of)| (name, Some(of.trim())));
         let measure = (name.trim().to_owned(), of.map(str::to_owned));
-        // Any report has all measures, so an empty one suffices to check the name.
+        // Any report has all measures but those of an option, which are 0, so an empty one suffices to check the name.
         lines(&measure, &Report::new(&Scanned::default(), &[], &Options::default(), false))?;
         let found = COMPARISONS.iter().find_map(|&(sign, holds)| {
             let (limit, is_share) = limit(comparison.strip_prefix(sign)?.trim())?;
@@ -130,6 +144,17 @@ fn lines((name, of): &(String, Option<String>), report: &Report) -> Result<Optio
             }
             report.advisories.iter().find(|count| count.name.name() == of).map_or(0, |count| count.lines)
         }
+        ("whatwg", Some(of)) => {
+            let level = Level::ALL.iter().find(|level| level.name() == of);
+            if level.is_none() && of != HOSTS_DIFFER {
+                let levels = Level::ALL.iter().map(|level| level.name());
+                let names: Vec<_> = levels.chain([HOSTS_DIFFER]).collect();
+                return Err(unknown("WHATWG measure", of, &names));
+            }
+            let lines_of =
+                |whatwg: &WhatwgCount| level.map_or(whatwg.hosts_differ.lines, |&level| whatwg.lines(level));
+            report.whatwg.as_ref().map_or(0, lines_of)
+        }
         (name, of) => return Err(unknown("measure", &[name, of.unwrap_or("")].join(":"), &MEASURES)),
     }))
 }
@@ -167,7 +192,19 @@ fn percent(part: u64, whole: u64, limit: u64) -> String {
     }
 }
 
+impl fmt::Display for Gate {
+    /// Writes the condition as it was typed.
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.write_str(&self.text)
+    }
+}
+
 impl Gate {
+    /// Whether the condition is about what the WHATWG parser makes of lines.
+    pub(crate) fn needs_whatwg(&self) -> bool {
+        self.measure.0 == "whatwg"
+    }
+
     /// Whether `part` of `whole` crosses the limit. If `whole` is 0, it never does.
     fn is_crossed(&self, part: u64, whole: u64) -> bool {
         let units = if self.is_share { [WHOLE, whole] } else { [1, 1] };
@@ -217,6 +254,8 @@ mod tests {
             ("advisory:pasword", "no such advisory; did you mean password?"),
             ("scheme:h_p", "no such measure; did you mean scheme:NAME?"),
             ("lines>5%", "lines is the whole"),
+            ("whatwg", "no such measure; did you mean whatwg:LEVEL?"),
+            ("whatwg:fail", "no such WHATWG measure; did you mean failure?"),
         ] {
             let error = text.parse::<Gate>().unwrap_err();
             assert!(error.starts_with(why), "{text}: {error}");

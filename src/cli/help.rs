@@ -34,7 +34,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "split_size",
         ],
     ),
-    ("Grammar", &["grammar", "only", "by", "where"]),
+    ("Grammar", &["grammar", "whatwg", "only", "by", "where"]),
     (OTHERWISE, &[]),
     ("Performance", &["threads", "kernel", "size", "rounds", "no_progress"]),
 ];
@@ -65,6 +65,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         &[
             ("urlsift scan urls.txt", "report on a list"),
             ("urlsift scan lines", "on one that has the name of a command"),
+            ("urlsift scan --whatwg urls.txt", "and what browsers take"),
             ("urlsift scan x.txt --range 1G:2G --format partial -o 1.partial", "a part, for merge"),
             ("urlsift scan --splits 17.jsonl --format partial", "some splits of a plan"),
         ],

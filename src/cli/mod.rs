@@ -13,7 +13,7 @@ mod progress_bar;
 mod suggest;
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -188,6 +188,17 @@ fn output_path() -> impl TypedValueParser<Value = PathBuf> {
 fn path(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
     let path = move |path: OsString| if path.is_empty() { Err(why) } else { Ok(PathBuf::from(path)) };
     OsStringValueParser::new().try_map(path)
+}
+
+/// The longest base URL. Each row may have it, and thousands of rows are in memory.
+const MAX_BASE_LEN: usize = 8192;
+
+/// Refuses a base URL that is too long.
+fn check_base_len(url: &OsStr) -> Result<(), String> {
+    if url.len() > MAX_BASE_LEN {
+        return Err(format!("it has {} bytes, and a base may have {MAX_BASE_LEN}", url.len()));
+    }
+    Ok(())
 }
 
 /// Parses a number of threads.

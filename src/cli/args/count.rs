@@ -1,9 +1,15 @@
 //! Options of `scan` for optional counts.
 
+use std::ffi::OsString;
+
 use crate::report::grouped;
-use crate::scan::Options;
+use crate::scan::{Options, WhatwgWanted};
 use crate::tally::MAX_NAMES;
+use crate::whatwg::{Url, parse};
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
+
+use crate::cli::check_base_len;
 
 #[derive(Args)]
 pub(crate) struct CountArgs {
@@ -25,6 +31,20 @@ pub(crate) struct CountArgs {
     /// Can be given several times. The report states the error of the estimate.
     #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
     distinct: Vec<DistinctOf>,
+
+    /// Count what browsers take: the WHATWG URL Standard
+    ///
+    /// Adds how many lines are WHATWG-valid, have errors, fail, or are relative, each beside the verdict of RFC 3986. Adds the standard's
+    /// validation errors by name. Adds the lines whose host by RFC 3986 is not the one to which a browser connects (hosts-differ). Lines
+    /// of more than 2 MiB are not parsed.
+    #[arg(long, hide_short_help = true)]
+    whatwg: bool,
+
+    /// Base URL against which --whatwg parses lines
+    ///
+    /// Without it, lines that have no scheme are relative.
+    #[arg(long, value_name = "URL", requires = "whatwg", value_parser = base(), hide_short_help = true)]
+    base: Option<Url>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -62,7 +82,20 @@ impl CountArgs {
                 DistinctOf::Lines => options.distinct.lines = true,
             }
         }
+        options.whatwg = self.whatwg.then(|| WhatwgWanted { base: self.base.clone() });
     }
+}
+
+/// Parses a base URL by the WHATWG URL Standard.
+fn base() -> impl TypedValueParser<Value = Url> {
+    OsStringValueParser::new().try_map(|text: OsString| {
+        check_base_len(&text)?;
+        let parsed = parse(text.as_encoded_bytes(), None);
+        parsed.url().cloned().ok_or_else(|| {
+            let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
+            format!("no URL by the WHATWG URL Standard ({})", errors.join(", "))
+        })
+    })
 }
 
 /// How many names a list has if no number is given.

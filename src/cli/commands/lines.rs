@@ -20,7 +20,8 @@ use crate::cli::args::report::{format_of, shown_on_terminal};
 use crate::cli::output_file::Output;
 use crate::cli::suggest::unknown;
 use crate::cli::{
-    End, GrammarArgs, InputArgs, complain, complain_of, is_void, output_path, warn, warn_of_signs,
+    End, GrammarArgs, InputArgs, check_base_len, complain, complain_of, is_void, output_path, warn,
+    warn_of_signs,
 };
 
 #[derive(Args)]
@@ -129,15 +130,10 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
-/// The longest base. Each row may have it, and thousands of rows are in memory.
-const MAX_BASE_LEN: usize = 8192;
-
 /// Parses a base URL, and refuses a URL that cannot be a base.
 fn base() -> impl TypedValueParser<Value = Base> {
     OsStringValueParser::new().try_map(|url: OsString| {
-        if url.len() > MAX_BASE_LEN {
-            return Err(format!("it has {} bytes, and a base may have {MAX_BASE_LEN}", url.len()));
-        }
+        check_base_len(&url)?;
         Base::new(url.as_encoded_bytes()).map_err(|error| error.to_string())
     })
 }

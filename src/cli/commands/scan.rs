@@ -66,7 +66,8 @@ pub(crate) struct ScanArgs {
     ///
     /// The measures refused and accepted count by the grammar of --grammar. A colon chooses another grammar, any (at least
     /// one of the five) or all (each of the five). Other measures are scheme:NAME, relative (no scheme), advisory:NAME,
-    /// lines, judged, blank and cr (lines that end in CR).
+    /// lines, judged, blank and cr (lines that end in CR). With --whatwg, there are whatwg:valid, whatwg:errors,
+    /// whatwg:failure, whatwg:relative and whatwg:hosts-differ.
     ///
     /// Percentages are of the judged lines; for judged, blank and cr, of all lines. If there are no such lines, no
     /// condition on a percentage holds. If too many schemes occur to count them all by name, a condition on a rare scheme
@@ -111,6 +112,9 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let reading = args.reading.reading(args.input.paths.codec())?;
     let mut options = Options { grammar: args.grammar.grammar, ..Options::default() };
     args.count.apply(&mut options);
+    if let Some(gate) = args.fail_on.iter().find(|gate| gate.needs_whatwg() && options.whatwg.is_none()) {
+        return Err(io::Error::other(format!("--fail-on {gate} needs the option --whatwg; add it")));
+    }
     let mut exec = args.input.exec();
     exec.kernel = args.kernel.unwrap_or(exec.kernel);
     exec.mmap = !args.no_mmap;

@@ -1,0 +1,236 @@
+//! `--whatwg`: the report in all its forms, conditions on it, and wrong options.
+
+use std::fs;
+
+use serde_json::Value;
+use urlsift::report::Report;
+
+use super::{feed, json, lasting, text, urlsift};
+
+/// Lines of each level, with most kinds of findings.
+const LIST: &[u8] = b"http://example.org/\n\
+    https://fred:secret@example.org/\n\
+    http://a\\@b/\n\
+    http://\xff/\n\
+    http://1.2.3/x y\r\n\
+    \n\
+    /a b\n\
+    //h/\n\
+    http://:80/\n\
+    x:y z\n";
+
+fn report(args: &[&str]) -> String {
+    let output = feed(args, LIST);
+    assert!(output.status.success() && output.stderr.is_empty(), "{output:?}");
+    text(&output.stdout).to_owned()
+}
+
+/// The part of a text report about the WHATWG parser.
+fn section(report: &str) -> &str {
+    let start = report.find("\nWHATWG fde3f74").unwrap() + 1;
+    let end = report.find("\nSCHEME ").unwrap();
+    &report[start..end]
+}
+
+#[test]
+fn the_text_report_has_levels_errors_and_different_hosts() {
+    let expected = r"WHATWG fde3f74, rfc3986         lines        %    accepted     refused
+  valid                             1    11.11           1           0
+  errors                            4    44.44           1           3
+  failure                           2    22.22           1           1
+  relative                          2    22.22           1           1
+  1 line is not UTF-8
+
+WHATWG VALIDATION ERRORS               lines  first at
+  invalid-URL-unit                         2  -:5:15
+    http://1.2.3/x[ ]y
+  missing-scheme-non-relative-URL          2  -:7:1
+    [/]a b
+  domain-to-ASCII                          1  -:4:8
+    http://[\xff]/
+  IPv4-too-few-parts                       1  -:5:8
+    http://[1].2.3/x y
+  invalid-reverse-solidus                  1  -:3:9
+    http://a[\\]@b/
+  invalid-credentials                      1  -:2:20
+    https://fred:***[@]example.org/
+  host-missing                             1  -:9:8
+    http://[:]80/
+
+WHATWG ADVISORIES               lines  first at
+  hosts-differ                      2  -:3
+    http://a\\@b/
+";
+    assert_eq!(section(&report(&["--whatwg"])), expected);
+}
+
+#[test]
+fn another_grammar_has_a_table_of_its_own() {
+    let report = report(&["--whatwg", "-g", "rfc1738", "--base", "http://u:secret@base.example/"]);
+    let section = section(&report);
+    for part in [
+        "WHATWG fde3f74, rfc3986         lines        %    accepted     refused\n",
+        "WHATWG fde3f74, rfc1738         lines        %    accepted     refused\n",
+        "  base http://u:***@base.example/, 1 line is not UTF-8\n",
+    ] {
+        assert!(section.contains(part), "{section}");
+    }
+    assert!(!section.contains("missing-scheme"), "{section}");
+}
+
+#[test]
+fn a_narrow_page_is_not_exceeded() {
+    for width in [40, 44, 51, 60, 66, 72, 79] {
+        let mut style = urlsift::report::TextStyle::default();
+        style.width = width;
+        let report = lasting(report(&["--whatwg", "--json", "-g", "draft1993"]).as_bytes());
+        let text = urlsift::report::render(&report, &style);
+        assert!(text.lines().all(|line| line.chars().count() <= width), "{text}");
+    }
+}
+
+#[test]
+fn json_has_the_counts_and_examples() {
+    let whatwg =
+        json(&feed(&["--whatwg", "--json", "--base", "http://u:secret@base.example/"], LIST))["whatwg"]
+            .take();
+    assert_eq!(whatwg["standard"], "fde3f74");
+    assert_eq!(whatwg["base"], "http://u:***@base.example/");
+    let levels = whatwg["levels"].as_array().unwrap();
+    let lines = |of: &dyn Fn(&Value) -> &Value| -> Vec<_> {
+        levels.iter().map(|level| of(level).as_u64().unwrap()).collect()
+    };
+    assert_eq!(lines(&|level| &level["lines"]).iter().sum::<u64>(), 9);
+    assert_eq!(
+        levels.iter().map(|level| level["name"].as_str().unwrap()).collect::<Vec<_>>(),
+        ["valid", "errors", "failure", "relative"]
+    );
+    assert_eq!(whatwg["hosts_differ"]["lines"], 2);
+    assert_eq!(whatwg["hosts_differ"]["examples"][0]["text"], "http://a\\@b/");
+    assert_eq!((&whatwg["not_utf8"], &whatwg["too_long"]), (&1.into(), &0.into()));
+    let errors = whatwg["errors"].as_array().unwrap();
+    let error = errors.iter().find(|error| error["name"] == "invalid-credentials").unwrap();
+    assert_eq!(error["examples"][0]["text"], "https://fred:***@example.org/");
+    assert_eq!(error["examples"][0]["line"], 2);
+    let whole = report(&["--whatwg", "--json"]);
+    assert!(!whole.contains("secret"), "{whole}");
+    let shown = report(&["--whatwg", "--json", "--show-secrets", "--base", "http://u:hidden@h/"]);
+    assert!(shown.contains("fred:secret@") && shown.contains("u:hidden@"));
+}
+
+#[test]
+fn without_the_option_nothing_is_there() {
+    let without = json(&feed(&["--json"], LIST));
+    assert!(without.get("whatwg").is_none());
+    let partial = report(&["--format", "partial"]);
+    assert!(!partial.contains("whatwg"));
+    let page = report(&["--format", "html"]);
+    assert!(!page.to_lowercase().contains("whatwg"));
+}
+
+#[test]
+fn all_forms_say_the_same() {
+    let directory = tempfile::tempdir().unwrap();
+    let [page, partial] = ["report.html", "1.partial"].map(|name| directory.path().join(name));
+    let args = ["--whatwg", "--base", "ftp://b/", "--lengths"];
+    let expected = lasting(report(&[&args[..], &["--json"]].concat()).as_bytes());
+    for (path, command) in [(&page, "render"), (&partial, "merge")] {
+        let output = feed(&[&args[..], &["-o", path.to_str().unwrap()]].concat(), LIST);
+        assert!(output.status.success(), "{output:?}");
+        let output = urlsift().args([command, "--json"]).arg(path).output().unwrap();
+        let mut found = Report::from_json(&output.stdout).unwrap();
+        found.run = None;
+        assert_eq!(found, expected, "{command}");
+    }
+    let page = fs::read_to_string(page).unwrap();
+    for part in [
+        "<a href=\"#whatwg\">WHATWG</a>",
+        "<section id=\"whatwg\">",
+        "as of fde3f74, with the base <bdi>ftp://b/</bdi>",
+        "1 line is not UTF-8.",
+        ">hosts-differ <span class=\"meaning\">",
+        "<code>http://a\\\\@b/</code>",
+        ">invalid-credentials <span",
+    ] {
+        assert!(page.contains(part), "{part}");
+    }
+    assert!(!page.contains("secret"));
+}
+
+#[test]
+fn the_digest_does_not_depend_on_how_it_is_read() {
+    let directory = tempfile::tempdir().unwrap();
+    let path = directory.path().join("list");
+    let list = LIST.repeat(300);
+    fs::write(&path, &list).unwrap();
+    let path = path.to_str().unwrap();
+    let digest = |output: std::process::Output| json(&output)["digest"].take();
+    let expected = digest(feed(&["--whatwg", "--json", "-j1"], &list));
+    assert_ne!(expected, digest(feed(&["--json", "-j1"], &list)));
+    for args in [&["-j3", "--shard-size", "100"][..], &["--kernel", "portable", "--line-size", "9"]] {
+        let args = [&["--whatwg", "--json"][..], args].concat();
+        assert_eq!(digest(feed(&args, &list)), expected);
+        assert_eq!(digest(feed(&[&args[..], &[path]].concat(), b"")), expected);
+    }
+}
+
+#[test]
+fn a_changed_report_is_refused() {
+    let mut report: Value = serde_json::from_str(&report(&["--whatwg", "--json", "--reproducible"])).unwrap();
+    for place in ["/whatwg/levels/0/lines", "/whatwg/not_utf8", "/whatwg/errors/0/examples/0/mark/1"] {
+        let number = report.pointer_mut(place).unwrap();
+        let before = std::mem::replace(number, 99.into());
+        // The digest is another, too, so each is refused for one of both reasons.
+        let mut changed: Report = serde_json::from_value(report.clone()).unwrap();
+        changed.digest.clear();
+        let mut json = Vec::new();
+        changed.write_json(&mut json).unwrap();
+        let error = Report::from_json(&json).unwrap_err();
+        assert!(!error.to_string().contains("digest"), "{place}: {error}");
+        *report.pointer_mut(place).unwrap() = before;
+    }
+}
+
+#[test]
+fn conditions_on_levels_and_hosts() {
+    for (condition, status) in [
+        ("whatwg:failure", 1),
+        ("whatwg:failure>0", 1),
+        ("whatwg:failure>2", 0),
+        ("whatwg:valid<1", 0),
+        ("whatwg:errors>99%", 0),
+        ("whatwg:relative=2", 1),
+        ("whatwg:hosts-differ", 1),
+        ("whatwg:hosts-differ>2", 0),
+    ] {
+        let output = feed(&["--whatwg", "--fail-on", condition], LIST);
+        assert_eq!(output.status.code(), Some(status), "{condition}: {}", text(&output.stderr));
+    }
+    let output = feed(&["--whatwg", "--fail-on", "whatwg:relative"], LIST);
+    assert_eq!(
+        text(&output.stderr),
+        "urlsift: --fail-on whatwg:relative is crossed: 2 of 9 judged lines, 22.22 %\n"
+    );
+}
+
+#[test]
+fn wrong_options_say_what_to_do() {
+    for (args, why) in [
+        (
+            &["--fail-on", "whatwg:failure>0"][..],
+            "--fail-on whatwg:failure>0 needs the option --whatwg; add it",
+        ),
+        (&["--whatwg", "--fail-on", "whatwg:fail"], "no such WHATWG measure; did you mean failure?"),
+        (&["--base", "http://h/"], "--whatwg"),
+        (
+            &["--whatwg", "--base", "/a"],
+            "no URL by the WHATWG URL Standard (missing-scheme-non-relative-URL)",
+        ),
+        (&["--whatwg", "--base", &"a".repeat(9000)], "a base may have 8192"),
+    ] {
+        let output = feed(args, LIST);
+        assert_eq!(output.status.code(), Some(2), "{args:?}");
+        assert!(text(&output.stderr).contains(why), "{args:?}: {}", text(&output.stderr));
+        assert!(output.stdout.is_empty());
+    }
+}
