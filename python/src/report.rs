@@ -12,7 +12,8 @@ use urlsift::Tally;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::{Report, Run, TextStyle, render};
 use urlsift::run::{Codec, Format, Part, Reading, Values, Watch, list_inputs, scan_parts, scan_values};
-use urlsift::scan::Options;
+use urlsift::scan::{Options, WhatwgWanted};
+use urlsift::whatwg::{Url, parse};
 
 use crate::c_data::Column;
 use crate::columns::Validity;
@@ -24,14 +25,31 @@ use crate::source::{Rows, Source};
 fn options(grammar: &str, counts: Counts) -> PyResult<Options> {
     let mut options = Options::default();
     options.grammar = crate::grammar(grammar)?;
-    (options.lengths, options.distinct.hosts, options.distinct.lines) = (counts.0, counts.2.0, counts.2.1);
-    (options.top.hosts, options.top.schemes, options.top.ports, options.top.tlds) = counts.1;
+    let (lengths, top, distinct, (whatwg, base)) = counts;
+    (options.lengths, options.distinct.hosts, options.distinct.lines) = (lengths, distinct.0, distinct.1);
+    (options.top.hosts, options.top.schemes, options.top.ports, options.top.tlds) = top;
+    if whatwg {
+        let mut wanted = WhatwgWanted::default();
+        wanted.base = base.map(|base| base_url(&base)).transpose()?;
+        options.whatwg = Some(wanted);
+    } else if base.is_some() {
+        return Err(PyValueError::new_err("base is for whatwg=True"));
+    }
     Ok(options)
 }
 
-/// Whether lengths are counted, how many of the most frequent hosts, schemes, ports and last labels are listed, and whether
-/// distinct hosts and lines are estimated.
-type Counts = (bool, (usize, usize, usize, usize), (bool, bool));
+/// Parses a base URL by the WHATWG URL Standard.
+fn base_url(base: &str) -> PyResult<Url> {
+    let parsed = parse(base.as_bytes(), None);
+    parsed.url().cloned().ok_or_else(|| {
+        let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
+        PyValueError::new_err(format!("base is no URL by the WHATWG URL Standard ({})", errors.join(", ")))
+    })
+}
+
+/// Whether lengths are counted, how many of the most frequent hosts, schemes, ports and last labels are listed, whether
+/// distinct hosts and lines are estimated, and whether the WHATWG parser judges too, with which base.
+type Counts = (bool, (usize, usize, usize, usize), (bool, bool), (bool, Option<String>));
 
 /// The counts of files or columns, which can be merged and reported.
 #[pyclass(frozen, module = "urlsift._urlsift")]

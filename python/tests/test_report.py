@@ -38,6 +38,23 @@ def test_a_column_counts_what_a_file_counts() -> None:
         assert found == expected, path
 
 
+def test_what_browsers_take() -> None:
+    values = ["http://a/", "http://a\\@b/", "/x", None, "http://h h/"]
+    whatwg = urlsift.count(values, whatwg=True).to_dict()["whatwg"]
+    levels = {level["name"]: level["lines"] for level in whatwg["levels"]}
+    assert levels == {"valid": 1, "errors": 1, "failure": 1, "relative": 1}
+    assert whatwg["hosts_differ"]["lines"] == 1 and whatwg["base"] is None
+    with_base = urlsift.count(values, whatwg=True, base="http://h/").to_dict()["whatwg"]
+    assert with_base["base"] == "http://h/" and with_base["levels"][3]["lines"] == 0
+    parts = [urlsift.count(values[start::2], whatwg=True, ordered=False) for start in range(2)]
+    assert urlsift.merge(parts).digest == urlsift.count(values, whatwg=True, ordered=False).digest
+    assert "whatwg" not in urlsift.count(values).to_dict()
+    with pytest.raises(ValueError, match="base is for whatwg=True"):
+        urlsift.count(values, base="http://h/")
+    with pytest.raises(ValueError, match=r"no URL by the WHATWG URL Standard \(missing-scheme"):
+        urlsift.count(values, whatwg=True, base="/a")
+
+
 def test_parts_of_a_column_have_one_digest() -> None:
     values = (ROOT / "corpora/samples/parser_vectors.txt").read_text().split("\n") + [None] * 3
     whole = urlsift.count(values, ordered=False)

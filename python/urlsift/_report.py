@@ -307,9 +307,11 @@ def counts(
     top_tlds: int,
     distinct_hosts: bool,
     distinct_lines: bool,
-) -> tuple[bool, tuple[int, int, int, int], tuple[bool, bool]]:
+    whatwg: bool,
+    base: str | None,
+) -> tuple[bool, tuple[int, int, int, int], tuple[bool, bool], tuple[bool, str | None]]:
     check_numbers(top_hosts=top_hosts, top_schemes=top_schemes, top_ports=top_ports, top_tlds=top_tlds)
-    return lengths, (top_hosts, top_schemes, top_ports, top_tlds), (distinct_hosts, distinct_lines)
+    return lengths, (top_hosts, top_schemes, top_ports, top_tlds), (distinct_hosts, distinct_lines), (whatwg, base)
 
 
 def scan(
@@ -323,6 +325,8 @@ def scan(
     distinct_hosts: bool = False,
     distinct_lines: bool = False,
     lengths: bool = False,
+    whatwg: bool = False,
+    base: str | None = None,
     input_format: str | None = None,
     fields: Sequence[str] = (),
     codec: str | None = None,
@@ -340,8 +344,9 @@ def scan(
 
     `grammar` is the one whose refusals are explained. `top_hosts`, `top_schemes`, `top_ports` and `top_tlds` (last labels of hosts) say
     how many of the most frequent are listed. `distinct_hosts` and `distinct_lines` estimate how many different ones there are.
-    `lengths` counts lengths. Passwords in examples are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for
-    one on each processor.
+    `lengths` counts lengths. `whatwg` counts what the parser of the WHATWG URL Standard makes of the lines, against the URL `base` if
+    there is one: `to_dict()["whatwg"]` has the levels, the validation errors, and the lines whose hosts differ. Passwords in examples
+    are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for one on each processor.
 
     `progress` is True, False or a function; without it, progress is shown in terminals and notebooks. An input that cannot be read
     to its end does not stop the others: a warning names it, and the report is not complete. If nothing can be read, it is an OSError.
@@ -358,7 +363,9 @@ def scan(
         counted = _urlsift.scan(
             paths_of(paths),
             grammar=grammar,
-            counts=counts(lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines),
+            counts=counts(
+                lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines, whatwg, base
+            ),
             input_format=input_format,
             fields=[str(field) for field in ([fields] if isinstance(fields, str) else fields)],
             codec=codec,
@@ -436,6 +443,8 @@ def count(
     distinct_hosts: bool = False,
     distinct_lines: bool = False,
     lengths: bool = False,
+    whatwg: bool = False,
+    base: str | None = None,
     ordered: bool = True,
     threads: int = 0,
     show_secrets: bool = False,
@@ -448,8 +457,9 @@ def count(
 
     `grammar` is the one whose refusals are explained. `top_hosts`, `top_schemes`, `top_ports` and `top_tlds` (last labels of hosts) say
     how many of the most frequent are listed. `distinct_hosts` and `distinct_lines` estimate how many different ones there are.
-    `lengths` counts lengths. Passwords in examples are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for
-    one on each processor.
+    `lengths` counts lengths. `whatwg` counts what the parser of the WHATWG URL Standard makes of the lines, against the URL `base` if
+    there is one: `to_dict()["whatwg"]` has the levels, the validation errors, and the lines whose hosts differ. Passwords in examples
+    are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for one on each processor.
 
     The digest of a report tells whether two reports found the same. If the rows have no order, as in a distributed table, say
     ordered=False: then the digest does not depend on which values are shown as examples.
@@ -465,7 +475,9 @@ def count(
         column_of(data),
         name=name or name_of(data),
         grammar=grammar,
-        counts=counts(lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines),
+        counts=counts(
+            lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines, whatwg, base
+        ),
         ordered=ordered,
         threads=threads,
         show_secrets=show_secrets,
