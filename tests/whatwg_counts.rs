@@ -196,7 +196,7 @@ fn files_have_the_same_counts_however_they_are_read() {
     let mut rng = Rng::new(1);
     let mut list = b"\xef\xbb\xbf".to_vec();
     list.extend(drawn(2000, &mut rng));
-    list.extend([&b"http://h/"[..], &[b'a'; 70_000], b" b\\\nx"].concat());
+    list.extend([&b"http://h/"[..], &vec![b'a'; 70_000], b" b\\\nx"].concat());
     fs::write(&path, &list).unwrap();
     let inputs = [Input::file(path).with_codec(Some(Codec::Plain))];
     for base in &bases()[..2] {
