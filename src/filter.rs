@@ -10,6 +10,8 @@ use crate::grammar::defect::Cause;
 use crate::grammar::judge::{Judgement, Kind, judge};
 use crate::grammar::scheme::scheme_len;
 use crate::grammar::{Grammar, Verdict};
+use crate::whatwg::on_demand;
+use crate::whatwg::{Level, ValidationError};
 
 /// Selects lines. A line matches if it is not blank and all conditions hold.
 #[derive(Clone, Debug)]
@@ -45,6 +47,10 @@ pub enum Test {
     Accepted(Grammar, bool),
     /// The line has this advisory.
     Advisory(Advisory),
+    /// The WHATWG URL Standard says this of the line.
+    Whatwg(Level),
+    /// The WHATWG parser reports this error.
+    WhatwgError(ValidationError),
 }
 
 impl Test {
@@ -73,29 +79,44 @@ impl Filter {
         self.conditions.iter().flat_map(|condition| &condition.0).any(|test| matches!(test, Test::Defect(..)))
     }
 
-    /// Judges a line that is not blank. Returns `None` if the line does not match.
+    /// Whether a condition needs the WHATWG parser.
+    #[must_use]
+    pub fn needs_whatwg(&self) -> bool {
+        let mut tests = self.conditions.iter().flat_map(|condition| &condition.0);
+        tests.any(|test| matches!(test, Test::Whatwg(_) | Test::WhatwgError(_)))
+    }
+
+    /// Judges a line that is not blank. Returns `None` if the line does not match. `whatwg` is the same line.
     #[must_use]
     #[inline]
-    pub fn judge<'a>(&self, line: &'a [u8]) -> Option<Judgement<'a>> {
-        if self.is_empty() { Some(judge(line)) } else { self.judge_if_it_matches(line) }
+    pub(crate) fn judge<'a>(
+        &self,
+        line: &'a [u8],
+        whatwg: &mut on_demand::Line<'_>,
+    ) -> Option<Judgement<'a>> {
+        if self.is_empty() { Some(judge(line)) } else { self.judge_if_it_matches(line, whatwg) }
     }
 
     #[inline(never)]
-    fn judge_if_it_matches<'a>(&self, line: &'a [u8]) -> Option<Judgement<'a>> {
+    fn judge_if_it_matches<'a>(
+        &self,
+        line: &'a [u8],
+        whatwg: &mut on_demand::Line<'_>,
+    ) -> Option<Judgement<'a>> {
         // The scheme alone rules out most lines, and finding it costs far less than judging.
         let scheme = scheme_len(line).map(|len| &line[..len]);
         let is_possible = self
             .conditions
             .iter()
             .all(|condition| condition.0.iter().any(|test| test.holds_for_scheme(scheme).unwrap_or(true)));
-        is_possible.then(|| judge(line)).filter(|judgement| self.matches(judgement))
+        is_possible.then(|| judge(line)).filter(|judgement| self.matches(judgement, whatwg))
     }
 
     /// Whether a line with this verdict and these advisories may match.
     pub(crate) fn may_match(&self, verdict: Verdict, advisories: Advisories) -> bool {
         self.conditions.iter().all(|condition| {
             condition.0.iter().any(|test| match *test {
-                Test::Scheme(_) | Test::Kind(_) => true,
+                Test::Scheme(_) | Test::Kind(_) | Test::Whatwg(_) | Test::WhatwgError(_) => true,
                 Test::Verdict(wanted) => verdict == wanted,
                 Test::Accepted(grammar, accepted) => verdict.accepts(grammar) == accepted,
                 Test::Advisory(advisory) => advisories.has(advisory),
@@ -104,9 +125,9 @@ impl Filter {
         })
     }
 
-    /// Whether a judged line matches.
+    /// Whether a judged line matches. `whatwg` is the same line.
     #[must_use]
-    pub fn matches(&self, judgement: &Judgement<'_>) -> bool {
+    pub(crate) fn matches(&self, judgement: &Judgement<'_>, whatwg: &mut on_demand::Line<'_>) -> bool {
         let defect = LazyCell::new(|| judgement.defect(self.grammar));
         let advisories = LazyCell::new(|| judgement.advisories());
         self.conditions.iter().all(|condition| {
@@ -115,6 +136,8 @@ impl Filter {
                 Test::Verdict(verdict) => judgement.verdict() == verdict,
                 Test::Accepted(grammar, accepted) => judgement.verdict().accepts(grammar) == accepted,
                 Test::Advisory(advisory) => advisories.has(advisory),
+                Test::Whatwg(level) => whatwg.parsed().level() == level,
+                Test::WhatwgError(error) => whatwg.parsed().errors().iter().any(|found| found.error == error),
                 Test::Defect(component, cause) => defect.is_some_and(|defect| {
                     component.is_none_or(|component| component == defect.component)
                         && cause.is_none_or(|cause| cause == defect.cause)
@@ -127,6 +150,7 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::whatwg::on_demand::OnDemand;
 
     #[test]
     fn a_line_that_the_scheme_rules_out_is_not_selected_in_another_way() {
@@ -140,8 +164,10 @@ mod tests {
         for (line, selected) in
             [("FTP://a/", true), ("/a", true), ("http://a/", false), ("ftp://a b/", false), ("/a b", false)]
         {
-            assert_eq!(filter.judge(line.as_bytes()).is_some(), selected, "{line}");
-            assert_eq!(filter.matches(&judge(line.as_bytes())), selected, "{line}");
+            let mut parser = OnDemand::default();
+            let line = line.as_bytes();
+            assert_eq!(filter.judge(line, &mut parser.line(line, None)).is_some(), selected, "{line:?}");
+            assert_eq!(filter.matches(&judge(line), &mut parser.line(line, None)), selected, "{line:?}");
         }
     }
 
@@ -159,12 +185,16 @@ mod tests {
             Test::Accepted(Grammar::Rfc1738, true),
             Test::Accepted(Grammar::Rfc1738, false),
             Test::Advisory(Advisory::PortNondefault),
+            Test::Whatwg(Level::Valid),
+            Test::WhatwgError(ValidationError::InvalidUrlUnit),
         ];
         for (line, test) in lines.into_iter().flat_map(|line| tests.iter().map(move |test| (line, test))) {
             let filter = Filter { conditions: vec![Condition(vec![test.clone()])], ..Filter::default() };
             let judgement = judge(line.as_bytes());
             let may_match = filter.may_match(judgement.verdict(), judgement.advisories());
-            assert!(may_match || !filter.matches(&judgement), "{line} {test:?}");
+            let mut parser = OnDemand::default();
+            let matches = filter.matches(&judgement, &mut parser.line(line.as_bytes(), None));
+            assert!(may_match || !matches, "{line} {test:?}");
         }
     }
 }

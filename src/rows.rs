@@ -9,6 +9,7 @@ use std::ops::ControlFlow;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
+use memchr::memmem;
 use serde_json::Value;
 
 use crate::engine::judge_lines;
@@ -38,6 +39,8 @@ use crate::run::parquet::TableChunk;
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
+use crate::whatwg::Url;
+use crate::whatwg::on_demand::{self, OnDemand};
 
 named! {
     /// A column of a row.
@@ -69,6 +72,14 @@ named! {
         Field = "field",
         /// The URI that the line refers to, written like [`Column::Text`]. Empty if RFC 3986 refuses the line.
         Resolved = "resolved",
+        /// What the WHATWG URL Standard says of the line: valid, errors, failure or relative.
+        Whatwg = "whatwg",
+        /// The errors of the WHATWG parser joined by commas, in its order and as often as it reports them, or [`NONE`].
+        WhatwgErrors = "whatwg_errors",
+        /// The host of the URL that the WHATWG parser makes of the line. Empty if the parser fails.
+        WhatwgHost = "whatwg_host",
+        /// The URL that the WHATWG parser makes of the line, serialised. Empty if the parser fails.
+        WhatwgHref = "whatwg_href",
     }
 }
 
@@ -78,7 +89,16 @@ impl Column {
 
     /// Whether the field is text of the line, and not a word or a number of urlsift.
     fn is_of_data(self) -> bool {
-        matches!(self, Self::Scheme | Self::Text | Self::Field | Self::Resolved)
+        matches!(
+            self,
+            Self::Scheme | Self::Text | Self::Field | Self::Resolved | Self::WhatwgHost | Self::WhatwgHref
+        )
+    }
+
+    /// Whether the column needs the WHATWG parser.
+    #[must_use]
+    pub fn needs_whatwg(self) -> bool {
+        matches!(self, Self::Whatwg | Self::WhatwgErrors | Self::WhatwgHost | Self::WhatwgHref)
     }
 }
 
@@ -114,12 +134,12 @@ pub struct Records {
     pub header: bool,
     /// Whether passwords are masked.
     pub mask_passwords: bool,
-    /// The characters of [`Column::Text`] and [`Column::Resolved`] that are not escaped.
+    /// The characters of [`Column::Text`] and of URLs that are not escaped.
     pub keep: Keep,
     /// Where the URLs are in the inputs.
     pub reading: Reading,
-    /// The base that lines and the links of pages of unknown URL are resolved against. Without a base, [`Column::Resolved`] has a value
-    /// for absolute URLs alone.
+    /// The base that lines and the links of pages of unknown URL are resolved against, in the columns of the WHATWG parser and in
+    /// the filter too. Without a base, [`Column::Resolved`] has a value for absolute URLs alone.
     pub base: Option<Base>,
 }
 
@@ -165,6 +185,8 @@ struct Row<'a> {
     verdict: Option<Verdict>,
     /// What it is resolved against.
     base: Option<&'a Base>,
+    /// The line for the WHATWG parser, with the same base.
+    whatwg: on_demand::Line<'a>,
 }
 
 /// Writes a row to `out` for each line of `inputs`, or for each field of their records, in order.
@@ -303,16 +325,19 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
     let mut out = String::with_capacity(bytes.len());
     let filter = &records.filter;
     let mut numbers = first..;
+    let mut parser = OnDemand::default();
+    let base = records.base.as_ref();
     judge_lines(records.grammar, body, |place, outcome| {
         let (line, offset) = (&body[place.clone()], offset + place.start as u64);
         let number = numbers.next().expect("a line has a number");
+        let mut whatwg = parser.line(line, base);
         let has_row = filter.is_empty()
             || outcome.is_some_and(|outcome| filter.may_match(outcome.verdict, outcome.advisories))
-                && filter.judge(line).is_some();
+                && filter.judge(line, &mut whatwg).is_some();
         if has_row {
             let verdict = outcome.map(|outcome| outcome.verdict);
-            let base = records.base.as_ref();
-            records.write(&mut out, &Row { input, number, offset, field: None, line, verdict, base });
+            let row = Row { input, number, offset, field: None, line, verdict, base, whatwg };
+            records.write(&mut out, row);
         }
     });
     out
@@ -330,14 +355,15 @@ fn format_fields<E>(
     let mut out = String::with_capacity(bytes.get().len());
     let names = reader.names().clone();
     let mut bases = Bases::new(records.base.as_ref());
-    let is_resolved = records.columns.contains(&Column::Resolved);
+    let needs_base = records.needs_whatwg() || records.columns.contains(&Column::Resolved);
+    let mut parser = OnDemand::default();
     let mut fields = reader.fields(bytes.get());
     while let Some(field) = fields.next() {
         match field {
             Ok(field) => {
                 let name = names.of(field.wanted, field.role);
-                let base = if is_resolved { bases.of(fields.page(), field.role) } else { None };
-                records.write_field(&mut out, &mut found, (&field, name, base), input);
+                let base = if needs_base { bases.of(fields.page(), field.role) } else { None };
+                records.write_field(&mut out, &mut found, (&field, name, base), input, &mut parser);
                 if out.len() > MAX_WAITING {
                     full(&mut out)?;
                 }
@@ -360,14 +386,21 @@ fn format_values(
     let mut found = record_fields::Records::new(Format::Parquet);
     let mut out = String::with_capacity(bytes.get().len());
     let names = WantedNames::new(&records.reading.fields);
+    let mut parser = OnDemand::default();
     for field in chunk.fields(bytes.get()) {
         let name = names.of(field.wanted, field.role);
-        records.write_field(&mut out, &mut found, (&field, name, records.base.as_ref()), input);
+        let base = records.base.as_ref();
+        records.write_field(&mut out, &mut found, (&field, name, base), input, &mut parser);
     }
     (out, found)
 }
 
 impl Records {
+    /// Whether a column or the filter needs the WHATWG parser.
+    pub(crate) fn needs_whatwg(&self) -> bool {
+        self.filter.needs_whatwg() || self.columns.iter().any(|column| column.needs_whatwg())
+    }
+
     /// Counts a field, and appends its row if it matches the filter.
     fn write_field(
         &self,
@@ -375,19 +408,22 @@ impl Records {
         found: &mut record_fields::Records,
         (field, name, base): (&Field<'_>, &str, Option<&Base>),
         input: &str,
+        parser: &mut OnDemand,
     ) {
-        let &Field { ref bytes, role, wanted, offset, line: number } = field;
-        let judgement = (!bytes.is_empty()).then(|| judge(bytes));
+        let &Field { bytes: ref line, role, wanted, offset, line: number } = field;
+        let judgement = (!line.is_empty()).then(|| judge(line));
         let verdict = judgement.map(|judgement| judgement.verdict());
         found.add(wanted, role, verdict);
         let filter = &self.filter;
-        if judgement.as_ref().map_or(filter.is_empty(), |judgement| filter.matches(judgement)) {
-            self.write(out, &Row { input, number, offset, field: Some(name), line: bytes, verdict, base });
+        let mut whatwg = parser.line(line, base);
+        if judgement.map_or(filter.is_empty(), |judgement| filter.matches(&judgement, &mut whatwg)) {
+            self.write(out, Row { input, number, offset, field: Some(name), line, verdict, base, whatwg });
         }
     }
 
     /// Appends the row of one line.
-    fn write(&self, out: &mut String, row: &Row<'_>) {
+    fn write(&self, out: &mut String, mut row: Row<'_>) {
+        let row = &mut row;
         for (n, &column) in self.columns.iter().enumerate() {
             match self.form {
                 Form::Tsv => {
@@ -416,11 +452,12 @@ impl Records {
 
     /// Returns one field as a JSON value, or null if the line has no such field. An empty verdict is an empty list. Bytes that
     /// are not UTF-8 are base64; the first result says whether the value is anything else.
-    fn value(&self, column: Column, row: &Row<'_>) -> (bool, String) {
+    fn value(&self, column: Column, row: &mut Row<'_>) -> (bool, String) {
         let mut text = String::new();
         let bytes = match (column, row.verdict) {
             (Column::Text, Some(_)) => Some(self.masked(row.line)),
             (Column::Resolved, Some(verdict)) => self.resolved(verdict, row).map(Cow::Owned),
+            (Column::WhatwgHref, Some(_)) => self.href(row).map(Cow::Owned),
             _ => None,
         };
         if let Some(bytes) = bytes {
@@ -434,6 +471,7 @@ impl Records {
             (Column::Advisories, Some(_)) => {
                 judge(row.line).advisories().iter().map(Advisory::name).collect()
             }
+            (Column::WhatwgErrors, Some(_)) => row.errors().collect(),
             (Column::Line, _) => row.number.into(),
             (Column::Offset, _) => row.offset.into(),
             (Column::Length, Some(_)) => row.line.len().into(),
@@ -444,7 +482,7 @@ impl Records {
     }
 
     /// Appends one field. Returns `false`, and appends nothing, if the line has no such field.
-    fn field(&self, out: &mut String, column: Column, row: &Row<'_>) -> bool {
+    fn field(&self, out: &mut String, column: Column, row: &mut Row<'_>) -> bool {
         let before = out.len();
         match (column, row.verdict) {
             (Column::Input, _) => out.push_str(row.input),
@@ -476,6 +514,22 @@ impl Records {
                     push_text(out, &target, self.keep);
                 }
             }
+            (Column::Whatwg, Some(_)) => out.push_str(row.whatwg.parsed().level().name()),
+            (Column::WhatwgErrors, Some(_)) => push_list(out, row.errors()),
+            // If the whole URL is masked, the host may be what has to be masked.
+            (Column::WhatwgHost, Some(_))
+                if self.mask_passwords && self.href(row).as_deref() == Some(MASK.as_bytes()) =>
+            {
+                out.push_str(MASK);
+            }
+            (Column::WhatwgHost, Some(_)) => {
+                out.extend(row.whatwg.parsed().url().and_then(|url| url.host.as_deref()));
+            }
+            (Column::WhatwgHref, Some(_)) => {
+                if let Some(href) = self.href(row) {
+                    push_text(out, &href, self.keep);
+                }
+            }
         }
         out.len() > before
     }
@@ -494,18 +548,56 @@ impl Records {
         if !self.mask_passwords {
             return Some(target);
         }
-        let of_line = secrets(line, false).len();
-        let of_target = secrets(&target, false).len();
-        // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the
-        // whole target is masked.
         let takes_authority = split(line).scheme.is_none() && !line.starts_with(b"//");
-        let of_base = || {
-            let base = base.filter(|_| takes_authority);
-            base.map_or(0, |base| secrets(base.as_bytes(), false).len())
-        };
-        let is_hidden = of_line > 0 && of_target < of_line + of_base();
-        Some(if is_hidden { MASK.as_bytes().to_vec() } else { self.masked(&target).into_owned() })
+        Some(mask_target(line, &target, base.filter(|_| takes_authority).map(Base::as_bytes)))
     }
+
+    /// The URL that the WHATWG parser makes of a line, if it makes one.
+    fn href(&self, Row { line, whatwg, .. }: &mut Row<'_>) -> Option<Vec<u8>> {
+        let (parsed, base) = whatwg.with_base();
+        let url = parsed.url()?;
+        if !self.mask_passwords {
+            return Some(url.to_string().into_bytes());
+        }
+        let has_authority = |base: &&Url| {
+            (&base.username, &base.password, &base.host) == (&url.username, &url.password, &url.host)
+        };
+        let base = base.filter(has_authority).map(Url::to_string);
+        let mut shown = url.clone();
+        // The parser also finds passwords that are hard to find in text.
+        if !shown.password.is_empty() {
+            MASK.clone_into(&mut shown.password);
+        }
+        let shown = mask_target(line, shown.to_string().as_bytes(), base.as_deref().map(str::as_bytes));
+        // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
+        let is_shown = secrets(line, false).into_iter().any(|secret| shows_word_of(&line[secret], &shown));
+        Some(if is_shown { MASK.as_bytes().to_vec() } else { shown })
+    }
+}
+
+impl Row<'_> {
+    /// The names of the errors of the WHATWG parser.
+    fn errors(&mut self) -> impl Iterator<Item = &'static str> {
+        self.whatwg.parsed().errors().iter().map(|found| found.error.name())
+    }
+}
+
+/// Whether a text shows a word of a password, in any letter case. Every text shows a password that is too long to be searched for.
+fn shows_word_of(secret: &[u8], text: &[u8]) -> bool {
+    let [secret, text] = [secret, text].map(<[u8]>::to_ascii_lowercase);
+    let mut words = secret.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
+    secret.len() > 1024 || words.any(|word| memmem::find(&text, word).is_some())
+}
+
+/// Masks the passwords in the target of a line. `base` is where the target has its authority from, unless it is the line.
+fn mask_target(line: &[u8], target: &[u8], base: Option<&[u8]>) -> Vec<u8> {
+    let of_line = secrets(line, false).len();
+    let of_target = secrets(target, false);
+    // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the whole
+    // target is masked.
+    let of_base = || base.map_or(0, |base| secrets(base, false).len());
+    let is_hidden = of_line > 0 && of_target.len() < of_line + of_base();
+    if is_hidden { MASK.as_bytes().to_vec() } else { mask(target, of_target).into_owned() }
 }
 
 fn push_number(out: &mut String, number: u64) {

@@ -24,6 +24,7 @@ mod shapes;
 #[cfg(unix)]
 mod terminal;
 mod wanted_fields;
+mod whatwg;
 mod whatwg_report;
 #[cfg(windows)]
 mod windows;

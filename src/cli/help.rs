@@ -45,7 +45,7 @@ const OTHERWISE: &str = "Output";
 /// The group of `--help` and `--version`.
 const OTHER: &str = "Other";
 const HELP: &str = "Print help: -h in short, --help in full, with examples";
-const VERSION: &str = "Print the version, and the kernels of this machine";
+const VERSION: &str = "Print the version, the kernels, and which WHATWG standard";
 
 /// Examples for each command, and what they do.
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
@@ -80,6 +80,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
             ("urlsift lines --format jsonl -c line,verdict urls.txt", "for a program"),
             ("urlsift lines -c line,field,verdict,text access.log", "of a log"),
             ("urlsift lines --base http://a.example/ -c resolved x.txt", "what it refers to"),
+            ("urlsift lines -c text,whatwg,whatwg_href urls.txt", "what browsers take"),
         ],
     ),
     (
@@ -94,6 +95,7 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
         "explain",
         &[
             ("urlsift explain 'http://example.org/?a/b'", "why RFC 1738 refuses it"),
+            ("urlsift explain --base http://a.example/b 'c d'", "how browsers resolve it"),
             ("urlsift explain -- '-x'", "what begins with \"-\""),
         ],
     ),

@@ -31,6 +31,7 @@ use crate::progress::Watch;
 use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
 use crate::simd::KernelId;
+use crate::whatwg::{self, STANDARD, Url};
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
@@ -73,8 +74,8 @@ enum Command {
     Split(commands::split::SplitArgs),
     /// Show a URL part by part, and why a grammar refuses it
     ///
-    /// Shows for each URL its components and the verdict of each grammar. For a refusal, it shows the byte, the rule, and
-    /// which bytes could follow there instead.
+    /// Shows for each URL its components, the verdict of each grammar, and what browsers make of it, by the WHATWG URL
+    /// Standard. For a refusal, it shows the byte, the rule, and which bytes could follow there instead.
     Explain(commands::explain::ExplainArgs),
     /// Write a report in another format, without scanning
     Render(commands::render::RenderArgs),
@@ -105,11 +106,12 @@ enum Command {
     Completions(commands::completions::CompletionsArgs),
 }
 
-/// The text of `--version`: the kernel that judges lines on this machine, and all that are available.
+/// The text of `--version`: the kernel that judges lines on this machine, all that are available, and the version
+/// of the WHATWG URL Standard.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let version = env!("CARGO_PKG_VERSION");
     format!(
-        "{version}\nkernel: {} (of {})",
+        "{version}\nkernel: {} (of {})\nWHATWG URL Standard {STANDARD}",
         KernelId::best(),
         names(&KernelId::available().collect::<Vec<_>>())
     )
@@ -172,6 +174,18 @@ fn grammar() -> impl TypedValueParser<Value = Grammar> {
     let digits = |grammar: Grammar| grammar.name().trim_start_matches(char::is_alphabetic);
     let value = |grammar: Grammar| PossibleValue::new(grammar.name()).alias(digits(grammar));
     PossibleValuesParser::new(Grammar::ALL.map(value)).try_map(|name| name.parse::<Grammar>())
+}
+
+/// The URL that browsers make of a base.
+///
+/// # Errors
+/// If the WHATWG parser fails.
+fn whatwg_base(base: &[u8]) -> io::Result<Url> {
+    let parsed = whatwg::parse(base, None);
+    parsed.url().cloned().ok_or_else(|| {
+        let error = parsed.errors().last().map_or("invalid host", |found| found.error.name());
+        io::Error::other(format!("--base: browsers do not take it as a URL ({error}); expected one such as https://example.org/directory/page"))
+    })
 }
 
 /// Parses the path of an input.

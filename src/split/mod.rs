@@ -39,6 +39,7 @@ use crate::run::pipeline::{PooledBuffer, Turns, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use crate::simd::KernelId;
+use crate::whatwg::on_demand::OnDemand;
 
 /// Where blank lines go. They are not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -384,10 +385,12 @@ impl Finder {
     /// Finds the refused lines and those that do not match `filter`, one by one. `start` is where the lines begin in the
     /// chunk.
     fn select(&mut self, filter: &Filter, lines: &[u8], mut start: usize) {
+        let mut parser = OnDemand::default();
         for whole in lines.split_inclusive(|&byte| byte == b'\n') {
             self.n_lines += 1;
             let (line, _) = trim_terminator(whole);
-            let judgement = if line.is_empty() { None } else { filter.judge(line) };
+            let judgement =
+                if line.is_empty() { None } else { filter.judge(line, &mut parser.line(line, None)) };
             let is_refused = judgement.is_some_and(|judgement| !judgement.verdict().includes(self.by));
             self.n_refused += u64::from(is_refused);
             self.n_unmatched += u64::from(judgement.is_none());

@@ -15,6 +15,7 @@ use crate::grammar::password::{secrets, secrets_of_record};
 use crate::records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
+use crate::whatwg::on_demand::OnDemand;
 
 /// Checks that records of a format can be split with these options.
 ///
@@ -167,11 +168,13 @@ impl Splitter<'_> {
             Found::Nothing(Skip::Comment | Skip::Header) => return Fate::Remark,
         };
         let (mut is_blank, mut is_refused, mut matches) = (true, false, self.options.filter.is_empty());
+        let mut parser = OnDemand::default();
         for field in fields {
             let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
             let verdict = judgement.map(|judgement| judgement.verdict());
             found.add(field.wanted, field.role, verdict);
-            matches |= judgement.is_some_and(|judgement| self.options.filter.matches(&judgement));
+            let mut line = parser.line(&field.bytes, None);
+            matches |= judgement.is_some_and(|judgement| self.options.filter.matches(&judgement, &mut line));
             is_blank &= verdict.is_none();
             is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
         }

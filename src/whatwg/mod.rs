@@ -11,6 +11,8 @@ mod code_points;
 mod host;
 mod hosts;
 mod input;
+#[cfg(feature = "scan")]
+pub(crate) mod on_demand;
 mod parser;
 pub(crate) mod plain;
 mod url;

@@ -72,7 +72,10 @@ fn an_invalid_base_is_a_usage_error() {
         ),
         (&["lines", "--base", "", "-c", "resolved"], "it has no scheme"),
         (&["lines", "-c", "line,resolved"], "the column resolved needs a base: --base https://"),
-        (&["lines", "--base", "http://a"], "--base is for the column resolved: add it to --columns"),
+        (
+            &["lines", "--base", "http://a"],
+            "--base is for the column resolved and those of whatwg: add one of them to --columns",
+        ),
     ] {
         let output = feed(args, LIST);
         assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""), "{args:?}");

@@ -165,7 +165,10 @@ fn unknown_names_are_errors_that_say_what_there_is() {
     for (condition, why) in [
         ("defect", "expected a property and its value, such as defect=path:space"),
         ("defekt=path", "no such property; did you mean defect?"),
-        ("x=path", "no such property; one of defect, scheme, kind, verdict, advisory, draft1993, rfc1738,"),
+        (
+            "x=path",
+            "no such property; one of defect, scheme, kind, verdict, advisory, whatwg, whatwg_error, draft1993,",
+        ),
         ("defect=pth:space", "no such component; did you mean path?"),
         ("defect=path:spaces", "no such cause; did you mean space?"),
         ("defect=x:space", "no such component; one of scheme, authority, userinfo,"),

@@ -9,6 +9,7 @@ use crate::grammar::defect::Cause;
 use crate::grammar::judge::Kind;
 use crate::grammar::scheme::scheme_len;
 use crate::grammar::{Grammar, Verdict};
+use crate::whatwg::{Level, ValidationError};
 use clap::Args;
 
 use crate::cli::suggest::unknown;
@@ -25,6 +26,8 @@ pub(crate) struct FilterArgs {
     ///   rfc1738=refused    what one grammar says: accepted or refused
     ///   verdict=none       which grammars accept: none, all, rfc2396+rfc3986
     ///   advisory=password  an advisory
+    ///   whatwg=failure     for browsers: valid, errors, failure, relative
+    ///   whatwg_error=NAME  an error of their parser, such as host-missing
     ///
     /// Commas separate alternatives, such as scheme=ftp,file. If the option
     /// is repeated, all conditions must hold. A blank line matches nothing.
@@ -57,10 +60,14 @@ impl FromStr for Condition {
                 one_of("kind", name, &kinds, Kind::name).map(Test::Kind)
             },
             "verdict" => &verdict,
+            "whatwg" => &|name| one_of("level", name, Level::ALL, Level::name).map(Test::Whatwg),
+            "whatwg_error" => &|name| {
+                one_of("error", name, ValidationError::ALL, ValidationError::name).map(Test::WhatwgError)
+            },
             "advisory" => &|name| one_of("advisory", name, Advisory::ALL, Advisory::name).map(Test::Advisory),
             _ => {
                 let grammar = key.parse::<Grammar>().map_err(|_| {
-                    let keys = ["defect", "scheme", "kind", "verdict", "advisory"];
+                    let keys = ["defect", "scheme", "kind", "verdict", "advisory", "whatwg", "whatwg_error"];
                     unknown("property", key, &[&keys[..], &Grammar::ALL.map(Grammar::name)].concat())
                 })?;
                 &move |name| {

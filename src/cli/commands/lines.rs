@@ -21,7 +21,7 @@ use crate::cli::output_file::Output;
 use crate::cli::suggest::unknown;
 use crate::cli::{
     End, GrammarArgs, InputArgs, check_base_len, complain, complain_of, is_void, output_path, warn,
-    warn_of_signs,
+    warn_of_signs, whatwg_base,
 };
 
 #[derive(Args)]
@@ -37,8 +37,8 @@ pub(crate) struct LinesArgs {
 
     /// Columns of a row, in this order
     ///
-    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text, field and resolved, separated
-    /// by commas.
+    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text, field, resolved, whatwg,
+    /// whatwg_errors, whatwg_host and whatwg_href, separated by commas.
     ///
     /// If no grammar accepts a line, its verdict is none ([] in JSON). If a line has no advisories, they are none too. A
     /// value that does not exist is - (null in JSON): the scheme of a relative reference, or the verdict of a blank line,
@@ -49,16 +49,22 @@ pub(crate) struct LinesArgs {
     /// record begins. In a Parquet file, line is the row, and offset counts the values and nulls before a value. Standard
     /// error says how many records gave no URL, and why.
     ///
+    /// The columns of whatwg say what browsers make of a line, by the WHATWG URL Standard. whatwg is valid (a URL as the
+    /// standard wants it), errors (browsers take it, with errors), failure, or relative (it needs a --base). whatwg_errors
+    /// has the errors joined by commas (a list in JSON), or none. whatwg_href is the URL that browsers use, and whatwg_host
+    /// is its host.
+    ///
     /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
     /// terminal, hidden characters are \xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
           default_value = "line,verdict,defect,text")]
     columns: Vec<Column>,
 
-    /// Base URL for the column resolved
+    /// Base URL for resolved and the whatwg columns
     ///
-    /// References are resolved by RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
-    /// dot-segments. A line that RFC 3986 refuses has no target. The links of a page are resolved against its element
+    /// The column resolved follows RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
+    /// dot-segments. A line that RFC 3986 refuses has no target. The columns of whatwg, and --where whatwg=..., have lines
+    /// resolved as browsers do it. The links of a page are resolved against its element
     /// base, which is itself resolved against the URL of the page: in an archive its own, elsewhere this one.
     #[arg(long, value_name = "URL", value_parser = base())]
     base: Option<Base>,
@@ -138,18 +144,23 @@ fn base() -> impl TypedValueParser<Value = Base> {
     })
 }
 
-/// Checks that there is a base exactly if the column `resolved` is chosen. Pages may have their own.
-fn check_base(base: Option<&Base>, columns: &[Column], reading: &Reading) -> io::Result<()> {
+/// Checks that there is a base if the column `resolved` is chosen, and none if nothing needs it. Pages may have their own.
+fn check_base(records: &Records) -> io::Result<()> {
+    let base = records.base.as_ref();
     if base.is_some_and(Base::had_fragment) {
         warn(
             "--base: what is behind the \"#\" is left out, since a base has no fragment (RFC 3986, section 5.1)",
         );
     }
-    let message = match (base.is_some(), columns.contains(&Column::Resolved)) {
-        (false, true) if !has_pages(reading) => {
+    let is_resolved = records.columns.contains(&Column::Resolved);
+    let message = match base {
+        None if is_resolved && !has_pages(&records.reading) => {
             "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or warc)"
         }
-        (true, false) => "--base is for the column resolved: add it to --columns",
+        Some(base) if records.needs_whatwg() => return whatwg_base(base.as_bytes()).map(drop),
+        Some(_) if !is_resolved => {
+            "--base is for the column resolved and those of whatwg: add one of them to --columns"
+        }
         _ => return Ok(()),
     };
     Err(io::Error::other(message))
@@ -194,7 +205,6 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
         return Err(io::Error::other("--header is for --format tsv: a JSON record names its fields itself"));
     }
     let reading = args.reading.reading(args.input.paths.codec())?;
-    check_base(args.base.as_ref(), &args.columns, &reading)?;
     let mut records = Records { reading, ..Records::default() };
     records.base.clone_from(&args.base);
     records.columns.clone_from(&args.columns);
@@ -207,6 +217,7 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     let only = args.only.map(|only| Test::Accepted(args.grammar.grammar, matches!(only, Only::Accepted)));
     records.filter.conditions.extend(only.map(|only| Condition(vec![only])));
     records.mask_passwords = args.mask_passwords;
+    check_base(&records)?;
     let mut written = Written::default();
     let output = Output::open(args.output.as_deref())?;
     let on_terminal = output.is_standard() && io::stdout().is_terminal();

@@ -18,7 +18,9 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
-use crate::cli::{End, grammar};
+use crate::cli::{End, grammar, whatwg_base};
+
+mod whatwg;
 
 #[derive(Args)]
 pub(crate) struct ExplainArgs {
@@ -27,19 +29,35 @@ pub(crate) struct ExplainArgs {
     texts: Vec<OsString>,
 
     /// Only this grammar: draft1993, rfc1738, rfc1808, rfc2396 or rfc3986 [default: all]
+    ///
+    /// What browsers make of the URL is left out too.
     #[arg(short, long, value_name = "GRAMMAR", value_parser = grammar(), hide_possible_values = true)]
     grammar: Option<Grammar>,
+
+    /// Base URL: what browsers resolve a relative reference against
+    ///
+    /// Without it, the WHATWG parser fails on references. The five grammars need none.
+    #[arg(long, value_name = "URL", conflicts_with = "grammar")]
+    base: Option<OsString>,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
     let grammars = args.grammar.map_or(Grammar::ALL.to_vec(), |grammar| vec![grammar]);
+    let base = args.base.as_ref().map(|base| whatwg_base(base.as_encoded_bytes())).transpose()?;
     let keep = shown_on_terminal();
     Output::open(None)?.write(|out| {
         for (n, text) in args.texts.iter().enumerate() {
             if n > 0 {
                 writeln!(out)?;
             }
-            out.write_all(explain(text.as_encoded_bytes(), &grammars, keep).as_bytes())?;
+            let line = text.as_encoded_bytes();
+            let judgement = judge(line);
+            let mut shown = explain(&judgement, line, &grammars, keep);
+            if args.grammar.is_none() {
+                whatwg::explain(&mut shown, line, base.as_ref(), keep);
+            }
+            advisories(&mut shown, &judgement);
+            out.write_all(shown.as_bytes())?;
         }
         Ok(())
     })?;
@@ -47,8 +65,7 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
 }
 
 /// Nothing is masked, because the user typed the line.
-fn explain(line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
-    let judgement = judge(line);
+fn explain(judgement: &Judgement<'_>, line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
     let mut out = if line.is_empty() { "(the empty text)".to_owned() } else { shown(line, keep) };
     out.push_str("\n\n");
     components(&mut out, line, keep);
@@ -56,9 +73,13 @@ fn explain(line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
     for &grammar in grammars {
         match judgement.defect(grammar) {
             None => drop(writeln!(out, "  {:<11}accepts", grammar.name())),
-            Some(defect) => refusal(&mut out, line, &judgement, &defect, keep),
+            Some(defect) => refusal(&mut out, line, judgement, &defect, keep),
         }
     }
+    out
+}
+
+fn advisories(out: &mut String, judgement: &Judgement<'_>) {
     let advisories = judgement.advisories();
     if !advisories.is_empty() {
         out.push('\n');
@@ -66,7 +87,6 @@ fn explain(line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
             let _ = writeln!(out, "  advisory: {advisory}: {}", advisory.meaning());
         }
     }
-    out
 }
 
 fn components(out: &mut String, line: &[u8], keep: Keep) {
@@ -103,11 +123,7 @@ fn refusal(out: &mut String, line: &[u8], judgement: &Judgement<'_>, defect: &De
         defect.grammar.name(),
         sentence(line, at, defect, keep)
     );
-    if !line.is_empty() {
-        let (text, indent, n_marked) = window(line, at, keep);
-        let _ = writeln!(out, "             {text}");
-        let _ = writeln!(out, "             {}{}", " ".repeat(indent), "^".repeat(n_marked));
-    }
+    mark(out, line, at, keep);
     let mut lines = defect.rule.lines();
     let _ = writeln!(out, "             {}", lines.next().unwrap_or_default());
     for line in lines {
@@ -115,6 +131,15 @@ fn refusal(out: &mut String, line: &[u8], judgement: &Judgement<'_>, defect: &De
     }
     let _ = writeln!(out, "             ({})", defect.source());
     let _ = writeln!(out, "             could go on with: {}", set(judgement.could_follow(defect.grammar)));
+}
+
+/// Shows a line with a mark below the byte at `at`.
+fn mark(out: &mut String, line: &[u8], at: usize, keep: Keep) {
+    if !line.is_empty() {
+        let (text, indent, n_marked) = window(line, at, keep);
+        let _ = writeln!(out, "             {text}");
+        let _ = writeln!(out, "             {}{}", " ".repeat(indent), "^".repeat(n_marked));
+    }
 }
 
 /// The part of the line around the byte at `at` that fits into [`WIDTH`] columns, how many columns precede the mark below
