@@ -106,6 +106,13 @@ impl Column {
         Self { dictionary: Some(Box::new(names)), ..Self::numbers(name, indices, valid) }
     }
 
+    /// Lists of strings or names. `ends` has the number of values up to the end of each list.
+    pub fn lists(name: &str, ends: &[i64], values: Self, valid: &Validity) -> Self {
+        let offsets: Vec<_> = [0].iter().chain(ends).copied().collect();
+        let values = Self { name: "item".to_owned(), ..values };
+        Self { children: vec![values], ..Self::of(name, "+L", ends.len(), valid).with(offsets) }
+    }
+
     /// A struct of columns.
     pub fn table(name: &str, len: usize, valid: &Validity, children: Vec<Self>) -> Self {
         Self { children, ..Self::of(name, "+s", len, valid) }

@@ -6,6 +6,7 @@ use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
 use rayon::prelude::*;
 use urlsift::grammar::resolve::Base;
 use urlsift::run::Values;
+use urlsift::whatwg::parse;
 use urlsift::{Advisory, Grammar, Judgement as Judged, Verdict, judge as judge_bytes};
 
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
@@ -232,13 +233,19 @@ pub fn judge_array<'py>(
         .map(|name| Wanted::of(&name).map(|column| (name, column)))
         .collect::<PyResult<_>>()?;
     let wanted: Vec<_> = named.iter().map(|(_, column)| *column).collect();
+    let needs_whatwg = wanted.iter().any(|column| column.needs_whatwg());
     let (values, rows) = batches(py, data)?;
     let of_bases;
     let bases = if base.is_none() {
         Bases::None
     } else if base.is_instance_of::<PyString>() || base.is_instance_of::<PyBytes>() {
         let base = Base::new(bytes_of(base)?);
-        Bases::One(base.map_err(|error| PyValueError::new_err(format!("base: {error}")))?)
+        let base = base.map_err(|error| PyValueError::new_err(format!("base: {error}")))?;
+        let url = parse(base.as_bytes(), None).url().cloned();
+        if url.is_none() && needs_whatwg {
+            return Err(PyValueError::new_err("base: browsers do not take it as a URL"));
+        }
+        Bases::One(base, url)
     } else {
         let n;
         let of_base = |error: PyErr| {
@@ -251,9 +258,11 @@ pub fn judge_array<'py>(
         }
         Bases::Each(&of_bases)
     };
-    if wanted.contains(&Wanted::Resolved) == base.is_none() {
+    let is_resolved = wanted.contains(&Wanted::Resolved);
+    let is_right = if base.is_none() { !is_resolved } else { is_resolved || needs_whatwg };
+    if !is_right {
         return Err(PyValueError::new_err(
-            "the column \"resolved\" needs a base, and nothing else has a use for one",
+            "the column \"resolved\" needs a base, and only it and the columns of whatwg have a use for one",
         ));
     }
     let parts: Vec<_> = values

@@ -8,6 +8,7 @@ use urlsift::grammar::resolve::Base;
 use urlsift::internal::scheme_len;
 use urlsift::run::Values;
 use urlsift::scan::judge_values;
+use urlsift::whatwg::{Level, Parsed, Url, ValidationError, parse};
 use urlsift::{Advisory, Cause, Component, Grammar, Kind, Verdict, judge};
 
 use crate::c_data::Column;
@@ -23,17 +24,30 @@ pub enum Wanted {
     Defect,
     Advisories,
     Resolved,
+    Whatwg,
+    WhatwgErrors,
+    WhatwgHost,
+    WhatwgHref,
 }
 
 impl Wanted {
-    const ALL: [(&'static str, Self); 6] = [
+    const ALL: [(&'static str, Self); 10] = [
         ("verdict", Self::Verdict),
         ("kind", Self::Kind),
         ("scheme", Self::Scheme),
         ("defect", Self::Defect),
         ("advisories", Self::Advisories),
         ("resolved", Self::Resolved),
+        ("whatwg", Self::Whatwg),
+        ("whatwg_errors", Self::WhatwgErrors),
+        ("whatwg_host", Self::WhatwgHost),
+        ("whatwg_href", Self::WhatwgHref),
     ];
+
+    /// Whether the column needs the WHATWG parser.
+    pub fn needs_whatwg(self) -> bool {
+        matches!(self, Self::Whatwg | Self::WhatwgErrors | Self::WhatwgHost | Self::WhatwgHref)
+    }
 
     /// The column of this name.
     pub fn of(name: &str) -> PyResult<Self> {
@@ -48,7 +62,8 @@ impl Wanted {
 /// What references are resolved against.
 pub enum Bases<'a> {
     None,
-    One(Base),
+    /// A base, and the URL that browsers make of it, if they make one.
+    One(Base, Option<Url>),
     /// Batches, and the number of the first row of each.
     Each(&'a [(usize, Batch)]),
 }
@@ -89,6 +104,12 @@ pub struct Piece {
     defects: Vec<(usize, i8, i8, i64, i32)>,
     rules: Names,
     resolved: Vec<Option<String>>,
+    whatwg: Vec<i8>,
+    /// The errors of all rows, and the number of them up to the end of each row.
+    errors: Vec<i8>,
+    error_ends: Vec<i64>,
+    hosts: Vec<Option<String>>,
+    hrefs: Vec<Option<String>>,
 }
 
 /// The row of a null in [`Piece::verdict`], which no verdict has.
@@ -160,7 +181,7 @@ impl Piece {
                 let own;
                 let base = match bases {
                     Bases::None => None,
-                    Bases::One(base) => Some(base),
+                    Bases::One(base, _) => Some(base),
                     Bases::Each(batches) => {
                         own = value_at(batches, first + n).and_then(|base| Base::new(base).ok());
                         own.as_ref()
@@ -176,7 +197,42 @@ impl Piece {
                 all.resolved.push(resolved);
             }
         }
+        if wanted.iter().any(|column| column.needs_whatwg()) {
+            all.parse_rows(rows, first, wanted, bases);
+        }
         all
+    }
+
+    /// Adds what the WHATWG parser makes of `rows`.
+    fn parse_rows(&mut self, rows: &[Option<&[u8]>], first: usize, wanted: &[Wanted], bases: &Bases<'_>) {
+        let wants = |column| wanted.contains(&column);
+        let [hosts, hrefs] = [Wanted::WhatwgHost, Wanted::WhatwgHref].map(wants);
+        let mut parsed = Parsed::default();
+        for (n, value) in rows.iter().enumerate() {
+            let own;
+            let base = match bases {
+                Bases::None => None,
+                Bases::One(_, url) => url.as_ref(),
+                Bases::Each(batches) => {
+                    let base = value_at(batches, first + n).and_then(|base| Base::new(base).ok());
+                    own = base.and_then(|base| parse(base.as_bytes(), None).url().cloned());
+                    own.as_ref()
+                }
+            };
+            if let Some(value) = value {
+                parsed.replace(value, base);
+                self.errors.extend(parsed.errors().iter().map(|found| found.error as i8));
+            }
+            self.whatwg.push(parsed.level() as i8);
+            self.error_ends.push(count(self.errors.len()));
+            let url = value.and_then(|_| parsed.url());
+            if hosts {
+                self.hosts.push(url.and_then(|url| url.host.clone()).filter(|host| !host.is_empty()));
+            }
+            if hrefs {
+                self.hrefs.push(url.map(Url::to_string));
+            }
+        }
     }
 
     /// Adds the rows that follow.
@@ -197,11 +253,17 @@ impl Piece {
             self.defects.push((before + row, component, cause, offset, of(&rules, rule)));
         }
         self.resolved.extend(other.resolved);
+        self.whatwg.extend(other.whatwg);
+        let before = count(self.errors.len());
+        self.errors.extend(other.errors);
+        self.error_ends.extend(other.error_ends.into_iter().map(|end| before + end));
+        self.hosts.extend(other.hosts);
+        self.hrefs.extend(other.hrefs);
     }
 
     /// The columns as one column of structs.
     pub fn column(self, wanted: &[(String, Wanted)], form: Form) -> Column {
-        let Self { verdict, kind, advisories, scheme, schemes, defects, rules, resolved } = self;
+        let Self { verdict, kind, advisories, scheme, schemes, defects, rules, resolved, .. } = self;
         let len = verdict.len();
         let valid = Validity::of(len, |n| verdict[n] != NULL);
         let children = wanted.iter().map(|(name, column)| match column {
@@ -236,10 +298,18 @@ impl Piece {
                 ];
                 Column::table(name, len, &valid, columns)
             }
-            Wanted::Resolved => {
-                let valid = Validity::of(len, |n| resolved[n].is_some());
-                Column::strings(name, resolved.iter().map(|target| target.as_deref().unwrap_or("")), &valid)
+            Wanted::Resolved => texts(name, &resolved),
+            Wanted::Whatwg => {
+                let names: Vec<_> = Level::ALL.iter().map(|level| level.name()).collect();
+                Column::names(name, self.whatwg.clone(), &names, &valid, form.plain)
             }
+            Wanted::WhatwgErrors => {
+                let names: Vec<_> = ValidationError::ALL.iter().map(|error| error.name()).collect();
+                let errors = Column::names("", self.errors.clone(), &names, &Validity::default(), form.plain);
+                Column::lists(name, &self.error_ends, errors, &valid)
+            }
+            Wanted::WhatwgHost => texts(name, &self.hosts),
+            Wanted::WhatwgHref => texts(name, &self.hrefs),
         });
         Column::table("", len, &valid, children.collect())
     }
@@ -252,6 +322,17 @@ pub struct Form {
     pub bits: bool,
     /// Names as strings instead of dictionaries.
     pub plain: bool,
+}
+
+/// A column of strings.
+fn texts(name: &str, texts: &[Option<String>]) -> Column {
+    let valid = Validity::of(texts.len(), |n| texts[n].is_some());
+    Column::strings(name, texts.iter().map(|text| text.as_deref().unwrap_or("")), &valid)
+}
+
+/// A number of values that are in memory.
+fn count(n: usize) -> i64 {
+    i64::try_from(n).expect("what is in memory can be counted")
 }
 
 /// A column of sets of names, one bit for each name.

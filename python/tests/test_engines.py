@@ -68,6 +68,25 @@ def test_duckdb() -> None:
         urlsift.count(con.sql("select * from pages"))
 
 
+def test_what_browsers_take() -> None:
+    wanted = ["whatwg", "whatwg_errors", "whatwg_href"]
+    values = ["http://a\\@b/ ", None, "c"]
+    expected = [
+        {"whatwg": "errors", "whatwg_errors": ["invalid-URL-unit", "invalid-reverse-solidus"], "whatwg_href": "http://a/@b/"},
+        None,
+        {"whatwg": "valid", "whatwg_errors": [], "whatwg_href": "http://h/c"},
+    ]
+    frame = pl.DataFrame({"url": values})
+    judged = UrlsiftExpr(pl.col("url")).judge(wanted, base="http://h/")
+    assert frame.lazy().select(judged).collect()["url"].to_list() == expected
+    con = duckdb.connect()
+    urlsift.duckdb.register(con, "browsers", wanted, base="http://h/")
+    con.register("pages", pa.table({"url": values, "n": range(3)}))
+    assert [row[0] for row in con.sql("select browsers(url) from pages order by n").fetchall()] == expected
+    errors = con.sql("select unnest(browsers(url).whatwg_errors) as error from pages order by error").fetchall()
+    assert errors == [("invalid-URL-unit",), ("invalid-reverse-solidus",)]
+
+
 def test_pyarrow_scanner() -> None:
     scanner = pyarrow.dataset.dataset(pa.table({"url": VALUES, "n": range(len(VALUES))})).scanner(columns=["url"])
     assert urlsift.count(scanner).digest == urlsift.count(VALUES).digest

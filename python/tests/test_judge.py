@@ -4,14 +4,15 @@ from __future__ import annotations
 
 import gc
 import io
+import re
 import struct
 from collections.abc import Callable
-from typing import Any
+from typing import Any, Literal
 
 import polars as pl
 import pyarrow as pa
 import pytest
-from conftest import Bare, by_array, by_judge
+from conftest import ROOT, Bare, by_array, by_judge
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
@@ -117,6 +118,50 @@ def test_resolved() -> None:
         urlsift.judge_array(["b"], base="http://h/")
     with pytest.raises(TypeError, match="base: values of the Arrow type float64"):
         urlsift.judge_array(["b"], ["resolved"], base=pa.array([1.5]))
+
+
+WHATWG = ["whatwg", "whatwg_errors", "whatwg_host", "whatwg_href"]
+
+
+def unescaped(text: str) -> bytes:
+    """Bytes that are written as \\xHH in the conformance cases."""
+    return re.sub(rb"\\x(..)", lambda found: bytes.fromhex(found[1].decode()), text.encode())
+
+
+@pytest.mark.parametrize("names", ["dictionary", "string"])
+def test_what_browsers_take(names: Literal["dictionary", "string"]) -> None:
+    lines, bases, expected = [], [], []
+    for row in (ROOT / "tests/conformance/whatwg.tsv").read_text().split("\n"):
+        if row and not row.startswith("# "):
+            line, base, level, errors, host, href = row.split("\t")
+            # A base is one that RFC 3986 accepts.
+            if base == "-" or urlsift.judge(unescaped(base)).accepts("rfc3986"):
+                lines.append(unescaped(line))
+                bases.append(None if base == "-" else unescaped(base))
+                found = [] if errors == "none" else errors.split(",")
+                text = [None if field in ("", "-") else field for field in (host, href)]
+                expected.append(dict(zip(WHATWG, [level, found, *text], strict=True)))
+    assert len(lines) > 3000
+    rows = pa.array(urlsift.judge_array(lines, WHATWG, base=pa.array(bases, pa.binary()), names=names))
+    rows.validate(full=True)
+    assert rows.to_pylist() == expected
+    # Several threads join their rows.
+    many = pa.array(urlsift.judge_array(lines * 40, WHATWG, base=pa.array(bases * 40, pa.binary()), names=names, threads=2))
+    many.validate(full=True)
+    assert many == pa.concat_arrays([rows] * 40)
+
+
+def test_what_browsers_take_of_nulls_and_of_one_base() -> None:
+    rows = pa.array(urlsift.judge_array(["..\\c", None, ""], WHATWG, base="http://h/a/b")).to_pylist()
+    assert rows[0] == {"whatwg": "errors", "whatwg_errors": ["invalid-reverse-solidus"], "whatwg_host": "h", "whatwg_href": "http://h/c"}
+    assert rows[1] is None
+    assert rows[2]["whatwg_href"] == "http://h/a/b"
+    table = pa.table(urlsift.judge_array(["c", None], WHATWG, names="string")).to_pylist()
+    assert table[0] == {"whatwg": "relative", "whatwg_errors": ["missing-scheme-non-relative-URL"], "whatwg_host": None, "whatwg_href": None}
+    assert table[1] == dict.fromkeys(WHATWG)
+    with pytest.raises(ValueError, match="base: browsers do not take it as a URL"):
+        urlsift.judge_array(["c"], ["whatwg"], base="http:")
+    assert pa.array(urlsift.judge_array(["c"], ["resolved"], base="http:")).to_pylist() == [{"resolved": "http:c"}]
 
 
 def test_wrong_values_are_named() -> None:

@@ -64,6 +64,10 @@ def test_each_row_has_its_verdict(pages: DataFrame, values: list[str | None]) ->
     assert judged.where("urlsift.defect.cause = 'space'").count() == sum(
         value is not None and (defect := urlsift.judge(value).defect()) is not None and defect.cause == "space" for value in values
     )
+    wanted = ["whatwg", "whatwg_errors", "whatwg_host", "whatwg_href"]
+    browsers = sorted(urlsift.spark.judge(pages, "url", wanted, base="http://b/").collect(), key=lambda row: row["n"])
+    expected = pa.array(urlsift.judge_array(values, wanted, base="http://b/", names="string")).to_pylist()
+    assert [row["urlsift"] and row["urlsift"].asDict() for row in browsers] == expected
     with pytest.raises(ValueError, match="no column 'link'; there are url, n"):
         urlsift.spark.judge(pages, "link")
     with pytest.raises(ValueError, match="type bigint"):

@@ -15,7 +15,9 @@ def plain_type(columns: Sequence[str], grammar: str, base: str | None) -> pa.Dat
 
 
 def plain(of: pa.DataType) -> pa.DataType:
-    """A type with strings of 32-bit offsets instead of 64-bit ones."""
+    """A type with strings and lists of 32-bit offsets instead of 64-bit ones."""
     if pa.types.is_struct(of):
         return pa.struct([(of.field(n).name, plain(of.field(n).type)) for n in range(of.num_fields)])
+    if pa.types.is_large_list(of):
+        return pa.list_(plain(of.value_type))
     return pa.string() if of == pa.large_string() else of

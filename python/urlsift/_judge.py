@@ -36,8 +36,13 @@ def judge_array(
       encoded-control, encoded-delimiter, gopher-smtp. No verdict depends on them.
     - resolved: the URI that the value refers to (RFC 3986, section 5.2). `base` is one URL for all values, or a column with a base
       for each. Null if RFC 3986 refuses the value, or if the value is relative and its base is null, relative or refused.
+    - whatwg: what browsers make of the value, by the WHATWG URL Standard: 'valid', 'errors' (a URL with errors), 'failure', or
+      'relative' (a failure because there is no base). With `base`, they resolve relative values against it.
+    - whatwg_errors: a list of the errors of their parser, in its order and as often as it reports them.
+    - whatwg_host: the host of the URL that browsers use; null without one.
+    - whatwg_href: that URL; null if the parser fails.
 
-    Kind, scheme and the names in defect are dictionaries (categoricals); with names="string" they are strings. `threads` is the number
+    Kind, scheme, whatwg and the names in defect and whatwg_errors are dictionaries (categoricals); with names="string" they are strings. `threads` is the number
     of threads, 0 for one on each processor. One thread judges about 1 GB of text in a second.
 
     The result can become an array (`pyarrow.array(result)`, `polars.Series(result)`) or a table with a column for each member

@@ -55,4 +55,6 @@ def sql_type(of: pa.DataType) -> str:
     if pa.types.is_struct(of):
         fields = (of.field(n) for n in range(of.num_fields))
         return "STRUCT(" + ", ".join(f'"{field.name}" {sql_type(field.type)}' for field in fields) + ")"
+    if pa.types.is_list(of):
+        return sql_type(of.value_type) + "[]"
     return {pa.bool_(): "BOOLEAN", pa.int64(): "BIGINT", pa.string(): "VARCHAR"}[of]
