@@ -570,8 +570,8 @@ impl Records {
         }
         let shown = mask_target(line, shown.to_string().as_bytes(), base.as_deref().map(str::as_bytes));
         // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
-        let is_shown = secrets(line, false).into_iter().any(|secret| shows_word_of(&line[secret], &shown));
-        Some(if is_shown { MASK.as_bytes().to_vec() } else { shown })
+        let passwords: Vec<_> = secrets(line, false).into_iter().map(|secret| &line[secret]).collect();
+        Some(if shows_word_of(&passwords.join(&b' '), &shown) { MASK.as_bytes().to_vec() } else { shown })
     }
 }
 
@@ -582,11 +582,14 @@ impl Row<'_> {
     }
 }
 
-/// Whether a text shows a word of a password, in any letter case. Every text shows a password that is too long to be searched for.
-fn shows_word_of(secret: &[u8], text: &[u8]) -> bool {
-    let [secret, text] = [secret, text].map(<[u8]>::to_ascii_lowercase);
-    let mut words = secret.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
-    secret.len() > 1024 || words.any(|word| memmem::find(&text, word).is_some())
+/// Whether a text shows a word of passwords, in any letter case. The result is true for passwords that are too long to be searched for.
+fn shows_word_of(passwords: &[u8], text: &[u8]) -> bool {
+    if passwords.len() > 512 {
+        return true;
+    }
+    let [passwords, text] = [passwords, text].map(<[u8]>::to_ascii_lowercase);
+    let mut words = passwords.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
+    words.any(|word| memmem::find(&text, word).is_some())
 }
 
 /// Masks the passwords in the target of a line. `base` is where the target has its authority from, unless it is the line.

@@ -245,7 +245,7 @@ pub fn judge_array<'py>(
         if url.is_none() && needs_whatwg {
             return Err(PyValueError::new_err("base: browsers do not take it as a URL"));
         }
-        Bases::One(base, url)
+        Bases::One(Box::new((base, url)))
     } else {
         let n;
         let of_base = |error: PyErr| {

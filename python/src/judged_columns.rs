@@ -63,7 +63,7 @@ impl Wanted {
 pub enum Bases<'a> {
     None,
     /// A base, and the URL that browsers make of it, if they make one.
-    One(Base, Option<Url>),
+    One(Box<(Base, Option<Url>)>),
     /// Batches, and the number of the first row of each.
     Each(&'a [(usize, Batch)]),
 }
@@ -181,7 +181,7 @@ impl Piece {
                 let own;
                 let base = match bases {
                     Bases::None => None,
-                    Bases::One(base, _) => Some(base),
+                    Bases::One(base) => Some(&base.0),
                     Bases::Each(batches) => {
                         own = value_at(batches, first + n).and_then(|base| Base::new(base).ok());
                         own.as_ref()
@@ -212,7 +212,7 @@ impl Piece {
             let own;
             let base = match bases {
                 Bases::None => None,
-                Bases::One(_, url) => url.as_ref(),
+                Bases::One(base) => base.1.as_ref(),
                 Bases::Each(batches) => {
                     let base = value_at(batches, first + n).and_then(|base| Base::new(base).ok());
                     own = base.and_then(|base| parse(base.as_bytes(), None).url().cloned());
