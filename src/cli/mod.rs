@@ -176,15 +176,20 @@ fn grammar() -> impl TypedValueParser<Value = Grammar> {
     PossibleValuesParser::new(Grammar::ALL.map(value)).try_map(|name| name.parse::<Grammar>())
 }
 
-/// The URL that browsers make of a base.
-///
-/// # Errors
-/// If the WHATWG parser fails.
-fn whatwg_base(base: &[u8]) -> io::Result<Url> {
+/// Parses a base URL as browsers do it.
+fn browser_base() -> impl TypedValueParser<Value = Url> {
+    OsStringValueParser::new().try_map(|text: OsString| {
+        check_base_len(&text)?;
+        whatwg_base(text.as_encoded_bytes())
+    })
+}
+
+/// The URL that browsers make of a base. The error says why they make none.
+fn whatwg_base(base: &[u8]) -> Result<Url, String> {
     let parsed = whatwg::parse(base, None);
     parsed.url().cloned().ok_or_else(|| {
         let error = parsed.errors().last().map_or("invalid host", |found| found.error.name());
-        io::Error::other(format!("--base: browsers do not take it as a URL ({error}); expected one such as https://example.org/directory/page"))
+        format!("browsers do not take it as a URL ({error}); expected one such as https://example.org/directory/page")
     })
 }
 

@@ -14,7 +14,8 @@ use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, MAX_PARSED_LEN, Tally};
-use crate::whatwg::Parsed;
+use crate::whatwg::plain::level_by_host;
+use crate::whatwg::{Level, Parsed};
 
 /// Counts lines one by one.
 pub(crate) struct Observer<'a> {
@@ -68,13 +69,14 @@ impl<'a> Observer<'a> {
     /// Keeps a line as an example of its verdict, and counts what the WHATWG parser makes of it. If authorities are counted, notes the
     /// offset of a line that no grammar accepts.
     #[inline]
-    fn keep(&mut self, entry: &Line<'_>, line: &[u8], verdict: Verdict) {
+    fn keep(&mut self, entry: &Line<'_>, line: &[u8], has_scheme: bool, verdict: Verdict) {
         self.tally.show(self.shown, entry, verdict);
         if verdict.is_empty() && self.wanted.authorities() {
             self.refused.push(entry.place.offset);
         }
         if let Some(whatwg) = self.whatwg {
-            count_whatwg(self.tally, self.shown, whatwg, &mut self.parsed, entry, line, verdict);
+            let parser = (whatwg, &mut self.parsed);
+            count_whatwg(self.tally, self.shown, parser, entry, line, has_scheme, verdict);
         }
     }
 
@@ -82,7 +84,7 @@ impl<'a> Observer<'a> {
     #[inline(never)]
     pub(crate) fn observe_outcome(&mut self, entry: &Line<'_>, line: &[u8], outcome: &Outcome) {
         let Outcome { verdict, scheme, advisories, refusal } = *outcome;
-        self.keep(entry, line, verdict);
+        self.keep(entry, line, scheme != SchemeOf::None, verdict);
         match scheme {
             SchemeOf::None => self.tally.count_many(None, verdict, 1),
             SchemeOf::Known(known) => self.tally.count_many(Some(known), verdict, 1),
@@ -110,7 +112,7 @@ impl<'a> Observer<'a> {
         verdict: Verdict,
         advisories: Advisories,
     ) {
-        self.keep(entry, line, verdict);
+        self.keep(entry, line, scheme.name.is_some(), verdict);
         self.count_scheme(scheme, verdict);
         self.tally.count_advisories(self.shown, entry, advisories);
         if !verdict.accepts(self.grammar) {
@@ -122,7 +124,7 @@ impl<'a> Observer<'a> {
     /// 3986 accept what precedes it.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
         let scheme = self.schemes.of(line);
-        self.keep(entry, line, Verdict::default());
+        self.keep(entry, line, scheme.name.is_some(), Verdict::default());
         self.count_scheme(&scheme, Verdict::default());
         // RFC 2396 and RFC 3986 require a letter at the start of a scheme. Otherwise they refuse an earlier byte.
         let at = at.filter(|_| scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic()));
@@ -157,21 +159,30 @@ impl<'a> Observer<'a> {
 }
 
 /// Counts what the WHATWG parser makes of a line. `parsed` is memory for its result.
+///
+/// Most lines are not parsed: scheme and host decide.
 #[inline(never)]
 pub(crate) fn count_whatwg(
     tally: &mut Tally,
     shown: &AlreadyShown,
-    whatwg: &WhatwgWanted,
-    parsed: &mut Parsed,
+    (wanted, parsed): (&WhatwgWanted, &mut Parsed),
     entry: &Line<'_>,
     line: &[u8],
+    has_scheme: bool,
     verdict: Verdict,
 ) {
-    if line.len() > MAX_PARSED_LEN {
-        return tally.whatwg_mut().count_too_long();
+    let counts = tally.whatwg_mut();
+    let is_accepted = verdict.accepts(Grammar::Rfc3986);
+    if is_accepted && !has_scheme && wanted.base.is_none() {
+        counts.count_one_relative(shown, entry, line, verdict);
+    } else if line.len() > MAX_PARSED_LEN {
+        counts.count_too_long();
+    } else if is_accepted && has_scheme && level_by_host(line) == Some(Level::Valid) {
+        counts.count_valid(verdict, 1);
+    } else {
+        parsed.replace(line, wanted.base.as_ref());
+        counts.count(shown, entry, line, verdict, parsed);
     }
-    parsed.replace(line, whatwg.base.as_ref());
-    tally.whatwg_mut().count(shown, entry, line, verdict, parsed);
 }
 
 /// Returns the defect of a line that `grammar` refuses.

@@ -202,8 +202,8 @@ impl LongLine {
             let shown = AlreadyShown::default();
             tally.show(&shown, &entry, verdict);
             if let Some(Whole { wanted, line }) = &self.whatwg {
-                let parsed = &mut Parsed::default();
-                count_whatwg(&mut tally, &shown, wanted, parsed, &entry, line, verdict);
+                let parser = (wanted, &mut Parsed::default());
+                count_whatwg(&mut tally, &shown, parser, &entry, line, scheme.is_some(), verdict);
             }
             let wanted = self.wanted;
             if wanted.any() {

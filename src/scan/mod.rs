@@ -166,9 +166,9 @@ impl LineSink for Observer<'_> {
                 advisories,
                 bulk_defects,
                 whatwg: self.whatwg.is_some(),
-                relative: self
-                    .whatwg
-                    .is_some_and(|whatwg| whatwg.base.is_some() || !self.tally.has_relative(place, self.shown)),
+                relative: self.whatwg.is_some_and(|whatwg| {
+                    whatwg.base.is_some() || !self.tally.has_relative(place, self.shown)
+                }),
             },
             examples: self.tally.lacking(place, self.shown),
             again: self.wanted.any(),

@@ -65,13 +65,14 @@ impl WhatwgCounts {
         self.not_utf8
     }
 
-    /// Lines of more than [`MAX_PARSED_LEN`] bytes, which are not parsed and have no level.
+    /// Lines of more than [`MAX_PARSED_LEN`] bytes, which are not parsed and have no level. Relative references that RFC 3986 accepts are not
+    /// among them if there is no base.
     #[must_use]
     pub fn too_long(&self) -> u64 {
         self.too_long
     }
 
-    /// Counts WHATWG-valid lines.
+    /// Counts WHATWG-valid lines, of whose host RFC 3986 finds no other one.
     pub(crate) fn count_valid(&mut self, verdict: Verdict, lines: u64) {
         self.levels[Level::Valid as usize].count(verdict, lines);
     }
@@ -85,6 +86,20 @@ impl WhatwgCounts {
     /// Whether lines without a scheme at or after `place` need no example.
     pub(super) fn has_relative(&self, place: Place) -> bool {
         is_full(&self.errors[RELATIVE as usize].examples, place)
+    }
+
+    /// Counts a line that RFC 3986 accepts and that has no scheme. There is no base.
+    pub(crate) fn count_one_relative(
+        &mut self,
+        shown: &AlreadyShown,
+        entry: &Line<'_>,
+        line: &[u8],
+        verdict: Verdict,
+    ) {
+        self.levels[Level::Relative as usize].count(verdict, 1);
+        count(&mut self.errors[RELATIVE as usize], shown.has_relative(), entry.place, || {
+            entry.example(0, Line::around(line, 0))
+        });
     }
 
     /// Counts a line that is not parsed.

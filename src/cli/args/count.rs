@@ -1,15 +1,12 @@
 //! Options of `scan` for optional counts.
 
-use std::ffi::OsString;
-
 use crate::report::grouped;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::MAX_NAMES;
-use crate::whatwg::{Url, parse};
-use clap::builder::{OsStringValueParser, TypedValueParser};
+use crate::whatwg::Url;
 use clap::{Args, ValueEnum};
 
-use crate::cli::check_base_len;
+use crate::cli::browser_base;
 
 #[derive(Args)]
 pub(crate) struct CountArgs {
@@ -43,7 +40,7 @@ pub(crate) struct CountArgs {
     /// Base URL against which --whatwg parses lines
     ///
     /// Without it, lines that have no scheme are relative.
-    #[arg(long, value_name = "URL", requires = "whatwg", value_parser = base(), hide_short_help = true)]
+    #[arg(long, value_name = "URL", requires = "whatwg", value_parser = browser_base(), hide_short_help = true)]
     base: Option<Url>,
 }
 
@@ -84,18 +81,6 @@ impl CountArgs {
         }
         options.whatwg = self.whatwg.then(|| WhatwgWanted { base: self.base.clone() });
     }
-}
-
-/// Parses a base URL by the WHATWG URL Standard.
-fn base() -> impl TypedValueParser<Value = Url> {
-    OsStringValueParser::new().try_map(|text: OsString| {
-        check_base_len(&text)?;
-        let parsed = parse(text.as_encoded_bytes(), None);
-        parsed.url().cloned().ok_or_else(|| {
-            let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
-            format!("no URL by the WHATWG URL Standard ({})", errors.join(", "))
-        })
-    })
 }
 
 /// How many names a list has if no number is given.

@@ -157,7 +157,10 @@ fn check_base(records: &Records) -> io::Result<()> {
         None if is_resolved && !has_pages(&records.reading) => {
             "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or warc)"
         }
-        Some(base) if records.needs_whatwg() => return whatwg_base(base.as_bytes()).map(drop),
+        Some(base) if records.needs_whatwg() => {
+            let why = |why| io::Error::other(format!("--base: {why}"));
+            return whatwg_base(base.as_bytes()).map(drop).map_err(why);
+        }
         Some(_) if !is_resolved => {
             "--base is for the column resolved and those of whatwg: add one of them to --columns"
         }

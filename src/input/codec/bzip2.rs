@@ -20,7 +20,7 @@ use super::walk::{Part, Walk};
 /// If a block turns out to be damaged while it is given out, the library does not tell how much it has written in the last
 /// call. So the bytes before the damage would depend on the buffers of the caller. Pieces depend on the block alone.
 struct Library {
-    library: Decompress,
+    decoder: Decompress,
     piece: Vec<u8>,
     /// The bytes of the piece that are not given out yet.
     left: Range<usize>,
@@ -35,11 +35,11 @@ const PIECE: usize = 4096;
 
 impl Library {
     fn new() -> Self {
-        Self { library: Decompress::new(false), piece: vec![0; PIECE], left: 0..0, end: None, total_out: 0 }
+        Self { decoder: Decompress::new(false), piece: vec![0; PIECE], left: 0..0, end: None, total_out: 0 }
     }
 
     fn totals(&self) -> (u64, u64) {
-        (self.library.total_in(), self.total_out)
+        (self.decoder.total_in(), self.total_out)
     }
 
     /// Decodes until all of `input` is read, `output` is full, or the stream has ended.
@@ -58,10 +58,10 @@ impl Library {
             if output.is_empty() && n > 0 {
                 return Ok(Status::Ok);
             }
-            let before = (self.library.total_in(), self.library.total_out());
-            let result = self.library.decompress(input, &mut self.piece);
-            let read = usize::try_from(self.library.total_in() - before.0).expect("no more than there is");
-            let written = usize::try_from(self.library.total_out() - before.1).expect("no more than a piece");
+            let before = (self.decoder.total_in(), self.decoder.total_out());
+            let result = self.decoder.decompress(input, &mut self.piece);
+            let read = usize::try_from(self.decoder.total_in() - before.0).expect("no more than there is");
+            let written = usize::try_from(self.decoder.total_out() - before.1).expect("no more than a piece");
             (self.left, input) = (0..written, &input[read..]);
             match result {
                 Ok(Status::StreamEnd | Status::MemNeeded) | Err(_) => self.end = Some(result),

@@ -18,7 +18,8 @@ use unicode_width::UnicodeWidthStr;
 
 use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
-use crate::cli::{End, grammar, whatwg_base};
+use crate::cli::{End, browser_base, grammar};
+use crate::whatwg::Url;
 
 mod whatwg;
 
@@ -37,13 +38,12 @@ pub(crate) struct ExplainArgs {
     /// Base URL: what browsers resolve a relative reference against
     ///
     /// Without it, the WHATWG parser fails on references. The five grammars need none.
-    #[arg(long, value_name = "URL", conflicts_with = "grammar")]
-    base: Option<OsString>,
+    #[arg(long, value_name = "URL", conflicts_with = "grammar", value_parser = browser_base())]
+    base: Option<Url>,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
     let grammars = args.grammar.map_or(Grammar::ALL.to_vec(), |grammar| vec![grammar]);
-    let base = args.base.as_ref().map(|base| whatwg_base(base.as_encoded_bytes())).transpose()?;
     let keep = shown_on_terminal();
     Output::open(None)?.write(|out| {
         for (n, text) in args.texts.iter().enumerate() {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
             let judgement = judge(line);
             let mut shown = explain(&judgement, line, &grammars, keep);
             if args.grammar.is_none() {
-                whatwg::explain(&mut shown, line, base.as_ref(), keep);
+                whatwg::explain(&mut shown, line, args.base.as_ref(), keep);
             }
             advisories(&mut shown, &judgement);
             out.write_all(shown.as_bytes())?;
