@@ -88,9 +88,9 @@ fn explain_resolves_references_against_a_base_as_browsers_do() {
     for (args, why) in [
         (
             &["--base", "a/b", "c"][..],
-            "--base: browsers do not take it as a URL (missing-scheme-non-relative-URL)",
+            "'--base <URL>': browsers do not take it as a URL (missing-scheme-non-relative-URL)",
         ),
-        (&["--base", "http://a:x/", "c"], "--base: browsers do not take it as a URL (port-invalid)"),
+        (&["--base", "http://a:x/", "c"], "'--base <URL>': browsers do not take it as a URL (port-invalid)"),
         (&["--base", "http://a/", "-g", "3986", "c"], "cannot be used with"),
     ] {
         let output = urlsift().arg("explain").args(args).output().unwrap();
