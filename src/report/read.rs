@@ -258,7 +258,8 @@ fn from_v1(mut report: Value) -> serde_json::Result<Report> {
             }
         });
     });
-    let mut report: Report = serde_json::from_value(report)?;
+    // Written and parsed again, so that reports are parsed in one way.
+    let mut report: Report = serde_json::from_slice(&serde_json::to_vec(&report)?)?;
     report.name_examples();
     report.digest = digest::of_report(&report);
     Ok(report)
