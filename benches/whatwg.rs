@@ -14,7 +14,10 @@ use urlsift::{Tally, scan};
 
 /// The numbers of lines of the corpora are small, and all of their lines are UTF-8.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &str> {
-    bytes.split(|&byte| byte == b'\n').filter(|line| !line.is_empty()).map(|line| str::from_utf8(line).unwrap())
+    bytes
+        .split(|&byte| byte == b'\n')
+        .filter(|line| !line.is_empty())
+        .map(|line| str::from_utf8(line).unwrap())
 }
 
 fn urls(tally: &Tally) -> u64 {

@@ -49,6 +49,8 @@ pub enum Test {
     Advisory(Advisory),
     /// The WHATWG URL Standard says this of the line.
     Whatwg(Level),
+    /// RFC 3986 finds another host in the line than the WHATWG parser.
+    HostsDiffer,
     /// The WHATWG parser reports this error.
     WhatwgError(ValidationError),
 }
@@ -83,7 +85,7 @@ impl Filter {
     #[must_use]
     pub fn needs_whatwg(&self) -> bool {
         let mut tests = self.conditions.iter().flat_map(|condition| &condition.0);
-        tests.any(|test| matches!(test, Test::Whatwg(_) | Test::WhatwgError(_)))
+        tests.any(|test| matches!(test, Test::Whatwg(_) | Test::HostsDiffer | Test::WhatwgError(_)))
     }
 
     /// Judges a line that is not blank. Returns `None` if the line does not match. `whatwg` is the same line.
@@ -116,7 +118,11 @@ impl Filter {
     pub(crate) fn may_match(&self, verdict: Verdict, advisories: Advisories) -> bool {
         self.conditions.iter().all(|condition| {
             condition.0.iter().any(|test| match *test {
-                Test::Scheme(_) | Test::Kind(_) | Test::Whatwg(_) | Test::WhatwgError(_) => true,
+                Test::Scheme(_)
+                | Test::Kind(_)
+                | Test::Whatwg(_)
+                | Test::HostsDiffer
+                | Test::WhatwgError(_) => true,
                 Test::Verdict(wanted) => verdict == wanted,
                 Test::Accepted(grammar, accepted) => verdict.accepts(grammar) == accepted,
                 Test::Advisory(advisory) => advisories.has(advisory),
@@ -137,6 +143,7 @@ impl Filter {
                 Test::Accepted(grammar, accepted) => judgement.verdict().accepts(grammar) == accepted,
                 Test::Advisory(advisory) => advisories.has(advisory),
                 Test::Whatwg(level) => whatwg.parsed().level() == level,
+                Test::HostsDiffer => whatwg.hosts_differ(),
                 Test::WhatwgError(error) => whatwg.parsed().errors().iter().any(|found| found.error == error),
                 Test::Defect(component, cause) => defect.is_some_and(|defect| {
                     component.is_none_or(|component| component == defect.component)
@@ -186,6 +193,7 @@ mod tests {
             Test::Accepted(Grammar::Rfc1738, false),
             Test::Advisory(Advisory::PortNondefault),
             Test::Whatwg(Level::Valid),
+            Test::HostsDiffer,
             Test::WhatwgError(ValidationError::InvalidUrlUnit),
         ];
         for (line, test) in lines.into_iter().flat_map(|line| tests.iter().map(move |test| (line, test))) {

@@ -53,8 +53,20 @@ fn label(rng: &mut Rng) -> Vec<u8> {
     label
 }
 
+/// An IPv4 address, or nearly one.
+fn address(rng: &mut Rng) -> Vec<u8> {
+    let part = |rng: &mut Rng| {
+        ["0", "1", "9", "10", "99", "127", "255", "256", "01", "0x7f", "1a", ""][rng.below(12)]
+    };
+    let n_parts = [4, 4, 4, 3, 5][rng.below(5)];
+    (0..n_parts).map(|_| part(rng)).collect::<Vec<_>>().join(".").into_bytes()
+}
+
 /// A host near a limit. Its labels may be empty, and its length is often one of 252 to 254.
 fn host(rng: &mut Rng) -> Vec<u8> {
+    if rng.below(6) == 0 {
+        return address(rng);
+    }
     let n_labels = rng.below(5);
     let mut host = (0..n_labels).map(|_| label(rng)).collect::<Vec<_>>().join(&b'.');
     if rng.below(4) == 0 {
@@ -113,6 +125,21 @@ fn the_shortcut_agrees_with_the_parser_on_drawn_lines() {
         let lines = [mutated(&line, &mut rng), line].into_iter().chain(family(seed));
         lines.map(|line| check(&line)).count() as u64
     });
+}
+
+#[test]
+fn the_shortcut_knows_addresses_without_an_error() {
+    let is_known = |line: &str| level_by_host(line.as_bytes()) == Some(Level::Valid);
+    for (host, expected) in [
+        ("1.2.3.4", true),
+        ("255.0.10.99", true),
+        ("1.2.3", false),
+        ("1.2.3.04", false),
+        ("1.2.3.256", false),
+    ] {
+        assert_eq!(is_known(&format!("http://{host}:80/")), expected, "{host}");
+        assert!(is_known(&format!("udp://{host}:80/")), "an opaque host: {host}");
+    }
 }
 
 #[test]

@@ -269,6 +269,11 @@ fn hosts_differ_where_parsers_read_other_delimiters() {
         ("mailto:a@b", false),
         ("x:/.//h", false),
     ];
+    let base = url(b"http://base.example/");
+    for line in ["1.2.3.4:80/x", "1http://a/", "//a/", "+a:b"] {
+        let parsed = parse(line.as_bytes(), base.as_ref());
+        assert!(!hosts_differ(line.as_bytes(), parsed.url().unwrap()), "{line}: no scheme");
+    }
     for (line, differ) in cases {
         let parsed = parse(line.as_bytes(), None);
         assert_eq!(parsed.url().is_some_and(|url| hosts_differ(line.as_bytes(), url)), differ, "{line}");

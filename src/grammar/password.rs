@@ -28,6 +28,8 @@ use crate::grammar::scheme::find_known;
 ///
 /// The cost is linear in the length.
 ///
+/// Tabs and line ends between a ":" and slashes, or between two slashes, do not count.
+///
 /// In `http://fred:secret@example.org/` the range is 12..18, in `fred:secret@example.org` 5..11. There is none in
 /// `http://example.org:80/@fred` and in `mailto:fred@example.org`.
 #[must_use]
@@ -132,9 +134,14 @@ impl Mark {
         (self.end - self.start) / 2
     }
 
+    /// The offset behind the mark, and behind the tabs and line ends that follow it. Browsers remove these.
+    fn behind(&self, text: &[u8]) -> usize {
+        self.end + text[self.end..].iter().take_while(|byte| matches!(byte, b'\t' | b'\n' | b'\r')).count()
+    }
+
     /// Returns whether another slash follows, and both or neither are encoded.
     fn is_doubled(&self, text: &[u8]) -> bool {
-        let next = Self::at(text, self.end);
+        let next = Self::at(text, self.behind(text));
         next.is_some_and(|next| next.is_slash() && next.is_encoded() == self.is_encoded())
     }
 }
@@ -247,7 +254,10 @@ impl<'a> SearchText<'a> {
                 mark.is_slash() && mark.start == end && (is_known || mark.is_doubled(text))
             });
             behind_colon = (mark.kind == Delimiter::Colon).then(|| {
-                (find_known(&text[std::mem::replace(&mut name, mark.end)..mark.start]).is_some(), mark.end)
+                (
+                    find_known(&text[std::mem::replace(&mut name, mark.end)..mark.start]).is_some(),
+                    mark.behind(text),
+                )
             });
             is_authority
         });
@@ -292,7 +302,7 @@ impl<'a> SearchText<'a> {
                 (start, delimited) = (end, None);
             } else {
                 let delimits = mark.is_slash() || mark.kind == Delimiter::Colon;
-                delimited = delimits.then_some((mark.end, mark.is_encoded()));
+                delimited = delimits.then_some((mark.behind(self.bytes), mark.is_encoded()));
             }
         }
     }
@@ -349,6 +359,9 @@ mod tests {
     fn in_urls_of_all_kinds() {
         for text in [
             "http://u:PW@h/x",
+            "http:/\t/u:PW@h/x",
+            "http:\r\t//u:PW@h/x",
+            "ws:\t/\r\\u:PW@h/x",
             "url:ftp://u:PW@h/x",
             " http://u:PW@h/",
             "<URL:http://u:PW@h/>",

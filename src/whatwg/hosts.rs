@@ -14,7 +14,8 @@ use crate::whatwg::host::{Failure, domain_to_ascii, parse_host};
 #[must_use]
 pub fn hosts_differ(line: &[u8], url: &Url) -> bool {
     let parts = uri_parts::split(line);
-    if parts.scheme.is_none() {
+    // What begins with a digit is no scheme, whatever its delimiter says.
+    if parts.scheme.is_none_or(|_| !line[0].is_ascii_alphabetic()) {
         return false;
     }
     let host = parts.host.map(|host| &line[host]).unwrap_or_default();

@@ -1,7 +1,7 @@
 //! One line after another, each parsed when its result is asked for, and once.
 
 use crate::grammar::resolve::Base;
-use crate::whatwg::{Parsed, Url, parse};
+use crate::whatwg::{Parsed, Url, hosts_differ, parse};
 
 /// The parser and its memory. Parsing the next line reuses what the line before has allocated.
 #[derive(Debug, Default)]
@@ -31,6 +31,12 @@ impl Line<'_> {
     /// The result of the parser. The first call parses the line.
     pub(crate) fn parsed(&mut self) -> &Parsed {
         self.with_base().0
+    }
+
+    /// Whether RFC 3986 finds another host in the line than the parser.
+    pub(crate) fn hosts_differ(&mut self) -> bool {
+        let bytes = self.bytes;
+        self.parsed().url().is_some_and(|url| hosts_differ(bytes, url))
     }
 
     /// The result of the parser, and the URL of the base.

@@ -4,6 +4,8 @@
 //! RFC 3986 accepts a line, a validation error can only come from the scheme or the authority. This file knows schemes and
 //! authorities without one, and leaves all others to the parser.
 
+use std::net::Ipv4Addr;
+
 use crate::grammar::scheme::scheme_len;
 use crate::whatwg::Level;
 
@@ -30,8 +32,11 @@ pub fn level_by_host(line: &[u8]) -> Option<Level> {
         !needs_host
     } else {
         let (host_len, last_label) = plain_host(authority)?;
-        // Only a number or "0x" can end an IPv4 address (section 3.5, "ends-in-a-number checker").
-        !authority[last_label].is_ascii_digit()
+        // Only a number or "0x" can end an IPv4 address (section 3.5, "ends-in-a-number checker"). The standard library knows the notation that
+        // has no error.
+        let may_be_address = authority[last_label].is_ascii_digit() && (is_file || needs_host);
+        (!may_be_address
+            || str::from_utf8(&authority[..host_len]).is_ok_and(|host| host.parse::<Ipv4Addr>().is_ok()))
             && match &authority[host_len..] {
                 [b':', port @ ..] => !is_file && is_end(&port[port_len(port)?..]),
                 rest => is_end(rest),

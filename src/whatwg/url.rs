@@ -3,7 +3,9 @@
 use std::fmt;
 
 #[cfg(feature = "scan")]
-use crate::grammar::escape::MASK;
+use crate::grammar::escape::{MASK, mask};
+#[cfg(feature = "scan")]
+use crate::grammar::password::secrets;
 
 /// A URL, as the parser of the standard makes it. Its `Display` is the serialisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -54,13 +56,19 @@ impl Url {
         (self.query, self.fragment) = (None, None);
     }
 
-    /// The serialisation, with a mask instead of a password unless `show_secrets` is true.
+    /// The serialisation, with masks instead of what may be a password unless `show_secrets` is true.
     #[cfg(feature = "scan")]
     pub(crate) fn shown(&self, show_secrets: bool) -> String {
-        if show_secrets || self.password.is_empty() {
+        if show_secrets {
             return self.to_string();
         }
-        Self { password: MASK.to_owned(), ..self.clone() }.to_string()
+        let mut url = self.clone();
+        if !url.password.is_empty() {
+            MASK.clone_into(&mut url.password);
+        }
+        // The path may be a URL with a password (`blob:`, `view-source:`).
+        let text = url.to_string();
+        String::from_utf8_lossy(&mask(text.as_bytes(), secrets(text.as_bytes(), false))).into_owned()
     }
 
     pub(super) fn is_special(&self) -> bool {

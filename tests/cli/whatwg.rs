@@ -206,6 +206,11 @@ fn where_selects_lines_by_what_browsers_say() {
     assert_eq!(select(&["whatwg=valid"], &["--base", "http://b/"]), [2, 5, 8]);
     assert_eq!(select(&["whatwg_error=invalid-URL-unit,port-invalid"], &[]), [4, 6, 10]);
     assert_eq!(select(&["whatwg=errors", "rfc3986=refused", "scheme=http"], &[]), [1, 9]);
+    let output = feed(
+        &["lines", "-c", "text", "--where", "whatwg=hosts-differ"],
+        b"http://a/\nhttp://a\\@b/\n/a\nhttp:c\n",
+    );
+    assert_eq!(text(&output.stdout), "http://a\\\\@b/\nhttp:c\n");
     let output = feed(&["split", "-m", "-", "--where", "whatwg=failure"], LIST);
     assert_eq!(text(&output.stdout), "http://h:x/\n");
     assert!(text(&output.stderr).contains("1 line written, 9 left out by --where"), "{output:?}");

@@ -114,6 +114,10 @@ fn json_has_the_counts_and_examples() {
     assert_eq!(error["examples"][0]["line"], 2);
     let whole = report(&["--whatwg", "--json"]);
     assert!(!whole.contains("secret"), "{whole}");
+    for base in ["blob:http://u:secret@h/", "view-source:http://u:secret@h/", "http://h/http://u:secret@h"] {
+        let report = report(&["--whatwg", "--json", "--base", base]);
+        assert!(!report.contains("secret"), "{base}: {report}");
+    }
     let shown = report(&["--whatwg", "--json", "--show-secrets", "--base", "http://u:hidden@h/"]);
     assert!(shown.contains("fred:secret@") && shown.contains("u:hidden@"));
 }

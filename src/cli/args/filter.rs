@@ -9,6 +9,7 @@ use crate::grammar::defect::Cause;
 use crate::grammar::judge::Kind;
 use crate::grammar::scheme::scheme_len;
 use crate::grammar::{Grammar, Verdict};
+use crate::report::whatwg::HOSTS_DIFFER;
 use crate::whatwg::{Level, ValidationError};
 use clap::Args;
 
@@ -26,7 +27,8 @@ pub(crate) struct FilterArgs {
     ///   rfc1738=refused    what one grammar says: accepted or refused
     ///   verdict=none       which grammars accept: none, all, rfc2396+rfc3986
     ///   advisory=password  an advisory
-    ///   whatwg=failure     for browsers: valid, errors, failure, relative
+    ///   whatwg=failure     for browsers: valid, errors, failure, relative;
+    ///                      hosts-differ: RFC 3986 finds another host
     ///   whatwg_error=NAME  an error of their parser, such as host-missing
     ///
     /// Commas separate alternatives, such as scheme=ftp,file. If the option
@@ -60,7 +62,12 @@ impl FromStr for Condition {
                 one_of("kind", name, &kinds, Kind::name).map(Test::Kind)
             },
             "verdict" => &verdict,
-            "whatwg" => &|name| one_of("level", name, Level::ALL, Level::name).map(Test::Whatwg),
+            "whatwg" => &|name| {
+                let levels: Vec<_> = Level::ALL.iter().copied().map(Some).chain([None]).collect();
+                let name_of = |level: Option<Level>| level.map_or(HOSTS_DIFFER, Level::name);
+                let level = one_of("level", name, &levels, name_of)?;
+                Ok(level.map_or(Test::HostsDiffer, Test::Whatwg))
+            },
             "whatwg_error" => &|name| {
                 one_of("error", name, ValidationError::ALL, ValidationError::name).map(Test::WhatwgError)
             },
