@@ -600,11 +600,12 @@ fn an_unavailable_kernel_is_an_error() {
 }
 
 #[test]
-fn the_version_says_which_kernel() {
+fn the_version_says_which_kernel_and_which_standard() {
     let version = concat!("urlsift ", env!("CARGO_PKG_VERSION"), "\n");
     let output = feed(&["-V"], b"");
     let kernels: Vec<_> = KernelId::available().map(KernelId::name).collect();
-    let expected = format!("{version}kernel: {} (of {})\n", KernelId::best(), kernels.join(", "));
+    let kernels = format!("kernel: {} (of {})\n", KernelId::best(), kernels.join(", "));
+    let expected = format!("{version}{kernels}WHATWG URL Standard {}\n", urlsift::whatwg::STANDARD);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), &*expected));
 }
 

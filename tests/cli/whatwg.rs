@@ -7,7 +7,6 @@ use std::path::Path;
 
 use serde_json::{Value, json};
 use urlsift::grammar::resolve::Base;
-use urlsift::whatwg::STANDARD;
 
 use super::{feed, text, urlsift};
 use crate::support::unescape;
@@ -316,10 +315,4 @@ fn columns_have_the_answers_of_the_conformance_cases() {
             assert_eq!(row, expected, "{base:?}");
         }
     }
-}
-
-#[test]
-fn the_version_names_the_standard() {
-    let shown = feed(&["-V"], b"");
-    assert!(text(&shown.stdout).ends_with(&format!("\nWHATWG URL Standard {STANDARD}\n")), "{shown:?}");
 }
