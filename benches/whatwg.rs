@@ -12,7 +12,7 @@ use urlsift::scan::{Options, WhatwgWanted};
 use urlsift::whatwg::{Level, Parsed};
 use urlsift::{Tally, scan};
 
-/// The numbers of lines of the corpora are small, and all of their lines are UTF-8.
+/// The lines of a corpus, which are all UTF-8.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &str> {
     bytes
         .split(|&byte| byte == b'\n')
@@ -20,6 +20,7 @@ fn lines(bytes: &[u8]) -> impl Iterator<Item = &str> {
         .map(|line| str::from_utf8(line).unwrap())
 }
 
+/// How many lines the parser makes a URL of.
 fn urls(tally: &Tally) -> u64 {
     let counts = tally.whatwg().unwrap();
     [Level::Valid, Level::Errors].map(|level| counts.level(level).lines()).iter().sum()

@@ -563,12 +563,9 @@ impl Records {
             (&base.username, &base.password, &base.host) == (&url.username, &url.password, &url.host)
         };
         let base = base.filter(has_authority).map(Url::to_string);
-        let mut shown = url.clone();
         // The parser also finds passwords that are hard to find in text.
-        if !shown.password.is_empty() {
-            MASK.clone_into(&mut shown.password);
-        }
-        let shown = mask_target(line, shown.to_string().as_bytes(), base.as_deref().map(str::as_bytes));
+        let shown = url.without_password().to_string();
+        let shown = mask_target(line, shown.as_bytes(), base.as_deref().map(str::as_bytes));
         // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
         let passwords: Vec<_> = secrets(line, false).into_iter().map(|secret| &line[secret]).collect();
         Some(if shows_word_of(&passwords.join(&b' '), &shown) { MASK.as_bytes().to_vec() } else { shown })

@@ -14,7 +14,7 @@ use crate::whatwg::host::{Failure, domain_to_ascii, parse_host};
 #[must_use]
 pub fn hosts_differ(line: &[u8], url: &Url) -> bool {
     let parts = uri_parts::split(line);
-    // What begins with a digit is no scheme, whatever its delimiter says.
+    // What does not begin with a letter is no scheme, whatever delimiter follows.
     if parts.scheme.is_none_or(|_| !line[0].is_ascii_alphabetic()) {
         return false;
     }

@@ -11,7 +11,7 @@ use memchr::{memchr, memchr2, memrchr};
 use crate::whatwg::ValidationError;
 use crate::whatwg::code_points::{EncodeSet, invalid_units};
 use crate::whatwg::host::{Failure, parse_host};
-use crate::whatwg::url::{Url, default_port};
+use crate::whatwg::url::{Url, default_port, port_number};
 
 /// What the parser reads next.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -361,10 +361,7 @@ impl<'a> Parser<'a> {
             return self.fail(ValidationError::PortInvalid, start + at);
         }
         if !digits.is_empty() {
-            let port = digits
-                .iter()
-                .try_fold(0_u16, |port, digit| port.checked_mul(10)?.checked_add(u16::from(digit - b'0')));
-            let Some(port) = port else {
+            let Some(port) = port_number(digits) else {
                 return self.fail(ValidationError::PortOutOfRange, start);
             };
             self.url.port = Some(port).filter(|_| default_port(&self.url.scheme) != Some(port));

@@ -8,6 +8,7 @@ use std::net::Ipv4Addr;
 
 use crate::grammar::scheme::scheme_len;
 use crate::whatwg::Level;
+use crate::whatwg::url::{WITH_HOST, port_number};
 
 /// The level of a line that RFC 3986 accepts, if scheme and authority decide it without the parser.
 ///
@@ -22,8 +23,7 @@ pub fn level_by_host(line: &[u8]) -> Option<Level> {
     let (scheme, rest) = (&line[..scheme_len], &line[scheme_len + 1..]);
     let is = |name: &str| scheme.eq_ignore_ascii_case(name.as_bytes());
     let is_file = is("file");
-    // The special schemes (section 4.2).
-    let needs_host = ["https", "http", "ftp", "ws", "wss"].into_iter().any(is);
+    let needs_host = WITH_HOST.into_iter().any(|(name, _)| is(name));
     let Some(authority) = rest.strip_prefix(b"//") else {
         return (!is_file && !needs_host).then_some(Level::Valid);
     };
@@ -74,8 +74,5 @@ pub(super) fn plain_host(text: &[u8]) -> Option<(usize, usize)> {
 /// The length of the port that `text` begins with, which may be empty (section 4.4, "port state"); `None` if it is out of range.
 fn port_len(text: &[u8]) -> Option<usize> {
     let len = text.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let port = text[..len]
-        .iter()
-        .try_fold(0_u16, |port, digit| port.checked_mul(10)?.checked_add(u16::from(digit - b'0')));
-    port.map(|_| len)
+    port_number(&text[..len]).map(|_| len)
 }
