@@ -14,7 +14,7 @@ pub(crate) struct Portable;
 pub(crate) struct Words(pub(crate) [u64; LANES]);
 
 impl Words {
-    #[inline(always)]
+    #[inline(never)]
     fn with(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|lane| of(self.0[lane], other.0[lane])))
     }
