@@ -14,7 +14,7 @@ use std::{fs, thread};
 
 use crate::reference::{self, Rng};
 
-/// Chooses how much a test does: `short` by default, and `long` if `URLSIFT_TESTS=long`, which `scripts/check` sets.
+/// Chooses how much a test does: `short` by default, and `long` if `URLSIFT_TESTS=long`, which CI sets.
 ///
 /// # Panics
 /// If the variable has any other value.
