@@ -138,9 +138,11 @@ pub struct Records {
     pub keep: Keep,
     /// Where the URLs are in the inputs.
     pub reading: Reading,
-    /// The base that lines and the links of pages of unknown URL are resolved against, in the columns of the WHATWG parser and in
-    /// the filter too. Without a base, [`Column::Resolved`] has a value for absolute URLs alone.
+    /// What lines and the links of pages of unknown URL are resolved against in [`Column::Resolved`]. Without a base, it has a value for
+    /// absolute URLs alone.
     pub base: Option<Base>,
+    /// The same for the columns of the WHATWG parser and for the filter.
+    pub whatwg_base: Option<Url>,
 }
 
 impl Default for Records {
@@ -155,6 +157,7 @@ impl Default for Records {
             keep: Keep::All,
             reading: Reading::of(Format::Lines),
             base: None,
+            whatwg_base: None,
         }
     }
 }
@@ -183,9 +186,9 @@ struct Row<'a> {
     line: &'a [u8],
     /// `None` for a blank line.
     verdict: Option<Verdict>,
-    /// What it is resolved against.
+    /// What it is resolved against in [`Column::Resolved`].
     base: Option<&'a Base>,
-    /// The line for the WHATWG parser, with the same base.
+    /// The line for the WHATWG parser.
     whatwg: on_demand::Line<'a>,
 }
 
@@ -330,7 +333,7 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
     judge_lines(records.grammar, body, |place, outcome| {
         let (line, offset) = (&body[place.clone()], offset + place.start as u64);
         let number = numbers.next().expect("a line has a number");
-        let mut whatwg = parser.line(line, base);
+        let mut whatwg = parser.line(line, records.whatwg_base.as_ref());
         let has_row = filter.is_empty()
             || outcome.is_some_and(|outcome| filter.may_match(outcome.verdict, outcome.advisories))
                 && filter.judge(line, &mut whatwg).is_some();
@@ -355,15 +358,23 @@ fn format_fields<E>(
     let mut out = String::with_capacity(bytes.get().len());
     let names = reader.names().clone();
     let mut bases = Bases::new(records.base.as_ref());
-    let needs_base = records.needs_whatwg() || records.columns.contains(&Column::Resolved);
+    let mut whatwg_bases = Bases::new(records.whatwg_base.as_ref());
+    let (is_resolved, needs_whatwg) = (records.columns.contains(&Column::Resolved), records.needs_whatwg());
     let mut parser = OnDemand::default();
     let mut fields = reader.fields(bytes.get());
     while let Some(field) = fields.next() {
         match field {
             Ok(field) => {
                 let name = names.of(field.wanted, field.role);
-                let base = if needs_base { bases.of(fields.page(), field.role) } else { None };
-                records.write_field(&mut out, &mut found, (&field, name, base), input, &mut parser);
+                let (page, role) = (fields.page(), field.role);
+                if is_resolved && !bases.are_of(page) {
+                    bases.turn_to(page);
+                }
+                if needs_whatwg && !whatwg_bases.are_of(page) {
+                    whatwg_bases.turn_to(page);
+                }
+                let whatwg = parser.line(&field.bytes, whatwg_bases.of(role));
+                records.write_field(&mut out, &mut found, (&field, name, bases.of(role)), input, whatwg);
                 if out.len() > MAX_WAITING {
                     full(&mut out)?;
                 }
@@ -389,8 +400,8 @@ fn format_values(
     let mut parser = OnDemand::default();
     for field in chunk.fields(bytes.get()) {
         let name = names.of(field.wanted, field.role);
-        let base = records.base.as_ref();
-        records.write_field(&mut out, &mut found, (&field, name, base), input, &mut parser);
+        let whatwg = parser.line(&field.bytes, records.whatwg_base.as_ref());
+        records.write_field(&mut out, &mut found, (&field, name, records.base.as_ref()), input, whatwg);
     }
     (out, found)
 }
@@ -408,14 +419,13 @@ impl Records {
         found: &mut record_fields::Records,
         (field, name, base): (&Field<'_>, &str, Option<&Base>),
         input: &str,
-        parser: &mut OnDemand,
+        mut whatwg: on_demand::Line<'_>,
     ) {
         let &Field { bytes: ref line, role, wanted, offset, line: number } = field;
         let judgement = (!line.is_empty()).then(|| judge(line));
         let verdict = judgement.map(|judgement| judgement.verdict());
         found.add(wanted, role, verdict);
         let filter = &self.filter;
-        let mut whatwg = parser.line(line, base);
         if judgement.map_or(filter.is_empty(), |judgement| filter.matches(&judgement, &mut whatwg)) {
             self.write(out, Row { input, number, offset, field: Some(name), line, verdict, base, whatwg });
         }
@@ -554,8 +564,8 @@ impl Records {
 
     /// The URL that the WHATWG parser makes of a line, if it makes one.
     fn href(&self, Row { line, whatwg, .. }: &mut Row<'_>) -> Option<Vec<u8>> {
-        let (parsed, base) = whatwg.with_base();
-        let url = parsed.url()?;
+        let base = whatwg.base;
+        let url = whatwg.parsed().url()?;
         if !self.mask_passwords {
             return Some(url.to_string().into_bytes());
         }

@@ -6,11 +6,11 @@ use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
 use rayon::prelude::*;
 use urlsift::grammar::resolve::Base;
 use urlsift::run::Values;
-use urlsift::whatwg::parse;
 use urlsift::{Advisory, Grammar, Judgement as Judged, Verdict, judge as judge_bytes};
 
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::judged_columns::{Bases, Form, Piece, Wanted, lower_case};
+use crate::report::base_url;
 use crate::source::{Batch, Rows, Source};
 
 /// Why one grammar refuses a value.
@@ -233,19 +233,17 @@ pub fn judge_array<'py>(
         .map(|name| Wanted::of(&name).map(|column| (name, column)))
         .collect::<PyResult<_>>()?;
     let wanted: Vec<_> = named.iter().map(|(_, column)| *column).collect();
+    let is_resolved = wanted.contains(&Wanted::Resolved);
     let needs_whatwg = wanted.iter().any(|column| column.needs_whatwg());
     let (values, rows) = batches(py, data)?;
     let of_bases;
     let bases = if base.is_none() {
         Bases::None
     } else if base.is_instance_of::<PyString>() || base.is_instance_of::<PyBytes>() {
-        let base = Base::new(bytes_of(base)?);
-        let base = base.map_err(|error| PyValueError::new_err(format!("base: {error}")))?;
-        let url = parse(base.as_bytes(), None).url().cloned();
-        if url.is_none() && needs_whatwg {
-            return Err(PyValueError::new_err("base: browsers do not take it as a URL"));
-        }
-        Bases::One(Box::new((base, url)))
+        let text = bytes_of(base)?;
+        let resolved = is_resolved.then(|| Base::new(text)).transpose();
+        let resolved = resolved.map_err(|error| PyValueError::new_err(format!("base: {error}")))?;
+        Bases::One(Box::new((resolved, needs_whatwg.then(|| base_url(text)).transpose()?)))
     } else {
         let n;
         let of_base = |error: PyErr| {
@@ -258,7 +256,6 @@ pub fn judge_array<'py>(
         }
         Bases::Each(&of_bases)
     };
-    let is_resolved = wanted.contains(&Wanted::Resolved);
     let is_right = if base.is_none() { !is_resolved } else { is_resolved || needs_whatwg };
     if !is_right {
         return Err(PyValueError::new_err(

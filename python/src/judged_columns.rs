@@ -62,8 +62,8 @@ impl Wanted {
 /// What references are resolved against.
 pub enum Bases<'a> {
     None,
-    /// A base, and the URL that browsers make of it, if they make one.
-    One(Box<(Base, Option<Url>)>),
+    /// The base of the column `resolved`, and that of the columns of whatwg.
+    One(Box<(Option<Base>, Option<Url>)>),
     /// Batches, and the number of the first row of each.
     Each(&'a [(usize, Batch)]),
 }
@@ -181,7 +181,7 @@ impl Piece {
                 let own;
                 let base = match bases {
                     Bases::None => None,
-                    Bases::One(base) => Some(&base.0),
+                    Bases::One(base) => base.0.as_ref(),
                     Bases::Each(batches) => {
                         own = value_at(batches, first + n).and_then(|base| Base::new(base).ok());
                         own.as_ref()
@@ -214,8 +214,8 @@ impl Piece {
                 Bases::None => None,
                 Bases::One(base) => base.1.as_ref(),
                 Bases::Each(batches) => {
-                    let base = value_at(batches, first + n).and_then(|base| Base::new(base).ok());
-                    own = base.and_then(|base| parse(base.as_bytes(), None).url().cloned());
+                    let base = value_at(batches, first + n);
+                    own = base.and_then(|base| parse(base, None).url().cloned());
                     own.as_ref()
                 }
             };

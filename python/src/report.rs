@@ -30,7 +30,7 @@ fn options(grammar: &str, counts: Counts) -> PyResult<Options> {
     (options.top.hosts, options.top.schemes, options.top.ports, options.top.tlds) = top;
     if whatwg {
         let mut wanted = WhatwgWanted::default();
-        wanted.base = base.map(|base| base_url(&base)).transpose()?;
+        wanted.base = base.map(|base| base_url(base.as_bytes())).transpose()?;
         options.whatwg = Some(wanted);
     } else if base.is_some() {
         return Err(PyValueError::new_err("base is for whatwg=True"));
@@ -39,8 +39,8 @@ fn options(grammar: &str, counts: Counts) -> PyResult<Options> {
 }
 
 /// Parses a base URL by the WHATWG URL Standard.
-fn base_url(base: &str) -> PyResult<Url> {
-    let parsed = parse(base.as_bytes(), None);
+pub fn base_url(base: &[u8]) -> PyResult<Url> {
+    let parsed = parse(base, None);
     parsed.url().cloned().ok_or_else(|| {
         let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
         PyValueError::new_err(format!("base is no URL by the WHATWG URL Standard ({})", errors.join(", ")))

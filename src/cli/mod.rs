@@ -57,7 +57,7 @@ struct Typed {
 #[derive(Subcommand)]
 enum Command {
     /// Report on lists (what urlsift does without a command)
-    Scan(commands::scan::ScanArgs),
+    Scan(Box<commands::scan::ScanArgs>),
     /// Print one row per line, in the order of the input
     ///
     /// A row describes one line: its place, its verdict, its scheme, and why it is refused. --columns chooses the columns

@@ -5,6 +5,7 @@ use std::sync::Arc;
 use super::Role;
 use crate::grammar::resolve::{Base, resolve};
 use crate::grammar::scheme::scheme_len;
+use crate::whatwg::{Url, parse};
 
 /// What is known of the page that fields belong to.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -17,54 +18,95 @@ pub(crate) struct Page {
 
 impl Page {
     /// Fields that belong to no page.
-    pub(super) const NONE: Self = Self { url: None, href: None };
+    pub(crate) const NONE: Self = Self { url: None, href: None };
 }
 
 /// The longest base of a page, in bytes. Each link is resolved to about as many.
 const MAX_LEN: usize = 64 << 10;
 
-/// The bases of one page after another.
-#[derive(Debug)]
-pub(crate) struct Bases<'b> {
-    /// The base of pages whose URL is not known.
-    given: Option<&'b Base>,
-    page: Page,
-    /// The bases of its own URLs and of its links.
-    own: Option<Base>,
-    links: Option<Base>,
+/// A base by one of the standards: that of the column `resolved`, or that of the WHATWG parser.
+pub(crate) trait PageBase: Clone {
+    /// The base that the URL of a page is. `None` if the standard refuses it.
+    fn of_page(url: &[u8]) -> Option<Self>;
+
+    /// The base of the links of a page with the base `own` and an element `base` with this `href`.
+    fn of_links(own: Option<&Self>, href: &[u8]) -> Option<Self>;
 }
 
-impl<'b> Bases<'b> {
+impl PageBase for Base {
+    fn of_page(url: &[u8]) -> Option<Self> {
+        Self::new(url).ok()
+    }
+
+    fn of_links(own: Option<&Self>, href: &[u8]) -> Option<Self> {
+        if is_ignored(&href[..scheme_len(href).unwrap_or(0)]) {
+            return own.cloned();
+        }
+        let mut target = Vec::new();
+        let is_known = resolve(own, href, &mut target) && target.len() <= MAX_LEN;
+        is_known.then(|| Self::new(&target).ok()).flatten()
+    }
+}
+
+impl PageBase for Url {
+    fn of_page(url: &[u8]) -> Option<Self> {
+        parse(url, None).url().cloned()
+    }
+
+    /// Browsers also ignore an `href` that is no URL (HTML, section 2.4.3).
+    fn of_links(own: Option<&Self>, href: &[u8]) -> Option<Self> {
+        match parse(href, own).url() {
+            Some(url) if is_ignored(url.scheme.as_bytes()) => own.cloned(),
+            Some(url) => (url.to_string().len() <= MAX_LEN).then(|| url.clone()),
+            None => own.cloned(),
+        }
+    }
+}
+
+/// The bases of one page after another.
+#[derive(Debug)]
+pub(crate) struct Bases<'b, B> {
+    /// The base of pages whose URL is not known.
+    given: Option<&'b B>,
+    page: Page,
+    /// The bases of its own URLs and of its links.
+    own: Option<B>,
+    links: Option<B>,
+}
+
+impl<'b, B: PageBase> Bases<'b, B> {
     /// The bases of pages. `given` is the URL of those whose archive does not name it.
-    pub(crate) fn new(given: Option<&'b Base>) -> Self {
+    pub(crate) fn new(given: Option<&'b B>) -> Self {
         Self { given, page: Page::NONE, own: given.cloned(), links: given.cloned() }
     }
 
-    /// The base of a field of `page`. `None` if it is not known, or if RFC 3986 refuses it.
-    pub(crate) fn of(&mut self, page: &Page, role: Role) -> Option<&Base> {
-        if *page != self.page {
-            self.page = page.clone();
-            self.own = match &page.url {
-                Some(url) if url.len() <= MAX_LEN => Base::new(url).ok(),
-                Some(_) => None,
-                None => self.given.cloned(),
-            };
-            self.links = match &page.href {
-                Some(href) if !is_ignored(href) => {
-                    let mut target = Vec::new();
-                    let is_known = resolve(self.own.as_ref(), href, &mut target) && target.len() <= MAX_LEN;
-                    is_known.then(|| Base::new(&target).ok()).flatten()
-                }
-                _ => self.own.clone(),
-            };
-        }
+    /// Whether `page` is the page that [`turn_to`](Self::turn_to) was called with last.
+    pub(crate) fn are_of(&self, page: &Page) -> bool {
+        self.page == *page
+    }
+
+    /// Goes on to another page.
+    pub(crate) fn turn_to(&mut self, page: &Page) {
+        self.page = page.clone();
+        self.own = match &page.url {
+            Some(url) if url.len() <= MAX_LEN => B::of_page(url),
+            Some(_) => None,
+            None => self.given.cloned(),
+        };
+        self.links = match &page.href {
+            Some(href) => B::of_links(self.own.as_ref(), href),
+            None => self.own.clone(),
+        };
+    }
+
+    /// The base of the fields of the page that have this role. `None` if it is not known.
+    pub(crate) fn of(&self, role: Role) -> Option<&B> {
         // The URLs of a page itself are those of its archive and of `base`, which another `base` does not change.
         if role == Role::Url { self.own.as_ref() } else { self.links.as_ref() }
     }
 }
 
-/// Whether browsers ignore the `href` of a `base` (HTML, section 4.2.3).
-fn is_ignored(href: &[u8]) -> bool {
-    let scheme = &href[..scheme_len(href).unwrap_or(0)];
+/// Whether browsers ignore the `href` of a `base` that has this scheme (HTML, section 4.2.3).
+fn is_ignored(scheme: &[u8]) -> bool {
     scheme.eq_ignore_ascii_case(b"data") || scheme.eq_ignore_ascii_case(b"javascript")
 }

@@ -16,14 +16,16 @@ use crate::engine::scan_lines;
 use crate::grammar::Verdict;
 use crate::place::{Extent, Place};
 use crate::records::field_names::Choice;
+use crate::records::page::{Bases, Page};
 use crate::records::{BadCause, BadRecord, Counts, Dialect, Field, Format, Reader, Role, WantedNames};
-use crate::scan::Options;
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
+use crate::scan::{Options, WhatwgWanted};
 use crate::simd::KernelId;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::heavy_hitters::{CHUNK_LEN, VALUE_LEN};
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
+use crate::whatwg::Url;
 
 /// The records of an input: how many were read, and the verdicts of their fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -297,9 +299,10 @@ impl<'a> Gatherer<'a> {
         let mut signs = Signs::of(bytes, start);
         signs.unterminated &= ended;
         gathering.tally.note(input, signs);
-        for field in reader.fields(bytes) {
+        let mut fields = reader.fields(bytes);
+        while let Some(field) = fields.next() {
             match field {
-                Ok(field) => gathering.add(&field),
+                Ok(field) => gathering.add(&field, fields.page()),
                 Err(bad) => gathering.records.refuse(bad),
             }
         }
@@ -324,7 +327,7 @@ impl<'a> Gatherer<'a> {
     ) -> (Tally, Records) {
         let place = Place { input: run.input, offset: run.start };
         let mut gathering = Gathering::new(self, (tally, shown), place, first_row, Format::Parquet);
-        fields.for_each(|field| gathering.add(&field));
+        fields.for_each(|field| gathering.add(&field, &Page::NONE));
         gathering.finish(run)
     }
 
@@ -349,6 +352,8 @@ struct Gathering<'a> {
     lines: Buffers,
     /// The tally of the fields that were judged alone.
     alone: Option<Tally>,
+    /// What the WHATWG parser parses the gathered fields against, if it does.
+    bases: Option<Bases<'a, Url>>,
     records: Records,
     tally: Tally,
     /// The examples that the tally need not keep.
@@ -401,14 +406,20 @@ impl<'a> Gathering<'a> {
             are_lines: format.is_cut_at_lines(),
             lines: gatherer.spare().pop().unwrap_or_default(),
             alone: None,
+            bases: gatherer.options.whatwg.as_ref().map(|whatwg| Bases::new(whatwg.base.as_ref())),
             records: Records::new(format),
             tally,
             shown,
         }
     }
 
+    /// Adds a field of `page`.
     #[inline]
-    fn add(&mut self, field: &Field<'_>) {
+    fn add(&mut self, field: &Field<'_>, page: &Page) {
+        if self.bases.as_ref().is_some_and(|bases| !bases.are_of(page)) {
+            self.scan_lines();
+            self.bases.iter_mut().for_each(|bases| bases.turn_to(page));
+        }
         // Names are counted per chunk of `CHUNK_LEN` bytes, so that the result does not depend on how the input was
         // cut.
         let chunk = field.offset * self.unit / CHUNK_LEN;
@@ -446,7 +457,7 @@ impl<'a> Gathering<'a> {
     #[cold]
     fn add_alone(&mut self, field: &Field<'_>, line: u64) {
         let place = Place { offset: field.offset * self.unit, ..self.place };
-        let mut alone = LongLine::new(place, self.gatherer.options);
+        let mut alone = LongLine::new(place, &self.options(field.role));
         alone.feed_field(&field.bytes);
         let mut tally = alone.finish();
         tally.relocate(|_| (field.offset, line));
@@ -457,26 +468,41 @@ impl<'a> Gathering<'a> {
         });
     }
 
+    /// The options for fields of a role, with the base that they have.
+    fn options(&self, role: Role) -> Cow<'a, Options> {
+        let options = self.gatherer.options;
+        match &self.bases {
+            None => Cow::Borrowed(options),
+            Some(bases) => {
+                let whatwg = Some(WhatwgWanted { base: bases.of(role).cloned() });
+                Cow::Owned(Options { whatwg, ..options.clone() })
+            }
+        }
+    }
+
     /// Judges the fields gathered so far.
     fn scan_lines(&mut self) {
-        let Gatherer { options, kernel, .. } = *self.gatherer;
+        let kernel = self.gatherer.kernel;
         // Each line of a buffer begins less than `MAX_TEXT` after its start, and so within the chunk.
         let start = self.chunk * CHUNK_LEN;
         let counted_at = Place { offset: start, ..self.place };
-        for (n, lines) in self.lines.iter_mut().enumerate() {
-            if lines.text.is_empty() {
+        for n in 0..self.lines.len() {
+            if self.lines[n].text.is_empty() {
                 continue;
             }
+            let (wanted, role) = (n / N_ROLES, Role::ALL[n % N_ROLES]);
+            let options = self.options(role);
+            let lines = &mut self.lines[n];
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
-            let mut observer = Observer::new(options, &mut tally, &shown);
+            let mut observer = Observer::new(&options, &mut tally, &shown);
             scan_lines(&mut observer, kernel, &lines.text, counted_at);
             let table = &lines.table;
             tally.relocate(|offset| {
                 let row = table.partition_point(|&(at, ..)| at < offset - start);
                 table.get(row).map_or((offset, 1), |&(_, offset, line)| (offset, line))
             });
-            self.records.count(n / N_ROLES, Role::ALL[n % N_ROLES], &tally);
+            self.records.count(wanted, role, &tally);
             self.tally = std::mem::take(&mut self.tally).merge(tally);
             lines.text.clear();
             lines.table.clear();

@@ -74,7 +74,7 @@ fn an_invalid_base_is_a_usage_error() {
         (&["lines", "-c", "line,resolved"], "the column resolved needs a base: --base https://"),
         (
             &["lines", "--base", "http://a"],
-            "--base is for the column resolved and those of whatwg: add one of them to --columns",
+            "--base is for the column resolved, and for the columns and conditions of whatwg: add one of them",
         ),
     ] {
         let output = feed(args, LIST);

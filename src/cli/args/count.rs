@@ -39,7 +39,7 @@ pub(crate) struct CountArgs {
 
     /// Base URL against which --whatwg parses lines
     ///
-    /// Without it, lines that have no scheme are relative.
+    /// Without it, lines that have no scheme are relative. The links of a page are parsed against its own base.
     #[arg(long, value_name = "URL", requires = "whatwg", value_parser = browser_base(), hide_short_help = true)]
     base: Option<Url>,
 }

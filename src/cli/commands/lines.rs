@@ -1,7 +1,7 @@
 //! `urlsift lines [PATH]...`: writes one row per line, or one row per URL of records. `urlsift extract [PATH]...` does the same with
 //! other defaults: one line per URL of running text.
 
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
@@ -50,9 +50,9 @@ pub(crate) struct LinesArgs {
     /// error says how many records gave no URL, and why.
     ///
     /// The columns of whatwg say what browsers make of a line, by the WHATWG URL Standard. whatwg is valid (a URL as the
-    /// standard wants it), errors (browsers take it, with errors), failure, or relative (it needs a --base). whatwg_errors
-    /// has the errors joined by commas (a list in JSON), or none. whatwg_href is the URL that browsers use, and whatwg_host
-    /// is its host.
+    /// standard wants it), errors (browsers take it, but it has errors or is not UTF-8), failure, or relative (it needs a
+    /// --base). whatwg_errors has the errors joined by commas (a list in JSON), or none. whatwg_href is the URL that
+    /// browsers use, and whatwg_host is its host.
     ///
     /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
     /// terminal, hidden characters are \xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8.
@@ -64,10 +64,10 @@ pub(crate) struct LinesArgs {
     ///
     /// The column resolved follows RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
     /// dot-segments. A line that RFC 3986 refuses has no target. The columns of whatwg, and --where whatwg=..., have lines
-    /// resolved as browsers do it. The links of a page are resolved against its element
-    /// base, which is itself resolved against the URL of the page: in an archive its own, elsewhere this one.
+    /// resolved as browsers do it. The links of a page are resolved against its element base, which is itself resolved
+    /// against the URL of the page: in an archive its own, elsewhere this one.
     #[arg(long, value_name = "URL", value_parser = base())]
-    base: Option<Base>,
+    base: Option<OsString>,
 
     /// Only lines that the grammar accepts, or refuses
     ///
@@ -136,37 +136,41 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
-/// Parses a base URL, and refuses a URL that cannot be a base.
-fn base() -> impl TypedValueParser<Value = Base> {
-    OsStringValueParser::new().try_map(|url: OsString| {
-        check_base_len(&url)?;
-        Base::new(url.as_encoded_bytes()).map_err(|error| error.to_string())
-    })
+/// Parses a base URL. What it may be depends on the columns.
+fn base() -> impl TypedValueParser<Value = OsString> {
+    OsStringValueParser::new().try_map(|url: OsString| check_base_len(&url).map(|()| url))
 }
 
-/// Checks that there is a base if the column `resolved` is chosen, and none if nothing needs it. Pages may have their own.
-fn check_base(records: &Records) -> io::Result<()> {
-    let base = records.base.as_ref();
-    if base.is_some_and(Base::had_fragment) {
-        warn(
-            "--base: what is behind the \"#\" is left out, since a base has no fragment (RFC 3986, section 5.1)",
-        );
-    }
-    let is_resolved = records.columns.contains(&Column::Resolved);
-    let message = match base {
-        None if is_resolved && !has_pages(&records.reading) => {
-            "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or warc)"
+/// Sets the bases that the columns and the filter need. The column `resolved` needs one, unless pages have their own.
+fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
+    let error = |why: String| io::Error::other(format!("--base: {why}"));
+    let (is_resolved, needs_whatwg) = (records.columns.contains(&Column::Resolved), records.needs_whatwg());
+    let Some(url) = base.map(OsStr::as_encoded_bytes) else {
+        if is_resolved && !has_pages(&records.reading) {
+            return Err(io::Error::other(
+                "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or warc)",
+            ));
         }
-        Some(base) if records.needs_whatwg() => {
-            let why = |why| io::Error::other(format!("--base: {why}"));
-            return whatwg_base(base.as_bytes()).map(drop).map_err(why);
-        }
-        Some(_) if !is_resolved => {
-            "--base is for the column resolved and those of whatwg: add one of them to --columns"
-        }
-        _ => return Ok(()),
+        return Ok(());
     };
-    Err(io::Error::other(message))
+    if !is_resolved && !needs_whatwg {
+        return Err(io::Error::other(
+            "--base is for the column resolved, and for the columns and conditions of whatwg: add one of them",
+        ));
+    }
+    if is_resolved {
+        let base = Base::new(url).map_err(|why| error(why.to_string()))?;
+        if base.had_fragment() {
+            warn(
+                "--base: what is behind the \"#\" is left out, since a base has no fragment (RFC 3986, section 5.1)",
+            );
+        }
+        records.base = Some(base);
+    }
+    if needs_whatwg {
+        records.whatwg_base = Some(whatwg_base(url).map_err(error)?);
+    }
+    Ok(())
 }
 
 /// Whether the user says that inputs are pages or archives of pages.
@@ -209,7 +213,6 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     }
     let reading = args.reading.reading(args.input.paths.codec())?;
     let mut records = Records { reading, ..Records::default() };
-    records.base.clone_from(&args.base);
     records.columns.clone_from(&args.columns);
     records.form = match format {
         Format::Tsv => Form::Tsv,
@@ -220,7 +223,7 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
     let only = args.only.map(|only| Test::Accepted(args.grammar.grammar, matches!(only, Only::Accepted)));
     records.filter.conditions.extend(only.map(|only| Condition(vec![only])));
     records.mask_passwords = args.mask_passwords;
-    check_base(&records)?;
+    set_bases(&mut records, args.base.as_deref())?;
     let mut written = Written::default();
     let output = Output::open(args.output.as_deref())?;
     let on_terminal = output.is_standard() && io::stdout().is_terminal();
