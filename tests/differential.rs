@@ -16,7 +16,7 @@ use urlsift::{Grammar, Verdict, judge};
 
 /// The minimum number of lines that a run compares, including the corpora.
 fn n_lines() -> u64 {
-    amount(50_000, 1_000_000)
+    amount(50_000, 500_000)
 }
 
 /// The sets of grammars that can accept a line (SPEC, part 1), as printed. The leftmost digit is draft1993.

@@ -190,7 +190,7 @@ fn record_length_limit_does_not_depend_on_cuts() {
         (Format::Cdx, " CDX N b a\n", "org,example)/ 20260101000000 http://h/"),
         (Format::JsonLines, "", ""),
     ];
-    for (format, head, record) in cases.into_iter().step_by(usize::try_from(amount(4, 1)).unwrap()) {
+    for (format, head, record) in cases.into_iter().step_by(usize::try_from(amount(4, 2)).unwrap()) {
         let records = format!("{record}\n").repeat(3000);
         let room = MAX_RECORD_LEN - record.len();
         // A record of the maximum length, and one that is a byte longer.

@@ -118,7 +118,7 @@ fn near_a_limit(rng: &mut Rng) -> Vec<u8> {
 
 #[test]
 fn the_shortcut_agrees_with_the_parser_on_drawn_lines() {
-    let n_lines = amount(20_000, 3_000_000);
+    let n_lines = amount(20_000, 1_000_000);
     on_all_cores(n_lines, |seed| {
         let mut rng = Rng::new(seed);
         let line = near_a_limit(&mut rng);
