@@ -2,13 +2,16 @@
 
 use super::Report;
 use crate::grammar::Grammar;
-use crate::grammar::escape::{printable, shell_word};
+use crate::grammar::escape::{MASK, printable, shell_word};
+
+/// The longest name of an input and the longest base that a command has, in bytes.
+const MAX_NAME: usize = 200;
 
 /// How many inputs a command names. More are written as `FILE...`.
 const MAX_NAMES: usize = 3;
 
 /// The command that lists the lines of a report for which `conditions` hold. Empty if no command can: `urlsift lines` reads
-/// no range of an input.
+/// no range of an input, and a masked base is not the base.
 pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
     let selection = report.run.as_ref().and_then(|run| run.selection.clone());
     let is_part = !report.complete && report.run.is_none();
@@ -19,6 +22,14 @@ pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
     if report.grammar != Grammar::Rfc3986 {
         words.push(format!("-g {}", report.grammar));
     }
+    let is_of_browsers = conditions.iter().any(|condition| condition.starts_with("whatwg"));
+    let base = report.whatwg.as_ref().and_then(|whatwg| whatwg.base.as_deref());
+    if let Some(base) = base.filter(|_| is_of_browsers) {
+        if base.contains(MASK) || base.len() > MAX_NAME {
+            return String::new();
+        }
+        words.push(format!("--base {}", shell_word(base)));
+    }
     words.extend(conditions.iter().map(|condition| format!("--where {}", shell_word(condition))));
     words.push(selection.unwrap_or_else(|| inputs(report)));
     words.join(" ")
@@ -28,7 +39,10 @@ pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
 fn inputs(report: &Report) -> String {
     // A name with a backslash or a mask may be spelt otherwise than the file is.
     let is_exact = |name: &str| {
-        name != "-" && name.len() <= 200 && !name.contains(['\\', '*']) && printable(name.as_bytes()) == name
+        name != "-"
+            && name.len() <= MAX_NAME
+            && !name.contains(['\\', '*'])
+            && printable(name.as_bytes()) == name
     };
     let has_options = report.inputs.iter().any(|input| input.records.is_some());
     if has_options {

@@ -48,12 +48,13 @@ fn commands_of_the_page_list_as_many_lines_as_the_page_counts() {
     let directory = tempfile::tempdir().unwrap();
     let list = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples/ldp_urls.txt");
     fs::copy(list, directory.path().join("it's a list")).unwrap();
-    for grammar in ["rfc1738", "rfc3986"] {
+    for (grammar, base) in [("rfc1738", "http://it's/"), ("rfc3986", "http://a/b|c")] {
         let run = |args: &[&str]| {
             urlsift().args(args).arg("it's a list").current_dir(&directory).output().unwrap().stdout
         };
-        let page = run(&["--format", "html", "-g", grammar]);
-        let report: serde_json::Value = serde_json::from_slice(&run(&["--json", "-g", grammar])).unwrap();
+        let page = run(&["--format", "html", "-g", grammar, "--whatwg", "--base", base]);
+        let report: serde_json::Value =
+            serde_json::from_slice(&run(&["--json", "-g", grammar, "--whatwg", "--base", base])).unwrap();
         let commands: Vec<_> = text(&page).split("<p class=\"command\"><code>").skip(1).collect();
         let command_of = |condition: &str| {
             let found = commands.iter().map(|rest| rest.split_once("</code>").unwrap().0);
@@ -91,6 +92,11 @@ fn commands_of_the_page_list_as_many_lines_as_the_page_counts() {
             assert_eq!(n_rows(&format!("verdict={names}")), set["lines"], "{names}");
         }
         n_rows("--where rfc2396=accepted --where rfc3986=refused");
+        let whatwg = &report["whatwg"];
+        for error in whatwg["errors"].as_array().unwrap() {
+            let name = error["name"].as_str().unwrap();
+            assert_eq!(n_rows(&format!("whatwg_error={name}")), error["lines"], "{name}");
+        }
     }
 }
 

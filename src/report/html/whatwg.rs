@@ -4,6 +4,7 @@ use super::bound::{Bounds, FirstRows, LINE, NAME, shown};
 use super::finding::{Finding, marked_bytes, whole_lines};
 use super::list::label;
 use crate::grammar::Grammar;
+use crate::report::command::of_lines;
 use crate::report::whatwg::{HOSTS_DIFFER, HOSTS_DIFFER_MEANING};
 use crate::report::{Report, WhatwgCount};
 
@@ -35,12 +36,12 @@ pub(super) struct LevelRow {
 impl<'a> Whatwg<'a> {
     pub(super) fn new(counts: &'a WhatwgCount, report: &Report, bounds: &Bounds) -> Self {
         let chosen = report.grammar;
-        let finding = |name, meaning, lines, examples| Finding {
+        let finding = |name, meaning, lines, condition, examples| Finding {
             name,
             component: None,
             meaning,
             lines,
-            command: String::new(),
+            command: of_lines(report, &[condition]),
             examples,
             rules: Vec::new(),
         };
@@ -68,12 +69,14 @@ impl<'a> Whatwg<'a> {
                 |error| error.lines,
                 |error| {
                     let examples = marked_bytes(&error.examples, report, bounds);
-                    finding(error.name.name(), error.name.meaning(), error.lines, examples)
+                    let name = error.name.name();
+                    finding(name, error.name.meaning(), error.lines, format!("whatwg_error={name}"), examples)
                 },
             ),
             hosts_differ: (differ.lines > 0).then(|| {
                 let examples = whole_lines(&differ.examples, report, bounds);
-                finding(HOSTS_DIFFER, HOSTS_DIFFER_MEANING, differ.lines, examples)
+                let condition = format!("whatwg={HOSTS_DIFFER}");
+                finding(HOSTS_DIFFER, HOSTS_DIFFER_MEANING, differ.lines, condition, examples)
             }),
             not_utf8: counts.not_utf8,
             too_long: counts.too_long,
