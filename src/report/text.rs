@@ -290,11 +290,16 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Writes the table of WHATWG levels, and how many of their lines a grammar accepts and refuses.
+    /// Writes the table of WHATWG levels, and how many of their lines a grammar accepts and refuses. A narrow page has the levels
+    /// alone, once.
     fn levels(&mut self, whatwg: &WhatwgCount, grammar: Grammar) {
-        let title = format!("WHATWG {}, {grammar}", self.page.beginning(&whatwg.standard, 7));
+        let title = format!("WHATWG {}", self.page.beginning(&whatwg.standard, 7));
+        let by = format!("  by {grammar}");
         let [numbers, shares, more] = self.widths();
-        let is_wide = self.names + numbers + shares + 2 * more <= self.page.width();
+        let is_wide = self.names + numbers + shares + 2 * more + by.len() <= self.page.width();
+        if !is_wide && grammar != Grammar::Rfc3986 {
+            return;
+        }
         let write = |mut row: String, [accepted, refused]: [&str; 2]| {
             if is_wide {
                 let _ = write!(row, "{accepted:>more$}{refused:>more$}");
@@ -302,7 +307,8 @@ impl<'a> Text<'a> {
             row
         };
         let head = format!("{title:<names$}{:>numbers$}{:>shares$}", "lines", "%", names = self.names);
-        self.page.heading(&write(head, ["accepted", "refused"]));
+        let head = write(head, ["accepted", "refused"]);
+        self.page.heading(&if is_wide { head + &by } else { head });
         for LevelCount { name, count, .. } in &whatwg.levels {
             let accepted = count.accepted.by(grammar);
             let refused = count.lines.saturating_sub(accepted);

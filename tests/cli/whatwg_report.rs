@@ -34,7 +34,7 @@ fn section(report: &str) -> &str {
 
 #[test]
 fn the_text_report_has_levels_errors_and_different_hosts() {
-    let expected = r"WHATWG fde3f74, rfc3986         lines        %    accepted     refused
+    let expected = r"WHATWG fde3f74                  lines        %    accepted     refused  by rfc3986
   valid                             1    11.11           1           0
   errors                            4    44.44           1           3
   failure                           2    22.22           1           1
@@ -69,8 +69,8 @@ fn another_grammar_has_a_table_of_its_own() {
     let report = report(&["--whatwg", "-g", "rfc1738", "--base", "http://u:secret@base.example/"]);
     let section = section(&report);
     for part in [
-        "WHATWG fde3f74, rfc3986         lines        %    accepted     refused\n",
-        "WHATWG fde3f74, rfc1738         lines        %    accepted     refused\n",
+        "WHATWG fde3f74                  lines        %    accepted     refused  by rfc3986\n",
+        "WHATWG fde3f74                  lines        %    accepted     refused  by rfc1738\n",
         "  base http://u:***@base.example/, 1 line is not UTF-8\n",
     ] {
         assert!(section.contains(part), "{section}");
