@@ -366,7 +366,7 @@ fn format_fields<E>(
         match field {
             Ok(field) => {
                 let name = names.of(field.wanted, field.role);
-                let (page, role) = (fields.page(), field.role);
+                let (page, role) = (fields.page(field.wanted), field.role);
                 if is_resolved && !bases.are_of(page) {
                     bases.turn_to(page);
                 }

@@ -13,7 +13,7 @@ mod progress_bar;
 mod suggest;
 
 use std::env;
-use std::ffi::{OsStr, OsString};
+use std::ffi::OsString;
 use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
@@ -179,7 +179,7 @@ fn grammar() -> impl TypedValueParser<Value = Grammar> {
 /// Parses a base URL as browsers do it.
 fn browser_base() -> impl TypedValueParser<Value = Url> {
     OsStringValueParser::new().try_map(|text: OsString| {
-        check_base_len(&text)?;
+        check_base_len(text.as_encoded_bytes())?;
         whatwg_base(text.as_encoded_bytes())
     })
 }
@@ -213,7 +213,7 @@ fn path(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
 const MAX_BASE_LEN: usize = 8192;
 
 /// Refuses a base URL that is too long.
-fn check_base_len(url: &OsStr) -> Result<(), String> {
+fn check_base_len(url: &[u8]) -> Result<(), String> {
     if url.len() > MAX_BASE_LEN {
         return Err(format!("it has {} bytes, and a base may have {MAX_BASE_LEN}", url.len()));
     }

@@ -894,10 +894,10 @@ impl<'a> Iterator for Fields<'_, 'a> {
 }
 
 impl<'a> Fields<'_, 'a> {
-    /// The page that the last field is from.
-    pub(crate) fn page(&self) -> &Page {
+    /// The page that the last field is from, which the wanted field with this index selects.
+    pub(crate) fn page(&self, wanted: u32) -> &Page {
         match &self.reader.kind {
-            FormatState::Warc(headers) => headers.page(),
+            FormatState::Warc(headers) => headers.page(wanted),
             FormatState::Markup(search) => search.page(),
             _ => &Page::NONE,
         }

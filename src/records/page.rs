@@ -101,7 +101,7 @@ impl<'b, B: PageBase> Bases<'b, B> {
 
     /// The base of the fields of the page that have this role. `None` if it is not known.
     pub(crate) fn of(&self, role: Role) -> Option<&B> {
-        // The URLs of a page itself are those of its archive and of `base`, which another `base` does not change.
+        // The URL of `base` is the only one of a page, and another `base` does not change it.
         if role == Role::Url { self.own.as_ref() } else { self.links.as_ref() }
     }
 }

@@ -56,9 +56,9 @@ impl Headers {
         Self { names, links, page: Page::NONE, unread: None }
     }
 
-    /// The page that the last record holds.
-    pub(super) fn page(&self) -> &Page {
-        &self.page
+    /// The page that a field of the last record is from. Headers are from none.
+    pub(super) fn page(&self, wanted: u32) -> &Page {
+        if self.links == Some(wanted) { &self.page } else { &Page::NONE }
     }
 
     /// Whether the next record is the end of a page, which may begin with any byte.

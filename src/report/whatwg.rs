@@ -15,7 +15,7 @@ use crate::whatwg::{Level, STANDARD, ValidationError};
 pub struct WhatwgCount {
     /// The version of the standard: the commit of its text.
     pub standard: String,
-    /// The base URL against which lines were parsed, with `***` instead of its password. `None` if there is none.
+    /// The base URL that was given (`--base`), with `***` instead of its password. `None` if there is none.
     pub base: Option<String>,
     /// Lines by level: all four, in the order valid, errors, failure, relative.
     pub levels: Vec<LevelCount>,

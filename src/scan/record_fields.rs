@@ -302,7 +302,7 @@ impl<'a> Gatherer<'a> {
         let mut fields = reader.fields(bytes);
         while let Some(field) = fields.next() {
             match field {
-                Ok(field) => gathering.add(&field, fields.page()),
+                Ok(field) => gathering.add(&field, fields.page(field.wanted)),
                 Err(bad) => gathering.records.refuse(bad),
             }
         }

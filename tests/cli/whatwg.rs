@@ -164,6 +164,24 @@ fn rows_are_resolved_against_the_base_of_resolved() {
     assert_eq!(csv, "http://b/c\nhttp://b/d\n");
 }
 
+/// The headers of an archive are no links of the page.
+#[test]
+fn the_url_of_a_page_is_not_resolved_against_itself() {
+    let page = "HTTP/1.1 200 OK\r\nContent-Type: text/html\r\n\r\n<a href=z>";
+    let record = |url: &str| {
+        let len = page.len();
+        format!(
+            "WARC/1.1\r\nWARC-Type: response\r\nWARC-Target-URI: {url}\r\nContent-Length: {len}\r\n\r\n{page}\r\n\r\n"
+        )
+    };
+    let archive = record("http:x/y") + &record("/relative");
+    let args = ["--field", "WARC-Target-URI,body-links", "--base", "http://b/c", "-c", "text,whatwg_href"];
+    assert_eq!(
+        rows(&args, archive.as_bytes()),
+        "http:x/y\thttp://b/x/y\nz\thttp://x/z\n/relative\thttp://b/relative\nz\t-\n"
+    );
+}
+
 #[test]
 fn a_base_that_nothing_needs_or_that_browsers_do_not_take_is_an_error() {
     for (args, why) in [

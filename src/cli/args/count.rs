@@ -31,15 +31,16 @@ pub(crate) struct CountArgs {
 
     /// Count what browsers take: the WHATWG URL Standard
     ///
-    /// Adds how many lines are WHATWG-valid, have errors, fail, or are relative, each beside the verdict of RFC 3986. Adds the standard's
-    /// validation errors by name. Adds the lines whose host by RFC 3986 is not the one to which a browser connects (hosts-differ). Lines
-    /// of more than 2 MiB are not parsed.
+    /// Adds how many lines are WHATWG-valid, have errors, fail, or are relative, each beside the verdicts of RFC 3986 and --grammar. Adds
+    /// the standard's validation errors by name. Adds the lines whose host by RFC 3986 is not the one to which a browser connects
+    /// (hosts-differ). Lines of more than 2 MiB are not parsed.
     #[arg(long, hide_short_help = true)]
     whatwg: bool,
 
     /// Base URL against which --whatwg parses lines
     ///
-    /// Without it, lines that have no scheme are relative. The links of a page are parsed against its own base.
+    /// Without it, lines that have no scheme are relative. For an HTML page, this is the URL of the page. In an archive, each page has
+    /// its own. The links of a page with an element base are parsed against that.
     #[arg(long, value_name = "URL", requires = "whatwg", value_parser = browser_base(), hide_short_help = true)]
     base: Option<Url>,
 }

@@ -11,7 +11,6 @@ use crate::grammar::resolve::Base;
 use crate::records::{self, Selector};
 use crate::rows::{Column, Form, Records, Written, write_records};
 use crate::run::{ExecOptions, Failure, Reading};
-use clap::builder::{OsStringValueParser, TypedValueParser};
 use clap::{Args, ValueEnum};
 
 use crate::cli::args::filter::FilterArgs;
@@ -50,8 +49,8 @@ pub(crate) struct LinesArgs {
     /// error says how many records gave no URL, and why.
     ///
     /// The columns of whatwg say what browsers make of a line, by the WHATWG URL Standard. whatwg is valid (a URL as the
-    /// standard wants it), errors (browsers take it, but it has errors or is not UTF-8), failure, or relative (it needs a
-    /// --base). whatwg_errors has the errors joined by commas (a list in JSON), or none. whatwg_href is the URL that
+    /// standard wants it), errors (browsers take it, but it has errors or is not UTF-8), failure, or relative (it has
+    /// no scheme, and no base helps). whatwg_errors has the errors joined by commas (a list in JSON), or none. whatwg_href is the URL that
     /// browsers use, and whatwg_host is its host.
     ///
     /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
@@ -64,9 +63,11 @@ pub(crate) struct LinesArgs {
     ///
     /// The column resolved follows RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
     /// dot-segments. A line that RFC 3986 refuses has no target. The columns of whatwg, and --where whatwg=..., have lines
-    /// resolved as browsers do it. The links of a page are resolved against its element base, which is itself resolved
-    /// against the URL of the page: in an archive its own, elsewhere this one.
-    #[arg(long, value_name = "URL", value_parser = base())]
+    /// resolved as browsers do it.
+    ///
+    /// For an HTML page, this is the URL of the page. In a web archive (--field body-links), each page has its own. The
+    /// links of a page with an element base are resolved against that, which is itself resolved against the URL.
+    #[arg(long, value_name = "URL")]
     base: Option<OsString>,
 
     /// Only lines that the grammar accepts, or refuses
@@ -136,11 +137,6 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
-/// Parses a base URL. What it may be depends on the columns.
-fn base() -> impl TypedValueParser<Value = OsString> {
-    OsStringValueParser::new().try_map(|url: OsString| check_base_len(&url).map(|()| url))
-}
-
 /// Sets the bases that the columns and the filter need. The column `resolved` needs one, unless pages have their own.
 fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
     let error = |why: String| io::Error::other(format!("--base: {why}"));
@@ -148,11 +144,12 @@ fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
     let Some(url) = base.map(OsStr::as_encoded_bytes) else {
         if is_resolved && !has_pages(&records.reading) {
             return Err(io::Error::other(
-                "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or warc)",
+                "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or --field body-links in archives)",
             ));
         }
         return Ok(());
     };
+    check_base_len(url).map_err(error)?;
     if !is_resolved && !needs_whatwg {
         return Err(io::Error::other(
             "--base is for the column resolved, and for the columns and conditions of whatwg: add one of them",
