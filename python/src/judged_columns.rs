@@ -62,7 +62,7 @@ impl Wanted {
 /// What references are resolved against.
 pub enum Bases<'a> {
     None,
-    /// The base of the column `resolved`, and that of the columns of whatwg.
+    /// One base for all rows: for the column `resolved`, and for the columns of the WHATWG parser.
     One(Box<(Option<Base>, Option<Url>)>),
     /// Batches, and the number of the first row of each.
     Each(&'a [(usize, Batch)]),

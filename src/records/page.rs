@@ -24,7 +24,7 @@ impl Page {
 /// The longest base of a page, in bytes. Each link is resolved to about as many.
 const MAX_LEN: usize = 64 << 10;
 
-/// A base by one of the standards: that of the column `resolved`, or that of the WHATWG parser.
+/// A base of links. RFC 3986 has one for the column `resolved`, and the WHATWG parser has another.
 pub(crate) trait PageBase: Clone {
     /// The base that the URL of a page is. `None` if the standard refuses it.
     fn of_page(url: &[u8]) -> Option<Self>;

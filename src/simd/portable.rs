@@ -14,6 +14,8 @@ pub(crate) struct Portable;
 pub(crate) struct Words(pub(crate) [u64; LANES]);
 
 impl Words {
+    /// Not inlined: the engine's step has thousands of these operations. If they are inlined without vectors, the dev profile compiles
+    /// that one function for minutes.
     #[inline(never)]
     fn with(self, other: Self, of: impl Fn(u64, u64) -> u64) -> Self {
         Self(std::array::from_fn(|lane| of(self.0[lane], other.0[lane])))
