@@ -215,7 +215,7 @@ pub mod internal {
     pub use crate::report::{MAX_PAGE, json_in_page};
     pub use crate::run::scan_memory_counted;
     pub use crate::scan::scan_into;
-    pub use crate::whatwg::plain::level_by_host;
+    pub use crate::whatwg::plain::{is_plain_iri, level_by_host};
 
     pub mod escape {
         pub use crate::grammar::escape::*;

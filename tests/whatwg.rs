@@ -3,23 +3,24 @@
 use std::path::Path;
 use std::{fs, iter};
 
-use urlsift::internal::level_by_host;
+use urlsift::internal::{is_plain_iri, level_by_host};
 use urlsift::whatwg::{Level, hosts_differ, parse};
 use urlsift::{Grammar, judge};
 
 use crate::reference::Rng;
 use crate::support::{amount, corpus_lines, family, mutated, on_all_cores, unescape};
 
-/// Compares the shortcut with the parser, if RFC 3986 accepts the line. Returns whether the shortcut knows the level.
+/// Compares the shortcut with the parser. Returns whether the shortcut knows the level.
 ///
 /// # Panics
 ///
 /// If they differ.
 fn check(line: &[u8]) -> bool {
-    if !judge(line).verdict().accepts(Grammar::Rfc3986) {
-        return false;
-    }
-    let level = level_by_host(line);
+    let level = if judge(line).verdict().accepts(Grammar::Rfc3986) {
+        level_by_host(line)
+    } else {
+        is_plain_iri(line).then_some(Level::Valid)
+    };
     if let Some(level) = level {
         let parsed = parse(line, None);
         let name = line.escape_ascii();
@@ -90,7 +91,7 @@ fn near_a_limit(rng: &mut Rng) -> Vec<u8> {
         "", "", "", "", "", ":", ":0", ":80", ":443", ":00080", ":9999", ":65535", ":65536", ":99999",
         ":000080", ":123456",
     ];
-    const REST: [&str; 14] = [
+    const REST: [&str; 19] = [
         "",
         "",
         "/",
@@ -105,6 +106,11 @@ fn near_a_limit(rng: &mut Rng) -> Vec<u8> {
         "@h/",
         "/:@!$&'()*+,;=~",
         ":8",
+        "/\u{e9}?\u{20ac}#\u{1f600}",
+        "?\u{a0}",
+        "/\u{9f}",
+        "#\u{fdd0}",
+        "#\u{e9}#",
     ];
     let mut line = SCHEMES[rng.below(SCHEMES.len())].as_bytes().to_vec();
     line.extend(
@@ -125,6 +131,25 @@ fn the_shortcut_agrees_with_the_parser_on_drawn_lines() {
         let lines = [mutated(&line, &mut rng), line].into_iter().chain(family(seed));
         lines.inspect(|line| _ = check(line)).count() as u64
     });
+}
+
+#[test]
+fn the_shortcut_knows_iris_with_plain_hosts() {
+    for line in ["http://h/\u{e9}", "x:?\u{e9}#\u{e9}", "file:///c:/\u{e9}", "udp://h:9/\u{1f600}"] {
+        assert!(is_plain_iri(line.as_bytes()), "{line}");
+    }
+    for line in [
+        "http://\u{e9}/",
+        "http://h/\u{e9}#a#",
+        "http://h/\u{e9} ",
+        "http://h/\u{e9}\\",
+        "1:\u{e9}",
+        "\u{e9}",
+        "http:\u{e9}",
+    ] {
+        assert!(!is_plain_iri(line.as_bytes()), "{line}");
+    }
+    assert!(!is_plain_iri(b"http://h/\xe9"));
 }
 
 #[test]

@@ -14,7 +14,7 @@ use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, MAX_PARSED_LEN, Tally};
-use crate::whatwg::plain::level_by_host;
+use crate::whatwg::plain::{is_plain_iri, level_by_host};
 use crate::whatwg::{Level, Parsed};
 
 /// Counts lines one by one.
@@ -173,11 +173,13 @@ pub(crate) fn count_whatwg(
 ) {
     let counts = tally.whatwg_mut();
     let is_accepted = verdict.accepts(Grammar::Rfc3986);
+    let is_plain =
+        || if is_accepted { level_by_host(line) == Some(Level::Valid) } else { is_plain_iri(line) };
     if is_accepted && !has_scheme && wanted.base.is_none() {
         counts.count_one_relative(shown, entry, line, verdict);
     } else if line.len() > MAX_PARSED_LEN {
         counts.count_too_long();
-    } else if is_accepted && has_scheme && level_by_host(line) == Some(Level::Valid) {
+    } else if is_plain() {
         counts.count_valid(verdict, 1);
     } else {
         parsed.replace(line, wanted.base.as_ref());

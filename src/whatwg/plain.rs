@@ -1,4 +1,4 @@
-//! Lines whose level scheme and host decide.
+//! Lines whose level is known without the parser.
 //!
 //! In paths, queries and fragments, RFC 3986 accepts only ASCII URL units (section 4.3), which the parser takes without an error. So if
 //! RFC 3986 accepts a line, a validation error can only come from the scheme or the authority. This file knows schemes and
@@ -8,6 +8,7 @@ use std::net::Ipv4Addr;
 
 use crate::grammar::scheme::scheme_len;
 use crate::whatwg::Level;
+use crate::whatwg::code_points::invalid_units;
 use crate::whatwg::url::{WITH_HOST, port_number};
 
 /// The level of a line that RFC 3986 accepts, if scheme and authority decide it without the parser.
@@ -43,6 +44,22 @@ pub fn level_by_host(line: &[u8]) -> Option<Level> {
             }
     };
     is_known.then_some(Level::Valid)
+}
+
+/// Whether a line is surely WHATWG-valid, although RFC 3986 may refuse it: its bytes beyond ASCII are URL units. The host of the URL is
+/// the one that RFC 3986 finds.
+///
+/// The parser also takes other lines of this kind without an error. The cost is linear in the length of the line.
+#[must_use]
+pub fn is_plain_iri(line: &[u8]) -> bool {
+    // A line that RFC 3986 refuses may begin with a digit. Then it has no scheme.
+    if !line.first().is_some_and(u8::is_ascii_alphabetic) || level_by_host(line) != Some(Level::Valid) {
+        return false;
+    }
+    let Ok(text) = str::from_utf8(line) else { return false };
+    // The first "#" is a delimiter, and any other is no URL unit.
+    let (before, fragment) = text.split_once('#').unwrap_or((text, ""));
+    [before, fragment].into_iter().all(|part| invalid_units(part).next().is_none())
 }
 
 /// The length of the plain host that `text` begins with, and the offset of its last label.
