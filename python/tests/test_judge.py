@@ -164,7 +164,7 @@ def test_what_browsers_take_of_nulls_and_of_one_base() -> None:
     table = pa.table(urlsift.judge_array(["c", None], WHATWG, names="string")).to_pylist()
     assert table[0] == {"whatwg": "relative", "whatwg_errors": ["missing-scheme-non-relative-URL"], "whatwg_host": None, "whatwg_href": None}
     assert table[1] == dict.fromkeys(WHATWG)
-    with pytest.raises(ValueError, match=r"no URL by the WHATWG URL Standard \(host-missing\)"):
+    with pytest.raises(ValueError, match=r"no URL by the WHATWG URL Standard \(.*host-missing\)"):
         urlsift.judge_array(["c"], ["whatwg"], base="http:")
     assert pa.array(urlsift.judge_array(["c"], ["resolved"], base="http:")).to_pylist() == [{"resolved": "http:c"}]
     href = pa.array(urlsift.judge_array(["c"], ["whatwg_href"], base="http://h/a|b/")).to_pylist()
