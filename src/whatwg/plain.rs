@@ -46,14 +46,15 @@ pub fn level_by_host(line: &[u8]) -> Option<Level> {
     is_known.then_some(Level::Valid)
 }
 
-/// Whether a line is surely WHATWG-valid, although RFC 3986 may refuse it: its bytes beyond ASCII are URL units. The host of the URL is
-/// the one that RFC 3986 finds.
+/// Whether a line has bytes beyond ASCII and is surely WHATWG-valid, although RFC 3986 refuses it. The host of the URL is the one that
+/// RFC 3986 finds.
 ///
 /// The parser also takes other lines of this kind without an error. The cost is linear in the length of the line.
 #[must_use]
 pub fn is_plain_iri(line: &[u8]) -> bool {
     // A line that RFC 3986 refuses may begin with a digit. Then it has no scheme.
-    if !line.first().is_some_and(u8::is_ascii_alphabetic) || level_by_host(line) != Some(Level::Valid) {
+    let may_be_iri = !line.is_ascii() && line[0].is_ascii_alphabetic();
+    if !may_be_iri || level_by_host(line) != Some(Level::Valid) {
         return false;
     }
     let Ok(text) = str::from_utf8(line) else { return false };
