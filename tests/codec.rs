@@ -158,7 +158,7 @@ fn beginning(list: &[u8], len: u64) -> urlsift::Tally {
 #[test]
 fn truncated_files_count_up_to_the_cut() {
     let list = list();
-    let step = usize::try_from(amount(29, 7)).unwrap();
+    let step = usize::try_from(amount(29, 11)).unwrap();
     for (path, codec) in fixtures() {
         let packed = fs::read(&path).unwrap();
         // A cut between two streams, or in the padding after one, is no error.
@@ -194,7 +194,7 @@ fn truncated_files_count_up_to_the_cut() {
 #[test]
 fn damage_anywhere_is_reported() {
     let list = list();
-    let step = usize::try_from(amount(29, 7)).unwrap();
+    let step = usize::try_from(amount(29, 11)).unwrap();
     let whole = scan(&list, &scan::Options::default());
     for (path, _) in fixtures() {
         let packed = fs::read(&path).unwrap();

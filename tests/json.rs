@@ -251,7 +251,7 @@ const FIELDS: [&[&str]; 14] = [
 #[test]
 fn drawn_texts_are_read_as_serde_json_reads_them() {
     let mut n_fields = 0;
-    for seed in 0..amount(120, 5_000) {
+    for seed in 0..amount(120, 2_500) {
         let mut rng = Rng::new(seed);
         let mut text = String::new();
         for _ in 0..=rng.below(2) {

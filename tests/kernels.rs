@@ -386,7 +386,7 @@ const TEMPLATES: [&str; 25] = [
 #[test]
 fn every_byte_in_every_place() {
     // The lines of a round begin at different positions of a block. Each round shifts them by `step` bytes.
-    let step = amount(13, 4);
+    let step = amount(13, 7);
     let n_rounds = 64_u64.div_ceil(step);
     on_all_cores(TEMPLATES.len() as u64 * n_rounds, |n| {
         let template = TEMPLATES[usize::try_from(n / n_rounds).unwrap()].as_bytes();

@@ -347,7 +347,7 @@ fn some_names(rng: &mut Rng, names: &[String]) -> Vec<usize> {
 #[test]
 fn drawn_tables_count_as_by_the_crate_csv() {
     let mut rng = Rng::new(26);
-    for _ in 0..amount(60, 1_500) {
+    for _ in 0..amount(60, 800) {
         let names: Vec<_> = (0..2 + rng.below(5)).map(|n| format!("name{n}")).collect();
         let mut writer = csv::Writer::from_writer(Vec::new());
         writer.write_record(&names).unwrap();
@@ -373,7 +373,7 @@ fn drawn_tables_count_as_by_the_crate_csv() {
 #[test]
 fn drawn_objects_count_as_by_serde_json() {
     let mut rng = Rng::new(27);
-    for _ in 0..amount(60, 1_500) {
+    for _ in 0..amount(60, 800) {
         let names: Vec<_> = (0..2 + rng.below(5)).map(|n| format!("name{n}")).collect();
         let (wanted, mut text) = (some_names(&mut rng, &names), String::new());
         let mut expected = vec![[0; 3]; wanted.len()];

@@ -228,7 +228,7 @@ fn drawn_pages_give_what_another_tokenizer_finds() {
     ];
     let mut random = Rng::new(52);
     let mut n = 0;
-    for _ in 0..amount(10_000, 250_000) {
+    for _ in 0..amount(10_000, 150_000) {
         let document = format!("{}<b href=f>", drawn(&mut random, &tokens, 14));
         let expected = by_html5gum(&document);
         let mut found = found(&Reader::new(Format::Html), document.as_bytes());

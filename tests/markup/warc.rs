@@ -305,7 +305,7 @@ fn drawn_bodies_give_the_links_of_the_plain_page() {
     ];
     let mut random = Rng::new(54);
     let mut n = 0;
-    for _ in 0..amount(300, 5_000) {
+    for _ in 0..amount(300, 3_000) {
         let text = drawn(&mut random, &tokens, 20);
         let plain = describe(reader("body-links"), &page("", &text)).0;
         let (mut body, mut content, mut transfer) = (text.into_bytes(), Vec::new(), "");
@@ -348,7 +348,7 @@ fn spoiled_bodies_are_counted() {
     ];
     let next = page("", "<a href=next>");
     let mut random = Rng::new(55);
-    for _ in 0..amount(500, 15_000) {
+    for _ in 0..amount(500, 8_000) {
         let (content, transfer, body) = &bodies[random.below(bodies.len())];
         let mut body = body.clone();
         let at = random.below(body.len());
