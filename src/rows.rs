@@ -367,10 +367,10 @@ fn format_fields<E>(
             Ok(field) => {
                 let name = names.of(field.wanted, field.role);
                 let (page, role) = (fields.page(field.wanted), field.role);
-                if is_resolved && !bases.are_of(page) {
+                if is_resolved {
                     bases.turn_to(page);
                 }
-                if needs_whatwg && !whatwg_bases.are_of(page) {
+                if needs_whatwg {
                     whatwg_bases.turn_to(page);
                 }
                 let whatwg = parser.line(&field.bytes, whatwg_bases.of(role));

@@ -85,8 +85,11 @@ impl<'b, B: PageBase> Bases<'b, B> {
         self.page == *page
     }
 
-    /// Goes on to another page.
+    /// Goes on to a page, which may be the same.
     pub(crate) fn turn_to(&mut self, page: &Page) {
+        if self.are_of(page) {
+            return;
+        }
         self.page = page.clone();
         self.own = match &page.url {
             Some(url) if url.len() <= MAX_LEN => B::of_page(url),
