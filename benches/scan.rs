@@ -42,14 +42,14 @@ fn read_and_split(path: &std::path::Path, buffer: &mut [u8]) -> usize {
 
 /// Scans in chunks of a mebibyte, as for files.
 fn scan_chunks(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally {
-    let mut tally = Tally::default();
+    let (mut tally, mut scanner) = (Tally::default(), scan::Scanner::new(kernel));
     let mut rest = bytes;
     while !rest.is_empty() {
         let some = &rest[..rest.len().min(1 << 20)];
         let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
         let (chunk, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
         let place = urlsift::scan::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
-        scan::scan_into(&mut tally, kernel, chunk, place, options);
+        scan::scan_into(&mut tally, &mut scanner, chunk, place, options);
         rest = behind;
     }
     tally

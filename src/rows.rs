@@ -12,7 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 use memchr::memmem;
 use serde_json::Value;
 
-use crate::engine::judge_lines;
+use crate::engine::{Scanner, Scanners};
 use crate::filter::Filter;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::escape::{Keep, MASK, mask, push_text, visible_json};
@@ -221,10 +221,14 @@ pub fn write_records(
         #[cfg(feature = "parquet")]
         AnyChunk::Table(bytes, chunk) => (bytes, Some((input, Before::Values(chunk)))),
     };
+    let scanners = Scanners::new(exec.kernel);
     let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {
         let name = inputs[input as usize].name();
         match before {
-            Before::Lines(first) => Made::Rows(format_lines(&bytes, first, name, records), None),
+            Before::Lines(first) => {
+                let format = |scanner: &mut Scanner| format_lines(&bytes, first, name, records, scanner);
+                Made::Rows(scanners.with(format), None)
+            }
             Before::Records(reader) => {
                 match format_fields(&bytes, reader.clone(), name, records, |_| Err(TooLong)) {
                     Ok((text, found)) => Made::Rows(text, Some(Box::new((input, found)))),
@@ -320,7 +324,13 @@ enum Before {
     Values(Box<TableChunk>),
 }
 
-fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) -> String {
+fn format_lines(
+    bytes: &ChunkBytes,
+    first: u64,
+    input: &str,
+    records: &Records,
+    scanner: &mut Scanner,
+) -> String {
     let start = bytes.offset;
     let bytes = bytes.get();
     let body = skip_byte_order_mark(bytes, start);
@@ -330,7 +340,7 @@ fn format_lines(bytes: &ChunkBytes, first: u64, input: &str, records: &Records) 
     let mut numbers = first..;
     let mut parser = OnDemand::default();
     let base = records.base.as_ref();
-    judge_lines(records.grammar, body, |place, outcome| {
+    scanner.judge(records.grammar, body, &mut |place, outcome| {
         let (line, offset) = (&body[place.clone()], offset + place.start as u64);
         let number = numbers.next().expect("a line has a number");
         let mut whatwg = parser.line(line, records.whatwg_base.as_ref());

@@ -10,11 +10,10 @@ use std::time::{Duration, Instant};
 use std::{env, fs};
 
 use crate::reference::Rng;
-use crate::support::{amount, mutated, on_all_cores};
+use crate::support::{amount, mutated, on_all_cores, with_scanner};
 use urlsift::internal::{PathCounts, scan_into};
 use urlsift::run::KernelId;
-use urlsift::scan::Options;
-use urlsift::scan::Place;
+use urlsift::scan::{Options, Place, Scanner};
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 /// [`Options`] is non-exhaustive, so a function builds it.
@@ -26,7 +25,8 @@ fn options(grammar: Grammar) -> Options {
 
 fn scan(kernel: KernelId, bytes: &[u8], grammar: Grammar) -> (Tally, PathCounts) {
     let mut tally = Tally::default();
-    let path_counts = scan_into(&mut tally, kernel, bytes, Place { input: 0, offset: 0 }, &options(grammar));
+    let (place, options) = (Place { input: 0, offset: 0 }, options(grammar));
+    let path_counts = with_scanner(kernel, |scanner| scan_into(&mut tally, scanner, bytes, place, &options));
     (tally, path_counts)
 }
 
@@ -547,7 +547,7 @@ fn lines_that_no_grammar_accepts() {
     });
 }
 
-/// An earlier scan must not affect a later one on the same thread, with another kernel, length or grammar.
+/// An earlier scan must not affect a later one by the same scanner, with another length or grammar.
 #[test]
 fn an_earlier_scan_does_not_affect_a_later_one() {
     let mut rng = Rng::new(seed());
@@ -561,10 +561,14 @@ fn an_earlier_scan_does_not_affect_a_later_one() {
         let grammar = Grammar::ALL[rng.below(5)];
         let place = Place { input: 3, offset: 1 << 40 };
         let mut portable = Tally::default();
-        let _ = scan_into(&mut portable, KernelId::Portable, &bytes, place, &options(grammar));
+        let scan_by = |kernel, tally: &mut Tally| {
+            let options = options(grammar);
+            with_scanner(kernel, |scanner| scan_into(tally, scanner, &bytes, place, &options));
+        };
+        scan_into(&mut portable, &mut Scanner::new(KernelId::Portable), &bytes, place, &options(grammar));
         let mut tally = Tally::default();
         let kernel = kernels[rng.below(kernels.len())];
-        let _ = scan_into(&mut tally, kernel, &bytes, place, &options(grammar));
+        scan_by(kernel, &mut tally);
         order.push((kernel, bytes.len()));
         assert!(tally == portable, "{order:?}");
     }
@@ -587,7 +591,8 @@ fn parts_by_different_kernels() {
                 bytes[from..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |lf| from + lf + 1);
             let kernel = kernels[rng.below(kernels.len())];
             let place = Place { input: 0, offset: at as u64 };
-            let _ = scan_into(&mut tally, kernel, &bytes[at..end], place, &options(grammar));
+            let options = options(grammar);
+            with_scanner(kernel, |scanner| scan_into(&mut tally, scanner, &bytes[at..end], place, &options));
             at = end;
         }
         let (whole, _) = scan(KernelId::Portable, &bytes, grammar);

@@ -7,7 +7,7 @@ use proptest::prelude::*;
 use urlsift::partial_report::{Partial, Settings};
 use urlsift::report::Report;
 use urlsift::run::{ExecOptions, Format, KernelId, Reading, scan_values};
-use urlsift::scan::{Options, judge_values};
+use urlsift::scan::{Options, Scanner, judge_values};
 use urlsift::{Cause, Component, Grammar, Tally, judge, scan};
 
 type Row = Option<Vec<u8>>;
@@ -72,7 +72,9 @@ fn each_value_has_its_own_verdict() {
     for rows in [&rows[..], &rows[..1], &[]] {
         let values: Vec<_> = rows.iter().map(Option::as_deref).collect();
         let mut found = Vec::new();
-        judge_values(&values, |n, verdict, advisories| found.push((n, verdict, advisories)));
+        judge_values(&mut Scanner::default(), &values, |n, verdict, advisories| {
+            found.push((n, verdict, advisories))
+        });
         let judged = values.iter().enumerate().filter_map(|(n, value)| Some((n, judge((*value)?))));
         let expected: Vec<_> = judged.map(|(n, one)| (n, one.verdict(), one.advisories())).collect();
         assert!(found == expected);

@@ -16,7 +16,7 @@ use urlsift::{Grammar, Tally, judge};
 
 use crate::reference::{self, Rng};
 use crate::scan_by_judge::lines;
-use crate::support::{amount, corpus_files, unescape};
+use crate::support::{amount, corpus_files, unescape, with_scanner};
 
 /// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
 type Kept = (u64, Vec<(u64, u64, u64)>);
@@ -139,7 +139,8 @@ fn kernels() -> impl Iterator<Item = KernelId> {
 /// A tally of a list in memory.
 fn scanned(bytes: &[u8], kernel: KernelId, options: &scan::Options) -> Tally {
     let mut tally = Tally::default();
-    scan_into(&mut tally, kernel, bytes, Place { input: 0, offset: 0 }, options);
+    let place = Place { input: 0, offset: 0 };
+    with_scanner(kernel, |scanner| scan_into(&mut tally, scanner, bytes, place, options));
     tally
 }
 

@@ -11,8 +11,7 @@ mod scan_by_judge;
 use libfuzzer_sys::fuzz_target;
 use urlsift::run::KernelId;
 use urlsift::internal::scan_into;
-use urlsift::scan::{Options};
-use urlsift::scan::Place;
+use urlsift::scan::{Options, Place, Scanner};
 use urlsift::{Grammar, Tally};
 
 fuzz_target!(|input: &[u8]| {
@@ -27,7 +26,7 @@ fuzz_target!(|input: &[u8]| {
     let bytes = bytes.into_boxed_slice();
     let scan = |kernel| {
         let mut tally = Tally::default();
-        let path_counts = scan_into(&mut tally, kernel, &bytes, Place { input: 0, offset: 0 }, &options);
+        let path_counts = scan_into(&mut tally, &mut Scanner::new(kernel), &bytes, Place { input: 0, offset: 0 }, &options);
         (tally, path_counts.bulk + path_counts.listed + path_counts.table)
     };
     let (portable, judged) = scan(KernelId::Portable);

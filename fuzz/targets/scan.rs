@@ -10,8 +10,7 @@ mod scan_by_judge;
 use libfuzzer_sys::fuzz_target;
 use urlsift::run::KernelId;
 use urlsift::internal::scan_into;
-use urlsift::scan::{Options};
-use urlsift::scan::Place;
+use urlsift::scan::{Options, Place, Scanner};
 use urlsift::{Grammar, Tally};
 
 fuzz_target!(|input: &[u8]| {
@@ -38,7 +37,7 @@ fuzz_target!(|input: &[u8]| {
         let kernel = kernels[usize::from(order.wrapping_add(n)) % kernels.len()];
         let mut tally = Tally::default();
         let into = if n % 2 == 0 { &mut whole } else { &mut tally };
-        scan_into(into, kernel, &part, place, &options);
+        scan_into(into, &mut Scanner::new(kernel), &part, place, &options);
         others = others.merge(tally);
     }
     let found = scan_by_judge::of(&whole.merge(others));

@@ -5,7 +5,8 @@ use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
 use rayon::prelude::*;
 use urlsift::grammar::resolve::Base;
-use urlsift::run::Values;
+use urlsift::run::{KernelId, Values};
+use urlsift::scan::Scanners;
 use urlsift::{Advisory, Grammar, Judgement as Judged, Verdict, judge as judge_bytes};
 
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
@@ -266,9 +267,10 @@ pub fn judge_array<'py>(
         .iter()
         .flat_map(|(first, batch)| (*first..).step_by(ROWS).zip(Rows::of(batch, ROWS)))
         .collect();
+    let scanners = Scanners::new(KernelId::best());
     let piece = |(first, part): &(usize, Rows<'_>)| {
         let rows: Vec<_> = (0..part.len()).map(|n| part.get(n)).collect();
-        Piece::of(&rows, *first, &wanted, grammar, &bases)
+        scanners.with(|scanner| Piece::of(scanner, &rows, *first, &wanted, grammar, &bases))
     };
     // Few rows are not worth the start of threads.
     let pool = (threads != 1 && parts.len() > FEW).then(|| crate::pool(&crate::exec(threads))).transpose()?;

@@ -7,7 +7,7 @@ use pyo3::prelude::*;
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::scheme_len;
 use urlsift::run::Values;
-use urlsift::scan::judge_values;
+use urlsift::scan::{Scanner, judge_values};
 use urlsift::whatwg::{Level, Parsed, Url, ValidationError, parse};
 use urlsift::{Advisory, Cause, Component, Grammar, Kind, Verdict, judge};
 
@@ -135,6 +135,7 @@ impl Piece {
 
     /// The columns of `rows`. The first row has the number `first`.
     pub fn of(
+        scanner: &mut Scanner,
         rows: &[Option<&[u8]>],
         first: usize,
         wanted: &[Wanted],
@@ -147,7 +148,7 @@ impl Piece {
         if wants(Wanted::Advisories) {
             all.advisories.resize(rows.len(), 0);
         }
-        judge_values(rows, |n, verdict, advisories| {
+        judge_values(scanner, rows, |n, verdict, advisories| {
             all.verdict[n] = verdict.bits();
             if let Some(bits) = all.advisories.get_mut(n) {
                 *bits = advisories.iter().fold(0, |bits, advisory| bits | 1 << advisory as u32);

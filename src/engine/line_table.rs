@@ -3,9 +3,8 @@
 //!
 //! A state gets a row, and a pair a column, when the first line needs them. A cell that is not made yet leads to a state that only
 //! an LF leaves. A line that ends there is read once more, and its cells are made. So the loop over pairs of bytes needs no
-//! branch for that. Each thread has a table of its own.
+//! branch for that. Each scanner has a table of its own.
 
-use std::cell::Cell;
 use std::collections::HashMap;
 use std::sync::OnceLock;
 
@@ -217,21 +216,11 @@ pub(crate) struct LineTable {
     outcome_numbers: HashMap<Outcome, u16>,
 }
 
-thread_local! {
-    /// The table that this thread used last.
-    static TABLE: Cell<Option<Box<LineTable>>> = const { Cell::new(None) };
-}
-
 impl LineTable {
-    /// Takes the table of this thread for `grammar`. [`Self::give_back`] keeps it for the next call.
-    pub(crate) fn take(grammar: Grammar) -> Box<Self> {
-        let table = TABLE.take().filter(|table| table.grammar == grammar && !table.is_full());
-        table.unwrap_or_else(|| Box::new(Self::new(grammar)))
-    }
-
-    /// Keeps the table for the next lines of this thread.
-    pub(crate) fn give_back(self: Box<Self>) {
-        TABLE.set(Some(self));
+    /// The table for `grammar`: the `kept` one, if it is of this grammar and has room, and otherwise a new one, which is kept.
+    pub(crate) fn of(kept: &mut Option<Box<Self>>, grammar: Grammar) -> &mut Self {
+        let reusable = kept.take().filter(|table| table.grammar == grammar && !table.is_full());
+        kept.insert(reusable.unwrap_or_else(|| Box::new(Self::new(grammar))))
     }
 
     fn new(grammar: Grammar) -> Self {
@@ -621,8 +610,6 @@ mod tests {
                 check(&mut table, &line);
             }
         }
-        let boxed: Box<LineTable> = table.into();
-        boxed.give_back();
-        assert!(!LineTable::take(Grammar::Rfc3986).is_full());
+        assert!(!LineTable::of(&mut Some(Box::new(table)), Grammar::Rfc3986).is_full());
     }
 }

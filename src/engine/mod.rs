@@ -24,8 +24,8 @@ pub(crate) mod bitstreams;
 pub(crate) mod lanes;
 
 use std::cell::Cell;
-use std::iter;
 use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
 
 use memchr::{memchr, memchr_iter};
 
@@ -60,8 +60,8 @@ pub(crate) trait LineSink {
     /// Takes the scheme of a line. The rest of the line is counted in bulk. Its outcome has [`SchemeOf::Other`].
     fn scheme(&mut self, _line: &[u8], _verdict: Verdict) {}
 
-    /// Takes the lines of a segment that are counted in bulk: the counters, and the number of lines by outcome.
-    fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)>);
+    /// Takes the lines of a segment that are counted in bulk.
+    fn bulk(&mut self, bulk: &Bulk);
 
     /// Takes a line that is not counted in bulk.
     fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>);
@@ -76,7 +76,7 @@ pub(crate) trait LineSink {
 
     /// Takes lines for a second look, after all of them have reached the sink. `ends` are the offsets of their LFs in
     /// `lines`, and `before` lines precede them in their run.
-    fn again(&mut self, _lines: &[u8], _place: Place, _before: u64, _ends: impl Iterator<Item = usize>) {}
+    fn again(&mut self, _lines: &[u8], _place: Place, _before: u64, _ends: &mut dyn Iterator<Item = usize>) {}
 
     /// Takes a run: a contiguous range of lines that have all reached the sink. Lines are numbered from the start of
     /// their run.
@@ -107,9 +107,11 @@ pub(crate) enum Judged<'a> {
     Outcome(&'a Outcome),
 }
 
-/// Counters of a segment. Except for `cr`, they leave out lines that are passed on one by one.
+/// The lines of a segment that are counted in bulk. Except for `cr`, the counters leave out lines that are passed on one by one.
 #[derive(Default)]
 pub(crate) struct Bulk {
+    /// Judged lines by outcome.
+    pub(crate) lines: Vec<(Outcome, u64)>,
     /// Blank lines.
     pub(crate) blank: u64,
     /// Lines that end in CR, including those that are passed on one by one.
@@ -179,76 +181,135 @@ pub(crate) const SEGMENT_LEN: usize = 512 << 10;
 /// The length of the first segment if the sink has no example yet. The next ones are longer and longer.
 const FIRST_SEGMENT_LEN: usize = SEGMENT_LEN / 16;
 
-thread_local! {
-    /// Whether the bit streams read the next segment of this thread. Otherwise the table scan reads it.
-    static STREAM: Cell<Attempt> = const { Cell::new(Attempt::new(true)) };
-    /// Whether the bit streams of this thread count lines in bulk that no grammar accepts.
-    static COUNT_DEFECTS: Cell<Attempt> = const { Cell::new(Attempt::new(false)) };
-    /// Whether the bit streams of this thread count lines with rare features in bulk.
-    static COUNT_RARE: Cell<Attempt> = const { Cell::new(Attempt::new(false)) };
-    /// The memory that a thread reuses for all its segments.
-    static FINDINGS: Cell<Findings> = Cell::default();
-}
-
-/// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
-///
-/// `body` begins at `place` and has no byte order mark.
-///
-/// # Panics
-///
-/// If this machine does not have the kernel.
-pub(crate) fn scan_lines(
-    sink: &mut impl LineSink,
+/// Scans lines. What it has learned of earlier lines makes it faster and changes no result: a worker thread uses one scanner for all its
+/// chunks.
+pub struct Scanner {
     kernel: KernelId,
-    body: &[u8],
-    place: Place,
-) -> PathCounts {
-    let table = LineTable::take(sink.needs(place).list.grammar);
-    let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
-    let mut engine =
-        Engine { sink, table, schemes, path_counts, n_slower: 0, n_bad: 0, n_defects: 0, n_rare: 0 };
-    let missing = "the kernel is available";
-    match kernel {
-        KernelId::Portable => engine.scan_by_table(body, place),
-        #[cfg(target_arch = "x86_64")]
-        KernelId::Avx2 => engine.stream_all(Avx2::detect().expect(missing), body, place),
-        #[cfg(target_arch = "x86_64")]
-        KernelId::Avx2Gfni => engine.stream_all(Gfni::detect().expect(missing), body, place),
-        #[cfg(target_arch = "x86_64")]
-        KernelId::Avx512 => engine.stream_all(Avx512::detect().expect(missing), body, place),
-        #[cfg(target_arch = "aarch64")]
-        KernelId::Neon => engine.stream_all(Neon::detect().expect(missing), body, place),
-        _ => panic!("{missing}"),
-    }
-    engine.table.give_back();
-    engine.path_counts
+    /// The table of the grammar that was used last.
+    table: Option<Box<LineTable>>,
+    /// The memory that is reused for all segments.
+    findings: Findings,
+    attempts: Attempts,
 }
 
-/// Calls `each` with the place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has no
-/// outcome. `grammar` is the chosen grammar of the outcomes.
-pub(crate) fn judge_lines(
-    grammar: Grammar,
-    body: &[u8],
-    mut each: impl FnMut(Range<usize>, Option<&Outcome>),
-) {
-    let mut table = LineTable::take(grammar);
-    let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
-    let mut lines: [Vec<Ended>; TABLE_LANES] = Default::default();
-    scan_lanes(&mut table, lanes, |lane, ended, _| lines[lane].push(ended));
-    let mut lane_start = 0;
-    for (lane, lines) in lanes.into_iter().zip(lines) {
-        for Ended { start, end, outcome, .. } in lines {
-            let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
-            each(lane_start + start..lane_start + end, outcome.as_ref());
+/// What the engine does only while it pays.
+struct Attempts {
+    /// Whether the bit streams read the next segment. Otherwise the table scan reads it.
+    streams: Attempt,
+    /// Whether the bit streams count lines in bulk that no grammar accepts.
+    defects: Attempt,
+    /// Whether the bit streams count lines with rare features in bulk.
+    rare: Attempt,
+}
+
+impl Scanner {
+    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines.
+    ///
+    /// # Panics
+    /// If this machine does not have the kernel.
+    #[must_use]
+    pub fn new(kernel: KernelId) -> Self {
+        assert!(kernel.is_available(), "{kernel} is available");
+        let attempts =
+            Attempts { streams: Attempt::new(true), defects: Attempt::new(false), rare: Attempt::new(false) };
+        Self { kernel, table: None, findings: Findings::default(), attempts }
+    }
+
+    /// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
+    ///
+    /// `body` begins at `place` and has no byte order mark.
+    pub(crate) fn scan(&mut self, sink: &mut dyn LineSink, body: &[u8], place: Place) -> PathCounts {
+        let Self { kernel, table, findings, attempts } = self;
+        let table = LineTable::of(table, sink.needs(place).list.grammar);
+        let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
+        let mut engine = Engine {
+            sink,
+            table,
+            attempts,
+            schemes,
+            path_counts,
+            n_slower: 0,
+            n_bad: 0,
+            n_defects: 0,
+            n_rare: 0,
+        };
+        let missing = "the scanner was made for a kernel of this machine";
+        match kernel {
+            KernelId::Portable => engine.scan_by_table(body, place),
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx2 => engine.stream_all(Avx2::detect().expect(missing), findings, body, place),
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx2Gfni => engine.stream_all(Gfni::detect().expect(missing), findings, body, place),
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx512 => engine.stream_all(Avx512::detect().expect(missing), findings, body, place),
+            #[cfg(target_arch = "aarch64")]
+            KernelId::Neon => engine.stream_all(Neon::detect().expect(missing), findings, body, place),
+            _ => unreachable!("{missing}"),
         }
-        lane_start += lane.len();
+        engine.path_counts
     }
-    table.give_back();
+
+    /// Calls `each` with the place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has
+    /// no outcome. `grammar` is the chosen grammar of the outcomes.
+    pub(crate) fn judge(
+        &mut self,
+        grammar: Grammar,
+        body: &[u8],
+        each: &mut dyn FnMut(Range<usize>, Option<&Outcome>),
+    ) {
+        let table = LineTable::of(&mut self.table, grammar);
+        let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
+        let mut lines: [Vec<Ended>; TABLE_LANES] = Default::default();
+        scan_lanes(table, lanes, |lane, ended, _| lines[lane].push(ended));
+        let mut lane_start = 0;
+        for (lane, lines) in lanes.into_iter().zip(lines) {
+            for Ended { start, end, outcome, .. } in lines {
+                let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
+                each(lane_start + start..lane_start + end, outcome.as_ref());
+            }
+            lane_start += lane.len();
+        }
+    }
 }
 
-struct Engine<'a, S> {
-    sink: &'a mut S,
-    table: Box<LineTable>,
+impl Default for Scanner {
+    /// A scanner by the fastest kernel of this machine.
+    fn default() -> Self {
+        Self::new(KernelId::best())
+    }
+}
+
+/// Scanners for several threads. Each piece of work takes one that is idle, or a new one.
+pub struct Scanners {
+    kernel: KernelId,
+    idle: Mutex<Vec<Scanner>>,
+}
+
+impl Scanners {
+    /// No scanners yet, for the given kernel.
+    #[must_use]
+    pub fn new(kernel: KernelId) -> Self {
+        Self { kernel, idle: Mutex::default() }
+    }
+
+    /// Does some work with a scanner.
+    ///
+    /// # Panics
+    /// If this machine does not have the kernel.
+    pub fn with<R>(&self, work: impl FnOnce(&mut Scanner) -> R) -> R {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let mut scanner = taken.unwrap_or_else(|| Scanner::new(self.kernel));
+        let result = work(&mut scanner);
+        idle().push(scanner);
+        result
+    }
+}
+
+struct Engine<'a> {
+    sink: &'a mut dyn LineSink,
+    table: &'a mut LineTable,
+    attempts: &'a mut Attempts,
     schemes: Schemes,
     path_counts: PathCounts,
     /// How many listed lines, but for table lines, the table scan would have counted in bulk.
@@ -261,10 +322,9 @@ struct Engine<'a, S> {
     n_rare: u64,
 }
 
-impl<S: LineSink> Engine<'_, S> {
+impl Engine<'_> {
     /// Passes on all lines of `body`, which begins at `place`, by the bit streams.
-    fn stream_all<K: Kernel>(&mut self, kernel: K, body: &[u8], place: Place) {
-        let mut findings = FINDINGS.take();
+    fn stream_all<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, body: &[u8], place: Place) {
         // The start of the current run, and the number of lines in it.
         let (mut from, mut lines) = (place.offset, 0);
         let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
@@ -285,8 +345,8 @@ impl<S: LineSink> Engine<'_, S> {
                 // length.
                 lines += 1;
                 self.one(segment, at, lines);
-            } else if !STREAM.get().on && !list.whatwg {
-                STREAM.set(STREAM.get().next(false, true));
+            } else if !self.attempts.streams.on && !list.whatwg {
+                self.attempts.streams = self.attempts.streams.next(false, true);
                 self.sink.cover(Extent::of_bytes(place.input, from, offset, lines));
                 self.scan_by_table(segment, at);
                 (from, lines) = (offset + segment.len() as u64, 0);
@@ -295,8 +355,8 @@ impl<S: LineSink> Engine<'_, S> {
                     [engine.n_slower, engine.path_counts.table, engine.n_bad, engine.n_defects, engine.n_rare]
                 };
                 let before = counts(self);
-                let (defects, rare) = (COUNT_DEFECTS.get(), COUNT_RARE.get());
-                lines += self.stream(kernel, &mut findings, &Segment::new(segment, K::LANES, at, lines));
+                let (defects, rare) = (self.attempts.defects, self.attempts.rare);
+                lines += self.stream(kernel, findings, &Segment::new(segment, K::LANES, at, lines));
                 let [listed, table, n_bad, n_defects, n_rare] =
                     std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
@@ -304,22 +364,22 @@ impl<S: LineSink> Engine<'_, S> {
                 let is_short = segment.len() <= SEGMENT_LEN / 4;
                 if !is_short || is_fresh && !defects.on {
                     let many = |lines| lines * BYTES_PER_DEFECT > len;
-                    COUNT_DEFECTS.set(defects.next(many(n_defects), many(n_bad)));
+                    self.attempts.defects = defects.next(many(n_defects), many(n_bad));
                 }
                 if !is_short {
                     let many = |lines| lines * BYTES_PER_RARE > len;
-                    COUNT_RARE.set(rare.next(many(n_rare), many(n_rare + listed + table)));
+                    self.attempts.rare = rare.next(many(n_rare), many(n_rare + listed + table));
                 }
                 let is_tried = |before: Attempt, now: Attempt| now.on && !before.on;
-                if !is_short && !is_tried(defects, COUNT_DEFECTS.get()) && !is_tried(rare, COUNT_RARE.get()) {
+                let Attempts { streams, defects: defects_now, rare: rare_now } = &mut *self.attempts;
+                if !is_short && !is_tried(defects, *defects_now) && !is_tried(rare, *rare_now) {
                     let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
                     // For the parser, the table scan passes on what the bit streams list, and most other lines too.
-                    STREAM.set(STREAM.get().next(cost <= len || list.whatwg, true));
+                    *streams = streams.next(cost <= len || list.whatwg, true);
                 }
             }
             rest = behind;
         }
-        FINDINGS.set(findings);
         if !unended.is_empty() {
             lines += 1;
             let offset = place.offset + (body.len() - unended.len()) as u64;
@@ -332,10 +392,10 @@ impl<S: LineSink> Engine<'_, S> {
     /// Passes on all lines of a segment. Returns how many lines it has.
     fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment: &Segment<'_>) -> u64 {
         let mut needs = self.sink.needs(segment.place);
-        if !COUNT_DEFECTS.get().on {
+        if !self.attempts.defects.on {
             needs.list.bulk_defects = 0;
         }
-        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, COUNT_RARE.get().on, findings);
+        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, self.attempts.rare.on, findings);
         let mut lines_of_all = 0;
         let mut table_lines = Vec::new();
         // The stripes with lines that were counted in bulk and have a verdict without examples.
@@ -366,22 +426,24 @@ impl<S: LineSink> Engine<'_, S> {
         }
         self.judge_table_lines(findings, segment, table_lines.drain(..));
         self.n_rare += reader.n_rare();
+        let plain = findings.plain().filter(|(.., lines)| *lines > 0);
         let bulk = Bulk {
+            lines: plain.map(|(known, verdict, lines)| (Outcome::plain(known, verdict), lines)).collect(),
             blank: findings.blank(),
             cr: findings.cr(),
             advised: findings.advised().collect(),
             defects: findings.defects().filter(|(.., lines)| *lines > 0).collect(),
         };
         self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
-        let plain = findings.plain().map(|(known, verdict, lines)| (Outcome::plain(known, verdict), lines));
-        lines_of_all += bulk.blank + self.bulk(&bulk, plain);
+        lines_of_all += bulk.blank + self.bulk(&bulk);
         if !stripes.is_empty() {
             self.look_for_lacked(findings, segment, K::LANES, &stripes);
         }
         if needs.again {
             let lanes = segment.starts.iter().enumerate().take(K::LANES);
-            let ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
-            self.sink.again(segment.bytes, segment.place, segment.before, ends);
+            let mut ends =
+                lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
+            self.sink.again(segment.bytes, segment.place, segment.before, &mut ends);
         }
         lines_of_all
     }
@@ -493,7 +555,7 @@ impl<S: LineSink> Engine<'_, S> {
             but_scheme,
         };
         // The code for each line end is small, so that it is inlined.
-        let lines = scan_lanes(&mut self.table, lanes, |lane, ended, table| {
+        let lines = scan_lanes(self.table, lanes, |lane, ended, table| {
             cr += u64::from(ended.cr);
             let at = usize::from(ended.outcome) % N_OUTCOMES;
             if in_bulk[at] >> lane & 1 == 1 {
@@ -506,13 +568,13 @@ impl<S: LineSink> Engine<'_, S> {
             }
         });
         let counted = self.table.outcomes().iter().zip(counts).filter(|(_, lines)| *lines > 0);
-        let counted: Vec<_> = counted.map(|(&outcome, lines)| (outcome, lines.into())).collect();
-        self.bulk(&Bulk { cr, ..Bulk::default() }, counted.into_iter());
+        let counted = counted.map(|(&outcome, lines)| (outcome, lines.into())).collect();
+        self.bulk(&Bulk { lines: counted, cr, ..Bulk::default() });
         let again = self.sink.needs(place).again;
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
         for ((lane, at), lines) in lanes.into_iter().zip(places).zip(lines) {
             if again {
-                self.sink.again(lane, at, 0, memchr_iter(b'\n', lane));
+                self.sink.again(lane, at, 0, &mut memchr_iter(b'\n', lane));
             }
             let end = at.offset + lane.len() as u64;
             self.sink.cover(Extent::of_bytes(place.input, at.offset, end, lines));
@@ -522,10 +584,10 @@ impl<S: LineSink> Engine<'_, S> {
     /// Passes on a line about which nothing is known, not even whether it has a terminator.
     fn one(&mut self, bytes: &[u8], place: Place, number: u64) {
         let (line, cr) = trim_terminator(bytes);
-        self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() }, iter::empty());
+        self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() });
         self.judge_by_table(&Line::whole(place, &|| number, line), line);
         if self.sink.needs(place).again {
-            self.sink.again(bytes, place, number - 1, memchr_iter(b'\n', bytes));
+            self.sink.again(bytes, place, number - 1, &mut memchr_iter(b'\n', bytes));
         }
     }
 
@@ -536,10 +598,10 @@ impl<S: LineSink> Engine<'_, S> {
     }
 
     /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
-    fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)> + Clone) -> u64 {
-        let n_lines = lines.clone().map(|(_, lines)| lines).sum();
+    fn bulk(&mut self, bulk: &Bulk) -> u64 {
+        let n_lines = bulk.lines.iter().map(|(_, lines)| lines).sum();
         self.path_counts.bulk += n_lines;
-        self.sink.bulk(bulk, lines);
+        self.sink.bulk(bulk);
         n_lines
     }
 }
@@ -573,15 +635,15 @@ impl Attempt {
 
 /// Passes on a line with its outcome. Returns the number of judged lines: 0 for a blank line, otherwise 1.
 #[inline]
-fn pass_on(sink: &mut impl LineSink, entry: &Line<'_>, line: &[u8], outcome: &Outcome) -> u64 {
+fn pass_on(sink: &mut dyn LineSink, entry: &Line<'_>, line: &[u8], outcome: &Outcome) -> u64 {
     let judged = if line.is_empty() { Judged::Blank } else { Judged::Outcome(outcome) };
     sink.line(entry, line, judged);
     u64::from(!line.is_empty())
 }
 
 /// Passes on lines of the table scan that are not counted in bulk.
-struct TableLister<'a, S> {
-    sink: &'a mut S,
+struct TableLister<'a> {
+    sink: &'a mut dyn LineSink,
     path_counts: &'a mut PathCounts,
     lanes: &'a [&'a [u8]; TABLE_LANES],
     places: &'a [Place; TABLE_LANES],
@@ -589,7 +651,7 @@ struct TableLister<'a, S> {
     but_scheme: [u8; N_OUTCOMES],
 }
 
-impl<S: LineSink> TableLister<'_, S> {
+impl TableLister<'_> {
     /// Passes on a line, or only its scheme. Returns two numbers. The first is 1 if the rest of the line is to be counted in bulk. The
     /// second has the bit of the lane if the next lines of this outcome can be counted in bulk there. Otherwise they are 0.
     #[inline(never)]

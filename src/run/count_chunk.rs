@@ -102,7 +102,9 @@ impl<'a> Counter<'a> {
         match content {
             Content::Lines => {
                 let before = scanned.tally.lines();
-                add_lines((&mut scanned.tally, shown), self.exec.kernel, bytes, place, self.options);
+                self.gatherer.scanners.with(|scanner| {
+                    add_lines((&mut scanned.tally, shown), scanner, bytes, place, self.options);
+                });
                 self.exec.judged(scanned.tally.lines() - before);
             }
             Content::Records { mut reader, is_last } => {

@@ -23,7 +23,7 @@ use std::thread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::PathCounts;
+use crate::engine::{PathCounts, Scanners};
 pub use crate::input::{Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
 use crate::input::{Opened, ProgressReader, Sizes};
 use crate::lines::beginning_in;
@@ -404,11 +404,12 @@ pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> Tally
 #[must_use]
 pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
     let shard_len = exec.shard_len.max(1);
+    let scanners = Scanners::new(exec.kernel);
     let scan_one = |(mut tally, path_counts): (Tally, PathCounts), n: usize| {
         let start = n * shard_len;
         let lines = beginning_in(bytes, start, bytes.len().min(start.saturating_add(shard_len)));
         let place = Place { input: 0, offset: lines.start as u64 };
-        let more = scan_into(&mut tally, exec.kernel, &bytes[lines], place, options);
+        let more = scanners.with(|scanner| scan_into(&mut tally, scanner, &bytes[lines], place, options));
         (tally, path_counts.merge(more))
     };
     let merge = |(tally, path_counts): (Tally, PathCounts), (other, more): (Tally, PathCounts)| {

@@ -5,6 +5,7 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{ExecOptions, in_pool};
+use crate::engine::Scanners;
 use crate::place::Place;
 use crate::scan::Options;
 use crate::scan::values::add_values;
@@ -66,17 +67,17 @@ pub fn scan_values<V: Values + ?Sized>(
     options: &Options,
     exec: &ExecOptions,
 ) -> Tally {
+    let scanners = Scanners::new(exec.kernel);
     let place_at = |offset| Place { input: 0, offset };
     let add = |tally: &mut Tally, (part, rows): &(&V, Range<usize>), offset: u64| {
         let values: Vec<_> = rows.clone().map(|n| part.get(n)).collect();
-        add_values(tally, exec.kernel, &values, place_at(offset), options);
+        scanners.with(|scanner| add_values(tally, scanner, &values, place_at(offset), options));
         exec.judged(values.len() as u64);
     };
     let ranges: Vec<_> =
         parts.iter().flat_map(|&part| ranges(part.len()).map(move |rows| (part, rows))).collect();
     let len_of = |(part, rows): &(&V, Range<usize>)| (part.bytes(rows.clone()) + rows.len()) as u64;
     if exec.n_threads() == 1 {
-        // The tables of the engine belong to a thread. This one may have them from the last call.
         return ranges.iter().fold(tally, |mut tally, range| {
             let offset = tally.bytes();
             add(&mut tally, range, offset);

@@ -15,7 +15,8 @@ pub(crate) mod values;
 use crate::engine::lanes::{List, defect_kinds};
 
 use crate::engine::line_automaton::{Outcome, Refusal, SchemeOf};
-use crate::engine::{Bulk, Judged, LineSink, Needs, PathCounts, scan_lines};
+use crate::engine::{Bulk, Judged, LineSink, Needs, PathCounts};
+pub use crate::engine::{Scanner, Scanners};
 use crate::example::Line;
 use crate::grammar::advisory::Advisory;
 use crate::grammar::{Grammar, Verdict};
@@ -104,34 +105,30 @@ pub fn scan(bytes: &[u8], options: &Options) -> Tally {
 #[must_use]
 pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     let mut tally = Tally::default();
-    scan_into(&mut tally, KernelId::best(), bytes, place, options);
+    scan_into(&mut tally, &mut Scanner::new(KernelId::best()), bytes, place, options);
     tally
 }
 
-/// Judges lines like [`scan_part`], but with the given kernel, and adds them to `tally`. Returns which way the lines
+/// Judges lines like [`scan_part`], but with the kernel of `scanner`, and adds them to `tally`. Returns which way the lines
 /// took.
 ///
-/// The tally must not contain these bytes yet. The kernel changes the time, and nothing else. For many small inputs
+/// The tally must not contain these bytes yet. The scanner changes the time, and nothing else. For many small inputs
 /// use one tally, with a number for each input: a new tally costs some 20 microseconds until it has its examples.
-///
-/// # Panics
-///
-/// If the machine does not have the kernel ([`KernelId::is_available`]).
 #[doc(hidden)]
 pub fn scan_into(
     tally: &mut Tally,
-    kernel: KernelId,
+    scanner: &mut Scanner,
     bytes: &[u8],
     place: Place,
     options: &Options,
 ) -> PathCounts {
-    add_lines((tally, &AlreadyShown::default()), kernel, bytes, place, options)
+    add_lines((tally, &AlreadyShown::default()), scanner, bytes, place, options)
 }
 
 /// Does what [`scan_into`] does, but keeps no examples of the kinds in `shown`.
 pub(crate) fn add_lines(
     (tally, shown): (&mut Tally, &AlreadyShown),
-    kernel: KernelId,
+    scanner: &mut Scanner,
     bytes: &[u8],
     place: Place,
     options: &Options,
@@ -142,7 +139,7 @@ pub(crate) fn add_lines(
     tally.note(place.input, Signs::of(bytes, place.offset));
     let at = Place { offset: place.offset + mark_len, ..place };
     let mut observer = Observer::new(options, tally, shown);
-    let path_counts = scan_lines(&mut observer, kernel, body, at);
+    let path_counts = scanner.scan(&mut observer, body, at);
     // The mark belongs to no line, but to the run of the first line.
     tally.cover(Extent::of_bytes(place.input, place.offset, at.offset, 0));
     tally.settle();
@@ -197,7 +194,7 @@ impl LineSink for Observer<'_> {
             && !(verdict.is_empty() && self.wanted.authorities())
     }
 
-    fn bulk(&mut self, bulk: &Bulk, lines: impl Iterator<Item = (Outcome, u64)>) {
+    fn bulk(&mut self, bulk: &Bulk) {
         self.in_bulk = ByVerdict::default();
         self.search = None;
         self.tally.cr += bulk.cr;
@@ -208,14 +205,14 @@ impl LineSink for Observer<'_> {
         for &(component, cause, n_lines) in &bulk.defects {
             self.tally.count_defects(component, cause, n_lines);
         }
-        for (Outcome { verdict, scheme, advisories, refusal }, n_lines) in lines {
+        for &(Outcome { verdict, scheme, advisories, refusal }, n_lines) in &bulk.lines {
             match scheme {
                 SchemeOf::None => self.tally.count_many(None, verdict, n_lines),
                 SchemeOf::Known(known) => self.tally.count_many(Some(known), verdict, n_lines),
                 // `scheme` has counted each of these.
                 SchemeOf::Other => {}
             }
-            if self.whatwg.is_some() && n_lines > 0 {
+            if self.whatwg.is_some() {
                 let counts = self.tally.whatwg_mut();
                 match scheme {
                     SchemeOf::None => counts.count_relative(verdict, n_lines),
@@ -256,7 +253,7 @@ impl LineSink for Observer<'_> {
         !search.is_done()
     }
 
-    fn again(&mut self, lines: &[u8], place: Place, before: u64, ends: impl Iterator<Item = usize>) {
+    fn again(&mut self, lines: &[u8], place: Place, before: u64, ends: &mut dyn Iterator<Item = usize>) {
         let mut refused = self.take_refused();
         let mut look =
             SecondLook::new(&mut self.tally.census, &self.wanted, lines, place, before, &mut refused);
@@ -282,7 +279,8 @@ mod tests {
         let text = [b"http://h/\n".to_vec(), vec![b'a'; 2 * SEGMENT_LEN], b"\nhttp://h/\n".to_vec()].concat();
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
             let (mut tally, place) = (Tally::default(), Place { input: 0, offset: 0 });
-            let path_counts = scan_into(&mut tally, kernel, &text, place, &Options::default());
+            let path_counts =
+                scan_into(&mut tally, &mut Scanner::new(kernel), &text, place, &Options::default());
             assert_eq!(path_counts, PathCounts { bulk: 2, listed: 0, table: 1 }, "{kernel}");
         }
     }
@@ -296,7 +294,8 @@ mod tests {
         let place = Place { input: 0, offset: 0 };
         let scan_by = |kernel| {
             let mut tally = Tally::default();
-            let path_counts = scan_into(&mut tally, kernel, &text, place, &Options::default());
+            let path_counts =
+                scan_into(&mut tally, &mut Scanner::new(kernel), &text, place, &Options::default());
             (tally, path_counts)
         };
         let (expected, _) = scan_by(KernelId::Portable);

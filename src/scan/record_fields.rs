@@ -12,7 +12,7 @@ use memchr::memchr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::engine::scan_lines;
+use crate::engine::Scanners;
 use crate::grammar::Verdict;
 use crate::place::{Extent, Place};
 use crate::records::field_names::Choice;
@@ -272,14 +272,14 @@ pub(crate) fn append(found: &mut Vec<(u32, Records)>, input: u32, some: Records)
 /// Judges the fields of chunks, one chunk per call. Several threads may call it at once.
 pub(crate) struct Gatherer<'a> {
     options: &'a Options,
-    kernel: KernelId,
+    pub(crate) scanners: Scanners,
     /// Buffers that are not in use.
     spare: Mutex<Vec<Buffers>>,
 }
 
 impl<'a> Gatherer<'a> {
     pub(crate) fn new(options: &'a Options, kernel: KernelId) -> Self {
-        Self { options, kernel, spare: Mutex::default() }
+        Self { options, scanners: Scanners::new(kernel), spare: Mutex::default() }
     }
 
     /// Judges the fields of `bytes`, whole records that `reader` reads next.
@@ -482,7 +482,6 @@ impl<'a> Gathering<'a> {
 
     /// Judges the fields gathered so far.
     fn scan_lines(&mut self) {
-        let kernel = self.gatherer.kernel;
         // Each line of a buffer begins less than `MAX_TEXT` after its start, and so within the chunk.
         let start = self.chunk * CHUNK_LEN;
         let counted_at = Place { offset: start, ..self.place };
@@ -496,7 +495,8 @@ impl<'a> Gathering<'a> {
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
             let mut observer = Observer::new(&options, &mut tally, &shown);
-            scan_lines(&mut observer, kernel, &lines.text, counted_at);
+            let scanners = &self.gatherer.scanners;
+            scanners.with(|scanner| scanner.scan(&mut observer, &lines.text, counted_at));
             let table = &lines.table;
             tally.relocate(|offset| {
                 let row = table.partition_point(|&(at, ..)| at < offset - start);

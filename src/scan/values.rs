@@ -10,7 +10,7 @@ use std::iter;
 use memchr::{memchr, memchr_iter};
 
 use super::Options;
-use crate::engine::{judge_lines, scan_lines};
+use crate::engine::Scanner;
 use crate::example::Line;
 use crate::grammar::advisory::Advisories;
 use crate::grammar::judge::judge;
@@ -20,7 +20,6 @@ use crate::grammar::{Grammar, Verdict};
 use crate::place::{Extent, Place};
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
-use crate::simd::KernelId;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::hash;
 use crate::tally::{ColumnSigns, Longest, Signs, Tally};
@@ -112,15 +111,19 @@ impl Lines {
 /// Skips nulls. The time is linear in the number of bytes, and the values are copied once.
 ///
 /// ```
-/// use urlsift::scan::judge_values;
+/// use urlsift::scan::{Scanner, judge_values};
 /// use urlsift::{Grammar, judge};
 ///
 /// let values = [Some(&b"http://example.org/"[..]), None, Some(b"http://example.org/\n")];
 /// let mut accepted = Vec::new();
-/// judge_values(&values, |n, verdict, _| accepted.push((n, verdict.accepts(Grammar::Rfc3986))));
+/// judge_values(&mut Scanner::default(), &values, |n, verdict, _| accepted.push((n, verdict.accepts(Grammar::Rfc3986))));
 /// assert_eq!(accepted, [(0, true), (2, false)]);
 /// ```
-pub fn judge_values(values: &[Option<&[u8]>], mut each: impl FnMut(usize, Verdict, Advisories)) {
+pub fn judge_values(
+    scanner: &mut Scanner,
+    values: &[Option<&[u8]>],
+    mut each: impl FnMut(usize, Verdict, Advisories),
+) {
     let mut first = 0;
     for run in runs(values) {
         if let Some(value) = long(run) {
@@ -129,7 +132,7 @@ pub fn judge_values(values: &[Option<&[u8]>], mut each: impl FnMut(usize, Verdic
         } else {
             let lines = Lines::of(run);
             let mut n = 0;
-            judge_lines(Grammar::Rfc3986, &lines.text, |_, outcome| {
+            scanner.judge(Grammar::Rfc3986, &lines.text, &mut |_, outcome| {
                 match (run[n], outcome) {
                     (None, _) => {}
                     (_, Some(outcome)) => each(first + n, outcome.verdict, outcome.advisories),
@@ -149,12 +152,9 @@ pub fn judge_values(values: &[Option<&[u8]>], mut each: impl FnMut(usize, Verdic
 ///
 /// Nulls are lines of the list that are counted as [`ColumnSigns::nulls`] and nowhere else. Values without any byte are blank
 /// lines. No line behind `place` may be in the tally yet.
-///
-/// # Panics
-/// If the machine does not have the kernel.
 pub(crate) fn add_values(
     tally: &mut Tally,
-    kernel: KernelId,
+    scanner: &mut Scanner,
     values: &[Option<&[u8]>],
     mut place: Place,
     options: &Options,
@@ -163,18 +163,24 @@ pub(crate) fn add_values(
         let bytes: usize = run.iter().map(|value| value.map_or(0, <[u8]>::len) + 1).sum();
         match long(run) {
             Some(value) => add_long(tally, value, place, options),
-            None => add_lines(tally, kernel, run, place, options),
+            None => add_lines(tally, scanner, run, place, options),
         }
         place.offset += bytes as u64;
     }
 }
 
 /// Counts values as the lines of a buffer, into which they are copied.
-fn add_lines(tally: &mut Tally, kernel: KernelId, values: &[Option<&[u8]>], place: Place, options: &Options) {
+fn add_lines(
+    tally: &mut Tally,
+    scanner: &mut Scanner,
+    values: &[Option<&[u8]>],
+    place: Place,
+    options: &Options,
+) {
     let lines = Lines::of(values);
     let shown = AlreadyShown::default();
     let mut observer = Observer::new(options, tally, &shown);
-    scan_lines(&mut observer, kernel, &lines.text, place);
+    scanner.scan(&mut observer, &lines.text, place);
     let n_alone = lines.alone.len() as u64;
     tally.blank -= lines.nulls + n_alone;
     tally.cr -= n_alone;

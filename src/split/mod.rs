@@ -17,7 +17,7 @@ use memchr::{memchr, memchr_iter};
 use self::outputs::{Outputs, Parts};
 use crate::engine::lanes::List;
 use crate::engine::line_automaton::Outcome;
-use crate::engine::{Bulk, Judged, LineSink, Needs, scan_lines};
+use crate::engine::{Bulk, Judged, LineSink, Needs, Scanners};
 use crate::example::Line;
 use crate::filter::Filter;
 use crate::grammar::advisory::Advisories;
@@ -38,7 +38,6 @@ use crate::run::format_choice::{AllSigns, Reading};
 use crate::run::pipeline::{PooledBuffer, Turns, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
-use crate::simd::KernelId;
 use crate::whatwg::on_demand::OnDemand;
 
 /// Where blank lines go. They are not judged.
@@ -196,7 +195,8 @@ pub fn split_inputs<'a>(
         records::check(format, options)?;
     }
     let wanted = [accepted.is_some(), refused.is_some()];
-    let of_lines = Splitter { options, kernel: exec.kernel, accepted: wanted[0], refused: wanted[1] };
+    let scanners = Scanners::new(exec.kernel);
+    let of_lines = Splitter { options, scanners, accepted: wanted[0], refused: wanted[1] };
     let of_records = records::Splitter { options, accepted: wanted[0], refused: wanted[1] };
     let mut outputs = Outputs::new([accepted, refused], options, inputs);
     if options.header && options.form == Form::Tsv {
@@ -275,7 +275,7 @@ fn header(by: Verdict) -> String {
 /// Splits chunks of lines.
 struct Splitter<'a> {
     options: &'a Options,
-    kernel: KernelId,
+    scanners: Scanners,
     /// Whether each output is wanted.
     accepted: bool,
     refused: bool,
@@ -290,7 +290,8 @@ impl Splitter<'_> {
         let mark_len = whole.len() - body.len();
         let mut finder = Finder::new(self.options, base);
         if self.options.filter.is_empty() {
-            scan_lines(&mut finder, self.kernel, body, Place { input: 0, offset: base + mark_len as u64 });
+            let place = Place { input: 0, offset: base + mark_len as u64 };
+            self.scanners.with(|scanner| scanner.scan(&mut finder, body, place));
             // The engine reads several lanes side by side, so lines come out of order.
             finder.found.sort_unstable_by_key(|found| found.start);
         } else {
@@ -431,7 +432,7 @@ impl LineSink for Finder {
         outcome.verdict.includes(self.by)
     }
 
-    fn bulk(&mut self, bulk: &Bulk, _: impl Iterator<Item = (Outcome, u64)>) {
+    fn bulk(&mut self, bulk: &Bulk) {
         self.n_blank += bulk.blank;
     }
 

@@ -9,7 +9,7 @@ use crate::grammar::Verdict;
 use crate::grammar::judge::judge;
 use crate::place::Place;
 use crate::run::{ExecOptions, scan_memory_counted};
-use crate::scan::{Options, scan_into};
+use crate::scan::{Options, Scanner, scan_into};
 use crate::simd::KernelId;
 use crate::tally::Tally;
 use memchr::memchr_iter;
@@ -78,7 +78,8 @@ pub(super) fn measure(
     rounds: u32,
 ) -> io::Result<(Tally, Vec<Trial>)> {
     let mut expected = Tally::default();
-    scan_into(&mut expected, KernelId::Portable, bytes, Place { input: 0, offset: 0 }, &Options::default());
+    let (mut portable, place) = (Scanner::new(KernelId::Portable), Place { input: 0, offset: 0 });
+    scan_into(&mut expected, &mut portable, bytes, place, &Options::default());
     if !agrees_with_judge(bytes, &expected) {
         return Err(differs("the portable kernel", "judge on each line"));
     }

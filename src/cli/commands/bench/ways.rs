@@ -50,18 +50,17 @@ pub(super) fn measure(bytes: &[u8], kernels: &[KernelId], rounds: u32) -> io::Re
 }
 
 fn measure_kernel(bytes: &[u8], kernel: KernelId, rounds: u32) -> io::Result<Vec<WayCost>> {
-    // A thread for each text, because a thread remembers what its last segments had.
-    let pools = [trial::pool(1)?, trial::pool(1)?, trial::pool(1)?];
-    let [listed, table] = pools[2].install(|| not_in_bulk(bytes, kernel));
+    let [listed, table] = not_in_bulk(bytes, kernel);
     let but_table = without(bytes, &table);
     let mut not_bulk = [listed, table].concat();
     not_bulk.sort_unstable_by_key(|line| line.start);
     let in_bulk = without(bytes, &not_bulk);
+    let pool = trial::pool(1)?;
     let texts = [&in_bulk[..], &but_table, bytes];
     let mut times = texts.map(|_| Vec::new());
     // The first round is not timed. It does what is only slow once.
     for round in 0..=rounds {
-        for ((pool, text), times) in pools.iter().zip(texts).zip(&mut times) {
+        for (text, times) in texts.into_iter().zip(&mut times) {
             let time = pool.install(|| time_of_scan(text, kernel));
             times.extend((round > 0).then_some(time));
         }
