@@ -270,22 +270,13 @@ fn colours_follow_options_and_environment() {
 }
 
 #[test]
-fn reports_of_version_0_1_are_still_read() {
-    let path: PathBuf = [env!("CARGO_MANIFEST_DIR"), "tests", "report", "version-0.1.json"].iter().collect();
-    let render = |form: &str| urlsift().args(["render", "--format", form]).arg(&path).output().unwrap();
-    let (old, new) = (fs::read_to_string(&path).unwrap(), written("trackers.txt"));
-    let rendered: Value = serde_json::from_slice(&render("json").stdout).unwrap();
-    assert_eq!(rendered["schema"], "urlsift.report/2");
-    assert_eq!(rendered["inputs"][0]["judged"], Value::Null);
-    let new: Value = serde_json::from_str(&new).unwrap();
-    for key in ["totals", "grammars", "schemes", "relative", "other"] {
-        assert_eq!(rendered[key], new[key], "{key}");
-    }
-    assert!(
-        rendered["verdict_sets"][0]["examples"][0]["input_name"].as_str().unwrap().ends_with("trackers.txt")
-    );
-    for form in ["text", "html"] {
-        assert_eq!(render(form).status.code(), Some(0), "{form}");
-    }
-    assert_eq!(kind(&old.replacen("511", "512", 1)), ReadErrorKind::WrongDigest);
+fn reports_of_another_version_are_refused_by_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let path = folder.path().join("old.json");
+    fs::write(&path, written("trackers.txt").replace("urlsift.report/2", "urlsift.report/1")).unwrap();
+    let output = urlsift().arg("render").arg(&path).output().unwrap();
+    let said = String::from_utf8(output.stderr).unwrap();
+    let expected = "a report of the schema urlsift.report/1; this version of urlsift reads only urlsift.report/2; scan again";
+    assert_eq!(said.trim_end(), format!("urlsift: {}: {expected}", path.display()));
+    assert_eq!((output.status.code(), output.stdout.len()), (Some(2), 0));
 }

@@ -156,7 +156,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         unordered: false,
         codec: None,
         compressed_bytes: None,
-        judged: None,
+        judged: judged_count(&InputLines::default()),
         error: None,
         warnings: Vec::new(),
         looks_like: None,
@@ -186,7 +186,7 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         }
     }
     for (count, lines) in counts.iter_mut().zip(&judged) {
-        count.judged = Some(judged_count(lines));
+        count.judged = judged_count(lines);
     }
     for run in scanned.tally.runs() {
         if let Some(count) = counts.get_mut(run.input as usize) {

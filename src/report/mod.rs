@@ -335,14 +335,6 @@ mod bytes_in_json {
         written.serialize(to)
     }
 
-    /// The field that an object has for `bytes`.
-    pub(super) fn fields(bytes: &[u8]) -> serde_json::Map<String, serde_json::Value> {
-        match serialize(bytes, serde_json::value::Serializer) {
-            Ok(serde_json::Value::Object(fields)) => fields,
-            _ => serde_json::Map::new(),
-        }
-    }
-
     pub(super) fn deserialize<'a, D: Deserializer<'a>>(from: D) -> Result<Vec<u8>, D::Error> {
         match Bytes::deserialize(from)? {
             Bytes::Utf8(text) => Ok(text.into_bytes()),
@@ -519,8 +511,8 @@ pub struct InputCount {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "u64"))]
     pub compressed_bytes: Option<u64>,
-    /// The judged lines of the input; `None` in a report that was converted from `urlsift.report/1`.
-    pub judged: Option<JudgedCount>,
+    /// The judged lines of the input.
+    pub judged: JudgedCount,
     /// Why the input was not read to its end; `None` if it was.
     pub error: Option<String>,
     /// Peculiarities of how the input is written; left out if there are none.
@@ -642,9 +634,6 @@ pub enum InputWarning {
     NoFinalLineEnd,
     /// RFC 3986 accepts at most 1 % of the judged lines. There are at least 5 lines or 4,096 bytes.
     FewAccepted,
-    /// The input is UTF-16, and its bytes were judged as they are. Only reports of version 0.1 say so.
-    #[serde(rename = "utf-16-not-decoded")]
-    Utf16NotDecoded,
 }
 
 impl Run {
@@ -685,7 +674,7 @@ impl Report {
 
     /// The inputs that have judged lines, those first of which the chosen grammar accepts the smallest share.
     pub(crate) fn inputs_worst_first(&self) -> Vec<(&InputCount, &JudgedCount)> {
-        let judged = self.inputs.iter().filter_map(|input| Some((input, input.judged.as_ref()?)));
+        let judged = self.inputs.iter().map(|input| (input, &input.judged));
         let mut inputs: Vec<_> = judged.filter(|(_, judged)| judged.lines > 0).collect();
         // In parts of 2^64, so that shares compare as integers.
         let share = |judged: &JudgedCount| {

@@ -4,9 +4,7 @@ use std::fmt;
 
 use serde_json::Value;
 
-use super::{
-    Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, WhatwgCount, bytes_in_json, digest,
-};
+use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, WhatwgCount, digest};
 use crate::grammar::Grammar;
 use crate::grammar::escape::printable;
 
@@ -69,10 +67,10 @@ impl Report {
             )
         })?;
         match value.get("schema").and_then(Value::as_str) {
-            Some(SCHEMA | SCHEMA_1) => {}
+            Some(SCHEMA) => {}
             Some(other) if other.starts_with("urlsift.report/") => {
                 let message = format!(
-                    "a report of the schema {}; this version of urlsift reads {SCHEMA_1} and {SCHEMA}",
+                    "a report of the schema {}; this version of urlsift reads only {SCHEMA}; scan again",
                     printable(other.as_bytes())
                 );
                 return Err(error(OtherSchema, message));
@@ -95,8 +93,7 @@ impl Report {
             return Err(error(WrongField, message));
         }
         let named = value.get("digest").and_then(Value::as_str).map(str::to_owned);
-        let is_old = value["schema"] == SCHEMA_1;
-        let right = digest::of(value.clone());
+        let right = digest::of(value);
         if named.as_deref() != Some(&*right) {
             let named = named.as_deref().unwrap_or("missing");
             let message = format!(
@@ -105,9 +102,8 @@ impl Report {
             return Err(error(WrongDigest, message));
         }
         // Parse the text a second time: errors then have a line and a column.
-        let parsed = if is_old { from_v1(value) } else { serde_json::from_slice(json) };
-        let report: Self =
-            parsed.map_err(|cause| error(WrongField, format!("not a whole report: {cause}")))?;
+        let report: Self = serde_json::from_slice(json)
+            .map_err(|cause| error(WrongField, format!("not a whole report: {cause}")))?;
         report.check().map_err(|message| error(ReadErrorKind::WrongCount, message))?;
         Ok(report)
     }
@@ -145,10 +141,7 @@ impl Report {
         };
         same("inputs", "lines", self.inputs.iter().flat_map(lines_of), totals.lines)?;
         same("inputs", "bytes", self.inputs.iter().map(|input| input.bytes), totals.bytes)?;
-        if self.inputs.iter().all(|input| input.judged.is_some()) {
-            let judged = self.inputs.iter().filter_map(|input| Some(input.judged.as_ref()?.lines));
-            same("inputs", "judged lines", judged, totals.judged)?;
-        }
+        same("inputs", "judged lines", self.inputs.iter().map(|input| input.judged.lines), totals.judged)?;
         if self.complete && self.inputs.iter().any(|input| input.error.is_some()) {
             return Err("complete: true, and an input was not read to its end".to_owned());
         }
@@ -222,85 +215,6 @@ impl Report {
             Err(format!("an example, line {}: its input, its rule or its mark cannot be", example.line))
         }
     }
-}
-
-/// The schema of version 0.1.
-const SCHEMA_1: &str = "urlsift.report/1";
-
-/// Converts a report of version 0.1. It does not say how many lines of each input were accepted.
-fn from_v1(mut report: Value) -> serde_json::Result<Report> {
-    let rename = |object: &mut Value, old: &str, new: &str| {
-        if let Some(fields) = object.as_object_mut()
-            && let Some(value) = fields.remove(old)
-        {
-            fields.insert(new.to_owned(), value);
-        }
-    };
-    let each = |list: Option<&mut Value>, change: &mut dyn FnMut(&mut Value)| {
-        list.and_then(Value::as_array_mut).into_iter().flatten().for_each(change);
-    };
-    report["schema"] = SCHEMA.into();
-    rename(&mut report, "other_schemes", "other");
-    each(report.get_mut("grammars"), &mut |grammar| rename(grammar, "id", "name"));
-    for list in ["verdict_sets", "defects", "advisories"] {
-        each(report.get_mut(list), &mut |kind| {
-            each(kind.get_mut("examples"), &mut |example| {
-                example["input_name"] = "".into();
-                unescape(example);
-            });
-        });
-    }
-    each(report.get_mut("inputs"), &mut |input| {
-        input["judged"] = Value::Null;
-        each(input.get_mut("warnings"), &mut |warning| {
-            if warning == "utf-16" {
-                *warning = "utf-16-not-decoded".into();
-            }
-        });
-    });
-    // Written and parsed again, so that reports are parsed in one way.
-    let mut report: Report = serde_json::from_slice(&serde_json::to_vec(&report)?)?;
-    report.name_examples();
-    report.digest = digest::of_report(&report);
-    Ok(report)
-}
-
-/// Restores the bytes of an example of version 0.1, which escaped all bytes except printable ASCII.
-fn unescape(example: &mut Value) {
-    let Some(Value::String(text)) = example.get_mut("text").map(Value::take) else { return };
-    for place in example["mark"].as_array_mut().into_iter().flatten() {
-        let at = place.as_u64().and_then(|at| usize::try_from(at).ok());
-        if let Some(before) = at.and_then(|at| text.get(..at)) {
-            *place = unescaped(before.as_bytes()).len().into();
-        }
-    }
-    if let Some(fields) = example.as_object_mut() {
-        fields.remove("text");
-        fields.extend(bytes_in_json::fields(&unescaped(text.as_bytes())));
-    }
-}
-
-fn unescaped(text: &[u8]) -> Vec<u8> {
-    let mut bytes = Vec::new();
-    let mut at = 0;
-    while let Some(&byte) = text.get(at) {
-        match (byte, text.get(at + 1)) {
-            (b'\\', Some(b'x')) => {
-                let digits = text.get(at + 2..at + 4).and_then(|digits| std::str::from_utf8(digits).ok());
-                bytes.extend(digits.and_then(|digits| u8::from_str_radix(digits, 16).ok()));
-                at += 4;
-            }
-            (b'\\', Some(_)) => {
-                bytes.push(byte);
-                at += 2;
-            }
-            _ => {
-                bytes.push(byte);
-                at += 1;
-            }
-        }
-    }
-    bytes
 }
 
 /// Checks that numbers add up to `all`.

@@ -58,7 +58,6 @@ pub(super) fn warning(warning: InputWarning) -> &'static str {
         InputWarning::ByteOrderMark => "begins with a byte order mark",
         InputWarning::NoFinalLineEnd => "no line end at its end",
         InputWarning::FewAccepted => "rfc3986 accepts hardly any line",
-        InputWarning::Utf16NotDecoded => "UTF-16, judged byte by byte",
     }
 }
 

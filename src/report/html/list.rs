@@ -67,7 +67,7 @@ pub(super) struct Share {
 pub(super) struct InputRow {
     pub(super) name: String,
     /// How many of its lines the chosen grammar accepts, if that is known.
-    pub(super) share: Option<Share>,
+    pub(super) share: Share,
     /// A sentence on the most frequent defect.
     pub(super) defect: Option<String>,
     /// Why the input was not read to its end.
@@ -178,9 +178,7 @@ const MAX_WARNINGS: usize = 3;
 /// smallest share is accepted.
 pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
     let mut inputs: Vec<_> = report.inputs_worst_first().into_iter().map(|(input, _)| input).collect();
-    inputs.extend(
-        report.inputs.iter().filter(|input| input.judged.as_ref().is_none_or(|judged| judged.lines == 0)),
-    );
+    inputs.extend(report.inputs.iter().filter(|input| input.judged.lines == 0));
     inputs.sort_by_key(|input| (input.error.is_none(), input.looks_like.is_none()));
     FirstRows::new(
         inputs,
@@ -188,11 +186,11 @@ pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
         |input| input.lines,
         |input| InputRow {
             name: shown(&input.name, NAME),
-            share: input.judged.as_ref().map(|judged| {
-                let accepted = judged.accepted.by(report.grammar);
-                Share { accepted, refused: judged.lines.saturating_sub(accepted), judged: judged.lines }
-            }),
-            defect: input.judged.as_ref().and_then(|judged| judged.most_frequent_defect).map(|defect| {
+            share: {
+                let (judged, accepted) = (input.judged.lines, input.judged.accepted.by(report.grammar));
+                Share { accepted, refused: judged.saturating_sub(accepted), judged }
+            },
+            defect: input.judged.most_frequent_defect.map(|defect| {
                 let lines = words::plural(defect.lines, "line", "lines");
                 format!("Most frequent: {}:{}, {lines}", defect.component, defect.cause)
             }),
