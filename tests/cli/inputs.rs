@@ -374,6 +374,164 @@ fn globs_choose_files_in_directories() {
     assert!(said.contains("--glob: ") && said.contains("a[b"), "{said}");
 }
 
+/// The names that globs choose in a fixed folder, in the notation of `--glob` today.
+#[test]
+fn what_globs_match() {
+    let folder = folder_of(&[
+        "a.txt",
+        "b.txt",
+        "c.csv",
+        "d/a.txt",
+        "d/b.gz",
+        "d/e/a.txt",
+        "d/e/f/c.csv",
+        "d/.h.txt",
+        "d/.g/a.txt",
+    ]);
+    let visible = "a.txt b.txt c.csv d/a.txt d/b.gz d/e/a.txt d/e/f/c.csv";
+    for (globs, expected) in [
+        // Braces: alternatives, nested ones, beside other characters and with slashes.
+        (&["*.{csv,gz}"][..], "c.csv d/b.gz d/e/f/c.csv"),
+        (&["{a,b}.{txt,gz}"], "a.txt b.txt d/a.txt d/b.gz d/e/a.txt"),
+        (&["{a.{txt,gz},c*}"], "a.txt c.csv d/a.txt d/e/a.txt d/e/f/c.csv"),
+        (&["{[a,],b}.txt"], "a.txt b.txt d/a.txt d/e/a.txt"),
+        (&["{d/e,x}/*"], "d/e/a.txt"),
+        (&["{d/a,b}.txt"], "b.txt d/a.txt"),
+        // An empty alternative stands for nothing.
+        (&["a{,.txt}"], "a.txt d/a.txt d/e/a.txt"),
+        (&["a{}.txt"], "a.txt d/a.txt d/e/a.txt"),
+        // A comma outside braces is a comma.
+        (&["a,b"], ""),
+        // "**" stands for any directories, "*" and "?" for no slash.
+        (&["**/a.txt"], "a.txt d/a.txt d/e/a.txt"),
+        (&["d/**/a.txt"], "d/a.txt d/e/a.txt"),
+        (&["d/e/**"], "d/e/a.txt d/e/f/c.csv"),
+        (&["d/**/*.{csv,gz}"], "d/b.gz d/e/f/c.csv"),
+        (&["{**/f,x}/*"], "d/e/f/c.csv"),
+        (&["d/**"], "d/.g/a.txt d/.h.txt d/a.txt d/b.gz d/e/a.txt d/e/f/c.csv"),
+        (&["d/*"], "d/.h.txt d/a.txt d/b.gz"),
+        (&["d/*/*"], "d/e/a.txt"),
+        (&["d?a.txt"], ""),
+        (&["?.txt"], "a.txt b.txt d/a.txt d/e/a.txt"),
+        // Beside other characters, "**" is "*".
+        (&["a**t"], "a.txt d/a.txt d/e/a.txt"),
+        (&["d/***.gz"], "d/b.gz"),
+        (&["d**a.txt"], ""),
+        // Classes.
+        (&["[!a].txt"], "b.txt"),
+        (&["[^a].txt"], "b.txt"),
+        (&["[a-b].*"], "a.txt b.txt d/a.txt d/b.gz d/e/a.txt"),
+        (&["[]a].txt"], "a.txt d/a.txt d/e/a.txt"),
+        // A slash at the start means the working directory, one at the end directories alone.
+        (&["/*.txt"], "a.txt b.txt"),
+        (&["/d/*.txt"], "d/.h.txt d/a.txt"),
+        (&["!e/"], "a.txt b.txt c.csv d/a.txt d/b.gz"),
+        (&["!d/e/"], "a.txt b.txt c.csv d/a.txt d/b.gz"),
+        (&["!a.txt/"], visible),
+        (&["d/"], ""),
+        // What "!" leaves out is not walked, so that nothing in it can be taken again. The last glob that matches decides.
+        (&["!*.txt"], "c.csv d/b.gz d/e/f/c.csv"),
+        (&["!*.txt", "a.txt"], "a.txt d/a.txt d/e/a.txt"),
+        (&["a.txt", "!*.txt"], ""),
+        (&["*.txt", "!d/*.txt", "d/a.txt"], "a.txt b.txt d/a.txt d/e/a.txt"),
+        (&["*.csv", "!e"], "c.csv"),
+        (&["!e", "*.csv"], "c.csv"),
+        (&["!e", "d/e"], ""),
+        (&["!e", "d/e", "*.csv"], "c.csv d/e/f/c.csv"),
+        // Hidden directories are walked if a glob matches them, hidden files taken.
+        (&["*.txt", ".g"], "a.txt b.txt d/.g/a.txt d/.h.txt d/a.txt d/e/a.txt"),
+        (&["!b*"], "a.txt c.csv d/a.txt d/e/a.txt d/e/f/c.csv"),
+        // Case counts.
+        (&["A.TXT"], ""),
+        (&["[A-Z].txt"], ""),
+        // A backslash takes away a character's meaning.
+        (&[r"\a.txt", r"\!x", r"\#x", r"\*"], "a.txt d/a.txt d/e/a.txt"),
+        (&[""], visible),
+    ] {
+        let globs: Vec<_> = globs.iter().flat_map(|glob| ["--glob", glob]).collect();
+        for directory in [".", folder.path().to_str().unwrap()] {
+            let (names, said, _) = read_in(&folder, &[&globs[..], &[directory]].concat(), b"");
+            let start = format!("{}/", with_slashes(directory));
+            let names: Vec<_> = names.iter().filter_map(|name| name.strip_prefix(&start)).collect();
+            assert_eq!(names.join(" "), expected, "{globs:?} {directory} {said}");
+        }
+    }
+    for wrong in ["a[b", "[!a", "{a", "a{b,{c}", "a}", "a\\", "["] {
+        let (_, said, status) = read_in(&folder, &["--glob", wrong, "."], b"");
+        assert_eq!(status, Some(2), "{wrong}: {said}");
+        assert!(said.starts_with("urlsift: --glob: ") && said.contains(wrong), "{wrong}: {said}");
+    }
+}
+
+/// Paths outside the working directory are matched as they are written.
+#[test]
+fn globs_outside_the_working_directory() {
+    let folder = folder_of(&["w/x", "other/a.txt", "other/e/b.txt", "other/e/c.csv"]);
+    for (glob, expected) in [
+        ("*.txt", "a.txt e/b.txt"),
+        ("e/*", ""),
+        ("**/e/*", "e/b.txt e/c.csv"),
+        ("../other/e/*", "e/b.txt e/c.csv"),
+        ("!../other/e", "a.txt"),
+    ] {
+        let output = urlsift()
+            .args(["--format", "json", "--glob", glob, "../other"])
+            .current_dir(folder.path().join("w"))
+            .output()
+            .unwrap();
+        let report = json(&output);
+        let names = report["inputs"]
+            .as_array()
+            .unwrap()
+            .iter()
+            .map(|input| with_slashes(input["name"].as_str().unwrap()));
+        let names: Vec<_> =
+            names.filter_map(|name| Some(name.strip_prefix("../other/")?.to_owned())).collect();
+        assert_eq!(names.join(" "), expected, "{glob}");
+    }
+}
+
+#[cfg(unix)]
+#[test]
+fn globs_match_any_names() {
+    use std::ffi::OsStr;
+    use std::os::unix::ffi::OsStrExt;
+    let folder = folder_of(&["é.gz", "*.txt", "{a,b}", "[c]", "a b.txt", "!d"]);
+    fs::write(folder.path().join(OsStr::from_bytes(b"\xff.gz")), "x:y\n").unwrap();
+    for (glob, expected) in [
+        ("*.gz", r"./é.gz ./\xff.gz"),
+        (r"\*.txt", "./*.txt"),
+        ("[*].txt", "./*.txt"),
+        (r"\{a\,b\}", "./{a,b}"),
+        (r"\[c\]", "./[c]"),
+        (r"\[c]", "./[c]"),
+        ("[[]c]", "./[c]"),
+        ("* b.txt", "./a b.txt"),
+        (r"\!d", "./!d"),
+    ] {
+        let (names, said, _) = read_in(&folder, &["--glob", glob, "."], b"");
+        assert_eq!(names.join(" "), expected, "{glob} {said}");
+    }
+}
+
+/// An error in a directory stands at its place among the files, and nothing else is lost.
+#[cfg(unix)]
+#[test]
+fn unreadable_directories_are_named() {
+    use std::os::unix::fs::PermissionsExt;
+    let folder = folder_of(&["d/a", "d/b/x", "d/c"]);
+    let closed = folder.path().join("d/b");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o000)).unwrap();
+    if fs::read_dir(&closed).is_ok() {
+        eprintln!("this user may read everything");
+        return;
+    }
+    let (names, said, status) = read_in(&folder, &["d"], b"");
+    fs::set_permissions(&closed, fs::Permissions::from_mode(0o700)).unwrap();
+    assert_eq!((names.join(" ").as_str(), status), ("d/a d/b d/c", Some(2)));
+    assert!(said.starts_with("urlsift: d/b: ") && said.contains("Permission denied (os error 13)"), "{said}");
+}
+
 #[cfg(unix)]
 #[test]
 fn links_in_directories() {
