@@ -23,7 +23,6 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "glob",
             "hidden",
             "follow",
-            "respect_ignore",
             "codec",
             "input_format",
             "field",

@@ -1,13 +1,14 @@
 //! Turns paths into inputs. A directory stands for the files in it and below it, in a fixed order.
 //!
-//! This module decides which files are inputs, and in which order. The crate `ignore`, ripgrep's library, walks the
-//! directories.
+//! This module decides which files are inputs, and in which order. The crate `walkdir` walks the directories.
 
 use std::io;
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::file_list::{Separator, read_names};
+#[cfg(feature = "walk")]
+use super::globs::Globs;
 use super::source::Input;
 
 /// What programs write beside the files of a table: the log of Delta Lake, and the mark of a job that is done.
@@ -37,13 +38,11 @@ const NO_DATA: [&str; 2] = ["_delta_log", "_SUCCESS"];
 #[derive(Clone, Debug, Default)]
 pub struct Walk {
     #[cfg(feature = "walk")]
-    globs: Option<ignore::overrides::Override>,
+    globs: Option<Globs>,
     #[cfg_attr(not(feature = "walk"), allow(dead_code, reason = "nothing is walked"))]
     hidden: bool,
     #[cfg_attr(not(feature = "walk"), allow(dead_code, reason = "nothing is walked"))]
     follow: bool,
-    #[cfg_attr(not(feature = "walk"), allow(dead_code, reason = "nothing is walked"))]
-    ignore_files: bool,
 }
 
 impl Walk {
@@ -51,16 +50,14 @@ impl Walk {
     /// last glob that matches decides. A glob without a slash matches names at any depth. A glob with a slash matches
     /// paths relative to the working directory. A hidden file that a glob matches is taken.
     ///
+    /// `*` and `?` match no slash, and `**` any directories. `[!a]` is any character but "a", and `{a,b}` either. A `\`
+    /// takes its meaning from the next character. A glob that ends in a slash matches directories alone.
+    ///
     /// # Errors
-    /// When a glob is invalid. The error shows it.
+    /// When a glob is invalid, or its braces stand for more than 1,000 patterns. The error shows it.
     #[cfg(feature = "walk")]
     pub fn globs(self, globs: &[impl AsRef<str>]) -> io::Result<Self> {
-        let wrong = |error: ignore::Error| io::Error::new(io::ErrorKind::InvalidInput, error.to_string());
-        let mut builder = ignore::overrides::OverrideBuilder::new(std::env::current_dir()?);
-        for glob in globs {
-            builder.add(glob.as_ref()).map_err(wrong)?;
-        }
-        Ok(Self { globs: Some(builder.build().map_err(wrong)?), ..self })
+        Ok(Self { globs: Some(Globs::new(globs)?), ..self })
     }
 
     /// Also takes hidden files and directories.
@@ -73,12 +70,6 @@ impl Walk {
     #[must_use]
     pub fn follow(self, follow: bool) -> Self {
         Self { follow, ..self }
-    }
-
-    /// Leaves out the files that `.gitignore`, `.ignore` and other ignore files of git name.
-    #[must_use]
-    pub fn ignore_files(self, ignore_files: bool) -> Self {
-        Self { ignore_files, ..self }
     }
 
     /// All inputs that `paths` name, in their order. `-` is standard input. A directory stands for all files in it and
@@ -127,27 +118,19 @@ impl Walk {
 
     #[cfg(feature = "walk")]
     fn walk(&self, directory: &Path, inputs: &mut Vec<Input>) {
-        let mut builder = ignore::WalkBuilder::new(directory);
-        builder.standard_filters(self.ignore_files).hidden(!self.hidden).follow_links(self.follow);
-        builder.sort_by_file_name(std::ffi::OsStr::cmp);
-        if let Some(globs) = &self.globs {
-            builder.overrides(globs.clone());
-        }
-        builder.filter_entry(|entry| {
-            entry.depth() == 0 || !NO_DATA.iter().any(|name| entry.file_name() == *name)
-        });
+        let walk = walkdir::WalkDir::new(directory).follow_links(self.follow).sort_by_file_name();
         let from = inputs.len();
-        for entry in builder.build() {
+        for entry in walk.into_iter().filter_entry(|entry| entry.depth() == 0 || self.takes(entry)) {
             let entry = match entry {
                 Ok(entry) => entry,
                 Err(error) => {
-                    let (path, error) = placed(error);
-                    inputs.push(Input::broken(&path.unwrap_or_else(|| directory.to_owned()), error));
+                    let path = error.path().unwrap_or(directory).to_owned();
+                    inputs.push(Input::broken(&path, cause(error)));
                     continue;
                 }
             };
             // Sockets and pipes in a directory are not inputs.
-            if entry.file_type().is_some_and(|kind| kind.is_file()) {
+            if entry.file_type().is_file() {
                 inputs.push(Input::file(entry.into_path()));
             }
         }
@@ -161,6 +144,15 @@ impl Walk {
         }
     }
 
+    /// Whether a file is an input, or a directory is walked.
+    #[cfg(feature = "walk")]
+    fn takes(&self, entry: &walkdir::DirEntry) -> bool {
+        let by_glob =
+            self.globs.as_ref().and_then(|globs| globs.takes(entry.path(), entry.file_type().is_dir()));
+        by_glob.unwrap_or_else(|| self.hidden || !is_hidden(entry))
+            && !NO_DATA.iter().any(|name| entry.file_name() == *name)
+    }
+
     #[cfg(not(feature = "walk"))]
     #[allow(clippy::unused_self, reason = "with the feature it is used")]
     fn walk(&self, directory: &Path, inputs: &mut Vec<Input>) {
@@ -169,21 +161,25 @@ impl Walk {
     }
 }
 
-/// The error of the walk as an [`io::Error`], and the path that it is about.
+/// Whether a file or directory is hidden by its name, or on Windows by its attributes.
 #[cfg(feature = "walk")]
-fn placed(error: ignore::Error) -> (Option<PathBuf>, io::Error) {
-    use ignore::Error::{Io, Loop, WithDepth, WithLineNumber, WithPath};
-    match error {
-        WithDepth { err, .. } | WithLineNumber { err, .. } => placed(*err),
-        WithPath { path, err } => {
-            let (inner, error) = placed(*err);
-            (inner.or(Some(path)), error)
-        }
-        Loop { ancestor, child } => {
-            let sentence = format!("the link leads back to {}, in which it lies", ancestor.display());
-            (Some(child), io::Error::other(sentence))
-        }
-        Io(error) => (None, error),
-        other => (None, io::Error::other(other.to_string())),
+fn is_hidden(entry: &walkdir::DirEntry) -> bool {
+    #[cfg(windows)]
+    if entry.metadata().is_ok_and(|metadata| {
+        use std::os::windows::fs::MetadataExt;
+        const FILE_ATTRIBUTE_HIDDEN: u32 = 2;
+        metadata.file_attributes() & FILE_ATTRIBUTE_HIDDEN != 0
+    }) {
+        return true;
     }
+    entry.file_name().as_encoded_bytes().starts_with(b".")
+}
+
+/// The error of the walk without the path that it is about.
+#[cfg(feature = "walk")]
+fn cause(error: walkdir::Error) -> io::Error {
+    if let Some(ancestor) = error.loop_ancestor() {
+        return io::Error::other(format!("the link leads back to {}, in which it lies", ancestor.display()));
+    }
+    error.into_io_error().unwrap_or_else(|| io::Error::other("it cannot be read"))
 }

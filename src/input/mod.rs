@@ -14,6 +14,8 @@ mod chunks;
 #[cfg(test)]
 mod slow_source;
 mod byte_range;
+#[cfg(feature = "walk")]
+mod globs;
 mod directory;
 mod foreign;
 pub(crate) mod utf16;

@@ -346,7 +346,6 @@ fn globs_choose_files_in_directories() {
         "e.gz",
         "d/a.txt.gz",
     ]);
-    fs::write(folder.path().join("d/.ignore"), "old*\n").unwrap();
     for (args, expected) in [
         (&["d"][..], &["d/a/c.gz", "d/a/old.gz", "d/a.txt", "d/a.txt.gz", "d/b.gz"][..]),
         // A hidden file that a glob matches is read. A file in a hidden directory is not.
@@ -355,7 +354,6 @@ fn globs_choose_files_in_directories() {
         (&["d", "--glob", "*.gz", "--glob", "!old*"], &["d/.h.gz", "d/a/c.gz", "d/a.txt.gz", "d/b.gz"]),
         (&["d", "--glob", "d/a/*"], &["d/a/c.gz", "d/a/old.gz"]),
         (&["d/a", "--glob", "!d/a/c*"], &["d/a/old.gz"]),
-        (&["d", "--respect-ignore"], &["d/a/c.gz", "d/a.txt", "d/a.txt.gz", "d/b.gz"]),
         (
             &["--hidden", "d", "--glob", "*.gz"],
             &["d/.git/x.gz", "d/.h.gz", "d/a/c.gz", "d/a/old.gz", "d/a.txt.gz", "d/b.gz"],
@@ -456,7 +454,8 @@ fn what_globs_match() {
             assert_eq!(names.join(" "), expected, "{globs:?} {directory} {said}");
         }
     }
-    for wrong in ["a[b", "[!a", "{a", "a{b,{c}", "a}", "a\\", "["] {
+    let many = "{a,b}".repeat(60);
+    for wrong in [&*many, "a[b", "[!a", "{a", "a{b,{c}", "a}", "a\\", "["] {
         let (_, said, status) = read_in(&folder, &["--glob", wrong, "."], b"");
         assert_eq!(status, Some(2), "{wrong}: {said}");
         assert!(said.starts_with("urlsift: --glob: ") && said.contains(wrong), "{wrong}: {said}");

@@ -12,7 +12,8 @@ pub(crate) struct WalkArgs {
     ///
     /// A glob with "!" excludes the files that match it. Can be given several times; the last glob that matches decides. A
     /// glob without a slash matches names at any depth. A glob with a slash matches paths relative to the working
-    /// directory. A hidden file that a glob matches is read.
+    /// directory. A hidden file that a glob matches is read. "**" stands for any directories, [!a] for any character but
+    /// "a", and {a,b} for either.
     #[arg(long, value_name = "GLOB", hide_short_help = true)]
     glob: Vec<String>,
 
@@ -23,17 +24,12 @@ pub(crate) struct WalkArgs {
     /// In directories, follow symbolic links, which are skipped otherwise
     #[arg(long, hide_short_help = true)]
     follow: bool,
-
-    /// In directories, skip what .gitignore and .ignore files name
-    #[arg(long, hide_short_help = true)]
-    respect_ignore: bool,
 }
 
 impl WalkArgs {
     /// The words of a command line for the same options.
     pub(crate) fn words(&self) -> Vec<OsString> {
-        let flags =
-            [(self.hidden, "--hidden"), (self.follow, "--follow"), (self.respect_ignore, "--respect-ignore")];
+        let flags = [(self.hidden, "--hidden"), (self.follow, "--follow")];
         let flags = flags.into_iter().filter(|(is_set, _)| *is_set).map(|(_, flag)| flag.into());
         let globs = self.glob.iter().flat_map(|glob| ["--glob".into(), glob.into()]);
         flags.chain(globs).collect()
@@ -44,7 +40,7 @@ impl WalkArgs {
     /// # Errors
     /// If a glob is invalid. The error shows the glob.
     pub(crate) fn walk(&self) -> io::Result<Walk> {
-        let walk = Walk::default().hidden(self.hidden).follow(self.follow).ignore_files(self.respect_ignore);
+        let walk = Walk::default().hidden(self.hidden).follow(self.follow);
         if self.glob.is_empty() {
             return Ok(walk);
         }
