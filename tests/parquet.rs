@@ -451,7 +451,7 @@ fn pages_with_excessive_sizes_are_refused() {
     assert_eq!((found.values.len(), found.rows.unwrap(), rows), (0, 2, Some(2)));
 }
 
-/// The crate that decodes values panics on this page.
+/// The second page ends in the length of its last value.
 #[test]
 #[cfg(feature = "cli")]
 fn a_damaged_page_is_one_line_on_standard_error() {
@@ -465,7 +465,7 @@ fn a_damaged_page_is_one_line_on_standard_error() {
     let message = String::from_utf8(output.stderr).unwrap();
     let (_, error) = message.split_once('\n').unwrap();
     let error = error.strip_prefix(&format!("urlsift: {}: ", path.display())).unwrap();
-    assert_eq!(error, "row group 1, page at byte 57: it is damaged; 3 of its 6 rows were read\n");
+    assert_eq!(error, "row group 1, page at byte 57: it ends inside a value; 3 of its 6 rows were read\n");
 }
 
 /// Reads a changed file. Nothing may panic, and the numbers must add up.

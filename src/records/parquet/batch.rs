@@ -45,7 +45,7 @@ pub(crate) struct Progress {
     /// How many of the rows that were read here had a value.
     pub(crate) rows_read: u64,
     /// Whether the last row has had a value so far.
-    has_value: bool,
+    pub(super) has_value: bool,
 }
 
 impl Batch {

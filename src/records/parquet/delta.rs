@@ -1,11 +1,12 @@
 //! Rewrites byte arrays with delta-encoded lengths (DELTA_LENGTH_BYTE_ARRAY, DELTA_BYTE_ARRAY) as plain ones.
 //!
-//! This is our own code. The decoder of `parquet` allocates memory for as many lengths as the page declares. It also lets
-//! each value of DELTA_BYTE_ARRAY become as long as all values before it together. Here the lengths are known before any value is
-//! made.
+//! The lengths are known before any value is made. A value of DELTA_BYTE_ARRAY may be as long as all values before it together,
+//! so the length of the rewritten page is limited.
 
-use super::error::{TableError, TableErrorKind};
-use super::page::{MAX_LEN, too_few};
+use super::decode::too_few;
+use super::error::TableError;
+use super::hybrid::bits;
+use super::page::MAX_LEN;
 use super::thrift::Rest;
 
 /// The most integers that a block may declare. Writers use 128.
@@ -40,7 +41,7 @@ pub(super) fn to_plain(
         let len = common + own.len();
         if out.len() + 4 + len > MAX_LEN {
             let message = format!("the values of a page have more than {MAX_LEN} bytes");
-            return Err(TableError::new(TableErrorKind::TooLarge, message));
+            return Err(TableError::too_large(message));
         }
         match fixed {
             None => out.extend(u32::try_from(len).map_err(|_| damaged())?.to_le_bytes()),
@@ -100,16 +101,6 @@ fn read_lengths(bytes: &[u8], most: u64) -> Option<(Vec<u32>, &[u8])> {
         }
     }
     Some((all, rest.0))
-}
-
-/// At least 57 bits of `bytes` from bit number `bit` on, the lowest first. Bits beyond the end are zero.
-fn bits(bytes: &[u8], bit: usize) -> u64 {
-    let rest = bytes.get(bit / 8..).unwrap_or_default();
-    let word = match rest.first_chunk() {
-        Some(chunk) => u64::from_le_bytes(*chunk),
-        None => rest.iter().rev().fold(0, |word, &byte| word << 8 | u64::from(byte)),
-    };
-    word >> (bit % 8)
 }
 
 #[cfg(test)]

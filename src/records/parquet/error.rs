@@ -36,6 +36,14 @@ impl TableError {
         Self::new(TableErrorKind::Damaged, message)
     }
 
+    pub(super) fn unsupported(message: impl Into<String>) -> Self {
+        Self::new(TableErrorKind::Unsupported, message)
+    }
+
+    pub(super) fn too_large(message: impl Into<String>) -> Self {
+        Self::new(TableErrorKind::TooLarge, message)
+    }
+
     /// Puts `place`, which was being read, before the message.
     pub(super) fn within(self, place: impl fmt::Display) -> Self {
         Self { message: format!("{place}: {}", self.message), ..self }

@@ -1,13 +1,9 @@
 //! Reads the footer of a Parquet file: the columns, and where the pages of one column begin in each row group.
 //!
-//! This is our own code, for three reasons. `parquet` 60.1 builds the schema by recursion. It allocates hundreds of bytes for
-//! each column of each row group. It interprets a field by its number alone, whatever type the file declares, so no check
-//! beforehand sees the same values. Here a footer takes little more memory than it has bytes.
+//! A footer takes little more memory than it has bytes, and its nesting is limited.
 
-use parquet::basic::Type;
-
-use super::error::{TableError, TableErrorKind};
-use super::thrift::{Broken, Value, fields, struct_len, structs};
+use super::error::TableError;
+use super::thrift::{Broken, Value, field, fields, struct_len, structs};
 
 /// The largest footer that is read, in bytes. It is held in memory whole. The names of all columns together have the same limit.
 pub(super) const MAX_LEN: usize = 64 << 20;
@@ -21,14 +17,25 @@ const MAX_DEPTH: usize = 64;
 pub struct Column {
     pub(super) path: Vec<String>,
     /// The type of its values in the file; `None` for a group without members.
-    pub(super) physical: Option<Type>,
-    /// The length of each value, if it is fixed.
-    pub(super) length: i32,
+    pub(super) physical: Option<Physical>,
     /// The definition level of a value that is not null.
-    pub(super) max_definition: i16,
+    pub(super) max_definition: u32,
     /// How many lists contain it.
-    pub(super) max_repetition: i16,
+    pub(super) max_repetition: u32,
 }
+
+/// The type of the values of a column.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(super) enum Physical {
+    Bytes,
+    /// Each value has this length.
+    Fixed(usize),
+    /// No text, and the name of the type.
+    Other(&'static str),
+}
+
+/// The types that are no text, by their numbers.
+const OTHERS: [&str; 6] = ["boolean", "int32", "int64", "int96", "float", "double"];
 
 /// Where the pages of a column are in one row group.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -47,63 +54,28 @@ fn damaged(what: &str) -> TableError {
     TableError::damaged(format!("its footer is damaged: {what}"))
 }
 
-fn too_large(message: String) -> TableError {
-    TableError::new(TableErrorKind::TooLarge, message)
-}
-
 fn count(n: i64) -> Result<u64, TableError> {
     u64::try_from(n).map_err(|_| damaged("a negative number"))
 }
 
-/// An element of the schema, which is a tree stored in depth-first order.
-#[derive(Default)]
-struct Element<'a> {
-    physical: Option<i64>,
-    length: i64,
-    repetition: i64,
-    name: &'a [u8],
-    n_children: u64,
-}
-
-impl<'a> Element<'a> {
-    fn read(bytes: &'a [u8]) -> Result<Self, TableError> {
-        let mut element = Self::default();
-        for field in fields(bytes) {
-            match field {
-                (1, Value::Integer(physical)) => element.physical = Some(physical),
-                (2, Value::Integer(length)) => element.length = length,
-                (3, Value::Integer(repetition)) => element.repetition = repetition,
-                (4, Value::Binary(name)) => element.name = name,
-                (5, Value::Integer(n)) => element.n_children = count(n)?,
-                _ => {}
-            }
+/// The type of the values of an element of the schema.
+fn physical(element: &[u8]) -> Result<Option<Physical>, TableError> {
+    let Some(number) = field(element, 1, Value::integer) else { return Ok(None) };
+    Ok(Some(match number {
+        6 => Physical::Bytes,
+        7 => {
+            let length = field(element, 2, Value::integer).and_then(|length| i32::try_from(length).ok());
+            let length = length.and_then(|length| usize::try_from(length).ok()).filter(|&length| length > 0);
+            Physical::Fixed(length.ok_or_else(|| damaged("a column has values of no length"))?)
         }
-        Ok(element)
-    }
-
-    /// The type of its values, and their length if it is fixed.
-    fn physical(&self) -> Result<(Option<Type>, i32), TableError> {
-        let physical = match self.physical {
-            Some(0) => Type::BOOLEAN,
-            Some(1) => Type::INT32,
-            Some(2) => Type::INT64,
-            Some(3) => Type::INT96,
-            Some(4) => Type::FLOAT,
-            Some(5) => Type::DOUBLE,
-            Some(6) => Type::BYTE_ARRAY,
-            Some(7) => {
-                let length = i32::try_from(self.length).ok().filter(|&length| length > 0);
-                let length = length.ok_or_else(|| damaged("a column has values of no length"))?;
-                return Ok((Some(Type::FIXED_LEN_BYTE_ARRAY), length));
-            }
-            None => return Ok((None, 0)),
-            Some(_) => return Err(damaged("a column has a type that does not exist")),
-        };
-        Ok((Some(physical), 0))
-    }
+        other => {
+            let name = usize::try_from(other).ok().and_then(|other| OTHERS.get(other));
+            Physical::Other(name.ok_or_else(|| damaged("a column has a type that does not exist"))?)
+        }
+    }))
 }
 
-/// Builds the tree from its elements. One group is open at each level.
+/// Builds the tree of the schema from its elements, which are stored in depth-first order. One group is open at each level.
 #[derive(Default)]
 struct Schema {
     columns: Vec<Column>,
@@ -116,14 +88,16 @@ struct Schema {
 struct Group {
     name: String,
     missing: u64,
-    definition: i16,
-    repetition: i16,
+    definition: u32,
+    repetition: u32,
 }
 
 impl Schema {
-    fn add(&mut self, element: &Element<'_>) -> Result<(), TableError> {
-        let name = String::from_utf8_lossy(element.name).into_owned();
-        let missing = element.n_children;
+    fn add(&mut self, element: &[u8]) -> Result<(), TableError> {
+        let name = field(element, 4, Value::binary).unwrap_or_default();
+        let name = String::from_utf8_lossy(name).into_owned();
+        let missing = count(field(element, 5, Value::integer).unwrap_or(0))?;
+        let repetition = field(element, 3, Value::integer);
         if !std::mem::replace(&mut self.has_root, true) {
             self.open.push(Group { name: String::new(), missing, definition: 0, repetition: 0 });
             return Ok(());
@@ -133,28 +107,31 @@ impl Schema {
         }
         let parent = self.open.last_mut().ok_or_else(|| damaged("the schema has more than one root"))?;
         parent.missing -= 1;
-        let definition = parent.definition + i16::from(matches!(element.repetition, 1 | 2));
-        let repetition = parent.repetition + i16::from(element.repetition == 2);
+        let definition = parent.definition + u32::from(matches!(repetition, Some(1 | 2)));
+        let repetition = parent.repetition + u32::from(repetition == Some(2));
         if missing > 0 {
             if self.open.len() == MAX_DEPTH {
-                return Err(too_large(format!("its columns are nested more than {MAX_DEPTH} deep")));
+                return Err(TableError::too_large(format!(
+                    "its columns are nested more than {MAX_DEPTH} deep"
+                )));
             }
             self.open.push(Group { name, missing, definition, repetition });
             return Ok(());
         }
         if self.columns.len() == MAX_COLUMNS {
-            return Err(too_large(format!("it has more than {MAX_COLUMNS} columns")));
+            return Err(TableError::too_large(format!("it has more than {MAX_COLUMNS} columns")));
         }
         // The name of a group counts for each column in it.
         let groups = &self.open[1..];
         self.names_len += groups.iter().map(|group| group.name.len()).sum::<usize>() + name.len();
         if self.names_len > MAX_LEN {
-            return Err(too_large(format!("the names of its columns have more than {MAX_LEN} bytes")));
+            return Err(TableError::too_large(format!(
+                "the names of its columns have more than {MAX_LEN} bytes"
+            )));
         }
         let path = groups.iter().map(|group| group.name.clone()).chain([name]).collect();
-        let (physical, length) = element.physical()?;
-        let (max_definition, max_repetition) = (definition, repetition);
-        self.columns.push(Column { path, physical, length, max_definition, max_repetition });
+        let physical = physical(element)?;
+        self.columns.push(Column { path, physical, max_definition: definition, max_repetition: repetition });
         Ok(())
     }
 }
@@ -165,16 +142,10 @@ pub(super) fn read(footer: &[u8]) -> Result<(Vec<Column>, u64), TableError> {
         Broken::CutOff => TableError::damaged("its footer ends too early"),
         Broken::Damaged => TableError::damaged("its footer is damaged"),
     })?;
-    let (mut schema, mut rows) = (Schema::default(), 0);
-    for field in fields(footer) {
-        match field {
-            (2, Value::List(elements)) => {
-                structs(elements).try_for_each(|element| schema.add(&Element::read(element)?))?;
-            }
-            (3, Value::Integer(n)) => rows = count(n)?,
-            _ => {}
-        }
-    }
+    let mut schema = Schema::default();
+    let elements = field(footer, 2, Value::bytes_of_list).unwrap_or_default();
+    structs(elements).try_for_each(|element| schema.add(element))?;
+    let rows = count(field(footer, 3, Value::integer).unwrap_or(0))?;
     if schema.open.iter().any(|group| group.missing > 0) || !schema.has_root {
         return Err(damaged("its schema is not whole"));
     }
@@ -183,33 +154,21 @@ pub(super) fn read(footer: &[u8]) -> Result<(Vec<Column>, u64), TableError> {
 
 /// The row groups, each as the bytes of its structure.
 fn groups(footer: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let groups = fields(footer).filter_map(|field| match field {
-        (4, Value::List(groups)) => Some(structs(groups)),
-        _ => None,
-    });
-    groups.flatten()
+    structs(field(footer, 4, Value::bytes_of_list).unwrap_or_default())
+}
+
+/// The structure of a column in a row group.
+fn own(group: &[u8], column: usize) -> Option<&[u8]> {
+    structs(field(group, 1, Value::bytes_of_list)?).nth(column)
 }
 
 /// Returns where each row group begins, in bytes from the start of the file: with the first page of its first column. A row
 /// group that says nothing, or a place before earlier ones, begins where the one before it does.
 pub(super) fn starts(footer: &[u8]) -> impl Iterator<Item = u64> {
     groups(footer).scan(0, |last, group| {
-        let columns = fields(group).find_map(|field| match field {
-            (1, Value::List(columns)) => structs(columns).next(),
-            _ => None,
-        });
-        let metadata = columns.into_iter().flat_map(fields).find_map(|field| match field {
-            (3, Value::Struct(metadata)) => Some(metadata),
-            _ => None,
-        });
-        let (mut data, mut dictionary) = (0, None);
-        for field in metadata.into_iter().flat_map(fields) {
-            match field {
-                (9, Value::Integer(n)) => data = u64::try_from(n).unwrap_or(0),
-                (11, Value::Integer(n)) => dictionary = u64::try_from(n).ok().filter(|&n| n > 0),
-                _ => {}
-            }
-        }
+        let metadata = own(group, 0).and_then(|own| field(own, 3, Value::bytes_of_struct));
+        let start = |number| u64::try_from(field(metadata?, number, Value::integer)?).ok();
+        let (data, dictionary) = (start(9).unwrap_or(0), start(11).filter(|&start| start > 0));
         *last = dictionary.map_or(data, |dictionary| dictionary.min(data)).max(*last);
         Some(*last)
     })
@@ -224,40 +183,21 @@ pub(super) fn chunks(footer: &[u8], column: usize) -> Result<Vec<ColumnChunk>, T
 }
 
 fn chunk(group: &[u8], column: usize) -> Result<ColumnChunk, TableError> {
-    let unsupported = |message: &str| Err(TableError::new(TableErrorKind::Unsupported, message));
-    let (mut own, mut n_rows) = (None, None);
-    for field in fields(group) {
-        match field {
-            (1, Value::List(columns)) => own = structs(columns).nth(column),
-            (3, Value::Integer(n)) => n_rows = Some(count(n)?),
-            _ => {}
-        }
+    let n_rows = field(group, 3, Value::integer).map(count).transpose()?;
+    let own = own(group, column).zip(n_rows);
+    let (own, n_rows) = own.ok_or_else(|| damaged("a row group lacks the column"))?;
+    if field(own, 1, Value::binary).is_some_and(|path| !path.is_empty()) {
+        return Err(TableError::unsupported("its values stand in another file; give that one"));
     }
-    let (own, n_rows) = own.zip(n_rows).ok_or_else(|| damaged("a row group lacks the column"))?;
-    let mut metadata = None;
-    for field in fields(own) {
-        match field {
-            (1, Value::Binary(path)) if !path.is_empty() => {
-                return unsupported("its values stand in another file; give that one");
-            }
-            (3, Value::Struct(bytes)) => metadata = Some(bytes),
-            (8 | 9, _) => return unsupported("the column is encrypted"),
-            _ => {}
-        }
+    if fields(own).any(|(number, _)| matches!(number, 8 | 9)) {
+        return Err(TableError::unsupported("the column is encrypted"));
     }
-    let (mut codec, mut n_values, mut data, mut dictionary) = (None, None, None, 0);
-    for field in fields(metadata.ok_or_else(|| damaged("a column has no pages"))?) {
-        match field {
-            (4, Value::Integer(n)) => codec = Some(n),
-            (5, Value::Integer(n)) => n_values = Some(count(n)?),
-            (9, Value::Integer(n)) => data = Some(count(n)?),
-            (11, Value::Integer(n)) => dictionary = count(n)?,
-            _ => {}
-        }
-    }
-    let (Some(codec), Some(n_values), Some(data)) = (codec, n_values, data) else {
+    let metadata = field(own, 3, Value::bytes_of_struct).ok_or_else(|| damaged("a column has no pages"))?;
+    let number = |number| field(metadata, number, Value::integer);
+    let (Some(codec), Some(n_values), Some(data)) = (number(4), number(5), number(9)) else {
         return Err(damaged("a column says not where its pages are"));
     };
+    let (n_values, data, dictionary) = (count(n_values)?, count(data)?, count(number(11).unwrap_or(0))?);
     // Some writers put 0 if there is no dictionary, others a position after the data.
     let start = if dictionary > 0 { dictionary.min(data) } else { data };
     Ok(ColumnChunk { start, n_values, n_rows, codec })

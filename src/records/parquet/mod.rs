@@ -2,19 +2,21 @@
 //!
 //! A Parquet file is not a stream of records. Its footer, at the end of the file, names the columns and the positions of their
 //! pages (`footer`, written in the notation of `thrift`). Each column is stored separately, in pages (`page`) that are compressed
-//! one by one (`unpack`). The crate `parquet` decodes the levels, which tell rows and nulls apart, and the values (`rows`). Only
-//! the delta encodings are decoded here (`delta`). Values are returned in batches (`batch`).
+//! one by one (`unpack`). A page has levels, which tell rows and nulls apart, and values (`decode`, whose integers are read by
+//! `hybrid`). Pages in delta encodings are rewritten first (`delta`). The values of all columns are returned row by row (`rows`) in
+//! batches (`batch`).
 //!
-//! The worst that any file can cause is an error. A crafted file makes `parquet` 60.1 overflow the stack or request any amount of
-//! memory, and no program survives that. Therefore `parquet` sees only bytes that have been
-//! checked here.
+//! The worst that any file can cause is an error. No number in a file leads to an allocation that the bytes read so far, or a limit,
+//! do not justify.
 //!
 //! The format: <https://parquet.apache.org/docs/file-format/>.
 
 mod batch;
+mod decode;
 mod delta;
 mod error;
 mod footer;
+mod hybrid;
 mod page;
 mod rows;
 mod thrift;
@@ -26,10 +28,10 @@ use std::io;
 use std::ops::Range;
 use std::sync::Arc;
 
-use ::parquet::basic::Type;
 pub(crate) use batch::{Batch, MAX_LEN, Progress};
 pub use error::{TableError, TableErrorKind};
 pub use footer::Column;
+use footer::Physical;
 use page::Source;
 pub(crate) use rows::Values;
 
@@ -89,7 +91,15 @@ impl Column {
     /// Whether its values are text, or at least bytes. Other columns cannot be read.
     #[must_use]
     pub fn is_text(&self) -> bool {
-        matches!(self.physical, Some(Type::BYTE_ARRAY | Type::FIXED_LEN_BYTE_ARRAY))
+        matches!(self.physical, Some(Physical::Bytes | Physical::Fixed(_)))
+    }
+
+    /// The length of each value, if all have the same.
+    fn fixed(&self) -> Option<usize> {
+        match self.physical {
+            Some(Physical::Fixed(length)) => Some(length),
+            _ => None,
+        }
     }
 
     /// Whether a row may have several values.
@@ -108,8 +118,8 @@ impl fmt::Display for Column {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         out.write_str(&printable(self.name().as_bytes()))?;
         match self.physical {
-            _ if self.is_text() => Ok(()),
-            Some(kind) => write!(out, " ({})", kind.to_string().to_ascii_lowercase()),
+            Some(Physical::Other(name)) => write!(out, " ({name})"),
+            Some(_) => Ok(()),
             None => out.write_str(" (group)"),
         }
     }
@@ -142,7 +152,7 @@ impl Table {
         let tail = source.read(tail_at, 8)?.ok_or_else(cut_off)?;
         let (footer_len, magic) = tail.split_at(4);
         if magic == ENCRYPTED {
-            return Err(TableError::new(TableErrorKind::Unsupported, "its footer is encrypted").into());
+            return Err(TableError::unsupported("its footer is encrypted").into());
         }
         if magic != MAGIC {
             return Err(cut_off().into());
@@ -150,7 +160,7 @@ impl Table {
         let footer_len = u32::from_le_bytes(footer_len.try_into().expect("four bytes"));
         if footer_len as usize > footer::MAX_LEN {
             let message = format!("its footer has {footer_len} bytes; at most {} are read", footer::MAX_LEN);
-            return Err(TableError::new(TableErrorKind::TooLarge, message).into());
+            return Err(TableError::too_large(message).into());
         }
         let at = tail_at.checked_sub(footer_len.into()).ok_or_else(damaged)?;
         let footer = source.read(at, footer_len as usize)?.ok_or_else(damaged)?;
@@ -265,8 +275,7 @@ impl Table {
     /// The [`line`](Field::line) of a value is the number of its row. Its [`offset`](Field::offset) is the number of values and
     /// nulls before it.
     ///
-    /// Memory: a page, compressed and decompressed, and a dictionary, each of at most 128 MiB, and 4 MiB of values. Columns of
-    /// lists need 300 MiB for values.
+    /// Memory: a page, compressed and decompressed, and a dictionary, each of at most 128 MiB, and 4 MiB of values.
     ///
     /// # Errors
     /// When the rest of the file cannot be read. If the content of the file is the cause, the error contains a [`TableError`].
@@ -297,7 +306,7 @@ impl Table {
         let columns = columns.iter().map(|&column| self.columns[column].clone()).collect();
         let before = |end: u64| self.starts().take_while(|&start| start < end).count();
         let wanted = before(range.start)..before(range.end);
-        Values::new(&self.source, columns, chunks, self.rows, (&wanted, batch_len), helpers)
+        Values::new(&self.source, columns, chunks, self.rows, (wanted, batch_len), helpers)
     }
 
     /// Where each row group begins, in bytes from the start of the file, in ascending order. Any two neighbouring ranges of the

@@ -1,22 +1,18 @@
-//! Reads the pages of a column chunk one by one, decompresses them, and checks them before `parquet` sees them.
+//! Reads the pages of a column chunk one by one, decompresses them, and finds their levels and values.
 //!
 //! A page is the unit of memory. It is read whole, and a page longer than [`MAX_LEN`] is refused. A column chunk ends when it has
-//! as many values as the footer says. Headers and decompression are our own code: `parquet` 60.1 skips lists in a header for as
-//! long as the header says, and decompresses gzip and brotli without a limit.
+//! as many values as the footer says.
 
 use std::fs::File;
 use std::io;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 
-use parquet::basic::{Encoding, Type};
-use parquet::column::page::{Page, PageMetadata, PageReader};
-use parquet::errors::ParquetError;
-
+use super::decode::{Dictionary, Encoded, Page, too_short};
 use super::delta;
-use super::error::{TableError, TableErrorKind};
+use super::error::TableError;
 use super::footer::{Column, ColumnChunk};
-use super::thrift::{Broken, Value, fields, struct_len};
+use super::hybrid::Integers;
+use super::thrift::{Broken, Value, field, fields, struct_len};
 use super::unpack::Packing;
 use crate::input::read_at;
 use crate::progress::{Stopped, Watch};
@@ -33,10 +29,8 @@ const MAX_HEADER_LEN: usize = 16 << 20;
 /// How many bytes are read first to find a header.
 const HEADER_LEN: usize = 512;
 
-/// The most values of a dictionary. `parquet` takes 32 bytes for each of them.
+/// The most values of a dictionary, and the most values and nulls in a page of lists.
 const MAX_DICTIONARY: u64 = 1 << 22;
-
-/// The most values and nulls in a page of lists. `parquet` reads all values that a row has in a page at once.
 const MAX_LIST_LEVELS: u64 = 1 << 22;
 
 /// A file that is read at any position. Reading fails once `watch` is stopped.
@@ -78,7 +72,6 @@ impl Source {
 }
 
 /// The header of a page of values or of a dictionary. Numbers that the file omits are 0.
-#[derive(Default)]
 struct Header {
     kind: i64,
     unpacked_len: u64,
@@ -101,120 +94,83 @@ const DATA_V2: i64 = 3;
 impl Header {
     /// Reads the header at the start of `bytes`. Returns `None` if it does not describe its page.
     fn read(bytes: &[u8]) -> Option<Self> {
-        let mut header = Self { kind: -1, ..Self::default() };
-        let count = |n| u64::try_from(n).ok();
-        let mut parts = [None; 9];
-        for (number, value) in fields(bytes) {
-            match (number, value) {
-                (1, Value::Integer(kind)) => header.kind = kind,
-                (2, Value::Integer(len)) => header.unpacked_len = count(len)?,
-                (3, Value::Integer(len)) => header.packed_len = count(len)?,
-                (4, Value::Integer(checksum)) => header.checksum = Some(checksum),
-                (5 | 7 | 8, Value::Struct(part)) => parts[usize::try_from(number).ok()?] = Some(part),
-                _ => {}
-            }
-        }
-        let part = match header.kind {
-            DATA => parts[5]?,
-            DICTIONARY => parts[7]?,
-            DATA_V2 => parts[8]?,
-            -1 => return None,
-            _ => return Some(header),
+        let kind = field(bytes, 1, Value::integer)?;
+        let of_kind = |number| field(bytes, number, Value::bytes_of_struct);
+        let own = match kind {
+            DATA => of_kind(5)?,
+            DICTIONARY => of_kind(7)?,
+            DATA_V2 => of_kind(8)?,
+            _ => &[],
         };
-        for (number, value) in fields(part) {
-            match (header.kind, number, value) {
-                (_, 1, Value::Integer(n)) => header.n_values = count(n)?,
-                (DATA | DICTIONARY, 2, Value::Integer(n)) | (DATA_V2, 4, Value::Integer(n)) => {
-                    header.encoding = n;
-                }
-                (DATA, 3, Value::Integer(n)) => header.level_encodings[1] = n,
-                (DATA, 4, Value::Integer(n)) => header.level_encodings[0] = n,
-                (DATA_V2, 5, Value::Integer(n)) => header.levels_len[1] = count(n)?,
-                (DATA_V2, 6, Value::Integer(n)) => header.levels_len[0] = count(n)?,
-                (DATA_V2, 7, Value::Bool(is_packed)) => header.is_unpacked = !is_packed,
-                _ => {}
-            }
-        }
-        Some(header)
+        let count = |bytes, number| u64::try_from(field(bytes, number, Value::integer).unwrap_or(0)).ok();
+        let encoding = |number| field(own, number, Value::integer).unwrap_or(0);
+        let is_v2 = kind == DATA_V2;
+        Some(Self {
+            kind,
+            unpacked_len: count(bytes, 2)?,
+            packed_len: count(bytes, 3)?,
+            checksum: field(bytes, 4, Value::integer),
+            // Thrift declares an integer of 32 bits.
+            n_values: count(own, 1).filter(|&n| n <= u32::MAX.into())?,
+            encoding: encoding(if is_v2 { 4 } else { 2 }),
+            level_encodings: [encoding(4), encoding(3)],
+            levels_len: if is_v2 { [count(own, 6)?, count(own, 5)?] } else { [0; 2] },
+            is_unpacked: is_v2 && fields(own).any(|field| field == (7, Value::Bool(false))),
+        })
     }
-}
-
-/// The state that is shared with the reader of the values.
-#[derive(Debug, Default)]
-pub(super) struct Read {
-    /// Where the last page begins in the file.
-    pub(super) offset: AtomicU64,
-    /// How many values and nulls are in all pages that were returned.
-    pub(super) n_levels: AtomicU64,
-    /// Whether one more page of values may be returned.
-    pub(super) goes_on: AtomicBool,
-    /// Whether pages of more than [`AHEAD_LEN`] are left for later, because other pages are in memory at the same time.
-    pub(super) is_ahead: AtomicBool,
 }
 
 /// The pages of a column chunk, in their order.
 pub(super) struct Pages {
-    source: Arc<Source>,
+    pub(super) source: Arc<Source>,
     /// The rest of the column chunk.
     chunk: ColumnChunk,
     packing: Option<Packing>,
-    max_levels: [i16; 2],
+    max_levels: [u32; 2],
     /// The length of each value, if all have the same.
     fixed: Option<usize>,
-    has_dictionary: bool,
+    dictionary: Option<Arc<Dictionary>>,
     is_first: bool,
-    read: Arc<Read>,
-}
-
-pub(super) fn too_few() -> TableError {
-    TableError::damaged("it ends inside a value")
-}
-
-fn too_short() -> TableError {
-    TableError::damaged("it ends inside its levels")
-}
-
-fn too_large(message: String) -> TableError {
-    TableError::new(TableErrorKind::TooLarge, message)
-}
-
-fn unsupported(message: String) -> TableError {
-    TableError::new(TableErrorKind::Unsupported, message)
+    /// Where the last page begins in the file.
+    pub(super) offset: u64,
+    /// Whether pages of more than [`AHEAD_LEN`] are left for later, because other pages are in memory at the same time.
+    pub(super) is_ahead: bool,
 }
 
 impl Pages {
-    /// The pages of `column` in `chunk`. `read` is updated with each page.
-    pub(super) fn new(
-        source: &Arc<Source>,
-        column: &Column,
-        chunk: ColumnChunk,
-        read: &Arc<Read>,
-    ) -> Result<Self, TableError> {
-        let is_fixed = column.physical == Some(Type::FIXED_LEN_BYTE_ARRAY);
+    /// The pages of `column` in `chunk`.
+    pub(super) fn new(source: &Arc<Source>, column: &Column, chunk: ColumnChunk) -> Result<Self, TableError> {
         Ok(Self {
             source: Arc::clone(source),
             chunk,
             packing: Packing::new(chunk.codec)?,
             max_levels: [column.max_repetition, column.max_definition],
-            fixed: usize::try_from(column.length).ok().filter(|_| is_fixed),
-            has_dictionary: false,
+            fixed: column.fixed(),
+            dictionary: None,
             is_first: true,
-            read: Arc::clone(read),
+            offset: chunk.start,
+            is_ahead: false,
         })
     }
 
-    /// Returns the next page of values or of a dictionary. Returns `None` at the end, and if no page may be returned now.
-    fn next_page(&mut self) -> io::Result<Option<Page>> {
-        while self.chunk.n_values > 0 && self.read.goes_on.load(Ordering::Relaxed) {
+    /// Whether pages of values follow.
+    pub(super) fn goes_on(&self) -> bool {
+        self.chunk.n_values > 0
+    }
+
+    /// Returns the next page of values. Returns `None` at the end, and if the next page is left for later.
+    pub(super) fn next(&mut self) -> io::Result<Option<Page>> {
+        while self.goes_on() {
             let offset = self.chunk.start;
-            self.read.offset.store(offset, Ordering::Relaxed);
+            self.offset = offset;
             let (header, header_len) = self.header(offset)?;
             let [packed_len, unpacked_len] = [header.packed_len, header.unpacked_len].map(|len| {
-                let too_large = || too_large(format!("a page of {len} bytes; at most {MAX_LEN} are read"));
+                let too_large =
+                    || TableError::too_large(format!("a page of {len} bytes; at most {MAX_LEN} are read"));
                 usize::try_from(len).ok().filter(|&len| len <= MAX_LEN).ok_or_else(too_large)
             });
             let (packed_len, unpacked_len) = (packed_len?, unpacked_len?);
-            if packed_len.max(unpacked_len) > AHEAD_LEN && self.read.is_ahead.load(Ordering::Relaxed) {
+            if packed_len.max(unpacked_len) > AHEAD_LEN && self.is_ahead {
                 break;
             }
             let start = offset + header_len as u64;
@@ -228,16 +184,14 @@ impl Pages {
                 return Err(TableError::damaged("its checksum is another").into());
             }
             if header.kind == DICTIONARY {
-                return Ok(Some(self.dictionary(&header, &bytes, unpacked_len)?));
+                self.dictionary = Some(Arc::new(self.dictionary(&header, bytes, unpacked_len)?));
+                continue;
             }
             let left = self.chunk.n_values.checked_sub(header.n_values);
             self.chunk.n_values =
                 left.ok_or_else(|| TableError::damaged("more values than its row group has"))?;
-            // `parquet` would stop at a page without values.
             if header.n_values > 0 {
                 self.is_first = false;
-                self.read.n_levels.fetch_add(header.n_values, Ordering::Relaxed);
-                self.read.goes_on.store(false, Ordering::Relaxed);
                 return Ok(Some(self.values(&header, bytes, unpacked_len)?));
             }
         }
@@ -265,92 +219,77 @@ impl Pages {
         }
     }
 
-    fn dictionary(&mut self, header: &Header, bytes: &[u8], len: usize) -> Result<Page, TableError> {
-        if self.has_dictionary || !self.is_first {
+    fn dictionary(&self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Dictionary, TableError> {
+        if self.dictionary.is_some() || !self.is_first {
             return Err(TableError::damaged("a second dictionary"));
         }
         // Both numbers mean plain values here; older writers use 2 (PLAIN_DICTIONARY).
         if !matches!(header.encoding, 0 | 2) {
             return Err(TableError::damaged("a dictionary that is not plain"));
         }
-        self.has_dictionary = true;
-        let mut buf = Vec::new();
-        unpack(self.packing, bytes, len, &mut buf)?;
+        let bytes = unpack(self.packing, bytes, 0, len)?;
         if header.n_values > MAX_DICTIONARY {
             let message =
                 format!("a dictionary of {} values; at most {MAX_DICTIONARY} are read", header.n_values);
-            return Err(too_large(message));
+            return Err(TableError::too_large(message));
         }
-        if self.fixed.is_none() && header.n_values > buf.len() as u64 / 4 {
-            return Err(too_few());
-        }
-        let num_values = u32::try_from(header.n_values).map_err(|_| too_few())?;
-        Ok(Page::DictionaryPage { buf: buf.into(), num_values, encoding: Encoding::PLAIN, is_sorted: false })
+        Dictionary::new(bytes, header.n_values, self.fixed)
     }
 
-    /// Converts the page of values in `bytes` to version 1, in an encoding that `parquet` reads safely.
+    /// Decompresses the page of values in `bytes` to `len` bytes.
     fn values(&self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Page, TableError> {
         let n_values = header.n_values;
         if self.max_levels[0] > 0 && n_values > MAX_LIST_LEVELS {
             let message =
                 format!("a page of lists has {n_values} values; at most {MAX_LIST_LEVELS} are read");
-            return Err(too_large(message));
+            return Err(TableError::too_large(message));
         }
-        let (mut buf, mut levels_len) = (Vec::new(), 0);
-        if header.kind == DATA_V2 {
-            let mut rest = &bytes[..];
-            for (max, len) in self.max_levels.into_iter().zip(header.levels_len) {
-                let at = usize::try_from(len).map_err(|_| too_short())?;
-                let (levels, behind) = rest.split_at_checked(at).ok_or_else(too_short)?;
-                rest = behind;
-                if max > 0 {
-                    buf.extend(u32::try_from(at).map_err(|_| too_short())?.to_le_bytes());
-                    buf.extend(levels);
-                }
-            }
-            levels_len = buf.len();
-            let len = len.checked_sub(bytes.len() - rest.len()).ok_or_else(too_short)?;
-            unpack(self.packing.filter(|_| !header.is_unpacked), rest, len, &mut buf)?;
-        } else {
-            unpack(self.packing, &bytes, len, &mut buf)?;
-            for (max, encoding) in self.max_levels.into_iter().zip(header.level_encodings) {
-                if max > 0 && encoding != 3 {
-                    let message = format!("its levels are in encoding {encoding}, which is not read here");
-                    return Err(unsupported(message));
-                }
-                if max > 0 {
-                    let rest = &buf[levels_len..];
-                    let levels = rest.first_chunk().map(|&len| 4 + u32::from_le_bytes(len) as usize);
-                    let levels = levels.filter(|&len| len <= rest.len()).ok_or_else(too_short)?;
-                    levels_len += levels;
-                }
-            }
+        // The levels of a page of version 2 precede the compressed data.
+        let is_v2 = header.kind == DATA_V2;
+        let head = header.levels_len.into_iter().fold(0, u64::saturating_add);
+        let mut bytes = unpack(self.packing.filter(|_| !header.is_unpacked), bytes, head, len)?;
+        let (mut at, mut levels) = (0, [None, None]);
+        for (n, max) in self.max_levels.into_iter().enumerate() {
+            let len = if is_v2 {
+                header.levels_len[n]
+            } else if max == 0 {
+                continue;
+            } else if header.level_encodings[n] == 3 {
+                let len = bytes[at..].first_chunk().ok_or_else(too_short)?;
+                at += len.len();
+                u32::from_le_bytes(*len).into()
+            } else {
+                let encoding = header.level_encodings[n];
+                return Err(TableError::unsupported(format!(
+                    "its levels are in encoding {encoding}, which is not read here"
+                )));
+            };
+            let len = usize::try_from(len).ok().filter(|&len| len <= bytes.len() - at);
+            let start = at;
+            at += len.ok_or_else(too_short)?;
+            levels[n] = (max > 0).then(|| Integers::levels(start..at, max)).transpose()?;
         }
-        drop(bytes);
-        let mut encoding = Encoding::PLAIN;
-        match header.encoding {
-            0 => {}
-            2 | 8 if !self.has_dictionary => return Err(TableError::damaged("its dictionary is missing")),
-            // A page whose values are all null may lack even the bit width of its indices.
-            2 | 8 if buf.len() == levels_len => {}
-            2 | 8 => encoding = Encoding::RLE_DICTIONARY,
+        let values = match header.encoding {
+            0 => Encoded::Plain(at),
+            2 | 8 => {
+                let missing = || TableError::damaged("its dictionary is missing");
+                let dictionary = Arc::clone(self.dictionary.as_ref().ok_or_else(missing)?);
+                // A page whose values are all null may lack even the bit width of its indices.
+                let (width, start) = bytes.get(at).map_or((0, at), |&width| (width.into(), at + 1));
+                Encoded::Indices(Integers::new(start..bytes.len(), width)?, dictionary)
+            }
             6 | 7 if self.fixed.is_none() || header.encoding == 7 => {
-                let values = buf.split_off(levels_len);
-                delta::to_plain(&values, n_values, self.fixed, header.encoding == 7, &mut buf)?;
+                let values = bytes.split_off(at);
+                delta::to_plain(&values, n_values, self.fixed, header.encoding == 7, &mut bytes)?;
+                Encoded::Plain(at)
             }
             other => {
                 let message = format!("its values are in encoding {other}, which is not read here");
-                return Err(unsupported(message));
+                return Err(TableError::unsupported(message));
             }
-        }
-        Ok(Page::DataPage {
-            buf: buf.into(),
-            num_values: u32::try_from(n_values).map_err(|_| TableError::damaged("its header is damaged"))?,
-            encoding,
-            def_level_encoding: Encoding::RLE,
-            rep_level_encoding: Encoding::RLE,
-            statistics: None,
-        })
+        };
+        let ([repetition, definition], [_, max_definition]) = (levels, self.max_levels);
+        Ok(Page { bytes, left: n_values, repetition, definition, max_definition, fixed: self.fixed, values })
     }
 }
 
@@ -360,42 +299,16 @@ fn crc_32(bytes: &[u8]) -> u32 {
     crc.sum()
 }
 
-/// Decompresses `bytes` to `len` bytes, and appends these to `out`.
-fn unpack(packing: Option<Packing>, bytes: &[u8], len: usize, out: &mut Vec<u8>) -> Result<(), TableError> {
-    match packing {
-        Some(packing) => packing.unpack(bytes, len, out),
-        None if bytes.len() == len => {
-            out.extend_from_slice(bytes);
-            Ok(())
-        }
-        None => Err(TableError::damaged("its length is not what it says")),
-    }
-}
-
-impl Iterator for Pages {
-    type Item = Result<Page, ParquetError>;
-
-    fn next(&mut self) -> Option<Self::Item> {
-        self.get_next_page().transpose()
-    }
-}
-
-impl PageReader for Pages {
-    fn get_next_page(&mut self) -> Result<Option<Page>, ParquetError> {
-        self.next_page().map_err(ParquetError::from)
-    }
-
-    /// Unused, because no page is skipped.
-    fn peek_next_page(&mut self) -> Result<Option<PageMetadata>, ParquetError> {
-        Ok(None)
-    }
-
-    fn skip_next_page(&mut self) -> Result<(), ParquetError> {
-        Ok(())
-    }
-
-    /// Whether a row ends with this page. A row may continue in the next page, but not in the next column chunk.
-    fn at_record_boundary(&mut self) -> Result<bool, ParquetError> {
-        Ok(self.chunk.n_values == 0)
-    }
+/// Decompresses all but the first `head` of `bytes`. There are `len` bytes afterwards.
+fn unpack(packing: Option<Packing>, bytes: Vec<u8>, head: u64, len: usize) -> Result<Vec<u8>, TableError> {
+    let Some(packing) = packing else {
+        let fits = bytes.len() == len;
+        return fits.then_some(bytes).ok_or_else(|| TableError::damaged("its length is not what it says"));
+    };
+    let head = usize::try_from(head).ok().filter(|&head| head <= len);
+    let (head, packed) = head.and_then(|head| bytes.split_at_checked(head)).ok_or_else(too_short)?;
+    let mut out = Vec::with_capacity(len);
+    out.extend_from_slice(head);
+    packing.unpack(packed, len - head.len(), &mut out)?;
+    Ok(out)
 }

@@ -28,6 +28,24 @@ pub(super) enum Value<'a> {
     Other,
 }
 
+impl<'a> Value<'a> {
+    pub(super) fn integer(self) -> Option<i64> {
+        if let Self::Integer(integer) = self { Some(integer) } else { None }
+    }
+
+    pub(super) fn binary(self) -> Option<&'a [u8]> {
+        if let Self::Binary(bytes) = self { Some(bytes) } else { None }
+    }
+
+    pub(super) fn bytes_of_struct(self) -> Option<&'a [u8]> {
+        if let Self::Struct(bytes) = self { Some(bytes) } else { None }
+    }
+
+    pub(super) fn bytes_of_list(self) -> Option<&'a [u8]> {
+        if let Self::List(bytes) = self { Some(bytes) } else { None }
+    }
+}
+
 const TRUE: u8 = 1;
 const FALSE: u8 = 2;
 const BINARY: u8 = 8;
@@ -51,6 +69,11 @@ pub(super) fn fields(bytes: &[u8]) -> impl Iterator<Item = (i16, Value<'_>)> {
         number = next;
         Some((next, rest.value(kind).ok()?))
     })
+}
+
+/// Finds field `number` of a struct. A field for which `of` returns `None` is ignored, and the last one counts.
+pub(super) fn field<'a, T>(bytes: &'a [u8], number: i16, of: fn(Value<'a>) -> Option<T>) -> Option<T> {
+    fields(bytes).filter(|field| field.0 == number).filter_map(|field| of(field.1)).last()
 }
 
 /// Iterates over the structs in a list. A list of other items gives none.

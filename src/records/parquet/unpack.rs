@@ -2,7 +2,7 @@
 
 use std::io::Read;
 
-use super::error::{TableError, TableErrorKind};
+use super::error::TableError;
 
 /// How the pages of a column chunk are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,7 +30,7 @@ impl Packing {
             _ => {
                 let name = if number == 3 { "LZO".to_owned() } else { format!("codec {number}") };
                 let message = format!("it is packed with {name}, which is not read here");
-                return Err(TableError::new(TableErrorKind::Unsupported, message));
+                return Err(TableError::unsupported(message));
             }
         }))
     }
