@@ -164,12 +164,12 @@ impl Pages {
             let offset = self.chunk.start;
             self.offset = offset;
             let (header, header_len) = self.header(offset)?;
-            let [packed_len, unpacked_len] = [header.packed_len, header.unpacked_len].map(|len| {
-                let too_large =
-                    || TableError::too_large(format!("a page of {len} bytes; at most {MAX_LEN} are read"));
-                usize::try_from(len).ok().filter(|&len| len <= MAX_LEN).ok_or_else(too_large)
-            });
-            let (packed_len, unpacked_len) = (packed_len?, unpacked_len?);
+            let len = |len: u64| {
+                let message = || format!("a page of {len} bytes; at most {MAX_LEN} are read");
+                let len = usize::try_from(len).ok().filter(|&len| len <= MAX_LEN);
+                len.ok_or_else(|| TableError::too_large(message()))
+            };
+            let (packed_len, unpacked_len) = (len(header.packed_len)?, len(header.unpacked_len)?);
             if packed_len.max(unpacked_len) > AHEAD_LEN && self.is_ahead {
                 break;
             }
@@ -250,22 +250,15 @@ impl Pages {
         let mut bytes = unpack(self.packing.filter(|_| !header.is_unpacked), bytes, head, len)?;
         let (mut at, mut levels) = (0, [None, None]);
         for (n, max) in self.max_levels.into_iter().enumerate() {
-            let len = if is_v2 {
-                header.levels_len[n]
-            } else if max == 0 {
-                continue;
-            } else if header.level_encodings[n] == 3 {
-                let len = bytes[at..].first_chunk().ok_or_else(too_short)?;
-                at += len.len();
-                u32::from_le_bytes(*len).into()
-            } else {
-                let encoding = header.level_encodings[n];
-                return Err(TableError::unsupported(format!(
-                    "its levels are in encoding {encoding}, which is not read here"
-                )));
-            };
-            let len = usize::try_from(len).ok().filter(|&len| len <= bytes.len() - at);
-            let start = at;
+            let mut len = header.levels_len[n];
+            if !is_v2 && max > 0 {
+                if header.level_encodings[n] != 3 {
+                    return Err(not_read("levels are", header.level_encodings[n]));
+                }
+                len = u32::from_le_bytes(*bytes[at..].first_chunk().ok_or_else(too_short)?).into();
+                at += 4;
+            }
+            let (start, len) = (at, usize::try_from(len).ok().filter(|&len| len <= bytes.len() - at));
             at += len.ok_or_else(too_short)?;
             levels[n] = (max > 0).then(|| Integers::levels(start..at, max)).transpose()?;
         }
@@ -283,14 +276,15 @@ impl Pages {
                 delta::to_plain(&values, n_values, self.fixed, header.encoding == 7, &mut bytes)?;
                 Encoded::Plain(at)
             }
-            other => {
-                let message = format!("its values are in encoding {other}, which is not read here");
-                return Err(TableError::unsupported(message));
-            }
+            other => return Err(not_read("values are", other)),
         };
         let ([repetition, definition], [_, max_definition]) = (levels, self.max_levels);
         Ok(Page { bytes, left: n_values, repetition, definition, max_definition, fixed: self.fixed, values })
     }
+}
+
+fn not_read(what: &str, encoding: i64) -> TableError {
+    TableError::unsupported(format!("its {what} in encoding {encoding}, which is not read here"))
 }
 
 fn crc_32(bytes: &[u8]) -> u32 {
