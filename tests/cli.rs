@@ -16,6 +16,8 @@ mod options;
 mod parts;
 mod passwords;
 #[cfg(unix)]
+mod pre;
+#[cfg(unix)]
 mod progress;
 mod raw_bytes;
 mod records;

@@ -24,6 +24,7 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "hidden",
             "follow",
             "codec",
+            "pre",
             "input_format",
             "field",
             "texts",

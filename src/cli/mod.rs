@@ -18,8 +18,8 @@ use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDen
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 use std::process::ExitCode;
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
 use crate::grammar::Grammar;
@@ -122,6 +122,15 @@ static VERSION: LazyLock<String> = LazyLock::new(|| {
 struct InputArgs {
     #[command(flatten)]
     paths: PathArgs,
+
+    /// Read what a program makes of each input: 'COMMAND PATH' without a shell
+    ///
+    /// COMMAND is a program and its arguments, split at white space; quotes have no meaning. The path is another argument,
+    /// and "./" comes before names that begin with "-". The input is also the program's standard input. Its standard output
+    /// is read as from a pipe. As many run at once as there are threads. If one fails, its input is incomplete, and the exit
+    /// status is 2.
+    #[arg(long, value_name = "COMMAND", value_parser = command, hide_short_help = true)]
+    pre: Option<Arc<str>>,
 
     /// How many threads judge lines [default: all]
     ///
@@ -239,6 +248,11 @@ fn kernel_of(name: &str, available: &[KernelId]) -> Result<KernelId, String> {
     }
 }
 
+/// Parses the command of a program.
+fn command(text: &str) -> Result<Arc<str>, String> {
+    if text.trim().is_empty() { Err("it names no program".to_owned()) } else { Ok(text.into()) }
+}
+
 fn names(kernels: &[KernelId]) -> String {
     kernels.iter().map(|kernel| kernel.name()).collect::<Vec<_>>().join(", ")
 }
@@ -247,9 +261,20 @@ impl InputArgs {
     /// The inputs. Without any, it is standard input, or `None` if that is a terminal.
     ///
     /// # Errors
-    /// If a glob is invalid, or a list of names cannot be read.
+    /// If a glob is invalid, a list of names cannot be read, or a program is to read standard input.
     fn inputs(&self) -> io::Result<Option<Vec<Input>>> {
-        self.paths.inputs()
+        let Some(inputs) = self.paths.inputs()? else { return Ok(None) };
+        if self.pre.is_some() && inputs.iter().any(Input::is_standard) {
+            let sentence = "--pre: standard input has no path for the program; name files or directories";
+            return Err(io::Error::new(io::ErrorKind::InvalidInput, sentence));
+        }
+        Ok(Some(inputs.into_iter().map(|input| input.with_program(self.pre.clone())).collect()))
+    }
+
+    /// The words of a command line that name the same inputs. `None` for standard input.
+    fn words(&self) -> Option<Vec<OsString>> {
+        let pre = self.pre.iter().flat_map(|command| ["--pre".into(), (&**command).into()]);
+        Some(pre.chain(self.paths.words()?).collect())
     }
 
     fn exec(&self) -> ExecOptions {

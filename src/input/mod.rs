@@ -21,6 +21,7 @@ mod foreign;
 pub(crate) mod utf16;
 mod pipe;
 mod progress_reader;
+mod program;
 
 pub(crate) use byte_range::Span;
 #[cfg(feature = "parquet")]

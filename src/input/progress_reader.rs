@@ -10,7 +10,7 @@ use crate::input::pipe::enlarge_pipe;
 use crate::progress::{Stopped, Watch};
 
 #[cfg(not(unix))]
-use read_aside::interruptible;
+pub(super) use read_aside::interruptible;
 
 /// The bytes of an open source.
 pub(super) type ByteStream = Box<dyn Read + Send>;
@@ -118,7 +118,10 @@ impl<R: Read> Read for ProgressReader<'_, R> {
 /// is read only when it has data. After `watch` is stopped, the end of the source counts as a stop. The reason is that
 /// what stops a reader, such as Ctrl-C, also stops the processes that write to it.
 #[cfg(unix)]
-fn interruptible(source: impl Read + std::os::fd::AsFd + Send + 'static, watch: &Watch) -> ByteStream {
+pub(super) fn interruptible(
+    source: impl Read + std::os::fd::AsFd + Send + 'static,
+    watch: &Watch,
+) -> ByteStream {
     Box::new(Waiting { source, watch: watch.clone() })
 }
 
@@ -160,7 +163,7 @@ mod read_aside {
     const LEN: usize = 1 << 18;
 
     /// Reads `source` in another thread. After a stop, that thread remains until its read ends.
-    pub(super) fn interruptible(mut source: impl Read + Send + 'static, watch: &Watch) -> ByteStream {
+    pub(crate) fn interruptible(mut source: impl Read + Send + 'static, watch: &Watch) -> ByteStream {
         let (pieces, arriving) = sync_channel(1);
         thread::spawn(move || {
             loop {

@@ -9,6 +9,7 @@ use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
+use super::program::output_of;
 use super::progress_reader::{ByteStream, IsReady, standard, stoppable, waiting};
 use crate::grammar::escape;
 use crate::grammar::password::secrets;
@@ -22,6 +23,8 @@ pub struct Input {
     source: Source,
     /// The codec, or `None` to recognise it by the content.
     codec: Option<Codec>,
+    /// The command of the program whose output is read.
+    program: Option<Arc<str>>,
     /// The list that names this input, and the line in it.
     listed: Option<(Arc<str>, u64)>,
 }
@@ -110,19 +113,19 @@ impl Input {
     #[must_use]
     pub fn file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref().to_owned();
-        Self { name: name_of(&path), source: Source::Path(path), codec: None, listed: None }
+        Self { name: name_of(&path), source: Source::Path(path), codec: None, program: None, listed: None }
     }
 
     /// The file at `path`, which the user named. If there is none, passwords in its name are masked.
     pub(super) fn named(path: PathBuf) -> Self {
         let name = if fs::symlink_metadata(&path).is_ok() { name_of(&path) } else { masked_name_of(&path) };
-        Self { name, source: Source::Path(path), codec: None, listed: None }
+        Self { name, source: Source::Path(path), codec: None, program: None, listed: None }
     }
 
     /// Standard input.
     #[must_use]
     pub fn standard() -> Self {
-        Self { name: "-".to_owned(), source: Source::Standard, codec: None, listed: None }
+        Self { name: "-".to_owned(), source: Source::Standard, codec: None, program: None, listed: None }
     }
 
     /// Whether this is standard input.
@@ -151,7 +154,7 @@ impl Input {
     }
 
     pub(super) fn broken(path: &Path, error: io::Error) -> Self {
-        Self { name: name_of(path), source: Source::Broken(error), codec: None, listed: None }
+        Self { name: name_of(path), source: Source::Broken(error), codec: None, program: None, listed: None }
     }
 
     /// The same input, decoded with `codec`. `None`, the default, recognises the codec by the content. [`Codec::Plain`]
@@ -159,6 +162,21 @@ impl Input {
     #[must_use]
     pub fn with_codec(self, codec: Option<Codec>) -> Self {
         Self { codec, ..self }
+    }
+
+    /// What a program makes of the same input. `command` is the program and its arguments, with white space between them.
+    /// Quotes have no meaning. Another argument is the path, with "./" before it if it begins with "-". The input is also
+    /// the program's standard input, and its standard output is read. Without a command, the input itself is read.
+    ///
+    /// If the program fails, the input fails at its end. Standard input is read as it is.
+    #[must_use]
+    pub fn with_program(self, command: Option<Arc<str>>) -> Self {
+        Self { program: command, ..self }
+    }
+
+    /// Whether a program reads the input.
+    pub(crate) fn has_program(&self) -> bool {
+        self.program.is_some()
     }
 
     /// The same input under another name, which is shown unchanged.
@@ -178,9 +196,13 @@ impl Input {
         })
     }
 
-    /// How many bytes there are to read, before decoding, if that is known in advance. Does not open the file.
+    /// How many bytes there are to read, before decoding, if that is known in advance. It is unknown for the
+    /// output of a program. Does not open the file.
     #[must_use]
     pub fn size_bytes(&self) -> Option<u64> {
+        if self.has_program() {
+            return None;
+        }
         let metadata = match &self.source {
             Source::Standard => standard_metadata()?,
             Source::Path(path) => fs::metadata(path).ok()?,
@@ -194,10 +216,10 @@ impl Input {
         self.is_standard_or(|metadata| !metadata.is_file())
     }
 
-    /// Whether the input can only be read from its start. This holds for standard input, pipes, devices, and files that
-    /// do not state their length, as those under /proc. Does not open the file.
+    /// Whether the input can only be read from its start. This holds for standard input, pipes, devices, the
+    /// output of programs, and files that do not state their length, as those under /proc. Does not open the file.
     pub(crate) fn is_stream(&self) -> bool {
-        self.is_standard_or(|metadata| !metadata.is_file() || metadata.len() == 0)
+        self.has_program() || self.is_standard_or(|metadata| !metadata.is_file() || metadata.len() == 0)
     }
 
     /// Whether this is standard input, or a path whose metadata satisfies `is`.
@@ -224,6 +246,9 @@ impl Input {
             Source::Broken(error) => return Err(io::Error::new(error.kind(), error.to_string())),
             Source::Path(path) => path,
         };
+        if let Some(command) = &self.program {
+            return self.opened_stream((output_of(command, path, watch)?, None));
+        }
         if let Some(watch) = watch
             && fs::metadata(path).is_ok_and(|metadata| !metadata.is_file())
         {

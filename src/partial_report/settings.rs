@@ -35,6 +35,9 @@ pub struct Settings {
     escape: Option<Escape>,
     log_format: Option<String>,
     codec: Option<Codec>,
+    /// The command of the program that reads the inputs.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pre: Option<String>,
     show_secrets: bool,
 }
 
@@ -78,8 +81,15 @@ impl Settings {
             escape: reading.escape,
             log_format: reading.log_format.clone(),
             codec,
+            pre: None,
             show_secrets,
         }
+    }
+
+    /// The same settings for what a program makes of the inputs; see [`Input::with_program`](crate::run::Input::with_program).
+    #[must_use]
+    pub fn with_program(self, command: Option<&str>) -> Self {
+        Self { pre: command.map(str::to_owned), ..self }
     }
 
     pub(super) fn show_secrets(&self) -> bool {

@@ -355,6 +355,10 @@ impl Access {
     /// # Errors
     /// When the file cannot be opened, its contents are not read, or its format cannot have the requested fields.
     fn of(input: &Input, reading: &Reading, exec: &ExecOptions) -> io::Result<Self> {
+        // As many programs run at once as threads read from the start.
+        if input.has_program() {
+            return Ok(Self::FromStart { is_table: false });
+        }
         let Opened::File(mut file, len) = input.open(exec.watch.as_ref())? else {
             return Ok(Self::FromStart { is_table: false });
         };

@@ -24,12 +24,12 @@ pub(crate) struct PartArgs {
     /// byte, so adjoining ranges contain each line once. The same holds for row groups of a Parquet file. START defaults to
     /// 0, and END to the end of the input. K, M and G stand for 2^10, 2^20 and 2^30 bytes. The report names the rest of the
     /// input as missing.
-    #[arg(long, value_name = "START:END", value_parser = range, hide_short_help = true)]
+    #[arg(long, value_name = "START:END", value_parser = range, hide_short_help = true, conflicts_with = "pre")]
     range: Option<Range<u64>>,
 
     /// Only the splits in a file, as "urlsift plan" prints them; - for standard input
     #[arg(long, value_name = "FILE", value_parser = input_path(), hide_short_help = true,
-          conflicts_with_all = ["range", "paths", "files_from", "codec"])]
+          conflicts_with_all = ["range", "paths", "files_from", "codec", "pre"])]
     splits: Option<PathBuf>,
 }
 

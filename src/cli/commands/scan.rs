@@ -97,7 +97,7 @@ impl ScanArgs {
     /// The options and paths that select the same URLs for another command. `None` if no words can, as for standard input or
     /// if one of them may hold a password.
     fn selection(&self) -> Option<String> {
-        let words = [self.reading.words(), self.input.paths.words()?].concat();
+        let words = [self.reading.words(), self.input.words()?].concat();
         let shown: Vec<_> = words.iter().map(|word| shown_word(word)).collect();
         words
             .iter()
@@ -194,7 +194,8 @@ fn run_parts(
             "--fail-on cannot check a partial report, which counts only a part of the lines",
         ));
     }
-    let settings = Settings::new(options, reading, args.input.paths.codec(), args.show_secrets);
+    let settings = Settings::new(options, reading, args.input.paths.codec(), args.show_secrets)
+        .with_program(args.input.pre.as_deref());
     let start = Instant::now();
     let scan = |exec: &ExecOptions| asked.scan(&settings, reading, options, exec);
     let (found, signal) = args.input.attend(exec, &asked.inputs, false, scan);
