@@ -4,14 +4,14 @@
 
 use std::cell::LazyCell;
 
-use crate::grammar::advisory::{Advisories, Advisory};
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::grammar::judge::{Judgement, Kind, judge};
-use crate::grammar::scheme::scheme_len;
-use crate::grammar::{Grammar, Verdict};
-use crate::whatwg::on_demand;
-use crate::whatwg::{Level, ValidationError};
+use urlsift_grammar::advisory::{Advisories, Advisory};
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::judge::{Judgement, Kind, judge};
+use urlsift_grammar::scheme::scheme_len;
+use urlsift_grammar::whatwg::on_demand;
+use urlsift_grammar::whatwg::{Level, ValidationError};
+use urlsift_grammar::{Grammar, Verdict};
 
 /// Selects lines. A line matches if it is not blank and all conditions hold.
 #[derive(Clone, Debug)]
@@ -157,7 +157,7 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::whatwg::on_demand::OnDemand;
+    use urlsift_grammar::whatwg::on_demand::OnDemand;
 
     #[test]
     fn a_line_that_the_scheme_rules_out_is_not_selected_in_another_way() {

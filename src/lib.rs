@@ -145,40 +145,23 @@
 //! | [`report`], [`partial_report`] | the documents that are made of the counts |
 
 #![deny(unsafe_code)]
-#![cfg_attr(
-    not(feature = "scan"),
-    allow(dead_code, reason = "some of what judges lines is for the scan alone")
-)]
-#![cfg_attr(
-    not(any(target_arch = "x86_64", target_arch = "aarch64")),
-    allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
-)]
 
-#[cfg(any(feature = "cli", all(test, feature = "scan")))]
-mod random;
-pub mod grammar;
+/// One line: components, schemes, resolution of references.
+pub mod grammar {
+    pub use urlsift_grammar::{resolve, uri_parts};
+
+    /// The schemes that some grammar or registry knows.
+    pub mod scheme {
+        pub use urlsift_grammar::scheme::{KNOWN, KnownScheme, Standing, scheme_len};
+    }
+}
+/// The WHATWG URL Standard: what browsers take.
 #[cfg(feature = "whatwg")]
-pub mod whatwg;
-#[cfg(feature = "scan")]
-mod place;
-#[cfg(feature = "scan")]
-mod example;
-#[cfg(feature = "scan")]
-mod lines;
-#[cfg(feature = "scan")]
-mod text_shape;
-#[cfg(feature = "scan")]
-mod input_signs;
-#[cfg(feature = "scan")]
-mod progress;
-#[cfg(feature = "scan")]
-mod simd;
-#[cfg(feature = "scan")]
-mod engine;
-#[cfg(feature = "scan")]
-mod input;
-#[cfg(feature = "scan")]
-mod records;
+pub mod whatwg {
+    pub use urlsift_grammar::whatwg::{
+        Found, Level, Parsed, STANDARD, Url, ValidationError, hosts_differ, parse,
+    };
+}
 #[cfg(feature = "scan")]
 pub mod tally;
 #[cfg(feature = "scan")]
@@ -204,21 +187,21 @@ pub mod cli;
 #[cfg(feature = "scan")]
 #[doc(hidden)]
 pub mod internal {
-    pub use crate::engine::PathCounts;
-    pub use crate::grammar::scheme::scheme_len;
-    pub use crate::input::{Separator, Walk};
-    #[cfg(feature = "parquet")]
-    pub use crate::records::parquet;
-    pub use crate::records::{Field, MAX_RECORD_LEN, Reader};
     pub use crate::report::grouped;
     #[cfg(feature = "html")]
     pub use crate::report::{MAX_PAGE, json_in_page};
     pub use crate::run::scan_memory_counted;
     pub use crate::scan::scan_into;
-    pub use crate::whatwg::plain::{is_plain_iri, level_by_host};
+    pub use urlsift_engine::PathCounts;
+    pub use urlsift_grammar::scheme::scheme_len;
+    pub use urlsift_grammar::whatwg::plain::{is_plain_iri, level_by_host};
+    pub use urlsift_input::{Separator, Walk};
+    #[cfg(feature = "parquet")]
+    pub use urlsift_records::parquet;
+    pub use urlsift_records::{Field, MAX_RECORD_LEN, Reader};
 
     pub mod escape {
-        pub use crate::grammar::escape::*;
+        pub use urlsift_grammar::escape::*;
     }
 
     pub mod plan {
@@ -238,18 +221,18 @@ pub mod internal {
     }
 }
 
-pub use grammar::advisory::{Advisories, Advisory};
-pub use grammar::automaton::Rule;
-pub use grammar::component::Component;
-pub use grammar::defect::{Cause, Defect};
-pub use grammar::judge::{Judgement, Kind, judge};
-pub use grammar::{Grammar, Verdict};
 #[cfg(feature = "scan")]
 pub use run::scan_paths;
 #[cfg(feature = "scan")]
 pub use scan::scan;
 #[cfg(feature = "scan")]
 pub use tally::Tally;
+pub use urlsift_grammar::advisory::{Advisories, Advisory};
+pub use urlsift_grammar::automaton::Rule;
+pub use urlsift_grammar::component::Component;
+pub use urlsift_grammar::defect::{Cause, Defect};
+pub use urlsift_grammar::judge::{Judgement, Kind, judge};
+pub use urlsift_grammar::{Grammar, Verdict};
 
 #[cfg(all(doctest, feature = "scan"))]
 #[doc = include_str!("../README.md")]

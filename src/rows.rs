@@ -12,26 +12,7 @@ use base64::prelude::BASE64_STANDARD;
 use memchr::memmem;
 use serde_json::Value;
 
-use crate::engine::{Scanner, Scanners};
 use crate::filter::Filter;
-use crate::grammar::advisory::Advisory;
-use crate::grammar::escape::{Keep, MASK, mask, push_text, visible_json};
-use crate::grammar::judge::{Kind, judge};
-use crate::grammar::named_enum::named;
-use crate::grammar::password::secrets;
-use crate::grammar::resolve::{Base, resolve};
-use crate::grammar::scheme::scheme_len;
-use crate::grammar::uri_parts::split;
-use crate::grammar::{Grammar, Verdict};
-use crate::input::workers::with_workers;
-use crate::input::{ChunkBytes, Input, Sizes};
-use crate::input_signs::Signs;
-use crate::lines::skip_byte_order_mark;
-use crate::progress::Stopped;
-#[cfg(feature = "parquet")]
-use crate::records::WantedNames;
-use crate::records::page::Bases;
-use crate::records::{Field, Format, Reader};
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
 #[cfg(feature = "parquet")]
@@ -39,8 +20,27 @@ use crate::run::parquet::TableChunk;
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
-use crate::whatwg::Url;
-use crate::whatwg::on_demand::{self, OnDemand};
+use urlsift_engine::lines::skip_byte_order_mark;
+use urlsift_engine::{Scanner, Scanners};
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::escape::{Keep, MASK, mask, push_text, visible_json};
+use urlsift_grammar::judge::{Kind, judge};
+use urlsift_grammar::named;
+use urlsift_grammar::password::secrets;
+use urlsift_grammar::resolve::{Base, resolve};
+use urlsift_grammar::scheme::scheme_len;
+use urlsift_grammar::uri_parts::split;
+use urlsift_grammar::whatwg::Url;
+use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
+use urlsift_grammar::{Grammar, Verdict};
+use urlsift_input::progress::Stopped;
+use urlsift_input::workers::with_workers;
+use urlsift_input::{ChunkBytes, Input, Sizes};
+#[cfg(feature = "parquet")]
+use urlsift_records::WantedNames;
+use urlsift_records::input_signs::Signs;
+use urlsift_records::page::Bases;
+use urlsift_records::{Field, Format, Reader};
 
 named! {
     /// A column of a row.
@@ -431,7 +431,7 @@ impl Records {
         input: &str,
         mut whatwg: on_demand::Line<'_>,
     ) {
-        let &Field { bytes: ref line, role, wanted, offset, line: number } = field;
+        let &Field { bytes: ref line, role, wanted, offset, line: number, .. } = field;
         let judgement = (!line.is_empty()).then(|| judge(line));
         let verdict = judgement.map(|judgement| judgement.verdict());
         found.add(wanted, role, verdict);

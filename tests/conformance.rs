@@ -62,7 +62,7 @@ fn advisories() {
 
 /// The rules of a grammar file by name, each with the names of the rules that it uses.
 fn rules(grammar: Grammar) -> BTreeMap<String, Vec<String>> {
-    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("src/grammar/rules/{grammar}.rs"));
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("crates/grammar/src/rules/{grammar}.rs"));
     let text = std::fs::read_to_string(path).unwrap();
     let mut rules: BTreeMap<String, Vec<String>> = BTreeMap::new();
     let mut name = None;

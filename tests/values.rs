@@ -73,7 +73,7 @@ fn each_value_has_its_own_verdict() {
         let values: Vec<_> = rows.iter().map(Option::as_deref).collect();
         let mut found = Vec::new();
         judge_values(&mut Scanner::default(), &values, |n, verdict, advisories| {
-            found.push((n, verdict, advisories))
+            found.push((n, verdict, advisories));
         });
         let judged = values.iter().enumerate().filter_map(|(n, value)| Some((n, judge((*value)?))));
         let expected: Vec<_> = judged.map(|(n, one)| (n, one.verdict(), one.advisories())).collect();

@@ -4,7 +4,7 @@ use std::ffi::OsStr;
 use std::io::{self, Write};
 use std::path::Path;
 
-use crate::input::Codec;
+use urlsift_input::Codec;
 
 use crate::cli::output_file::Writer;
 

@@ -15,15 +15,15 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::grammar::Grammar;
-use crate::grammar::advisory::Advisory;
-use crate::grammar::scheme::{KNOWN, scheme_len};
 use crate::report::whatwg::HOSTS_DIFFER;
 use crate::report::{Report, WhatwgCount, grouped};
 use crate::run::Scanned;
 use crate::scan::Options;
 use crate::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
-use crate::whatwg::Level;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::scheme::{KNOWN, scheme_len};
+use urlsift_grammar::whatwg::Level;
 
 use crate::cli::suggest::unknown;
 

@@ -6,7 +6,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-use crate::progress::Watch;
+use urlsift_input::progress::Watch;
 
 /// The number of the last signal, or 0.
 #[derive(Clone, Default)]

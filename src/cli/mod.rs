@@ -22,19 +22,19 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
 
-use crate::grammar::Grammar;
-use crate::grammar::escape::{mask, printable};
-use crate::grammar::password::{secrets, secrets_of_record};
-use crate::input::Input;
-use crate::input_signs::Signs;
-use crate::progress::Watch;
 use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
-use crate::simd::KernelId;
-use crate::whatwg::{self, STANDARD, Url};
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
 use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
+use urlsift_engine::simd::KernelId;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::escape::{mask, printable};
+use urlsift_grammar::password::{secrets, secrets_of_record};
+use urlsift_grammar::whatwg::{self, STANDARD, Url};
+use urlsift_input::Input;
+use urlsift_input::progress::Watch;
+use urlsift_records::input_signs::Signs;
 
 use args::paths::PathArgs;
 

@@ -5,9 +5,9 @@ use std::io::{self, BufWriter, Stdout, Write};
 use std::path::{Path, PathBuf};
 use std::sync::{Mutex, PoisonError};
 
-use crate::input::{Input, enlarge_pipe};
 use same_file::Handle;
 use tempfile::{NamedTempFile, TempPath};
+use urlsift_input::{Input, enlarge_pipe};
 
 /// Temporary files that are not yet in their places. Code that ends the process directly must remove them.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());

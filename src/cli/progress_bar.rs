@@ -7,10 +7,10 @@ use std::sync::mpsc::{Receiver, RecvTimeoutError, channel};
 use std::thread;
 use std::time::Duration;
 
-use crate::input::Input;
-use crate::progress::Watch;
 use crate::report::grouped;
 use indicatif::{DecimalBytes, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use urlsift_input::Input;
+use urlsift_input::progress::Watch;
 
 /// Work that takes less time shows no progress.
 const PATIENCE: Duration = Duration::from_secs(1);

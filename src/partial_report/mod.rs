@@ -22,11 +22,11 @@ use serde::{Deserialize, Serialize};
 pub use settings::Settings;
 pub use wire::{PartialError, SCHEMA};
 
-use crate::grammar::escape::printable;
 use crate::report::Report;
 use crate::run::{Compressed, Failure, Part, Records, Scanned, ScannedParts};
-use crate::tally::{ColumnSigns, MAX_BYTES, Signs, Tally};
+use crate::tally::{MAX_BYTES, Signs, Tally};
 use ranges::Cover;
+use urlsift_grammar::escape::printable;
 
 /// The identity of an input, the same in all partial reports of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -232,7 +232,7 @@ impl Partial {
         }
         all.tally.renumber(&|input| number_of[input as usize]);
         if !all.settings.show_secrets() {
-            all.tally.examples_mut().for_each(crate::example::Example::forget_secrets);
+            all.tally.examples_mut().for_each(urlsift_engine::example::Example::forget_secrets);
         }
         Ok(all)
     }
@@ -244,9 +244,9 @@ impl Partial {
     /// so.
     #[must_use]
     pub fn of_column(name: &str, mut tally: Tally, unordered: bool, settings: Settings) -> Self {
-        tally.note(0, Signs { column: Some(ColumnSigns { nulls: 0, unordered }), ..Signs::default() });
+        tally.note(0, Signs::of_column(0, unordered));
         if !settings.show_secrets() {
-            tally.examples_mut().for_each(crate::example::Example::forget_secrets);
+            tally.examples_mut().for_each(urlsift_engine::example::Example::forget_secrets);
         }
         let name = printable(name.as_bytes());
         let known = Known { name, size: None, ranges: Cover::default(), errors: BTreeSet::new() };
@@ -285,8 +285,7 @@ impl Partial {
                 let runs = other.tally.runs().iter().chain(self.tally.runs());
                 let end = runs.filter(|run| run.input == number).map(|run| run.end).max();
                 self.cover_column(number, end.unwrap_or(0));
-                let column = ColumnSigns { nulls: 0, unordered: true };
-                self.tally.note(number, Signs { column: Some(column), ..Signs::default() });
+                self.tally.note(number, Signs::of_column(0, true));
             }
         }
     }

@@ -7,14 +7,14 @@ use std::path::{Path, PathBuf};
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::escape::printable;
-use crate::input::{Input, Opened};
 use crate::partial_report::MAX_INPUTS;
-use crate::records::Format;
-#[cfg(feature = "parquet")]
-use crate::records::parquet::Table;
 use crate::run::{Part, Reading};
 use crate::tally::MAX_BYTES;
+use urlsift_grammar::escape::printable;
+use urlsift_input::{Input, Opened};
+use urlsift_records::Format;
+#[cfg(feature = "parquet")]
+use urlsift_records::parquet::Table;
 
 /// A part of an input, with everything needed to scan it. Serialized as one line of JSON.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -6,14 +6,14 @@ use std::collections::BTreeSet;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::grammar::Grammar;
-use crate::grammar::automaton::TABLES;
-use crate::input::Codec;
-use crate::records::Escape;
 use crate::report::digest;
 use crate::run::Reading;
 use crate::scan::{DistinctWanted, Options, TopWanted, WhatwgWanted};
-use crate::whatwg::{self, STANDARD, Url};
+use urlsift_grammar::Grammar;
+use urlsift_grammar::automaton::TABLES;
+use urlsift_grammar::whatwg::{self, STANDARD, Url};
+use urlsift_input::Codec;
+use urlsift_records::Escape;
 
 /// The settings of the scan of a part. Parts are only merged if all of these are equal.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -10,10 +10,10 @@ use std::io::{self, BufRead, Read, Write};
 use serde::{Deserialize, Serialize};
 
 use super::{Known, MAX_ERRORS, MAX_INPUTS, Partial, Settings, order};
-use crate::grammar::escape::{ascii_json, printable};
 use crate::report::digest;
 use crate::run::{Compressed, Records};
 use crate::tally::{MAX_BYTES, MAX_EXAMPLES, Tally};
+use urlsift_grammar::escape::{ascii_json, printable};
 
 /// The name and version of the format. Only documents with the same name and version are merged.
 pub const SCHEMA: &str = "urlsift.partial/2";
@@ -254,7 +254,7 @@ impl Written {
 impl Records {
     /// Returns the number of fields, or an error if `bytes` bytes cannot contain these records.
     fn check(&self, bytes: u64) -> Result<u128, String> {
-        let is_bad = |bad: &&crate::records::BadRecord| {
+        let is_bad = |bad: &&urlsift_records::BadRecord| {
             bad.line == 0 || bad.line.max(bad.offset).max(bad.at) > MAX_BYTES
         };
         if self
@@ -279,10 +279,10 @@ mod tests {
     use serde_json::Value;
 
     use super::*;
-    use crate::input::Input;
     use crate::partial_report::Identity;
     use crate::run::{ExecOptions, Part, Reading, scan_parts};
     use crate::scan::{Options, WhatwgWanted};
+    use urlsift_input::Input;
 
     /// Collects the JSON pointers of all numbers in a document.
     fn numbers(value: &Value, at: &str, found: &mut Vec<String>) {

@@ -1,8 +1,8 @@
 //! The commands that list the lines behind a number of a report.
 
 use super::Report;
-use crate::grammar::Grammar;
-use crate::grammar::escape::{MASK, printable, shell_word};
+use urlsift_grammar::Grammar;
+use urlsift_grammar::escape::{MASK, printable, shell_word};
 
 /// The longest name of an input and the longest base that a command has, in bytes.
 const MAX_NAME: usize = 200;

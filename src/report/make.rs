@@ -8,14 +8,14 @@ use super::{
     RecordCount, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals,
     VerdictSet, WhatwgCount, digest,
 };
-use crate::grammar::Grammar;
-use crate::grammar::automaton::Rule;
-use crate::grammar::escape::printable;
-use crate::grammar::scheme::{KNOWN, Standing};
-use crate::input::Input;
 use crate::run::{Scanned, ScannedPaths};
 use crate::scan::Options;
 use crate::tally::{self, ByVerdict, Example, FoundDefect, InputLines, Tally, WhatwgCounts};
+use urlsift_grammar::Grammar;
+use urlsift_grammar::automaton::Rule;
+use urlsift_grammar::escape::printable;
+use urlsift_grammar::scheme::{KNOWN, Standing};
+use urlsift_input::Input;
 
 impl Report {
     /// Makes the report of a scan of paths. Passwords in example lines are masked.
@@ -347,20 +347,21 @@ fn without_halves(example: &Example, end: usize) -> Range<usize> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::place::Place;
 
     fn example(text: &[u8], mark: usize, secrets: &[Range<usize>]) -> Example {
-        Example {
-            place: Place { input: 0, offset: 0 },
-            line: 1,
-            at: 0,
-            text: text.into(),
-            secrets: secrets.to_vec(),
-            mark,
-            rule: None,
-            skipped: 9,
-            cut: true,
-        }
+        let text: String = text.iter().map(|&byte| char::from(byte)).collect();
+        let example = serde_json::json!({
+            "place": { "input": 0, "offset": 0 },
+            "line": 1,
+            "at": 0,
+            "text": text,
+            "secrets": secrets,
+            "mark": mark,
+            "rule": null,
+            "skipped": 9,
+            "cut": true,
+        });
+        serde_json::from_value(example).unwrap()
     }
 
     #[test]

@@ -22,14 +22,14 @@ use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::Grammar;
-use crate::grammar::advisory::Advisory;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::grammar::escape::{self, Keep, shell_word};
-use crate::input::Codec;
-use crate::simd::KernelId;
-pub use crate::text_shape::TextShape;
+use urlsift_engine::simd::KernelId;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::escape::{self, Keep, shell_word};
+use urlsift_input::Codec;
+pub use urlsift_records::text_shape::TextShape;
 
 #[cfg(feature = "html")]
 #[doc(hidden)]

@@ -5,7 +5,7 @@ use std::ops::Range;
 
 use anstyle::{AnsiColor, Style};
 
-use crate::grammar::escape;
+use urlsift_grammar::escape;
 
 /// The look of the text report. [`Default`] is for files and pipes: 100 columns of Unicode without colours, independent of
 /// any terminal.

@@ -5,8 +5,8 @@ use std::fmt;
 use serde_json::Value;
 
 use super::{Count, ExampleLine, GrammarCount, InputCount, Report, SCHEMA, WhatwgCount, digest};
-use crate::grammar::Grammar;
-use crate::grammar::escape::printable;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::escape::printable;
 
 /// Why JSON was not accepted as a report.
 #[derive(Debug)]

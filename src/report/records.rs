@@ -6,9 +6,9 @@ use serde::{Deserialize, Serialize};
 
 use super::make::count;
 use super::{Count, Report};
-use crate::records::{BadCause, Dialect, Format, Role, Skip};
 use crate::run::{Records, Selected};
 use crate::tally::ByVerdict;
+use urlsift_records::{BadCause, Dialect, Format, Role, Skip};
 
 /// The records of an input.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

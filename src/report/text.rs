@@ -9,7 +9,7 @@ use super::{
     Count, DistinctOf, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, SchemeLabel, Top,
     TopOf, WhatwgCount,
 };
-use crate::grammar::Grammar;
+use urlsift_grammar::Grammar;
 
 /// The maximum number of rows of a table. The JSON report has all.
 const MAX_ROWS: usize = 10;
@@ -579,9 +579,9 @@ fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
 mod tests {
     use super::super::{Distinct, LengthBucket, LongestLine, Percentile, TopEntry};
     use super::*;
-    use crate::input::Input;
     use crate::run::Scanned;
     use crate::scan::{Options, scan};
+    use urlsift_input::Input;
 
     /// A report of three lines with every optional part.
     fn full() -> Report {

@@ -6,7 +6,7 @@ use super::make::{count, example_line, lines_of};
 use super::{Count, ExampleLine, GrammarCount};
 use crate::scan::WhatwgWanted;
 use crate::tally::WhatwgCounts;
-use crate::whatwg::{Level, STANDARD, ValidationError};
+use urlsift_grammar::whatwg::{Level, STANDARD, ValidationError};
 
 /// What the parser of the WHATWG URL Standard makes of the judged lines.
 #[derive(Clone, Debug, PartialEq, Serialize, Deserialize)]

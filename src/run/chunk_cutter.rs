@@ -5,12 +5,12 @@ use std::io::{self, Read};
 
 use memchr::memchr;
 
-use crate::input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
-use crate::records::{Format, Reader};
 use crate::run::format_choice::{Reading, Source, TextSigns};
 #[cfg(feature = "parquet")]
 use crate::run::parquet::TableChunk;
 use crate::scan::record_fields::Records;
+use urlsift_input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
+use urlsift_records::{Format, Reader};
 
 /// Cuts an input into chunks, from its start.
 pub(crate) trait Cut {

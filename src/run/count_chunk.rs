@@ -7,15 +7,15 @@ use std::sync::Mutex;
 #[cfg(feature = "parquet")]
 use super::parquet::TableChunk;
 use super::{ExecOptions, Scanned, lock};
-use crate::input::{Chunk, ChunkBytes};
-use crate::place::Place;
-use crate::records::Reader;
 use crate::run::chunk_cutter::{AnyChunk, RecordChunk};
 use crate::scan::long_line::LongLine;
 use crate::scan::record_fields::{Gatherer, append};
 use crate::scan::{Options, add_lines};
 use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
+use urlsift_engine::place::Place;
+use urlsift_input::{Chunk, ChunkBytes};
+use urlsift_records::Reader;
 
 /// Counts chunks of any inputs, on several threads at once.
 pub(super) struct Counter<'a> {

@@ -11,11 +11,11 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memchr::memchr;
 
-use crate::input::{Foreign, Input, utf16};
-use crate::input_signs::Signs;
-use crate::lines::last_end;
-use crate::records::{Dialect, Escape, Format, Reader, Selector};
-use crate::text_shape::{SAMPLE_LEN, TextShape};
+use urlsift_engine::lines::last_end;
+use urlsift_input::{Foreign, Input, utf16};
+use urlsift_records::input_signs::Signs;
+use urlsift_records::text_shape::{SAMPLE_LEN, TextShape};
+use urlsift_records::{Dialect, Escape, Format, Reader, Selector};
 
 /// How inputs are read: their format, and the fields that are URLs.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -181,7 +181,7 @@ impl Reading {
         let reader = Reader::with_fields(format, &self.fields);
         let reader = reader.map(|reader| match format {
             Format::Csv => reader.in_dialect(Dialect::detect(&head.bytes, self.delimiter, self.escape)),
-            Format::Tsv => reader.in_dialect(Dialect { delimiter: '\t', escape: self.escape }),
+            Format::Tsv => reader.in_dialect(Dialect::tabs(self.escape)),
             _ => reader,
         });
         reader.map_err(|error| {
@@ -215,7 +215,7 @@ pub(crate) struct TextSigns {
 impl TextSigns {
     /// The signs that have been seen so far.
     pub(crate) fn seen(&self) -> Signs {
-        Signs { utf16: self.utf16, shape: self.shape.get().copied(), ..Signs::default() }
+        Signs::of_text(self.utf16, self.shape.get().copied())
     }
 }
 

@@ -23,25 +23,37 @@ use std::thread;
 use rayon::prelude::*;
 use serde::{Deserialize, Serialize};
 
-use crate::engine::{PathCounts, Scanners};
-pub use crate::input::{Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
-use crate::input::{Opened, ProgressReader, Sizes};
-use crate::lines::beginning_in;
-use crate::place::Place;
-pub use crate::progress::Watch;
-use crate::records::Reader;
-pub use crate::records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use crate::run::format_choice::Reading;
 use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records, Selected};
 use crate::scan::{Options, scan_into};
-pub use crate::simd::KernelId;
 use crate::tally::{Signs, Tally};
-use crate::text_shape::TextShape;
 use count_chunk::Counter;
 pub use range::{Part, ScannedParts, scan_parts};
+use urlsift_engine::lines::beginning_in;
+use urlsift_engine::place::Place;
+pub use urlsift_engine::simd::KernelId;
+use urlsift_engine::{PathCounts, Scanners};
+/// ```
+/// use urlsift::run::{ExecOptions, Watch, list_inputs, scan_inputs};
+/// use urlsift::scan;
+///
+/// let watch = Watch::default();
+/// let mut exec = ExecOptions::default();
+/// exec.watch = Some(watch.clone());
+/// watch.stop(); // from another thread, mostly
+/// let inputs = list_inputs(&["urls.txt"]);
+/// let scanned = scan_inputs(&inputs, &scan::Options::default(), &exec);
+/// assert!(scanned.failures[0].is_stop());
+/// ```
+pub use urlsift_input::progress::Watch;
+pub use urlsift_input::{Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
+use urlsift_input::{Opened, ProgressReader, Sizes};
+use urlsift_records::Reader;
+use urlsift_records::text_shape::TextShape;
+pub use urlsift_records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use values::{Values, scan_values};
 
 /// How the work is done. No setting changes a count.
@@ -179,7 +191,7 @@ impl Scanned {
 
     /// Notes what an input looks like that is read as a list.
     fn note_shape(&mut self, input: u32, shape: Option<TextShape>) {
-        self.tally.note(input, Signs { shape, ..Signs::default() });
+        self.tally.note(input, Signs::of_text(false, shape));
     }
 
     fn failed(input: u32, error: io::Error) -> Self {

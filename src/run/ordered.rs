@@ -6,7 +6,7 @@ use std::thread;
 
 use crossbeam_channel::{Receiver, Sender, bounded};
 
-use crate::input::workers::JobSender;
+use urlsift_input::workers::JobSender;
 
 /// Passes the items of `next` to worker threads, and the results of `work` to `sink`, in the order of `next`.
 ///
@@ -58,7 +58,7 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::input::workers::with_workers;
+    use urlsift_input::workers::with_workers;
 
     #[test]
     fn order_is_kept() {

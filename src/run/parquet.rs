@@ -5,13 +5,13 @@
 use std::io;
 use std::ops::Range;
 
-use crate::input::ChunkBytes;
-use crate::input::workers::Helpers;
-use crate::place::Extent;
-use crate::records::parquet::{Batch, MAX_LEN, Progress, Table, TableError, Values};
-use crate::records::{Counts, Field, Format, Selector, WantedNames};
 use crate::run::chunk_cutter::{AnyChunk, Cut};
 use crate::scan::record_fields::Records;
+use urlsift_engine::place::Extent;
+use urlsift_input::ChunkBytes;
+use urlsift_input::workers::Helpers;
+use urlsift_records::parquet::{Batch, MAX_LEN, Progress, Table, TableError, Values};
+use urlsift_records::{Counts, Field, Format, Selector, WantedNames};
 
 /// The values of some columns, in chunks that any thread can process.
 pub(crate) struct TableChunks<'a> {
@@ -107,10 +107,9 @@ impl TableChunk {
     /// The extent of the values in the input with this number.
     pub(super) fn run(&self, input: u32) -> Extent {
         let Progress { offset: end, bytes, rows, .. } = self.behind;
-        Extent {
-            value_bytes: Some(bytes - self.before.bytes),
-            ..Extent::of_bytes(input, self.before.offset, end, rows - self.before.rows)
-        }
+        let mut run = Extent::of_bytes(input, self.before.offset, end, rows - self.before.rows);
+        run.value_bytes = Some(bytes - self.before.bytes);
+        run
     }
 
     /// The number of the first row that begins in this chunk.

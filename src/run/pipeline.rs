@@ -12,20 +12,20 @@ use std::thread;
 use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
-#[cfg(feature = "parquet")]
-use crate::input::Opened;
-use crate::input::workers::{Helpers, JobSender};
-use crate::input::{Chunk, ChunkBytes, Input, Sizes};
-use crate::progress::{Stopped, Watch};
-use crate::records::Format;
-#[cfg(feature = "parquet")]
-use crate::records::parquet::Table;
 use crate::run::chunk_cutter::{AnyChunk, AnyChunks, Cut};
 use crate::run::format_choice::{AllSigns, Reading, Source};
 use crate::run::ordered::in_order;
 #[cfg(feature = "parquet")]
 use crate::run::parquet::TableChunks;
 use crate::scan::record_fields::Records;
+#[cfg(feature = "parquet")]
+use urlsift_input::Opened;
+use urlsift_input::progress::{Stopped, Watch};
+use urlsift_input::workers::{Helpers, JobSender};
+use urlsift_input::{Chunk, ChunkBytes, Input, Sizes};
+use urlsift_records::Format;
+#[cfg(feature = "parquet")]
+use urlsift_records::parquet::Table;
 
 /// An input that could not be read, or not to its end.
 #[derive(Debug)]
@@ -295,8 +295,8 @@ mod tests {
     use std::io::Read;
 
     use super::*;
-    use crate::input::Chunks;
-    use crate::input::workers::with_workers;
+    use urlsift_input::Chunks;
+    use urlsift_input::workers::with_workers;
 
     /// Returns at most the given number of bytes per read, and an error at the end if the flag is set.
     struct Source(&'static [u8], usize, bool);

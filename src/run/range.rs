@@ -13,14 +13,14 @@ use super::sequential::{File, scan_files};
 use super::sequential::{Packing, Workers, scan_chunks};
 use super::shards::scan_shards;
 use super::{ExecOptions, Scanned, scan_numbered};
-use crate::input::{Input, Opened, Span};
-use crate::input_signs::Signs;
-use crate::records::Format;
 use crate::run::chunk_cutter::AnyChunks;
 use crate::run::format_choice::{Head, Reading};
 use crate::run::pipeline::Failure;
 use crate::scan::Options;
-use crate::text_shape::TextShape;
+use urlsift_input::{Input, Opened, Span};
+use urlsift_records::Format;
+use urlsift_records::input_signs::Signs;
+use urlsift_records::text_shape::TextShape;
 
 /// The lines of an input whose first byte is in a range. Offsets in a compressed input are those of its decoded bytes. Of a
 /// Parquet file, these are the rows of the row groups that begin in the range of its bytes.
@@ -169,7 +169,7 @@ fn scan_part(
     let mut scanned = Workers::of_stream(exec, |workers| {
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
-    scanned.tally.note(part.input, Signs { utf16, shape, ..Signs::default() });
+    scanned.tally.note(part.input, Signs::of_text(utf16, shape));
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))

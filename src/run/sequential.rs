@@ -13,12 +13,6 @@ use super::count_chunk::{Content, Counter, Long};
 #[cfg(feature = "parquet")]
 use super::parquet::TableChunks;
 use super::{Compressed, ExecOptions, Scanned, lock};
-use crate::input::workers::{Helpers, Job, JobReceiver, JobSender, pool, with_workers};
-use crate::input::{ChunkBytes, Codec, Input, Meter, Opened, Unpacked};
-use crate::place::Place;
-use crate::progress::Watch;
-#[cfg(feature = "parquet")]
-use crate::records::parquet::Table;
 use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::format_choice::{Reading, Source};
 use crate::run::pipeline::{Failure, PooledBuffer};
@@ -26,6 +20,12 @@ use crate::run::pipeline::{Failure, PooledBuffer};
 use crate::scan::record_fields::append;
 use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
+use urlsift_engine::place::Place;
+use urlsift_input::progress::Watch;
+use urlsift_input::workers::{Helpers, Job, JobReceiver, JobSender, pool, with_workers};
+use urlsift_input::{ChunkBytes, Codec, Input, Meter, Opened, Unpacked};
+#[cfg(feature = "parquet")]
+use urlsift_records::parquet::Table;
 
 /// A file that is read from its start.
 pub(super) struct File<'a> {

@@ -11,13 +11,13 @@ use rayon::prelude::*;
 
 use super::count_chunk::{Content, Counter, Long};
 use super::{Scanned, lock};
-use crate::input::{Mapped, ShardBytes, Window};
-use crate::place::{Extent, Place};
-use crate::progress::Stopped;
-use crate::records::{Format, Reader};
 use crate::run::chunk_cutter::{AnyChunks, Cut};
 use crate::run::pipeline::Failure;
 use crate::tally::already_shown::AlreadyShown;
+use urlsift_engine::place::{Extent, Place};
+use urlsift_input::progress::Stopped;
+use urlsift_input::{Mapped, ShardBytes, Window};
+use urlsift_records::{Format, Reader};
 
 /// Adds a file that is no longer than a shard to `scanned`. `source` has all its bytes, and is read to its end, because
 /// files of some file systems are shorter than they say.

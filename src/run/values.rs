@@ -5,11 +5,11 @@ use std::ops::Range;
 use rayon::prelude::*;
 
 use super::{ExecOptions, in_pool};
-use crate::engine::Scanners;
-use crate::place::Place;
 use crate::scan::Options;
 use crate::scan::values::add_values;
 use crate::tally::Tally;
+use urlsift_engine::Scanners;
+use urlsift_engine::place::Place;
 
 /// Values that are in memory, such as those of a column of a table. Any value may be missing.
 pub trait Values: Sync {

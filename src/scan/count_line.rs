@@ -1,21 +1,21 @@
 //! Counts single lines: those for which more than scheme and verdict is counted. Everything is counted into the
 //! tally; this file does not know where lines begin and end.
 
-use crate::engine::line_automaton::{Outcome, Refusal, SchemeOf};
-use crate::example::Line;
-use crate::grammar::advisory::Advisories;
-use crate::grammar::automaton::Tracker;
-use crate::grammar::defect::{Defect, of_illegal_byte};
-use crate::grammar::scheme::{Scheme, Schemes};
-use crate::grammar::{Grammar, Verdict};
 use crate::scan::find_examples::Search;
 use crate::scan::scheme_counts::SchemeCounts;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{ByVerdict, MAX_PARSED_LEN, Tally};
-use crate::whatwg::plain::{is_plain_iri, level_by_host};
-use crate::whatwg::{Level, Parsed};
+use urlsift_engine::example::Line;
+use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
+use urlsift_grammar::advisory::Advisories;
+use urlsift_grammar::automaton::Tracker;
+use urlsift_grammar::defect::{Defect, of_illegal_byte};
+use urlsift_grammar::scheme::{Scheme, Schemes};
+use urlsift_grammar::whatwg::plain::{is_plain_iri, level_by_host};
+use urlsift_grammar::whatwg::{Level, Parsed};
+use urlsift_grammar::{Grammar, Verdict};
 
 /// Counts lines one by one.
 pub(crate) struct Observer<'a> {
@@ -197,8 +197,8 @@ fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::judge::judge;
-    use crate::place::Place;
+    use urlsift_engine::place::Place;
+    use urlsift_grammar::judge::judge;
 
     /// RFC 3986 requires a letter at the start of a scheme. Otherwise the defect is at the ":", not at a later
     /// illegal byte.

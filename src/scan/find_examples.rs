@@ -3,13 +3,13 @@
 //! Bulk counting gives the number of lines of a verdict, not their places. While the tally lacks examples of a
 //! verdict, the bytes that contain such lines are judged again, from the start, until the examples are found.
 
-use crate::example::Line;
-use crate::grammar::Verdict;
-use crate::grammar::automaton::State;
-use crate::lines::trim_terminator;
-use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::{ByVerdict, Tally};
+use urlsift_engine::example::Line;
+use urlsift_engine::lines::trim_terminator;
+use urlsift_engine::place::Place;
+use urlsift_grammar::Verdict;
+use urlsift_grammar::automaton::State;
 
 /// Searches for the examples that a tally lacks.
 ///

@@ -4,16 +4,16 @@ use std::ops::Range;
 
 use memchr::memchr;
 
-use crate::engine::line_automaton::Outcome;
-use crate::engine::{Bulk, Judged, LineSink, Needs, Scanner};
-use crate::example::Line;
-use crate::grammar::Verdict;
-use crate::place::{Extent, Place};
 use crate::scan::Options;
 use crate::scan::count_line::Observer;
-use crate::simd::KernelId;
 use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
+use urlsift_engine::example::Line;
+use urlsift_engine::line_automaton::Outcome;
+use urlsift_engine::place::{Extent, Place};
+use urlsift_engine::simd::KernelId;
+use urlsift_engine::{Bulk, Judged, LineSink, Needs, Scanner};
+use urlsift_grammar::Verdict;
 
 /// The ranges of the lines, with their ends, that a scan of `bytes` with the default options does not count in bulk, in order:
 /// those with a verdict of the bit streams (listed lines), and those with a verdict of the table.

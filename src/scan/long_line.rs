@@ -1,24 +1,24 @@
 //! Judges a line that is too long to be held in memory, while it is read. The result is the same as for the whole
 //! line, in bounded memory.
 
-use crate::example::Line;
-use crate::grammar::Grammar;
-use crate::grammar::advisory::AdvisoryScan;
-use crate::grammar::automaton::{State, Tracker};
-use crate::grammar::defect::Defect;
-use crate::grammar::known_steps::KnownSteps;
-use crate::grammar::scheme::{find_known, is_scheme_byte};
-use crate::grammar::uri_parts::BEGINNING;
-use crate::lines::skip_byte_order_mark;
-use crate::place::Extent;
-use crate::place::Place;
 use crate::scan::count_line::count_whatwg;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::PartsHash;
 use crate::tally::optional::WantedCounts;
 use crate::tally::{Longest, MAX_PARSED_LEN, Signs, Tally};
-use crate::whatwg::Parsed;
+use urlsift_engine::example::Line;
+use urlsift_engine::lines::skip_byte_order_mark;
+use urlsift_engine::place::Extent;
+use urlsift_engine::place::Place;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::advisory::AdvisoryScan;
+use urlsift_grammar::automaton::{State, Tracker};
+use urlsift_grammar::defect::Defect;
+use urlsift_grammar::known_steps::KnownSteps;
+use urlsift_grammar::scheme::{find_known, is_scheme_byte};
+use urlsift_grammar::uri_parts::BEGINNING;
+use urlsift_grammar::whatwg::Parsed;
 
 /// A line that is too long to be held, and therefore judged part by part.
 pub(crate) struct LongLine {
@@ -185,11 +185,9 @@ impl LongLine {
         let entry = Line { place, number: &|| 1, beginning: &self.beginning, len: self.len };
         // A byte order mark with nothing after it is not a line.
         let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
-        let signs = Signs {
-            byte_order_mark: self.mark_len > 0,
-            unterminated: lines > 0 && !self.ended,
-            ..Signs::default()
-        };
+        let mut signs = Signs::default();
+        signs.byte_order_mark = self.mark_len > 0;
+        signs.unterminated = lines > 0 && !self.ended;
         tally.note(self.place.input, signs);
         if self.len == 0 {
             tally.blank = lines;

@@ -12,20 +12,20 @@ use memchr::memchr;
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
-use crate::engine::Scanners;
-use crate::grammar::Verdict;
-use crate::place::{Extent, Place};
-use crate::records::field_names::Choice;
-use crate::records::page::{Bases, Page};
-use crate::records::{BadCause, BadRecord, Counts, Dialect, Field, Format, Reader, Role, WantedNames};
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
 use crate::scan::{Options, WhatwgWanted};
-use crate::simd::KernelId;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::heavy_hitters::{CHUNK_LEN, VALUE_LEN};
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
-use crate::whatwg::Url;
+use urlsift_engine::Scanners;
+use urlsift_engine::place::{Extent, Place};
+use urlsift_engine::simd::KernelId;
+use urlsift_grammar::Verdict;
+use urlsift_grammar::whatwg::Url;
+use urlsift_records::field_names::Choice;
+use urlsift_records::page::{Bases, Page};
+use urlsift_records::{BadCause, BadRecord, Counts, Dialect, Field, Format, Reader, Role, WantedNames};
 
 /// The records of an input: how many were read, and the verdicts of their fields.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]

@@ -1,9 +1,9 @@
 //! Counts lines by the names of schemes that are not known in advance. Few names are frequent in a list, so this keeps the last ones
 //! at hand.
 
-use crate::grammar::Verdict;
-use crate::grammar::scheme::scheme_len;
 use crate::tally::{ByVerdict, Tally};
+use urlsift_grammar::Verdict;
+use urlsift_grammar::scheme::scheme_len;
 
 /// A name with its ":" fits into so many bytes. Longer names are counted at once.
 const NAME_LEN: usize = 16;
@@ -85,7 +85,7 @@ fn give(tally: &mut Tally, name: Name, lines: &mut ByVerdict) {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::random::Random;
+    use urlsift_grammar::random::Random;
 
     #[test]
     fn names_are_counted_as_one_by_one() {

@@ -10,19 +10,19 @@ use std::iter;
 use memchr::{memchr, memchr_iter};
 
 use super::Options;
-use crate::engine::Scanner;
-use crate::example::Line;
-use crate::grammar::advisory::Advisories;
-use crate::grammar::judge::judge;
-use crate::grammar::scheme::Schemes;
-use crate::grammar::uri_parts::beginning;
-use crate::grammar::{Grammar, Verdict};
-use crate::place::{Extent, Place};
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::hash;
-use crate::tally::{ColumnSigns, Longest, Signs, Tally};
+use crate::tally::{Longest, Signs, Tally};
+use urlsift_engine::Scanner;
+use urlsift_engine::example::Line;
+use urlsift_engine::place::{Extent, Place};
+use urlsift_grammar::advisory::Advisories;
+use urlsift_grammar::judge::judge;
+use urlsift_grammar::scheme::Schemes;
+use urlsift_grammar::uri_parts::beginning;
+use urlsift_grammar::{Grammar, Verdict};
 
 /// How many bytes of values are copied at a time. Longer values are not copied.
 const MAX_LEN: usize = 1 << 20;
@@ -150,7 +150,7 @@ pub fn judge_values(
 
 /// Counts values as the lines of a list that has one value per line. `place` is the place of the first one in that list.
 ///
-/// Nulls are lines of the list that are counted as [`ColumnSigns::nulls`] and nowhere else. Values without any byte are blank
+/// Nulls are lines of the list that are counted as [`ColumnSigns::nulls`](crate::tally::ColumnSigns::nulls) and nowhere else. Values without any byte are blank
 /// lines. No line behind `place` may be in the tally yet.
 pub(crate) fn add_values(
     tally: &mut Tally,
@@ -187,8 +187,7 @@ fn add_lines(
     if n_alone > 0 {
         add_alone(tally, &lines, values, place, options);
     }
-    let column = ColumnSigns { nulls: lines.nulls, unordered: false };
-    tally.note(place.input, Signs { column: Some(column), ..Signs::default() });
+    tally.note(place.input, Signs::of_column(lines.nulls, false));
     tally.settle();
 }
 

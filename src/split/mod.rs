@@ -15,30 +15,30 @@ use std::ops::ControlFlow;
 use memchr::{memchr, memchr_iter};
 
 use self::outputs::{Outputs, Parts};
-use crate::engine::lanes::List;
-use crate::engine::line_automaton::Outcome;
-use crate::engine::{Bulk, Judged, LineSink, Needs, Scanners};
-use crate::example::Line;
 use crate::filter::Filter;
-use crate::grammar::advisory::Advisories;
-use crate::grammar::automaton::Tracker;
-use crate::grammar::defect::Defect;
-use crate::grammar::escape;
-use crate::grammar::password::secrets;
-use crate::grammar::{Grammar, Verdict};
-use crate::input::workers::with_workers;
-use crate::input::{ChunkBytes, Input, Sizes};
-use crate::input_signs::Signs;
-use crate::lines::{skip_byte_order_mark, trim_terminator};
-use crate::place::Extent;
-use crate::place::Place;
-use crate::records::{Format, Reader};
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
 use crate::run::pipeline::{PooledBuffer, Turns, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
-use crate::whatwg::on_demand::OnDemand;
+use urlsift_engine::example::Line;
+use urlsift_engine::lanes::List;
+use urlsift_engine::line_automaton::Outcome;
+use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
+use urlsift_engine::place::Extent;
+use urlsift_engine::place::Place;
+use urlsift_engine::{Bulk, Judged, LineSink, Needs, Scanners};
+use urlsift_grammar::advisory::Advisories;
+use urlsift_grammar::automaton::Tracker;
+use urlsift_grammar::defect::Defect;
+use urlsift_grammar::escape;
+use urlsift_grammar::password::secrets;
+use urlsift_grammar::whatwg::on_demand::OnDemand;
+use urlsift_grammar::{Grammar, Verdict};
+use urlsift_input::workers::with_workers;
+use urlsift_input::{ChunkBytes, Input, Sizes};
+use urlsift_records::input_signs::Signs;
+use urlsift_records::{Format, Reader};
 
 /// Where blank lines go. They are not judged.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -64,7 +64,7 @@ pub enum Form {
     /// For a record, number, offset and text are those of the record, and line ends in it are escaped too. The field
     /// precedes the component: role@place:component:cause@offset. The place is in bytes from the start of the record.
     /// A record that cannot be read, or has no URL, has `record` as its component: record:cause@offset. The cause is
-    /// a [`BadCause`](crate::records::BadCause), `no-field` or `blank`.
+    /// a [`BadCause`](urlsift_records::BadCause), `no-field` or `blank`.
     Tsv,
     /// The lines or records unchanged, with their own line ends.
     Lines,

@@ -4,13 +4,13 @@
 use std::io::{self, Write};
 
 use super::{Form, Options, Split};
-use crate::grammar::escape;
-use crate::input::Input;
-use crate::lines::trim_terminator;
-use crate::records::{Format, without_end};
 use crate::run::Failure;
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
+use urlsift_engine::lines::trim_terminator;
+use urlsift_grammar::escape;
+use urlsift_input::Input;
+use urlsift_records::{Format, without_end};
 
 /// The destination of a line or record.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

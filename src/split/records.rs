@@ -9,13 +9,13 @@ use std::ops::Range;
 
 use super::outputs::{Header, Parts, To};
 use super::{Blank, Form, Options, defect_of, push_defect, push_place, replace};
-use crate::grammar::escape;
-use crate::grammar::judge::judge;
-use crate::grammar::password::{secrets, secrets_of_record};
-use crate::records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
-use crate::whatwg::on_demand::OnDemand;
+use urlsift_grammar::escape;
+use urlsift_grammar::judge::judge;
+use urlsift_grammar::password::{secrets, secrets_of_record};
+use urlsift_grammar::whatwg::on_demand::OnDemand;
+use urlsift_records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
 
 /// Checks that records of a format can be split with these options.
 ///
@@ -165,7 +165,7 @@ impl Splitter<'_> {
             Found::Nothing(Skip::Header) if matches!(found.format, Format::Csv | Format::Tsv) => {
                 return Fate::Header;
             }
-            Found::Nothing(Skip::Comment | Skip::Header) => return Fate::Remark,
+            Found::Nothing(_) => return Fate::Remark,
         };
         let (mut is_blank, mut is_refused, mut matches) = (true, false, self.options.filter.is_empty());
         let mut parser = OnDemand::default();

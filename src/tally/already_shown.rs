@@ -1,12 +1,12 @@
 //! Which examples a tally need not keep, because earlier lines provide them.
 
-use crate::grammar::Verdict;
-use crate::grammar::advisory::{Advisories, Advisory};
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::place::Place;
 use crate::tally::Tally;
 use crate::tally::whatwg::{RELATIVE, bit};
+use urlsift_engine::place::Place;
+use urlsift_grammar::Verdict;
+use urlsift_grammar::advisory::{Advisories, Advisory};
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
 
 /// The kinds of lines that have all their examples in another tally, at places that precede all lines to be counted.
 ///

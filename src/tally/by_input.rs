@@ -4,10 +4,10 @@ use std::cmp::Reverse;
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::Grammar;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
 use crate::tally::by_verdict::ByVerdict;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
 
 /// The judged lines of one input.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

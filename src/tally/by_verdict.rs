@@ -7,10 +7,10 @@ use std::fmt;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::scheme::scheme_len;
-use crate::grammar::{Grammar, Verdict};
+use urlsift_grammar::scheme::scheme_len;
+use urlsift_grammar::{Grammar, Verdict};
 
-/// How many schemes are counted by name, besides those of [`KNOWN`](crate::grammar::scheme::KNOWN).
+/// How many schemes are counted by name, besides those of [`KNOWN`](urlsift_grammar::scheme::KNOWN).
 ///
 /// Shorter names are preferred, and smaller ones among names of equal length. Lines of all other schemes are counted
 /// together. A name that a whole corpus keeps is also kept by each part of it. So the bound cannot make two tallies
@@ -103,7 +103,7 @@ impl ByVerdict {
     }
 }
 
-/// Lines of schemes that are not in [`KNOWN`](crate::grammar::scheme::KNOWN).
+/// Lines of schemes that are not in [`KNOWN`](urlsift_grammar::scheme::KNOWN).
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub(crate) struct OtherSchemes {
     /// Hashed with a random key of this process, because the author of a list chooses its names. Nothing depends on

@@ -1,9 +1,9 @@
 //! Counts the lines that the chosen grammar refuses, by component and cause. The grammar folder decides which
 //! component and cause a line has; this file only counts.
 
-use crate::example::Found;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
+use urlsift_engine::example::Found;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
 
 const COMPONENTS: usize = Component::ALL.len();
 const CAUSES: usize = Cause::ALL.len();

@@ -13,8 +13,8 @@ use std::ops::Range;
 use foldhash::fast::RandomState;
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::latin1;
-use crate::place::Place;
+use urlsift_engine::place::Place;
+use urlsift_grammar::latin1;
 
 /// The length of a chunk of an input, in bytes.
 pub(crate) const CHUNK_LEN: u64 = 8 << 20;

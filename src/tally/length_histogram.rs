@@ -7,7 +7,7 @@ use std::ops::RangeInclusive;
 
 use serde::{Deserialize, Serialize};
 
-use crate::place::Place;
+use urlsift_engine::place::Place;
 
 /// The smallest length whose bucket holds more than one length.
 const EXACT: u64 = 1 << EXACT_BITS;

@@ -20,24 +20,21 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use self::defects::{DefectCounts, Defects};
-use crate::example::{Line, is_full, keep, merge};
-use crate::grammar::Verdict;
-use crate::grammar::advisory::{Advisories, Advisory};
-use crate::grammar::automaton::Rule;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::grammar::scheme::{KNOWN, find_known};
-use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::OtherSchemes;
 use crate::tally::heavy_hitters::VALUE_LEN;
 use crate::tally::optional::OptionalCounts;
+use urlsift_engine::example::{Line, is_full, keep, merge};
+use urlsift_engine::place::Place;
+use urlsift_grammar::Verdict;
+use urlsift_grammar::advisory::{Advisories, Advisory};
+use urlsift_grammar::automaton::Rule;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::scheme::{KNOWN, find_known};
 
 pub(crate) use wire::MAX_BYTES;
 
-pub use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
-pub use crate::input_signs::{ColumnSigns, Signs};
-pub use crate::place::Extent;
 pub use crate::tally::by_input::InputLines;
 pub use crate::tally::by_verdict::{ByVerdict, MAX_SCHEME_LEN, MAX_SCHEMES};
 pub use crate::tally::defects::FoundDefect;
@@ -45,6 +42,9 @@ pub use crate::tally::distinct::ERROR_PPM;
 pub use crate::tally::heavy_hitters::{MAX_NAME_LEN, MAX_NAMES, Top};
 pub use crate::tally::length_histogram::{Lengths, Longest};
 pub use crate::tally::whatwg::{MAX_PARSED_LEN, WhatwgCounts};
+pub use urlsift_engine::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
+pub use urlsift_engine::place::Extent;
+pub use urlsift_records::input_signs::{ColumnSigns, Signs};
 
 /// All counts of a corpus or of a part of it.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -135,7 +135,9 @@ impl Tally {
         } else {
             found.count(line.place, || {
                 let (around, rule) = around();
-                Example { rule, ..line.example(offset, around) }
+                let mut example = line.example(offset, around);
+                example.rule = rule;
+                example
             });
         }
     }

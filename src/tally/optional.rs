@@ -10,14 +10,14 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
-use crate::grammar::escape::MASK;
-use crate::grammar::password::secrets;
-use crate::grammar::uri_parts::{Host, beginning, host};
-use crate::lines::trim_terminator;
-use crate::place::Place;
 use crate::tally::distinct::{Distinct, hash};
 use crate::tally::heavy_hitters::{Counts, HeavyHitters, MAX_NAME_LEN, Top};
 use crate::tally::length_histogram::{Lengths, Longest};
+use urlsift_engine::lines::trim_terminator;
+use urlsift_engine::place::Place;
+use urlsift_grammar::escape::MASK;
+use urlsift_grammar::password::secrets;
+use urlsift_grammar::uri_parts::{Host, beginning, host};
 
 /// How many of the most frequent items are wanted. A kind with 0 is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]

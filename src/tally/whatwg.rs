@@ -2,12 +2,12 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::example::{Example, Found, Line, is_full};
-use crate::grammar::Verdict;
-use crate::place::Place;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::by_verdict::ByVerdict;
-use crate::whatwg::{Level, Parsed, ValidationError, hosts_differ};
+use urlsift_engine::example::{Example, Found, Line, is_full};
+use urlsift_engine::place::Place;
+use urlsift_grammar::Verdict;
+use urlsift_grammar::whatwg::{Level, Parsed, ValidationError, hosts_differ};
 
 /// The longest line that the WHATWG parser judges, in bytes. Chromium takes no longer URLs.
 ///

@@ -6,20 +6,20 @@ use std::collections::BTreeMap;
 use serde::{Deserialize, Serialize};
 
 use super::Tally;
-use crate::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
-use crate::grammar::advisory::Advisory;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::grammar::escape::MASK;
-use crate::grammar::scheme::KNOWN;
-use crate::grammar::{Grammar, Verdict};
-use crate::input_signs::Signs;
-use crate::place::Extent;
 use crate::tally::by_input::InputLines;
 use crate::tally::by_verdict::ByVerdict;
 use crate::tally::defects::FoundDefect;
 use crate::tally::optional::OptionalCounts;
 use crate::tally::whatwg::WhatwgCounts;
+use urlsift_engine::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
+use urlsift_engine::place::Extent;
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::escape::MASK;
+use urlsift_grammar::scheme::KNOWN;
+use urlsift_grammar::{Grammar, Verdict};
+use urlsift_records::input_signs::Signs;
 
 /// Upper bound of the bytes of all inputs, which ensures that no count of lines overflows.
 pub(crate) const MAX_BYTES: u64 = 1 << 62;

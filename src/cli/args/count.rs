@@ -3,8 +3,8 @@
 use crate::report::grouped;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::MAX_NAMES;
-use crate::whatwg::Url;
 use clap::{Args, ValueEnum};
+use urlsift_grammar::whatwg::Url;
 
 use crate::cli::browser_base;
 

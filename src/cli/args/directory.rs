@@ -3,8 +3,8 @@
 use std::ffi::OsString;
 use std::io;
 
-use crate::input::Walk;
 use clap::Args;
+use urlsift_input::Walk;
 
 #[derive(Args)]
 pub(crate) struct WalkArgs {

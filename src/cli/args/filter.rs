@@ -3,15 +3,15 @@
 use std::str::FromStr;
 
 use crate::filter::{Condition, Filter, Test};
-use crate::grammar::advisory::Advisory;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::grammar::judge::Kind;
-use crate::grammar::scheme::scheme_len;
-use crate::grammar::{Grammar, Verdict};
 use crate::report::whatwg::HOSTS_DIFFER;
-use crate::whatwg::{Level, ValidationError};
 use clap::Args;
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::judge::Kind;
+use urlsift_grammar::scheme::scheme_len;
+use urlsift_grammar::whatwg::{Level, ValidationError};
+use urlsift_grammar::{Grammar, Verdict};
 
 use crate::cli::suggest::unknown;
 

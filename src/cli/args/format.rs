@@ -2,13 +2,13 @@
 
 use std::ffi::OsString;
 
-use crate::input::{Codec, Input};
-use crate::records::{BadCause, Dialect, Escape, Format, Selector, Skip};
 use crate::report::grouped;
 use crate::run::format_choice::Head;
 use crate::run::{Reading, Records};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use urlsift_input::{Codec, Input};
+use urlsift_records::{BadCause, Dialect, Escape, Format, Selector, Skip};
 
 use crate::cli::warn;
 

@@ -5,8 +5,8 @@ use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
 
-use crate::input::{Codec, Input, Separator, Walk};
 use clap::Args;
+use urlsift_input::{Codec, Input, Separator, Walk};
 
 use crate::cli::args::directory;
 use crate::cli::suggest;

@@ -5,13 +5,13 @@ use std::io::{self, BufRead, BufReader};
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use crate::input::Input;
-use crate::input_signs::Signs;
 use crate::partial_report::plan::Split;
 use crate::partial_report::{Identity, Partial, Settings};
 use crate::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
 use crate::scan::Options;
 use clap::Args;
+use urlsift_input::Input;
+use urlsift_records::input_signs::Signs;
 
 use crate::cli::args::size::count;
 use crate::cli::{InputArgs, input_path};

@@ -4,13 +4,13 @@ use std::env;
 use std::io::{self, IsTerminal, Write};
 use std::path::{Path, PathBuf};
 
-use crate::grammar::escape::Keep;
-use crate::input::Input;
 use crate::partial_report::Partial;
 use crate::report::{MAX_PAGE, Report, TextStyle, grouped, render};
 use anstream::{AutoStream, ColorChoice};
 use clap::{Args, ValueEnum};
 use terminal_size::{Height, Width};
+use urlsift_grammar::escape::Keep;
+use urlsift_input::Input;
 
 use crate::cli::output_file::Output;
 use crate::cli::{complain, output_path, warn};

@@ -3,15 +3,15 @@
 use std::fmt::Write;
 use std::io;
 
-use crate::grammar::Grammar;
-use crate::grammar::advisory::Advisory;
-use crate::grammar::automaton::Rule;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::grammar::escape::{Keep, text as escaped};
-use crate::grammar::judge::judge;
 use clap::Args;
 use serde::Serialize;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::automaton::Rule;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::escape::{Keep, text as escaped};
+use urlsift_grammar::judge::judge;
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};

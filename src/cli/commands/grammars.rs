@@ -3,10 +3,10 @@
 use std::fmt::Write;
 use std::io;
 
-use crate::grammar::Grammar;
-use crate::grammar::judge::judge;
 use clap::Args;
 use serde::Serialize;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::judge::judge;
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};

@@ -6,12 +6,12 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use crate::filter::{Condition, Test};
-use crate::grammar::escape::Keep;
-use crate::grammar::resolve::Base;
-use crate::records::{self, Selector};
 use crate::rows::{Column, Form, Records, Written, write_records};
 use crate::run::{ExecOptions, Failure, Reading};
 use clap::{Args, ValueEnum};
+use urlsift_grammar::escape::Keep;
+use urlsift_grammar::resolve::Base;
+use urlsift_records::Selector;
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
@@ -173,7 +173,7 @@ fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
 /// Whether the user says that inputs are pages or archives of pages.
 fn has_pages(reading: &Reading) -> bool {
     let is_links = |field: &Selector| field.is_name("body-links");
-    matches!(reading.format, Some(records::Format::Html | records::Format::Warc))
+    matches!(reading.format, Some(urlsift_records::Format::Html | urlsift_records::Format::Warc))
         || reading.fields.iter().any(is_links)
 }
 

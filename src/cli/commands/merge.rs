@@ -3,10 +3,10 @@
 use std::io::{self, BufRead, BufReader};
 use std::path::PathBuf;
 
-use crate::input::{Separator, Walk};
 use crate::partial_report::Partial;
 use clap::Args;
 use memchr::memmem;
+use urlsift_input::{Separator, Walk};
 
 use crate::cli::args::paths::inputs;
 use crate::cli::args::report::ReportArgs;

@@ -3,9 +3,9 @@
 use std::io;
 use std::path::PathBuf;
 
-use crate::grammar::escape::ascii_json;
 use crate::partial_report::plan::plan;
 use clap::Args;
+use urlsift_grammar::escape::ascii_json;
 
 use crate::cli::args::format::ReadingArgs;
 use crate::cli::args::paths::PathArgs;

@@ -4,16 +4,16 @@ use std::ffi::OsStr;
 use std::time::{Instant, SystemTime};
 use std::{env, io};
 
-use crate::grammar::escape::{Keep, mask, shell_word, text};
-use crate::grammar::password::secrets;
 use crate::partial_report::Settings;
-use crate::progress::Watch;
-use crate::records::Skip;
 use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, grouped};
 use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
-use crate::simd::KernelId;
 use clap::Args;
+use urlsift_engine::simd::KernelId;
+use urlsift_grammar::escape::{Keep, mask, shell_word, text};
+use urlsift_grammar::password::secrets;
+use urlsift_input::progress::Watch;
+use urlsift_records::Skip;
 
 use crate::cli::args::count::CountArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_useless_records};

@@ -3,12 +3,12 @@
 use std::fmt::Write;
 use std::io;
 
-use crate::grammar::Grammar;
-use crate::grammar::automaton::Rule;
-use crate::grammar::judge::judge;
-use crate::grammar::scheme::{KNOWN, Standing};
 use clap::Args;
 use serde::Serialize;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::automaton::Rule;
+use urlsift_grammar::judge::judge;
+use urlsift_grammar::scheme::{KNOWN, Standing};
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};

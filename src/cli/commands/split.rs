@@ -3,14 +3,14 @@
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
-use crate::grammar::Grammar;
-use crate::grammar::Verdict;
-use crate::input::{Codec, Input};
 use crate::report::grouped;
 use crate::run::{ExecOptions, Failure};
-use crate::simd::KernelId;
 use crate::split::{Blank, Form, Options, Split, split_inputs};
 use clap::{Args, ValueEnum};
+use urlsift_engine::simd::KernelId;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::Verdict;
+use urlsift_input::{Codec, Input};
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};

@@ -1,8 +1,8 @@
 //! Bounds for the lists and texts of the page. The data is not trusted: it must affect neither the size nor the layout of
 //! the page.
 
-use crate::grammar::escape::printable;
 use crate::report::page::MAX_INPUTS;
+use urlsift_grammar::escape::printable;
 
 /// The maximum length of each list on the page.
 pub(super) struct Bounds {

@@ -12,8 +12,8 @@ use std::fmt::Display;
 use askama::{Result, Values};
 
 use super::bound;
-use crate::grammar::escape;
 use crate::report::words;
+use urlsift_grammar::escape;
 
 /// A name, escaped and cut to a maximum length.
 #[askama::filter_fn]

@@ -1,9 +1,9 @@
 //! Refusals and advisories with their example lines. The relevant byte is marked.
 
 use super::bound::{Bounds, LINE, NAME, RULE, SENTENCE, shown};
-use crate::grammar::escape::window;
 use crate::report::command::of_lines;
 use crate::report::{AdvisoryCount, DefectCount, ExampleLine, Report, RuleText};
+use urlsift_grammar::escape::window;
 
 /// A kind of refusal, or an advisory.
 pub(super) struct Finding<'a> {

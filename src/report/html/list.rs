@@ -1,8 +1,8 @@
 //! The simple lists of the page: grammars, schemes, frequent names, distinct counts, inputs.
 
 use super::bound::{Bounds, FirstRows, NAME, SENTENCE, shown};
-use crate::grammar::Grammar;
 use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
+use urlsift_grammar::Grammar;
 
 /// How many schemes are visible at first. A click shows the others.
 pub(super) const FIRST_SCHEMES: usize = 16;

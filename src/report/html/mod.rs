@@ -197,12 +197,12 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
-    use crate::grammar::advisory::Advisory;
-    use crate::grammar::component::Component;
-    use crate::grammar::defect::Cause;
-    use crate::grammar::{Grammar, Verdict};
-    use crate::records::{BadCause, Role, Skip};
-    use crate::whatwg::{Level, ValidationError};
+    use urlsift_grammar::advisory::Advisory;
+    use urlsift_grammar::component::Component;
+    use urlsift_grammar::defect::Cause;
+    use urlsift_grammar::whatwg::{Level, ValidationError};
+    use urlsift_grammar::{Grammar, Verdict};
+    use urlsift_records::{BadCause, Role, Skip};
 
     /// A report larger than any scan can make: the longest lists, with the longest texts, of characters that take the most
     /// bytes to escape.

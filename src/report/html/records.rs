@@ -1,9 +1,9 @@
 //! The records and fields of inputs that are not plain lists, as the page shows them.
 
 use super::bound::{Bounds, FirstRows, NAME, shown};
-use crate::records::{BadCause, Skip};
 use crate::report::records::FieldSum;
 use crate::report::{RecordCount, RecordPlace, Report, grouped};
+use urlsift_records::{BadCause, Skip};
 
 /// The records of one input.
 pub(super) struct RecordRow {

@@ -4,9 +4,9 @@
 use super::bound::{Bounds, FirstRows};
 use super::finding::{Excerpt, whole_lines};
 use super::list::{label, words};
-use crate::grammar::Grammar;
 use crate::report::command::of_lines;
 use crate::report::{Report, VerdictSet};
+use urlsift_grammar::Grammar;
 
 /// Lines that exactly one set of grammars accepts.
 pub(super) struct SetRow {

@@ -3,10 +3,10 @@
 use super::bound::{Bounds, FirstRows, LINE, NAME, shown};
 use super::finding::{Finding, marked_bytes, whole_lines};
 use super::list::label;
-use crate::grammar::Grammar;
 use crate::report::command::of_lines;
 use crate::report::whatwg::{HOSTS_DIFFER, HOSTS_DIFFER_MEANING};
 use crate::report::{Report, WhatwgCount};
+use urlsift_grammar::Grammar;
 
 /// What the parser makes of the lines.
 pub(super) struct Whatwg<'a> {

@@ -3,12 +3,11 @@
 use std::io::{self, Read};
 use std::path::PathBuf;
 
-use crate::input;
 use crate::report::grouped;
 use memchr::{memchr, memchr_iter, memrchr};
 
 use super::sample::{SEED, Sample, sample};
-use crate::random::Random;
+use urlsift_grammar::random::Random;
 
 /// A smaller corpus is repeated up to this size, so that it does not fit in the processor's cache.
 const AT_LEAST: usize = 32 << 20;
@@ -35,7 +34,7 @@ impl Corpus {
     /// # Errors
     /// If an input cannot be read, is empty, or has no line end within the size.
     pub(super) fn load(paths: &[PathBuf], of: Sample, size: Option<usize>) -> io::Result<Self> {
-        let inputs = input::list(paths);
+        let inputs = urlsift_input::list(paths);
         let name = match inputs.as_slice() {
             [] => match of {
                 Sample::Mix => "the built-in sample".to_owned(),

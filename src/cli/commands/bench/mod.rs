@@ -10,12 +10,12 @@ use std::io::{self, Write};
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
-use crate::grammar::Grammar;
-use crate::grammar::escape::printable;
 use crate::report::grouped;
-use crate::simd::KernelId;
 use clap::{Args, ValueEnum};
 use serde_json::json;
+use urlsift_engine::simd::KernelId;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::escape::printable;
 
 use self::corpus::Corpus;
 use self::sample::Sample;
@@ -96,7 +96,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let (tally, trials) = trial::measure(&corpus.bytes, &kernels, &thread_counts, args.rounds)?;
     let costs = ways::measure(&corpus.bytes, &kernels, args.rounds)?;
     let processor = processor();
-    let rustc = Some(env!("URLSIFT_RUSTC")).filter(|name| !name.is_empty());
+    let rustc = Some(urlsift_grammar::RUSTC).filter(|name| !name.is_empty());
     Output::open(None)?.write(|out| match if args.json { Format::Json } else { args.format } {
         Format::Text => {
             let rounds = if args.rounds == 1 { "round" } else { "rounds" };

@@ -8,7 +8,7 @@ use std::collections::HashMap;
 use std::iter;
 use std::str::FromStr;
 
-use crate::random::Random;
+use urlsift_grammar::random::Random;
 
 /// The seed of the sample and of the order of repeated lines.
 pub(super) const SEED: u64 = 1994;
@@ -138,8 +138,8 @@ fn expand(line: &mut String, name: &str, rules: &HashMap<&str, Vec<&str>>, rando
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::grammar::Grammar;
     use crate::scan::{Options, scan};
+    use urlsift_grammar::Grammar;
 
     #[test]
     fn the_sample_is_what_it_says() {

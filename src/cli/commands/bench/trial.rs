@@ -4,17 +4,17 @@ use std::hint::black_box;
 use std::io;
 use std::time::Instant;
 
-use crate::engine::PathCounts;
-use crate::grammar::Verdict;
-use crate::grammar::judge::judge;
-use crate::place::Place;
 use crate::run::{ExecOptions, scan_memory_counted};
 use crate::scan::{Options, Scanner, scan_into};
-use crate::simd::KernelId;
 use crate::tally::Tally;
 use memchr::memchr_iter;
 use rayon::prelude::*;
 use serde::Serialize;
+use urlsift_engine::PathCounts;
+use urlsift_engine::place::Place;
+use urlsift_engine::simd::KernelId;
+use urlsift_grammar::Verdict;
+use urlsift_grammar::judge::judge;
 
 /// The measurements of one job on one number of threads.
 #[derive(Default, Serialize)]

@@ -12,7 +12,7 @@ use super::trial::{self, Spread, float};
 use crate::run::{ExecOptions, scan_memory_counted};
 use crate::scan::Options;
 use crate::scan::lines_by_way::not_in_bulk;
-use crate::simd::KernelId;
+use urlsift_engine::simd::KernelId;
 
 /// Where a corpus is cut. A first line that is longer is measured whole.
 const MOST_BYTES: usize = 64 << 20;

@@ -5,21 +5,21 @@ use std::fmt::Write as _;
 use std::io;
 use std::ops::Range;
 
-use crate::grammar::Grammar;
-use crate::grammar::component::Component;
-use crate::grammar::defect::Cause;
-use crate::grammar::defect::Defect;
-use crate::grammar::escape::{self, Keep};
-use crate::grammar::judge::Judgement;
-use crate::grammar::judge::judge;
-use crate::grammar::uri_parts;
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::defect::Defect;
+use urlsift_grammar::escape::{self, Keep};
+use urlsift_grammar::judge::Judgement;
+use urlsift_grammar::judge::judge;
+use urlsift_grammar::uri_parts;
 
 use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
 use crate::cli::{End, browser_base, grammar};
-use crate::whatwg::Url;
+use urlsift_grammar::whatwg::Url;
 
 mod whatwg;
 

@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use super::{mark, shown};
 use crate::cli::commands::listing::push_paragraph;
-use crate::grammar::escape::Keep;
-use crate::grammar::uri_parts;
-use crate::whatwg::{Found, Level, Parsed, Url, hosts_differ, parse};
+use urlsift_grammar::escape::Keep;
+use urlsift_grammar::uri_parts;
+use urlsift_grammar::whatwg::{Found, Level, Parsed, Url, hosts_differ, parse};
 
 /// Appends the level, the URL and its host, and each error with its place.
 pub(super) fn explain(out: &mut String, line: &[u8], base: Option<&Url>, keep: Keep) {

@@ -1,0 +1,716 @@
+//! Reads lanes of whole lines as bit streams, and decides which lines are counted in bulk and which are listed.
+//!
+//! The lanes are read a stripe at a time. Lines counted in bulk are counted by population count for each scheme and
+//! verdict, and never looked at. Each step keeps only the masks that are needed to find the start of a listed line, and
+//! what is in it. This file knows no tally.
+
+use std::ops::RangeInclusive;
+
+use crate::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, Halves, begin, finish};
+use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
+use urlsift_grammar::advisory::{Advisories, Advisory};
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
+use urlsift_grammar::{Grammar, Verdict};
+
+/// The verdicts that the streams tell apart. The draft refuses all that RFC 1738 refuses, and RFC 1738 all that RFC 1808
+/// refuses. The index of a verdict is how many of these three refuse the line.
+const LEVELS: [Verdict; 4] = [
+    Verdict::since(Grammar::Draft1993),
+    Verdict::since(Grammar::Rfc1738),
+    Verdict::since(Grammar::Rfc1808),
+    Verdict::since(Grammar::Rfc2396),
+];
+
+/// How many steps are done before their listed lines are passed on. These bytes are then still in the cache.
+const STRIPE: usize = 64;
+
+/// How many bytes of each lane a stripe has.
+pub const STRIPE_LEN: usize = STRIPE * BLOCK;
+
+/// How many steps, at most, have their planes made at once.
+const AT_ONCE: usize = 16;
+
+/// How many counters there are: http, https, ftp, file, relative references with the rest, and advisories. Then those of lines that no
+/// grammar accepts: by scheme, and by the kind of their defects. Each has four fields.
+const COUNTERS: usize = 6 + DEFECT_COUNTERS;
+const DEFECT_COUNTERS: usize = 2 + DEFECT_KINDS.div_ceil(4);
+
+/// The kinds of defects that are counted in bulk: a component, and one of [`CAUSES`].
+const DEFECT_KINDS: usize = 3 * CAUSES.len();
+
+/// The first of the fields that count lines no grammar accepts by scheme, and the first of those that count them by kind.
+const NO_GRAMMAR: usize = 24;
+const DEFECTS: usize = NO_GRAMMAR + 8;
+
+/// The defects that are counted in bulk, by the numbers of their kinds.
+pub fn defect_kinds() -> impl Iterator<Item = (Component, Cause)> {
+    let components = [Component::Path, Component::Query, Component::Fragment];
+    components.into_iter().flat_map(|component| CAUSES.into_iter().map(move |cause| (component, cause)))
+}
+
+/// The fields of each scheme: the number of its first field, the index in [`LEVELS`] of its best verdict, and the
+/// scheme.
+///
+/// The first field counts all lines of the scheme that are counted in bulk. The next field leaves out those with the
+/// best verdict, and so on.
+const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
+    [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
+
+/// The fields that count something else than lines by scheme and verdict.
+enum Counter {
+    /// Blank lines that are not listed.
+    Blank = 18,
+    /// All lines that end in CR.
+    Cr = 19,
+}
+
+/// What is kept of each step: the LFs, and the bytes that may have an advisory, that make a table line, or for which
+/// all grammars refuse the line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Step {
+    newline: [u64; LANES],
+    noteworthy: [u64; LANES],
+    table: [u64; LANES],
+    violation: [u64; LANES],
+}
+
+impl Step {
+    const NONE: Self =
+        Self { newline: [0; LANES], noteworthy: [0; LANES], table: [0; LANES], violation: [0; LANES] };
+}
+
+/// A step with the end of a listed line.
+#[derive(Clone, Copy)]
+#[repr(C, align(64))]
+struct Listed {
+    lines: [u64; LANES],
+    refused_draft: [u64; LANES],
+    refused_1738: [u64; LANES],
+    tilde: [u64; LANES],
+    /// One bit for each lane with a listed line.
+    lanes: u32,
+    step: usize,
+}
+
+impl Listed {
+    const NONE: Self = Self {
+        lines: [0; LANES],
+        refused_draft: [0; LANES],
+        refused_1738: [0; LANES],
+        tilde: [0; LANES],
+        lanes: 0,
+        step: 0,
+    };
+}
+
+/// A listed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct ListedLine {
+    pub lane: usize,
+    /// The offset of its first byte in its lane.
+    pub start: usize,
+    /// The offset of its LF in its lane.
+    pub end: usize,
+    /// What is known of its verdict.
+    pub known: Known,
+}
+
+/// What the streams know of the verdict of a listed line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Known {
+    /// Nothing: it is a table line.
+    TableLine,
+    /// The verdict, if [`decides`] holds for the scheme. If the line has no scheme, RFC 1738 and the draft refuse it
+    /// too.
+    Verdict(Verdict),
+    /// No grammar accepts the line, because of the byte at this offset in its lane. RFC 2396 and RFC 3986 accept all
+    /// bytes before it.
+    Bad(usize),
+    /// No grammar accepts the line. The streams do not know which byte spoils it.
+    Refused,
+}
+
+/// What the streams find in the lanes of a segment. The memory is reused for the next segment.
+#[derive(Default)]
+pub struct Findings {
+    fields: [[u64; 4]; COUNTERS],
+    steps: Vec<Step>,
+    /// How many of `steps` belong to this segment.
+    n_steps: usize,
+    /// The steps of the last stripe that have the end of a listed line.
+    listed: Vec<Listed>,
+    n_listed: usize,
+}
+
+impl Findings {
+    fn field(&self, at: usize) -> u64 {
+        self.fields.as_flattened()[at]
+    }
+
+    /// How many lines counted in bulk have each advisory of [`COUNTED`].
+    pub fn advised(&self) -> impl Iterator<Item = (Advisory, u64)> {
+        COUNTED.into_iter().map(|(advisory, field)| (advisory, self.field(field)))
+    }
+
+    /// How many lines end in CR.
+    pub fn cr(&self) -> u64 {
+        self.field(Counter::Cr as usize)
+    }
+
+    /// How many blank lines are not listed.
+    pub fn blank(&self) -> u64 {
+        self.field(Counter::Blank as usize)
+    }
+
+    /// How many lines of a lane end before byte `at`.
+    pub fn lines_before(&self, lane: usize, at: usize) -> u64 {
+        let (whole, part) = (at / BLOCK, at % BLOCK);
+        let count = |word: u64| u64::from(word.count_ones());
+        let last = self.steps.get(whole).map_or(0, |step| step.newline[lane] & ((1 << part) - 1));
+        self.steps[..whole].iter().map(|step| count(step.newline[lane])).sum::<u64>() + count(last)
+    }
+
+    /// The offsets of the LFs of a lane, once all of it has been read.
+    pub fn line_ends(&self, lane: usize) -> impl Iterator<Item = usize> {
+        let steps = self.steps[..self.n_steps].iter().enumerate();
+        steps.flat_map(move |(at, step)| bits(step.newline[lane]).map(move |bit| at * BLOCK + bit))
+    }
+
+    /// The verdicts that lines counted in bulk can have, one bit each.
+    pub fn plain_verdicts() -> u32 {
+        LEVELS.iter().fold(1 << Verdict::default().bits(), |set, verdict| set | 1 << verdict.bits())
+    }
+
+    /// The defects of RFC 3986 in lines counted in bulk.
+    pub fn defects(&self) -> impl Iterator<Item = (Component, Cause, u64)> {
+        defect_kinds()
+            .zip(&self.fields.as_flattened()[DEFECTS..])
+            .map(|((component, cause), &lines)| (component, cause, lines))
+    }
+
+    /// The numbers of lines counted in bulk, by scheme and verdict, without blank lines. The scheme is its place among
+    /// the known schemes, or `None` for lines without a scheme.
+    pub fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> + Clone {
+        BY_SCHEME.into_iter().zip(NO_GRAMMAR..).flat_map(move |((at, first, scheme), none)| {
+            let from = move |level: usize| {
+                if level > 3 { 0 } else { self.field(at + level - first) }
+            };
+            let accepted =
+                (first..4).map(move |level| (scheme, LEVELS[level], from(level) - from(level + 1)));
+            accepted.chain([(scheme, Verdict::default(), self.field(none))])
+        })
+    }
+
+    /// Passes the listed lines of the last stripe to `each`, in no particular order.
+    #[inline(always)]
+    pub fn each_listed(&self, mut each: impl FnMut(ListedLine)) {
+        for listed in &self.listed[..self.n_listed] {
+            for lane in bits(u64::from(listed.lanes)) {
+                for bit in bits(listed.lines[lane]) {
+                    each(self.line(listed, lane, bit));
+                }
+            }
+        }
+    }
+
+    // Inlined, so that the result stays in registers. In memory it would be read in other widths than it was written,
+    // and each such load would wait for the stores.
+    #[inline(always)]
+    fn line(&self, listed: &Listed, lane: usize, bit: usize) -> ListedLine {
+        let end = listed.step * BLOCK + bit;
+        // Back to the previous LF, or to the start of the lane.
+        let mut at = listed.step;
+        let mut part = u64::MAX >> (BLOCK - 1 - bit);
+        let mut before = self.steps[at].newline[lane] & (part >> 1);
+        let (mut table, mut violation) = (0, 0);
+        let start = loop {
+            let step = &self.steps[at];
+            let behind = before.leading_zeros();
+            // Only the bytes after the previous LF.
+            part &= !u64::MAX.checked_shr(behind).unwrap_or(0);
+            table |= step.table[lane] & part;
+            violation |= step.violation[lane] & part;
+            if before != 0 {
+                break at * BLOCK + BLOCK - behind as usize;
+            }
+            if at == 0 {
+                break 0;
+            }
+            at -= 1;
+            part = u64::MAX;
+            before = self.steps[at].newline[lane];
+        };
+        let known = if table != 0 {
+            if violation == 0 { Known::TableLine } else { Known::Refused }
+        } else if violation != 0
+            && let Some(at) = self.first(lane, start..=end, |step| &step.violation)
+        {
+            Known::Bad(at)
+        } else {
+            let is = |words: &[u64; LANES]| (words[lane] >> bit & 1) as usize;
+            Known::Verdict(LEVELS[is(&listed.refused_draft) + is(&listed.refused_1738) + is(&listed.tilde)])
+        };
+        ListedLine { lane, start, end, known }
+    }
+
+    /// The first byte in `range` of a lane whose bit is set in `words`.
+    #[inline]
+    fn first(
+        &self,
+        lane: usize,
+        range: RangeInclusive<usize>,
+        words: impl Fn(&Step) -> &[u64; LANES],
+    ) -> Option<usize> {
+        let (start, end) = range.into_inner();
+        let mut mask = u64::MAX << (start % BLOCK);
+        for (n, step) in self.steps[start / BLOCK..=end / BLOCK].iter().enumerate() {
+            let word = words(step)[lane] & mask;
+            if word != 0 {
+                let at = (start / BLOCK + n) * BLOCK + word.trailing_zeros() as usize;
+                return (at <= end).then_some(at);
+            }
+            mask = u64::MAX;
+        }
+        None
+    }
+
+    /// Passes to `each` the offsets in a listed line that may have an advisory. These are the first byte of a port, the
+    /// first or last digit of an escape, and in ftp the "%" of an escape.
+    #[inline]
+    pub fn each_noteworthy(&self, line: &ListedLine, mut each: impl FnMut(usize)) {
+        let (first, last) = (line.start / BLOCK, line.end / BLOCK);
+        for at in first..=last {
+            let mut word = self.steps[at].noteworthy[line.lane];
+            if at == first {
+                word &= u64::MAX << (line.start % BLOCK);
+            }
+            if at == last {
+                word &= u64::MAX >> (BLOCK - 1 - line.end % BLOCK);
+            }
+            for bit in bits(word) {
+                each(at * BLOCK + bit);
+            }
+        }
+    }
+}
+
+/// The positions of the bits set in a word, lowest first.
+#[inline]
+fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
+    })
+}
+
+/// Whether the verdict of the streams holds for lines with this scheme. It does if no grammar has its own rule for the
+/// scheme, or if the streams know that rule. `known` is its place among the known schemes. `name` is `None` for lines
+/// without a scheme.
+pub fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
+    match known {
+        Some(HTTP | HTTPS | FTP | FILE) => true,
+        Some(known) => !has_own_rule(known),
+        // RFC 2396 and RFC 3986 require a letter first.
+        None => name.is_none_or(|name| name[0].is_ascii_alphabetic()),
+    }
+}
+
+/// The advisories of http and https that can be counted in bulk, with the fields that count their lines.
+const COUNTED: [(Advisory, usize); 4] = [
+    (Advisory::EncodedDelimiter, 7),
+    (Advisory::PortNondefault, 20),
+    (Advisory::PortReserved, 21),
+    (Advisory::EncodedControl, 22),
+];
+
+/// Which lines are listed although they could be counted in bulk.
+#[derive(Clone, Copy)]
+pub struct List {
+    /// Lines that this grammar refuses.
+    pub grammar: Grammar,
+    /// Blank lines, whatever the grammar says of them.
+    pub blank: bool,
+    /// Lines of http and https with one of these advisories. Only those of [`COUNTED`] matter here.
+    pub advisories: Advisories,
+    /// The lines that no grammar accepts and whose defects are of these kinds, one bit each, are not listed.
+    pub bulk_defects: u32,
+    /// Lines with a scheme of which [`level_by_host`](urlsift_grammar::whatwg::plain::level_by_host) may not say that they are WHATWG-valid. Then
+    /// `bulk_defects` has to be 0.
+    pub whatwg: bool,
+    /// Lines without a scheme, except blank ones.
+    pub relative: bool,
+}
+
+impl List {
+    /// Whether the grammar refuses lines that are not always listed. RFC 2396 and RFC 3986 refuse none of these.
+    fn lists_refused(self) -> bool {
+        !matches!(self.grammar, Grammar::Rfc2396 | Grammar::Rfc3986)
+    }
+
+    /// Whether more lines are listed than those that are always listed.
+    fn lists_more(self) -> bool {
+        self.blank
+            || self.relative
+            || self.lists_refused()
+            || COUNTED.into_iter().any(|(advisory, _)| self.advisories.has(advisory))
+    }
+}
+
+/// Reads the lines of several lanes, a stripe at a time.
+pub struct LaneReader<'a, K: Kernel> {
+    kernel: K,
+    /// Each lane is empty, or begins at a line start and ends after an LF.
+    lanes: &'a [&'a [u8]; LANES],
+    list: List,
+    bulk_rare: bool,
+    carried: Carried<K::Word>,
+    /// The planes of the current steps.
+    planes: [[K::Word; 8]; AT_ONCE],
+    /// How many steps are done.
+    at: usize,
+    /// How many steps there are.
+    n_steps: usize,
+}
+
+impl<'a, K: Kernel> LaneReader<'a, K> {
+    /// A reader of the first of `lanes`, as many as the kernel has.
+    ///
+    /// `bulk_rare` decides about lines with a host that is a number, or an escaped NUL, TAB, LF or CR: whether they are counted
+    /// in bulk, or listed. Where defects are counted in bulk, so are these.
+    pub fn new(
+        kernel: K,
+        lanes: &'a [&'a [u8]; LANES],
+        list: List,
+        bulk_rare: bool,
+        findings: &mut Findings,
+    ) -> Self {
+        let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
+        let n_steps = longest.div_ceil(BLOCK);
+        if findings.steps.len() < n_steps {
+            findings.steps.resize(n_steps, Step::NONE);
+            findings.listed.resize(STRIPE + 1, Listed::NONE);
+        }
+        findings.n_steps = n_steps;
+        findings.n_listed = 0;
+        findings.fields = [[0; 4]; COUNTERS];
+        debug_assert!(!list.whatwg || list.bulk_defects == 0);
+        let halves = Halves { first: kernel.splat(1 | 1 << 32), last: kernel.splat(1 << 31 | 1 << 63) };
+        let carried = Carried::new(kernel.splat(0), kernel.splat(1 << 63), list.whatwg.then_some(halves));
+        let planes = [[kernel.splat(0); 8]; AT_ONCE];
+        Self { kernel, lanes, list, bulk_rare, carried, planes, at: 0, n_steps }
+    }
+
+    /// About how many lines read so far have a host that is a number, or an escape below 0x10: the number of steps that
+    /// looked for these. It is 0 if they are not counted in bulk.
+    pub fn n_rare(&self) -> u64 {
+        self.carried.n_rare()
+    }
+
+    /// Reads a stripe. Returns false if none was left. The caller has to take its listed lines before it reads the next
+    /// stripe.
+    pub fn stripe(&mut self, findings: &mut Findings) -> bool {
+        let kernel = self.kernel;
+        let from = self.at;
+        if from < self.n_steps {
+            self.at = self.n_steps.min(from + STRIPE);
+            // Compiled three times, so that clean lists do not pay for what they do not have.
+            if self.list.bulk_defects != 0 {
+                kernel.run(Stripe::<_, true, true> { reader: self, from, findings });
+            } else if self.bulk_rare {
+                kernel.run(Stripe::<_, true, false> { reader: self, from, findings });
+            } else {
+                kernel.run(Stripe::<_, false, false> { reader: self, from, findings });
+            }
+        }
+        from < self.n_steps
+    }
+}
+
+struct Stripe<'a, 'b, K: Kernel, const RARE: bool, const DEFECTS: bool> {
+    reader: &'a mut LaneReader<'b, K>,
+    from: usize,
+    findings: &'a mut Findings,
+}
+
+impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Job for Stripe<'_, '_, K, RARE, DEFECTS> {
+    #[inline(always)]
+    fn run(self) {
+        let Self { reader: LaneReader { kernel, lanes, list, carried, planes, at, .. }, from, findings } =
+            self;
+        let (kernel, lanes, until) = (*kernel, *lanes, *at);
+        let Findings { steps, listed, fields, .. } = findings;
+        let mut tracks = Tracks::<_, RARE, DEFECTS> {
+            kernel,
+            list: *list,
+            lists_more: list.lists_more(),
+            carried,
+            counters: [kernel.counts(); COUNTERS],
+            room_taken: 0,
+            fields,
+            listed,
+            n_listed: 0,
+        };
+        let whole = Blocks::new(lanes, K::LANES);
+        let end = until.min(whole.len()).max(from);
+        let (of_whole, of_rest) = steps[from..until].split_at_mut(end - from);
+        if K::AT_ONCE == 1 {
+            // The planes of the next step are made before the logic of this one, because a step is longer than the
+            // lookahead of a core.
+            let mut next =
+                if from < end { kernel.planes::<DEFECTS>(&whole, from) } else { [kernel.splat(0); 8] };
+            for (at, kept) in (from..).zip(of_whole) {
+                let planes = next;
+                next = kernel.planes::<DEFECTS>(&whole, (at + 1).min(end - 1));
+                tracks.step(planes, at, kept);
+                tracks.keep_room(1);
+            }
+        } else {
+            const { assert!(K::AT_ONCE <= AT_ONCE) }
+            for (from, kept) in (from..).step_by(K::AT_ONCE).zip(of_whole.chunks_mut(K::AT_ONCE)) {
+                for (at, planes) in (from..from + kept.len()).zip(planes.iter_mut()) {
+                    *planes = kernel.planes::<DEFECTS>(&whole, at);
+                }
+                for (at, (&planes, kept)) in (from..).zip(planes.iter().zip(&mut *kept)) {
+                    kernel.ask(&whole, at);
+                    tracks.step(planes, at, kept);
+                }
+                tracks.keep_room(kept.len());
+            }
+        }
+        for (at, kept) in (end..).zip(of_rest) {
+            let rest = rest(lanes, at);
+            let blocks = Blocks::new(&rest.each_ref().map(|block| &block[..]), K::LANES);
+            tracks.step(kernel.planes::<DEFECTS>(&blocks, 0), at, kept);
+            tracks.keep_room(1);
+        }
+        tracks.take();
+        tracks.carried.look_back(until - from);
+        findings.n_listed = tracks.n_listed;
+    }
+}
+
+/// What each step of a stripe changes.
+struct Tracks<'a, K: Kernel, const RARE: bool, const DEFECTS: bool> {
+    kernel: K,
+    list: List,
+    /// Whether `list` lists more than is always listed, computed once per stripe. It is mostly false, once the consumer
+    /// has examples of the advisories.
+    lists_more: bool,
+    carried: &'a mut Carried<K::Word>,
+    counters: [K::Counts; COUNTERS],
+    /// An upper bound of how much of the counters' room is taken.
+    room_taken: usize,
+    fields: &'a mut [[u64; 4]; COUNTERS],
+    listed: &'a mut [Listed],
+    n_listed: usize,
+}
+
+impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Tracks<'_, K, RARE, DEFECTS> {
+    /// Runs the logic of step `at` and writes to `kept` what is kept of it.
+    #[inline(always)]
+    fn step(&mut self, planes: [K::Word; 8], at: usize, kept: &mut Step) {
+        let classes = K::Classes::from(planes);
+        let (beginnings, other) = begin(classes, self.carried);
+        let zero = self.kernel.splat(0);
+        // Compiled twice, so that web lists do not pay for logic that they do not need.
+        if other {
+            let ends = finish::<_, true, RARE, DEFECTS>(classes, zero, beginnings, self.carried);
+            self.record(&ends, at, kept);
+        } else {
+            let ends = finish::<_, false, RARE, DEFECTS>(classes, zero, beginnings, self.carried);
+            self.record(&ends, at, kept);
+        }
+    }
+
+    /// Counts the lines that end in a step and are not listed, and keeps what is needed for the others.
+    #[inline(always)]
+    fn record(&mut self, ends: &Ends<K::Word>, at: usize, kept: &mut Step) {
+        debug_assert!(self.lists_more || !(listed(ends, self.list) ^ ends.listed).any());
+        let mut listed = if self.lists_more { listed(ends, self.list) } else { ends.listed };
+        let is_crowded = ends.newline.is_crowded();
+        let mut defects = ends.defects.any;
+        if DEFECTS && defects.any() {
+            let [none, all] = [0, u64::MAX].map(|word| self.kernel.splat(word));
+            let in_bulk = |kind: usize| if self.list.bulk_defects >> kind & 1 == 1 { all } else { none };
+            let (left, kinds) = defects_by_kind(ends, listed, in_bulk);
+            listed = listed | left;
+            defects = defects & !listed;
+            if is_crowded {
+                count_defects::<_, _, true>(ends, defects, &kinds, &mut self.counters);
+            } else {
+                count_defects::<_, _, false>(ends, defects, &kinds, &mut self.counters);
+            }
+        }
+        if is_crowded {
+            self.room_taken += K::Counts::CROWD - 1;
+            count::<_, _, true>(ends, listed | defects, listed, &mut self.counters);
+        } else {
+            count::<_, _, false>(ends, listed | defects, listed, &mut self.counters);
+        }
+        let entry = &mut self.listed[self.n_listed];
+        entry.step = at;
+        self.n_listed += keep(ends, listed, kept, entry);
+    }
+
+    /// Adds `n_steps` to the room taken. Empties the counters if the next steps that are made at once could overflow
+    /// them.
+    #[inline(always)]
+    fn keep_room(&mut self, n_steps: usize) {
+        const { assert!(K::AT_ONCE * K::Counts::CROWD <= K::Counts::ROOM) }
+        self.room_taken += n_steps;
+        if STRIPE * K::Counts::CROWD > K::Counts::ROOM
+            && self.room_taken + K::AT_ONCE * K::Counts::CROWD > K::Counts::ROOM
+        {
+            self.take();
+        }
+    }
+
+    /// Adds the counters to the fields and resets the counters.
+    #[inline(always)]
+    fn take(&mut self) {
+        let n = if DEFECTS { COUNTERS } else { COUNTERS - DEFECT_COUNTERS };
+        for (counter, fields) in self.counters.iter_mut().zip(self.fields.iter_mut()).take(n) {
+            for (field, count) in fields.iter_mut().zip(counter.totals()) {
+                *field += count;
+            }
+            *counter = self.kernel.counts();
+        }
+        self.room_taken = 0;
+    }
+}
+
+/// Block `at` of each lane, padded with zeros. The padding follows the last LF and ends no line, so it has no effect.
+fn rest(lanes: &[&[u8]; LANES], at: usize) -> [[u8; BLOCK]; LANES] {
+    let mut blocks = [[0; BLOCK]; LANES];
+    for (block, lane) in blocks.iter_mut().zip(lanes) {
+        let bytes = lane.get(at * BLOCK..).unwrap_or_default();
+        let len = bytes.len().min(BLOCK);
+        block[..len].copy_from_slice(&bytes[..len]);
+    }
+    blocks
+}
+
+/// The lines that end in a step and are listed.
+#[inline(always)]
+fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
+    let mut listed = ends.listed;
+    if list.lists_refused() {
+        listed = listed
+            | match list.grammar {
+                Grammar::Draft1993 => ends.newline & !((ends.http | ends.ftp) & !ends.refused_draft),
+                Grammar::Rfc1738 => ends.relative | ends.refused_1738,
+                _ => ends.tilde,
+            };
+        listed = listed & !ends.blank;
+    }
+    let none = listed & !listed;
+    let rare = ends.advised.map_or([none; 3], |rare| [rare.port, rare.reserved_port, rare.control]);
+    for ((advisory, _), lines) in COUNTED.into_iter().zip([ends.delimiter].into_iter().chain(rare)) {
+        if list.advisories.has(advisory) {
+            listed = listed | lines;
+        }
+    }
+    if list.blank {
+        listed = listed | ends.blank;
+    }
+    if list.relative {
+        listed = listed | ends.relative;
+    }
+    listed
+}
+
+/// Keeps what listing needs of a step. Returns 1 if a listed line ends in it, and 0 otherwise.
+#[inline(always)]
+fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed) -> usize {
+    let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
+    newline.store(&mut step.newline);
+    ends.noteworthy.store(&mut step.noteworthy);
+    ends.table.store(&mut step.table);
+    ends.violation.store(&mut step.violation);
+    listed.store(&mut entry.lines);
+    (refused_draft | !(ends.http | ends.ftp)).store(&mut entry.refused_draft);
+    refused_1738.store(&mut entry.refused_1738);
+    tilde.store(&mut entry.tilde);
+    entry.lanes = listed.lanes();
+    usize::from(entry.lanes != 0)
+}
+
+/// Sorts the lines that no grammar accepts and that are not listed yet by the kinds of their defects. Returns those that have to be
+/// listed, because `in_bulk` is not all ones for their kind, and the others by kind.
+#[inline(always)]
+fn defects_by_kind<W: Word>(
+    ends: &Ends<W>,
+    listed: W,
+    in_bulk: impl Fn(usize) -> W,
+) -> (W, [W; DEFECT_KINDS]) {
+    let Defects { any, cause: [low, middle, high], query, fragment } = ends.defects;
+    let lines = any & !listed;
+    let mut kinds = [lines; DEFECT_KINDS];
+    let mut counted = lines & !lines;
+    for (n_part, part) in [!(query | fragment), query, fragment].into_iter().enumerate() {
+        for n_cause in 0..CAUSES.len() {
+            let bit = |word: W, bit: usize| if n_cause >> bit & 1 == 1 { word } else { !word };
+            let of_cause = bit(low, 0) & bit(middle, 1) & bit(high, 2);
+            let kind = n_part * CAUSES.len() + n_cause;
+            kinds[kind] = (lines & part) & of_cause & in_bulk(kind);
+            counted = counted | kinds[kind];
+        }
+    }
+    (lines & !counted, kinds)
+}
+
+/// Counts lines that no grammar accepts, by scheme and by the kinds of their defects.
+#[inline(always)]
+fn count_defects<W: Word, C: Counts<W>, const CROWDED: bool>(
+    ends: &Ends<W>,
+    lines: W,
+    kinds: &[W; DEFECT_KINDS],
+    counters: &mut [C; COUNTERS],
+) {
+    let counters = &mut counters[COUNTERS - DEFECT_COUNTERS..];
+    let Ends { http, ftp, file, relative, .. } = *ends;
+    let https = !(http | ftp | file | relative);
+    let none = lines & !lines;
+    counters[0].add::<CROWDED>([lines & http, lines & https, lines & ftp, lines & file]);
+    counters[1].add::<CROWDED>([lines & relative, none, none, none]);
+    for (counter, kinds) in counters[2..].iter_mut().zip(kinds.chunks(4)) {
+        counter.add::<CROWDED>(std::array::from_fn(|n| kinds.get(n).copied().unwrap_or(none)));
+    }
+}
+
+/// Counts the lines that end in a step and are neither in `not_plain` nor blank. Blank lines are counted unless they are listed, and
+/// lines that end in CR in any case.
+#[inline(always)]
+fn count<W: Word, C: Counts<W>, const CROWDED: bool>(
+    ends: &Ends<W>,
+    not_plain: W,
+    listed: W,
+    [http, https, ftp, file, rest, advised, ..]: &mut [C; COUNTERS],
+) {
+    let Ends { refused_draft, refused_1738, tilde, .. } = *ends;
+    let plain = ends.newline & !(not_plain | ends.blank);
+    let none = plain & !plain;
+    let is_http = plain & ends.http;
+    http.add::<CROWDED>([is_http, is_http & refused_draft, is_http & refused_1738, is_http & tilde]);
+    let is_https = plain & !(ends.http | ends.ftp | ends.file | ends.relative);
+    https.add::<CROWDED>([is_https, is_https & refused_1738, is_https & tilde, plain & ends.delimiter]);
+    if let Some(Advised { control, port, reserved_port }) = ends.advised {
+        advised.add::<CROWDED>([plain & port, plain & reserved_port, plain & control, none]);
+    }
+    if ((ends.newline & !(is_http | is_https | not_plain)) | ends.cr).any() {
+        let relative = plain & ends.relative;
+        rest.add::<CROWDED>([relative, relative & tilde, ends.blank & !listed, ends.cr]);
+        let (is_ftp, is_file) = (plain & ends.ftp, plain & ends.file);
+        if (is_ftp | is_file).any() {
+            ftp.add::<CROWDED>([is_ftp, is_ftp & refused_draft, is_ftp & refused_1738, is_ftp & tilde]);
+            file.add::<CROWDED>([is_file, is_file & refused_1738, is_file & tilde, none]);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests;

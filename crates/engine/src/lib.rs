@@ -1,0 +1,788 @@
+//! Passes whole lines to a [`LineSink`], most of them counted in bulk. This is the only hot loop.
+//!
+//! With vector instructions, bit streams decide the verdicts of many lines at once (`bitstreams`, `lanes`). Without
+//! them, the table scan walks several lanes side by side (`table_scan`). It also takes the segments that follow one with
+//! many table lines, because it is faster there.
+//!
+//! Terms of this folder:
+//!
+//! - A *segment* is what the bit streams or the table scan take at a time: whole lines of about 512 KiB. It is cut into
+//!   *lanes*, which are read side by side. After each *stripe* of some blocks of all lanes, listed lines are passed on.
+//! - Lines *counted in bulk* reach the sink only as a number. All that is counted of them follows from their
+//!   scheme, their verdict and a few counters ([`Bulk`]).
+//! - *Listed lines* are the lines that the bit streams pass on one by one, with the verdict if they know it.
+//! - *Table lines* are lines that are passed on one by one with a verdict of the table ([`line_table`]): listed lines whose verdict the
+//!   bit streams do not know, and lines of the table scan.
+//!
+//! The sink decides what happens to a line: the scan counts it, and `urlsift split` records where it is. The engine
+//! knows no tally.
+//!
+//! A part of the crate `urlsift`, for that crate alone: it promises no stability.
+
+#![deny(unsafe_code)]
+#![allow(
+    missing_docs,
+    clippy::must_use_candidate,
+    clippy::missing_errors_doc,
+    clippy::missing_panics_doc,
+    clippy::len_without_is_empty,
+    clippy::return_self_not_must_use,
+    clippy::should_implement_trait,
+    reason = "what is public is what the crate urlsift re-exports"
+)]
+#![cfg_attr(
+    not(any(target_arch = "x86_64", target_arch = "aarch64")),
+    allow(dead_code, reason = "streams, and what serves them alone, are compiled where there are kernels")
+)]
+
+pub mod place;
+pub mod example;
+pub mod lines;
+pub mod simd;
+pub mod line_automaton;
+mod line_table;
+mod table_scan;
+mod bitstreams;
+pub mod lanes;
+
+use std::cell::Cell;
+use std::ops::Range;
+use std::sync::{Mutex, PoisonError};
+
+use memchr::{memchr, memchr_iter};
+
+use crate::example::Line;
+use crate::lanes::{Findings, Known, LaneReader, List, ListedLine, STRIPE_LEN, decides};
+use crate::line_automaton::{Outcome, SchemeOf};
+use crate::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME};
+use crate::lines::{cut, last_end, trim_terminator};
+use crate::place::Extent;
+use crate::place::Place;
+#[cfg(target_arch = "aarch64")]
+use crate::simd::Neon;
+#[cfg(target_arch = "x86_64")]
+use crate::simd::{Avx2, Avx512, Gfni};
+use crate::simd::{Kernel, KernelId, LANES};
+use crate::table_scan::{Ended, each_outcome, scan_lanes};
+use urlsift_grammar::advisory::{Advisories, Advisory};
+use urlsift_grammar::component::Component;
+use urlsift_grammar::defect::Cause;
+use urlsift_grammar::scheme::{Scheme, Schemes};
+use urlsift_grammar::{Grammar, Verdict};
+
+/// A receiver of lines. Each line reaches it once: alone or counted in bulk.
+pub trait LineSink {
+    /// What the sink needs of the lines from `place` on.
+    fn needs(&self, place: Place) -> Needs;
+
+    /// Whether the table scan counts lines of this outcome in bulk from `place` on. If it does at one place, it does at any later
+    /// one. [`Self::scheme`] takes those schemes that are not known.
+    fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
+
+    /// Takes the scheme of a line. The rest of the line is counted in bulk. Its outcome has [`SchemeOf::Other`].
+    fn scheme(&mut self, _line: &[u8], _verdict: Verdict) {}
+
+    /// Takes the lines of a segment that are counted in bulk.
+    fn bulk(&mut self, bulk: &Bulk);
+
+    /// Takes a line that is not counted in bulk.
+    fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>);
+
+    /// Searches whole lines for the examples of [`Needs::examples`]. Returns whether any are still missing.
+    ///
+    /// All of these lines have reached the sink, some of them counted in bulk, and `before` lines precede them in their
+    /// run. Calls for the same segment come in the order of the lines.
+    fn search(&mut self, _lines: &[u8], _place: Place, _before: &dyn Fn() -> u64) -> bool {
+        false
+    }
+
+    /// Takes lines for a second look, after all of them have reached the sink. `ends` are the offsets of their LFs in
+    /// `lines`, and `before` lines precede them in their run.
+    fn again(&mut self, _lines: &[u8], _place: Place, _before: u64, _ends: &mut dyn Iterator<Item = usize>) {}
+
+    /// Takes a run: a contiguous range of lines that have all reached the sink. Lines are numbered from the start of
+    /// their run.
+    fn cover(&mut self, run: Extent);
+}
+
+/// What a sink needs of lines, besides their number by scheme and verdict.
+pub struct Needs {
+    /// The lines that are listed although the bit streams could count them in bulk.
+    pub list: List,
+    /// The verdicts, one bit each, that still need example lines. The bit streams may count their lines in bulk
+    /// nevertheless.
+    pub examples: u32,
+    /// Whether [`LineSink::again`] has to see all lines.
+    pub again: bool,
+}
+
+/// What the engine knows of a line that is not counted in bulk.
+pub enum Judged<'a> {
+    /// The line is blank.
+    Blank,
+    /// Its scheme, verdict and advisories.
+    Known(&'a Scheme<'a>, Verdict, &'a dyn Fn() -> Advisories),
+    /// No grammar accepts it. The byte that spoils it, if that byte is known; RFC 2396 and RFC 3986 accept all bytes
+    /// before it.
+    Bad(Option<usize>),
+    /// Its outcome.
+    Outcome(&'a Outcome),
+}
+
+/// The lines of a segment that are counted in bulk. Except for `cr`, the counters leave out lines that are passed on one by one.
+#[derive(Default)]
+pub struct Bulk {
+    /// Judged lines by outcome.
+    pub lines: Vec<(Outcome, u64)>,
+    /// Blank lines.
+    pub blank: u64,
+    /// Lines that end in CR, including those that are passed on one by one.
+    pub cr: u64,
+    /// Lines by advisory. The outcomes of lines that the bit streams count have none.
+    pub advised: Vec<(Advisory, u64)>,
+    /// Lines that RFC 3986 refuses, by component and cause. Their outcomes do not say why.
+    pub defects: Vec<(Component, Cause, u64)>,
+}
+
+/// How many judged lines took which way through the engine. It depends on the kernel and is not part of a tally.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct PathCounts {
+    /// Lines counted in bulk.
+    pub bulk: u64,
+    /// Lines that were looked at one by one with a verdict of the bit streams, for their scheme, advisories or defect.
+    pub listed: u64,
+    /// Lines that were looked at one by one with a verdict of the table.
+    pub table: u64,
+}
+
+impl PathCounts {
+    /// Adds the lines of `other`.
+    #[must_use]
+    pub fn merge(self, other: Self) -> Self {
+        Self {
+            bulk: self.bulk + other.bulk,
+            listed: self.listed + other.listed,
+            table: self.table + other.table,
+        }
+    }
+}
+
+/// How many lanes the table scan walks side by side. A walk mostly waits for its table entry, and the other walks hide
+/// that latency.
+const TABLE_LANES: usize = 6;
+
+/// How many segments pass after an [`Attempt`] in vain before the next one. Each time it is in vain again, twice as many pass.
+pub const FIRST_PAUSE: usize = 7;
+const LONGEST_PAUSE: usize = 127;
+
+/// How many bytes the bit streams have to be ahead of the table scan, to make up for a listed line that the table scan counts in
+/// bulk.
+const BYTES_PER_LISTED: u64 = 120;
+/// The same for a table line.
+const BYTES_PER_TABLE_LINE: u64 = 240;
+
+/// The bit streams count lines in bulk that no grammar accepts while each segment has more of them than one in so many bytes. If there
+/// are fewer, it costs all lines more than these few save.
+const BYTES_PER_DEFECT: u64 = 2048;
+
+/// The same for lines with rare features ([`LaneReader`]).
+const BYTES_PER_RARE: u64 = 16384;
+
+/// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
+/// latency.
+const TABLE_LINES_AT_ONCE: usize = 4;
+/// How many table lines are collected before they are walked. With fewer, more of them are walked alone. With many
+/// more, their bytes have left the cache.
+const MANY_TABLE_LINES: usize = 32;
+
+/// The approximate length of a segment for the bit streams, in bytes. Larger segments spend less time on the starts and ends of
+/// lanes. Smaller segments need less memory for the masks of their steps: at this size, a few hundred kilobytes.
+pub const SEGMENT_LEN: usize = 512 << 10;
+
+/// The length of the first segment if the sink has no example yet. The next ones are longer and longer.
+const FIRST_SEGMENT_LEN: usize = SEGMENT_LEN / 16;
+
+/// Scans lines. What it has learned of earlier lines makes it faster and changes no result: a worker thread uses one scanner for all its
+/// chunks.
+pub struct Scanner {
+    kernel: KernelId,
+    /// The table of the grammar that was used last.
+    table: Option<Box<LineTable>>,
+    /// The memory that is reused for all segments.
+    findings: Findings,
+    attempts: Attempts,
+}
+
+/// What the engine does only while it pays.
+struct Attempts {
+    /// Whether the bit streams read the next segment. Otherwise the table scan reads it.
+    streams: Attempt,
+    /// Whether the bit streams count lines in bulk that no grammar accepts.
+    defects: Attempt,
+    /// Whether the bit streams count lines with rare features in bulk.
+    rare: Attempt,
+}
+
+impl Scanner {
+    /// A scanner by the given kernel. It takes some 300 kilobytes once it has seen lines.
+    ///
+    /// # Panics
+    /// If this machine does not have the kernel.
+    #[must_use]
+    pub fn new(kernel: KernelId) -> Self {
+        assert!(kernel.is_available(), "{kernel} is available");
+        let attempts =
+            Attempts { streams: Attempt::new(true), defects: Attempt::new(false), rare: Attempt::new(false) };
+        Self { kernel, table: None, findings: Findings::default(), attempts }
+    }
+
+    /// Passes all lines of `body` to `sink`, in no particular order. Returns which way they took.
+    ///
+    /// `body` begins at `place` and has no byte order mark.
+    pub fn scan(&mut self, sink: &mut dyn LineSink, body: &[u8], place: Place) -> PathCounts {
+        let Self { kernel, table, findings, attempts } = self;
+        let table = LineTable::of(table, sink.needs(place).list.grammar);
+        let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
+        let mut engine = Engine {
+            sink,
+            table,
+            attempts,
+            schemes,
+            path_counts,
+            n_slower: 0,
+            n_bad: 0,
+            n_defects: 0,
+            n_rare: 0,
+        };
+        let missing = "the scanner was made for a kernel of this machine";
+        match kernel {
+            KernelId::Portable => engine.scan_by_table(body, place),
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx2 => engine.stream_all(Avx2::detect().expect(missing), findings, body, place),
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx2Gfni => engine.stream_all(Gfni::detect().expect(missing), findings, body, place),
+            #[cfg(target_arch = "x86_64")]
+            KernelId::Avx512 => engine.stream_all(Avx512::detect().expect(missing), findings, body, place),
+            #[cfg(target_arch = "aarch64")]
+            KernelId::Neon => engine.stream_all(Neon::detect().expect(missing), findings, body, place),
+            _ => unreachable!("{missing}"),
+        }
+        engine.path_counts
+    }
+
+    /// Calls `each` with the place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has
+    /// no outcome. `grammar` is the chosen grammar of the outcomes.
+    pub fn judge(
+        &mut self,
+        grammar: Grammar,
+        body: &[u8],
+        each: &mut dyn FnMut(Range<usize>, Option<&Outcome>),
+    ) {
+        let table = LineTable::of(&mut self.table, grammar);
+        let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
+        let mut lines: [Vec<Ended>; TABLE_LANES] = Default::default();
+        scan_lanes(table, lanes, |lane, ended, _| lines[lane].push(ended));
+        let mut lane_start = 0;
+        for (lane, lines) in lanes.into_iter().zip(lines) {
+            for Ended { start, end, outcome, .. } in lines {
+                let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
+                each(lane_start + start..lane_start + end, outcome.as_ref());
+            }
+            lane_start += lane.len();
+        }
+    }
+}
+
+impl Default for Scanner {
+    /// A scanner by the fastest kernel of this machine.
+    fn default() -> Self {
+        Self::new(KernelId::best())
+    }
+}
+
+/// Scanners for several threads. Each piece of work takes one that is idle, or a new one.
+pub struct Scanners {
+    kernel: KernelId,
+    idle: Mutex<Vec<Scanner>>,
+}
+
+impl Scanners {
+    /// No scanners yet, for the given kernel.
+    #[must_use]
+    pub fn new(kernel: KernelId) -> Self {
+        Self { kernel, idle: Mutex::default() }
+    }
+
+    /// Does some work with a scanner.
+    ///
+    /// # Panics
+    /// If this machine does not have the kernel.
+    pub fn with<R>(&self, work: impl FnOnce(&mut Scanner) -> R) -> R {
+        let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
+        let taken = idle().pop();
+        let mut scanner = taken.unwrap_or_else(|| Scanner::new(self.kernel));
+        let result = work(&mut scanner);
+        idle().push(scanner);
+        result
+    }
+}
+
+struct Engine<'a> {
+    sink: &'a mut dyn LineSink,
+    table: &'a mut LineTable,
+    attempts: &'a mut Attempts,
+    schemes: Schemes,
+    path_counts: PathCounts,
+    /// How many listed lines, but for table lines, the table scan would have counted in bulk.
+    n_slower: u64,
+    /// How many listed lines no grammar accepts.
+    n_bad: u64,
+    /// How many lines that no grammar accepts were counted in bulk by the bit streams.
+    n_defects: u64,
+    /// About how many lines of the bit streams had rare features and were counted in bulk.
+    n_rare: u64,
+}
+
+impl Engine<'_> {
+    /// Passes on all lines of `body`, which begins at `place`, by the bit streams.
+    fn stream_all<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, body: &[u8], place: Place) {
+        // The start of the current run, and the number of lines in it.
+        let (mut from, mut lines) = (place.offset, 0);
+        let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
+        // The segment that gives the sink its first examples lists its lines to its end.
+        let Needs { list, examples, .. } = self.sink.needs(place);
+        let is_fresh = examples == u32::MAX;
+        let mut segment_len = if is_fresh { FIRST_SEGMENT_LEN } else { SEGMENT_LEN };
+        while !rest.is_empty() {
+            let offset = place.offset + (body.len() - unended.len() - rest.len()) as u64;
+            let at = Place { offset, ..place };
+            let some = &rest[..rest.len().min(segment_len)];
+            segment_len = SEGMENT_LEN.min(2 * segment_len);
+            let end = last_end(some);
+            let (segment, behind) =
+                rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
+            if end.is_none() {
+                // The line does not fit a segment. With bit streams, the masks of its steps would take four times its
+                // length.
+                lines += 1;
+                self.one(segment, at, lines);
+            } else if !self.attempts.streams.on && !list.whatwg {
+                self.attempts.streams = self.attempts.streams.next(false, true);
+                self.sink.cover(Extent::of_bytes(place.input, from, offset, lines));
+                self.scan_by_table(segment, at);
+                (from, lines) = (offset + segment.len() as u64, 0);
+            } else {
+                let counts = |engine: &Self| {
+                    [engine.n_slower, engine.path_counts.table, engine.n_bad, engine.n_defects, engine.n_rare]
+                };
+                let before = counts(self);
+                let (defects, rare) = (self.attempts.defects, self.attempts.rare);
+                lines += self.stream(kernel, findings, &Segment::new(segment, K::LANES, at, lines));
+                let [listed, table, n_bad, n_defects, n_rare] =
+                    std::array::from_fn(|n| counts(self)[n] - before[n]);
+                let len = segment.len() as u64;
+                // A short segment predicts little about the next ones. At the start of a scan, it can show that many lines are refused.
+                let is_short = segment.len() <= SEGMENT_LEN / 4;
+                if !is_short || is_fresh && !defects.on {
+                    let many = |lines| lines * BYTES_PER_DEFECT > len;
+                    self.attempts.defects = defects.next(many(n_defects), many(n_bad));
+                }
+                if !is_short {
+                    let many = |lines| lines * BYTES_PER_RARE > len;
+                    self.attempts.rare = rare.next(many(n_rare), many(n_rare + listed + table));
+                }
+                let is_tried = |before: Attempt, now: Attempt| now.on && !before.on;
+                let Attempts { streams, defects: defects_now, rare: rare_now } = &mut *self.attempts;
+                if !is_short && !is_tried(defects, *defects_now) && !is_tried(rare, *rare_now) {
+                    let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
+                    // For the parser, the table scan passes on what the bit streams list, and most other lines too.
+                    *streams = streams.next(cost <= len || list.whatwg, true);
+                }
+            }
+            rest = behind;
+        }
+        if !unended.is_empty() {
+            lines += 1;
+            let offset = place.offset + (body.len() - unended.len()) as u64;
+            self.one(unended, Place { offset, ..place }, lines);
+        }
+        let end = place.offset + body.len() as u64;
+        self.sink.cover(Extent::of_bytes(place.input, from, end, lines));
+    }
+
+    /// Passes on all lines of a segment. Returns how many lines it has.
+    fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment: &Segment<'_>) -> u64 {
+        let mut needs = self.sink.needs(segment.place);
+        if !self.attempts.defects.on {
+            needs.list.bulk_defects = 0;
+        }
+        let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, self.attempts.rare.on, findings);
+        let mut lines_of_all = 0;
+        let mut table_lines = Vec::new();
+        // The stripes with lines that were counted in bulk and have a verdict without examples.
+        let lacking = needs.examples & Findings::plain_verdicts();
+        let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
+        while reader.stripe(findings) {
+            findings.each_listed(|listed| {
+                lines_of_all += 1;
+                match listed.known {
+                    Known::TableLine => table_lines.push(listed),
+                    Known::Verdict(verdict) => self.known(findings, segment, &listed, verdict),
+                    Known::Bad(at) => self.bad(findings, segment, &listed, Some(at - listed.start)),
+                    Known::Refused => self.bad(findings, segment, &listed, None),
+                }
+            });
+            if table_lines.len() >= MANY_TABLE_LINES {
+                self.judge_table_lines(findings, segment, table_lines.drain(..));
+            }
+            if lacking != 0 {
+                let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
+                let lines = plain.map(|(.., lines)| lines).sum();
+                if lines > known {
+                    stripes.push(n_stripes);
+                    known = lines;
+                }
+            }
+            n_stripes += 1;
+        }
+        self.judge_table_lines(findings, segment, table_lines.drain(..));
+        self.n_rare += reader.n_rare();
+        let plain = findings.plain().filter(|(.., lines)| *lines > 0);
+        let bulk = Bulk {
+            lines: plain.map(|(known, verdict, lines)| (Outcome::plain(known, verdict), lines)).collect(),
+            blank: findings.blank(),
+            cr: findings.cr(),
+            advised: findings.advised().collect(),
+            defects: findings.defects().filter(|(.., lines)| *lines > 0).collect(),
+        };
+        self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
+        lines_of_all += bulk.blank + self.bulk(&bulk);
+        if !stripes.is_empty() {
+            self.look_for_lacked(findings, segment, K::LANES, &stripes);
+        }
+        if needs.again {
+            let lanes = segment.starts.iter().enumerate().take(K::LANES);
+            let mut ends =
+                lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
+            self.sink.again(segment.bytes, segment.place, segment.before, &mut ends);
+        }
+        lines_of_all
+    }
+
+    /// Passes on a listed line that no grammar accepts.
+    #[inline]
+    fn bad(&mut self, findings: &Findings, segment: &Segment<'_>, listed: &ListedLine, at: Option<usize>) {
+        let number = || segment.number(findings, listed);
+        self.path_counts.listed += 1;
+        self.n_slower += 1;
+        self.n_bad += 1;
+        self.sink.line(&segment.entry(listed, &number), segment.line(listed), Judged::Bad(at));
+    }
+
+    /// Judges table lines of a segment by the table, and passes them on.
+    fn judge_table_lines(
+        &mut self,
+        findings: &Findings,
+        segment: &Segment<'_>,
+        listed: impl Iterator<Item = ListedLine>,
+    ) {
+        let lines = listed.map(|listed| (listed, segment.line(&listed)));
+        let Self { sink, table, path_counts, .. } = self;
+        each_outcome::<TABLE_LINES_AT_ONCE, _>(table, lines, |listed, outcome| {
+            let number = || segment.number(findings, &listed);
+            path_counts.table +=
+                pass_on(*sink, &segment.entry(&listed, &number), segment.line(&listed), outcome);
+        });
+    }
+
+    /// Has the sink search some stripes for missing examples. These stripes have lines of the missing verdicts that
+    /// were counted in bulk.
+    #[cold]
+    fn look_for_lacked(
+        &mut self,
+        findings: &Findings,
+        segment: &Segment<'_>,
+        n_lanes: usize,
+        stripes: &[usize],
+    ) {
+        for lane in 0..n_lanes {
+            let bytes = segment.lanes[lane];
+            // The end of the last line that ends before `stripe`.
+            let end_before =
+                |stripe: usize| last_end(&bytes[..bytes.len().min(stripe * STRIPE_LEN)]).unwrap_or(0);
+            for &stripe in stripes {
+                let (start, end) = (end_before(stripe), end_before(stripe + 1));
+                let before = || segment.lines_before(findings, lane, start);
+                if !self.sink.search(&bytes[start..end], segment.place_of(lane, start), &before) {
+                    return;
+                }
+            }
+        }
+    }
+
+    /// Passes on a listed line with its verdict from the bit streams. If that verdict does not hold for its scheme, the
+    /// table judges it.
+    #[inline]
+    fn known(&mut self, findings: &Findings, segment: &Segment<'_>, listed: &ListedLine, verdict: Verdict) {
+        let number = || segment.number(findings, listed);
+        let (entry, line) = (segment.entry(listed, &number), segment.line(listed));
+        if line.is_empty() {
+            return self.sink.line(&entry, line, Judged::Blank);
+        }
+        let scheme = self.schemes.of(line);
+        if !decides(scheme.known, scheme.name) {
+            return self.judge_by_table(&entry, line);
+        }
+        self.path_counts.listed += 1;
+        self.n_slower += 1;
+        // RFC 1738 and the draft have no lines without a scheme.
+        let verdict = if scheme.name.is_some() {
+            verdict
+        } else {
+            verdict.intersection(Verdict::since(Grammar::Rfc1808))
+        };
+        let advisories = || {
+            let mut advisories = Advisories::default();
+            findings.each_noteworthy(listed, |at| advisories.add_at(scheme.known, line, at - listed.start));
+            advisories
+        };
+        self.sink.line(&entry, line, Judged::Known(&scheme, verdict, &advisories));
+    }
+
+    /// Passes on all lines of `body`, which begins at `place`, by the table scan.
+    fn scan_by_table(&mut self, body: &[u8], place: Place) {
+        let mut offset = place.offset;
+        let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
+        let places = lanes.map(|lane| {
+            let at = Place { offset, ..place };
+            offset += lane.len() as u64;
+            at
+        });
+        // For each outcome, one bit for each lane in which it is counted in bulk from here on.
+        let mut in_bulk = [0_u8; N_OUTCOMES];
+        // The same for outcomes with a scheme that is passed on for each line.
+        let mut but_scheme = [0_u8; N_OUTCOMES];
+        for (n, outcome) in self.table.outcomes().iter().enumerate().skip(1) {
+            let lanes = if self.sink.is_in_bulk(outcome, place) { u8::MAX } else { 0 };
+            if outcome.scheme == SchemeOf::Other { but_scheme[n] = lanes } else { in_bulk[n] = lanes }
+        }
+        let mut counts = [0_u32; N_OUTCOMES];
+        let mut cr = 0;
+        let mut listed = TableLister {
+            sink: self.sink,
+            path_counts: &mut self.path_counts,
+            lanes: &lanes,
+            places: &places,
+            but_scheme,
+        };
+        // The code for each line end is small, so that it is inlined.
+        let lines = scan_lanes(self.table, lanes, |lane, ended, table| {
+            cr += u64::from(ended.cr);
+            let at = usize::from(ended.outcome) % N_OUTCOMES;
+            if in_bulk[at] >> lane & 1 == 1 {
+                counts[at] += 1;
+            } else {
+                let Ended { number, start, end, outcome, .. } = ended;
+                let (lines, is_in_bulk) = listed.pass_on(lane, number, start..end, (table, outcome));
+                counts[at] += lines;
+                in_bulk[at] |= is_in_bulk;
+            }
+        });
+        let counted = self.table.outcomes().iter().zip(counts).filter(|(_, lines)| *lines > 0);
+        let counted = counted.map(|(&outcome, lines)| (outcome, lines.into())).collect();
+        self.bulk(&Bulk { lines: counted, cr, ..Bulk::default() });
+        let again = self.sink.needs(place).again;
+        // Each lane numbers its lines from 1, so each is a run. The tally joins them.
+        for ((lane, at), lines) in lanes.into_iter().zip(places).zip(lines) {
+            if again {
+                self.sink.again(lane, at, 0, &mut memchr_iter(b'\n', lane));
+            }
+            let end = at.offset + lane.len() as u64;
+            self.sink.cover(Extent::of_bytes(place.input, at.offset, end, lines));
+        }
+    }
+
+    /// Passes on a line about which nothing is known, not even whether it has a terminator.
+    fn one(&mut self, bytes: &[u8], place: Place, number: u64) {
+        let (line, cr) = trim_terminator(bytes);
+        self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() });
+        self.judge_by_table(&Line::whole(place, &|| number, line), line);
+        if self.sink.needs(place).again {
+            self.sink.again(bytes, place, number - 1, &mut memchr_iter(b'\n', bytes));
+        }
+    }
+
+    /// Judges a line by the table, and passes it on.
+    fn judge_by_table(&mut self, entry: &Line<'_>, line: &[u8]) {
+        let outcome = self.table.outcome_of_line(line);
+        self.path_counts.table += pass_on(self.sink, entry, line, &self.table.outcome_of(outcome, line));
+    }
+
+    /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
+    fn bulk(&mut self, bulk: &Bulk) -> u64 {
+        let n_lines = bulk.lines.iter().map(|(_, lines)| lines).sum();
+        self.path_counts.bulk += n_lines;
+        self.sink.bulk(bulk);
+        n_lines
+    }
+}
+
+/// Whether the engine does something that pays on some lists and costs time on others. It is tried on a segment if it may pay, and
+/// goes on while it pays. After a try in vain, some segments pass before the next one.
+#[derive(Clone, Copy)]
+struct Attempt {
+    on: bool,
+    /// How many more segments pass before one decides about the next try.
+    left: usize,
+    /// How many segments pass after the next try in vain.
+    pause: usize,
+}
+
+impl Attempt {
+    const fn new(on: bool) -> Self {
+        Self { on, left: 0, pause: FIRST_PAUSE }
+    }
+
+    /// Decides for the next segment. `paid` tells whether it paid on the last segment, and `may_pay` whether it might have.
+    fn next(self, paid: bool, may_pay: bool) -> Self {
+        let Self { on, left, pause } = self;
+        match (on, paid) {
+            (true, true) => Self::new(true),
+            (true, false) => Self { on: false, left: pause - 1, pause: (2 * pause + 1).min(LONGEST_PAUSE) },
+            (false, _) => Self { on: left == 0 && may_pay, left: left.saturating_sub(1), pause },
+        }
+    }
+}
+
+/// Passes on a line with its outcome. Returns the number of judged lines: 0 for a blank line, otherwise 1.
+#[inline]
+fn pass_on(sink: &mut dyn LineSink, entry: &Line<'_>, line: &[u8], outcome: &Outcome) -> u64 {
+    let judged = if line.is_empty() { Judged::Blank } else { Judged::Outcome(outcome) };
+    sink.line(entry, line, judged);
+    u64::from(!line.is_empty())
+}
+
+/// Passes on lines of the table scan that are not counted in bulk.
+struct TableLister<'a> {
+    sink: &'a mut dyn LineSink,
+    path_counts: &'a mut PathCounts,
+    lanes: &'a [&'a [u8]; TABLE_LANES],
+    places: &'a [Place; TABLE_LANES],
+    /// For each outcome with [`SchemeOf::Other`], one bit for each lane. If it is set, only the schemes of lines are passed on.
+    but_scheme: [u8; N_OUTCOMES],
+}
+
+impl TableLister<'_> {
+    /// Passes on a line, or only its scheme. Returns two numbers. The first is 1 if the rest of the line is to be counted in bulk. The
+    /// second has the bit of the lane if the next lines of this outcome can be counted in bulk there. Otherwise they are 0.
+    #[inline(never)]
+    fn pass_on(
+        &mut self,
+        lane: usize,
+        number: u64,
+        line: Range<usize>,
+        (table, n): (&LineTable, u16),
+    ) -> (u32, u8) {
+        let start = line.start as u64;
+        let line = &self.lanes[lane][line];
+        let outcome = table.outcome_of(n, line);
+        let but_scheme = &mut self.but_scheme[usize::from(n) % N_OUTCOMES];
+        if *but_scheme >> lane & 1 == 1 {
+            self.sink.scheme(line, outcome.verdict);
+            return (1, 0);
+        }
+        let place = Place { offset: self.places[lane].offset + start, ..self.places[lane] };
+        self.path_counts.table += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
+        let bit = u8::from(n != NO_OUTCOME && self.sink.is_in_bulk(&outcome, place)) << lane;
+        if outcome.scheme == SchemeOf::Other {
+            *but_scheme |= bit;
+            return (0, 0);
+        }
+        (0, bit)
+    }
+}
+
+/// A segment of whole lines for the bit streams.
+struct Segment<'a> {
+    bytes: &'a [u8],
+    place: Place,
+    /// How many lines of the run precede the segment.
+    before: u64,
+    lanes: [&'a [u8]; LANES],
+    /// The offset in the segment at which each lane begins.
+    starts: [usize; LANES],
+    /// How many lanes have been counted, and how many lines of the segment precede each of these and the next.
+    counted: Cell<(usize, [u64; LANES])>,
+}
+
+impl<'a> Segment<'a> {
+    /// Cuts a segment into `n_lanes` lanes of whole lines. `before` lines precede it in its run.
+    fn new(bytes: &'a [u8], n_lanes: usize, place: Place, before: u64) -> Self {
+        let lanes: [&[u8]; LANES] = cut(bytes, n_lanes);
+        let mut starts = [0; LANES];
+        for lane in 1..LANES {
+            starts[lane] = starts[lane - 1] + lanes[lane - 1].len();
+        }
+        Self { bytes, place, before, lanes, starts, counted: Cell::default() }
+    }
+
+    #[inline]
+    fn line(&self, listed: &ListedLine) -> &'a [u8] {
+        trim_terminator(&self.lanes[listed.lane][listed.start..listed.end]).0
+    }
+
+    #[inline]
+    fn entry<'b>(&self, listed: &ListedLine, number: &'b dyn Fn() -> u64) -> Line<'b>
+    where
+        'a: 'b,
+    {
+        Line::whole(self.place_of(listed.lane, listed.start), number, self.line(listed))
+    }
+
+    #[inline]
+    fn place_of(&self, lane: usize, at: usize) -> Place {
+        Place { offset: self.place.offset + (self.starts[lane] + at) as u64, ..self.place }
+    }
+
+    /// The number of a line in its run.
+    fn number(&self, findings: &Findings, listed: &ListedLine) -> u64 {
+        self.lines_before(findings, listed.lane, listed.start) + 1
+    }
+
+    /// How many lines of the run precede byte `at` of a lane. Linear in the length of the lane and of the lanes before
+    /// it that have not been counted yet.
+    fn lines_before(&self, findings: &Findings, lane: usize, at: usize) -> u64 {
+        let (mut n_counted, mut lines) = self.counted.get();
+        while n_counted < lane {
+            let more = memchr_iter(b'\n', self.lanes[n_counted]).count() as u64;
+            lines[n_counted + 1] = lines[n_counted] + more;
+            n_counted += 1;
+        }
+        self.counted.set((n_counted, lines));
+        self.before + lines[lane] + findings.lines_before(lane, at)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn attempts_in_vain_become_rare() {
+        let mut attempt = Attempt::new(true);
+        let mut pauses = Vec::new();
+        for _ in 0..6 {
+            attempt = attempt.next(false, true);
+            let mut pause = 0;
+            while !attempt.on {
+                attempt = attempt.next(false, true);
+                pause += 1;
+            }
+            pauses.push(pause);
+        }
+        assert_eq!(pauses, [7, 15, 31, 63, 127, 127]);
+        assert_eq!(attempt.next(true, true).next(false, true).left, 6);
+        assert!(!Attempt::new(false).next(true, false).on);
+    }
+}

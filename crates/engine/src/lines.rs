@@ -1,0 +1,125 @@
+//! What a line and its terminator are, and where bytes in memory can be cut between lines. This file knows no URL and no input.
+
+use std::ops::Range;
+
+use memchr::{memchr, memrchr};
+
+/// Cuts `bytes` at the starts of lines into `count` slices of nearly equal length.
+///
+/// A line begins at the start of `bytes` and after each LF. `count` is 1 to `N`. Slices may be empty; those after the first
+/// `count` always are.
+pub fn cut<const N: usize>(bytes: &[u8], count: usize) -> [&[u8]; N] {
+    let mut rest = bytes;
+    std::array::from_fn(|n| {
+        let wanted = rest.len() / count.saturating_sub(n).max(1);
+        let end = if n + 1 >= count {
+            rest.len()
+        } else {
+            memchr(b'\n', &rest[wanted.saturating_sub(1).min(rest.len())..])
+                .map_or(rest.len(), |lf| wanted.saturating_sub(1) + lf + 1)
+        };
+        let slice;
+        (slice, rest) = rest.split_at(end);
+        slice
+    })
+}
+
+/// Returns the range of the lines of `bytes` that begin in `start..end`.
+///
+/// Adjacent ranges return each line once. `start` is less than `end`, and `end` is at most the length. If no line begins in
+/// `start..end`, no byte at or after `end` is read. So the cost of all adjacent ranges together is linear in the length.
+pub fn beginning_in(bytes: &[u8], start: usize, end: usize) -> Range<usize> {
+    let first = match start {
+        0 => Some(0),
+        _ => memchr(b'\n', &bytes[start - 1..end - 1]).map(|lf| start + lf),
+    };
+    let Some(first) = first else { return end..end };
+    first..memchr(b'\n', &bytes[end - 1..]).map_or(bytes.len(), |lf| end + lf)
+}
+
+/// Returns the offset after the last LF of `bytes`, where its last complete line ends; `None` without an LF.
+pub fn last_end(bytes: &[u8]) -> Option<usize> {
+    memrchr(b'\n', bytes).map(|lf| lf + 1)
+}
+
+/// Removes the terminator of a line. Returns the line, and whether its terminator has a CR.
+///
+/// `bytes` hold one line, with or without its terminator. The terminator is LF with all CRs directly before it. The last line
+/// of an input may lack the LF (SPEC A2).
+#[inline(always)]
+pub fn trim_terminator(bytes: &[u8]) -> (&[u8], bool) {
+    let line = bytes.strip_suffix(b"\n").unwrap_or(bytes);
+    if line.last() != Some(&b'\r') {
+        return (line, false);
+    }
+    let end = line.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
+    (&line[..end], true)
+}
+
+/// Removes the UTF-8 byte order mark at the very start of an input (SPEC A3). `bytes` begin at `offset` of the input.
+pub fn skip_byte_order_mark(bytes: &[u8], offset: u64) -> &[u8] {
+    if offset == 0 { bytes.strip_prefix(b"\xef\xbb\xbf").unwrap_or(bytes) } else { bytes }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn slices_are_whole_lines() {
+        for text in [
+            &b""[..],
+            b"\n",
+            b"a",
+            b"a\n",
+            b"a\nb\nc\n",
+            b"\n\n\n\n\n\n\n\n",
+            b"aaaaaaaaaaaaaaaaaaaaaa\nb\nc",
+            b"a\nbbbbbbbbbbbbbbbbb",
+        ] {
+            let slices: [&[u8]; 4] = cut(text, 4);
+            assert_eq!(slices.concat(), text);
+            for (slice, next) in slices.iter().zip(&slices[1..]) {
+                assert!(slice.is_empty() || next.is_empty() || slice.ends_with(b"\n"), "{text:?} {slices:?}");
+            }
+        }
+    }
+
+    #[test]
+    fn ranges_hold_each_line_once() {
+        for text in [&b"\n"[..], b"a", b"\n\n\n\n", b"aaaaaaa\nb\nc", b"a\nbbbbbbbbbbbbb", b"a\n\nbb\nccc\n"]
+        {
+            for len in 1..text.len() + 2 {
+                let shards = (0..text.len().div_ceil(len)).map(|n| {
+                    let lines = beginning_in(text, n * len, text.len().min((n + 1) * len));
+                    assert!(lines.is_empty() || (n * len..(n + 1) * len).contains(&lines.start));
+                    &text[lines]
+                });
+                let shards: Vec<_> = shards.collect();
+                assert_eq!(shards.concat(), text);
+                assert!(
+                    shards
+                        .iter()
+                        .all(|lines| lines.is_empty() || lines.ends_with(b"\n") || text.ends_with(lines))
+                );
+            }
+        }
+    }
+
+    #[test]
+    fn terminators() {
+        for (bytes, line, cr) in [
+            ("a\n", "a", false),
+            ("a", "a", false),
+            ("a\r\n", "a", true),
+            ("a\r\r\n", "a", true),
+            ("a\r", "a", true),
+            ("\r\n", "", true),
+            ("\r", "", true),
+            ("\n", "", false),
+            ("a\rb\n", "a\rb", false),
+        ] {
+            assert_eq!(trim_terminator(bytes.as_bytes()), (line.as_bytes(), cr), "{bytes:?}");
+        }
+    }
+}

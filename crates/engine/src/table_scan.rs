@@ -1,0 +1,328 @@
+//! Walks several lanes of whole lines through the table side by side, two bytes per step, and passes on each line with
+//! its outcome.
+//!
+//! The table is the product of the automata of all grammars and of the facts of a line (`build/line_facts.rs`).
+//! The state at the end of a line gives its verdict, and mostly its scheme and advisories. This file does not decide
+//! what is counted and which lines get a second look.
+//!
+//! Each stripe takes two passes. The first pass stores the state before each pair of bytes and does nothing else. The
+//! second pass finds the line ends and looks up their states. No branch depends on where lines end. Such a branch would
+//! be mispredicted about once per line, and a misprediction costs as much as walking over some twenty bytes.
+
+use crate::line_automaton::Outcome;
+use crate::line_table::{LineState, LineTable, NO_OUTCOME};
+use crate::simd::{BLOCK, find_one};
+
+/// A line that has ended.
+#[derive(Clone, Copy, Debug)]
+pub struct Ended {
+    /// Its number in its lane, from 1.
+    pub number: u64,
+    /// The offset of its first byte in the lane.
+    pub start: usize,
+    /// The offset of its terminator in the lane.
+    pub end: usize,
+    /// Whether the terminator begins with a CR.
+    pub cr: bool,
+    /// The number of its outcome. A blank line has none.
+    pub outcome: u16,
+}
+
+/// A line that is being walked, and its remaining bytes.
+struct Walked<'a, L> {
+    line: L,
+    bytes: &'a [u8],
+    state: LineState,
+    pairs: &'a [[u8; 2]],
+    last: &'a [u8],
+}
+
+impl<'a, L> Walked<'a, L> {
+    fn new((line, bytes): (L, &'a [u8])) -> Self {
+        let (pairs, last) = bytes.as_chunks();
+        Self { line, bytes, state: LineState::START, pairs, last }
+    }
+
+    /// The number of the outcome, once no pairs are left.
+    fn outcome(&self, table: &mut LineTable) -> u16 {
+        let last = self.last.first().copied().unwrap_or(0);
+        match table.at_end(self.state, !self.last.is_empty(), last) {
+            NO_OUTCOME => table.make(self.bytes, false),
+            number => number,
+        }
+    }
+}
+
+/// Calls `each` with each of `lines` and its outcome, in no particular order. `N` lines are walked side by side. When one ends,
+/// the next begins.
+pub fn each_outcome<'a, const N: usize, L>(
+    table: &mut LineTable,
+    lines: impl Iterator<Item = (L, &'a [u8])>,
+    mut each: impl FnMut(L, &Outcome),
+) {
+    let mut lines = lines.map(Walked::new);
+    let mut walks: Vec<_> = lines.by_ref().take(N).collect();
+    while let Some(side_by_side) = walks.first_chunk_mut::<N>() {
+        let together = side_by_side.iter().map(|walk| walk.pairs.len()).min().unwrap_or(0);
+        let pairs = side_by_side.each_ref().map(|walk| &walk.pairs[..together]);
+        let mut states = side_by_side.each_ref().map(|walk| walk.state);
+        for at in 0..together {
+            for (state, pairs) in states.iter_mut().zip(pairs) {
+                *state = table.after(*state, pairs[at]);
+            }
+        }
+        for (walk, state) in side_by_side.iter_mut().zip(states) {
+            (walk.state, walk.pairs) = (state, &walk.pairs[together..]);
+        }
+        for n in (0..N).rev() {
+            if !walks[n].pairs.is_empty() {
+                continue;
+            }
+            let ended = match lines.next() {
+                Some(next) => std::mem::replace(&mut walks[n], next),
+                None => walks.swap_remove(n),
+            };
+            let outcome = ended.outcome(table);
+            each(ended.line, &table.outcome_of(outcome, ended.bytes));
+        }
+    }
+    for mut walk in walks {
+        walk.state = walk.pairs.iter().fold(walk.state, |state, &pair| table.after(state, pair));
+        let outcome = walk.outcome(table);
+        each(walk.line, &table.outcome_of(outcome, walk.bytes));
+    }
+}
+
+/// How many bytes of each lane are walked before the lines that end in them are passed on. One call of [`find_one`]
+/// searches as many.
+const STRIPE: usize = 8 * BLOCK;
+
+type Stripe = [u8; STRIPE];
+
+/// The state before each pair of bytes of a stripe, and the state at its end.
+type Trace = [LineState; STRIPE / 2 + 1];
+
+/// How many pairs of each lane one iteration of the loop takes.
+const UNROLL: usize = 4;
+
+/// Walks lanes of whole lines, and calls `line` with the number of a lane, each line in it, and the table that has its outcome. The lines of
+/// one lane come in order. Returns how many lines each lane has.
+///
+/// A line ends in LF with all CRs directly before it. The last line may lack the LF.
+#[inline(always)]
+pub fn scan_lanes<const N: usize>(
+    table: &mut LineTable,
+    lanes: [&[u8]; N],
+    mut line: impl FnMut(usize, Ended, &LineTable),
+) -> [u64; N] {
+    let mut states = [LineState::START; N];
+    let mut traces = [[LineState::START; STRIPE / 2 + 1]; N];
+    let mut ends = [0; STRIPE + AT_ONCE];
+    let mut readers = lanes.map(|lane| LaneProgress { lane, lines: 0, start: 0 });
+    // The last bytes of each lane are left for later, because its last line may lack the LF.
+    let together = lanes.iter().map(|lane| lane.len().saturating_sub(1) / STRIPE * STRIPE).min().unwrap_or(0);
+    for from in (0..together).step_by(STRIPE) {
+        let stripes = lanes.map(|lane| lane[from..].first_chunk().expect("a stripe of each lane"));
+        scan_stripe(table, stripes, &mut states, &mut traces);
+        for (n, reader) in readers.iter_mut().enumerate() {
+            reader.end_lines(table, from, stripes[n], &traces[n], &mut ends, |ended, table| {
+                line(n, ended, table);
+            });
+        }
+    }
+    for (n, reader) in readers.iter_mut().enumerate() {
+        let lane = lanes[n];
+        for from in (together..lane.len()).step_by(STRIPE) {
+            let rest = &lane[from..lane.len().min(from + STRIPE)];
+            // The padding has no LF, so it ends no line.
+            let mut stripe = [0; STRIPE];
+            stripe[..rest.len()].copy_from_slice(rest);
+            scan_stripe(
+                table,
+                [&stripe],
+                std::array::from_mut(&mut states[n]),
+                std::array::from_mut(&mut traces[n]),
+            );
+            reader
+                .end_lines(table, from, &stripe, &traces[n], &mut ends, |ended, table| line(n, ended, table));
+            if from + rest.len() == lane.len() && reader.start < lane.len() {
+                let ended = reader.end_line(table, from, &stripe, &traces[n], rest.len());
+                line(n, ended, table);
+            }
+        }
+    }
+    readers.map(|reader| reader.lines)
+}
+
+/// Walks all lanes through one stripe, side by side. It is a separate function, so that the states stay in registers.
+#[inline(never)]
+fn scan_stripe<const N: usize>(
+    table: &LineTable,
+    stripes: [&Stripe; N],
+    states: &mut [LineState; N],
+    traces: &mut [Trace; N],
+) {
+    let mut now = *states;
+    let pairs: [&[[[u8; 2]; UNROLL]]; N] = stripes.map(|stripe| stripe.as_chunks().0.as_chunks().0);
+    for chunk in 0..STRIPE / 2 / UNROLL {
+        let pairs: [&[[u8; 2]; UNROLL]; N] = std::array::from_fn(|n| &pairs[n][chunk]);
+        #[allow(clippy::needless_range_loop, reason = "one index for all lanes")]
+        for at in 0..UNROLL {
+            for n in 0..N {
+                traces[n][chunk * UNROLL + at] = now[n];
+                now[n] = table.after(now[n], pairs[n][at]);
+            }
+        }
+    }
+    for (trace, now) in traces.iter_mut().zip(now) {
+        trace[STRIPE / 2] = now;
+    }
+    *states = now;
+}
+
+/// How many line ends are noted at once, even if there are fewer. This saves a branch that would often be mispredicted.
+const AT_ONCE: usize = 4;
+
+/// The offsets of line ends in a stripe.
+type Ends = [u32; STRIPE + AT_ONCE];
+
+/// How far the lines of a lane have been passed on.
+struct LaneProgress<'a> {
+    lane: &'a [u8],
+    lines: u64,
+    /// The offset of the next line.
+    start: usize,
+}
+
+impl LaneProgress<'_> {
+    /// Calls `line` with each line that ends in a stripe. The stripe begins at `from` and has been walked.
+    #[inline(always)]
+    fn end_lines(
+        &mut self,
+        table: &mut LineTable,
+        from: usize,
+        stripe: &Stripe,
+        trace: &Trace,
+        ends: &mut Ends,
+        mut line: impl FnMut(Ended, &LineTable),
+    ) {
+        let line_feeds =
+            find_one(b'\n', stripe.as_chunks().0.first_chunk().expect("a stripe is eight blocks"));
+        let counts = line_feeds.map(u64::count_ones);
+        let mut n_ends = 0;
+        for ((first, mut mask), count) in (0..).step_by(BLOCK).zip(line_feeds).zip(counts) {
+            let mut at = n_ends;
+            n_ends += count as usize;
+            loop {
+                let some: &mut [u32; AT_ONCE] = ends[at..].first_chunk_mut().expect("room behind the last");
+                for end in some {
+                    *end = first + mask.trailing_zeros();
+                    mask &= mask.wrapping_sub(1);
+                }
+                if mask == 0 {
+                    break;
+                }
+                at += AT_ONCE;
+            }
+        }
+        for &end in &ends[..n_ends] {
+            let end = end as usize;
+            let ended = self.end_line(table, from, stripe, trace, end);
+            line(ended, table);
+            self.start = from + end + 1;
+        }
+    }
+
+    /// The line that ends at byte `end` of the stripe.
+    #[inline(always)]
+    fn end_line(
+        &mut self,
+        table: &mut LineTable,
+        from: usize,
+        stripe: &Stripe,
+        trace: &Trace,
+        end: usize,
+    ) -> Ended {
+        self.lines += 1;
+        let (number, start) = (self.lines, self.start);
+        let line = &self.lane[start..from + end];
+        let crs = match line {
+            [.., b'\r'] => line.iter().rev().take_while(|&&byte| byte == b'\r').count(),
+            _ => 0,
+        };
+        let line_end = from + end - crs;
+        let outcome = if crs > end {
+            // Only CRs follow, up to this stripe.
+            NO_OUTCOME
+        } else {
+            let end = end - crs;
+            table.at_end(trace[end / 2], end % 2 == 1, stripe[(end & !1) % STRIPE])
+        };
+        let outcome = match outcome {
+            NO_OUTCOME => table.make(&self.lane[start..line_end], start % 2 == 1),
+            number => number,
+        };
+        // Built in one place. If two branches built it, it would be written to memory and read back in other widths,
+        // which stalls.
+        Ended { number, start, end: line_end, cr: crs > 0, outcome }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lines::cut;
+    use urlsift_grammar::Grammar;
+    use urlsift_grammar::random::Random;
+
+    type Lines = Vec<(usize, u64, usize, usize, bool, Option<Outcome>)>;
+
+    /// The lines of all lanes, one by one.
+    fn expected<const N: usize>(table: &mut LineTable, lanes: [&[u8]; N]) -> Lines {
+        let mut lines = Vec::new();
+        for (n, lane) in lanes.into_iter().enumerate() {
+            let mut start = 0;
+            for (number, whole) in (1..).zip(lane.split_inclusive(|&byte| byte == b'\n')) {
+                let (line, cr) = crate::lines::trim_terminator(whole);
+                let outcome = table.outcome_of_line(line);
+                let outcome = (!line.is_empty()).then(|| table.outcome_of(outcome, line));
+                lines.push((n, number, start, start + line.len(), cr, outcome));
+                start += whole.len();
+            }
+        }
+        lines
+    }
+
+    fn compare<const N: usize>(table: &mut LineTable, text: &[u8]) {
+        let lanes = cut::<N>(text, N);
+        let mut lines = Lines::new();
+        let counts = scan_lanes(table, lanes, |lane, Ended { number, start, end, cr, outcome }, table| {
+            let line = &lanes[lane][start..end];
+            let outcome = (end > start).then(|| table.outcome_of(outcome, line));
+            lines.push((lane, number, start, end, cr, outcome));
+        });
+        lines.sort_by_key(|line| (line.0, line.1));
+        assert_eq!(counts, std::array::from_fn(|n| lines.iter().filter(|line| line.0 == n).count() as u64));
+        assert_eq!(lines, expected(table, lanes), "{}", text.escape_ascii());
+    }
+
+    #[test]
+    fn lines_end_where_they_end() {
+        let mut random = Random::new(2);
+        let mut kept = None;
+        for turn in 0..3000 {
+            let table = LineTable::of(&mut kept, Grammar::ALL[turn / 500 % 5]);
+            // Few line ends, many line ends, or long runs of CRs. The lengths are close to multiples of a stripe.
+            let alphabet: &[u8] = match turn % 4 {
+                0 => b"\n\r/a",
+                1 => b"\n:a//a%2Fhttp:.aaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa",
+                2 => b"\n\n\n\n\r",
+                _ => b"\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\r\na",
+            };
+            let len = STRIPE * random.below(5) + random.below(8);
+            let text: Vec<u8> = (0..len).map(|_| alphabet[random.below(alphabet.len())]).collect();
+            compare::<1>(table, &text);
+            compare::<3>(table, &text);
+        }
+    }
+}

@@ -1,0 +1,52 @@
+//! A macro for enums whose variants have public names, and the form in which sets of names are written.
+
+use std::fmt;
+
+/// Declares an enum whose variants have public names: stable, lower-case, hyphenated. A variant is serialised as its name.
+/// Its doc comment is also its `meaning()`, which users read.
+#[macro_export]
+macro_rules! named {
+    ($(#[$meta:meta])* $kind:ident { $($(#[doc = $doc:literal])+ $variant:ident = $name:literal,)+ }) => {
+        $(#[$meta])*
+        #[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+        #[cfg_attr(feature = "scan", derive(serde::Serialize, serde::Deserialize))]
+        #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
+        #[non_exhaustive]
+        #[repr(u8)]
+        pub enum $kind { $($(#[doc = $doc])+ #[cfg_attr(feature = "scan", serde(rename = $name))] $variant,)+ }
+
+        impl $kind {
+            /// All variants, in the order in which they are listed.
+            pub const ALL: &'static [Self] = &[$(Self::$variant),+];
+
+            /// The public name: stable, lower-case, hyphenated.
+            #[must_use]
+            pub const fn name(self) -> &'static str {
+                match self { $(Self::$variant => $name,)+ }
+            }
+
+            /// The meaning, in a sentence.
+            #[must_use]
+            pub const fn meaning(self) -> &'static str {
+                match self { $(Self::$variant => concat!($($doc),+).trim_ascii(),)+ }
+            }
+        }
+
+        impl std::fmt::Display for $kind {
+            fn fmt(&self, out: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+                out.pad(self.name())
+            }
+        }
+    };
+}
+
+/// Writes names joined by commas, or `-` when there are none.
+pub fn write_list(out: &mut fmt::Formatter<'_>, names: impl Iterator<Item = &'static str>) -> fmt::Result {
+    let mut between = "";
+    for name in names {
+        out.write_str(between)?;
+        out.write_str(name)?;
+        between = ",";
+    }
+    if between.is_empty() { out.write_str("-") } else { Ok(()) }
+}

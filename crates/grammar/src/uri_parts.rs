@@ -1,0 +1,161 @@
+//! The components of a line, found by their delimiters alone (RFC 3986, appendix B). This file knows no grammar.
+
+use std::ops::Range;
+
+use crate::scheme::scheme_len;
+
+/// The components of a line, as ranges of bytes without delimiters. A component is `None` if its delimiter is missing.
+///
+/// Any line can be split, even a malformed one. [`scheme_len`] finds the scheme.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Parts {
+    /// The bytes before the first ":".
+    pub scheme: Option<Range<usize>>,
+    /// The bytes after "//", up to the next "/", "?" or "#".
+    pub authority: Option<Range<usize>>,
+    /// The part of the authority before its last "@".
+    pub userinfo: Option<Range<usize>>,
+    /// The part of the authority after the userinfo and before the port.
+    pub host: Option<Range<usize>>,
+    /// The bytes after the last ":" of the rest of the authority, outside brackets.
+    pub port: Option<Range<usize>>,
+    /// The bytes after scheme and authority, up to the first "?" or "#"; may be empty.
+    pub path: Range<usize>,
+    /// The bytes after the first "?", up to the first "#".
+    pub query: Option<Range<usize>>,
+    /// The bytes after the first "#".
+    pub fragment: Option<Range<usize>>,
+}
+
+/// Splits a line into its components. The cost is linear in the length of the line.
+#[must_use]
+pub fn split(line: &[u8]) -> Parts {
+    let scheme = scheme_len(line).map(|len| 0..len);
+    let start = scheme.as_ref().map_or(0, |scheme| scheme.end + 1);
+    let fragment_mark = memchr::memchr(b'#', &line[start..]).map_or(line.len(), |n| start + n);
+    let query_mark = memchr::memchr(b'?', &line[start..fragment_mark]).map_or(fragment_mark, |n| start + n);
+    let authority = line[start..query_mark].starts_with(b"//").then(|| {
+        let begin = start + 2;
+        begin..memchr::memchr(b'/', &line[begin..query_mark]).map_or(query_mark, |n| begin + n)
+    });
+    let mut parts = Parts {
+        path: authority.as_ref().map_or(start, |authority| authority.end)..query_mark,
+        query: (query_mark < fragment_mark).then(|| query_mark + 1..fragment_mark),
+        fragment: (fragment_mark < line.len()).then(|| fragment_mark + 1..line.len()),
+        scheme,
+        userinfo: None,
+        host: None,
+        port: None,
+        authority: None,
+    };
+    if let Some(authority) = authority {
+        let text = &line[authority.clone()];
+        let at = memchr::memrchr(b'@', text);
+        let host = authority.start + at.map_or(0, |at| at + 1);
+        let bracket = memchr::memrchr(b']', &line[host..authority.end]).map_or(host, |n| host + n + 1);
+        let colon = memchr::memrchr(b':', &line[bracket..authority.end]).map(|n| bracket + n);
+        parts.userinfo = at.map(|at| authority.start..authority.start + at);
+        parts.host = Some(host..colon.unwrap_or(authority.end));
+        parts.port = colon.map(|colon| colon + 1..authority.end);
+        parts.authority = Some(authority);
+    }
+    parts
+}
+
+/// Finds the host and the port of a line, with the same result as [`split`], and the end of the authority. `None` without an
+/// authority. Reads each byte of the authority once, and no byte after it.
+pub fn host(line: &[u8]) -> Option<Host> {
+    let start = match line {
+        [b'h', b't', b't', b'p', b':', ..] => 5,
+        [b'h', b't', b't', b'p', b's', b':', ..] => 6,
+        _ => scheme_len(line).map_or(0, |len| len + 1),
+    };
+    let authority = line[start..].strip_prefix(b"//")?;
+    let start = start + 2;
+    let mut host = start;
+    let mut colon = None;
+    let mut end = line.len();
+    for (at, byte) in (start..).zip(authority) {
+        match byte {
+            b'/' | b'?' | b'#' => {
+                end = at;
+                break;
+            }
+            b'@' => (host, colon) = (at + 1, None),
+            // A ":" inside an IP literal begins no port.
+            b']' => colon = None,
+            b':' => colon = Some(at),
+            _ => {}
+        }
+    }
+    Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
+}
+
+/// The result of [`host`], as offsets in the line.
+#[derive(Debug, PartialEq, Eq)]
+pub struct Host {
+    /// The host, without the port.
+    pub name: Range<usize>,
+    pub port: Option<Range<usize>>,
+    /// The end of the authority.
+    pub end: usize,
+}
+
+/// Returns the beginning of a line, at most [`BEGINNING`] bytes.
+///
+/// Scheme, components and passwords are searched only in the beginning. So no more is kept of a line that is too long to be held
+/// in memory.
+pub fn beginning(line: &[u8]) -> &[u8] {
+    &line[..line.len().min(BEGINNING)]
+}
+
+/// The largest number of bytes that [`beginning`] returns.
+pub const BEGINNING: usize = 1 << 16;
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn all_parts() {
+        let line = b"ftp://fred:secret@[::1]:21/a/b?c#d";
+        let parts = split(line);
+        let text =
+            |range: Option<Range<usize>>| range.map(|range| std::str::from_utf8(&line[range]).unwrap());
+        assert_eq!(text(parts.scheme), Some("ftp"));
+        assert_eq!(text(parts.authority), Some("fred:secret@[::1]:21"));
+        assert_eq!(text(parts.userinfo), Some("fred:secret"));
+        assert_eq!(text(parts.host), Some("[::1]"));
+        assert_eq!(text(parts.port), Some("21"));
+        assert_eq!(text(Some(parts.path)), Some("/a/b"));
+        assert_eq!(text(parts.query), Some("c"));
+        assert_eq!(text(parts.fragment), Some("d"));
+    }
+
+    #[test]
+    fn no_parts() {
+        let parts = split(b"");
+        assert_eq!((parts.scheme, parts.authority, parts.path), (None, None, 0..0));
+        assert_eq!(split(b"//").authority, Some(2..2));
+    }
+
+    #[test]
+    fn the_host_alone() {
+        let fragments =
+            ["http", "HTTPS", "x", ":", "//", "a", "@", "[", "::1", "]", ":", "80", "/", "?", "#", ""];
+        for n in 0..fragments.len().pow(4) {
+            let text: String =
+                (0..4).map(|place| fragments[n / fragments.len().pow(place) % fragments.len()]).collect();
+            for text in [format!("//{text}"), format!("https://{text}"), text] {
+                let parts = split(text.as_bytes());
+                let expected = parts.authority.map(|authority| Host {
+                    name: parts.host.unwrap_or_default(),
+                    port: parts.port,
+                    end: authority.end,
+                });
+                assert_eq!(host(text.as_bytes()), expected, "{text}");
+            }
+        }
+    }
+}

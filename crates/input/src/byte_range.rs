@@ -1,0 +1,187 @@
+//! Reads the lines of a stream that begin in a range of its bytes, for sources that cannot be read at any offset.
+//!
+//! This module knows offsets and line ends, and not what a line contains.
+
+use std::io::{self, Read};
+use std::ops::Range;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+
+use memchr::memchr;
+
+/// The offset at which a stream ends, once that has been seen. It can be queried while the stream is read.
+#[derive(Clone, Debug)]
+pub struct StreamEnd(Arc<AtomicU64>);
+
+impl StreamEnd {
+    const UNSEEN: u64 = u64::MAX;
+
+    pub fn get(&self) -> Option<u64> {
+        Some(self.0.load(Ordering::Relaxed)).filter(|&end| end != Self::UNSEEN)
+    }
+}
+
+/// The lines of a stream whose first byte is in a range. Adjoining ranges give each line once.
+///
+/// Bytes before the range are read and dropped. After the end of the last line, at most one buffer more is read.
+pub struct Span<R> {
+    source: R,
+    /// Bytes that were read. The first byte that was not given out is at offset `at` of the source.
+    buffer: Vec<u8>,
+    used: usize,
+    at: u64,
+    /// End of the range.
+    end: u64,
+    last: u8,
+    source_end: StreamEnd,
+}
+
+/// Bytes read at a time.
+const BUFFER: usize = 64 << 10;
+
+impl<R: Read> Span<R> {
+    /// The lines of `source` that begin in `range`.
+    ///
+    /// # Errors
+    /// When the source cannot be read up to the first of these lines.
+    pub fn new(source: R, range: &Range<u64>) -> io::Result<Self> {
+        let source_end = StreamEnd(Arc::new(AtomicU64::new(StreamEnd::UNSEEN)));
+        let mut span =
+            Self { source, buffer: Vec::new(), used: 0, at: 0, end: range.end, last: b'\n', source_end };
+        if range.start == 0 || range.is_empty() {
+            // An empty range has no lines.
+            span.end = if range.is_empty() { 0 } else { span.end };
+            return Ok(span);
+        }
+        // A line begins after an LF. The first LF that matters may be the last byte before the range.
+        while span.at + 1 < range.start && span.fill()? {
+            let n = (range.start - 1 - span.at).min(span.rest().len() as u64);
+            span.use_up(usize::try_from(n).expect("no more than is in memory"));
+        }
+        while span.at + 1 < range.end && span.fill()? {
+            let most = usize::try_from(range.end - 1 - span.at).unwrap_or(usize::MAX);
+            let look = &span.rest()[..span.rest().len().min(most)];
+            if let Some(lf) = memchr(b'\n', look) {
+                span.use_up(lf + 1);
+                return Ok(span);
+            }
+            span.use_up(look.len());
+        }
+        span.end = span.at;
+        Ok(span)
+    }
+
+    /// Offset of the next byte that is given out.
+    pub fn offset(&self) -> u64 {
+        self.at
+    }
+
+    /// The end of the source, which is known once it has been seen.
+    pub fn source_end(&self) -> StreamEnd {
+        self.source_end.clone()
+    }
+
+    fn rest(&self) -> &[u8] {
+        &self.buffer[self.used..]
+    }
+
+    fn use_up(&mut self, n: usize) {
+        self.used += n;
+        self.at += n as u64;
+    }
+
+    /// Reads more bytes if none are left. Returns whether there are any.
+    fn fill(&mut self) -> io::Result<bool> {
+        if self.rest().is_empty() {
+            self.buffer.resize(BUFFER, 0);
+            let n = self.read_source(None)?;
+            self.buffer.truncate(n);
+            self.used = 0;
+        }
+        Ok(!self.buffer.is_empty())
+    }
+
+    /// Reads into `buffer`, or into its own buffer if that is `None`.
+    fn read_source(&mut self, buffer: Option<&mut [u8]>) -> io::Result<usize> {
+        let buffer = buffer.unwrap_or(&mut self.buffer);
+        loop {
+            match self.source.read(buffer) {
+                Ok(0) if !buffer.is_empty() => {
+                    self.source_end.0.store(self.at, Ordering::Relaxed);
+                    return Ok(0);
+                }
+                Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+                result => return result,
+            }
+        }
+    }
+}
+
+impl<R: Read> Read for Span<R> {
+    fn read(&mut self, buffer: &mut [u8]) -> io::Result<usize> {
+        let is_inside = self.at < self.end;
+        if buffer.is_empty() || (!is_inside && self.last == b'\n') {
+            return Ok(0);
+        }
+        let mut n;
+        if is_inside && self.rest().is_empty() {
+            let wanted = buffer.len().min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
+            n = self.read_source(Some(&mut buffer[..wanted]))?;
+            self.at += n as u64;
+        } else {
+            if !self.fill()? {
+                return Ok(0);
+            }
+            n = buffer.len().min(self.rest().len());
+            if is_inside {
+                n = n.min(usize::try_from(self.end - self.at).unwrap_or(usize::MAX));
+            } else {
+                n = memchr(b'\n', &self.rest()[..n]).map_or(n, |lf| lf + 1);
+            }
+            buffer[..n].copy_from_slice(&self.rest()[..n]);
+            self.use_up(n);
+        }
+        self.last = if n > 0 { buffer[n - 1] } else { self.last };
+        Ok(n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::slow_source::Slow;
+
+    #[test]
+    fn adjoining_ranges_hold_each_line_once() {
+        for text in [
+            &b""[..],
+            b"\n",
+            b"a",
+            b"a\n",
+            b"a\nbb\r\n\r\nccc",
+            b"\n\n\n\n",
+            b"aaaaaaaaaa\nb",
+            b"b\naaaaaaaaaa\n",
+        ] {
+            let len = text.len() as u64;
+            for step in [1, 2, 5, 100] {
+                for first in 0..=len + 1 {
+                    for second in first..=len + 2 {
+                        let mut found = Vec::new();
+                        for range in [0..first, first..second, second..u64::MAX] {
+                            let mut span = Span::new(Slow(text, step), &range).unwrap();
+                            let offset = usize::try_from(span.offset()).unwrap();
+                            let mut lines = Vec::new();
+                            span.read_to_end(&mut lines).unwrap();
+                            assert!(text[offset..].starts_with(&lines), "{text:?} {range:?}");
+                            assert!(lines.is_empty() || range.contains(&(offset as u64)));
+                            assert!(span.source_end().get().is_none_or(|end| end == len));
+                            found.extend(lines);
+                        }
+                        assert_eq!(found, text, "cut at {first} and {second}");
+                    }
+                }
+            }
+        }
+    }
+}

@@ -1,0 +1,112 @@
+//! Jobs that a source requests ahead of its decoder. Idle worker threads do them.
+//!
+//! No thread has to do a job. A source that needs the result of a job that no thread has begun withdraws the job.
+
+use std::sync::{Arc, Mutex, PoisonError};
+
+use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
+
+use crate::workers::{Job, JobSender};
+
+/// The queue of requested jobs.
+pub(super) struct Jobs<'a> {
+    workers: Option<JobSender<'a>>,
+    ask: Sender<Job<'static>>,
+    todo: Receiver<Job<'static>>,
+}
+
+/// A job until a thread begins it.
+#[derive(Clone)]
+pub(super) struct Slot(Arc<Mutex<Option<Job<'static>>>>);
+
+impl Slot {
+    fn take(&self) -> Option<Job<'static>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner).take()
+    }
+}
+
+/// A result that can be requested.
+pub(super) enum Requested<T> {
+    /// The result was not requested, was withdrawn, or was lost with its thread.
+    Open,
+    /// The result was requested: its job, and the channel of the result.
+    Asked(Slot, Receiver<T>),
+    Done(T),
+}
+
+impl<'a> Jobs<'a> {
+    pub(super) fn new(workers: Option<JobSender<'a>>) -> Self {
+        let (ask, todo) = unbounded();
+        Self { workers, ask, todo }
+    }
+
+    /// Puts a job into the queue. The first free thread does it.
+    pub(super) fn request<T: Send + 'static>(
+        &self,
+        work: impl FnOnce() -> T + Send + 'static,
+    ) -> Requested<T> {
+        let (send, receive) = bounded(1);
+        // The source may have been dropped when the job ends.
+        let job: Job<'static> = Box::new(move || _ = send.send(work()));
+        let slot = Slot(Arc::new(Mutex::new(Some(job))));
+        let requested = Requested::Asked(slot.clone(), receive);
+        let _ = self.ask.send(Box::new(move || slot.take().into_iter().for_each(|job| job())));
+        requested
+    }
+
+    /// Offers the queue to idle worker threads.
+    pub(super) fn offer(&self) {
+        while let Some(workers) = &self.workers
+            && !self.todo.is_empty()
+        {
+            let todo = self.todo.clone();
+            // A worker thread that takes a job continues with the others, so that it does not wait for this thread.
+            if workers.give_to_idle(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
+                return;
+            }
+        }
+    }
+
+    /// Does the next job of the queue. Returns `false` if there is none.
+    pub(super) fn do_one(&self) -> bool {
+        self.todo.try_recv().is_ok_and(|job| {
+            job();
+            true
+        })
+    }
+
+    /// The result of a job, if a thread has begun the job. While this thread waits for the result, it does other jobs.
+    pub(super) fn result<'r, T>(&self, requested: &'r mut Requested<T>) -> Option<&'r mut T> {
+        while let Requested::Asked(slot, result) = requested {
+            // It is faster that the decoder does the work of a job that no thread has begun.
+            let found = match slot.take() {
+                Some(_) => None,
+                None => match result.try_recv() {
+                    Err(TryRecvError::Empty) if self.do_one() => continue,
+                    Err(TryRecvError::Empty) => result.recv().ok(),
+                    found => found.ok(),
+                },
+            };
+            // If a job that was begun has no result, its thread has panicked.
+            *requested = found.map_or(Requested::Open, Requested::Done);
+        }
+        match requested {
+            Requested::Done(result) => Some(result),
+            _ => None,
+        }
+    }
+}
+
+impl<T> Requested<T> {
+    /// The result, if there is one. Otherwise no thread begins the job any more.
+    pub(super) fn withdraw(self) -> Option<T> {
+        match self {
+            Self::Done(result) => Some(result),
+            Self::Asked(slot, result) => {
+                drop(slot.take());
+                result.try_recv().ok()
+            }
+            Self::Open => None,
+        }
+    }
+}

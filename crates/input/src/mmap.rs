@@ -1,0 +1,271 @@
+//! Memory-mapped files: reads the page cache without a copy, while no other process can change the file.
+//!
+//! A memory-mapped file has three dangers. If it is truncated, the process is killed. If its bytes change, they change
+//! while they are judged. If a disk fails, the process is killed too.
+//!
+//! A *lease* (`fcntl_locking(2)`, file leases) excludes the first two. The system grants one if no process has the file
+//! open for writing. A process that then opens the file for writing, or truncates it, waits until the lease is
+//! returned. The lease is held while there are windows. Once a process waits, no new window is opened, and the open ones
+//! give out no more lines. So it waits for the lines that were given out before, [`MOST_LINES`] bytes of them per thread.
+//! There are no windows if threads have to wait for each other, because a suspended thread keeps its window. To exclude
+//! the third danger, a window is given out only if all its pages are in memory. Everything else is read with `read`.
+//!
+//! Some file systems grant leases that prevent nothing. A file on FUSE can change in its server, and a file on overlayfs
+//! in the layer below. So files are memory-mapped only on file systems that are known to keep leases.
+//!
+//! One risk remains. The system waits no longer than `/proc/sys/fs/lease-break-time`, 45 seconds. Suppose that a scan is
+//! suspended (Ctrl-Z) inside a window, that its file is truncated, and that the scan continues after that time. Then a
+//! signal ends the process.
+
+#![allow(
+    unsafe_code,
+    reason = "memory that is a file is the system's; each block says why the file does not change"
+)]
+
+use std::fs::File;
+use std::num::NonZero;
+use std::ops::Range;
+use std::os::fd::AsRawFd;
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::thread;
+
+use memchr::memchr;
+use memmap2::{Mmap, MmapOptions};
+use rustix::fs::fstatfs;
+
+use urlsift_engine::lines::beginning_in;
+
+/// A file whose parts can be memory-mapped.
+pub struct Mapped<'a> {
+    file: &'a File,
+    len: u64,
+    /// Number of open windows.
+    n_windows: Mutex<usize>,
+}
+
+/// A memory-mapped part of a file. While it exists, processes that want to write to the file wait.
+pub struct Window<'a> {
+    // Fields are dropped in this order, so the file is unmapped before the lease is returned.
+    map: Mmap,
+    /// Offset of the window in the file.
+    start: u64,
+    /// Whether the window ends where the file does.
+    is_last: bool,
+    lease: Lease<'a>,
+}
+
+/// The lease of the file, which all its windows share.
+struct Lease<'a>(&'a Mapped<'a>);
+
+/// Windows begin at multiples of this, which is a multiple of the page size of any system.
+const ALIGNMENT: u64 = 64 << 10;
+
+/// Longest range of a window, in bytes. A longer window would last too long.
+const MOST: u64 = 64 << 20;
+
+/// Magic numbers of the file systems on which a lease prevents every change of a file: ext2 to ext4, XFS, Btrfs and
+/// tmpfs (`statfs(2)`).
+const KEEPING_LEASES: [u32; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
+
+/// Most bytes of lines that are judged between two looks whether a process waits to write.
+const MOST_LINES: usize = 1 << 20;
+
+/// The command that chooses the signal for a waiting writer (`fcntl(2)`).
+const F_SETSIG: i32 = 10;
+
+/// How far a window extends after its range, so that the last line ends in it.
+const REACH: u64 = 64 << 10;
+
+impl<'a> Mapped<'a> {
+    /// A file to be memory-mapped. It was opened for reading only, and is `len` bytes long. `None` if its file system is
+    /// not known to keep leases.
+    pub fn of(file: &'a File, len: u64) -> Option<Self> {
+        keeps_leases(file).then(|| Self { file, len, n_windows: Mutex::new(0) })
+    }
+
+    /// Whether `n_threads` threads, which judge `n_bytes` bytes of lines at a time, keep a process that wants to write
+    /// waiting for a moment only.
+    pub fn is_brief(n_threads: usize, n_bytes: usize) -> bool {
+        n_bytes <= MOST_LINES && n_threads <= thread::available_parallelism().map_or(1, NonZero::get)
+    }
+
+    /// A window with the lines that begin in `range` of the file. `None` if `range` is too long, if not all of it is in
+    /// memory, or if the system grants no lease. It grants none while another process has the file open for writing, or
+    /// waits to open it. It also grants none for files of other users.
+    pub fn window(&'a self, range: Range<u64>) -> Option<Window<'a>> {
+        if range.end - range.start > MOST {
+            return None;
+        }
+        let lease = self.lease()?;
+        let start = range.start.saturating_sub(1) / ALIGNMENT * ALIGNMENT;
+        let end = self.len.min(range.end.saturating_add(REACH));
+        let len = usize::try_from(end - start).ok()?;
+        // SAFETY: while the lease is held, no process writes to the file or makes it shorter. The lease is dropped after
+        // the map.
+        let map = unsafe { MmapOptions::new().offset(start).len(len).map(self.file) }.ok()?;
+        is_in_memory(&map).then_some(Window { map, start, is_last: end == self.len, lease })
+    }
+
+    fn lease(&'a self) -> Option<Lease<'a>> {
+        let mut n_windows = self.n_windows();
+        if *n_windows > 0 {
+            self.is_undisturbed().then_some(())?;
+        } else {
+            // The default signal for a waiting writer is SIGIO, which ends a process that does not handle it. SIGURG is
+            // ignored. Waiting writers are noticed by the query above, before each window. Returning the lease also
+            // resets the signal.
+            (fcntl(self.file, F_SETSIG, libc::SIGURG) == 0).then_some(())?;
+            (fcntl(self.file, libc::F_SETLEASE, libc::F_RDLCK) == 0).then_some(())?;
+            // The file may have become shorter before the lease was granted.
+            if self.file.metadata().map_or(0, |metadata| metadata.len()) < self.len {
+                fcntl(self.file, libc::F_SETLEASE, libc::F_UNLCK);
+                return None;
+            }
+        }
+        *n_windows += 1;
+        Some(Lease(self))
+    }
+
+    /// Whether the lease is held and no process waits to write. If one waits, the lease is no longer a read lease.
+    fn is_undisturbed(&self) -> bool {
+        fcntl(self.file, libc::F_GETLEASE, 0) == libc::F_RDLCK
+    }
+
+    fn n_windows(&self) -> MutexGuard<'_, usize> {
+        self.n_windows.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}
+
+impl Drop for Lease<'_> {
+    fn drop(&mut self) {
+        let mut n_windows = self.0.n_windows();
+        *n_windows -= 1;
+        if *n_windows == 0 {
+            fcntl(self.0.file, libc::F_SETLEASE, libc::F_UNLCK);
+        }
+    }
+}
+
+impl Window<'_> {
+    /// The lines that begin in `range` of the file, and the offset of the first one. `range` is part of the window's
+    /// range. `None` if the last line may continue after the window, or if a process waits to write to the file.
+    pub fn lines(&self, range: Range<u64>) -> Option<(u64, &[u8])> {
+        self.lease.0.is_undisturbed().then_some(())?;
+        let at = |offset: u64| usize::try_from(offset - self.start).expect("a window is in memory");
+        let end = at(range.end);
+        (self.is_last || memchr(b'\n', &self.map[end - 1..]).is_some()).then(|| {
+            let lines = beginning_in(&self.map, at(range.start), end);
+            (self.start + lines.start as u64, &self.map[lines])
+        })
+    }
+}
+
+/// Whether a lease on the file prevents all changes of the file.
+fn keeps_leases(file: &File) -> bool {
+    #[allow(
+        clippy::cast_possible_truncation,
+        clippy::cast_sign_loss,
+        clippy::unnecessary_cast,
+        reason = "magic numbers have 32 bits, and the type of the field differs by processor"
+    )]
+    fstatfs(file).is_ok_and(|system| KEEPING_LEASES.contains(&(system.f_type as u32)))
+}
+
+/// Whether all pages of the map are in memory.
+fn is_in_memory(map: &Mmap) -> bool {
+    // SAFETY: the call takes a number and accesses no memory of ours.
+    let page = unsafe { libc::sysconf(libc::_SC_PAGESIZE) };
+    let Some(page) = usize::try_from(page).ok().filter(|&page| page > 0) else { return false };
+    let mut states = vec![0; map.len().div_ceil(page)];
+    // SAFETY: the map begins at a page boundary, because its offset in the file does. `states` has a byte for each page.
+    let failed = unsafe { libc::mincore(map.as_ptr().cast_mut().cast(), map.len(), states.as_mut_ptr()) };
+    failed == 0 && states.iter().all(|state| state & 1 == 1)
+}
+
+fn fcntl(file: &File, command: i32, argument: i32) -> i32 {
+    // SAFETY: these commands take a number and access no memory. The file is open.
+    unsafe { libc::fcntl(file.as_raw_fd(), command, argument) }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::fs::{self, OpenOptions};
+    use std::os::unix::fs::OpenOptionsExt;
+
+    use super::*;
+
+    #[test]
+    fn windows_hold_the_lines_that_begin_there() {
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        let bytes: Vec<u8> = (0..40_000).flat_map(|n| format!("http://h/{n}\n").into_bytes()).collect();
+        fs::write(&file, &bytes).unwrap();
+        let len = bytes.len() as u64;
+        let opened = File::open(&file).unwrap();
+        // The system that runs the tests may grant no leases.
+        let Some(mapped) = Mapped::of(&opened, len) else { return };
+        for step in [1, 7000, 65_536, 65_537, 300_000, len] {
+            let starts = (0..len).step_by(usize::try_from(step).unwrap()).take(20);
+            for range in starts.map(|start| start..len.min(start + step)) {
+                let Some(window) = mapped.window(range.clone()) else { return };
+                let at = |offset: u64| usize::try_from(offset).unwrap();
+                let expected = beginning_in(&bytes, at(range.start), at(range.end));
+                let (offset, lines) = window.lines(range).unwrap();
+                assert_eq!((at(offset), lines), (expected.start, &bytes[expected]));
+            }
+        }
+    }
+
+    #[test]
+    fn a_line_that_goes_on_is_not_cut() {
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        fs::write(&file, [&*b"a".repeat(200_000), b"\nb"].concat()).unwrap();
+        let opened = File::open(&file).unwrap();
+        let Some(mapped) = Mapped::of(&opened, 200_002) else { return };
+        let lines = |range: Range<u64>| {
+            mapped.window(range.clone())?.lines(range).map(|(at, lines)| (at, lines.len()))
+        };
+        assert_eq!(lines(0..10), None);
+        assert_eq!(lines(0..199_000), Some((0, 200_001)));
+        assert_eq!(lines(150_000..200_002), Some((200_001, 1)));
+    }
+
+    #[test]
+    fn files_of_other_file_systems_are_not_mapped() {
+        assert!(Mapped::of(&File::open("/proc/self/stat").unwrap(), 1).is_none(), "procfs");
+    }
+
+    #[test]
+    fn who_writes_waits_for_windows_and_no_longer() {
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        fs::write(&file, b"http://h/\n".repeat(10_000)).unwrap();
+        let opened = File::open(&file).unwrap();
+        let Some(mapped) = Mapped::of(&opened, 100_000) else { return };
+        let writer = OpenOptions::new().write(true).open(&file).unwrap();
+        assert!(mapped.window(0..100_000).is_none(), "somebody has it open to write");
+        drop(writer);
+        let Some(window) = mapped.window(0..100_000) else { return };
+        let path = &file;
+        thread::scope(|scope| {
+            let writer =
+                scope.spawn(|| OpenOptions::new().write(true).open(path).unwrap().set_len(10).unwrap());
+            // The writer may not have tried to open the file yet.
+            while mapped.window(0..100_000).is_some() {
+                thread::yield_now();
+            }
+            assert!(!writer.is_finished() && window.map[..] == *b"http://h/\n".repeat(10_000));
+            assert!(window.lines(0..10).is_none(), "the window is to be dropped soon");
+            drop(window);
+            writer.join().unwrap();
+        });
+        assert_eq!(opened.metadata().unwrap().len(), 10);
+        assert!(mapped.window(0..10).is_none(), "it is shorter than it was");
+        fs::write(&file, b"http://i/\n".repeat(10_000)).unwrap();
+        for _ in 0..3 {
+            let window = mapped.window(0..10).unwrap();
+            assert_eq!(window.lines(0..10).unwrap(), (0, &b"http://i/\n"[..]));
+            let mut options = OpenOptions::new();
+            let refused = options.write(true).custom_flags(libc::O_NONBLOCK).open(&file);
+            assert!(refused.is_err(), "no signal ends the process");
+        }
+    }
+}

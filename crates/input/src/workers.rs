@@ -1,0 +1,240 @@
+//! A pool of worker threads and the queues that feed them. This module knows no lines and no files.
+
+use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+
+use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
+
+/// A unit of work.
+pub type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
+
+/// Memory for work ahead: these bytes for a pool, and more for each of its threads, up to a limit.
+const FOR_POOL: u64 = 256 << 20;
+const FOR_THREAD: u64 = 64 << 20;
+const MOST_MEMORY: u64 = 576 << 20;
+
+/// How often a worker thread that finds no job lets other threads run before it sleeps.
+const YIELDS: usize = 20;
+
+/// The sending end of a pool.
+#[derive(Clone)]
+pub struct JobSender<'a> {
+    #[cfg_attr(
+        not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
+        allow(dead_code, reason = "only decoders have work that can be left out")
+    )]
+    idle: Sender<Job<'a>>,
+    queue: Sender<Job<'a>>,
+    #[cfg_attr(
+        not(any(feature = "zstd", feature = "bzip2", feature = "xz")),
+        allow(dead_code, reason = "only decoders have work that can be left out")
+    )]
+    pub memory: Memory,
+}
+
+/// The memory that all readers of a pool may still take for work ahead. A reader that gets none does without.
+#[derive(Clone)]
+pub struct Memory(Arc<AtomicU64>);
+
+/// Some of the memory for work ahead. It is returned when this value is dropped.
+pub struct Reserved {
+    from: Memory,
+    pub len: u64,
+}
+
+#[cfg_attr(
+    not(any(feature = "zstd", feature = "bzip2", feature = "xz")),
+    allow(dead_code, reason = "only decoders have work that can be left out")
+)]
+impl Memory {
+    pub fn new(len: u64) -> Self {
+        Self(Arc::new(AtomicU64::new(len)))
+    }
+
+    /// Takes `len` bytes, if there are so many.
+    pub fn reserve(&self, len: u64) -> Option<Reserved> {
+        let take = |free: u64| free.checked_sub(len);
+        self.0.fetch_update(Ordering::Relaxed, Ordering::Relaxed, take).ok()?;
+        Some(Reserved { from: self.clone(), len })
+    }
+}
+
+impl Drop for Reserved {
+    fn drop(&mut self) {
+        self.from.0.fetch_add(self.len, Ordering::Relaxed);
+    }
+}
+
+/// The receiving end of a pool, from which worker threads take jobs.
+#[derive(Clone)]
+pub struct JobReceiver<'a> {
+    idle: Receiver<Job<'a>>,
+    queue: Receiver<Job<'a>>,
+}
+
+/// Returns the two ends of a pool. Up to `n` jobs may wait in its queue.
+pub fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
+    let ((to_idle, at_idle), (to_queue, from_queue)) = (bounded(0), bounded(n));
+    let memory = Memory::new((FOR_POOL + FOR_THREAD * n as u64).min(MOST_MEMORY));
+    (JobSender { idle: to_idle, queue: to_queue, memory }, JobReceiver { idle: at_idle, queue: from_queue })
+}
+
+impl<'a> JobSender<'a> {
+    /// The worker threads, of which `n` may help with one task.
+    pub fn helpers(&self, n: usize) -> Helpers<'a> {
+        (n > 0).then(|| (self.clone(), n))
+    }
+
+    /// Gives `job` to a worker thread that is idle.
+    ///
+    /// # Errors
+    /// When no worker thread is idle. The error is the job.
+    #[cfg_attr(
+        not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
+        allow(dead_code, reason = "only decoders have work that can be left out")
+    )]
+    pub fn give_to_idle(&self, job: Job<'a>) -> Result<(), Job<'a>> {
+        self.idle.try_send(job).map_err(TrySendError::into_inner)
+    }
+
+    /// Queues `job` for the next free worker thread. Perhaps no thread ever becomes free. A caller that needs the result
+    /// must therefore call [`JobReceiver::run_queued`] in the end.
+    ///
+    /// # Errors
+    /// When the queue is full. The error is the job.
+    pub fn try_enqueue(&self, job: Job<'a>) -> Result<(), Job<'a>> {
+        self.queue.try_send(job).map_err(TrySendError::into_inner)
+    }
+
+    /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no queue, because
+    /// the system granted no thread, this thread runs the job.
+    pub fn enqueue(&self, job: Job<'a>) {
+        if self.queue.capacity() == Some(0) {
+            job();
+        } else {
+            // Worker threads take jobs until the last sender is dropped, even after a panic, so the queue has a receiver.
+            let _ = self.queue.send(job);
+        }
+    }
+}
+
+impl JobReceiver<'_> {
+    /// Runs the queued jobs that no thread has begun.
+    pub fn run_queued(&self) {
+        self.queue.try_iter().for_each(|job| job());
+    }
+
+    /// Runs jobs until the last sender is dropped.
+    ///
+    /// # Panics
+    /// In the end, if a job panicked. A thread that ended at once would leave the others waiting for the queue.
+    pub fn run_until_closed(self) {
+        let Self { idle, queue } = self;
+        let next = || {
+            // The next job often comes within microseconds, and a thread that sleeps takes longer to wake.
+            for _ in 0..YIELDS {
+                if let Ok(job) = queue.try_recv() {
+                    return Ok(job);
+                }
+                thread::yield_now();
+            }
+            select! { recv(idle) -> job => job, recv(queue) -> job => job }
+        };
+        let mut panicked = None;
+        while let Ok(job) = next().or_else(|_| queue.recv()) {
+            if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
+                panicked.get_or_insert(panic);
+            }
+        }
+        if let Some(panic) = panicked {
+            resume_unwind(panic);
+        }
+    }
+}
+
+/// The worker threads that may help with one task, and their greatest number. `None` means that none may.
+pub type Helpers<'a> = Option<(JobSender<'a>, usize)>;
+
+/// Calls `work` with a pool of `n` worker threads. There are fewer if the system refuses threads.
+pub fn with_workers<'a, R>(n: usize, work: impl FnOnce(JobSender<'a>, JobReceiver<'a>) -> R) -> R {
+    thread::scope(|scope| {
+        // Threads get the pool when their number is known, because the pool's queue depends on it.
+        let start = |_| {
+            let (give, take) = bounded::<JobReceiver<'a>>(1);
+            let worker = move || take.into_iter().for_each(JobReceiver::run_until_closed);
+            thread::Builder::new().spawn_scoped(scope, worker).is_ok().then_some(give)
+        };
+        let workers: Vec<_> = (0..n).map_while(start).collect();
+        let (sender, receiver) = pool(workers.len());
+        for worker in workers {
+            let _ = worker.send(receiver.clone());
+        }
+        work(sender, receiver)
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use std::sync::atomic::{AtomicUsize, Ordering};
+
+    use super::*;
+
+    #[test]
+    fn workers_end_with_the_work() {
+        let answer = with_workers(2, |sender, _| {
+            let (send, receive) = bounded(1);
+            let mut job: Job<'_> = Box::new(move || send.send(7).unwrap_or_default());
+            while let Err(refused) = sender.give_to_idle(job) {
+                job = refused;
+                thread::yield_now();
+            }
+            receive.recv()
+        });
+        assert_eq!(answer, Ok(7));
+    }
+
+    #[test]
+    fn a_panic_is_passed_on_when_all_jobs_have_run() {
+        let done = AtomicUsize::new(0);
+        let passed_on = catch_unwind(AssertUnwindSafe(|| {
+            with_workers(1, |sender, _| {
+                for n in 0..20 {
+                    let done = &done;
+                    sender.enqueue(Box::new(move || {
+                        assert_ne!(n, 3, "this panic is wanted");
+                        done.fetch_add(1, Ordering::Relaxed);
+                    }));
+                }
+            });
+        }));
+        assert!(passed_on.is_err());
+        assert_eq!(done.load(Ordering::Relaxed), 19);
+    }
+
+    #[test]
+    fn every_job_runs_once() {
+        let done = AtomicUsize::new(0);
+        let job = || -> Job<'_> { Box::new(|| _ = done.fetch_add(1, Ordering::Relaxed)) };
+        let (sender, receiver) = pool(2);
+        assert!(sender.give_to_idle(job()).is_err());
+        assert!(sender.try_enqueue(job()).is_ok() && sender.try_enqueue(job()).is_ok());
+        assert!(sender.try_enqueue(job()).is_err());
+        receiver.run_queued();
+        assert_eq!(done.swap(0, Ordering::Relaxed), 2);
+        for n_workers in 0..3 {
+            with_workers(n_workers, |sender, receiver| {
+                for n in 0..1000 {
+                    match n % 3 {
+                        0 => sender.give_to_idle(job()).unwrap_or_else(|job| job()),
+                        1 => sender.try_enqueue(job()).unwrap_or_else(|job| job()),
+                        _ => sender.enqueue(job()),
+                    }
+                }
+                receiver.run_queued();
+            });
+            assert_eq!(done.swap(0, Ordering::Relaxed), 1000);
+        }
+    }
+}

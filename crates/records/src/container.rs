@@ -1,0 +1,79 @@
+//! Reads log lines that a container engine has wrapped: in JSON (Docker), or behind a time, a stream and a tag (the Container Runtime
+//! Interface, CRI). A wrapped line is JSON or a line of an access log. Any other line has no URL.
+
+use std::borrow::Cow;
+
+use memchr::memchr_iter;
+
+use super::detect::is_clf;
+use super::json::{self, Wanted};
+use super::separators::Marks;
+use super::{BadCause, Miss, Outcome, Part, Parts, Skip, clf, quoted};
+use urlsift_engine::lines::trim_terminator;
+
+/// The line in a line of CRI, and whether it is whole; `None` if the line is none of CRI.
+pub(super) fn unwrapped(line: &[u8]) -> Option<(&[u8], bool)> {
+    let mut words = line.splitn(4, |&byte| byte == b' ');
+    let (time, stream, tags, text) = (words.next()?, words.next()?, words.next()?, words.next()?);
+    let is_time = time.len() >= 20 && time[4] == b'-' && time[10] == b'T';
+    let tag = tags.split(|&byte| byte == b':').next()?;
+    let is_cri = is_time && matches!(stream, b"stdout" | b"stderr") && matches!(tag, b"F" | b"P");
+    is_cri.then_some((text, tag == b"F"))
+}
+
+/// Reads a line of CRI.
+pub(super) fn read<'a>(line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
+    let (text, is_whole) = unwrapped(line).ok_or(Miss::Bad(BadCause::NotARecord, 0))?;
+    if !is_whole {
+        return Err(Miss::Bad(BadCause::CutOff, line.len()));
+    }
+    take_line(Cow::Borrowed(text), line.len() - text.len(), parts)?;
+    parts.or_skip()
+}
+
+/// Takes the URLs of a wrapped line, which begins at byte `at` of its record.
+pub(super) fn take_line<'a>(line: Cow<'a, [u8]>, at: usize, parts: &mut Parts<'_, 'a>) -> Outcome {
+    let (mut more, is_borrowed) = (Vec::new(), matches!(line, Cow::Borrowed(_)));
+    // Undone escapes moved the bytes of an owned line, so that its fields are where the line begins.
+    let place = |inside: usize| if is_borrowed { at + inside } else { at };
+    let outcome = match line {
+        Cow::Borrowed(line) => fields(line, &mut more),
+        Cow::Owned(line) => {
+            let mut borrowed = Vec::new();
+            let outcome = fields(&line, &mut borrowed);
+            let owned = |part: Part<'_>| Part { bytes: Cow::Owned(part.bytes.into_owned()), ..part };
+            more.extend(borrowed.into_iter().map(owned));
+            outcome
+        }
+    };
+    match outcome {
+        Err(Miss::Bad(cause, inside)) => Err(Miss::Bad(cause, place(inside))),
+        Err(Miss::Skipped(_)) => Ok(()),
+        Ok(()) => {
+            for part in more {
+                parts.push(Part { at: place(part.at), ..part });
+            }
+            Ok(())
+        }
+    }
+}
+
+/// Finds the fields of a line.
+fn fields<'t>(line: &'t [u8], found: &mut Vec<Part<'t>>) -> Outcome {
+    let line = trim_terminator(line).0;
+    let mut more = Vec::new();
+    let (first, outcome) = if line.trim_ascii_start().starts_with(b"{") {
+        let mut parts = Parts::new(&mut more);
+        let mut marks = Marks::new(json::SEPARATORS, line);
+        let outcome = json::read(&mut marks, 0..line.len(), 0, &Wanted::Usual, &mut parts);
+        (parts.first, outcome)
+    } else if is_clf(line) && memchr_iter(b'\n', line).next().is_none() {
+        let record = clf::WantedFields::all().read(&mut Marks::new(quoted::SEPARATORS, line), 0, &mut more);
+        (record.first, record.miss.map_or(Ok(()), Err))
+    } else {
+        (None, Err(Miss::Skipped(Skip::NoField)))
+    };
+    found.extend(first);
+    found.append(&mut more);
+    outcome
+}

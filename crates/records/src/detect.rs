@@ -1,0 +1,505 @@
+//! Detects the format of an input by its first records.
+//!
+//! A list of URLs must never be taken for something else. An input is a list if one of its first lines looks like a URL and like
+//! no record. It is also a list if no more than half of these lines look like records of one format. Only a header can override
+//! this. Logs and dumps that were cut, or that contain some foreign lines, are still detected.
+
+use memchr::{memchr, memmem};
+
+use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
+use super::field_names::{begins_as_url, is_same, is_strong, usual};
+use super::log::{self, begins_like};
+use super::{Format, Reader, Selector, container, json, markup, warc};
+use crate::text_shape::SAMPLE_LEN;
+use urlsift_engine::lines::trim_terminator;
+
+/// A test whether a line looks like a record.
+type LooksLike<'a> = &'a dyn Fn(&[u8]) -> bool;
+
+/// Returns the format of an input from which `fields` are wanted.
+pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
+    if is_parquet(head) {
+        return Format::Parquet;
+    }
+    if begins_as_warc(head) {
+        return if warc::is_wat(head) { Format::Wat } else { Format::Warc };
+    }
+    if head.starts_with(b" CDX ") {
+        return Format::Cdx;
+    }
+    if begins_as_zeek(head) {
+        return Format::Zeek;
+    }
+    if let Some((format, _)) = markup::detect(head) {
+        return format;
+    }
+    if begins_as_w3c(head) {
+        return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
+    }
+    if json::is_document(head) == Some(true) {
+        return Format::Json;
+    }
+    let lines = whole_lines(head);
+    if has_w3c_header(&lines) {
+        return Format::W3c;
+    }
+    let first = records(&lines);
+    if first.is_empty() {
+        return Format::Lines;
+    }
+    if fields.is_empty() && are_json_strings(&first) && first.iter().any(|line| line.contains(&b'\\')) {
+        return Format::JsonLines;
+    }
+    if let [line] = first[..]
+        && line.len() >= SAMPLE_LEN
+        && line.starts_with(b"{\"")
+        && json::begins_as_json(line)
+    {
+        // The first line is longer than what is looked at, as in crawls that keep pages in JSON.
+        return Format::JsonLines;
+    }
+    let mut counts = likeness(&first, fields).into_iter().flatten();
+    if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
+        return format;
+    }
+    table(&lines, &first, fields).unwrap_or(Format::Lines)
+}
+
+/// The format of a table that begins with `lines`. `first` are those that are records. `None` if it does not look like one.
+fn table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> Option<Format> {
+    let of = |delimiter| if delimiter == '\t' { Format::Tsv } else { Format::Csv };
+    if let Some(delimiter) = named_delimiter(lines[0]) {
+        return Some(of(delimiter))
+            .filter(|_| lines.get(1).is_some_and(|line| cells(line, delimiter).len() > 1));
+    }
+    let Some(delimiter) = likely_delimiter(first) else {
+        return is_quoted_column(first).then_some(Format::Csv);
+    };
+    // The first record names the columns, or the comment before it does (as in the lists of URLhaus).
+    let comment = comments(lines).last().map(|line| &line[1..]);
+    let candidates = [(Some(first[0]), first.get(1)), (comment, first.first())];
+    let mut candidates = candidates.into_iter().filter_map(|(names, next)| Some((names?, next.copied())));
+    let is_table = candidates.any(|(names, next)| is_header(names, next, delimiter, fields))
+        || fields.is_empty() && has_column_of_urls(first, delimiter);
+    is_table.then(|| of(delimiter))
+}
+
+/// Whether more lines may show that an input is a table. `lines` are those so far, and `first` its records. The name of a column
+/// settles it, unless several delimiters are possible.
+fn may_be_table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> bool {
+    let Some(&line) = first.first() else { return false };
+    let may_separate =
+        |&delimiter: &char| delimiter == '\t' || !begins_as_url(line) || lines.len() > first.len();
+    let delimiters: Vec<_> = possible(line).filter(may_separate).collect();
+    match delimiters[..] {
+        [] => {
+            named_delimiter(line).is_some()
+                || is_quoted_column(first)
+                || first.len() == 1 && is_strong(unquoted(line))
+        }
+        [delimiter] => !is_header(line, first.get(1).copied(), delimiter, fields),
+        _ => true,
+    }
+}
+
+/// How many lines a table needs to be recognised by its values.
+const ROWS: usize = 3;
+
+/// Whether all lines have equally many cells, and one column has a URL in each line. The first line may name the columns.
+///
+/// A URL may contain delimiters other than tabs. So the column is not the first one, unless the columns have names.
+fn has_column_of_urls(lines: &[&[u8]], delimiter: char) -> bool {
+    let rows: Vec<_> = lines.iter().map(|line| cells(line, delimiter)).collect();
+    let has_names = memmem::find(lines[0], b"://").is_none();
+    let values = &rows[usize::from(has_names)..];
+    let is_column = |column: usize| values.iter().all(|row| begins_as_url(unquoted(row[column])));
+    let from = usize::from(!has_names && delimiter != '\t');
+    rows.len() >= ROWS
+        && rows.iter().all(|row| row.len() == rows[0].len())
+        && (from == 0 || !values.iter().any(|row| begins_as_url(row[0])))
+        && (from..rows[0].len()).any(is_column)
+}
+
+/// Whether each line is a URL in quotes. The first line may be the name of the column.
+fn is_quoted_column(lines: &[&[u8]]) -> bool {
+    let is_value = |line: &&[u8]| matches!(line, [b'"', .., b'"']) && begins_as_url(unquoted(line));
+    let values = if is_strong(unquoted(lines[0])) { &lines[1..] } else { lines };
+    !values.is_empty() && values.iter().all(is_value) && values.iter().all(|line| cells(line, ',').len() == 1)
+}
+
+/// Whether each line is a URL as a JSON string, and there is a line.
+fn are_json_strings(lines: &[&[u8]]) -> bool {
+    let is_string = |line: &&[u8]| {
+        let mut reader = Reader::new(Format::JsonLines);
+        line.starts_with(b"\"")
+            && reader.fields(line).all(|field| field.is_ok_and(|field| begins_as_url(&field.bytes)))
+    };
+    !lines.is_empty() && lines.iter().all(is_string)
+}
+
+/// A cell without the quotes around it.
+fn unquoted(cell: &[u8]) -> &[u8] {
+    let cell = cell.strip_prefix(b"\"").unwrap_or(cell);
+    cell.strip_suffix(b"\"").unwrap_or(cell)
+}
+
+/// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
+pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
+    if begins_as_warc(head) {
+        // Only the bodies show whether it is WAT.
+        return false;
+    }
+    if head.starts_with(b" CDX ") || is_parquet(head) || begins_as_zeek(head) {
+        return true;
+    }
+    if let Some((_, is_settled)) = markup::detect(head) {
+        return is_settled;
+    }
+    if begins_as_w3c(head) {
+        return memmem::find(head, b"#Fields:").is_some();
+    }
+    if json::is_document(head).is_none_or(|is_it| is_it && head.len() < json::HEAD) {
+        return false;
+    }
+    let lines = whole_lines(head);
+    let first = records(&lines);
+    // A format needs more than half of eight lines. Four lines that are not its records rule it out.
+    let speaks_against = |n| first.len() - n >= LINES / 2;
+    has_w3c_header(&lines)
+        || first.len() == LINES
+        || !may_be_table(&lines, &first, fields)
+            && !are_json_strings(&first)
+            && likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
+}
+
+/// The first lines that are neither comments nor CDXJ headers.
+fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
+    lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
+}
+
+/// Counts for each format how many lines look like its records. Returns `None` if a line looks like a URL and like no record.
+fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<Vec<(Format, usize)>> {
+    let is_object = |line: &[u8]| is_object(line, fields);
+    let mut by_lines: Vec<(Format, LooksLike<'_>)> = vec![
+        (Format::JsonLines, &is_object),
+        (Format::Cri, &|line| container::unwrapped(line).is_some()),
+        (Format::Cdxj, &is_cdxj),
+        (Format::Cdx, &is_cdx),
+        (Format::Clf, &is_clf),
+        (Format::Alb, &is_alb),
+    ];
+    by_lines.extend(log::SIGNS.iter().map(|(format, looks_like)| (*format, looks_like as LooksLike<'_>)));
+    let is_no_record = |line: &[u8]| by_lines.iter().all(|(_, looks_like)| !looks_like(line));
+    if lines.iter().any(|line| may_be_url(line) && is_no_record(line)) {
+        return None;
+    }
+    let count = |looks_like: LooksLike<'_>| lines.iter().filter(|line| looks_like(line)).count();
+    Some(by_lines.iter().map(|&(format, looks_like)| (format, count(looks_like))).collect())
+}
+
+/// Whether a line may be a URL, or begin with one. Records that are lines contain blanks or quotes.
+fn may_be_url(line: &[u8]) -> bool {
+    let line = line.trim_ascii_start();
+    let line = line.strip_prefix(b"\"").unwrap_or(line);
+    let scheme_len =
+        line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+    (scheme_len > 0 && line[scheme_len..].starts_with(b"://"))
+        || !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"'))
+}
+
+/// Whether an input begins with the version of a WARC record, as in `WARC/1.0`.
+fn begins_as_warc(head: &[u8]) -> bool {
+    matches!(head, [b'W', b'A', b'R', b'C', b'/', b'0'..=b'9', b'.', ..])
+}
+
+/// Whether an input begins as logs of Zeek do whose columns are separated by tabs.
+fn begins_as_zeek(head: &[u8]) -> bool {
+    head.starts_with(b"#separator \\x09")
+}
+
+fn begins_as_w3c(head: &[u8]) -> bool {
+    [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
+}
+
+/// Whether a comment before the first record names the fields.
+fn has_w3c_header(lines: &[&[u8]]) -> bool {
+    comments(lines).any(|line| line.starts_with(b"#Fields:"))
+}
+
+/// The comments before the first record.
+fn comments<'a>(lines: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
+    lines.iter().copied().take_while(|line| line.starts_with(b"#"))
+}
+
+/// Whether an input begins with the magic number of Parquet, plain or encrypted, and then with no text. After the number comes a
+/// page or the footer, whose first byte is a control character.
+fn is_parquet(head: &[u8]) -> bool {
+    let begins = head.starts_with(b"PAR1") || head.starts_with(b"PARE");
+    begins && head.get(4).is_some_and(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+}
+
+/// How many lines are read to find records, including comments and headers.
+const MOST_LINES: usize = 64;
+
+/// The first lines that are not cut off, without blank ones.
+fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
+    let mut lines = Vec::new();
+    let mut rest = head;
+    while !rest.is_empty() && lines.len() < MOST_LINES {
+        let lf = memchr(b'\n', rest);
+        // The last line may continue after `head`.
+        if lf.is_none() && rest.len() < head.len() {
+            break;
+        }
+        let line;
+        (line, rest) = rest.split_at(lf.map_or(rest.len(), |lf| lf + 1));
+        lines.extend(Some(trim_terminator(line).0).filter(|line| !line.is_empty()));
+    }
+    lines
+}
+
+/// Whether a line is a comment of CSV or a header of CDXJ.
+fn is_remark(line: &[u8]) -> bool {
+    matches!(line[0], b'#' | b'!' | b'@')
+}
+
+fn gives_a_field(format: Format, line: &[u8]) -> bool {
+    Reader::new(format).fields(line).next().is_some_and(|field| field.is_ok())
+}
+
+/// Whether a line is a JSON object. It need not have the wanted key.
+fn is_object(line: &[u8], fields: &[Selector]) -> bool {
+    let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
+    inside.trim_ascii_start().starts_with(b"\"") && {
+        let reader = Reader::with_fields(Format::JsonLines, fields);
+        let mut reader = reader.unwrap_or_else(|_| Reader::new(Format::JsonLines));
+        reader.fields(line).all(|field| field.is_ok())
+    }
+}
+
+/// Whether a word is a time, with 14 digits for seconds or 17 for milliseconds.
+fn is_time(word: &[u8]) -> bool {
+    matches!(word.len(), 14 | 17) && word.iter().all(u8::is_ascii_digit)
+}
+
+fn is_cdxj(line: &[u8]) -> bool {
+    line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time) && gives_a_field(Format::Cdxj, line)
+}
+
+/// Whether a line is CDX: a key, a time, a URL and at least six more columns, or four with a status among them.
+fn is_cdx(line: &[u8]) -> bool {
+    let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
+    let is_status = |word: &[u8]| word == b"-" || (word.len() == 3 && word.iter().all(u8::is_ascii_digit));
+    let is_long_enough = words.len() >= 9 || (words.len() >= 7 && is_status(words[4]));
+    is_long_enough && is_time(words[1]) && memmem::find(words[2], b":").is_some()
+}
+
+/// Whether a line contains a time in brackets, and a quote after it.
+pub(super) fn is_clf(line: &[u8]) -> bool {
+    let Some(at) = memmem::find(line, b" [") else { return false };
+    begins_like(&line[at + 2..], b"00/aaa/0000:00:00:00 ?0000] \"")
+}
+
+/// Whether a line begins with a kind of connection and a time, and contains a quote.
+fn is_alb(line: &[u8]) -> bool {
+    let mut words = line.split(|&byte| byte == b' ');
+    let kind = words.next().unwrap_or_default();
+    let time = words.next().unwrap_or_default();
+    let is_kind = [&b"http"[..], b"https", b"h2", b"grpcs", b"ws", b"wss"].contains(&kind);
+    let is_iso = time.len() >= 20 && time[4] == b'-' && time[10] == b'T' && time.ends_with(b"Z");
+    is_kind && is_iso && line.contains(&b'"')
+}
+
+/// Whether a line has two or more columns, one of them called like a wanted field. Without wanted fields, it has a usual name for
+/// URLs. If that name often means something else, the `next` line has a URL in this column.
+fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: char, fields: &[Selector]) -> bool {
+    let is_wanted = |column: &Vec<u8>| {
+        let mut wanted = fields.iter().filter_map(|field| match field {
+            Selector::Name(name) => Some(name.as_bytes()),
+            _ => None,
+        });
+        column == b"url" || wanted.any(|name| is_same(name, column))
+    };
+    let name = |cell: &[u8]| unquoted(cell.trim_ascii()).to_ascii_lowercase();
+    let names: Vec<_> = cells(line, delimiter).into_iter().map(name).collect();
+    let is_usual = || {
+        let column = usual(&names).filter(|_| fields.is_empty())?;
+        let value = next.and_then(|next| cells(next, delimiter).get(column).copied());
+        Some(is_strong(&names[column]) || value.is_some_and(|value| begins_as_url(unquoted(value))))
+    };
+    names.len() > 1 && (names.iter().any(is_wanted) || is_usual() == Some(true))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_object_that_is_longer_than_the_sample_is_a_record() {
+        let line = |start: &str| [start, &"x".repeat(SAMPLE_LEN)].concat();
+        let format_of = |line: &str| detect(line.as_bytes(), &[]);
+        assert_eq!(format_of(&line("{\"url\": \"http://h/\", \"page\": \"")), Format::JsonLines);
+        assert_eq!(format_of(&line("{\"url\": \"http://h/\"} \"")), Format::JsonLines);
+        assert_eq!(format_of(&line("{\"url\": http")), Format::Lines);
+        assert_eq!(format_of("{\"url\": \"http://h/\", \"page\": \""), Format::Lines);
+    }
+
+    #[test]
+    fn foreign_lines_change_nothing_and_lines_of_lists_do() {
+        let records = [
+            (Format::JsonLines, "{\"url\": \"http://h/\"}\n", "{\"url\": nothing\n"),
+            (Format::JsonLines, "{ \"id\":1, \"url\" : \"http://h/\" }\n", "{\"id\":1}\n"),
+            (Format::Cdxj, "org,h)/ 20260101000000 {\"url\": \"http://h/\"}\n", "tus\": \"200\"}\n"),
+            (Format::Cdxj, "org,h)/ 20260101000000123 {\"url\": \"http://h/\"}\n", "a b\n"),
+            (Format::Cdx, "org,h)/ 20260101000000 http://h/ text/html 200 ABC 1792\n", "a b\n"),
+            (Format::Cri, "2026-01-01T00:00:00.000000000Z stdout F {}\n", "a b\n"),
+            (Format::Clf, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", "1.1\" 200 1\n"),
+            (Format::Alb, "h2 2026-01-01T00:00:00.000000Z a \"GET / HTTP/1.1\"\n", "\"GET / HTTP/1.1\"\n"),
+            (
+                Format::S3,
+                "o b [01/Jan/2026:00:00:00 +0000] ::1 - r REST.GET.OBJECT k \"GET / HTTP/1.1\" 200 - 1 1 1 1 \"-\"\n",
+                "a b\n",
+            ),
+            (
+                Format::Elb,
+                "2026-01-01T00:00:00.000000Z e c b -1 0.1 0.1 200 200 1 1 \"GET http://h/ HTTP/1.1\"\n",
+                "a b\n",
+            ),
+            (
+                Format::Haproxy,
+                "::1:80 [01/Jan/2026:00:00:00.000] f b/s 0/0/0/0/0 200 1 - - \"GET / HTTP/1.1\"\n",
+                "a b\n",
+            ),
+            (
+                Format::Squid,
+                "1772525700.586      0 ::1 TCP_HIT/200 5 GET http://h/ - HIER_NONE/- text/html\n",
+                "a b\n",
+            ),
+            (Format::Envoy, "[2026-01-01T00:00:00.000Z] \"GET / HTTP/2\" 200 - 0 0\n", "a b\n"),
+            (Format::Iis, "2026-01-01 00:00:00 ::1 GET / - 80 - ::1 a - 200 0 0 15\n", "a b\n"),
+        ];
+        for (format, record, foreign) in records {
+            let format_of = |lines: &[&str]| detect(lines.concat().as_bytes(), &[]);
+            assert_eq!(format_of(&[record]), format, "{record}");
+            assert_eq!(format_of(&[foreign, record, record]), format, "{record}");
+            assert_eq!(format_of(&[record, record, record, foreign]), format, "{record}");
+            assert_eq!(format_of(&[record, "http://h/\n", record]), Format::Lines, "{record}");
+            let most_foreign = [[foreign; 5].concat(), record.repeat(4)].concat();
+            if format != Format::JsonLines {
+                assert_eq!(format_of(&[&most_foreign]), Format::Lines, "{record}");
+            }
+        }
+        let format_of = |lines: &str| detect(lines.as_bytes(), &[]);
+        for directive in ["#Date: 2026-01-01", "#Software: x", "#Start-Date: x", "# x"] {
+            assert_eq!(format_of(&format!("{directive}\n#Fields: cs-uri-stem\n/\n")), Format::W3c);
+            if directive != "#Software: x" {
+                assert_eq!(format_of(&format!("{directive}\nid,url\n1,http://h/\n")), Format::Csv);
+                assert_eq!(
+                    format_of(&format!("{directive}\nhttp://h/#Fields: \n#Fields: x\n")),
+                    Format::Lines
+                );
+            }
+        }
+        for list in [
+            "http://h/a?x={\"a\":1} t\n{\"b\":1}\n{\"c\":1}\n",
+            "http://h/a 20260101000000 http://web.archive.org/ title of the page here\n",
+            "saved 20260101000000 at: see http://h/ for more\n",
+            " http://h/ Title\n{\"b\":1}\n{\"b\":1}\n",
+        ] {
+            assert_eq!(format_of(list), Format::Lines, "{list}");
+        }
+        for line in ["http://h/ Title", " http://h/", "#Date: x\nhttp://h/"] {
+            assert!(is_settled(format!("{line}\n").as_bytes(), &[]), "{line}");
+        }
+        assert!(is_settled(b"a b\nc d\ne f\ng h\n", &[]), "none can be most of eight");
+    }
+
+    #[test]
+    fn wanted_fields_tell_tables_and_objects() {
+        let format_of = |head: &str, field: &str| detect(head.as_bytes(), &[field.parse().unwrap()]);
+        assert_eq!(format_of("id,Link\n1,http://h/\n", "link"), Format::Csv);
+        assert_eq!(format_of("\"id\"\t\"link\"\n1\thttp://h/\n", "link"), Format::Tsv);
+        assert_eq!(format_of("id,link\n1,http://h/\n", "uri"), Format::Lines);
+        assert_eq!(format_of("{\"a\": {\"b\": \"http://h/\"}}\n", "/a/b"), Format::JsonLines);
+    }
+
+    #[test]
+    fn tables_are_recognised_by_their_rows() {
+        let format_of = |head: &str| detect(head.as_bytes(), &[]);
+        for (table, format) in [
+            ("site;clicks\nhttp://a/;1\nhttp://b/;2\n", Format::Csv),
+            ("1|http://a/\n2|http://b/\n3|http://c/\n", Format::Csv),
+            ("http://a/\tone\nhttp://b/\ttwo\nhttp://c/\t\n", Format::Tsv),
+            ("sep=;\nsite;clicks\nhttp://a/;1\n", Format::Csv),
+            ("id;url\n1;http://a/,b\n", Format::Csv),
+            ("\"url\"\n\"http://a/,b\"\n", Format::Csv),
+            ("\"http://a/\"\n\"http://b/\"\n", Format::Csv),
+            ("http://a/;x\nhttp://b/;y\nhttp://c/;z\n", Format::Lines),
+            ("http://a/,http://b/\nhttp://c/,http://d/\nhttp://e/,http://f/\n", Format::Lines),
+            ("a,http://b/\nc,http://d/,\ne,http://f/\n", Format::Lines),
+            ("url\nhttp://a/,b\n", Format::Lines),
+            ("a;b\nc;d\ne;f\n", Format::Lines),
+        ] {
+            assert_eq!(format_of(table), format, "{table}");
+        }
+    }
+
+    /// No later line changes a settled result. The sequences have lines that speak for and against formats.
+    #[test]
+    fn what_is_settled_stays() {
+        let lines = [
+            "http://example.org/",
+            "",
+            "# id,url",
+            "#Fields: cs-uri-stem",
+            "#Version: 1.0",
+            "#Date: 2026-01-01",
+            "http://example.org/ Title",
+            "a few words",
+            "!meta {}",
+            "id,url",
+            "1\turl",
+            "1;http://example.org/",
+            "a;b,url|c",
+            "\"http://example.org/\"",
+            "{\"url\": \"http://example.org/\"}",
+            "org,example)/ 20260101000000 {\"url\": \"http://example.org/\"}",
+            " CDX N b a",
+            "k 20260101000000 http://example.org/ - 200 - - 1 2 f",
+            "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1",
+            "2026/01/01 00:00:00 [error] nginx",
+            "https 2026-01-01T00:00:00.000000Z \"GET / HTTP/1.1\"",
+            "WARC/1.0",
+            "1772525700.586      0 ::1 TCP_HIT/200 5 GET http://h/ - HIER_NONE/- text/html",
+            "2026-01-01 00:00:00 ::1 GET / - 80 - ::1 a - 200 0 0 15",
+        ];
+        let mut n_settled = 0;
+        for n in 0..40_000_usize {
+            // Each number seeds a sequence of lines. A line is mostly repeated, so that formats are detected.
+            let mut choice = n.wrapping_mul(0x9e37_79b9_7f4a_7c15);
+            let mut line = lines[choice % lines.len()];
+            let mut text = Vec::new();
+            let mut settled = None;
+            for _ in 0..12 {
+                text.extend(line.bytes().chain([b'\n']));
+                if let Some(format) = settled {
+                    assert_eq!(detect(&text, &[]), format, "{}", text.escape_ascii());
+                    assert!(is_settled(&text, &[]));
+                } else if is_settled(&text, &[]) {
+                    settled = Some(detect(&text, &[]));
+                    n_settled += 1;
+                }
+                choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
+                if choice >> 61 == 0 {
+                    line = lines[(choice >> 32) % lines.len()];
+                }
+            }
+        }
+        assert!(n_settled > 10_000, "{n_settled}");
+        assert!(
+            is_settled(b"http://example.org/\n", &[])
+                && !is_settled(b"\n", &[])
+                && !is_settled(b"{\"url\": \"/\"}\n", &[])
+        );
+    }
+}

@@ -1,0 +1,165 @@
+//! Finds the column of a table that holds URLs: by its name, or by its values.
+
+use urlsift_grammar::escape::{mask, printable};
+use urlsift_grammar::password::secrets;
+
+/// The usual names of columns that hold URLs, the likeliest first. Case, white space and `_` are ignored.
+const STRONG: [&str; 15] = [
+    "url",
+    "uri",
+    "targeturi",
+    "warctargeturi",
+    "pageurl",
+    "fullurl",
+    "link",
+    "href",
+    "imageurl",
+    "siteurl",
+    "sourceurl",
+    "linkurl",
+    "urls",
+    "website",
+    "permalink",
+];
+
+/// Names that hold URLs less often. A header with such a name alone does not make a table of an input.
+const WEAK: [&str; 12] = [
+    "address",
+    "location",
+    "loc",
+    "page",
+    "toppages",
+    "landingpage",
+    "target",
+    "request",
+    "source",
+    "referer",
+    "referrer",
+    "src",
+];
+
+/// How many names a message or a report lists.
+const SHOWN: usize = 20;
+
+/// From which column or key of its records an input has its URLs.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct Choice {
+    /// Its name, or its number if the table has no header. `None` if no such column is known.
+    pub column: Option<String>,
+    /// Whether its values decided, because no column has a usual name.
+    pub by_values: bool,
+    /// Whether the user gave the number of a column.
+    pub is_numbered: bool,
+    /// The names that there are, if a wanted one is not among them.
+    pub names: Vec<String>,
+    /// The indices of the wanted fields that are not among them.
+    pub missing: Vec<usize>,
+}
+
+impl Choice {
+    /// The choice of a named or numbered column.
+    pub(super) fn of(column: &[u8], by_values: bool) -> Self {
+        Self { column: Some(shown(column)), by_values, ..Self::default() }
+    }
+
+    /// The names of a header or an object of which none is wanted.
+    pub fn none_of(names: impl IntoIterator<Item = impl AsRef<[u8]>>) -> Self {
+        let mut names = names.into_iter();
+        let mut shown: Vec<_> = names.by_ref().take(SHOWN).map(|name| shown(name.as_ref())).collect();
+        let n_more = names.count();
+        if n_more > 0 {
+            shown.push(format!("and {n_more} more"));
+        }
+        Self { names: shown, ..Self::default() }
+    }
+}
+
+/// A name as it is shown. It may be a value of a table without header.
+fn shown(name: &[u8]) -> String {
+    printable(&mask(name, secrets(name, false)))
+}
+
+/// Whether two names are the same. Case, white space and `_` are ignored. Names in spreadsheets have line breaks.
+pub(super) fn is_same(name: &[u8], other: &[u8]) -> bool {
+    significant(name).eq(significant(other))
+}
+
+/// The letters of a name that count.
+fn significant(name: &[u8]) -> impl Iterator<Item = u8> {
+    let counts = |byte: &&u8| !byte.is_ascii_whitespace() && **byte != b'_';
+    name.iter().filter(counts).map(u8::to_ascii_lowercase)
+}
+
+/// The index of a name. The exact name precedes others that are the same.
+pub(super) fn place(names: &[impl AsRef<[u8]>], wanted: &[u8]) -> Option<usize> {
+    let exact = names.iter().position(|name| name.as_ref() == wanted);
+    exact.or_else(|| names.iter().position(|name| is_same(name.as_ref(), wanted)))
+}
+
+/// The index of the name that most likely is that of URLs.
+pub(super) fn usual(names: &[impl AsRef<[u8]>]) -> Option<usize> {
+    STRONG.iter().chain(&WEAK).find_map(|usual| place(names, usual.as_bytes()))
+}
+
+/// Whether a name is that of URLs in most tables.
+pub(super) fn is_strong(name: &[u8]) -> bool {
+    STRONG.iter().any(|usual| is_same(name, usual.as_bytes()))
+}
+
+/// The usual names, the likeliest first.
+#[cfg(feature = "parquet")]
+pub(super) fn all() -> impl Iterator<Item = &'static str> {
+    STRONG.into_iter().chain(WEAK)
+}
+
+/// Whether a value begins as an absolute URL with an authority does.
+pub(super) fn begins_as_url(value: &[u8]) -> bool {
+    let value = value.trim_ascii_start();
+    let scheme =
+        value.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
+    scheme > 0 && value[scheme..].starts_with(b"://")
+}
+
+/// Counts the values of each column that begin as URLs.
+#[derive(Default)]
+pub(super) struct ByValues {
+    /// For each column, its values that begin as URLs, and all its values that are not empty.
+    columns: Vec<[usize; 2]>,
+}
+
+impl ByValues {
+    pub(super) fn add(&mut self, column: usize, value: &[u8]) {
+        if self.columns.len() <= column {
+            self.columns.resize(column + 1, [0; 2]);
+        }
+        self.columns[column][0] += usize::from(begins_as_url(value));
+        self.columns[column][1] += usize::from(!value.is_empty());
+    }
+
+    /// The first column with the most such values, if these are at least half of its values.
+    pub(super) fn most_likely(&self) -> Option<usize> {
+        let likely = |[urls, all]: &[usize; 2]| *urls > 0 && urls * 2 >= *all;
+        let columns = self.columns.iter().enumerate().filter(|(_, counts)| likely(counts));
+        columns.rev().max_by_key(|(_, counts)| counts[0]).map(|(n, _)| n)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn names_and_values_tell_the_column() {
+        assert_eq!(usual(&["id", "Page URL", "Link"]), Some(1));
+        assert_eq!(usual(&["loc", "HREF"]), Some(1));
+        assert_eq!(usual(&["Top_pages", "Clicks"]), Some(0));
+        assert_eq!(usual(&["curl", "url2"]), None);
+        let mut values = ByValues::default();
+        for row in [["1", "http://a/", "http://a/"], ["2", "x", "https://b/"], ["", "ftp://c/", ""]] {
+            row.into_iter().enumerate().for_each(|(n, value)| values.add(n, value.as_bytes()));
+        }
+        assert_eq!(values.most_likely(), Some(1));
+        assert_eq!(ByValues::default().most_likely(), None);
+        assert!(!begins_as_url(b"//h/") && !begins_as_url(b"a b://"));
+    }
+}

@@ -1,0 +1,500 @@
+//! Finds the records of a JSON text of any size: the elements of an array, or the values of a sequence.
+//!
+//! The text outside of records is followed byte by byte, and a value in it that is not wanted is passed over in pieces. So only
+//! a record and a key are held whole. A record ends where its brackets close, whatever is between them. If the text outside of
+//! records is damaged, no place after that is sure, and the rest is not read.
+
+use std::ops::Range;
+
+use memchr::{memchr, memchr_iter};
+use serde::de::IgnoredAny;
+
+use super::skip::{Skip, Window};
+use super::{Path, Token, Wanted, read, skip_blanks, unescape};
+use crate::separators::Marks;
+use crate::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector};
+
+/// A position in a JSON text, and what is wanted from the text.
+#[derive(Clone, Debug)]
+pub struct Document {
+    wanted: Wanted,
+    /// The path from a value at the top to the array or object whose children are records.
+    stem: Vec<Token>,
+    records: Records,
+    /// What is wanted from the entries of a HAR, if these are recognised.
+    har: Option<Wanted>,
+    /// The arrays and objects around the position that have or may have records.
+    open: Vec<Level>,
+    expects: Expects,
+    /// Whether the next value has the wanted key.
+    is_wanted: bool,
+    /// Whether the next token of `stem` is still searched for in the innermost level.
+    searching: bool,
+    /// Whether the value at `stem` was found.
+    found: bool,
+    /// The record at the position, after [`Document::seek`].
+    next: Option<Kind>,
+    /// The offset in the input at which the text is damaged.
+    damage: Option<u64>,
+    window: Window,
+}
+
+/// Which values are records.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Records {
+    /// Those at the top, and the elements of an array there.
+    AtTop,
+    /// The children of the value at the stem.
+    AtStem,
+}
+
+/// An array or object that is open.
+#[derive(Clone, Copy, Debug)]
+struct Level {
+    is_array: bool,
+    /// The index of the next element.
+    index: usize,
+    role: LevelRole,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum LevelRole {
+    /// An array at the top, whose elements are taken for values at the top.
+    Top,
+    /// A value on the stem, and how many tokens of the stem precede it.
+    Stem(usize),
+    /// Its children are records.
+    Records,
+}
+
+/// What follows in the text.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Expects {
+    Value,
+    /// A value, or the end of an empty array.
+    FirstValue,
+    Key,
+    /// A key, or the end of an empty object.
+    FirstKey,
+    Colon,
+    /// A comma, or the end of the array or object.
+    Separator,
+    /// The rest of a value that is passed over.
+    Rest(Skip),
+    /// The rest of a key that is too long.
+    RestOfKey(Skip),
+    /// Nothing, because the text is damaged.
+    Nothing,
+}
+
+/// What begins at a position.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Kind {
+    /// A record.
+    Value,
+    /// A value that lacks the wanted array or object.
+    Lacking,
+    /// The end of a value that lacks it.
+    EndOfLacking,
+    /// Damage.
+    Damage,
+}
+
+/// The result of moving to the next record: its position and kind, or how far the text is done.
+enum Seek {
+    Record(usize, Kind),
+    Done(usize),
+}
+
+/// What becomes of a value.
+enum Action {
+    Is(Kind),
+    Enter(LevelRole),
+    PassOver,
+    /// It depends on bytes that are missing.
+    Wait,
+}
+
+/// How many bytes of a value tell whether it is a HAR.
+const HAR_HEAD: usize = 4096;
+
+/// Whether a value is a HAR (HTTP Archive 1.2); `None` if more bytes are needed.
+fn is_har(value: &[u8]) -> Option<bool> {
+    const KEYS: [&[u8]; 6] =
+        [b"\"version\"", b"\"creator\"", b"\"browser\"", b"\"pages\"", b"\"entries\"", b"\"comment\""];
+    let head = &value[..value.len().min(HAR_HEAD)];
+    let more = || if head.len() < HAR_HEAD { None } else { Some(false) };
+    let mut at = 0;
+    for token in [&b"{"[..], b"\"log\"", b":", b"{"] {
+        at = skip_blanks(head, at);
+        let rest = &head[at..];
+        if !rest.starts_with(token) {
+            return if token.starts_with(rest) { more() } else { Some(false) };
+        }
+        at += token.len();
+    }
+    let rest = &head[skip_blanks(head, at)..];
+    if KEYS.iter().any(|key| rest.starts_with(key)) {
+        return Some(true);
+    }
+    if KEYS.iter().any(|key| key.starts_with(rest)) { more() } else { Some(false) }
+}
+
+/// How many bytes tell whether an input is a JSON text of several lines or records.
+pub const HEAD: usize = 4096;
+
+/// Whether an input that begins with `head` is a JSON text that is not one value per line: an array, a value that spans lines,
+/// or a HAR. `None` if this is open. A damaged text is none.
+pub fn is_document(head: &[u8]) -> Option<bool> {
+    let is_open = head.len() < HEAD;
+    let head = &head[..head.len().min(HEAD)];
+    let start = skip_blanks(head, 0);
+    let text = &head[start..];
+    let unsure = if is_open { None } else { Some(false) };
+    let is_likely = match text.first() {
+        Some(b'[') => match text.get(skip_blanks(text, 1)) {
+            Some(b'{' | b'"' | b'[') => Some(true),
+            Some(_) => Some(false),
+            None => unsure,
+        },
+        Some(b'{') => {
+            let mut skip = Skip::after(b'{')?;
+            let end = Window::new().pass(&mut skip, text, 0, 1);
+            let spans_lines = memchr(b'\n', &text[..end.unwrap_or(text.len())]).is_some();
+            match is_har(text) {
+                _ if spans_lines => Some(true),
+                Some(false) | None if end.is_some() => Some(false),
+                Some(true) => Some(true),
+                _ => unsure,
+            }
+        }
+        Some(_) => Some(false),
+        None => unsure,
+    };
+    if is_likely == Some(false) || begins_as_json(text) { is_likely } else { Some(false) }
+}
+
+/// Whether the first [`HEAD`] bytes of a text are JSON values. The last one may be cut off.
+pub fn begins_as_json(text: &[u8]) -> bool {
+    let head = &text[..text.len().min(HEAD)];
+    let mut values = serde_json::Deserializer::from_slice(head).into_iter::<IgnoredAny>();
+    values.all(|value| value.map_or_else(|error| error.is_eof(), |_| true))
+}
+
+impl Document {
+    /// A position at the start of a text. The error is the index of a field that is no path.
+    pub fn new(fields: &[Selector]) -> Result<Self, usize> {
+        let mut wanted = Wanted::new(fields)?;
+        let (mut stem, mut records, mut har) = (Vec::new(), Records::AtTop, None);
+        match &mut wanted {
+            Wanted::Paths(paths) => {
+                if let Some(common) = Path::common_stem(paths) {
+                    for path in paths.iter_mut() {
+                        path.remove_stem(&common);
+                    }
+                    (stem, records) = (common, Records::AtStem);
+                }
+            }
+            Wanted::Usual => {
+                stem = ["log", "entries"].map(Token::new).to_vec();
+                har = Some(Wanted::Paths(vec![Path::of(&["request", "url"], Role::Url)]));
+            }
+        }
+        Ok(Self {
+            wanted,
+            stem,
+            records,
+            har,
+            open: Vec::new(),
+            expects: Expects::Value,
+            is_wanted: false,
+            searching: false,
+            found: false,
+            next: None,
+            damage: None,
+            window: Window::new(),
+        })
+    }
+
+    /// What is wrong, if the input ends here; `None` if nothing is.
+    pub fn complaint(&self) -> Option<String> {
+        if let Some(at) = self.damage {
+            return Some(format!("is no JSON from byte {} on; the rest was not read", at + 1));
+        }
+        let is_whole = self.open.is_empty() && self.expects == Expects::Value;
+        (!is_whole).then(|| "ends inside a JSON value".to_owned())
+    }
+
+    /// Moves to the next record. `text` begins at `offset` of the input, and at the position. Returns how many bytes precede the
+    /// record. Without a record, these are all bytes.
+    pub fn seek(&mut self, text: &[u8], offset: u64) -> usize {
+        match self.advance(text, offset, 0, true) {
+            Seek::Record(at, kind) => {
+                self.next = Some(kind);
+                at
+            }
+            Seek::Done(at) => {
+                self.next = None;
+                at
+            }
+        }
+    }
+
+    /// Reads the record that [`Document::seek`] found, at byte `at` of the bytes of `marks` and `offset` of the input.
+    pub fn read<'a>(
+        &mut self,
+        marks: &mut Marks<'a>,
+        at: usize,
+        offset: u64,
+        more: &mut Vec<Part<'a>>,
+    ) -> Record<'a> {
+        let kind = self.next.take().expect("a record was found here");
+        let bytes = marks.bytes();
+        let text = &bytes[at..];
+        let (end, skip) = self.extent(kind, text, offset, 0, true);
+        let len = end.unwrap_or(text.len());
+        self.leave(kind, end.is_none().then_some(skip).flatten(), offset);
+        let mut parts = Parts::new(more);
+        let outcome = match kind {
+            Kind::Damage => Err(Miss::Bad(BadCause::BadJson, 0)),
+            Kind::EndOfLacking => Err(Miss::Skipped(crate::Skip::NoField)),
+            _ if len > MAX_RECORD_LEN => Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)),
+            _ if end.is_none() => Err(Miss::Bad(BadCause::CutOff, len)),
+            Kind::Lacking => Err(Miss::Skipped(crate::Skip::NoField)),
+            Kind::Value => self.read_value(marks, at..at + len, &mut parts),
+        };
+        let lines = memchr_iter(b'\n', &bytes[at..at + len]).count() as u64;
+        Record::new(len, lines, parts, outcome, Pending::Nothing)
+    }
+
+    fn read_value<'a>(
+        &self,
+        marks: &mut Marks<'a>,
+        record: Range<usize>,
+        parts: &mut Parts<'_, 'a>,
+    ) -> Outcome {
+        let wanted = self.har.as_ref().filter(|_| self.records == Records::AtStem).unwrap_or(&self.wanted);
+        read(marks, record, 0, wanted, parts)
+    }
+
+    /// Returns how many bytes of `text` are whole records and text between them, and moves past these. `text` begins at the
+    /// position of the document, which is `offset` in the input.
+    pub fn cut(&mut self, text: &[u8], offset: u64, ended: bool) -> usize {
+        let mut at = 0;
+        loop {
+            let (start, kind) = match self.advance(text, offset, at, ended) {
+                Seek::Record(start, kind) => (start, kind),
+                Seek::Done(end) => return end,
+            };
+            let (end, skip) = self.extent(kind, text, offset, start, ended);
+            let is_open = end.is_none() && kind != Kind::Damage;
+            if is_open && !ended && text.len() - start <= MAX_RECORD_LEN {
+                return start;
+            }
+            self.leave(kind, if is_open { skip } else { None }, offset + start as u64);
+            at = end.unwrap_or(text.len());
+        }
+    }
+
+    /// Where the record at `at` ends, and if it does not, the state at the end of `text`. A number at the end of the input is whole.
+    fn extent(
+        &mut self,
+        kind: Kind,
+        text: &[u8],
+        offset: u64,
+        at: usize,
+        ended: bool,
+    ) -> (Option<usize>, Option<Skip>) {
+        match kind {
+            Kind::Damage => (Some(text.len()), None),
+            Kind::EndOfLacking => (Some(at + 1), None),
+            Kind::Value | Kind::Lacking => {
+                let mut skip = Skip::after(text[at]).expect("a value begins here");
+                let end = self.window.pass(&mut skip, text, offset, at + 1);
+                let is_whole = ended && skip == Skip::Word && text.len() - at <= MAX_RECORD_LEN;
+                (end.or(is_whole.then_some(text.len())), Some(skip))
+            }
+        }
+    }
+
+    /// Moves past a record that begins at `offset` of the input. `skip` is the state if it continues.
+    fn leave(&mut self, kind: Kind, skip: Option<Skip>, offset: u64) {
+        match kind {
+            Kind::Damage => {
+                self.expects = Expects::Nothing;
+                self.damage = Some(offset);
+            }
+            Kind::EndOfLacking => self.close(),
+            Kind::Value | Kind::Lacking => {
+                self.searching = false;
+                self.expects = skip.map_or_else(|| self.behind_value(), Expects::Rest);
+            }
+        }
+    }
+
+    /// What follows a value.
+    fn behind_value(&self) -> Expects {
+        if self.open.is_empty() { Expects::Value } else { Expects::Separator }
+    }
+
+    fn close(&mut self) {
+        self.open.pop();
+        // If two members have the same name, the first one counts.
+        self.searching = false;
+        self.expects = self.behind_value();
+    }
+
+    /// Moves on from byte `at` of `text` to the next record. If more bytes may come (`ended` is false), a key that is not
+    /// whole stays.
+    fn advance(&mut self, text: &[u8], offset: u64, mut at: usize, ended: bool) -> Seek {
+        loop {
+            match &mut self.expects {
+                Expects::Rest(skip) | Expects::RestOfKey(skip) => {
+                    let Some(end) = self.window.pass(skip, text, offset, at) else {
+                        return Seek::Done(text.len());
+                    };
+                    at = end;
+                    self.expects = match self.expects {
+                        Expects::RestOfKey(_) => Expects::Colon,
+                        _ => self.behind_value(),
+                    };
+                }
+                Expects::Nothing => return Seek::Done(text.len()),
+                _ => {}
+            }
+            at = skip_blanks(text, at);
+            let Some(&byte) = text.get(at) else { return Seek::Done(at) };
+            let is_array = self.open.last().is_none_or(|level| level.is_array);
+            match (self.expects, byte) {
+                (Expects::Separator, b',') => {
+                    self.open.iter_mut().last().into_iter().for_each(|level| level.index += 1);
+                    self.expects = if is_array { Expects::Value } else { Expects::Key };
+                }
+                (Expects::Colon, b':') => self.expects = Expects::Value,
+                (Expects::Separator | Expects::FirstValue, b']') if is_array => {
+                    if self.ends_lacking() {
+                        return Seek::Record(at, Kind::EndOfLacking);
+                    }
+                    self.close();
+                }
+                (Expects::Separator | Expects::FirstKey, b'}') if !is_array => {
+                    if self.ends_lacking() {
+                        return Seek::Record(at, Kind::EndOfLacking);
+                    }
+                    self.close();
+                }
+                (Expects::Key | Expects::FirstKey, b'"') => match self.key(text, offset, at, ended) {
+                    Some(end) => {
+                        at = end;
+                        continue;
+                    }
+                    None if matches!(self.expects, Expects::RestOfKey(_)) => return Seek::Done(text.len()),
+                    None => return Seek::Done(at),
+                },
+                (Expects::Value | Expects::FirstValue, _) => match self.action(&text[at..], ended) {
+                    Action::Is(kind) => return Seek::Record(at, kind),
+                    Action::Enter(role) => self.enter(byte, role),
+                    Action::PassOver => {
+                        self.expects = Expects::Rest(Skip::after(byte).expect("a value begins here"));
+                    }
+                    Action::Wait => return Seek::Done(at),
+                },
+                _ => return Seek::Record(at, Kind::Damage),
+            }
+            at += 1;
+        }
+    }
+
+    /// Whether the innermost level is a value that turns out to lack what is wanted.
+    fn ends_lacking(&self) -> bool {
+        let is_lacking = |level: &Level| level.role == LevelRole::Stem(0) && !self.found;
+        self.open.last().is_some_and(is_lacking)
+    }
+
+    /// Moves past the key at `at`. Returns its end, or `None` if it is not whole.
+    fn key(&mut self, text: &[u8], offset: u64, at: usize, ended: bool) -> Option<usize> {
+        let mut skip = Skip::after(b'"')?;
+        let end = self.window.pass(&mut skip, text, offset, at + 1);
+        let Some(end) = end else {
+            if ended || text.len() - at > MAX_RECORD_LEN {
+                self.is_wanted = false;
+                self.expects = Expects::RestOfKey(skip);
+            }
+            return None;
+        };
+        let name = match self.open.last().map(|level| level.role) {
+            Some(LevelRole::Stem(n)) if self.searching => Some(&self.stem[n].name),
+            _ => None,
+        };
+        self.is_wanted = name.is_some_and(|name| {
+            let raw = &text[at + 1..end - 1];
+            raw == name || raw.contains(&b'\\') && unescape(&text[at..end]).is_some_and(|said| said == *name)
+        });
+        self.expects = Expects::Colon;
+        Some(end)
+    }
+
+    fn enter(&mut self, byte: u8, role: LevelRole) {
+        let is_array = byte == b'[';
+        self.expects = if is_array { Expects::FirstValue } else { Expects::FirstKey };
+        self.searching = matches!(role, LevelRole::Stem(_));
+        self.found |= role == LevelRole::Records;
+        self.open.push(Level { is_array, index: 0, role });
+    }
+
+    /// What becomes of the value at the start of `text`.
+    fn action(&mut self, text: &[u8], ended: bool) -> Action {
+        let byte = text[0];
+        if Skip::after(byte).is_none() {
+            return Action::Is(Kind::Damage);
+        }
+        match self.open.last() {
+            Some(Level { role: LevelRole::Records, .. }) => Action::Is(Kind::Value),
+            Some(&Level { role: LevelRole::Stem(n), is_array, index }) => {
+                let is_it = self.searching
+                    && if is_array { self.stem[n].index == Some(index) } else { self.is_wanted };
+                if !is_it {
+                    return Action::PassOver;
+                }
+                self.descend(n + 1, byte, false)
+            }
+            outer => {
+                let is_top = outer.is_none();
+                self.found = false;
+                if self.har.is_some() {
+                    self.records = match is_har(text) {
+                        None if !ended => return Action::Wait,
+                        Some(true) => Records::AtStem,
+                        _ => Records::AtTop,
+                    };
+                }
+                if self.records == Records::AtStem {
+                    self.descend(0, byte, is_top)
+                } else if is_top && byte == b'[' {
+                    Action::Enter(LevelRole::Top)
+                } else {
+                    Action::Is(Kind::Value)
+                }
+            }
+        }
+    }
+
+    /// What becomes of a value to which the first `n` tokens of the stem lead.
+    fn descend(&mut self, n: usize, byte: u8, is_top: bool) -> Action {
+        let is_nested = matches!(byte, b'{' | b'[');
+        let Some(token) = self.stem.get(n) else {
+            self.found = true;
+            return if is_nested { Action::Enter(LevelRole::Records) } else { Action::Is(Kind::Lacking) };
+        };
+        if byte == b'{' || byte == b'[' && token.index.is_some() {
+            Action::Enter(LevelRole::Stem(n))
+        } else if byte == b'[' && is_top {
+            Action::Enter(LevelRole::Top)
+        } else if n == 0 {
+            Action::Is(Kind::Lacking)
+        } else {
+            self.searching = false;
+            Action::PassOver
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Finds the links of HTML pages: the attributes whose value is a URL. A record is a tag that has such an attribute.
+//!
+//! Tags are those of the HTML standard, section 13.2.5. No tree is built, so that what an element is inside of does not matter.
+
+use std::ops::Range;
+
+use super::construct::State;
+use super::raw::Raw;
+use super::references::undo_html;
+use super::tag::{self, Attribute, Walked, is_white, walk};
+use super::{Language, Name, Unit, index, part, without_white};
+use crate::{BadCause, Parts, Role};
+
+/// How URLs are written in a value.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Form {
+    /// It is a URL.
+    Url(Role),
+    /// Several URLs, each with its conditions.
+    Candidates,
+    /// A time and a URL, if the element is a refresh.
+    Refresh,
+}
+
+/// The form of the URLs in an attribute of an element, and the index of the name that selects it. `None` if its value is none.
+/// `names` are those that the user wants.
+fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<(Form, u32)> {
+    let mut lower = [0; 16];
+    let lower = lower.get_mut(..attribute.len());
+    let known = lower.and_then(|lower| {
+        lower.copy_from_slice(attribute);
+        lower.make_ascii_lowercase();
+        let is = |name: &str| element.eq_ignore_ascii_case(name.as_bytes());
+        Some(match &*lower {
+            b"href" if is("base") => Form::Url(Role::Url),
+            b"href" | b"xlink:href" | b"formaction" | b"cite" => Form::Url(Role::Link),
+            b"action" if is("form") => Form::Url(Role::Link),
+            b"src" | b"poster" | b"background" => Form::Url(Role::Embed),
+            b"data" if is("object") => Form::Url(Role::Embed),
+            b"srcset" | b"imagesrcset" => Form::Candidates,
+            b"content" if is("meta") => Form::Refresh,
+            _ => return None,
+        })
+    });
+    let is_wanted = |name: &Name| name.is_attribute(element, attribute, <[u8]>::eq_ignore_ascii_case);
+    let n = index(names, || known.is_some(), is_wanted)?;
+    Some((known.unwrap_or(Form::Url(Role::Link)), n))
+}
+
+/// Looks at the tag at the start of `bytes`.
+pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
+    let element = tag::name(bytes);
+    let (mut has_url, mut has_content, mut is_refresh) = (false, false, false);
+    let walked = walk(bytes, Language::Html, |Attribute { name, value }| {
+        let name = &bytes[name];
+        match form(names, element, name) {
+            None => is_refresh |= begins_refresh(name, &bytes[value]),
+            Some((Form::Refresh, _)) => has_content = true,
+            Some(_) => has_url = true,
+        }
+    });
+    let raw = if element.is_empty() { Raw::None } else { Raw::after(element) };
+    match walked {
+        Walked::To(end) if !element.is_empty() && (has_url || has_content && is_refresh) => {
+            Unit::Record(end, raw.state())
+        }
+        Walked::To(end) | Walked::Malformed(_, end) => Unit::Nothing(end, raw.state()),
+        Walked::Open(..) if ended && element.is_empty() => Unit::Nothing(bytes.len(), State::Content),
+        Walked::Open(..) if ended => Unit::Bad(BadCause::CutOff, bytes.len(), bytes.len()),
+        Walked::Open(inside, _) => Unit::Open(bytes.len(), State::Tag(inside, raw)),
+    }
+}
+
+/// The `href` of `tag`, if it is one of the element `base`.
+pub(super) fn base(tag: &[u8]) -> Option<Vec<u8>> {
+    let begins = tag.get(1..5).is_some_and(|name| name.eq_ignore_ascii_case(b"base"));
+    if !begins || tag::name(tag).len() != 4 {
+        return None;
+    }
+    let mut href = None;
+    walk(tag, Language::Html, |Attribute { name, value }| {
+        if href.is_none() && tag[name].eq_ignore_ascii_case(b"href") {
+            href = Some(value);
+        }
+    });
+    let text = undo_html(&tag[href?]);
+    Some(text[without_white(&text)].to_vec())
+}
+
+/// Whether an attribute makes `meta` a refresh.
+fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
+    name.eq_ignore_ascii_case(b"http-equiv") && value.eq_ignore_ascii_case(b"refresh")
+}
+
+/// Reads the fields of `record`, which [`unit()`] found. Their offsets count from `start` bytes before it.
+pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
+    let element = tag::name(record);
+    // If an attribute occurs twice, the first counts.
+    let mut seen: Vec<Range<usize>> = Vec::new();
+    let mut is_refresh = false;
+    walk(record, Language::Html, |Attribute { name, value }| {
+        is_refresh |= begins_refresh(&record[name.clone()], &record[value]);
+        seen.push(name);
+    });
+    let mut n = 0;
+    walk(record, Language::Html, |Attribute { name, value }| {
+        let name = &record[name];
+        let is_first = |earlier: &Range<usize>| record[earlier.clone()].eq_ignore_ascii_case(name);
+        n += 1;
+        let Some((form, wanted)) = form(names, element, name) else { return };
+        if seen[..n - 1].iter().any(is_first) {
+            return;
+        }
+        let text = undo_html(&record[value.clone()]);
+        let start = start + value.start;
+        match form {
+            Form::Url(role) => parts.push(part(&text, without_white(&text), start, (role, wanted))),
+            Form::Candidates => each_candidate(&text, |candidate| {
+                parts.push(part(&text, candidate, start, (Role::Embed, wanted)));
+            }),
+            Form::Refresh if is_refresh => {
+                if let Some(url) = refresh(&text) {
+                    parts.push(part(&text, url, start, (Role::Link, wanted)));
+                }
+            }
+            Form::Refresh => {}
+        }
+    });
+}
+
+/// Passes the place of each URL in a `srcset` to `each` (HTML, section 4.8.4.2.1).
+fn each_candidate(text: &[u8], mut each: impl FnMut(Range<usize>)) {
+    let mut at = 0;
+    loop {
+        at += text[at..].iter().take_while(|&&byte| is_white(byte) || byte == b',').count();
+        if at == text.len() {
+            return;
+        }
+        let start = at;
+        at += text[at..].iter().take_while(|&&byte| !is_white(byte)).count();
+        let commas = text[start..at].iter().rev().take_while(|&&byte| byte == b',').count();
+        each(start..at - commas);
+        if commas > 0 {
+            continue;
+        }
+        // The conditions end at a comma that is not in parentheses.
+        let mut is_inside = false;
+        while let Some(&byte) = text.get(at).filter(|&&byte| byte != b',' || is_inside) {
+            is_inside = byte == b'(' || is_inside && byte != b')';
+            at += 1;
+        }
+    }
+}
+
+/// The place of the URL in the content of a refresh (HTML, section 4.2.5.3).
+fn refresh(text: &[u8]) -> Option<Range<usize>> {
+    let white = |at: usize| at + text[at..].iter().take_while(|&&byte| is_white(byte)).count();
+    let start = white(0);
+    let mut at = start + text[start..].iter().take_while(|byte| byte.is_ascii_digit()).count();
+    if at == start && text.get(at) != Some(&b'.') {
+        return None;
+    }
+    at += text[at..].iter().take_while(|byte| byte.is_ascii_digit() || **byte == b'.').count();
+    let after = white(at);
+    let separator = matches!(text.get(after), Some(b';' | b','));
+    if after == at && !separator {
+        return None;
+    }
+    at = white(after + usize::from(separator));
+    if at == text.len() {
+        return None;
+    }
+    if text[at..].len() >= 3 && text[at..at + 3].eq_ignore_ascii_case(b"url") {
+        let equals = white(at + 3);
+        if text.get(equals) == Some(&b'=') {
+            at = white(equals + 1);
+        }
+    }
+    let mut end = text.len();
+    if let Some(quote @ (b'"' | b'\'')) = text.get(at) {
+        at += 1;
+        end = memchr::memchr(*quote, &text[at..]).map_or(end, |len| at + len);
+    }
+    let inside = without_white(&text[at..end]);
+    Some(at + inside.start..at + inside.end)
+}
