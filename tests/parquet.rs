@@ -422,13 +422,20 @@ fn pages_with_excessive_sizes_are_refused() {
     let lists = [levels(MANY, 0), levels(MANY, 1)].concat();
     let (long, short) =
         ([levels(MANY, 1), vec![1]].concat(), [levels(3, 1), b"\x05\0\0\0ab".to_vec()].concat());
+    let indices = |bytes: &[u8]| {
+        let pages = [dictionary(1, b"\x01\0\0\0a"), page(3, 8, bytes)].concat();
+        one_column(0, &pages, 3, 3)
+    };
     for (what, file, kind) in [
+        ("an index", indices(&[1, 6, 1]), TableErrorKind::Damaged),
+        ("wide indices", indices(&[33, 6, 1]), TableErrorKind::Damaged),
+        ("too few indices", indices(&[1, 4, 0]), TableErrorKind::Damaged),
         ("a dictionary", one_column(0, &dictionary(MANY, b"\0\0\0\0"), 1, 1), TableErrorKind::TooLarge),
         ("a small one", one_column(0, &dictionary(9, b"\0\0\0\0"), 1, 1), TableErrorKind::Damaged),
         ("lengths", one_column(0, &page(1, 6, &lengths), 1, 1), TableErrorKind::Damaged),
         ("as many", one_column(0, &page(MANY, 6, &lengths), MANY, MANY), TableErrorKind::Damaged),
         ("two kinds of lengths", one_column(0, &page(1, 7, &two), 1, 1), TableErrorKind::Damaged),
-        ("lists", one_column(2, &page(MANY, 0, &lists), MANY, MANY), TableErrorKind::TooLarge),
+        ("lists", one_column(2, &page(MANY, 0, &lists), MANY, MANY), TableErrorKind::Damaged),
         ("values", one_column(1, &page(MANY, 0, &long), MANY, MANY), TableErrorKind::Damaged),
         ("a value", one_column(1, &page(3, 0, &short), 3, 3), TableErrorKind::Damaged),
         ("no levels", one_column(1, &page(3, 0, b"\xff\xff\xff\xff"), 3, 3), TableErrorKind::Damaged),
@@ -436,6 +443,9 @@ fn pages_with_excessive_sizes_are_refused() {
         let error = read_bytes(&file, None).0.rows.unwrap_err();
         assert_eq!(self::kind(&error), kind, "{what}: {error}");
     }
+    // A run may be longer than the page.
+    let run = indices(&[&[0][..], &varint(u64::MAX - 1)].concat());
+    assert_eq!(read_bytes(&run, None).0.values.len(), 3);
     // Nulls take no memory, however many a page has.
     let n = 1 << 24;
     let (found, rows) = read_bytes(&one_column(1, &page(n, 0, &levels(n, 0)), n, n), None);
@@ -446,8 +456,12 @@ fn pages_with_excessive_sizes_are_refused() {
         let repetition = [&u32::try_from(runs.len()).unwrap().to_le_bytes()[..], &runs].concat();
         page(1 << 20, 0, &[repetition, levels(1 << 20, 0)].concat())
     };
-    let pages = [part(0), part(1).repeat(8), part(0)].concat();
-    let (found, rows) = read_bytes(&one_column(2, &pages, 10 << 20, 2), None);
+    // The last row is a page of more values than any step.
+    let long = [varint(2), vec![0], varint(((5 << 20) - 1) << 1), vec![1]].concat();
+    let long = [&u32::try_from(long.len()).unwrap().to_le_bytes()[..], &long].concat();
+    let long = page(5 << 20, 0, &[long, levels(5 << 20, 0)].concat());
+    let pages = [part(0), part(1).repeat(8), long].concat();
+    let (found, rows) = read_bytes(&one_column(2, &pages, 14 << 20, 2), None);
     assert_eq!((found.values.len(), found.rows.unwrap(), rows), (0, 2, Some(2)));
 }
 

@@ -29,9 +29,8 @@ const MAX_HEADER_LEN: usize = 16 << 20;
 /// How many bytes are read first to find a header.
 const HEADER_LEN: usize = 512;
 
-/// The most values of a dictionary, and the most values and nulls in a page of lists.
+/// The most values of a dictionary. Each takes 8 bytes, besides its page.
 const MAX_DICTIONARY: u64 = 1 << 22;
-const MAX_LIST_LEVELS: u64 = 1 << 22;
 
 /// A file that is read at any position. Reading fails once `watch` is stopped.
 #[derive(Debug)]
@@ -239,11 +238,6 @@ impl Pages {
     /// Decompresses the page of values in `bytes` to `len` bytes.
     fn values(&self, header: &Header, bytes: Vec<u8>, len: usize) -> Result<Page, TableError> {
         let n_values = header.n_values;
-        if self.max_levels[0] > 0 && n_values > MAX_LIST_LEVELS {
-            let message =
-                format!("a page of lists has {n_values} values; at most {MAX_LIST_LEVELS} are read");
-            return Err(TableError::too_large(message));
-        }
         // The levels of a page of version 2 precede the compressed data.
         let is_v2 = header.kind == DATA_V2;
         let head = header.levels_len.into_iter().fold(0, u64::saturating_add);
