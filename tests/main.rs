@@ -1,10 +1,8 @@
 //! All tests that use the library and the command as users do. They are one program, so that it is linked once and its
-//! tests share the cores.
+//! tests share the cores. Those of the kernels are another one, `of_kernels.rs`.
 //!
 //! `cargo test golden::` runs the tests of one file.
 
-#[cfg(unix)]
-mod page;
 #[allow(unreachable_pub, clippy::pedantic)]
 mod reference;
 mod samples;
@@ -25,7 +23,6 @@ mod help;
 #[cfg(unix)]
 mod html;
 mod json;
-mod kernels;
 mod layers;
 mod markup;
 mod parquet;
