@@ -100,8 +100,19 @@ impl At for Draw<'_> {
     }
 
     fn one(&self, set: fn(u8) -> bool) -> Self {
-        let bytes: Vec<u8> = (0..=255).filter(|&byte| set(byte)).collect();
-        self.push(bytes[self.below(bytes.len())]);
+        // Without the memory, listing the bytes of sets would take most of the time of a draw.
+        thread_local! {
+            static LISTED: RefCell<Vec<(fn(u8) -> bool, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
+        }
+        LISTED.with_borrow_mut(|listed| {
+            let known = listed.iter().position(|(of, _)| std::ptr::fn_addr_eq(*of, set));
+            let at = known.unwrap_or_else(|| {
+                listed.push((set, (0..=255).filter(|&byte| set(byte)).collect()));
+                listed.len() - 1
+            });
+            let bytes = &listed[at].1;
+            self.push(bytes[self.below(bytes.len())]);
+        });
         *self
     }
 

@@ -78,7 +78,12 @@ pub fn scheme(line: &[u8]) -> Option<usize> {
 
 /// The advisories of the line without duplicates, in the order of A81 to A86. Empty if no grammar accepts the line (A80).
 pub fn advisories(line: &[u8]) -> Vec<&'static str> {
-    if verdict(line) == 0 { Vec::new() } else { advisory::advisories(line, scheme(line)) }
+    if verdict(line) == 0 { Vec::new() } else { advisories_of_accepted(line) }
+}
+
+/// The same for a line that some grammar accepts, without judging the line again.
+pub fn advisories_of_accepted(line: &[u8]) -> Vec<&'static str> {
+    advisory::advisories(line, scheme(line))
 }
 
 /// Generates a random line that the grammar accepts. Repetitions usually have up to `size` items, and sometimes four times

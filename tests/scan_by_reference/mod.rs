@@ -11,7 +11,7 @@ use urlsift::{Grammar, Tally};
 use crate::reference;
 
 /// The counts of a corpus, except those that depend on the names of defects.
-#[derive(Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct Counts {
     lines: u64,
     bytes: u64,
@@ -34,9 +34,10 @@ pub struct Counts {
     first_refused: Option<(u64, u64, u64)>,
 }
 
-/// Counts `bytes` as one input.
-pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
+/// Counts `bytes` as one input, with the refusals of each of the grammars.
+pub fn count<const N: usize>(bytes: &[u8], grammars: [Grammar; N]) -> [Counts; N] {
     let mut counts = Counts { bytes: bytes.len() as u64, ..Counts::default() };
+    let mut refusals = [(0, None); N];
     let mut rest = bytes;
     if let Some(body) = rest.strip_prefix(b"\xef\xbb\xbf") {
         counts.boms = 1;
@@ -72,16 +73,18 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
             *counts.schemes.entry(scheme).or_default().entry(verdict).or_default() += 1;
         }
         if verdict != 0 {
-            for advisory in reference::advisories(line) {
+            for advisory in reference::advisories_of_accepted(line) {
                 *counts.advisories.entry(advisory.to_owned()).or_default() += 1;
             }
         }
-        if let Some(at) = offsets[grammar as usize] {
-            counts.refused += 1;
-            counts.first_refused.get_or_insert((counts.lines, offset, at as u64));
+        for (grammar, (refused, first)) in grammars.iter().zip(&mut refusals) {
+            if let Some(at) = offsets[*grammar as usize] {
+                *refused += 1;
+                first.get_or_insert((counts.lines, offset, at as u64));
+            }
         }
     }
-    counts
+    refusals.map(|(refused, first_refused)| Counts { refused, first_refused, ..counts.clone() })
 }
 
 /// The same counts from a tally. The corpus must not have too many schemes.
