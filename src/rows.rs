@@ -20,8 +20,8 @@ use crate::run::parquet::TableChunk;
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
+use urlsift_engine::Scanner;
 use urlsift_engine::lines::skip_byte_order_mark;
-use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::escape::{Keep, MASK, mask, push_text, visible_json};
 use urlsift_grammar::judge::{Kind, judge};
@@ -221,7 +221,7 @@ pub fn write_records(
         #[cfg(feature = "parquet")]
         AnyChunk::Table(bytes, chunk) => (bytes, Some((input, Before::Values(chunk)))),
     };
-    let scanners = Scanners::new(exec.kernel);
+    let scanners = exec.scanners();
     let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {
         let name = inputs[input as usize].name();
         match before {

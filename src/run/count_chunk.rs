@@ -56,7 +56,7 @@ impl Long {
 
 impl<'a> Counter<'a> {
     pub(super) fn new(options: &'a Options, exec: &'a ExecOptions) -> Self {
-        Self { options, exec, gatherer: Gatherer::new(options, exec.kernel) }
+        Self { options, exec, gatherer: Gatherer::new(options, exec.scanners()) }
     }
 
     /// Splits the next chunk of an input into its bytes and their content. Parts of a long line are counted at once, and

@@ -77,6 +77,8 @@ pub struct ExecOptions {
     pub watch: Option<Watch>,
     /// Whether other tallies may have more of any input. If so, no input is marked as [ended](Tally::end).
     leaves_open: bool,
+    /// What earlier scans with these options have learned of lines, which makes the next one faster.
+    scanners: Scanners,
 }
 
 impl Default for ExecOptions {
@@ -89,11 +91,17 @@ impl Default for ExecOptions {
             mmap: false,
             watch: None,
             leaves_open: false,
+            scanners: Scanners::new(KernelId::best()),
         }
     }
 }
 
 impl ExecOptions {
+    /// The scanners of all scans with these options and their clones.
+    pub(crate) fn scanners(&self) -> Scanners {
+        self.scanners.by(self.kernel)
+    }
+
     fn sizes(&self) -> Sizes {
         let shard_len = self.shard_len.clamp(16, 1 << 30);
         // The last line of a shard mostly ends a little after the shard.
@@ -420,7 +428,7 @@ pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> Tally
 #[must_use]
 pub fn scan_memory_counted(bytes: &[u8], options: &Options, exec: &ExecOptions) -> (Tally, PathCounts) {
     let shard_len = exec.shard_len.max(1);
-    let scanners = Scanners::new(exec.kernel);
+    let scanners = exec.scanners();
     let scan_one = |(mut tally, path_counts): (Tally, PathCounts), n: usize| {
         let start = n * shard_len;
         let lines = beginning_in(bytes, start, bytes.len().min(start.saturating_add(shard_len)));

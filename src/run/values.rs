@@ -8,7 +8,6 @@ use super::{ExecOptions, in_pool};
 use crate::scan::Options;
 use crate::scan::values::add_values;
 use crate::tally::Tally;
-use urlsift_engine::Scanners;
 use urlsift_engine::place::Place;
 
 /// Values that are in memory, such as those of a column of a table. Any value may be missing.
@@ -67,7 +66,7 @@ pub fn scan_values<V: Values + ?Sized>(
     options: &Options,
     exec: &ExecOptions,
 ) -> Tally {
-    let scanners = Scanners::new(exec.kernel);
+    let scanners = exec.scanners();
     let place_at = |offset| Place { input: 0, offset };
     let add = |tally: &mut Tally, (part, rows): &(&V, Range<usize>), offset: u64| {
         let values: Vec<_> = rows.clone().map(|n| part.get(n)).collect();

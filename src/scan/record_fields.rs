@@ -20,7 +20,6 @@ use crate::tally::heavy_hitters::{CHUNK_LEN, VALUE_LEN};
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 use urlsift_engine::Scanners;
 use urlsift_engine::place::{Extent, Place};
-use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Verdict;
 use urlsift_grammar::whatwg::Url;
 use urlsift_records::field_names::Choice;
@@ -278,8 +277,8 @@ pub(crate) struct Gatherer<'a> {
 }
 
 impl<'a> Gatherer<'a> {
-    pub(crate) fn new(options: &'a Options, kernel: KernelId) -> Self {
-        Self { options, scanners: Scanners::new(kernel), spare: Mutex::default() }
+    pub(crate) fn new(options: &'a Options, scanners: Scanners) -> Self {
+        Self { options, scanners, spare: Mutex::default() }
     }
 
     /// Judges the fields of `bytes`, whole records that `reader` reads next.

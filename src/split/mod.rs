@@ -195,7 +195,7 @@ pub fn split_inputs<'a>(
         records::check(format, options)?;
     }
     let wanted = [accepted.is_some(), refused.is_some()];
-    let scanners = Scanners::new(exec.kernel);
+    let scanners = exec.scanners();
     let of_lines = Splitter { options, scanners, accepted: wanted[0], refused: wanted[1] };
     let of_records = records::Splitter { options, accepted: wanted[0], refused: wanted[1] };
     let mut outputs = Outputs::new([accepted, refused], options, inputs);

@@ -100,9 +100,11 @@ impl At for Draw<'_> {
     }
 
     fn one(&self, set: fn(u8) -> bool) -> Self {
+        /// A set, and its bytes.
+        type Listed = (fn(u8) -> bool, Vec<u8>);
         // Without the memory, listing the bytes of sets would take most of the time of a draw.
         thread_local! {
-            static LISTED: RefCell<Vec<(fn(u8) -> bool, Vec<u8>)>> = const { RefCell::new(Vec::new()) };
+            static LISTED: RefCell<Vec<Listed>> = const { RefCell::new(Vec::new()) };
         }
         LISTED.with_borrow_mut(|listed| {
             let known = listed.iter().position(|(of, _)| std::ptr::fn_addr_eq(*of, set));

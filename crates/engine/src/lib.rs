@@ -46,8 +46,9 @@ mod bitstreams;
 pub mod lanes;
 
 use std::cell::Cell;
+use std::fmt;
 use std::ops::Range;
-use std::sync::{Mutex, PoisonError};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use memchr::{memchr, memchr_iter};
 
@@ -301,17 +302,24 @@ impl Default for Scanner {
     }
 }
 
-/// Scanners for several threads. Each piece of work takes one that is idle, or a new one.
+/// Scanners for several threads. Each piece of work takes one that is idle, or a new one. Clones share the idle ones.
+#[derive(Clone)]
 pub struct Scanners {
     kernel: KernelId,
-    idle: Mutex<Vec<Scanner>>,
+    idle: Arc<Mutex<Vec<Scanner>>>,
 }
 
 impl Scanners {
     /// No scanners yet, for the given kernel.
     #[must_use]
     pub fn new(kernel: KernelId) -> Self {
-        Self { kernel, idle: Mutex::default() }
+        Self { kernel, idle: Arc::default() }
+    }
+
+    /// The same scanners, for another kernel from now on.
+    #[must_use]
+    pub fn by(&self, kernel: KernelId) -> Self {
+        Self { kernel, ..self.clone() }
     }
 
     /// Does some work with a scanner.
@@ -320,11 +328,20 @@ impl Scanners {
     /// If this machine does not have the kernel.
     pub fn with<R>(&self, work: impl FnOnce(&mut Scanner) -> R) -> R {
         let idle = || self.idle.lock().unwrap_or_else(PoisonError::into_inner);
-        let taken = idle().pop();
-        let mut scanner = taken.unwrap_or_else(|| Scanner::new(self.kernel));
+        let take = |mut idle: MutexGuard<'_, Vec<Scanner>>| {
+            let at = idle.iter().rposition(|scanner| scanner.kernel == self.kernel)?;
+            Some(idle.swap_remove(at))
+        };
+        let mut scanner = take(idle()).unwrap_or_else(|| Scanner::new(self.kernel));
         let result = work(&mut scanner);
         idle().push(scanner);
         result
+    }
+}
+
+impl fmt::Debug for Scanners {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        out.debug_struct("Scanners").field("kernel", &self.kernel).finish_non_exhaustive()
     }
 }
 

@@ -23,6 +23,9 @@ pub(super) struct Trial {
     pub(super) name: &'static str,
     pub(super) kernel: Option<&'static str>,
     pub(super) threads: usize,
+    /// How the job is done. Rounds share its scanners, as the files of a scan do.
+    #[serde(skip)]
+    exec: ExecOptions,
     /// The time of each timed round.
     nanoseconds: Vec<u64>,
     /// The speed, in units of 10^9 bytes per second.
@@ -153,7 +156,7 @@ impl Trial {
     /// Does the job in the current thread pool, with chunks as long as for files. Returns the number of lines, and the
     /// result of a scan.
     fn run(&self, bytes: &[u8]) -> (u64, Option<(Tally, PathCounts)>) {
-        let mut exec = ExecOptions::default();
+        let mut exec = self.exec.clone();
         let chunks = bytes.par_chunks(exec.shard_len);
         if let Some(kernel) = self.kernel.and_then(KernelId::from_name) {
             (exec.kernel, exec.threads) = (kernel, self.threads);
