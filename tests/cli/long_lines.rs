@@ -8,7 +8,7 @@ use super::{json, text, urlsift};
 use crate::support::amount;
 
 /// Longer than the longest line that a scan holds, which is 2 MiB.
-const LEN: usize = 3 << 20;
+const LEN: usize = 5 << 20;
 
 #[test]
 fn long_lines_are_judged_as_lines_that_are_held_whole() {
