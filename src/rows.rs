@@ -226,8 +226,8 @@ pub fn write_records(
         let name = inputs[input as usize].name();
         match before {
             Before::Lines(first) => {
-                let format = |scanner: &mut Scanner| format_lines(&bytes, first, name, records, scanner);
-                Made::Rows(scanners.with(format), None)
+                let text = scanners.with(|scanner| format_lines(&bytes, first, name, records, scanner));
+                Made::Rows(text, None)
             }
             Before::Records(reader) => {
                 match format_fields(&bytes, reader.clone(), name, records, |_| Err(TooLong)) {

@@ -8,11 +8,16 @@
 #[path = "../../tests/scan_by_judge/mod.rs"]
 mod scan_by_judge;
 
+use std::sync::LazyLock;
+
 use libfuzzer_sys::fuzz_target;
 use urlsift::run::KernelId;
 use urlsift::internal::scan_into;
-use urlsift::scan::{Options, Place, Scanner};
+use urlsift::scan::{Options, Place, Scanners};
 use urlsift::{Grammar, Tally};
+
+/// What the scanners have learned of earlier inputs must not matter.
+static SCANNERS: LazyLock<Scanners> = LazyLock::new(|| Scanners::new(KernelId::best()));
 
 fuzz_target!(|input: &[u8]| {
     let &[grammar, times, before, ref body @ ..] = input else { return };
@@ -26,7 +31,9 @@ fuzz_target!(|input: &[u8]| {
     let bytes = bytes.into_boxed_slice();
     let scan = |kernel| {
         let mut tally = Tally::default();
-        let path_counts = scan_into(&mut tally, &mut Scanner::new(kernel), &bytes, Place { input: 0, offset: 0 }, &options);
+        let path_counts = SCANNERS
+            .by(kernel)
+            .with(|scanner| scan_into(&mut tally, scanner, &bytes, Place { input: 0, offset: 0 }, &options));
         (tally, path_counts.bulk + path_counts.listed + path_counts.table)
     };
     let (portable, judged) = scan(KernelId::Portable);

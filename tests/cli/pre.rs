@@ -168,7 +168,7 @@ fn number_of_program(folder: &TempDir) -> i32 {
 }
 
 fn is_running(number: i32) -> bool {
-    // SAFETY: the signal 0 is sent to nobody.
+    // SAFETY: signal 0 is not sent; it only asks whether the process exists.
     unsafe { libc::kill(number, 0) == 0 }
 }
 

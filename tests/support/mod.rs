@@ -7,14 +7,14 @@
 
 pub(crate) mod references;
 
-use std::cell::RefCell;
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
+use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, thread};
 
 use urlsift::run::KernelId;
-use urlsift::scan::Scanner;
+use urlsift::scan::{Scanner, Scanners};
 
 use crate::reference::{self, Rng};
 
@@ -30,18 +30,10 @@ pub(crate) fn amount(short: u64, long: u64) -> u64 {
     }
 }
 
-/// Does some work with the scanner of this thread for `kernel`. What it has learned of earlier lines must not matter.
+/// Does some work with a scanner by `kernel`. What it has learned of earlier lines must not matter.
 pub(crate) fn with_scanner<R>(kernel: KernelId, work: impl FnOnce(&mut Scanner) -> R) -> R {
-    thread_local! {
-        static SCANNERS: RefCell<Vec<(KernelId, Scanner)>> = const { RefCell::new(Vec::new()) };
-    }
-    SCANNERS.with_borrow_mut(|scanners| {
-        let at = scanners.iter().position(|(of, _)| *of == kernel).unwrap_or_else(|| {
-            scanners.push((kernel, Scanner::new(kernel)));
-            scanners.len() - 1
-        });
-        work(&mut scanners[at].1)
-    })
+    static SCANNERS: LazyLock<Scanners> = LazyLock::new(|| Scanners::new(KernelId::best()));
+    SCANNERS.by(kernel).with(work)
 }
 
 /// The bytes of a line in a file of cases, in which `\xHH` stands for a byte.

@@ -11,7 +11,7 @@ use glob::{MatchOptions, Pattern};
 /// The maximum number of patterns that the braces of one glob stand for. It bounds the time to match a name.
 const MAX_PATTERNS: usize = 1000;
 
-/// Globs in the order in which the user gave them.
+/// Globs in the user's order.
 #[derive(Clone, Debug)]
 pub(super) struct Globs {
     globs: Vec<Glob>,
@@ -85,7 +85,7 @@ fn expanded(glob: &str) -> Result<Vec<String>, &'static str> {
                 continue;
             }
             ('}', _) => {
-                let (mut before, mut alternatives) = open.pop().ok_or("\"}\" without \"{\"")?;
+                let (before, mut alternatives) = open.pop().ok_or("\"}\" without \"{\"")?;
                 alternatives.append(&mut patterns);
                 // An empty alternative counts only if there is no other.
                 alternatives.retain(|alternative| !alternative.is_empty());
@@ -95,13 +95,9 @@ fn expanded(glob: &str) -> Result<Vec<String>, &'static str> {
                 if before.len() * alternatives.len() > MAX_PATTERNS {
                     return Err("its braces stand for more than 1,000 patterns");
                 }
-                let ends = alternatives.split_off(1);
-                patterns =
-                    ends.iter().flat_map(|end| before.iter().map(move |start| start.clone() + end)).collect();
-                for start in &mut before {
-                    *start += &alternatives[0];
-                }
-                patterns.append(&mut before);
+                let with_end =
+                    |end: &String| before.iter().map(|start| format!("{start}{end}")).collect::<Vec<_>>();
+                patterns = alternatives.iter().flat_map(with_end).collect();
                 continue;
             }
             // The first character of a class may be its end.

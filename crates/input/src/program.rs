@@ -22,8 +22,7 @@ use urlsift_grammar::escape::printable;
 /// When the file cannot be opened, or the program cannot be run.
 pub(super) fn output_of(command: &str, path: &Path, watch: Option<&Watch>) -> io::Result<ByteStream> {
     let file = File::open(path)?;
-    let failed =
-        |cause| io::Error::other(format!("cannot run \"{}\": {cause}", printable(command.as_bytes())));
+    let shown = printable(command.as_bytes());
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or_default();
     // A name that begins with "-" is no option.
@@ -35,15 +34,14 @@ pub(super) fn output_of(command: &str, path: &Path, watch: Option<&Watch>) -> io
         .stdin(file)
         .stdout(Stdio::piped())
         .spawn()
-        .map_err(failed)?;
+        .map_err(|cause| io::Error::other(format!("cannot run \"{shown}\": {cause}")))?;
     let Some(output) = child.stdout.take() else { unreachable!("it is a pipe") };
     enlarge_pipe(&output);
     let output: ByteStream = match watch {
         Some(watch) => interruptible(output, watch),
         None => Box::new(output),
     };
-    let command = printable(command.as_bytes());
-    Ok(Box::new(ProgramOutput { output, child: Some(child), command, watch: watch.cloned() }))
+    Ok(Box::new(ProgramOutput { output, child: Some(child), command: shown, watch: watch.cloned() }))
 }
 
 struct ProgramOutput {
