@@ -1,5 +1,5 @@
-//! Data flows through the folders of the crate `urlsift` in the order in which `src/lib.rs` lists them. A folder uses itself and those above it.
-//! The compiler holds the order of the inner crates, which come before.
+//! `src/lib.rs` lists the folders of the crate `urlsift` in the order of the data. A folder uses itself and those above it. The compiler holds the
+//! order of the inner crates.
 
 use std::fs;
 use std::path::Path;
