@@ -12,6 +12,8 @@ use urlsift::run::list_inputs;
 use urlsift::run::{ExecOptions, Reading, Scanned, scan_inputs, scan_records};
 use urlsift::{run, scan};
 
+use crate::support::amount;
+
 fn exec(threads: usize, watch: &Watch) -> ExecOptions {
     let mut exec = ExecOptions::default();
     exec.threads = threads;
@@ -20,10 +22,15 @@ fn exec(threads: usize, watch: &Watch) -> ExecOptions {
     exec
 }
 
-fn list() -> Vec<u8> {
-    (0..200_000)
+fn list(n_lines: usize) -> Vec<u8> {
+    (0..n_lines)
         .flat_map(|n| format!("http://h:{}/{n} {}\n", n % 70_000, "x".repeat(n % 50)).into_bytes())
         .collect()
+}
+
+/// A list that is long enough to be stopped inside it.
+fn list_to_stop() -> Vec<u8> {
+    list(usize::try_from(amount(60_000, 200_000)).unwrap())
 }
 
 /// The result of `scan`, stopped when the watch has counted `n_bytes`.
@@ -41,7 +48,7 @@ fn stopped_at(n_bytes: u64, watch: &Watch, scan: impl FnOnce() -> Scanned) -> Sc
 
 #[test]
 fn a_stop_leaves_the_beginning_of_a_file() {
-    let bytes = list();
+    let bytes = list_to_stop();
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), &bytes).unwrap();
     let inputs = list_inputs(&[file.path().to_owned()]);
@@ -78,7 +85,7 @@ fn a_stop_leaves_the_beginning_of_records() {
         let rest = if format == Format::Csv { "\n\",1" } else { "\"}" };
         let row =
             |n| if n % 1000 == 999 { "\"\n".to_owned() } else { format!("{quote}http://h/{n}{rest}\n") };
-        let rows = (0..50_000).map(row);
+        let rows = (0..amount(6_000, 50_000)).map(row);
         let bytes = [head.to_owned()].into_iter().chain(rows).collect::<String>().into_bytes();
         let file = tempfile::NamedTempFile::new().unwrap();
         fs::write(file.path(), &bytes).unwrap();
@@ -139,7 +146,7 @@ fn packed(bytes: &[u8]) -> [Vec<u8>; 3] {
 #[cfg(all(feature = "gzip", feature = "zstd"))]
 #[test]
 fn a_stop_leaves_the_beginning_of_compressed_input() {
-    let bytes = list();
+    let bytes = list_to_stop();
     let folder = tempfile::tempdir().unwrap();
     let mut n_partial = 0;
     for (n, packed) in packed(&bytes).into_iter().enumerate() {
@@ -175,7 +182,7 @@ fn a_stop_leaves_the_beginning_of_compressed_input() {
 
 #[test]
 fn watching_changes_nothing() {
-    let bytes = list();
+    let bytes = list(200_000);
     let file = tempfile::NamedTempFile::new().unwrap();
     fs::write(file.path(), &bytes).unwrap();
     let watch = Watch::default();
