@@ -181,6 +181,9 @@ struct Comparison<'a> {
 
 impl Visit for Comparison<'_> {
     fn visit<K: Kernel>(&mut self, name: &str, kernel: K) {
+        if name == "portable" {
+            return; // It found what is expected.
+        }
         let found = find(kernel, self.bytes, self.list, self.bulk_rare, self.findings);
         let (bytes, expected) = (self.bytes.escape_ascii(), &self.expected);
         if self.list.whatwg {
