@@ -18,11 +18,11 @@ const PATIENCE: Duration = Duration::from_secs(1);
 /// The time between two updates.
 const PAUSE: Duration = Duration::from_millis(100);
 
-/// The template if the total size is known.
-const WITH_TOTAL: &str = "[{bar:24}] {percent:>3}%  {decimal_bytes} of {decimal_total_bytes}  {msg}{decimal_bytes_per_sec}  {eta} left";
+/// The template if the total size is known. The last part is cut if the terminal is narrow: a line that wraps could not be removed whole.
+const WITH_TOTAL: &str = "{percent:>3}%  {decimal_bytes} of {decimal_total_bytes}  {decimal_bytes_per_sec}  {eta} left  {wide_msg}";
 
 /// The template if the total size is unknown, as for pipes.
-const WITHOUT_TOTAL: &str = "{decimal_bytes}  {msg}{decimal_bytes_per_sec}  {elapsed}";
+const WITHOUT_TOTAL: &str = "{decimal_bytes}  {decimal_bytes_per_sec}  {elapsed}  {wide_msg}";
 
 /// Whether somebody may want to see progress: standard error is a terminal, and no input is typed on one.
 pub(crate) fn is_wanted(inputs: &[Input]) -> bool {
@@ -72,7 +72,7 @@ fn show(watch: &Watch, inputs: &[Input], end: &Receiver<()>) {
         bar.set_position(watch.bytes());
         // A slow input may have bytes read before any line is judged.
         let lines = watch.lines();
-        bar.set_message(if lines > 0 { format!("{} lines  ", grouped(lines)) } else { String::new() });
+        bar.set_message(if lines > 0 { format!("{} lines", grouped(lines)) } else { String::new() });
     };
     tell();
     match inputs.iter().map(Input::size_bytes).sum::<Option<u64>>() {
@@ -90,5 +90,5 @@ fn show(watch: &Watch, inputs: &[Input], end: &Receiver<()>) {
 }
 
 fn style(template: &str) -> ProgressStyle {
-    ProgressStyle::with_template(template).expect("a template of ours").progress_chars("=> ")
+    ProgressStyle::with_template(template).expect("a template of ours")
 }

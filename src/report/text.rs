@@ -38,9 +38,9 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.head();
     text.grammars();
     text.verdict_sets();
-    text.whatwg();
     text.schemes();
     text.defects();
+    text.whatwg();
     text.advisories();
     text.lengths();
     text.top();
@@ -57,6 +57,8 @@ struct Text<'a> {
     report: &'a Report,
     /// The width of the first column of tables.
     names: usize,
+    /// The same for tables whose names are short.
+    short_names: usize,
     /// The width of a number of lines.
     numbers: usize,
     /// How many columns fit after the first.
@@ -67,15 +69,17 @@ impl<'a> Text<'a> {
     /// On a narrow page, tables have shorter names and no last column.
     fn new(page: Page, report: &'a Report) -> Self {
         let numbers = grouped(report.totals.lines).len().max(9);
-        let mut text = Self { page, report, names: NAMES, numbers, n_columns: 3 };
+        let mut text = Self { page, report, names: NAMES, short_names: NAMES, numbers, n_columns: 3 };
         let room = text.page.width();
         if NAMES + text.widths().iter().sum::<usize>() > room {
             text.n_columns = 2;
             let numbers: usize = text.widths()[..2].iter().sum();
-            text.names = room.saturating_sub(numbers).clamp(MIN_NAMES, NAMES);
+            text.short_names = room.saturating_sub(numbers).clamp(MIN_NAMES, NAMES);
         }
+        text.names = text.short_names;
         text
     }
+
     fn head(&mut self) {
         let Report { totals, inputs, grammars, grammar, .. } = self.report;
         let inputs = match inputs.as_slice() {
@@ -137,6 +141,30 @@ impl<'a> Text<'a> {
 
     /// Writes the head of a table: its title and the names of its columns.
     fn table(&mut self, title: &str, columns: &[&str]) {
+        self.names = self.short_names;
+        self.head_of(title, columns);
+    }
+
+    /// Writes the head of a table with these names in its first column, which is as wide as they need if the page has room for them, the
+    /// numbers and `behind` more columns. Returns the names; one that is too long has only its beginning or its end.
+    fn table_of(
+        &mut self,
+        title: &str,
+        columns: &[&str],
+        names: impl Iterator<Item = String>,
+        behind: usize,
+        cut: fn(&Page, &str, usize) -> String,
+    ) -> Vec<String> {
+        let names: Vec<_> = names.map(|name| self.page.name(&name)).collect();
+        let longest = names.iter().map(|name| count(name)).max().unwrap_or(0);
+        let numbers: usize = self.widths()[..self.n_columns].iter().sum();
+        let room = self.page.width().saturating_sub(numbers + behind).max(self.short_names);
+        self.names = (longest + 3).clamp(self.short_names, room);
+        self.head_of(title, columns);
+        names.iter().map(|name| cut(&self.page, name, self.names - 3)).collect()
+    }
+
+    fn head_of(&mut self, title: &str, columns: &[&str]) {
         let mut head = format!("{title:<names$}", names = self.names);
         for (column, width) in columns.iter().zip(self.widths()).take(self.n_columns) {
             let _ = write!(head, "{column:>width$}");
@@ -384,9 +412,9 @@ impl<'a> Text<'a> {
                 TopOf::Ports => "TOP PORTS",
                 TopOf::Tlds => "TOP LAST LABELS",
             };
-            self.table(what, &["lines", "%"]);
-            for entry in &top.entries {
-                let name = self.page.beginning(&self.page.name(&entry.name), NAMES - 3);
+            let names = top.entries.iter().map(|entry| entry.name.clone());
+            let names = self.table_of(what, &["lines", "%"], names, 0, Page::beginning);
+            for (entry, name) in top.entries.iter().zip(names) {
                 self.row(&name, entry.lines, judged, "");
             }
             self.error(top);
@@ -426,15 +454,15 @@ impl<'a> Text<'a> {
         if shown.is_empty() {
             return;
         }
-        self.table("RECORDS", &["read", "skipped", "refused"]);
+        let report = self.report;
+        let names =
+            shown.iter().map(|(n, records)| format!("{} ({})", report.input_name(*n), records.format));
+        let names = self.table_of("RECORDS", &["read", "skipped", "refused"], names, 0, Page::end);
         let [numbers, skips, last] = self.widths();
-        for (n, records) in shown {
-            let format = format!(" ({})", records.format);
-            let name = self.page.name(self.report.input_name(*n));
-            let name = self.page.end(&name, NAMES - 3 - count(&format)) + &format;
+        for ((_, records), name) in shown.iter().zip(names) {
             let (read, skipped, refused) =
                 (grouped(records.read), grouped(records.n_skipped()), grouped(records.n_refused()));
-            let room = NAMES - 2;
+            let room = self.names - 2;
             self.page.line(&format!("  {name:<room$}{read:>numbers$}{skipped:>skips$}{refused:>last$}"));
             for refused in &records.refused {
                 let first = refused.first.first();
@@ -468,9 +496,10 @@ impl<'a> Text<'a> {
             }
             return;
         }
-        self.table(&format!("FIELD, {} accepts", report.grammar), &["accepted", "refused", "blank"]);
-        for sum in kinds {
-            let name = self.page.end(&self.page.name(&sum.label()), self.names - 3);
+        let title = format!("FIELD, {} accepts", report.grammar);
+        let names = kinds.iter().map(|sum| sum.label());
+        let names = self.table_of(&title, &["accepted", "refused", "blank"], names, 0, Page::end);
+        for (sum, name) in kinds.iter().zip(names) {
             let mut row = format!("  {name:<room$}", room = self.names - 2);
             let refused = sum.judged.saturating_sub(sum.accepted);
             let counts = [sum.accepted, refused, sum.blank].into_iter().zip(self.widths());
@@ -488,11 +517,20 @@ impl<'a> Text<'a> {
         if inputs.len() < 2 || n_rows == 0 {
             return;
         }
-        self.table(&format!("INPUT, {} accepts", report.grammar), &["judged", "%", "refused"]);
         let (shown, hidden) = inputs.split_at(inputs.len().min(n_rows));
-        for (input, judged) in shown {
+        let title = format!("INPUT, {} accepts", report.grammar);
+        let names = shown.iter().map(|(input, _)| input.name.clone());
+        let defects = shown.iter().map(|(_, judged)| {
+            let defect = judged.most_frequent_defect.as_ref();
+            defect.map_or_else(String::new, |defect| {
+                format!("  {}:{}, {}", defect.component, defect.cause, grouped(defect.lines))
+            })
+        });
+        let defects: Vec<_> = defects.collect();
+        let behind = defects.iter().map(String::len).max().unwrap_or(0);
+        let names = self.table_of(&title, &["judged", "%", "refused"], names, behind, Page::end);
+        for (((_, judged), name), defect) in shown.iter().zip(names).zip(defects) {
             let accepted = judged.accepted.by(report.grammar);
-            let name = self.page.end(&self.page.name(&input.name), self.names - 3);
             let [numbers, shares, more] = self.widths();
             let room = self.names - 2;
             let (lines, share) = (grouped(judged.lines), percent(accepted, judged.lines));
@@ -500,10 +538,7 @@ impl<'a> Text<'a> {
             if self.n_columns == 3 {
                 let _ = write!(row, "{:>more$}", grouped(judged.lines.saturating_sub(accepted)));
             }
-            if let Some(defect) = &judged.most_frequent_defect {
-                let _ = write!(row, "  {}:{}, {}", defect.component, defect.cause, grouped(defect.lines));
-            }
-            self.page.line(&row);
+            self.page.line(&(row + &defect));
         }
         if !hidden.is_empty() {
             self.page.line(&format!(
