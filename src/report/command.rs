@@ -10,12 +10,28 @@ const MAX_NAME: usize = 200;
 /// How many inputs a command names. More are written as `FILE...`.
 const MAX_NAMES: usize = 3;
 
+/// The longest options and names that each command repeats, in bytes.
+const MAX_REPEATED: usize = 60;
+
+/// The options and inputs of all commands of a report, if they are so long that the commands take them from the arguments of the shell.
+pub(super) fn arguments(report: &Report) -> Option<String> {
+    Some(selection(report)).filter(|selection| !is_part(report) && selection.len() > MAX_REPEATED)
+}
+
+fn selection(report: &Report) -> String {
+    let run = report.run.as_ref();
+    run.and_then(|run| run.selection.clone()).unwrap_or_else(|| inputs(report))
+}
+
+/// Whether the report is of a range of an input.
+fn is_part(report: &Report) -> bool {
+    !report.complete && report.run.is_none()
+}
+
 /// The command that lists the lines of a report for which `conditions` hold. Empty if no command can: `urlsift lines` reads
 /// no range of an input, and a masked base is not the base.
 pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
-    let selection = report.run.as_ref().and_then(|run| run.selection.clone());
-    let is_part = !report.complete && report.run.is_none();
-    if is_part {
+    if is_part(report) {
         return String::new();
     }
     let mut words = vec!["urlsift lines".to_owned()];
@@ -31,7 +47,7 @@ pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
         words.push(format!("--base {}", shell_word(base)));
     }
     words.extend(conditions.iter().map(|condition| format!("--where {}", shell_word(condition))));
-    words.push(selection.unwrap_or_else(|| inputs(report)));
+    words.push(if arguments(report).is_some() { "\"$@\"".to_owned() } else { selection(report) });
     words.join(" ")
 }
 

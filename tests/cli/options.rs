@@ -114,13 +114,34 @@ fn commands_of_the_page_select_what_the_scan_did() {
         (&["--field", "ref", "a.csv"][..], 2),
         (&["--field", "3", "--input-format", "csv", "--glob", "*.csv", "."], 10),
         (&["--field", "ref", "--", "-e.csv"], 2),
+        // These are so long that the page has them once.
+        (
+            &[
+                "--field",
+                "3",
+                "--input-format",
+                "csv",
+                "--glob",
+                "*.csv",
+                "--glob",
+                "!e of which there is none.csv",
+                ".",
+            ],
+            10,
+        ),
     ] {
         let page =
             urlsift().args(["--format", "html"]).args(args).current_dir(&directory).output().unwrap().stdout;
         let start = "<code>urlsift lines --where defect=path:space ";
         let rest = text(&page).split_once(start).unwrap_or_else(|| panic!("{args:?}")).1;
-        let words = rest.split_once("</code>").unwrap().0.replace("&#39;", "'");
-        let command = format!("{} lines -q --where defect=path:space {words}", env!("CARGO_BIN_EXE_urlsift"));
+        let unescape = |text: &str| text.replace("&#39;", "'").replace("&#34;", "\"");
+        let words = unescape(rest.split_once("</code>").unwrap().0);
+        let arguments =
+            text(&page).split_once("<code>set --").map(|(_, rest)| rest.split_once("</code>").unwrap().0);
+        assert_eq!(arguments.is_some(), args.len() > 7);
+        let arguments = unescape(arguments.unwrap_or(""));
+        let urlsift = env!("CARGO_BIN_EXE_urlsift");
+        let command = format!("set --{arguments}; {urlsift} lines -q --where defect=path:space {words}");
         let output =
             std::process::Command::new("sh").args(["-c", &command]).current_dir(&directory).output().unwrap();
         assert_eq!(text(&output.stdout).lines().count(), lines, "{command}: {}", text(&output.stderr));

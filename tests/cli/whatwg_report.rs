@@ -28,7 +28,7 @@ fn report(args: &[&str]) -> String {
 /// The part of a text report about the WHATWG parser.
 fn section(report: &str) -> &str {
     let start = report.find("\nWHATWG fde3f74").unwrap() + 1;
-    let end = report.find("\nSCHEME ").unwrap();
+    let end = report.find("\nADVISORIES ").unwrap();
     &report[start..end]
 }
 

@@ -29,7 +29,7 @@ use self::records::{FieldRow, RecordRow};
 use self::verdict::{MatrixRow, Pair, SetRow};
 use self::whatwg::Whatwg;
 use super::page::MAX_INPUTS;
-use super::{Report, digest};
+use super::{Report, command, digest};
 
 /// The maximum size of a page, in bytes.
 pub const MAX_PAGE: usize = 300_000;
@@ -47,6 +47,8 @@ struct Page<'a> {
     /// The size of that JSON, in bytes.
     json_len: u64,
     title: String,
+    /// The arguments of all commands, if these do not repeat them.
+    arguments: Option<String>,
     /// One row per grammar, in the order of [`Grammar::ALL`](crate::Grammar::ALL).
     grammars: Vec<GrammarRow>,
     sets: Vec<SetRow>,
@@ -79,6 +81,7 @@ impl<'a> Page<'a> {
                 [input] => shown(&input.name, NAME),
                 inputs => format!("{} inputs", inputs.len()),
             },
+            arguments: command::arguments(report),
             grammars: list::grammars(report),
             sets: verdict::sets(report, bounds),
             matrix: verdict::matrix(report, bounds),
