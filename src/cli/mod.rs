@@ -8,6 +8,7 @@ mod compress;
 mod fail_on;
 mod help;
 mod interrupt;
+mod offered;
 mod output_file;
 mod progress_bar;
 mod suggest;

@@ -3,10 +3,12 @@
 use crate::report::grouped;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::MAX_NAMES;
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use urlsift_grammar::whatwg::Url;
 
 use crate::cli::browser_base;
+use crate::cli::offered::Offered;
 
 #[derive(Args)]
 pub(crate) struct CountArgs {
@@ -20,7 +22,7 @@ pub(crate) struct CountArgs {
     ///
     /// Lists the N most frequent hosts, schemes, ports or tlds (last labels of hosts); without a number, 20. Can be given
     /// several times.
-    #[arg(long, hide_short_help = true, value_name = "WHAT[=N]", value_parser = top)]
+    #[arg(long, hide_short_help = true, value_name = "WHAT[=N]", value_parser = tops(), hide_possible_values = true)]
     top: Vec<(TopOf, usize)>,
 
     /// Estimate how many distinct hosts or lines there are
@@ -86,6 +88,14 @@ impl CountArgs {
 
 /// How many names a list has if no number is given.
 const DEFAULT_TOP: &str = "20";
+
+fn tops() -> impl TypedValueParser<Value = (TopOf, usize)> {
+    let values = || {
+        let names = TopOf::value_variants().iter().filter_map(TopOf::to_possible_value);
+        names.map(|name| name.get_name().to_owned()).collect()
+    };
+    Offered { parser: top, values }
+}
 
 /// Parses a list and its length, such as `hosts=20`, or `hosts` alone.
 fn top(text: &str) -> Result<(TopOf, usize), String> {

@@ -5,6 +5,7 @@ use std::str::FromStr;
 use crate::filter::{Condition, Filter, Test};
 use crate::report::whatwg::HOSTS_DIFFER;
 use clap::Args;
+use clap::builder::TypedValueParser;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
@@ -13,6 +14,7 @@ use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::whatwg::{Level, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
 
+use crate::cli::offered::Offered;
 use crate::cli::suggest::unknown;
 
 #[derive(Args)]
@@ -35,7 +37,7 @@ pub(crate) struct FilterArgs {
     /// is repeated, all conditions must hold. A blank line matches nothing.
     /// The defect is that of --grammar. The names are those of the JSON
     /// report; "urlsift causes" explains them.
-    #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = |text: &str| text.parse::<Condition>(),
+    #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = conditions(), hide_possible_values = true,
           verbatim_doc_comment)]
     conditions: Vec<Condition>,
 }
@@ -45,6 +47,28 @@ impl FilterArgs {
     pub(crate) fn filter(&self, grammar: Grammar) -> Filter {
         Filter { grammar, conditions: self.conditions.clone() }
     }
+}
+
+fn conditions() -> impl TypedValueParser<Value = Condition> {
+    Offered { parser: |text: &str| text.parse::<Condition>(), values: offered }
+}
+
+/// Conditions of each property, without those whose values are many.
+fn offered() -> Vec<String> {
+    let of = |key: &'static str, names: Vec<&'static str>| {
+        names.into_iter().map(move |name| format!("{key}={name}"))
+    };
+    let kinds = Component::ALL.iter().map(|component| component.name());
+    let levels = Level::ALL.iter().map(|level| level.name()).chain([HOSTS_DIFFER]);
+    let grammars = Grammar::ALL.iter().flat_map(|grammar| of(grammar.name(), vec!["accepted", "refused"]));
+    of("defect", kinds.collect())
+        .chain(of("scheme", vec!["http", "https"]))
+        .chain(of("kind", vec![Kind::Absolute.name(), Kind::Relative.name()]))
+        .chain(of("verdict", vec!["none", "all"]))
+        .chain(of("advisory", Advisory::ALL.iter().map(|advisory| advisory.name()).collect()))
+        .chain(of("whatwg", levels.collect()))
+        .chain(grammars)
+        .collect()
 }
 
 impl FromStr for Condition {
@@ -156,4 +180,16 @@ fn verdict(text: &str) -> Result<Test, String> {
             .collect::<Result<_, _>>()?,
     };
     Ok(Test::Verdict(verdict))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn what_completions_offer_is_taken() {
+        for condition in offered() {
+            assert!(condition.parse::<Condition>().is_ok(), "{condition}");
+        }
+    }
 }

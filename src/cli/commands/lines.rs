@@ -8,6 +8,7 @@ use std::path::PathBuf;
 use crate::filter::{Condition, Test};
 use crate::rows::{Column, Form, Records, Written, write_records};
 use crate::run::{ExecOptions, Failure, Reading};
+use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::resolve::Base;
@@ -16,6 +17,7 @@ use urlsift_records::Selector;
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::args::report::{format_of, shown_on_terminal};
+use crate::cli::offered::Offered;
 use crate::cli::output_file::Output;
 use crate::cli::suggest::unknown;
 use crate::cli::{
@@ -55,7 +57,7 @@ pub(crate) struct LinesArgs {
     ///
     /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
     /// terminal, hidden characters are \xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8.
-    #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = column,
+    #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = columns(), hide_possible_values = true,
           default_value = "line,verdict,defect,text")]
     columns: Vec<Column>,
 
@@ -127,6 +129,11 @@ enum Format {
     Tsv,
     /// One JSON object per line
     Jsonl,
+}
+
+fn columns() -> impl TypedValueParser<Value = Column> {
+    let values = || Column::ALL.iter().map(|column| column.name().to_owned()).collect();
+    Offered { parser: column, values }
 }
 
 fn column(name: &str) -> Result<Column, String> {
