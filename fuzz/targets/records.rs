@@ -1,7 +1,7 @@
 //! Reads arbitrary bytes as records of any format. Checks invariants of all formats, and that whole input and chunks give
 //! the same result.
 //!
-//! The first byte chooses the format and the fields, the second how many bytes arrive at a time.
+//! The first byte chooses the fields, the second how many bytes arrive at a time. The name of the format follows, up to an LF.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -23,10 +23,12 @@ const FIELDS: [&[&str]; 10] = [
 ];
 
 fuzz_target!(|input: &[u8]| {
-    let &[format, step, ref bytes @ ..] = input else { return };
-    let (fields, format) = (usize::from(format) / Format::ALL.len(), usize::from(format) % Format::ALL.len());
-    let fields: Vec<_> = FIELDS[fields % FIELDS.len()].iter().map(|field| field.parse().unwrap()).collect();
-    let format = Format::ALL[format];
+    let &[fields, step, ref input @ ..] = input else { return };
+    let mut parts = input.splitn(2, |&byte| byte == b'\n');
+    let format = parts.next().and_then(|name| Format::find(std::str::from_utf8(name).ok()?));
+    let (Some(format), Some(bytes)) = (format, parts.next()) else { return };
+    let fields = FIELDS[usize::from(fields) % FIELDS.len()];
+    let fields: Vec<_> = fields.iter().map(|field| field.parse().unwrap()).collect();
     let _ = Format::detect(bytes);
     // Parquet has a separate reader.
     let Ok(mut reader) = Reader::with_fields(format, &fields) else { return };
