@@ -211,9 +211,9 @@ pub struct LineTable {
     behind_lf: Vec<(u16, LineState)>,
     /// What each row stands for, but for the first, which is [`LineState::UNMADE`].
     rows: Vec<Progress>,
-    numbers: HashMap<Progress, LineState>,
+    numbers: HashMap<Progress, LineState, RandomState>,
     outcomes: Vec<Outcome>,
-    outcome_numbers: HashMap<Outcome, u16>,
+    outcome_numbers: HashMap<Outcome, u16, RandomState>,
 }
 
 impl LineTable {
@@ -235,9 +235,9 @@ impl LineTable {
             n_columns: LF_COLUMN,
             behind_lf: Vec::new(),
             rows: Vec::new(),
-            numbers: HashMap::new(),
+            numbers: HashMap::default(),
             outcomes: vec![none],
-            outcome_numbers: HashMap::new(),
+            outcome_numbers: HashMap::default(),
         };
         let column = table.column_of(u16::from_le_bytes(*b"\n\n"));
         debug_assert_eq!(column, Some(LF_COLUMN));
