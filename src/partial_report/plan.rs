@@ -131,7 +131,7 @@ fn measure(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io
         Opened::Stream(_) if fs::metadata(path)?.is_file() => return whole(Some(0), 0),
         Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
     };
-    let (format, _) = reading.format_of(input)?;
+    let format = reading.format_of(input)?;
     if format == Format::Parquet {
         #[cfg(feature = "parquet")]
         if let Opened::File(file, _) = input.open(None)? {

@@ -145,17 +145,13 @@ impl Reading {
         Ok((format, if is_only_a_list { TextShape::of(&head.bytes) } else { None }))
     }
 
-    /// The format of an input, and what it looks like. If the input is a stream, the bytes that were read for this are
-    /// lost.
+    /// The format of an input that is a file.
     ///
     /// # Errors
     /// When the input cannot be opened, or its contents are not read.
-    pub(crate) fn format_of(&self, input: &Input) -> io::Result<(Format, Option<TextShape>)> {
-        if let Some(format) = self.format {
-            return Ok((format, None));
-        }
+    pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
         let (mut bytes, _) = self.decoded(input.open(None)?.bytes(None)?)?;
-        self.recognise(&self.head(&mut bytes, true), input.name())
+        Ok(self.recognise(&self.head(&mut bytes, true), input.name())?.0)
     }
 
     /// Whether the first lines decide about the delimiter of this format.

@@ -4,7 +4,7 @@
 //! This module decides which inputs can be read in parts, and checks their lengths. `shards` and `sequential` read the
 //! parts.
 
-use std::io;
+use std::io::{self, Read};
 use std::ops::Range;
 
 use super::count_chunk::Counter;
@@ -129,66 +129,63 @@ fn scan_part(
             "the range does not lie in an input of that size",
         ));
     }
-    let (format, shape) = format_of(input, reading)?;
-    #[cfg(feature = "parquet")]
-    if format == Format::Parquet
-        && let Opened::File(_, len) = input.open(exec.watch.as_ref())?
-    {
-        let counter = Counter::new(options, exec);
-        let file = File { number: part.input, input, table: Some(part.range.clone()) };
-        let is_right = part.size.is_none_or(|expected| expected == len);
-        let files = if is_right { &[file][..] } else { &[] };
-        return Ok((scan_files(files, reading, &counter), Some(len)));
-    }
-    let reader = reading.reader(format, &Head::default())?;
-    // The start of an input decides its shape, so its first part has the warning.
-    let shape = shape.filter(|_| part.range.start == 0);
-    let counter = Counter::new(options, exec);
     let watch = exec.watch.as_ref();
+    let counter = Counter::new(options, exec);
     let opened = input.open(watch)?;
     // An input of another length is not counted.
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
+    // The start of an input decides its shape, so its first part has the warning.
+    let first_shape = |shape: Option<TextShape>| shape.filter(|_| part.range.start == 0);
     if let Opened::File(file, len) = &opened
         && !reading.is_utf16_file(file)?
     {
+        let (_, format, shape) = look_at(&mut &*file, input, reading)?;
+        #[cfg(feature = "parquet")]
+        if format == Format::Parquet {
+            let file = File { number: part.input, input, table: Some(part.range.clone()) };
+            let files = if is_right(*len) { &[file][..] } else { &[] };
+            return Ok((scan_files(files, reading, &counter), Some(*len)));
+        }
+        let reader = reading.reader(format, &Head::default())?;
         let range = part.range.start.min(*len)..part.range.end.min(*len);
         let mut scanned = Scanned::default();
         if is_right(*len) {
             scanned = scan_shards(scanned, (file, *len), range, part.input, &reader, &counter);
-            scanned.note_shape(part.input, shape);
+            scanned.note_shape(part.input, first_shape(shape));
         }
         return Ok((scanned, Some(*len)));
     }
     let (bytes, packed) = Packing::open(opened, None, watch)?;
-    let (bytes, utf16) = reading.decoded(Box::new(bytes))?;
+    let (mut bytes, utf16) = reading.decoded(Box::new(bytes))?;
+    let (head, format, shape) = look_at(&mut bytes, input, reading)?;
+    let reader = reading.reader(format, &Head::default())?;
     // A range that should end with the input is read to the end of the input, to learn its length.
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
-    let span = Span::new(bytes, &(part.range.start..range_end))?;
+    let span = Span::new(head.then(bytes), &(part.range.start..range_end))?;
     let (reader, end) = (reader.standing_at(span.offset(), 1), span.source_end());
     let chunks = AnyChunks::new(span, reader, exec.sizes());
     let mut scanned = Workers::of_stream(exec, |workers| {
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
-    scanned.tally.note(part.input, Signs::of_text(utf16, shape));
+    scanned.tally.note(part.input, Signs::of_text(utf16, first_shape(shape)));
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
 }
 
-/// The format of a part's input. A stream can be read only once, so that its first records cannot be read in advance.
+/// The beginning of a part's input, which `source` reads from its start, its format, and what it looks like.
 ///
 /// # Errors
-/// When the format cannot be detected, or its parts cannot be read alone.
-fn format_of(input: &Input, reading: &Reading) -> io::Result<(Format, Option<TextShape>)> {
-    if reading.format.is_none() && input.is_stream() {
-        return Err(io::Error::new(
-            io::ErrorKind::InvalidInput,
-            "cannot be looked at from its start to see what it is; say so by --input-format (lines, for a list)",
-        ));
-    }
-    let (format, shape) = reading.format_of(input)?;
+/// When its contents are not read, or parts of its format cannot be read alone.
+fn look_at(
+    source: &mut impl Read,
+    input: &Input,
+    reading: &Reading,
+) -> io::Result<(Head, Format, Option<TextShape>)> {
+    let head = reading.head(source, true);
+    let (format, shape) = reading.recognise(&head, input.name())?;
     if format.is_cut_at_lines() || format == Format::Parquet {
-        return Ok((format, shape));
+        return Ok((head, format, shape));
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,

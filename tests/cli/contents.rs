@@ -2,6 +2,7 @@
 
 use std::fs;
 use std::io::Write;
+use std::path::Path;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -95,12 +96,33 @@ fn contents_that_are_not_read_are_an_error_for_every_command() {
                 assert!(message.contains(&expected), "{name} {command:?} {args:?}: {message}");
             }
         }
+        let plan = folder.path().join("plan");
+        let by_parts = |reading: &[&str]| {
+            let run = |command: &str, option: &[&str], path: &Path| {
+                urlsift().arg(command).args(reading).args(option).arg(path).output().unwrap()
+            };
+            let planned = run("plan", &["--split-size=10"], &path);
+            fs::write(&plan, &planned.stdout).unwrap();
+            [run("scan", &["--range=0:20"], &path), planned, run("scan", &["--splits"], &plan)]
+        };
+        for reading in [&[][..], &["--input-format", "lines"]] {
+            let [part, planned, _] = by_parts(reading);
+            let piped = feed(&[&["--range", "0:20"], reading].concat(), &bytes);
+            for output in [part, planned, piped] {
+                let message = text(&output.stderr);
+                assert_eq!(output.status.code(), Some(2), "{name} {reading:?}: {message}");
+                assert!(message.contains(&format!(": is {name}")), "{name} {reading:?}: {message}");
+            }
+        }
         let piped = feed(&[], &bytes);
         assert_eq!(piped.status.code(), Some(2), "{name} through a pipe");
         assert!(text(&piped.stderr).starts_with(&format!("urlsift: -: is {name}")), "{name} through a pipe");
         let forced = ["--input-format", "lines", "--codec", "none"];
         let output = urlsift().args(forced).arg(&path).output().unwrap();
         assert_eq!(output.status.code(), Some(0), "{name} with a format and a codec");
+        for output in by_parts(&forced) {
+            assert_eq!(output.status.code(), Some(0), "{name} in parts: {}", text(&output.stderr));
+        }
     }
 }
 

@@ -134,27 +134,28 @@ fn a_split_of_a_stream_is_read_from_its_start() {
     let split = |range: &str| format!(r#"{{"input":0,"name":"s3a://b/x","path":"-",{range},"size":64}}"#);
     let (middle, tail) = (split(r#""start":20,"end":45"#), split(r#""start":45,"end":64"#));
     let folder = folder_with(&[("x", LIST), ("s", middle.as_bytes()), ("t", tail.as_bytes())]);
-    let of = |name: &str, list: &[u8]| {
+    let of = |name: &str, reading: &[&str], list: &[u8]| {
         let path = folder.path().join(name);
-        let args =
-            ["scan", "--splits", path.to_str().unwrap(), "--input-format", "lines", "--format", "json"];
-        feed(&args, list)
+        feed(&[&["scan", "--splits", path.to_str().unwrap(), "--json"], reading].concat(), list)
     };
     for (name, range) in [("s", "20:45"), ("t", "45:")] {
         let file = json(&run(&folder, &["x", "--range", range, "--format", "json"]));
-        let report = json(&of(name, LIST));
-        assert_eq!((&report["digest"], &report["inputs"][0]["name"]), (&file["digest"], &"s3a://b/x".into()));
+        for reading in [&[][..], &["--input-format", "lines"]] {
+            let report = json(&of(name, reading, LIST));
+            let expected = (&file["digest"], &"s3a://b/x".into());
+            assert_eq!((&report["digest"], &report["inputs"][0]["name"]), expected, "{reading:?}");
+        }
     }
     for (list, size) in [(&LIST[..50], 50), (&LIST.repeat(2), 128)] {
-        let output = of("t", list);
+        let output = of("t", &[], list);
         assert_eq!((output.status.code(), &json(&output)["totals"]["lines"]), (Some(2), &0.into()));
         let error = format!("has {size} bytes, and should have 64: it is not what was planned");
         assert!(text(&output.stderr).contains(&error), "{}", text(&output.stderr));
     }
-    let unknown = feed(&["scan", "--splits", folder.path().join("s").to_str().unwrap()], LIST);
-    assert_eq!(unknown.status.code(), Some(2));
-    let said = text(&unknown.stderr);
-    assert!(said.starts_with("urlsift: s3a://b/x: ") && said.contains("--input-format"), "{said}");
+    let table = of("s", &[], b"id,url\n1,http://a.example/\n2,http://b.example/\n3,http://c.example/\n");
+    let said = text(&table.stderr);
+    assert_eq!(table.status.code(), Some(2));
+    assert!(said.starts_with("urlsift: s3a://b/x: a part of it cannot be read alone: it is csv"), "{said}");
 }
 
 #[test]

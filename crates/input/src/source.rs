@@ -213,20 +213,9 @@ impl Input {
 
     /// Whether a read may block: standard input, pipes and devices. Does not open the file.
     pub fn may_wait(&self) -> bool {
-        self.is_standard_or(|metadata| !metadata.is_file())
-    }
-
-    /// Whether the input can only be read from its start. This holds for standard input, pipes, devices, the
-    /// output of programs, and files that do not state their length, as those under /proc. Does not open the file.
-    pub fn is_stream(&self) -> bool {
-        self.has_program() || self.is_standard_or(|metadata| !metadata.is_file() || metadata.len() == 0)
-    }
-
-    /// Whether this is standard input, or a path whose metadata satisfies `is`.
-    fn is_standard_or(&self, is: impl Fn(&fs::Metadata) -> bool) -> bool {
         match &self.source {
             Source::Standard => true,
-            Source::Path(path) => fs::metadata(path).is_ok_and(|metadata| is(&metadata)),
+            Source::Path(path) => fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
             Source::Broken(_) => false,
         }
     }

@@ -10,7 +10,7 @@ use crate::partial_report::{Identity, Partial, Settings};
 use crate::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
 use crate::scan::Options;
 use clap::Args;
-use urlsift_input::Input;
+use urlsift_input::{Codec, Input};
 use urlsift_records::input_signs::Signs;
 
 use crate::cli::args::size::count;
@@ -29,7 +29,7 @@ pub(crate) struct PartArgs {
 
     /// Only the splits in a file, as "urlsift plan" prints them; - for standard input
     #[arg(long, value_name = "FILE", value_parser = input_path(), hide_short_help = true,
-          conflicts_with_all = ["range", "paths", "files_from", "codec", "pre"])]
+          conflicts_with_all = ["range", "paths", "files_from", "pre"])]
     splits: Option<PathBuf>,
 }
 
@@ -67,7 +67,7 @@ impl PartArgs {
         if let Some(path) = &self.splits {
             let name =
                 if path == Path::new("-") { "standard input".into() } else { path.display().to_string() };
-            return Asked::of_splits(path)
+            return Asked::of_splits(path, input.paths.codec())
                 .map(Some)
                 .map_err(|error| io::Error::new(error.kind(), format!("{name}: {error}")));
         }
@@ -112,7 +112,7 @@ pub(crate) struct PartsFound {
 }
 
 impl Asked {
-    fn of_splits(path: &Path) -> io::Result<Self> {
+    fn of_splits(path: &Path, codec: Option<Codec>) -> io::Result<Self> {
         let lines: Box<dyn BufRead> = if path == Path::new("-") {
             Box::new(io::stdin().lock())
         } else {
@@ -148,7 +148,7 @@ impl Asked {
             let opened = u32::try_from(all.inputs.len()).map_err(io::Error::other)?;
             all.parts.push(split.part(opened));
             let input = if is_standard { Input::standard() } else { Input::file(split.path) };
-            all.inputs.push(input.with_name(split.name.clone()));
+            all.inputs.push(input.with_name(split.name.clone()).with_codec(codec));
             all.identities.push(Identity { number: Some(split.input), name: split.name });
         }
         if all.parts.is_empty() {
