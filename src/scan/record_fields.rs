@@ -6,6 +6,7 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
+use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use memchr::memchr;
@@ -244,7 +245,7 @@ impl Fields {
 
 /// Whether the objects of a format have keys that a message can list.
 fn is_json(format: Format) -> bool {
-    matches!(format, Format::JsonLines | Format::Json)
+    matches!(format, Format::JsonLines | Format::Json | Format::Cdxj)
 }
 
 /// How many JSON objects are searched for keys.
@@ -252,10 +253,16 @@ const OBJECTS: usize = 10;
 
 /// The keys of the first JSON objects in `bytes`.
 fn keys(bytes: &[u8]) -> Choice {
-    // An array may begin before the first object.
-    let bytes = &bytes[memchr(b'{', bytes).unwrap_or(bytes.len())..];
-    let objects = serde_json::Deserializer::from_slice(bytes).into_iter::<Map<String, Value>>();
-    let keys = objects.take(OBJECTS).map_while(Result::ok).flatten().map(|(key, _)| key);
+    let mut rest = bytes;
+    // Before an object may be the start of an array, a comma, or the other columns of CDXJ.
+    let objects = iter::from_fn(|| {
+        rest = &rest[memchr(b'{', rest)?..];
+        let mut objects = serde_json::Deserializer::from_slice(rest).into_iter::<Map<String, Value>>();
+        let object = objects.next()?.ok()?;
+        rest = &rest[objects.byte_offset()..];
+        Some(object)
+    });
+    let keys = objects.take(OBJECTS).flatten().map(|(key, _)| key);
     let mut known = HashSet::new();
     Choice::none_of(keys.filter(|key| known.insert(key.clone())))
 }

@@ -131,18 +131,19 @@ fn a_missing_column_is_an_error_that_lists_the_columns() {
 #[test]
 fn objects_without_the_key_are_told_which_keys_there_are() {
     let objects = b"{\"link\":\"http://a/\",\"n\":1}\n{\"link\":\"http://b/\"}\n";
-    for args in [&["--input-format", "jsonl"][..], &[]] {
-        let output = scan("a.jsonl", objects, args);
-        assert_eq!(output.status.code(), Some(0));
-        assert!(
-            text(&output.stderr).contains("no object has the key url; there are link, n; "),
-            "{}",
-            text(&output.stderr)
-        );
+    let cdxj = b"org,a)/ 20260101000000 {\"link\": \"http://a/\"}\norg,a)/ 20260101000001 {\"n\": 1}\n";
+    for (name, records) in [("jsonl", &objects[..]), ("cdxj", cdxj)] {
+        for args in [&["--input-format", name][..], &[]] {
+            let output = scan("a", records, args);
+            assert_eq!(
+                (output.status.code(), json(&output)["totals"]["judged"].as_u64()),
+                (Some(0), Some(0))
+            );
+            let said = text(&output.stderr);
+            assert!(said.contains(&format!("read as {name}; no object has the key url; ")), "{said}");
+            assert!(said.contains("; there are link, n; --field names one"), "{said}");
+        }
     }
-    let cdxj = b"org,example)/ 20260101000000 {\"url\": \"http://example.org/\"}\n";
-    let output = scan("a.cdxj", cdxj, &["--field", "nope"]);
-    assert!(text(&output.stderr).contains("no record has the field nope"), "{}", text(&output.stderr));
     let output = scan("a.json", b"[{\"url\": \"http://h/\"}]\n", &["--input-format", "jsonl"]);
     assert!(
         text(&output.stderr).contains("1 of 1 record gave no URL: 1 not-a-string"),

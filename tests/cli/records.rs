@@ -443,7 +443,7 @@ fn json_texts_are_read_without_an_option() {
         }
     }
     let output = feed(&["lines"], b"[{\"link\": \"/\"},\n{\"n\": 1}]\n");
-    assert!(text(&output.stderr).contains("there are link; "), "{}", text(&output.stderr));
+    assert!(text(&output.stderr).contains("there are link, n; "), "{}", text(&output.stderr));
 }
 
 #[test]

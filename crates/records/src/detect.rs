@@ -263,10 +263,6 @@ fn is_remark(line: &[u8]) -> bool {
     matches!(line[0], b'#' | b'!' | b'@')
 }
 
-fn gives_a_field(format: Format, line: &[u8]) -> bool {
-    Reader::new(format).fields(line).next().is_some_and(|field| field.is_ok())
-}
-
 /// Whether a line is a JSON object. It need not have the wanted key.
 fn is_object(line: &[u8], fields: &[Selector]) -> bool {
     let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
@@ -282,8 +278,10 @@ fn is_time(word: &[u8]) -> bool {
     matches!(word.len(), 14 | 17) && word.iter().all(u8::is_ascii_digit)
 }
 
+/// Whether a line is a key, a time and a JSON object. It need not have the wanted key.
 fn is_cdxj(line: &[u8]) -> bool {
-    line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time) && gives_a_field(Format::Cdxj, line)
+    line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time)
+        && Reader::new(Format::Cdxj).fields(line).all(|field| field.is_ok())
 }
 
 /// Whether a line is CDX: a key, a time, a URL and at least six more columns, or four with a status among them.
@@ -350,7 +348,7 @@ mod tests {
             (Format::JsonLines, "{\"url\": \"http://h/\"}\n", "{\"url\": nothing\n"),
             (Format::JsonLines, "{ \"id\":1, \"url\" : \"http://h/\" }\n", "{\"id\":1}\n"),
             (Format::Cdxj, "org,h)/ 20260101000000 {\"url\": \"http://h/\"}\n", "tus\": \"200\"}\n"),
-            (Format::Cdxj, "org,h)/ 20260101000000123 {\"url\": \"http://h/\"}\n", "a b\n"),
+            (Format::Cdxj, "org,h)/ 20260101000000123 {\"target\": \"http://h/\"}\n", "a b\n"),
             (Format::Cdx, "org,h)/ 20260101000000 http://h/ text/html 200 ABC 1792\n", "a b\n"),
             (Format::Cri, "2026-01-01T00:00:00.000000000Z stdout F {}\n", "a b\n"),
             (Format::Clf, "::1 - - [01/Jan/2026:00:00:00 +0000] \"GET / HTTP/1.1\" 200 1\n", "1.1\" 200 1\n"),
