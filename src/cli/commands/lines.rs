@@ -7,12 +7,11 @@ use std::path::PathBuf;
 
 use crate::filter::{Condition, Test};
 use crate::rows::{Column, Form, Records, Written, write_records};
-use crate::run::{ExecOptions, Failure, Reading};
+use crate::run::{ExecOptions, Failure};
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::resolve::Base;
-use urlsift_records::Selector;
 
 use crate::cli::args::filter::FilterArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_records};
@@ -64,8 +63,8 @@ pub(crate) struct LinesArgs {
     /// Base URL for resolved and the whatwg columns
     ///
     /// The column resolved follows RFC 3986, section 5, strictly. A line with a scheme resolves to itself without
-    /// dot-segments. A line that RFC 3986 refuses has no target. The columns of whatwg, and --where whatwg=..., have lines
-    /// resolved as browsers do it.
+    /// dot-segments; without a base, other lines have no target. A line that RFC 3986 refuses has none. The columns of
+    /// whatwg, and --where whatwg=..., have lines resolved as browsers do it.
     ///
     /// For an HTML page, this is the URL of the page. In a web archive (--field body-links), each page has its own. The
     /// links of a page with an element base are resolved against that, which is itself resolved against the URL.
@@ -144,18 +143,11 @@ fn column(name: &str) -> Result<Column, String> {
     })
 }
 
-/// Sets the bases that the columns and the filter need. The column `resolved` needs one, unless pages have their own.
+/// Sets the bases that the columns and the filter use.
 fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
     let error = |why: String| io::Error::other(format!("--base: {why}"));
     let (is_resolved, needs_whatwg) = (records.columns.contains(&Column::Resolved), records.needs_whatwg());
-    let Some(url) = base.map(OsStr::as_encoded_bytes) else {
-        if is_resolved && !has_pages(&records.reading) {
-            return Err(io::Error::other(
-                "the column resolved needs a base: --base https://example.org/directory/page; only pages have their own (--input-format html, or --field body-links in archives)",
-            ));
-        }
-        return Ok(());
-    };
+    let Some(url) = base.map(OsStr::as_encoded_bytes) else { return Ok(()) };
     check_base_len(url).map_err(error)?;
     if !is_resolved && !needs_whatwg {
         return Err(io::Error::other(
@@ -175,13 +167,6 @@ fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
         records.whatwg_base = Some(whatwg_base(url).map_err(error)?);
     }
     Ok(())
-}
-
-/// Whether the user says that inputs are pages or archives of pages.
-fn has_pages(reading: &Reading) -> bool {
-    let is_links = |field: &Selector| field.is_name("body-links");
-    matches!(reading.format, Some(urlsift_records::Format::Html | urlsift_records::Format::Warc))
-        || reading.fields.iter().any(is_links)
 }
 
 impl LinesArgs {
