@@ -71,6 +71,19 @@ fn text_of_another_shape_is_counted_with_a_warning() {
     }
 }
 
+/// A dump of a database: few of its lines are long, and RFC 3986 accepts many of the others.
+#[test]
+fn a_line_that_fills_most_of_the_sample_decides() {
+    let beginning = "-- MySQL dump 10.19\n--\n\nCREATE TABLE `l` (\n);\n--\n--\n";
+    let insert = format!("INSERT INTO `l` VALUES {};\n", "(1,0,'http://a.example/b'),".repeat(4000));
+    let dump = format!("{beginning}{}", insert.repeat(3));
+    assert!(
+        text(&feed(&[], dump.as_bytes()).stderr).starts_with("urlsift: -: looks like a log or other text")
+    );
+    let list = format!("http://a.example/\nhttp://a.example/?{}\n", "b=/&".repeat(20_000));
+    assert_eq!(text(&feed(&[], list.as_bytes()).stderr), "");
+}
+
 #[test]
 fn parts_of_an_input_keep_its_warning() {
     let folder = tempfile::tempdir().unwrap();

@@ -178,9 +178,12 @@ impl<'a> Lines<'a> {
 
     fn of(sample: &'a [u8]) -> Self {
         let mut lines: Vec<_> = sample.split_inclusive(|&byte| byte == b'\n').collect();
-        // The last line may be cut off.
-        if sample.len() >= SAMPLE_LEN && lines.len() > 1 {
-            lines.pop();
+        // The last line may be cut off. Dumps of databases have a short beginning, and then lines that fill the sample.
+        if sample.len() >= SAMPLE_LEN
+            && let [others @ .., last] = &lines[..]
+            && !others.is_empty()
+        {
+            lines = if last.len() > SAMPLE_LEN / 2 { vec![*last] } else { others.to_vec() };
         }
         let lines = lines.into_iter().map(|line| trim_terminator(line).0);
         let is_record = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
