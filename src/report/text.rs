@@ -417,6 +417,9 @@ impl<'a> Text<'a> {
             for (entry, name) in top.entries.iter().zip(names) {
                 self.row(&name, entry.lines, judged, "");
             }
+            if top.entries.is_empty() {
+                self.page.line("  (no accepted line has one)");
+            }
             self.error(top);
         }
     }

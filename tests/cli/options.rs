@@ -195,6 +195,34 @@ fn top_lists_have_20_names_by_default() {
     assert_eq!(report["top"].to_string().matches("\"lines\":1,").count(), 20);
 }
 
+/// The command in the warning counts them.
+#[test]
+#[cfg(unix)]
+fn a_list_of_bare_hosts_has_no_hosts_and_is_told_why() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("a list"), "a.example\nb.example\na.example\nhttp://c d/\n").unwrap();
+    for top in ["hosts", "tlds"] {
+        let output = urlsift().args(["--top", top, "a list"]).current_dir(&folder).output().unwrap();
+        assert!(
+            text(&output.stdout).contains("\n  (no accepted line has one)\n"),
+            "{}",
+            text(&output.stdout)
+        );
+        let (why, command) = text(&output.stderr).split_once("; if they are hosts themselves: ").unwrap();
+        assert_eq!(why, "urlsift: 3 of 4 lines have no scheme, and so no host");
+        let command = command.replace("urlsift", env!("CARGO_BIN_EXE_urlsift"));
+        let command = format!("{} --json", command.trim_end());
+        let counted =
+            std::process::Command::new("sh").args(["-c", &command]).current_dir(&folder).output().unwrap();
+        let first = &json(&counted)["top"][0]["entries"][0];
+        assert_eq!((&first["name"], &first["lines"]), (&"a.example".into(), &2.into()), "{command}");
+    }
+    let page = feed(&["--top", "hosts", "--format", "html"], b"a.example\n").stdout;
+    assert!(text(&page).contains("No accepted line has one."));
+    assert_eq!(text(&feed(&["--top", "hosts"], b"mailto:a@b\nhttp://a b/\n/c\n").stderr), "");
+    assert_eq!(text(&feed(&["--top", "hosts"], b"/a\n/b\n//h/\n").stderr), "");
+}
+
 #[test]
 fn an_output_with_an_unknown_ending_is_refused() {
     let folder = tempfile::tempdir().unwrap();

@@ -5,7 +5,7 @@ use std::time::{Instant, SystemTime};
 use std::{env, io};
 
 use crate::partial_report::Settings;
-use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, grouped};
+use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, Top, TopOf, grouped};
 use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
 use clap::Args;
@@ -142,6 +142,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     complain_of(&scanned.failures, inputs);
     warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.show_secrets);
+    warn_of_bare_hosts(&report, run.selection.as_deref());
     report.run = (!args.reproducible).then_some(run);
     if reading.format.is_none() {
         warn_of_refusals(&report);
@@ -239,6 +240,19 @@ fn warn_of_refusals(report: &Report) {
         };
         let advice = "if it is no list of URLs, --input-format says what it is";
         warn(&format!("{}: rfc3986 accepts hardly any line{others}; {advice}", first.name));
+    }
+}
+
+/// Says why a list of frequent hosts is empty if most lines have no scheme, and which command counts bare hosts.
+fn warn_of_bare_hosts(report: &Report, selection: Option<&str>) {
+    let (n_bare, judged) = (report.relative.lines, report.totals.judged);
+    let is_empty = |top: &Top| matches!(top.of, TopOf::Hosts | TopOf::Tlds) && top.entries.is_empty();
+    if n_bare * 2 > judged && report.top.iter().any(is_empty) {
+        let why = format!("{} of {} lines have no scheme, and so no host", grouped(n_bare), grouped(judged));
+        let lines = format!("urlsift lines -c text {}", selection.unwrap_or("FILE"));
+        warn(&format!(
+            "{why}; if they are hosts themselves: {lines} | sed 's,^,http://,' | urlsift --top hosts"
+        ));
     }
 }
 
