@@ -12,6 +12,7 @@ mod interrupt;
 mod long_lines;
 #[cfg(target_os = "linux")]
 mod mapping;
+mod mistakes;
 mod options;
 mod parts;
 mod passwords;

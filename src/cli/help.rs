@@ -27,6 +27,9 @@ const GROUPS: [(&str, &[&str]); 4] = [
             "pre",
             "input_format",
             "field",
+            "delimiter",
+            "escape",
+            "log_format",
             "texts",
             "base",
             "range",
@@ -38,6 +41,9 @@ const GROUPS: [(&str, &[&str]); 4] = [
     (OTHERWISE, &[]),
     ("Performance", &["threads", "kernel", "size", "rounds", "no_progress"]),
 ];
+
+/// Options about the format of inputs for which the short help of `scan` and `lines` has room.
+const READING: [&str; 3] = ["input_format", "field", "log_format"];
 
 /// The group of all options that [`GROUPS`] does not list.
 const OTHERWISE: &str = "Output";
@@ -226,7 +232,13 @@ fn in_groups(command: Command) -> Command {
     let args: Vec<_> = command.get_arguments().map(|arg| (arg.get_id().clone(), group_of(arg))).collect();
     GROUPS.iter().fold(command, |command, (group, _)| {
         let of_group = args.iter().filter(|(_, of)| *of == Some(group));
-        of_group.fold(command, |command, (id, _)| command.mut_arg(id, |arg| arg.help_heading(*group)))
+        of_group.fold(command, |command, (id, _)| {
+            let is_shown = matches!(command.get_name(), "scan" | "lines") && READING.contains(&id.as_str());
+            command.mut_arg(id, |arg| {
+                let is_hidden = arg.is_hide_short_help_set() && !is_shown;
+                arg.help_heading(*group).hide_short_help(is_hidden)
+            })
+        })
     })
 }
 

@@ -391,6 +391,11 @@ impl Typed {
     }
 }
 
+/// The command line of this process.
+fn words() -> Vec<OsString> {
+    env::args_os().collect()
+}
+
 /// Runs the command, and returns its exit status.
 #[must_use]
 pub fn run() -> ExitCode {
@@ -398,10 +403,14 @@ pub fn run() -> ExitCode {
         let matches = help::command(io::stdin().is_terminal()).try_get_matches_from(words)?;
         Typed::from_arg_matches(&matches)
     };
-    let words: Vec<_> = env::args_os().collect();
+    let words = words();
+    if let Some(commands) = suggest::on_foreign_command(&words, Typed::command) {
+        let _ = writeln!(io::stderr(), "urlsift: {commands}");
+        return ExitCode::from(2);
+    }
     let typed = parse(&words).unwrap_or_else(|error| {
         let error = suggest::first_of(error, &words, |words| parse(words).err());
-        let error = suggest::with_tip(error, &Typed::command());
+        let error = suggest::with_tip(error, &words, &Typed::command());
         if error.use_stderr() { masked(error).exit() } else { show_help(&error) }
     });
     QUIET.store(typed.is_quiet(), Ordering::Relaxed);
@@ -485,7 +494,7 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
         complain(&failure.message(inputs));
         if kind == NotFound
             && let Some(input) = inputs.get(failure.input as usize)
-            && let Some(hint) = suggest::on_missing_input(input.name(), &Typed::command())
+            && let Some(hint) = suggest::on_missing_input(input.name(), &words(), &Typed::command())
             && !hints.contains(&hint)
         {
             complain(&hint);
