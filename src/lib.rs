@@ -161,6 +161,8 @@ pub mod whatwg {
     pub use urlsift_grammar::whatwg::{
         Found, Level, Parsed, STANDARD, Url, ValidationError, hosts_differ, parse,
     };
+    #[cfg(feature = "scan")]
+    pub use urlsift_grammar::whatwg::{HostsCause, Network, TwoHosts};
 }
 #[cfg(feature = "scan")]
 pub mod tally;

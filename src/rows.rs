@@ -9,7 +9,6 @@ use std::ops::ControlFlow;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
-use memchr::memmem;
 use serde_json::Value;
 
 use crate::filter::Filter;
@@ -26,7 +25,7 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::escape::{Keep, MASK, mask, push_text, visible_json};
 use urlsift_grammar::judge::{Kind, judge};
 use urlsift_grammar::named;
-use urlsift_grammar::password::secrets;
+use urlsift_grammar::password::{secrets, shows_word_of};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::split;
@@ -80,6 +79,8 @@ named! {
         WhatwgHost = "whatwg_host",
         /// The URL that the WHATWG parser makes of the line, serialised. Empty if the parser fails.
         WhatwgHref = "whatwg_href",
+        /// The hosts that RFC 3986 and browsers find in the line, and why, if they differ.
+        HostsDiffer = "hosts_differ",
     }
 }
 
@@ -98,7 +99,10 @@ impl Column {
     /// Whether the column needs the WHATWG parser.
     #[must_use]
     pub fn needs_whatwg(self) -> bool {
-        matches!(self, Self::Whatwg | Self::WhatwgErrors | Self::WhatwgHost | Self::WhatwgHref)
+        matches!(
+            self,
+            Self::Whatwg | Self::WhatwgErrors | Self::WhatwgHost | Self::WhatwgHref | Self::HostsDiffer
+        )
     }
 }
 
@@ -550,6 +554,12 @@ impl Records {
                     push_text(out, &href, self.keep);
                 }
             }
+            (Column::HostsDiffer, Some(_)) => {
+                if let Some(hosts) = row.whatwg.two_hosts() {
+                    let hosts = if self.mask_passwords { hosts.masked(row.line) } else { hosts };
+                    let _ = write!(out, "{hosts}");
+                }
+            }
         }
         out.len() > before
     }
@@ -597,16 +607,6 @@ impl Row<'_> {
     fn errors(&mut self) -> impl Iterator<Item = &'static str> {
         self.whatwg.parsed().errors().iter().map(|found| found.error.name())
     }
-}
-
-/// Whether a text shows a word of passwords, in any letter case. The result is true for passwords that are too long to be searched for.
-fn shows_word_of(passwords: &[u8], text: &[u8]) -> bool {
-    if passwords.len() > 512 {
-        return true;
-    }
-    let [passwords, text] = [passwords, text].map(<[u8]>::to_ascii_lowercase);
-    let mut words = passwords.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
-    words.any(|word| memmem::find(&text, word).is_some())
 }
 
 /// Masks the passwords in the target of a line. `base` is where the target has its authority from, unless it is the line.

@@ -1,14 +1,21 @@
 //! The shortcut of the WHATWG parser, which looks at scheme and host alone, says what the parser says.
 
 use std::path::Path;
+use std::sync::LazyLock;
 use std::{fs, iter};
 
 use urlsift::internal::{is_plain_iri, level_by_host};
-use urlsift::whatwg::{Level, hosts_differ, parse};
+use urlsift::whatwg::{Level, Parsed, Url, hosts_differ, parse};
 use urlsift::{Grammar, judge};
 
 use crate::reference::Rng;
 use crate::support::{amount, corpus_lines, family, mutated, on_all_cores, unescape};
+
+/// Bases that change no host of a line with a known level and a scheme.
+static BASES: LazyLock<[Url; 3]> = LazyLock::new(|| {
+    ["http://base.example/", "file://server/", "x://y/"]
+        .map(|base| parse(base.as_bytes(), None).url().cloned().unwrap())
+});
 
 /// Compares the shortcut with the parser. Returns whether the shortcut knows the level.
 ///
@@ -26,7 +33,11 @@ fn check(line: &[u8]) -> bool {
         let name = line.escape_ascii();
         assert_eq!(parsed.level(), level, "{name}");
         assert_eq!(parsed.errors().len(), usize::from(level == Level::Relative), "{name}");
-        assert!(!parsed.url().is_some_and(|url| hosts_differ(line, url)), "{name}");
+        let differ = |parsed: &Parsed, base| parsed.url().is_some_and(|url| hosts_differ(line, base, url));
+        assert!(!differ(&parsed, None), "{name}");
+        for base in BASES.iter().filter(|_| level == Level::Valid) {
+            assert!(!differ(&parse(line, Some(base)), Some(base)), "{name} {base}");
+        }
     }
     level.is_some()
 }

@@ -53,7 +53,7 @@ fn count<'a>(lines: impl Iterator<Item = (u64, u64, &'a [u8])>, base: Option<&Ur
                 keep(counts.errors.entry(found.error.name()).or_default(), found.offset as u64);
             }
         }
-        if parsed.url().is_some_and(|url| hosts_differ(line, url)) {
+        if parsed.url().is_some_and(|url| hosts_differ(line, base, url)) {
             keep(&mut counts.hosts_differ, 0);
         }
         counts.not_utf8 += u64::from(!parsed.is_utf8());

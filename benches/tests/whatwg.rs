@@ -259,6 +259,9 @@ fn hosts_differ_where_parsers_read_other_delimiters() {
         ("http://0x7f.1/", true),
         ("http://127.0.0.1/", false),
         ("http://1.2.3.4.:80/", true),
+        ("http://\u{2460}.\u{2461}.\u{2462}.\u{2463}/", true),
+        ("http://%31.2.3.4/", true),
+        (" http://a/", true),
         ("http://a\tb/", true),
         ("http://a#@b/", false),
         ("file://localhost/x", false),
@@ -272,11 +275,15 @@ fn hosts_differ_where_parsers_read_other_delimiters() {
     let base = url(b"http://base.example/");
     for line in ["1.2.3.4:80/x", "1http://a/", "//a/", "+a:b"] {
         let parsed = parse(line.as_bytes(), base.as_ref());
-        assert!(!hosts_differ(line.as_bytes(), parsed.url().unwrap()), "{line}: no scheme");
+        assert!(!hosts_differ(line.as_bytes(), base.as_ref(), parsed.url().unwrap()), "{line}: no scheme");
     }
     for (line, differ) in cases {
         let parsed = parse(line.as_bytes(), None);
-        assert_eq!(parsed.url().is_some_and(|url| hosts_differ(line.as_bytes(), url)), differ, "{line}");
+        assert_eq!(
+            parsed.url().is_some_and(|url| hosts_differ(line.as_bytes(), None, url)),
+            differ,
+            "{line}"
+        );
     }
 }
 

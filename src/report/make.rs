@@ -325,6 +325,7 @@ pub(super) fn example_line(example: &Example, show_secrets: bool) -> ExampleLine
         text: example.text[kept].to_vec(),
         input_name: String::new(),
         rule: None,
+        hosts: example.hosts,
     }
 }
 

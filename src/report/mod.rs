@@ -28,6 +28,7 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::escape::{self, Keep, shell_word};
+use urlsift_grammar::whatwg::TwoHosts;
 use urlsift_input::Codec;
 pub use urlsift_records::text_shape::TextShape;
 
@@ -290,6 +291,10 @@ pub struct ExampleLine {
     pub mark: [usize; 2],
     /// The rule that was being read at `offset`. `None` if the example is about the whole line.
     pub rule: Option<RuleText>,
+    /// The hosts that RFC 3986 and browsers find, if the example is about these; left out otherwise.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "TwoHosts"))]
+    pub hosts: Option<Box<TwoHosts>>,
 }
 
 impl ExampleLine {

@@ -376,6 +376,11 @@ impl<'a> Text<'a> {
             let (text, mark) = example.shown(self.page.is_utf8());
             let text = self.page.excerpt(&text, marked.then_some(mark), open, 4);
             self.page.line(&format!("    {text}"));
+            if let Some(hosts) = &example.hosts {
+                let (hosts, room) = (self.page.name(&hosts.to_string()), self.page.width().saturating_sub(4));
+                let words: Vec<_> = hosts.split(' ').map(|word| self.page.beginning(word, room)).collect();
+                self.page.flow("    ", &words, " ");
+            }
         }
         names
     }

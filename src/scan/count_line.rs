@@ -182,8 +182,9 @@ pub(crate) fn count_whatwg(
     } else if is_plain() {
         counts.count_valid(verdict, 1);
     } else {
-        parsed.replace(line, wanted.base.as_ref());
-        counts.count(shown, entry, line, verdict, parsed);
+        let base = wanted.base.as_ref();
+        parsed.replace(line, base);
+        counts.count(shown, entry, line, verdict, (parsed, base));
     }
 }
 

@@ -7,7 +7,7 @@ use crate::tally::by_verdict::ByVerdict;
 use urlsift_engine::example::{Example, Found, Line, is_full};
 use urlsift_engine::place::Place;
 use urlsift_grammar::Verdict;
-use urlsift_grammar::whatwg::{Level, Parsed, ValidationError, hosts_differ};
+use urlsift_grammar::whatwg::{Level, Parsed, TwoHosts, Url, ValidationError, hosts_differ};
 
 /// The longest line that the WHATWG parser judges, in bytes. Chromium takes no longer URLs.
 ///
@@ -107,14 +107,14 @@ impl WhatwgCounts {
         self.too_long += 1;
     }
 
-    /// Counts a line by what the parser makes of it.
+    /// Counts a line by what the parser makes of it with this base.
     pub(crate) fn count(
         &mut self,
         shown: &AlreadyShown,
         entry: &Line<'_>,
         line: &[u8],
         verdict: Verdict,
-        parsed: &Parsed,
+        (parsed, base): (&Parsed, Option<&Url>),
     ) {
         self.levels[parsed.level() as usize].count(verdict, 1);
         self.not_utf8 += u64::from(!parsed.is_utf8());
@@ -129,9 +129,12 @@ impl WhatwgCounts {
                 });
             }
         }
-        if parsed.url().is_some_and(|url| hosts_differ(line, url)) {
-            let is_shown = shown.has_whatwg(HOSTS);
-            count(&mut self.hosts_differ, is_shown, entry.place, || entry.beginning());
+        if let Some(url) = parsed.url().filter(|url| hosts_differ(line, base, url)) {
+            count(&mut self.hosts_differ, shown.has_whatwg(HOSTS), entry.place, || {
+                let mut example = entry.beginning();
+                example.hosts = TwoHosts::of(line, base, url).map(|hosts| Box::new(hosts.masked(line)));
+                example
+            });
         }
     }
 

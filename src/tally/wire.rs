@@ -16,7 +16,7 @@ use urlsift_engine::place::Extent;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
-use urlsift_grammar::escape::MASK;
+use urlsift_grammar::escape::{MASK, printable};
 use urlsift_grammar::scheme::KNOWN;
 use urlsift_grammar::{Grammar, Verdict};
 use urlsift_records::input_signs::Signs;
@@ -220,7 +220,9 @@ fn are_examples(examples: &[Example], is_input: impl Fn(u32) -> bool) -> Result<
         let is_placed = example.line > 0 && example.line <= MAX_BYTES && example.skipped <= example.at;
         // A mask can be longer than its password.
         let fits = example.mark <= len && len <= MAX_EXAMPLE_LEN * MASK.len();
-        is_there && is_placed && are_secrets && fits
+        let hosts = example.hosts.iter().flat_map(|hosts| [&hosts.rfc3986, &hosts.browsers]);
+        let mut hosts = hosts.map(|host| printable(host.as_bytes()) == **host);
+        is_there && is_placed && are_secrets && fits && hosts.all(|is_safe| is_safe)
     };
     let ascending = examples.windows(2).all(|pair| pair[0].place <= pair[1].place);
     if examples.len() <= MAX_EXAMPLES && ascending && examples.iter().all(is_one) {

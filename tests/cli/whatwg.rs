@@ -41,6 +41,7 @@ fn explain_shows_the_url_that_browsers_use_and_each_error_at_its_place() {
                      ^
              host: a
              warning: RFC 3986 finds another host: b
+             Browsers read "\" as "/".
 "#;
     assert_eq!(explained(&[r"http://a\@b/"]), shown);
     let shown = "  whatwg     takes it as http://127.0.0.1/, with 2 errors
@@ -52,8 +53,9 @@ fn explain_shows_the_url_that_browsers_use_and_each_error_at_its_place() {
              hexadecimal.
              http://0x7f.1/
                     ^
-             host: 127.0.0.1
+             host: 127.0.0.1 (loopback)
              warning: RFC 3986 finds another host: 0x7f.1
+             Browsers read the host as an IPv4 address.
 ";
     assert_eq!(explained(&["http://0x7f.1/"]), shown);
     let mail = explained(&["mailto:fred@example.org"]);
@@ -276,7 +278,7 @@ fn passwords_are_masked_in_the_url_of_browsers() {
     for base in [None, Some("http://b/c/"), Some("http://u:hunter2@b/c/"), Some("x:"), Some("file:///a")] {
         let base = base.map_or_else(Vec::new, |base| vec!["--base", base]);
         for form in ["tsv", "jsonl"] {
-            let args = ["-c", "whatwg_host,whatwg_href", "--mask-passwords", "--format", form];
+            let args = ["-c", "whatwg_host,whatwg_href,hosts_differ", "--mask-passwords", "--format", form];
             let shown = rows(&[&args[..], &base].concat(), lines.join("\n").as_bytes());
             assert_eq!(shown.lines().count(), lines.len());
             for (line, row) in lines.iter().zip(shown.lines()) {

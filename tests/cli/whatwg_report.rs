@@ -2,10 +2,10 @@
 
 use std::fs;
 
-use serde_json::Value;
+use serde_json::{Value, json};
 use urlsift::report::Report;
 
-use super::{feed, json, lasting, text, urlsift};
+use super::{feed, json as parsed, lasting, text, urlsift};
 
 /// Lines of each level, with most kinds of findings.
 const LIST: &[u8] = b"http://example.org/\n\
@@ -34,7 +34,7 @@ fn section(report: &str) -> &str {
 
 #[test]
 fn the_text_report_has_levels_errors_and_different_hosts() {
-    let expected = r"WHATWG fde3f74                  lines        %    accepted     refused  by rfc3986
+    let expected = r#"WHATWG fde3f74                  lines        %    accepted     refused  by rfc3986
   valid                             1    11.11           1           0
   errors                            4    44.44           1           3
   failure                           2    22.22           1           1
@@ -60,7 +60,8 @@ WHATWG VALIDATION ERRORS               lines  first at
 WHATWG ADVISORIES               lines  first at
   hosts-differ                      2  -:3
     http://a\\@b/
-";
+    RFC 3986: b, browsers: a. Browsers read "\" as "/".
+"#;
     assert_eq!(section(&report(&["--whatwg"])), expected);
 }
 
@@ -92,7 +93,7 @@ fn a_narrow_page_is_not_exceeded() {
 #[test]
 fn json_has_the_counts_and_examples() {
     let whatwg =
-        json(&feed(&["--whatwg", "--json", "--base", "http://u:secret@base.example/"], LIST))["whatwg"]
+        parsed(&feed(&["--whatwg", "--json", "--base", "http://u:secret@base.example/"], LIST))["whatwg"]
             .take();
     assert_eq!(whatwg["standard"], "fde3f74");
     assert_eq!(whatwg["base"], "http://u:***@base.example/");
@@ -106,7 +107,10 @@ fn json_has_the_counts_and_examples() {
         ["valid", "errors", "failure", "relative"]
     );
     assert_eq!(whatwg["hosts_differ"]["lines"], 2);
-    assert_eq!(whatwg["hosts_differ"]["examples"][0]["text"], "http://a\\@b/");
+    let example = &whatwg["hosts_differ"]["examples"][0];
+    assert_eq!(example["text"], "http://a\\@b/");
+    let hosts = json!({"rfc3986": "b", "browsers": "a", "cause": "backslash", "network": null});
+    assert_eq!(example["hosts"], hosts);
     assert_eq!((&whatwg["not_utf8"], &whatwg["too_long"]), (&1.into(), &0.into()));
     let errors = whatwg["errors"].as_array().unwrap();
     let error = errors.iter().find(|error| error["name"] == "invalid-credentials").unwrap();
@@ -124,7 +128,7 @@ fn json_has_the_counts_and_examples() {
 
 #[test]
 fn without_the_option_nothing_is_there() {
-    let without = json(&feed(&["--json"], LIST));
+    let without = parsed(&feed(&["--json"], LIST));
     assert!(without.get("whatwg").is_none());
     let partial = report(&["--format", "partial"]);
     assert!(!partial.contains("whatwg"));
@@ -153,7 +157,7 @@ fn all_forms_say_the_same() {
         "as of fde3f74, with the base <bdi>ftp://b/</bdi>",
         "1 line is not UTF-8.",
         ">hosts-differ <span class=\"meaning\">",
-        "<code>http://a\\\\@b/</code>",
+        "<code>http://a\\\\@b/</code> <small>RFC 3986: b, browsers: a. Browsers read &#34;\\&#34; as &#34;/&#34;.</small>",
         ">invalid-credentials <span",
     ] {
         assert!(page.contains(part), "{part}");
@@ -168,7 +172,7 @@ fn the_digest_does_not_depend_on_how_it_is_read() {
     let list = LIST.repeat(300);
     fs::write(&path, &list).unwrap();
     let path = path.to_str().unwrap();
-    let digest = |output: std::process::Output| json(&output)["digest"].take();
+    let digest = |output: std::process::Output| parsed(&output)["digest"].take();
     let expected = digest(feed(&["--whatwg", "--json", "-j1"], &list));
     assert_ne!(expected, digest(feed(&["--json", "-j1"], &list)));
     for args in [&["-j3", "--shard-size", "100"][..], &["--kernel", "portable", "--line-size", "9"]] {
@@ -193,6 +197,99 @@ fn a_changed_report_is_refused() {
         assert!(!error.to_string().contains("digest"), "{place}: {error}");
         *report.pointer_mut(place).unwrap() = before;
     }
+}
+
+/// Open redirects: the host of a base, which a program checks, is not the one that browsers connect to.
+#[test]
+fn hosts_of_lines_without_a_scheme_are_compared_with_a_base() {
+    let base = "https://allowed.example/x";
+    let is_refused = |line: &str| {
+        let args = ["-q", "--whatwg", "--base", base, "--fail-on", "whatwg:hosts-differ"];
+        let status = feed(&args, line.as_bytes()).status.code().unwrap();
+        assert!(status < 2, "{line:?}");
+        status == 1
+    };
+    for line in [
+        r"/\evil.example",
+        r"\\evil.example/",
+        r"\/evil.example",
+        "/\t/evil.example",
+        "\t//evil.example/",
+        " //evil.example",
+        "///evil.example",
+        "////evil.example/a",
+        r"//allowed.example\@evil.example",
+        r"//evil.example\@allowed.example",
+        r"https:\\evil.example",
+        "https:///evil.example",
+        "http:evil.example",
+        " http://evil.example/",
+        "ht\ttp://evil.example/",
+        "//\u{2460}.\u{2461}.\u{2462}.\u{2463}/",
+        "//0x7f.1",
+        "//%31.2.3.4",
+    ] {
+        assert!(is_refused(line), "{line:?}");
+    }
+    for line in [
+        "/a",
+        "a\\b",
+        " /a",
+        "?q=//h",
+        "#f",
+        "//evil.example/",
+        "//ALLOWED.example/",
+        "//1.2.3.4/",
+        "https:a",
+        "https:/a",
+        "http://h/",
+        "mailto:a@b",
+        "javascript:a",
+        "1http://a/",
+        "//\u{ff45}xample.org/",
+    ] {
+        assert!(!is_refused(line), "{line:?}");
+    }
+}
+
+#[test]
+fn reports_and_rows_name_both_hosts_and_why_they_differ() {
+    for (line, hosts) in [
+        (
+            r"http://good.example\@evil.example/",
+            "evil.example, browsers: good.example. Browsers read \"\\\" as \"/\".",
+        ),
+        (
+            "http://a\tb/",
+            "a\\x09b, browsers: ab. Browsers remove tabs and line ends, and blanks and controls at both ends.",
+        ),
+        (
+            "http:127.0.0.1/",
+            "(none), browsers: 127.0.0.1 (loopback). Browsers find a host after any number of slashes.",
+        ),
+        (
+            "http://0xa9fea9fe/",
+            "0xa9fea9fe, browsers: 169.254.169.254 (link-local). Browsers read the host as an IPv4 address.",
+        ),
+        (
+            "http://\u{ff11}0.1/",
+            "\u{ff11}0.1, browsers: 10.0.0.1 (private). Browsers read the host as an IPv4 address.",
+        ),
+        (r"http:\\[::1]", "(none), browsers: [::1] (loopback). Browsers read \"\\\" as \"/\"."),
+        (r"http:\/\x41.example", r#"(none), browsers: x41.example. Browsers read "\" as "/"."#),
+        ("http:////a/", "(none), browsers: a. Browsers find a host after any number of slashes."),
+        ("file://C:/a", "C, browsers: (none). Browsers read the host in another way."),
+    ] {
+        let hosts = format!("RFC 3986: {hosts}");
+        let rows = feed(&["lines", "-c", "hosts_differ"], line.as_bytes()).stdout;
+        assert_eq!(text(&rows), format!("{hosts}\n"));
+        let report = parsed(&feed(&["--whatwg", "--json"], line.as_bytes()));
+        let found = report["whatwg"]["hosts_differ"]["examples"][0]["hosts"].clone();
+        let found: urlsift::whatwg::TwoHosts = serde_json::from_value(found).unwrap();
+        assert_eq!(found.to_string(), hosts);
+    }
+    let rows = feed(&["lines", "-c", "hosts_differ", "--base", "http://b/"], b"/a\n//h/\n\n").stdout;
+    assert_eq!(text(&rows), "-\n-\n-\n");
 }
 
 #[test]

@@ -13,6 +13,7 @@ use urlsift_grammar::escape::MASK;
 use urlsift_grammar::latin1;
 use urlsift_grammar::password::{secrets, secrets_inside};
 use urlsift_grammar::uri_parts::beginning;
+use urlsift_grammar::whatwg::TwoHosts;
 
 /// The largest number of examples that are kept of each kind of line.
 pub const MAX_EXAMPLES: usize = 3;
@@ -46,6 +47,9 @@ pub struct Example {
     pub skipped: u64,
     /// Whether the line continues after `text`.
     pub cut: bool,
+    /// The two hosts of the line, if the example is about these.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    pub hosts: Option<Box<TwoHosts>>,
 }
 
 impl Example {
@@ -198,6 +202,7 @@ impl<'a> Line<'a> {
             text: text.into(),
             skipped: from,
             cut: from + (text.len() as u64) < self.len,
+            hosts: None,
         }
     }
 

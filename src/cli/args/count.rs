@@ -35,7 +35,7 @@ pub(crate) struct CountArgs {
     ///
     /// Adds how many lines are WHATWG-valid, have errors, fail, or are relative, each beside the verdicts of RFC 3986 and --grammar. Adds
     /// the standard's validation errors by name. Adds the lines whose host by RFC 3986 is not the one to which a browser connects
-    /// (hosts-differ). Lines of more than 2 MiB are not parsed.
+    /// (hosts-differ), with both hosts. Lines of more than 2 MiB are not parsed.
     #[arg(long, hide_short_help = true)]
     whatwg: bool,
 

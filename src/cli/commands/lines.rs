@@ -38,7 +38,7 @@ pub(crate) struct LinesArgs {
     /// Columns of a row, in this order
     ///
     /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text, field, resolved, whatwg,
-    /// whatwg_errors, whatwg_host and whatwg_href, separated by commas.
+    /// whatwg_errors, whatwg_host, whatwg_href and hosts_differ, separated by commas.
     ///
     /// If no grammar accepts a line, its verdict is none ([] in JSON). If a line has no advisories, they are none too. A
     /// value that does not exist is - (null in JSON): the scheme of a relative reference, or the verdict of a blank line,
@@ -52,7 +52,8 @@ pub(crate) struct LinesArgs {
     /// The columns of whatwg say what browsers make of a line, by the WHATWG URL Standard. whatwg is valid (a URL as the
     /// standard wants it), errors (browsers take it, but it has errors or is not UTF-8), failure, or relative (it has
     /// no scheme, and no base helps). whatwg_errors has the errors joined by commas (a list in JSON), or none. whatwg_href is the URL that
-    /// browsers use, and whatwg_host is its host.
+    /// browsers use, and whatwg_host is its host. If RFC 3986 finds another host, hosts_differ names both, and why they
+    /// differ; its host of browsers is marked if it is loopback, private or link-local.
     ///
     /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
     /// terminal, hidden characters are \xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8.

@@ -38,6 +38,8 @@ pub(super) struct Excerpt {
     pub(super) goes_before: bool,
     /// Whether the line continues after the excerpt.
     pub(super) goes_on: bool,
+    /// What the example shows beside the line.
+    pub(super) note: Option<String>,
 }
 
 /// What is marked in an example line.
@@ -137,5 +139,6 @@ fn excerpt(example: &ExampleLine, report: &Report, about: About) -> Excerpt {
         after,
         goes_before: window.start > 0 || example.skipped > 0,
         goes_on: window.end < text.len() || example.cut,
+        note: example.hosts.as_ref().map(|hosts| shown(&hosts.to_string(), 4 * LINE)),
     }
 }

@@ -15,12 +15,16 @@ mod input;
 pub mod on_demand;
 mod parser;
 pub mod plain;
+#[cfg(feature = "scan")]
+mod two_hosts;
 mod url;
 mod validation_error;
 
 use crate::named;
 pub use hosts::hosts_differ;
 use input::Input;
+#[cfg(feature = "scan")]
+pub use two_hosts::{HostsCause, Network, TwoHosts};
 pub use url::Url;
 pub use validation_error::ValidationError;
 

@@ -1,6 +1,6 @@
 //! One line after another, each parsed when its result is asked for, and once.
 
-use crate::whatwg::{Parsed, Url, hosts_differ};
+use crate::whatwg::{Parsed, TwoHosts, Url, hosts_differ};
 
 /// The parser and its memory. Parsing the next line reuses what the line before has allocated.
 #[derive(Debug, Default)]
@@ -35,7 +35,13 @@ impl Line<'_> {
 
     /// Whether RFC 3986 finds another host in the line than the parser.
     pub fn hosts_differ(&mut self) -> bool {
-        let bytes = self.bytes;
-        self.parsed().url().is_some_and(|url| hosts_differ(bytes, url))
+        let (bytes, base) = (self.bytes, self.base);
+        self.parsed().url().is_some_and(|url| hosts_differ(bytes, base, url))
+    }
+
+    /// The hosts that RFC 3986 and the parser find, if they differ.
+    pub fn two_hosts(&mut self) -> Option<TwoHosts> {
+        let (bytes, base) = (self.bytes, self.base);
+        self.parsed().url().and_then(|url| TwoHosts::of(bytes, base, url))
     }
 }

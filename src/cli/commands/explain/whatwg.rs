@@ -5,8 +5,7 @@ use std::fmt::Write as _;
 use super::{mark, shown};
 use crate::cli::commands::listing::push_paragraph;
 use urlsift_grammar::escape::Keep;
-use urlsift_grammar::uri_parts;
-use urlsift_grammar::whatwg::{Found, Level, Parsed, Url, hosts_differ, parse};
+use urlsift_grammar::whatwg::{Found, Level, Parsed, TwoHosts, Url, parse};
 
 /// Appends the level, the URL and its host, and each error with its place.
 pub(super) fn explain(out: &mut String, line: &[u8], base: Option<&Url>, keep: Keep) {
@@ -20,16 +19,18 @@ pub(super) fn explain(out: &mut String, line: &[u8], base: Option<&Url>, keep: K
         mark(out, line, first.offset, keep);
     }
     let Some(url) = parsed.url() else { return };
-    let is_different = hosts_differ(line, url);
-    let host = |host: &[u8]| if host.is_empty() { "(none)".to_owned() } else { shown(host, keep) };
-    if is_different || parsed.level() == Level::Errors {
-        let _ =
-            writeln!(out, "{:INDENT$}host: {}", "", host(url.host.as_deref().unwrap_or_default().as_bytes()));
+    let hosts = TwoHosts::of(line, base, url);
+    let host = |host: &str| if host.is_empty() { "(none)".to_owned() } else { host.to_owned() };
+    if hosts.is_some() || parsed.level() == Level::Errors {
+        let network = hosts.as_ref().and_then(|hosts| hosts.network);
+        let network = network.map_or(String::new(), |network| format!(" ({network})"));
+        let host = host(url.host.as_deref().unwrap_or_default());
+        let _ = writeln!(out, "{:INDENT$}host: {host}{network}", "");
     }
-    if is_different {
-        let by_rfc3986 = uri_parts::split(line).host.map_or(&b""[..], |host| &line[host]);
-        let warning = format!("warning: RFC 3986 finds another host: {}", host(by_rfc3986));
+    if let Some(hosts) = hosts {
+        let warning = format!("warning: RFC 3986 finds another host: {}", host(&hosts.rfc3986));
         let _ = writeln!(out, "{:INDENT$}{warning}", "");
+        push_paragraph(out, INDENT, hosts.cause.meaning());
     }
 }
 
