@@ -1,16 +1,21 @@
 //! Handles Ctrl-C and SIGTERM: the first signal stops the work after the current chunk, the second ends the process at
-//! once.
+//! once. So does the first, if it comes after the work.
 //!
 //! Windows has no signals, but it has Ctrl-C.
 
 use std::sync::Arc;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 
 use urlsift_input::progress::Watch;
 
-/// The number of the last signal, or 0.
+/// The signals that have come.
 #[derive(Clone, Default)]
-pub(crate) struct Interrupt(Arc<AtomicUsize>);
+pub(crate) struct Interrupt {
+    /// The number of the last signal, or 0.
+    last: Arc<AtomicUsize>,
+    /// Whether the work had ended before a signal came.
+    is_over: Arc<AtomicBool>,
+}
 
 impl Interrupt {
     /// From now on, a signal stops `watch`.
@@ -30,12 +35,12 @@ impl Interrupt {
             // must not take that end for a normal one before this thread runs.
             for signal in [SIGINT, SIGTERM] {
                 let number = usize::try_from(signal).unwrap_or_default();
-                let _ = flag::register_usize(signal, Arc::clone(&came.0), number);
+                let _ = flag::register_usize(signal, Arc::clone(&came.last), number);
                 let _ = flag::register(signal, watch.flag());
             }
             drop(listens);
             for (n, signal) in signals.forever().enumerate() {
-                if n > 0 {
+                if n > 0 || came.is_over.load(Ordering::Relaxed) {
                     crate::cli::output_file::abandon();
                     signal_hook::low_level::exit(128 + signal);
                 }
@@ -59,7 +64,7 @@ impl Interrupt {
         let (came, watch) = (interrupt.clone(), watch.clone());
         // The system has a thread of its own for this. If there is no console, nothing can press Ctrl-C.
         let _ = ctrlc::set_handler(move || {
-            if came.0.swap(SIGINT, Ordering::Relaxed) > 0 {
+            if came.last.swap(SIGINT, Ordering::Relaxed) > 0 || came.is_over.load(Ordering::Relaxed) {
                 crate::cli::output_file::abandon();
                 std::process::exit(130);
             }
@@ -68,8 +73,11 @@ impl Interrupt {
         interrupt
     }
 
-    /// The number of the signal, if one came.
-    pub(crate) fn signal(&self) -> Option<u8> {
-        u8::try_from(self.0.load(Ordering::Relaxed)).ok().filter(|&signal| signal > 0)
+    /// Notes that the work is over. Returns the number of the signal that has stopped it, if one came.
+    pub(crate) fn end(&self) -> Option<u8> {
+        let signal = u8::try_from(self.last.load(Ordering::Relaxed)).ok().filter(|&signal| signal > 0);
+        // The signal that has stopped the work may not have been handled yet, and must not end the process.
+        self.is_over.store(signal.is_none(), Ordering::Relaxed);
+        signal
     }
 }

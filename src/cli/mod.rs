@@ -296,6 +296,7 @@ impl InputArgs {
 
     /// Runs work that shows its progress and can be stopped. Shows no progress if `mixed`, which means that output may
     /// appear on the same terminal. The first Ctrl-C or SIGTERM stops the work. Returns that signal too, if one came.
+    /// After the work, a signal ends the process at once.
     fn attend<R>(
         &self,
         mut exec: ExecOptions,
@@ -311,7 +312,7 @@ impl InputArgs {
         } else {
             progress_bar::during(&watch, inputs, || work(&exec))
         };
-        (result, interrupt.signal())
+        (result, interrupt.end())
     }
 }
 

@@ -274,12 +274,9 @@ impl Partial {
 
     /// Joins the columns of `other` to those of the same name here. The rest of `other` remains to be merged.
     fn join_columns(&mut self, other: &mut Self) {
-        let is_column = |of: &Self, number| {
-            of.tally.signs().any(|(input, signs)| input == number && signs.column.is_some())
-        };
         let numbers: Vec<u32> = other.inputs.keys().copied().collect();
         for number in numbers {
-            if is_column(self, number) && is_column(other, number) {
+            if self.tally.is_column(number) && other.tally.is_column(number) {
                 other.inputs.remove(&number);
                 other.tally.move_behind(&mut self.tally, number);
                 let runs = other.tally.runs().iter().chain(self.tally.runs());
@@ -457,7 +454,8 @@ impl Partial {
             compressed: self.compressed.into_values().collect(),
             ..Scanned::default()
         };
-        Report::of(&scanned, &names, &self.settings.options(), self.settings.show_secrets())
+        let names = names.iter().map(String::as_str);
+        Report::of(&scanned, names, &self.settings.options(), self.settings.show_secrets())
     }
 }
 

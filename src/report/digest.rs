@@ -11,9 +11,14 @@ use sha2::{Digest, Sha256};
 
 use super::Report;
 
-/// Computes the digest of a report.
-pub(super) fn of_report(report: &Report) -> String {
-    of(to_value(report))
+/// Computes the digest of a report. Its inputs are converted one at a time, because there may be very many.
+pub(super) fn of_report(report: &mut Report) -> String {
+    let inputs = std::mem::take(&mut report.inputs);
+    let others = to_value(report);
+    let is_unordered = inputs.iter().any(|input| input.unordered);
+    let digest = of_fields(others, is_unordered, inputs.iter().map(to_value));
+    report.inputs = inputs;
+    digest
 }
 
 /// Converts `of` to a JSON value. The detour through text avoids compiling a second serializer for all types.
@@ -31,17 +36,18 @@ pub(crate) fn to_value(of: &impl Serialize) -> Value {
 /// this command writes it: `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"], (.verdict_sets,
 /// .defects, .advisories)[].examples[].input_name, (.whatwg.errors[]?, .whatwg.hosts_differ).examples[]?.input_name)'`.
 pub(crate) fn of(mut report: Value) -> String {
+    let inputs = report.get_mut("inputs").and_then(Value::as_array_mut).map(std::mem::take);
+    let inputs = inputs.unwrap_or_default();
+    let is_unordered = inputs.iter().any(|input| input.get("unordered") == Some(&true.into()));
+    of_fields(report, is_unordered, inputs.into_iter())
+}
+
+/// Computes the digest of a report whose list of `inputs` is empty, with these inputs in the list.
+fn of_fields(mut report: Value, is_unordered: bool, mut inputs: impl Iterator<Item = Value>) -> String {
     if let Value::Object(fields) = &mut report {
         fields.remove("run");
         fields.remove("digest");
     }
-    for input in report.get_mut("inputs").and_then(Value::as_array_mut).into_iter().flatten() {
-        if let Value::Object(fields) = input {
-            fields.retain(|name, _| !matches!(&**name, "name" | "codec" | "compressed_bytes"));
-        }
-    }
-    let is_unordered = |input: &Value| input.get("unordered") == Some(&true.into());
-    let is_unordered = report["inputs"].as_array().is_some_and(|inputs| inputs.iter().any(is_unordered));
     if let Some(Value::Object(lengths)) = report.get_mut("lengths").filter(|_| is_unordered) {
         lengths.remove("longest");
     }
@@ -58,8 +64,29 @@ pub(crate) fn of(mut report: Value) -> String {
     }
     // Another crate of the same program may enable the feature of serde_json that keeps the order of keys.
     report.sort_all_objects();
+    let mut hash = Sha256::new();
     // jq escapes DEL, which JSON does not ask for.
-    of_parts([report.to_string().replace('\x7f', "\\u007f").as_bytes()])
+    let mut add = |json: &str| hash.update(json.replace('\x7f', "\\u007f"));
+    let comma = |n: usize| if n > 0 { "," } else { "" };
+    add("{");
+    for (n, (name, value)) in report.as_object().into_iter().flatten().enumerate() {
+        add(&format!("{}{}:", comma(n), Value::from(name.as_str())));
+        if name != "inputs" || !value.as_array().is_some_and(Vec::is_empty) {
+            add(&value.to_string());
+            continue;
+        }
+        add("[");
+        for (n, mut input) in inputs.by_ref().enumerate() {
+            if let Value::Object(fields) = &mut input {
+                fields.retain(|name, _| !matches!(&**name, "name" | "codec" | "compressed_bytes"));
+            }
+            input.sort_all_objects();
+            add(&format!("{}{input}", comma(n)));
+        }
+        add("]");
+    }
+    add("}");
+    hex(hash)
 }
 
 /// Removes the names of inputs from the examples of a kind of lines. Without an order, removes the examples.
@@ -77,6 +104,11 @@ fn change_examples(kind: &mut Value, is_unordered: bool) {
 pub(crate) fn of_parts<'a>(parts: impl IntoIterator<Item = &'a [u8]>) -> String {
     let mut hash = Sha256::new();
     parts.into_iter().for_each(|part| hash.update(part));
+    hex(hash)
+}
+
+/// The digest of all that was added to `hash`, in hexadecimal digits.
+fn hex(hash: Sha256) -> String {
     let mut out = String::new();
     for byte in hash.finalize() {
         let _ = write!(out, "{byte:02x}");

@@ -27,12 +27,26 @@ impl Report {
     /// Makes the report of a scan of `inputs`. With `show_secrets`, passwords in example lines are not masked.
     #[must_use]
     pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
-        let names: Vec<_> = inputs.iter().map(|input| input.name().to_owned()).collect();
-        Self::of(scanned, &names, options, show_secrets)
+        Self::of(scanned, inputs.iter().map(Input::name), options, show_secrets)
     }
 
     /// Makes the report of a scan of inputs with these names.
-    pub(crate) fn of(scanned: &Scanned, names: &[String], options: &Options, show_secrets: bool) -> Self {
+    pub(crate) fn of<'a>(
+        scanned: &Scanned,
+        names: impl Iterator<Item = &'a str>,
+        options: &Options,
+        show_secrets: bool,
+    ) -> Self {
+        Self::with_inputs(scanned, names.map(input_count).collect(), options, show_secrets)
+    }
+
+    /// Makes the report of a scan of these inputs, of which only the names are known.
+    fn with_inputs(
+        scanned: &Scanned,
+        inputs: Vec<InputCount>,
+        options: &Options,
+        show_secrets: bool,
+    ) -> Self {
         let tally = &scanned.tally;
         let judged = tally.judged();
         let lines = judged.lines();
@@ -116,10 +130,10 @@ impl Report {
             lengths: options.lengths.then(|| lengths(tally.lengths())),
             top: top(tally, options),
             distinct: distinct(tally, options),
-            inputs: input_counts(scanned, names),
+            inputs: input_counts(scanned, inputs),
         };
         report.name_examples();
-        report.digest = digest::of_report(&report);
+        report.digest = digest::of_report(&mut report);
         report
     }
 }
@@ -147,9 +161,9 @@ fn accepted_by(accepted: impl Fn(Grammar) -> u64) -> Accepted {
     }
 }
 
-fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
-    let named = |name: &String| InputCount {
-        name: name.clone(),
+fn input_count(name: &str) -> InputCount {
+    InputCount {
+        name: name.to_owned(),
         bytes: 0,
         lines: 0,
         nulls: 0,
@@ -161,8 +175,11 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         warnings: Vec::new(),
         looks_like: None,
         records: None,
-    };
-    let mut counts: Vec<_> = names.iter().map(named).collect();
+    }
+}
+
+/// Fills in what was counted of each input.
+fn input_counts(scanned: &Scanned, mut counts: Vec<InputCount>) -> Vec<InputCount> {
     for (input, signs) in scanned.tally.signs() {
         let warnings = [
             (signs.utf16, InputWarning::Utf16),
@@ -172,37 +189,33 @@ fn input_counts(scanned: &Scanned, names: &[String]) -> Vec<InputCount> {
         if let Some(count) = counts.get_mut(input as usize) {
             count.warnings =
                 warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning).collect();
-            count.looks_like = signs.shape.map(LooksLike::new);
+            count.looks_like = signs.shape.map(|shape| Box::new(LooksLike::new(shape)));
             if let Some(column) = signs.column {
                 (count.nulls, count.unordered) = (column.nulls, column.unordered);
             }
         }
     }
     // An input without judged lines has no entry in the tally.
-    let mut judged: Vec<_> = names.iter().map(|_| InputLines::default()).collect();
     for (input, lines) in scanned.tally.by_input() {
-        if let Some(judged) = judged.get_mut(input as usize) {
-            judged.clone_from(lines);
+        if let Some(count) = counts.get_mut(input as usize) {
+            count.judged = judged_count(lines);
         }
-    }
-    for (count, lines) in counts.iter_mut().zip(&judged) {
-        count.judged = judged_count(lines);
     }
     for run in scanned.tally.runs() {
         if let Some(count) = counts.get_mut(run.input as usize) {
             count.bytes += run.bytes();
             count.lines += run.lines;
         }
-        for (count, lines) in counts.iter_mut().zip(&judged) {
-            let is_enough = lines.judged >= FEW || (lines.judged > 0 && count.bytes >= FEW_BYTES);
-            if is_enough && lines.accepted(Grammar::Rfc3986) * 100 <= lines.judged {
-                count.warnings.push(InputWarning::FewAccepted);
-            }
+    }
+    for InputCount { bytes, judged, warnings, .. } in &mut counts {
+        let is_enough = judged.lines >= FEW || (judged.lines > 0 && *bytes >= FEW_BYTES);
+        if is_enough && judged.accepted.rfc3986 <= judged.lines / 100 {
+            warnings.push(InputWarning::FewAccepted);
         }
     }
     for (input, records) in &scanned.records {
         if let Some(count) = counts.get_mut(*input as usize) {
-            count.records = Some(RecordCount::new(records));
+            count.records = Some(Box::new(RecordCount::new(records)));
         }
     }
     for compressed in &scanned.compressed {

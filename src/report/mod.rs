@@ -526,11 +526,11 @@ pub struct InputCount {
     /// What the input looks like, if it was read as a list and does not look like one; left out otherwise.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "LooksLike"))]
-    pub looks_like: Option<LooksLike>,
+    pub looks_like: Option<Box<LooksLike>>,
     /// The input's records; left out if each line is a URL.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     #[cfg_attr(feature = "schema", schemars(with = "RecordCount"))]
-    pub records: Option<RecordCount>,
+    pub records: Option<Box<RecordCount>>,
 }
 
 #[allow(clippy::trivially_copy_pass_by_ref, reason = "serde passes a reference")]
@@ -705,8 +705,9 @@ impl Report {
     /// If `out` cannot be written to.
     pub fn write_json(&self, mut out: impl io::Write) -> io::Result<()> {
         let out: &mut dyn io::Write = &mut out;
-        let digest = digest::of_report(self);
-        let json = serde_json::to_string_pretty(&Self { digest, ..self.clone() })?;
+        let mut report = self.clone();
+        report.digest = digest::of_report(&mut report);
+        let json = serde_json::to_string_pretty(&report)?;
         writeln!(out, "{}", escape::visible_json(&json))
     }
 }

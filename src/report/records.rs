@@ -122,7 +122,7 @@ impl Report {
         // Names are in the order of the user in each input.
         let mut places = HashMap::new();
         let mut sums: BTreeMap<(usize, Role), FieldSum<'_>> = BTreeMap::new();
-        let records = self.inputs.iter().filter_map(|input| input.records.as_ref());
+        let records = self.inputs.iter().filter_map(|input| input.records.as_deref());
         for fields in records.flat_map(|records| &records.fields) {
             let (name, role) = (fields.name.as_deref(), fields.role);
             let next = places.len();

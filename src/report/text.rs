@@ -457,7 +457,8 @@ impl<'a> Text<'a> {
     /// Writes the inputs that hold records, with causes of refusals, and then their fields.
     fn records(&mut self) {
         let inputs = self.report.inputs.iter().enumerate();
-        let of_records: Vec<_> = inputs.filter_map(|(n, input)| Some((n, input.records.as_ref()?))).collect();
+        let of_records: Vec<_> =
+            inputs.filter_map(|(n, input)| Some((n, input.records.as_deref()?))).collect();
         let (shown, hidden) = split(&of_records);
         if shown.is_empty() {
             return;
@@ -568,7 +569,7 @@ impl<'a> Text<'a> {
             // For a single input, the head already has the warnings.
             let kinds = if inputs.len() > 1 { &input.warnings[..] } else { &[] };
             let mut parts: Vec<_> = kinds.iter().map(|&kind| warning(kind).to_owned()).collect();
-            parts.extend(input.looks_like.as_ref().map(LooksLike::sentence));
+            parts.extend(input.looks_like.as_deref().map(LooksLike::sentence));
             parts.first_mut()?.insert_str(0, &format!("{}: ", self.page.name(&input.name)));
             Some(parts)
         });

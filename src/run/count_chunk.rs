@@ -101,11 +101,12 @@ impl<'a> Counter<'a> {
     ) {
         match content {
             Content::Lines => {
-                let before = scanned.tally.lines();
-                self.gatherer.scanners.with(|scanner| {
-                    add_lines((&mut scanned.tally, shown), scanner, bytes, place, self.options);
+                let blank = scanned.tally.blank;
+                let ways = self.gatherer.scanners.with(|scanner| {
+                    add_lines((&mut scanned.tally, shown), scanner, bytes, place, self.options)
                 });
-                self.exec.judged(scanned.tally.lines() - before);
+                let judged = ways.bulk + ways.listed + ways.table;
+                self.exec.judged(judged + scanned.tally.blank - blank);
             }
             Content::Records { mut reader, is_last } => {
                 let tally = std::mem::take(&mut scanned.tally);

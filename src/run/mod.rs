@@ -183,7 +183,8 @@ impl Scanned {
 
     /// Marks an input as ended, after it has been read as far as possible.
     fn ended(mut self, input: u32, options: &Options, exec: &ExecOptions) -> Self {
-        let has_failed = || self.failures.iter().any(|failure| failure.input == input);
+        // What failed last is this input, or none of its parts has failed.
+        let has_failed = || self.failures.last().is_some_and(|failure| failure.input == input);
         if options.wanted().ends() && !exec.leaves_open && !has_failed() {
             self.tally.end(input);
         }
@@ -202,8 +203,10 @@ impl Scanned {
         self.tally.note(input, Signs::of_text(false, shape));
     }
 
-    fn failed(input: u32, error: io::Error) -> Self {
-        Self { failures: vec![Failure { input, error }], ..Self::default() }
+    /// Notes that an input could not be read to its end.
+    fn failed(mut self, input: u32, error: io::Error) -> Self {
+        self.failures.push(Failure { input, error });
+        self
     }
 }
 
@@ -337,7 +340,7 @@ fn scan_numbered<'a>(
                 lock(&from_start).push(sequential::File { number, input, table });
                 scanned
             }
-            Err(error) => scanned.merge(Scanned::failed(number, error)),
+            Err(error) => scanned.failed(number, error),
         };
     let scan_files =
         || files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
@@ -354,6 +357,7 @@ fn scan_numbered<'a>(
     all.records.sort_by_key(|(input, _)| *input);
     all.compressed.sort_unstable_by_key(|compressed| compressed.input);
     all
+    all.tally.shrink();
 }
 
 /// How a file is read.

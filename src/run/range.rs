@@ -4,6 +4,7 @@
 //! This module decides which inputs can be read in parts, and checks their lengths. `shards` and `sequential` read the
 //! parts.
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::io::{self, Read};
 use std::ops::Range;
 
@@ -84,25 +85,30 @@ pub fn scan_parts(
     if !whole.is_empty() {
         found.scanned = scan_numbered(whole, reading, options, exec);
     }
+    let Scanned { tally, failures, table_lens, .. } = &found.scanned;
+    let failed: BTreeSet<_> = failures.iter().map(|failure| failure.input).collect();
+    let tables: BTreeMap<_, _> = table_lens.iter().copied().collect();
+    let read_to = |input| {
+        let runs = &tally.runs()[..tally.runs().partition_point(|run| run.input <= input)];
+        runs.last().filter(|run| run.input == input).map_or(0, |run| run.end)
+    };
+    for (part, size) in parts.iter().zip(&mut found.sizes).filter(|(part, _)| part.is_whole()) {
+        let len = || tables.get(&part.input).copied().unwrap_or_else(|| read_to(part.input));
+        *size = (!failed.contains(&part.input)).then(len);
+    }
     for (part, size) in parts.iter().zip(&mut found.sizes) {
-        let mut scanned = Scanned::default();
-        if part.is_whole() {
-            let failed = found.scanned.failures.iter().any(|failure| failure.input == part.input);
-            let runs = found.scanned.tally.runs().iter().filter(|run| run.input == part.input);
-            let table = found.scanned.table_lens.iter().find(|(input, _)| *input == part.input);
-            let len = || table.map_or_else(|| runs.map(|run| run.end).max().unwrap_or(0), |&(_, len)| len);
-            *size = (!failed).then(len);
-        } else {
-            (scanned, *size) = scan_part(input_of(part), part, reading, options, exec)
-                .unwrap_or_else(|error| (Scanned::failed(part.input, error), None));
+        if !part.is_whole() {
+            let (mut scanned, seen) = scan_part(input_of(part), part, reading, options, exec)
+                .unwrap_or_else(|error| (Scanned::default().failed(part.input, error), None));
             scanned.failures.extend(Failure::of_columns(&scanned.records));
+            found.scanned = found.scanned.merge(scanned);
+            *size = seen;
         }
         if let (Some(expected), Some(size)) = (part.size, *size)
             && size != expected
         {
-            scanned.failures.push(Failure { input: part.input, error: other_size(expected, size) });
+            found.scanned = found.scanned.failed(part.input, other_size(expected, size));
         }
-        found.scanned = found.scanned.merge(scanned);
     }
     found.scanned.failures.sort_by_key(|failure| failure.input);
     found

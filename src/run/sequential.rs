@@ -72,7 +72,7 @@ fn scan_input<'a>(
     let watch = counter.exec.watch.as_ref();
     let (bytes, packing) = match input.open(watch).and_then(|opened| Packing::open(opened, helpers, watch)) {
         Ok(opened) => opened,
-        Err(error) => return scanned.merge(Scanned::failed(number, error)),
+        Err(error) => return scanned.failed(number, error),
     };
     match AnyChunks::open(bytes, input.name(), reading, counter.exec.sizes()) {
         Ok((chunks, signs)) => {
@@ -186,7 +186,7 @@ fn scan_table<'a>(
     });
     let mut chunks = match opened {
         Ok(chunks) => chunks,
-        Err(error) => return scanned.merge(Scanned::failed(number, error)),
+        Err(error) => return scanned.failed(number, error),
     };
     let look = |tally: &mut _, long: &mut _, chunk| counter.look(tally, long, number, chunk);
     scanned = count_chunks(scanned, &mut chunks, look, number, counter, workers);

@@ -147,7 +147,7 @@ pub(crate) fn add_lines(
     let path_counts = scanner.scan(&mut observer, body, at);
     // The mark belongs to no line, but to the run of the first line.
     tally.cover(Extent::of_bytes(place.input, place.offset, at.offset, 0));
-    tally.settle();
+    tally.settle(place.input);
     path_counts
 }
 

@@ -188,7 +188,7 @@ fn add_lines(
         add_alone(tally, &lines, values, place, options);
     }
     tally.note(place.input, Signs::of_column(lines.nulls, false));
-    tally.settle();
+    tally.settle(place.input);
 }
 
 /// Counts a value that is too long to be copied.

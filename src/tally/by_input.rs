@@ -54,7 +54,11 @@ impl InputLines {
             .binary_search_by_key(&(component, cause), |&(component, cause, _)| (component, cause))
         {
             Ok(at) => self.defects[at].2 += lines,
-            Err(at) => self.defects.insert(at, (component, cause, lines)),
+            Err(at) => {
+                // Most inputs have few kinds of defects, and there may be very many inputs.
+                self.defects.reserve_exact(1);
+                self.defects.insert(at, (component, cause, lines));
+            }
         }
     }
 

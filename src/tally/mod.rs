@@ -15,7 +15,7 @@ pub(crate) mod already_shown;
 mod defects;
 mod wire;
 
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 
@@ -325,6 +325,8 @@ impl Tally {
         for (own, other) in self.advisories.iter_mut().zip(other.advisories) {
             own.merge(other);
         }
+        let inputs: BTreeSet<_> =
+            other.census.open_inputs().into_iter().chain(other.runs.iter().map(|run| run.input)).collect();
         self.census.merge(other.census);
         match (&mut self.whatwg, other.whatwg) {
             (Some(own), Some(other)) => own.merge(*other),
@@ -338,7 +340,7 @@ impl Tally {
         for (input, lines) in &other.by_input {
             self.by_input.entry(*input).or_default().merge(lines);
         }
-        self.settle();
+        inputs.into_iter().for_each(|input| self.settle(input));
         self
     }
 
@@ -358,15 +360,13 @@ impl Tally {
         self.census.end(input);
     }
 
-    /// Notes that all lines in the runs read so far have been counted.
-    pub(crate) fn settle(&mut self) {
-        for input in self.census.open_inputs() {
-            let first = self.runs.partition_point(|run| run.input < input);
-            for run in self.runs[first..].iter().take_while(|run| run.input == input) {
-                let unit = if run.value_bytes.is_some() { VALUE_LEN } else { 1 };
-                let range = run.start.saturating_mul(unit)..run.end.saturating_mul(unit);
-                self.census.settle(input, &range);
-            }
+    /// Notes that all lines in the runs of an input that have been read so far have been counted.
+    pub(crate) fn settle(&mut self, input: u32) {
+        let first = self.runs.partition_point(|run| run.input < input);
+        for run in self.runs[first..].iter().take_while(|run| run.input == input) {
+            let unit = if run.value_bytes.is_some() { VALUE_LEN } else { 1 };
+            let range = run.start.saturating_mul(unit)..run.end.saturating_mul(unit);
+            self.census.settle(input, &range);
         }
     }
 
@@ -408,6 +408,16 @@ impl Tally {
     /// How inputs are written, by number of the input. Inputs without any sign are left out.
     pub fn signs(&self) -> impl Iterator<Item = (u32, Signs)> {
         self.signs.iter().map(|(&input, &signs)| (input, signs))
+    }
+
+    /// Takes less memory for the counts of inputs. Added in their order, they leave the nodes of the map half empty.
+    pub(crate) fn shrink(&mut self) {
+        self.by_input = std::mem::take(&mut self.by_input).into_iter().collect();
+    }
+
+    /// Whether an input is a column of a table in memory.
+    pub(crate) fn is_column(&self, input: u32) -> bool {
+        self.signs.get(&input).is_some_and(|signs| signs.column.is_some())
     }
 
     /// The judged lines of each input, by number of the input. Inputs without judged lines are left out.

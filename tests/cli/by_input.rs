@@ -79,6 +79,18 @@ fn merged_parts_keep_the_counts_of_inputs() {
 }
 
 #[test]
+fn each_bad_input_has_one_warning() {
+    let folder = tempfile::tempdir().unwrap();
+    for name in ["a", "b", "c"] {
+        fs::write(folder.path().join(name), "a b\n".repeat(20)).unwrap();
+    }
+    let output = urlsift().args(["--format", "json"]).arg(folder.path()).output().unwrap();
+    let warnings: Vec<_> =
+        json(&output)["inputs"].as_array().unwrap().iter().map(|input| input["warnings"].clone()).collect();
+    assert_eq!(warnings, vec![serde_json::json!(["few-accepted"]); 3]);
+}
+
+#[test]
 fn the_table_of_inputs_begins_with_the_smallest_share() {
     let folder = tempfile::tempdir().unwrap();
     let page = |args: &[&str]| {

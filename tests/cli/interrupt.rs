@@ -1,6 +1,6 @@
 //! Ctrl-C and SIGTERM: the first stops the command cleanly in any state, the second ends it at once.
 
-#![allow(unsafe_code, reason = "a signal is sent by number")]
+#![allow(unsafe_code, reason = "signals and pipes are named by numbers")]
 
 use std::fs::{self, File};
 use std::io::{Read, Write};
@@ -228,6 +228,52 @@ fn a_second_signal_ends_the_command_at_once() {
     assert!(child.try_wait().unwrap().is_none(), "it waits for its reader");
     send(&child, libc::SIGINT);
     assert_eq!(child.wait().unwrap().code(), Some(130));
+}
+
+#[test]
+fn a_signal_after_the_work_ends_the_command_at_once() {
+    let folder = tempfile::tempdir().unwrap();
+    let (path, list) = (folder.path().join("urls"), folder.path().join("list"));
+    fs::write(&path, "http://h/\n").unwrap();
+    fs::write(&list, format!("{}\n", path.display()).repeat(3000)).unwrap();
+    for (signal, status) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
+        // Nobody reads the report, which is longer than a pipe.
+        let mut child = spawn(urlsift().args(["--json", "--files-from"]).arg(&list));
+        let_it_wait(&child);
+        send(&child, signal);
+        until("it ends", || child.try_wait().unwrap().is_some());
+        assert_eq!(child.wait().unwrap().code(), Some(status));
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn an_input_takes_less_than_a_kilobyte() {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("urls.txt"), "http://h/\nhttp://h/ a\n").unwrap();
+    let fifo = fifo(folder.path());
+    // The pipe is full, so the command waits while it has the report.
+    let mut pipe = File::options().read(true).write(true).custom_flags(libc::O_NONBLOCK).open(&fifo).unwrap();
+    // SAFETY: the call takes numbers and accesses no memory. The command asks for the same length.
+    unsafe { libc::fcntl(std::os::fd::AsRawFd::as_raw_fd(&pipe), libc::F_SETPIPE_SZ, 1 << 20) };
+    while pipe.write(&[0; 4096]).is_ok() {}
+    let peak = |n: usize| -> usize {
+        fs::write(folder.path().join("list"), "urls.txt\n".repeat(n)).unwrap();
+        let command = &mut urlsift();
+        let mut child =
+            spawn(command.current_dir(&folder).args(["-j1", "--files-from", "list", "-o", "fifo"]));
+        let_it_wait(&child);
+        let status = fs::read_to_string(format!("/proc/{}/status", child.id())).unwrap();
+        child.kill().unwrap();
+        child.wait().unwrap();
+        let peak = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
+        peak.trim().trim_end_matches(" kB").parse::<usize>().unwrap() << 10
+    };
+    let (few, many) = (peak(8_000), peak(16_000));
+    let of_one = many.saturating_sub(few) / 8_000;
+    assert!(of_one < 1_000, "{of_one} bytes");
 }
 
 #[test]

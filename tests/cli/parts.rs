@@ -203,6 +203,28 @@ fn incompatible_reports_are_refused_and_nothing_is_written() {
     }
 }
 
+/// Reports are merged in pairs, so that many of them take no longer each than few.
+#[test]
+fn any_number_of_reports_is_merged() {
+    let folder = folder_with(&[("x", LIST)]);
+    let whole = json(&run(&folder, &["--format", "json", "x"]));
+    let names: Vec<_> = (0..7).map(|n| format!("part{n}")).collect();
+    for (n, name) in names.iter().enumerate() {
+        let end = if n < 6 { (9 * n + 9).to_string() } else { String::new() };
+        ok(run(&folder, &["x", "--range", &format!("{}:{end}", 9 * n), "--format", "partial", "-o", name]));
+    }
+    let merge =
+        |names: &[&String]| in_folder(&folder).args(["merge", "--json"]).args(names).output().unwrap();
+    assert_eq!(json(&merge(&names.iter().collect::<Vec<_>>()))["digest"], whole["digest"]);
+    for n in 0..7 {
+        let twice: Vec<_> = names.iter().chain([&names[n]]).collect();
+        let output = merge(&twice);
+        assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
+        let said = text(&output.stderr);
+        assert!(said.contains(&format!("part{n}: x: counted already: bytes {}", 9 * n)), "{said}");
+    }
+}
+
 #[test]
 fn the_merged_report_names_unreadable_inputs() {
     let folder = folder_with(&[("x", LIST)]);

@@ -83,6 +83,7 @@ impl Walk {
         for path in paths {
             self.add(path.as_ref().to_owned(), &mut inputs);
         }
+        inputs.shrink_to_fit();
         inputs
     }
 
@@ -104,6 +105,7 @@ impl Walk {
                 input.set_listed_at(&name, number);
             }
         }
+        inputs.shrink_to_fit();
         Ok(inputs)
     }
 

@@ -19,7 +19,8 @@ use urlsift_grammar::password::secrets;
 /// One input: a file, or standard input.
 #[derive(Debug)]
 pub struct Input {
-    name: String,
+    /// The name, if it is not the text of the path.
+    own_name: Option<Box<str>>,
     source: Source,
     /// The codec, or `None` to recognise it by the content.
     codec: Option<Codec>,
@@ -106,26 +107,33 @@ impl Input {
     /// characters that are not visible are written as `\xHH`, and a backslash is doubled.
     #[must_use]
     pub fn name(&self) -> &str {
-        &self.name
+        self.own_name.as_deref().or_else(|| self.path()?.to_str()).unwrap_or("-")
+    }
+
+    fn of(name: String, source: Source) -> Self {
+        // Nearly all names are the text of the path, and there may be very many inputs.
+        let is_path = matches!(&source, Source::Path(path) if path.to_str() == Some(&name));
+        let own_name = (!is_path).then(|| name.into());
+        Self { own_name, source, codec: None, program: None, listed: None }
     }
 
     /// The file, pipe or device at `path`. A directory is not searched for files.
     #[must_use]
     pub fn file(path: impl AsRef<Path>) -> Self {
         let path = path.as_ref().to_owned();
-        Self { name: name_of(&path), source: Source::Path(path), codec: None, program: None, listed: None }
+        Self::of(name_of(&path), Source::Path(path))
     }
 
     /// The file at `path`, which the user named. If there is none, passwords in its name are masked.
     pub(super) fn named(path: PathBuf) -> Self {
         let name = if fs::symlink_metadata(&path).is_ok() { name_of(&path) } else { masked_name_of(&path) };
-        Self { name, source: Source::Path(path), codec: None, program: None, listed: None }
+        Self::of(name, Source::Path(path))
     }
 
     /// Standard input.
     #[must_use]
     pub fn standard() -> Self {
-        Self { name: "-".to_owned(), source: Source::Standard, codec: None, program: None, listed: None }
+        Self::of("-".to_owned(), Source::Standard)
     }
 
     /// Whether this is standard input.
@@ -154,7 +162,7 @@ impl Input {
     }
 
     pub(super) fn broken(path: &Path, error: io::Error) -> Self {
-        Self { name: name_of(path), source: Source::Broken(error), codec: None, program: None, listed: None }
+        Self::of(name_of(path), Source::Broken(error))
     }
 
     /// The same input, decoded with `codec`. `None`, the default, recognises the codec by the content. [`Codec::Plain`]
@@ -182,7 +190,7 @@ impl Input {
     /// The same input under another name, which is shown unchanged.
     #[must_use]
     pub fn with_name(self, name: String) -> Self {
-        Self { name, ..self }
+        Self { own_name: Some(name.into()), ..self }
     }
 
     /// The decoded bytes from their start, and their number if this is an uncompressed file of known length.

@@ -6,7 +6,7 @@ use std::path::PathBuf;
 use crate::partial_report::Partial;
 use clap::Args;
 use memchr::memmem;
-use urlsift_input::{Separator, Walk};
+use urlsift_input::{Input, Separator, Walk};
 
 use crate::cli::args::paths::inputs;
 use crate::cli::args::report::ReportArgs;
@@ -40,8 +40,8 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
     };
     let output = args.report.open()?;
     output.check_is_no_input(&inputs)?;
-    let mut all = None;
-    for input in &inputs {
+    let mut merged = Vec::new();
+    for (n, input) in inputs.iter().enumerate() {
         let named = |error: io::Error| {
             io::Error::new(error.kind(), format!("{}: {error}; nothing was written", input.name()))
         };
@@ -53,13 +53,12 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
         let mut is_empty = true;
         for partial in Partial::read_lines(lines) {
             is_empty = false;
-            let partial = partial.map_err(named)?;
-            all = Some(match all.take() {
-                None => partial,
-                Some(others) => {
-                    Partial::merge(others, partial).map_err(|error| named(io::Error::other(error)))?
-                }
-            });
+            merged.push(Merged { n_reports: 1, first: n, last: n, partial: partial.map_err(named)? });
+            while let [.., before, last] = &merged[..]
+                && before.n_reports <= last.n_reports
+            {
+                merge_last(&mut merged, &inputs)?;
+            }
         }
         if is_empty {
             // The scan that should have written this file failed, and its lines would be missing.
@@ -69,7 +68,10 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
             )));
         }
     }
-    let Some(partial) = all else {
+    while merged.len() > 1 {
+        merge_last(&mut merged, &inputs)?;
+    }
+    let Some(Merged { partial, .. }) = merged.pop() else {
         return Err(io::Error::new(io::ErrorKind::InvalidInput, "no partial report is named"));
     };
     if output.is_partial() {
@@ -82,6 +84,34 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
     let report = partial.report();
     output.write(&report)?;
     Ok(if report.complete { End::Done } else { End::Incomplete })
+}
+
+/// Reports that have been merged. Only equally many are merged until all are read, so that the time does not grow with the
+/// square of their number.
+struct Merged {
+    n_reports: usize,
+    /// The first and the last of the inputs that have them.
+    first: usize,
+    last: usize,
+    partial: Partial,
+}
+
+/// Merges the last two.
+///
+/// # Errors
+/// If they do not belong together. The error names the inputs of the last.
+fn merge_last(all: &mut Vec<Merged>, inputs: &[Input]) -> io::Result<()> {
+    if let (Some(other), Some(one)) = (all.pop(), all.pop()) {
+        let partial = one.partial.merge(other.partial).map_err(|error| {
+            let name = |n: usize| inputs[n].name();
+            let to =
+                if other.first < other.last { format!(" to {}", name(other.last)) } else { String::new() };
+            io::Error::other(format!("{}{to}: {error}; nothing was written", name(other.first)))
+        })?;
+        let n_reports = one.n_reports + other.n_reports;
+        all.push(Merged { n_reports, first: one.first, last: other.last, partial });
+    }
+    Ok(())
 }
 
 /// What a file is that begins with `bytes`, if it is no partial report.

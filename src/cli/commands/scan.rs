@@ -301,7 +301,7 @@ fn empty(report: &Report) -> Option<String> {
         records.read > 0 || records.n_refused() > 0 || skipped.map(|skipped| skipped.records).any(|n| n > 0)
     };
     let is_empty =
-        |input: &&InputCount| input.judged.lines == 0 && input.records.as_ref().is_some_and(has_records);
+        |input: &&InputCount| input.judged.lines == 0 && input.records.as_deref().is_some_and(has_records);
     let empty: Vec<_> = report.inputs.iter().filter(is_empty).collect();
     let (first, others) = empty.split_first()?;
     Some(match others.len() {

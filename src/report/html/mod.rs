@@ -157,7 +157,8 @@ impl Report {
     /// # Errors
     /// If `out` cannot be written to.
     pub(crate) fn write_html_by_input(&self, mut out: impl io::Write, n_inputs: usize) -> io::Result<bool> {
-        let report = Self { digest: digest::of_report(self), ..self.clone() };
+        let mut report = self.clone();
+        report.digest = digest::of_report(&mut report);
         let (page, embeds) = page(&report, n_inputs).map_err(io::Error::other)?;
         out.write_all(page.as_bytes())?;
         Ok(embeds)

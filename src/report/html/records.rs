@@ -26,7 +26,7 @@ pub(super) struct Miss {
 
 /// One row per input. Inputs with refused records come first.
 pub(super) fn records(report: &Report, bounds: &Bounds) -> FirstRows<RecordRow> {
-    let of_records = |input: usize| Some((input, report.inputs[input].records.as_ref()?));
+    let of_records = |input: usize| Some((input, report.inputs[input].records.as_deref()?));
     let mut inputs: Vec<_> = (0..report.inputs.len()).filter_map(of_records).collect();
     inputs.sort_by_key(|(_, records)| records.n_refused() == 0);
     let n_records = |(_, records): &(usize, &RecordCount)| {
