@@ -19,8 +19,8 @@ use crate::run::parquet::TableChunk;
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
-use urlsift_engine::Scanner;
 use urlsift_engine::lines::skip_byte_order_mark;
+use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::escape::{Keep, MASK, mask, push_text, visible_json};
 use urlsift_grammar::judge::{Kind, judge};
@@ -212,8 +212,7 @@ pub fn write_records(
         let names: Vec<_> = records.columns.iter().map(|column| column.name()).collect();
         writeln!(out, "{}", names.join("\t"))?;
     }
-    // Chunks are small, because a row can be a hundred times as long as its line, and several chunks are in memory.
-    let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, 1 << 15));
+    let sizes = Sizes::of_whole_lines(exec.shard_len.clamp(16, CHUNK_LEN));
     let mut numbers = Numbers::default();
     let look = |input, chunk| match chunk {
         AnyChunk::Lines(chunk) => {
@@ -228,48 +227,28 @@ pub fn write_records(
     let scanners = exec.scanners();
     let work = |(bytes, (input, before)): (PooledBuffer, (u32, Before))| {
         let name = inputs[input as usize].name();
-        match before {
-            Before::Lines(first) => {
-                let text = scanners.with(|scanner| format_lines(&bytes, first, name, records, scanner));
-                Made::Rows(text, None)
-            }
-            Before::Records(reader) => {
-                match format_fields(&bytes, reader.clone(), name, records, |_| Err(TooLong)) {
-                    Ok((text, found)) => Made::Rows(text, Some(Box::new((input, found)))),
-                    Err(TooLong) => Made::Later(bytes, input, reader),
-                }
-            }
-            #[cfg(feature = "parquet")]
-            Before::Values(chunk) => {
-                let (text, found) = format_values(&bytes, &chunk, name, records);
-                Made::Rows(text, Some(Box::new((input, found))))
-            }
-        }
+        let made = format(&bytes, &before, name, records, &scanners, |_| Err(TooLong));
+        (input, made.map_err(|TooLong| (bytes, before)))
     };
     let mut found: Vec<(u32, record_fields::Records)> = Vec::new();
     // The input whose rows end because of a stop.
     let mut stopped = None;
-    let mut write = |made| {
-        let (text, some) = match made {
-            Made::Rows(text, some) => (text, some.map(|some| *some)),
-            Made::Later(bytes, input, reader) => {
-                let write = |text: &mut String| {
-                    if exec.is_stopped() {
-                        stopped = Some(input);
-                        return Err(io::Error::from(Stopped));
-                    }
-                    out.write_all(text.as_bytes())?;
-                    text.clear();
-                    Ok(())
-                };
-                let name = inputs[input as usize].name();
-                let (text, found) = format_fields(&bytes, reader, name, records, write)?;
-                (text, Some((input, found)))
-            }
-        };
-        if let Some((input, some)) = some {
+    let mut write = |(input, made): (u32, Result<Rows, Later>)| {
+        let (text, some) = made.or_else(|(bytes, before)| {
+            let write = |text: &mut String| {
+                if exec.is_stopped() {
+                    stopped = Some(input);
+                    return Err(io::Error::from(Stopped));
+                }
+                out.write_all(text.as_bytes())?;
+                text.clear();
+                Ok(())
+            };
+            format(&bytes, &before, inputs[input as usize].name(), records, &scanners, write)
+        })?;
+        if let Some(some) = some {
             exec.judged(some.n_fields());
-            record_fields::append(&mut found, input, some);
+            record_fields::append(&mut found, input, *some);
         }
         out.write_all(text.as_bytes())?;
         out.flush()
@@ -303,18 +282,19 @@ pub fn write_records(
     Ok(Written { failures, found, signs: signs.seen() })
 }
 
-/// What is made of a chunk.
-enum Made {
-    /// Its rows, and the records in it.
-    Rows(String, Option<Box<(u32, record_fields::Records)>>),
-    /// Its rows are too long to wait until those before them are written. So they are made afterwards.
-    Later(PooledBuffer, u32, Box<Reader>),
-}
+/// The rows of a chunk, and the records in it.
+type Rows = (String, Option<Box<record_fields::Records>>);
+
+/// A chunk whose rows are too long to wait until those before them are written. So they are made afterwards.
+type Later = (PooledBuffer, Before);
 
 /// Rows are too long to wait.
 struct TooLong;
 
-/// The most bytes of rows that wait. A long page with a long base can have a thousand times as many.
+/// Longest chunk, in bytes. The threads hand over work seldom, because each time costs a switch between them.
+const CHUNK_LEN: usize = 1 << 18;
+
+/// The most bytes of rows that wait. The rows of a chunk can be a thousand times as long as the chunk, if a base is long.
 const MAX_WAITING: usize = 8 << 20;
 
 /// What is known of everything that precedes a chunk.
@@ -328,13 +308,36 @@ enum Before {
     Values(Box<TableChunk>),
 }
 
-fn format_lines(
+/// The rows of a chunk. `full` gets the rows so far when there are many.
+fn format<E>(
+    bytes: &ChunkBytes,
+    before: &Before,
+    input: &str,
+    records: &Records,
+    scanners: &Scanners,
+    mut full: impl FnMut(&mut String) -> Result<(), E>,
+) -> Result<Rows, E> {
+    let full = &mut |out: &mut String| if out.len() > MAX_WAITING { full(out) } else { Ok(()) };
+    let (text, found) = match before {
+        Before::Lines(first) => {
+            let format = |scanner: &mut Scanner| format_lines(bytes, *first, input, records, scanner, full);
+            return Ok((scanners.with(format)?, None));
+        }
+        Before::Records(reader) => format_fields(bytes, reader.clone(), input, records, full)?,
+        #[cfg(feature = "parquet")]
+        Before::Values(chunk) => format_values(bytes, chunk, input, records, full)?,
+    };
+    Ok((text, Some(Box::new(found))))
+}
+
+fn format_lines<E>(
     bytes: &ChunkBytes,
     first: u64,
     input: &str,
     records: &Records,
     scanner: &mut Scanner,
-) -> String {
+    full: &mut impl FnMut(&mut String) -> Result<(), E>,
+) -> Result<String, E> {
     let start = bytes.offset;
     let bytes = bytes.get();
     let body = skip_byte_order_mark(bytes, start);
@@ -344,29 +347,32 @@ fn format_lines(
     let mut numbers = first..;
     let mut parser = OnDemand::default();
     let base = records.base.as_ref();
+    let mut result = Ok(());
     scanner.judge(records.grammar, body, &mut |place, outcome| {
         let (line, offset) = (&body[place.clone()], offset + place.start as u64);
         let number = numbers.next().expect("a line has a number");
         let mut whatwg = parser.line(line, records.whatwg_base.as_ref());
-        let has_row = filter.is_empty()
-            || outcome.is_some_and(|outcome| filter.may_match(outcome.verdict, outcome.advisories))
-                && filter.judge(line, &mut whatwg).is_some();
+        let has_row = result.is_ok()
+            && (filter.is_empty()
+                || outcome.is_some_and(|outcome| filter.may_match(outcome.verdict, outcome.advisories))
+                    && filter.judge(line, &mut whatwg).is_some());
         if has_row {
             let verdict = outcome.map(|outcome| outcome.verdict);
             let row = Row { input, number, offset, field: None, line, verdict, base, whatwg };
             records.write(&mut out, row);
+            result = full(&mut out);
         }
     });
-    out
+    result.map(|()| out)
 }
 
-/// The rows of a chunk, and the records in it. `full` gets the rows so far when there are many.
+/// The rows of fields, and the records that they are in.
 fn format_fields<E>(
     bytes: &ChunkBytes,
     mut reader: Box<Reader>,
     input: &str,
     records: &Records,
-    mut full: impl FnMut(&mut String) -> Result<(), E>,
+    full: &mut impl FnMut(&mut String) -> Result<(), E>,
 ) -> Result<(String, record_fields::Records), E> {
     let mut found = record_fields::Records::new(reader.format());
     let mut out = String::with_capacity(bytes.get().len());
@@ -389,9 +395,7 @@ fn format_fields<E>(
                 }
                 let whatwg = parser.line(&field.bytes, whatwg_bases.of(role));
                 records.write_field(&mut out, &mut found, (&field, name, bases.of(role)), input, whatwg);
-                if out.len() > MAX_WAITING {
-                    full(&mut out)?;
-                }
+                full(&mut out)?;
             }
             Err(bad) => found.refuse(bad),
         }
@@ -402,12 +406,13 @@ fn format_fields<E>(
 
 /// Formats the rows of values of a Parquet file. Counts no records.
 #[cfg(feature = "parquet")]
-fn format_values(
+fn format_values<E>(
     bytes: &ChunkBytes,
     chunk: &TableChunk,
     input: &str,
     records: &Records,
-) -> (String, record_fields::Records) {
+    full: &mut impl FnMut(&mut String) -> Result<(), E>,
+) -> Result<(String, record_fields::Records), E> {
     let mut found = record_fields::Records::new(Format::Parquet);
     let mut out = String::with_capacity(bytes.get().len());
     let names = WantedNames::new(&records.reading.fields);
@@ -416,8 +421,9 @@ fn format_values(
         let name = names.of(field.wanted, field.role);
         let whatwg = parser.line(&field.bytes, records.whatwg_base.as_ref());
         records.write_field(&mut out, &mut found, (&field, name, records.base.as_ref()), input, whatwg);
+        full(&mut out)?;
     }
-    (out, found)
+    Ok((out, found))
 }
 
 impl Records {

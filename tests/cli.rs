@@ -437,6 +437,30 @@ fn memory_is_bounded_for_any_input() {
     assert_eq!(report["complete"], true);
 }
 
+/// On a busy machine, each yield gives a whole time slice to another process.
+#[cfg(target_os = "linux")]
+#[test]
+fn threads_that_wait_do_not_yield() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("urls"), "http://h/\n".repeat(200_000)).unwrap();
+    for args in [&["lines", "-j2"][..], &["split", "-j2", "-a", "accepted"]] {
+        let mut strace = Command::new("strace");
+        strace.current_dir(&folder).args(["-f", "-qq", "-e", "trace=sched_yield", "-o", "trace"]);
+        strace
+            .arg(env!("CARGO_BIN_EXE_urlsift"))
+            .args(args)
+            .arg("urls")
+            .stdout(Stdio::null())
+            .stderr(Stdio::null());
+        if !strace.status().is_ok_and(|status| status.success()) {
+            eprintln!("LEFT OUT: no strace");
+            return;
+        }
+        let trace = fs::read_to_string(folder.path().join("trace")).unwrap();
+        assert_eq!(trace.matches("sched_yield").count(), 0, "{args:?}");
+    }
+}
+
 #[cfg(target_os = "linux")]
 #[test]
 fn few_files_are_open_at_once() {

@@ -4,11 +4,13 @@
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 use std::fs;
+use std::io::{self, Write};
 use std::ops::Range;
 use std::path::PathBuf;
 
 use crate::samples::samples;
 use proptest::prelude::*;
+use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::{self, Keep};
 use urlsift::internal::rows;
 use urlsift::internal::rows::{Column, Form as RowForm, Written, write_records};
@@ -63,6 +65,45 @@ fn rows(inputs: &[Input], reading: &Reading, exec: &ExecOptions) -> (String, Wri
     let mut out = Vec::new();
     let written = write_records(inputs, &records, exec, &mut out).unwrap();
     (String::from_utf8(out).unwrap(), written)
+}
+
+/// Counts what is written at once, and how often.
+#[derive(Default)]
+struct Pieces {
+    n_flushes: usize,
+    longest: usize,
+    all: usize,
+}
+
+impl Write for Pieces {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.longest = self.longest.max(bytes.len());
+        self.all += bytes.len();
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        self.n_flushes += 1;
+        Ok(())
+    }
+}
+
+/// Threads hand over work seldom, and long rows do not wait in memory for it.
+#[test]
+fn rows_are_written_in_pieces_of_some_size() {
+    let desk = Desk::new();
+    let mut records = rows::Records::default();
+    let mut pieces = Pieces::default();
+    let inputs = desk.inputs(&[("long", &b"http://example.org/\n".repeat(200_000))]);
+    write_records(&inputs, &records, &exec(2, 1 << 20), &mut pieces).unwrap();
+    assert!(pieces.n_flushes <= 20, "{} for 4 MB", pieces.n_flushes);
+    let base = format!("http://g/{}/", "d".repeat(8_000));
+    (records.columns, records.base) = (vec![Column::Resolved], Base::new(base.as_bytes()).ok());
+    let inputs = desk.inputs(&[("short", &b"a\n".repeat(3_000))]);
+    pieces = Pieces::default();
+    write_records(&inputs, &records, &exec(2, 1 << 20), &mut pieces).unwrap();
+    assert_eq!(pieces.all, 3_000 * (base.len() + 2));
+    assert!(pieces.longest < (8 << 20) + 2 * base.len(), "{}", pieces.longest);
 }
 
 /// The same rows by a simple loop.

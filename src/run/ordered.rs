@@ -1,10 +1,9 @@
 //! Processes items on worker threads and keeps the results in order. This module knows no lines and no URLs.
 
 use std::ops::ControlFlow;
+use std::sync::mpsc::{Receiver, sync_channel};
 use std::sync::{Mutex, PoisonError};
 use std::thread;
-
-use crossbeam_channel::{Receiver, Sender, bounded};
 
 use urlsift_input::workers::JobSender;
 
@@ -20,7 +19,7 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
     work: &'a (impl Fn(T) -> R + Sync),
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> ControlFlow<B> {
-    let (promise, promised): (Sender<Receiver<R>>, Receiver<_>) = bounded(ahead);
+    let (promise, promised) = sync_channel::<Receiver<R>>(ahead);
     let sink = &Mutex::new(sink);
     let pass = |result| (sink.lock().unwrap_or_else(PoisonError::into_inner))(result);
     thread::scope(|scope| {
@@ -40,7 +39,7 @@ pub(crate) fn in_order<'a, T: Send + 'a, R: Send + 'a, B: Send>(
             return ControlFlow::Continue(());
         };
         while let Some(item) = next() {
-            let (answer, answered) = bounded(1);
+            let (answer, answered) = sync_channel(1);
             if promise.send(answered).is_err() {
                 break;
             }

@@ -6,10 +6,10 @@
 use std::io;
 use std::mem;
 use std::ops::{ControlFlow, Deref, DerefMut, Range};
+use std::sync::mpsc::{Sender, channel};
 use std::sync::{Condvar, Mutex, PoisonError};
 use std::thread;
 
-use crossbeam_channel::{Sender, unbounded};
 use memchr::memchr_iter;
 
 use crate::run::chunk_cutter::{AnyChunk, AnyChunks, Cut};
@@ -119,7 +119,7 @@ pub(crate) fn in_chunks<'a, C: Cut, N: Send + 'a, R: Send + 'a, B: Send>(
     work: &'a (impl Fn((PooledBuffer, N)) -> R + Sync),
     sink: impl FnMut(R) -> ControlFlow<B> + Send,
 ) -> (ControlFlow<B>, Ends) {
-    let (home, come_home) = unbounded();
+    let (home, come_home) = channel();
     let mut ends = Ends::default();
     let mut sources = sources.into_iter();
     let mut current: Option<(u32, C)> = None;

@@ -4,10 +4,9 @@
 use std::io;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::mpsc::channel;
 use std::sync::{Arc, Mutex};
 use std::thread;
-
-use crossbeam_channel::unbounded;
 
 use super::count_chunk::{Content, Counter, Long};
 #[cfg(feature = "parquet")]
@@ -219,7 +218,7 @@ fn count_chunks<'a, C: Cut>(
     counter: &'a Counter<'a>,
     workers: &Workers<'a>,
 ) -> Scanned {
-    let (home, come_home) = unbounded();
+    let (home, come_home) = channel();
     let mut long = Long::default();
     let shared = Arc::new(Mutex::new(Scanned::default()));
     loop {

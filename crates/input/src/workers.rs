@@ -1,11 +1,15 @@
-//! A pool of worker threads and the queues that feed them. This module knows no lines and no files.
+//! A pool of worker threads and the queue that feeds them. This module knows no lines and no files.
+//!
+//! A thread that finds no job sleeps at once. It neither spins nor yields: on a busy machine, each yield gives a whole time
+//! slice to another process.
 
+use std::collections::VecDeque;
+use std::iter;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
-use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::mpsc::sync_channel;
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
 use std::thread;
-
-use crossbeam_channel::{Receiver, Sender, TrySendError, bounded, select};
 
 /// A unit of work.
 pub type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
@@ -15,18 +19,10 @@ const FOR_POOL: u64 = 256 << 20;
 const FOR_THREAD: u64 = 64 << 20;
 const MOST_MEMORY: u64 = 576 << 20;
 
-/// How often a worker thread that finds no job lets other threads run before it sleeps.
-const YIELDS: usize = 20;
-
 /// The sending end of a pool.
 #[derive(Clone)]
 pub struct JobSender<'a> {
-    #[cfg_attr(
-        not(any(feature = "gzip", feature = "zstd", feature = "bzip2", feature = "xz")),
-        allow(dead_code, reason = "only decoders have work that can be left out")
-    )]
-    idle: Sender<Job<'a>>,
-    queue: Sender<Job<'a>>,
+    open: Arc<Open<'a>>,
     #[cfg_attr(
         not(any(feature = "zstd", feature = "bzip2", feature = "xz")),
         allow(dead_code, reason = "only decoders have work that can be left out")
@@ -37,6 +33,72 @@ pub struct JobSender<'a> {
 /// The memory that all readers of a pool may still take for work ahead. A reader that gets none does without.
 #[derive(Clone)]
 pub struct Memory(Arc<AtomicU64>);
+/// The queue that both ends of a pool share.
+struct Queue<'a> {
+    /// How many jobs may wait for a thread that becomes free.
+    capacity: usize,
+    waiting: Mutex<Waiting<'a>>,
+    /// There is a job for a worker thread, or the queue is closed.
+    has_job: Condvar,
+    /// There is room for a job.
+    has_room: Condvar,
+}
+
+/// The jobs and threads that wait.
+#[derive(Default)]
+struct Waiting<'a> {
+    jobs: VecDeque<Job<'a>>,
+    /// Worker threads that wait for a job, or have been woken and have not taken theirs yet.
+    n_idle: usize,
+    /// Threads that wait for room.
+    n_senders: usize,
+    is_closed: bool,
+}
+
+impl<'a> Queue<'a> {
+    fn waiting(&self) -> MutexGuard<'_, Waiting<'a>> {
+        self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn add(&self, mut waiting: MutexGuard<'_, Waiting<'a>>, job: Job<'a>) {
+        waiting.jobs.push_back(job);
+        let is_idle = waiting.n_idle > 0;
+        drop(waiting);
+        if is_idle {
+            self.has_job.notify_one();
+        }
+    }
+
+    fn take(&self, mut waiting: MutexGuard<'_, Waiting<'a>>) -> Option<Job<'a>> {
+        let (job, is_wanted) = (waiting.jobs.pop_front(), waiting.n_senders > 0);
+        drop(waiting);
+        if is_wanted {
+            self.has_room.notify_one();
+        }
+        job
+    }
+
+    /// The next job. Waits for it until the queue is closed.
+    fn next(&self) -> Option<Job<'a>> {
+        let mut waiting = self.waiting();
+        waiting.n_idle += 1;
+        let is_idle = |waiting: &mut Waiting<'_>| waiting.jobs.is_empty() && !waiting.is_closed;
+        let mut waiting = self.has_job.wait_while(waiting, is_idle).unwrap_or_else(PoisonError::into_inner);
+        waiting.n_idle -= 1;
+        self.take(waiting)
+    }
+}
+
+/// A queue that is open while this exists.
+struct Open<'a>(Arc<Queue<'a>>);
+
+impl Drop for Open<'_> {
+    fn drop(&mut self) {
+        self.0.waiting().is_closed = true;
+        self.0.has_job.notify_all();
+    }
+}
+
 
 /// Some of the memory for work ahead. It is returned when this value is dropped.
 pub struct Reserved {
@@ -69,16 +131,14 @@ impl Drop for Reserved {
 
 /// The receiving end of a pool, from which worker threads take jobs.
 #[derive(Clone)]
-pub struct JobReceiver<'a> {
-    idle: Receiver<Job<'a>>,
-    queue: Receiver<Job<'a>>,
-}
+pub struct JobReceiver<'a>(Arc<Queue<'a>>);
 
 /// Returns the two ends of a pool. Up to `n` jobs may wait in its queue.
 pub fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
-    let ((to_idle, at_idle), (to_queue, from_queue)) = (bounded(0), bounded(n));
+    let (waiting, has_job, has_room) = Default::default();
+    let queue = Arc::new(Queue { capacity: n, waiting, has_job, has_room });
     let memory = Memory::new((FOR_POOL + FOR_THREAD * n as u64).min(MOST_MEMORY));
-    (JobSender { idle: to_idle, queue: to_queue, memory }, JobReceiver { idle: at_idle, queue: from_queue })
+    (JobSender { open: Arc::new(Open(queue.clone())), memory }, JobReceiver(queue))
 }
 
 impl<'a> JobSender<'a> {
@@ -96,7 +156,13 @@ impl<'a> JobSender<'a> {
         allow(dead_code, reason = "only decoders have work that can be left out")
     )]
     pub fn give_to_idle(&self, job: Job<'a>) -> Result<(), Job<'a>> {
-        self.idle.try_send(job).map_err(TrySendError::into_inner)
+        let queue = &self.open.0;
+        let waiting = queue.waiting();
+        if waiting.jobs.len() >= waiting.n_idle {
+            return Err(job);
+        }
+        queue.add(waiting, job);
+        Ok(())
     }
 
     /// Queues `job` for the next free worker thread. Perhaps no thread ever becomes free. A caller that needs the result
@@ -105,25 +171,36 @@ impl<'a> JobSender<'a> {
     /// # Errors
     /// When the queue is full. The error is the job.
     pub fn try_enqueue(&self, job: Job<'a>) -> Result<(), Job<'a>> {
-        self.queue.try_send(job).map_err(TrySendError::into_inner)
+        let queue = &self.open.0;
+        let waiting = queue.waiting();
+        if waiting.jobs.len() >= queue.capacity {
+            return Err(job);
+        }
+        queue.add(waiting, job);
+        Ok(())
     }
 
     /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no queue, because
     /// the system granted no thread, this thread runs the job.
     pub fn enqueue(&self, job: Job<'a>) {
-        if self.queue.capacity() == Some(0) {
-            job();
-        } else {
-            // Worker threads take jobs until the last sender is dropped, even after a panic, so the queue has a receiver.
-            let _ = self.queue.send(job);
+        let queue = &self.open.0;
+        if queue.capacity == 0 {
+            return job();
         }
     }
 }
 
+        let mut waiting = queue.waiting();
+        waiting.n_senders += 1;
+        // Worker threads take jobs until the last sender is dropped, even after a panic.
+        let is_full = |waiting: &mut Waiting<'_>| waiting.jobs.len() >= queue.capacity;
+        let mut waiting = queue.has_room.wait_while(waiting, is_full).unwrap_or_else(PoisonError::into_inner);
+        waiting.n_senders -= 1;
+        queue.add(waiting, job);
 impl JobReceiver<'_> {
     /// Runs the queued jobs that no thread has begun.
     pub fn run_queued(&self) {
-        self.queue.try_iter().for_each(|job| job());
+        iter::from_fn(|| self.0.take(self.0.waiting())).for_each(|job| job());
     }
 
     /// Runs jobs until the last sender is dropped.
@@ -131,19 +208,8 @@ impl JobReceiver<'_> {
     /// # Panics
     /// In the end, if a job panicked. A thread that ended at once would leave the others waiting for the queue.
     pub fn run_until_closed(self) {
-        let Self { idle, queue } = self;
-        let next = || {
-            // The next job often comes within microseconds, and a thread that sleeps takes longer to wake.
-            for _ in 0..YIELDS {
-                if let Ok(job) = queue.try_recv() {
-                    return Ok(job);
-                }
-                thread::yield_now();
-            }
-            select! { recv(idle) -> job => job, recv(queue) -> job => job }
-        };
         let mut panicked = None;
-        while let Ok(job) = next().or_else(|_| queue.recv()) {
+        while let Some(job) = self.0.next() {
             if let Err(panic) = catch_unwind(AssertUnwindSafe(job)) {
                 panicked.get_or_insert(panic);
             }
@@ -162,7 +228,7 @@ pub fn with_workers<'a, R>(n: usize, work: impl FnOnce(JobSender<'a>, JobReceive
     thread::scope(|scope| {
         // Threads get the pool when their number is known, because the pool's queue depends on it.
         let start = |_| {
-            let (give, take) = bounded::<JobReceiver<'a>>(1);
+            let (give, take) = sync_channel::<JobReceiver<'a>>(1);
             let worker = move || take.into_iter().for_each(JobReceiver::run_until_closed);
             thread::Builder::new().spawn_scoped(scope, worker).is_ok().then_some(give)
         };
@@ -184,7 +250,7 @@ mod tests {
     #[test]
     fn workers_end_with_the_work() {
         let answer = with_workers(2, |sender, _| {
-            let (send, receive) = bounded(1);
+            let (send, receive) = sync_channel(1);
             let mut job: Job<'_> = Box::new(move || send.send(7).unwrap_or_default());
             while let Err(refused) = sender.give_to_idle(job) {
                 job = refused;

@@ -18,14 +18,13 @@ use std::io::{self, Read};
 use std::ops::Range;
 use std::sync::Arc;
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
 use flate2::{Decompress, FlushDecompress, Status};
 use memchr::memmem;
 
 use super::MAGIC_LEN;
 use super::gzip::WINDOW_BITS;
 use super::gzip_member::{MAGIC, Member, Members};
-use super::jobs::{Jobs, Requested};
+use super::jobs::{Jobs, Requested, Shared};
 use super::source::{Ahead, Source};
 use crate::Supply;
 use crate::workers::JobSender;
@@ -66,9 +65,8 @@ pub(super) struct Blocks<'a, R> {
     base: u64,
     /// How many bytes of the first block the decoder has used.
     used: usize,
-    /// The queue that returns buffers of decoded bytes for reuse.
-    home: Sender<Vec<u8>>,
-    come_home: Receiver<Vec<u8>>,
+    /// Buffers of decoded bytes that are no longer used.
+    spare_decoded: Shared<Vec<u8>>,
 }
 
 /// A block of compressed bytes. In the window, every block but the last has its whole lookahead.
@@ -112,7 +110,6 @@ struct Stretch {
 
 impl<'a, R: Read> Blocks<'a, R> {
     pub(super) fn new(source: R, workers: Option<JobSender<'a>>, sizes: Sizes) -> Self {
-        let (home, come_home) = unbounded();
         Self {
             supply: Supply::new(source),
             jobs: Jobs::new(workers),
@@ -122,8 +119,7 @@ impl<'a, R: Read> Blocks<'a, R> {
             spare: Vec::new(),
             base: 0,
             used: 0,
-            home,
-            come_home,
+            spare_decoded: Shared::new(),
         }
     }
 
@@ -184,9 +180,9 @@ impl<'a, R: Read> Blocks<'a, R> {
     fn ask_for(&mut self, n: usize) {
         let Block { ref room, len, end, .. } = self.window[n];
         let (room, is_all) = (room.clone(), self.is_all(&self.window[n]));
-        let (most, spare) = (self.sizes.guess, self.come_home.clone());
+        let (most, spare) = (self.sizes.guess, self.spare_decoded.clone());
         self.window[n].guess = self.jobs.request(move || {
-            let spare = spare.try_recv().unwrap_or_default();
+            let spare = spare.take().unwrap_or_default();
             guess(&room[..end], len, is_all, most, spare)
         });
     }
@@ -195,7 +191,7 @@ impl<'a, R: Read> Blocks<'a, R> {
     fn reuse(&self, bytes: Vec<u8>) {
         // The buffer of a guess that was used is empty, because it was moved out.
         if bytes.capacity() > 0 {
-            let _ = self.home.send(bytes);
+            self.spare_decoded.put(bytes);
         }
     }
 }
@@ -264,7 +260,7 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             self.see_behind();
             let first = self.window.front()?;
             let (packed, is_all) = (&first.bytes()[at..], self.is_all(first));
-            let mut bytes = self.come_home.try_recv().unwrap_or_default();
+            let mut bytes = self.spare_decoded.take().unwrap_or_default();
             let mut found = self.members.decode(packed, is_all, &mut bytes);
             if let Member::NoRoom(len) = found {
                 bytes.resize(len, 0);

@@ -2,17 +2,48 @@
 //!
 //! No thread has to do a job. A source that needs the result of a job that no thread has begun withdraws the job.
 
-use std::sync::{Arc, Mutex, PoisonError};
-
-use crossbeam_channel::{Receiver, Sender, TryRecvError, bounded, unbounded};
+use std::collections::VecDeque;
+use std::iter;
+use std::sync::mpsc::{Receiver, TryRecvError, sync_channel};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
 use crate::workers::{Job, JobSender};
+
+/// Values that several threads put in and take out, the first first. No thread waits for one.
+pub(super) struct Shared<T>(Arc<Mutex<VecDeque<T>>>);
+
+impl<T> Shared<T> {
+    pub(super) fn new() -> Self {
+        Self(Arc::default())
+    }
+
+    fn all(&self) -> MutexGuard<'_, VecDeque<T>> {
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    fn is_empty(&self) -> bool {
+        self.all().is_empty()
+    }
+
+    pub(super) fn put(&self, value: T) {
+        self.all().push_back(value);
+    }
+
+    pub(super) fn take(&self) -> Option<T> {
+        self.all().pop_front()
+    }
+}
+
+impl<T> Clone for Shared<T> {
+    fn clone(&self) -> Self {
+        Self(self.0.clone())
+    }
+}
 
 /// The queue of requested jobs.
 pub(super) struct Jobs<'a> {
     workers: Option<JobSender<'a>>,
-    ask: Sender<Job<'static>>,
-    todo: Receiver<Job<'static>>,
+    todo: Shared<Job<'static>>,
 }
 
 /// A job until a thread begins it.
@@ -36,8 +67,7 @@ pub(super) enum Requested<T> {
 
 impl<'a> Jobs<'a> {
     pub(super) fn new(workers: Option<JobSender<'a>>) -> Self {
-        let (ask, todo) = unbounded();
-        Self { workers, ask, todo }
+        Self { workers, todo: Shared::new() }
     }
 
     /// Puts a job into the queue. The first free thread does it.
@@ -45,12 +75,12 @@ impl<'a> Jobs<'a> {
         &self,
         work: impl FnOnce() -> T + Send + 'static,
     ) -> Requested<T> {
-        let (send, receive) = bounded(1);
+        let (send, receive) = sync_channel(1);
         // The source may have been dropped when the job ends.
         let job: Job<'static> = Box::new(move || _ = send.send(work()));
         let slot = Slot(Arc::new(Mutex::new(Some(job))));
         let requested = Requested::Asked(slot.clone(), receive);
-        let _ = self.ask.send(Box::new(move || slot.take().into_iter().for_each(|job| job())));
+        self.todo.put(Box::new(move || slot.take().into_iter().for_each(|job| job())));
         requested
     }
 
@@ -61,7 +91,8 @@ impl<'a> Jobs<'a> {
         {
             let todo = self.todo.clone();
             // A worker thread that takes a job continues with the others, so that it does not wait for this thread.
-            if workers.give_to_idle(Box::new(move || todo.try_iter().for_each(|job| job()))).is_err() {
+            let work = move || iter::from_fn(|| todo.take()).for_each(|job| job());
+            if workers.give_to_idle(Box::new(work)).is_err() {
                 return;
             }
         }
@@ -69,7 +100,7 @@ impl<'a> Jobs<'a> {
 
     /// Does the next job of the queue. Returns `false` if there is none.
     pub(super) fn do_one(&self) -> bool {
-        self.todo.try_recv().is_ok_and(|job| {
+        self.todo.take().is_some_and(|job| {
             job();
             true
         })

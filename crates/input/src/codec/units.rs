@@ -13,10 +13,8 @@ use std::ops::Range;
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
-use crossbeam_channel::{Receiver, Sender, unbounded};
-
 use super::decoder::{Decode, StreamState};
-use super::jobs::{Jobs, Requested};
+use super::jobs::{Jobs, Requested, Shared};
 use super::source::{Ahead, Source};
 use super::walk::{Part, Prelude, Walk};
 use super::{Codec, MAGIC_LEN, decode};
@@ -79,8 +77,7 @@ pub(super) struct Units<'a, R> {
     used_up: Vec<Vec<u8>>,
     spare: Vec<Room>,
     /// Decoders that are kept for the next run.
-    keep: Sender<Box<dyn Decode>>,
-    kept: Receiver<Box<dyn Decode>>,
+    kept: Shared<Box<dyn Decode>>,
 }
 
 /// Compressed bytes: a buffer, and how many bytes in it were read.
@@ -126,7 +123,6 @@ impl<'a, R: Read> Units<'a, R> {
         sizes: Sizes,
         watch: Option<&Watch>,
     ) -> Self {
-        let (keep, kept) = unbounded();
         Self {
             supply: Supply::new(source),
             is_ready,
@@ -147,8 +143,7 @@ impl<'a, R: Read> Units<'a, R> {
             is_open: false,
             used_up: Vec::new(),
             spare: Vec::new(),
-            keep,
-            kept,
+            kept: Shared::new(),
         }
     }
 
@@ -283,16 +278,16 @@ impl<'a, R: Read> Units<'a, R> {
             at += len;
         }
         let (codec, is_small) = (self.codec, run.window <= SMALL_WINDOW);
-        let (keep, kept) = (self.keep.clone(), self.kept.clone());
+        let kept = self.kept.clone();
         let (over, watch) = (self.is_over.clone(), self.watch.clone());
         run.decoded = self.jobs.request(move || {
             let is_over = || over.load(Ordering::Relaxed) || watch.as_ref().is_some_and(Watch::is_stopped);
             let mut decoded = Decoded { room, range: decoded_len..decoded_len, packed_len: 0 };
-            let Ok(mut decoder) = kept.try_recv().or_else(|_| decode(codec)) else { return decoded };
+            let Ok(mut decoder) = kept.take().map_or_else(|| decode(codec), Ok) else { return decoded };
             decoder.hurry();
             let parts = packed.iter().map(|(bytes, range)| &bytes[range.clone()]);
             if decode_run(&mut *decoder, parts, &mut decoded, is_over) && is_small {
-                let _ = keep.send(decoder);
+                kept.put(decoder);
             }
             // The prelude is no part of the run.
             decoded.packed_len = decoded.packed_len.saturating_sub(prelude_len);

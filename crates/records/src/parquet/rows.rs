@@ -9,8 +9,7 @@ use std::collections::VecDeque;
 use std::io;
 use std::ops::Range;
 use std::sync::Arc;
-
-use crossbeam_channel::{Receiver, bounded};
+use std::sync::mpsc::{Receiver, sync_channel};
 
 use super::batch::{Batch, Progress};
 use super::decode::{Decoded, Page};
@@ -262,7 +261,7 @@ impl<'a> Values<'a> {
             if number > self.end {
                 return;
             }
-            let (send, receive) = bounded(1);
+            let (send, receive) = sync_channel(1);
             let (wanted, batch_len) = (Arc::clone(&self.wanted), self.batch_len);
             // The receiver may be gone.
             let job = move || _ = send.send(Ahead::decode(RowGroup::open(&wanted, number), batch_len));
