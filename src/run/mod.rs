@@ -70,7 +70,7 @@ pub struct ExecOptions {
     pub kernel: KernelId,
     /// Whether files are memory-mapped, on Linux with the feature `mmap`. A file is memory-mapped only while the system
     /// guarantees that no process changes it, only on ext2 to ext4, XFS, Btrfs and tmpfs, and only if there are no more threads
-    /// than processors. A process that opens such a file for writing waits until each thread has judged 1 MiB of lines at most.
+    /// than processors. A process that opens such a file for writing waits up to ten milliseconds.
     /// This process then gets a SIGURG, which is ignored unless it is handled.
     pub mmap: bool,
     /// The watch to which progress is reported, and which may stop the work.

@@ -16,7 +16,7 @@ use crate::run::pipeline::Failure;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::{Extent, Place};
 use urlsift_input::progress::Stopped;
-use urlsift_input::{Mapped, ShardBytes, Window};
+use urlsift_input::{Mapped, Pace, ShardBytes, Window};
 use urlsift_records::{Format, Reader};
 
 /// Adds a file that is no longer than a shard to `scanned`. `source` has all its bytes, and is read to its end, because
@@ -58,21 +58,30 @@ pub(super) fn scan_shards(
     // The longest range known in which no line begins, so that a long line is not read again to look for line ends.
     let longest_gap = Mutex::new(0..0);
     // One tally serves many shards, because it takes some kilobytes and soon has its examples.
-    let scan_one = |scanned: &mut Scanned, shown: &AlreadyShown, n: u64, window: &mut Option<Window>| {
-        let shard = bytes_of(&(n..n + 1));
+    let scan_one = |scanned: &mut Scanned,
+                    shown: &AlreadyShown,
+                    n: u64,
+                    (window, pace): (&mut Option<Window>, &mut Pace)| {
+        let mut shard = bytes_of(&(n..n + 1));
         let gap = lock(&longest_gap).clone();
         if gap.start <= shard.start && shard.end <= gap.end {
             return;
         }
-        let lines = window.as_ref().and_then(|window| window.lines(shard.clone()));
-        if let Some((offset, lines)) = lines {
+        while let Some(window) = window
+            && let Some((offset, lines, end)) = window.lines(&shard, pace)
+        {
             exec.read(lines.len());
-            let content = match reader.format() {
-                Format::Lines => Content::Lines,
-                _ => Content::Records { reader: Box::new(reader_at(scanned, offset)), is_last: true },
-            };
-            counter.add(scanned, shown, lines, Place { input, offset }, content);
-            return;
+            if !lines.is_empty() {
+                let content = match reader.format() {
+                    Format::Lines => Content::Lines,
+                    _ => Content::Records { reader: Box::new(reader_at(scanned, offset)), is_last: true },
+                };
+                counter.add(scanned, shown, lines, Place { input, offset }, content);
+            }
+            shard.start = end;
+            if shard.is_empty() {
+                return;
+            }
         }
         // A line may be so long that it is read for hours. The window is dropped, so that no writer waits for that.
         *window = None;
@@ -101,6 +110,7 @@ pub(super) fn scan_shards(
     // The result, and the runs from whose start its records count their lines.
     let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();
     (0..exec.n_threads()).into_par_iter().for_each(|_| {
+        let mut pace = Pace::default();
         while !exec.is_stopped()
             && let Some(taken) = shards.take()
         {
@@ -111,7 +121,7 @@ pub(super) fn scan_shards(
             let mut some = Scanned::default();
             {
                 let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
-                taken.for_each(|n| scan_one(&mut some, &shown, n, &mut window));
+                taken.for_each(|n| scan_one(&mut some, &shown, n, (&mut window, &mut pace)));
             }
             let mut all = lock(&all);
             if reader.format() != Format::Lines {

@@ -6,7 +6,8 @@
 //! A *lease* (`fcntl_locking(2)`, file leases) excludes the first two. The system grants one if no process has the file
 //! open for writing. A process that then opens the file for writing, or truncates it, waits until the lease is
 //! returned. The lease is held while there are windows. Once a process waits, no new window is opened, and the open ones
-//! give out no more lines. So it waits for the lines that were given out before, [`MOST_LINES`] bytes of them per thread.
+//! give out no more lines. So it waits for the lines that were given out before. A thread gets as many at a time as it judges
+//! in about [`TIME`], whatever they cost ([`Pace`]).
 //! There are no windows if threads have to wait for each other, because a suspended thread keeps its window. To exclude
 //! the third danger, a window is given out only if all its pages are in memory. Everything else is read with `read`.
 //!
@@ -28,8 +29,8 @@ use std::ops::Range;
 use std::os::fd::AsRawFd;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
+use std::time::{Duration, Instant};
 
-use memchr::memchr;
 use memmap2::{Mmap, MmapOptions};
 use rustix::fs::fstatfs;
 
@@ -67,8 +68,46 @@ const MOST: u64 = 64 << 20;
 /// tmpfs (`statfs(2)`).
 const KEEPING_LEASES: [u32; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994];
 
-/// Most bytes of lines that are judged between two looks whether a process waits to write.
-const MOST_LINES: usize = 1 << 20;
+/// How long a thread judges lines between two looks whether a process waits to write.
+const TIME: Duration = Duration::from_millis(2);
+
+/// Fewest, first and most bytes of lines between two looks.
+const LEAST_LINES: u64 = 4 << 10;
+const FIRST_LINES: u64 = 16 << 10;
+const MOST_LINES: u64 = 1 << 20;
+
+/// How many bytes of lines a thread gets between two looks whether a process waits to write.
+pub struct Pace {
+    len: u64,
+    /// How many bytes it got last, and when.
+    last: Option<(u64, Instant)>,
+}
+
+impl Default for Pace {
+    fn default() -> Self {
+        Self { len: FIRST_LINES, last: None }
+    }
+}
+
+impl Pace {
+    /// The most bytes that are judged in [`TIME`], if the last `len` bytes took so long. At most twice as many as the last time,
+    /// because the next lines may cost more.
+    fn after(&self, len: u64, took: Duration) -> u64 {
+        let len = u128::from(len) * TIME.as_nanos() / took.as_nanos().max(1);
+        u64::try_from(len).unwrap_or(u64::MAX).clamp(LEAST_LINES, 2 * self.len).min(MOST_LINES)
+    }
+
+    /// The beginning of `range` that is judged next.
+    fn next(&mut self, range: &Range<u64>) -> Range<u64> {
+        let now = Instant::now();
+        if let Some((len, then)) = self.last {
+            self.len = self.after(len, now - then);
+        }
+        let end = range.end.min(range.start + self.len);
+        self.last = Some((end - range.start, now));
+        range.start..end
+    }
+}
 
 /// The command that chooses the signal for a waiting writer (`fcntl(2)`).
 const F_SETSIG: i32 = 10;
@@ -86,7 +125,7 @@ impl<'a> Mapped<'a> {
     /// Whether `n_threads` threads, which judge `n_bytes` bytes of lines at a time, keep a process that wants to write
     /// waiting for a moment only.
     pub fn is_brief(n_threads: usize, n_bytes: usize) -> bool {
-        n_bytes <= MOST_LINES && n_threads <= thread::available_parallelism().map_or(1, NonZero::get)
+        n_bytes as u64 <= MOST_LINES && n_threads <= thread::available_parallelism().map_or(1, NonZero::get)
     }
 
     /// A window with the lines that begin in `range` of the file. `None` if `range` is too long, if not all of it is in
@@ -147,16 +186,17 @@ impl Drop for Lease<'_> {
 }
 
 impl Window<'_> {
-    /// The lines that begin in `range` of the file, and the offset of the first one. `range` is part of the window's
-    /// range. `None` if the last line may continue after the window, or if a process waits to write to the file.
-    pub fn lines(&self, range: Range<u64>) -> Option<(u64, &[u8])> {
+    /// The lines that begin in the first part of `range` of the file, the offset of the first one, and the end of that part.
+    /// `range` is part of the window's range. `None` if the last line may continue after the window, or if a process waits to
+    /// write to the file.
+    pub fn lines(&self, range: &Range<u64>, pace: &mut Pace) -> Option<(u64, &[u8], u64)> {
         self.lease.0.is_undisturbed().then_some(())?;
+        let part = pace.next(range);
         let at = |offset: u64| usize::try_from(offset - self.start).expect("a window is in memory");
-        let end = at(range.end);
-        (self.is_last || memchr(b'\n', &self.map[end - 1..]).is_some()).then(|| {
-            let lines = beginning_in(&self.map, at(range.start), end);
-            (self.start + lines.start as u64, &self.map[lines])
-        })
+        let lines = beginning_in(&self.map, at(part.start), at(part.end));
+        let (offset, lines) = (self.start + lines.start as u64, &self.map[lines]);
+        let is_whole = self.is_last || lines.is_empty() || lines.ends_with(b"\n");
+        is_whole.then_some((offset, lines, part.end))
     }
 }
 
@@ -194,6 +234,35 @@ mod tests {
 
     use super::*;
 
+    /// The lines that begin in `range`, and the offset of the first one.
+    fn lines_in<'a>(window: &'a Window<'_>, range: Range<u64>) -> Option<(u64, &'a [u8])> {
+        let mut pace = Pace { len: MOST_LINES, last: None };
+        window.lines(&range, &mut pace).map(|(offset, lines, end)| {
+            assert_eq!(end, range.end);
+            (offset, lines)
+        })
+    }
+
+    #[test]
+    fn a_thread_soon_looks_again_whatever_lines_cost() {
+        // Lines of 4 GB/s, and those of 25 and 2 MB/s with costly options.
+        for (bytes_per_ms, most) in [(4_000_000, MOST_LINES), (25_000, 50_000), (2_000, LEAST_LINES)] {
+            let mut pace = Pace::default();
+            let took = |len: u64| Duration::from_nanos(len * 1_000_000 / bytes_per_ms);
+            let lens: Vec<_> = (0..10)
+                .map(|_| {
+                    pace.len = pace.after(pace.len, took(pace.len));
+                    pace.len
+                })
+                .collect();
+            assert_eq!(lens.last(), Some(&most), "{lens:?}");
+            assert!(lens.iter().all(|&len| took(len) <= TIME), "{lens:?}");
+        }
+        let mut pace = Pace::default();
+        assert_eq!(pace.next(&(5..9)), 5..9);
+        assert_eq!(pace.next(&(0..1 << 20)), 0..pace.len);
+    }
+
     #[test]
     fn windows_hold_the_lines_that_begin_there() {
         let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
@@ -209,7 +278,7 @@ mod tests {
                 let Some(window) = mapped.window(range.clone()) else { return };
                 let at = |offset: u64| usize::try_from(offset).unwrap();
                 let expected = beginning_in(&bytes, at(range.start), at(range.end));
-                let (offset, lines) = window.lines(range).unwrap();
+                let (offset, lines) = lines_in(&window, range).unwrap();
                 assert_eq!((at(offset), lines), (expected.start, &bytes[expected]));
             }
         }
@@ -222,7 +291,7 @@ mod tests {
         let opened = File::open(&file).unwrap();
         let Some(mapped) = Mapped::of(&opened, 200_002) else { return };
         let lines = |range: Range<u64>| {
-            mapped.window(range.clone())?.lines(range).map(|(at, lines)| (at, lines.len()))
+            lines_in(&mapped.window(range.clone())?, range).map(|(at, lines)| (at, lines.len()))
         };
         assert_eq!(lines(0..10), None);
         assert_eq!(lines(0..199_000), Some((0, 200_001)));
@@ -253,7 +322,7 @@ mod tests {
                 thread::yield_now();
             }
             assert!(!writer.is_finished() && window.map[..] == *b"http://h/\n".repeat(10_000));
-            assert!(window.lines(0..10).is_none(), "the window is to be dropped soon");
+            assert!(lines_in(&window, 0..10).is_none(), "the window is to be dropped soon");
             drop(window);
             writer.join().unwrap();
         });
@@ -262,7 +331,7 @@ mod tests {
         fs::write(&file, b"http://i/\n".repeat(10_000)).unwrap();
         for _ in 0..3 {
             let window = mapped.window(0..10).unwrap();
-            assert_eq!(window.lines(0..10).unwrap(), (0, &b"http://i/\n"[..]));
+            assert_eq!(lines_in(&window, 0..10).unwrap(), (0, &b"http://i/\n"[..]));
             let mut options = OpenOptions::new();
             let refused = options.write(true).custom_flags(libc::O_NONBLOCK).open(&file);
             assert!(refused.is_err(), "no signal ends the process");
