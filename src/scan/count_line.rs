@@ -5,14 +5,18 @@ use crate::scan::find_examples::Search;
 use crate::scan::scheme_counts::SchemeCounts;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
+use crate::tally::distinct::hash;
 use crate::tally::optional::WantedCounts;
-use crate::tally::{ByVerdict, MAX_PARSED_LEN, Tally};
+use crate::tally::{ByVerdict, Longest, MAX_PARSED_LEN, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
+use urlsift_engine::place::Place;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::{Defect, of_illegal_byte};
+use urlsift_grammar::judge::judge;
 use urlsift_grammar::scheme::{Scheme, Schemes};
+use urlsift_grammar::uri_parts::beginning;
 use urlsift_grammar::whatwg::plain::{is_plain_iri, level_by_host};
 use urlsift_grammar::whatwg::{Level, Parsed};
 use urlsift_grammar::{Grammar, Verdict};
@@ -120,6 +124,28 @@ impl<'a> Observer<'a> {
         }
     }
 
+    /// Counts a value that cannot be a line of a buffer, with all counts that are wanted. Names are counted by `place`. Returns the
+    /// verdict.
+    pub(crate) fn observe_value(&mut self, entry: &Line<'_>, value: &[u8], place: Place) -> Verdict {
+        let judgement = judge(value);
+        let verdict = judgement.verdict();
+        let scheme = self.schemes.of(value);
+        self.observe_known(entry, value, &scheme, verdict, judgement.advisories());
+        if self.wanted.any() {
+            let longest = Longest { bytes: entry.len, place: entry.place, line: (entry.number)() };
+            let census = &mut self.tally.census;
+            census.count_long(
+                &self.wanted,
+                place,
+                longest,
+                hash(value),
+                beginning(value),
+                !verdict.is_empty(),
+            );
+        }
+        verdict
+    }
+
     /// Counts a line that no grammar accepts. If `at` is known, the byte there is the reason, and RFC 2396 and RFC
     /// 3986 accept what precedes it.
     pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
@@ -198,8 +224,6 @@ fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use urlsift_engine::place::Place;
-    use urlsift_grammar::judge::judge;
 
     /// RFC 3986 requires a letter at the start of a scheme. Otherwise the defect is at the ":", not at a later
     /// illegal byte.

@@ -207,7 +207,7 @@ impl LongLine {
             if wanted.any() {
                 let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
                 let longest = Longest { bytes: self.len, place, line: 1 };
-                tally.census.count_long(&wanted, longest, hash, &self.beginning, !verdict.is_empty());
+                tally.census.count_long(&wanted, place, longest, hash, &self.beginning, !verdict.is_empty());
             }
             tally.count_long(scheme, &self.beginning, verdict);
             if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {

@@ -14,12 +14,12 @@ use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
 
 use crate::scan::count_line::Observer;
-use crate::scan::long_line::LongLine;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::heavy_hitters::{CHUNK_LEN, VALUE_LEN};
 use crate::tally::{ByVerdict, MAX_EXAMPLES, Signs, Tally};
 use urlsift_engine::Scanners;
+use urlsift_engine::example::Line;
 use urlsift_engine::place::{Extent, Place};
 use urlsift_grammar::Verdict;
 use urlsift_grammar::whatwg::Url;
@@ -356,8 +356,6 @@ struct Gathering<'a> {
     /// Whether records are lines.
     are_lines: bool,
     lines: Buffers,
-    /// The tally of the fields that were judged alone.
-    alone: Option<Tally>,
     /// What the WHATWG parser parses the gathered fields against, if it does.
     bases: Option<Bases<'a, Url>>,
     records: Records,
@@ -411,7 +409,6 @@ impl<'a> Gathering<'a> {
             chunk: place.offset * unit / CHUNK_LEN,
             are_lines: format.is_cut_at_lines(),
             lines: gatherer.spare().pop().unwrap_or_default(),
-            alone: None,
             bases: gatherer.options.whatwg.as_ref().map(|whatwg| Bases::new(whatwg.base.as_ref())),
             records: Records::new(format),
             tally,
@@ -462,16 +459,13 @@ impl<'a> Gathering<'a> {
 
     #[cold]
     fn add_alone(&mut self, field: &Field<'_>, line: u64) {
-        let place = Place { offset: field.offset * self.unit, ..self.place };
-        let mut alone = LongLine::new(place, &self.options(field.role));
-        alone.feed_field(&field.bytes);
-        let mut tally = alone.finish();
-        tally.relocate(|_| (field.offset, line));
-        self.records.count(field.wanted as usize, field.role, &tally);
-        self.alone = Some(match self.alone.take() {
-            Some(others) => others.merge(tally),
-            None => tally,
-        });
+        let options = self.options(field.role);
+        let at = |unit| Place { offset: field.offset * unit, ..self.place };
+        let (place, counted_at) = (at(1), at(self.unit));
+        let mut observer = Observer::new(&options, &mut self.tally, self.shown);
+        let verdict =
+            observer.observe_value(&Line::whole(place, &|| line, &field.bytes), &field.bytes, counted_at);
+        self.records.add(field.wanted, field.role, Some(verdict));
     }
 
     /// The options for fields of a role, with the base that they have.
@@ -512,9 +506,6 @@ impl<'a> Gathering<'a> {
             self.tally = std::mem::take(&mut self.tally).merge(tally);
             lines.text.clear();
             lines.table.clear();
-        }
-        if let Some(alone) = self.alone.take() {
-            self.tally = std::mem::take(&mut self.tally).merge(alone);
         }
     }
 

@@ -13,15 +13,12 @@ use super::Options;
 use crate::scan::count_line::Observer;
 use crate::scan::long_line::LongLine;
 use crate::tally::already_shown::AlreadyShown;
-use crate::tally::distinct::hash;
-use crate::tally::{Longest, Signs, Tally};
+use crate::tally::{Signs, Tally};
 use urlsift_engine::Scanner;
 use urlsift_engine::example::Line;
 use urlsift_engine::place::{Extent, Place};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::judge::judge;
-use urlsift_grammar::scheme::Schemes;
-use urlsift_grammar::uri_parts::beginning;
 use urlsift_grammar::{Grammar, Verdict};
 
 /// How many bytes of values are copied at a time. Longer values are not copied.
@@ -209,23 +206,13 @@ fn add_alone(tally: &mut Tally, lines: &Lines, values: &[Option<&[u8]>], place: 
     let run = tally.runs().iter().find(|run| (run.input, run.end) == (place.input, end));
     // Lines are numbered from the start of their run, which may have begun before these values.
     let before = run.map_or(0, |run| run.lines - values.len() as u64);
-    let (shown, wanted) = (AlreadyShown::default(), options.wanted());
+    let shown = AlreadyShown::default();
     let mut observer = Observer::new(options, tally, &shown);
-    let mut schemes = Schemes::default();
     for &(n, offset) in &lines.alone {
         let value = values[n].unwrap_or_default();
         let place = Place { offset: place.offset + offset, ..place };
-        let number = before + n as u64 + 1;
-        let judgement = judge(value);
-        let verdict = judgement.verdict();
-        let number_of = || number;
-        let entry = Line::whole(place, &number_of, value);
-        observer.observe_known(&entry, value, &schemes.of(value), verdict, judgement.advisories());
-        if wanted.any() {
-            let longest = Longest { bytes: value.len() as u64, place, line: number };
-            let census = &mut observer.tally.census;
-            census.count_long(&wanted, longest, hash(value), beginning(value), !verdict.is_empty());
-        }
+        let number_of = || before + n as u64 + 1;
+        observer.observe_value(&Line::whole(place, &number_of, value), value, place);
     }
     tally.cover(Extent::of_bytes(place.input, end, end, 0));
 }

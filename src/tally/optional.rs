@@ -97,10 +97,11 @@ struct OpenChunk {
 }
 
 impl OptionalCounts {
-    /// Counts a judged line. Only its beginning is in memory.
+    /// Counts a judged line. Only its beginning is in memory. Names are counted by `place`.
     pub(crate) fn count_long(
         &mut self,
         wanted: &WantedCounts,
+        place: Place,
         longest: Longest,
         hash: u64,
         beginning: &[u8],
@@ -114,7 +115,7 @@ impl OptionalCounts {
             self.distinct_lines.count(hash);
         }
         if accepted && wanted.authorities() {
-            let mut chunk = self.open(longest.place);
+            let mut chunk = self.open(place);
             self.count_authority(wanted, &mut chunk, beginning, longest.bytes);
             self.close(chunk);
         }
