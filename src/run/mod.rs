@@ -49,6 +49,7 @@ use urlsift_engine::{PathCounts, Scanners};
 /// assert!(scanned.failures[0].is_stop());
 /// ```
 pub use urlsift_input::progress::Watch;
+use urlsift_input::workers::STACK_LEN;
 pub use urlsift_input::{Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
 use urlsift_input::{Opened, ProgressReader, Sizes};
 use urlsift_records::Reader;
@@ -356,8 +357,8 @@ fn scan_numbered<'a>(
     all.failures.dedup_by_key(|failure| failure.input);
     all.records.sort_by_key(|(input, _)| *input);
     all.compressed.sort_unstable_by_key(|compressed| compressed.input);
-    all
     all.tally.shrink();
+    all
 }
 
 /// How a file is read.
@@ -455,7 +456,7 @@ fn in_pool<R: Send>(threads: usize, work: impl FnOnce() -> R + Send) -> R {
     }
     let mut n = threads;
     while n > 0 {
-        if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(n).build() {
+        if let Ok(pool) = rayon::ThreadPoolBuilder::new().num_threads(n).stack_size(STACK_LEN).build() {
             return pool.install(work);
         }
         n /= 2;

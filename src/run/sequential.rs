@@ -21,7 +21,7 @@ use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::Place;
 use urlsift_input::progress::Watch;
-use urlsift_input::workers::{Helpers, Job, JobReceiver, JobSender, pool, with_workers};
+use urlsift_input::workers::{Helpers, Job, JobReceiver, JobSender, STACK_LEN, pool, with_workers};
 use urlsift_input::{ChunkBytes, Codec, Input, Meter, Opened, Unpacked};
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Table;
@@ -94,7 +94,7 @@ pub(super) fn scan_files(files: &[File<'_>], reading: &Reading, counter: &Counte
             let workers = Workers { sender: sender.clone(), receiver: receiver.clone(), reader_counts: true };
             let work = move || scan_some(files, next, reading, counter, workers);
             // If the system refuses a thread, the others do its work.
-            thread::Builder::new().spawn_scoped(scope, work).ok()
+            thread::Builder::new().stack_size(STACK_LEN).spawn_scoped(scope, work).ok()
         };
         let n_others = if files.is_empty() { 0 } else { counter.exec.n_threads() - 1 };
         let others: Vec<_> = (0..n_others).filter_map(spawn).collect();

@@ -14,6 +14,9 @@ use std::thread;
 /// A unit of work.
 pub type Job<'a> = Box<dyn FnOnce() + Send + 'a>;
 
+/// The stack of a thread that judges lines, in bytes. Where the compiler does not optimise, the loop over lines takes 2.8 MB.
+pub const STACK_LEN: usize = 4 << 20;
+
 /// Memory for work ahead: these bytes for a pool, and more for each of its threads, up to a limit.
 const FOR_POOL: u64 = 256 << 20;
 const FOR_THREAD: u64 = 64 << 20;
@@ -30,9 +33,6 @@ pub struct JobSender<'a> {
     pub memory: Memory,
 }
 
-/// The memory that all readers of a pool may still take for work ahead. A reader that gets none does without.
-#[derive(Clone)]
-pub struct Memory(Arc<AtomicU64>);
 /// The queue that both ends of a pool share.
 struct Queue<'a> {
     /// How many jobs may wait for a thread that becomes free.
@@ -99,6 +99,9 @@ impl Drop for Open<'_> {
     }
 }
 
+/// The memory that all readers of a pool may still take for work ahead. A reader that gets none does without.
+#[derive(Clone)]
+pub struct Memory(Arc<AtomicU64>);
 
 /// Some of the memory for work ahead. It is returned when this value is dropped.
 pub struct Reserved {
@@ -187,9 +190,6 @@ impl<'a> JobSender<'a> {
         if queue.capacity == 0 {
             return job();
         }
-    }
-}
-
         let mut waiting = queue.waiting();
         waiting.n_senders += 1;
         // Worker threads take jobs until the last sender is dropped, even after a panic.
@@ -197,6 +197,9 @@ impl<'a> JobSender<'a> {
         let mut waiting = queue.has_room.wait_while(waiting, is_full).unwrap_or_else(PoisonError::into_inner);
         waiting.n_senders -= 1;
         queue.add(waiting, job);
+    }
+}
+
 impl JobReceiver<'_> {
     /// Runs the queued jobs that no thread has begun.
     pub fn run_queued(&self) {
@@ -230,7 +233,7 @@ pub fn with_workers<'a, R>(n: usize, work: impl FnOnce(JobSender<'a>, JobReceive
         let start = |_| {
             let (give, take) = sync_channel::<JobReceiver<'a>>(1);
             let worker = move || take.into_iter().for_each(JobReceiver::run_until_closed);
-            thread::Builder::new().spawn_scoped(scope, worker).is_ok().then_some(give)
+            thread::Builder::new().stack_size(STACK_LEN).spawn_scoped(scope, worker).is_ok().then_some(give)
         };
         let workers: Vec<_> = (0..n).map_while(start).collect();
         let (sender, receiver) = pool(workers.len());
