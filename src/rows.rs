@@ -5,7 +5,7 @@
 use std::borrow::Cow;
 use std::fmt::Write as _;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -25,7 +25,7 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::escape::{Keep, MASK, mask, push_text, visible_json};
 use urlsift_grammar::judge::{Kind, judge};
 use urlsift_grammar::named;
-use urlsift_grammar::password::{secrets, shows_word_of};
+use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::split;
@@ -194,6 +194,8 @@ struct Row<'a> {
     base: Option<&'a Base>,
     /// The line for the WHATWG parser.
     whatwg: on_demand::Line<'a>,
+    /// Whether it is a URL in running text, which may have ended inside a password.
+    is_open: bool,
 }
 
 /// Writes a row to `out` for each line of `inputs`, or for each field of their records, in order.
@@ -358,7 +360,7 @@ fn format_lines<E>(
                     && filter.judge(line, &mut whatwg).is_some());
         if has_row {
             let verdict = outcome.map(|outcome| outcome.verdict);
-            let row = Row { input, number, offset, field: None, line, verdict, base, whatwg };
+            let row = Row { input, number, offset, field: None, line, verdict, base, whatwg, is_open: false };
             records.write(&mut out, row);
             result = full(&mut out);
         }
@@ -447,7 +449,8 @@ impl Records {
         found.add(wanted, role, verdict);
         let filter = &self.filter;
         if judgement.map_or(filter.is_empty(), |judgement| filter.matches(&judgement, &mut whatwg)) {
-            self.write(out, Row { input, number, offset, field: Some(name), line, verdict, base, whatwg });
+            let (field, is_open) = (Some(name), found.format == Format::Text);
+            self.write(out, Row { input, number, offset, field, line, verdict, base, whatwg, is_open });
         }
     }
 
@@ -485,7 +488,7 @@ impl Records {
     fn value(&self, column: Column, row: &mut Row<'_>) -> (bool, String) {
         let mut text = String::new();
         let bytes = match (column, row.verdict) {
-            (Column::Text, Some(_)) => Some(self.masked(row.line)),
+            (Column::Text, Some(_)) => Some(self.text(row)),
             (Column::Resolved, Some(verdict)) => self.resolved(verdict, row).map(Cow::Owned),
             (Column::WhatwgHref, Some(_)) => self.href(row).map(Cow::Owned),
             _ => None,
@@ -538,7 +541,7 @@ impl Records {
                     let _ = write!(out, "{defect}");
                 }
             }
-            (Column::Text, Some(_)) => push_text(out, &self.masked(row.line), self.keep),
+            (Column::Text, Some(_)) => push_text(out, &self.text(row), self.keep),
             (Column::Resolved, Some(verdict)) => {
                 if let Some(target) = self.resolved(verdict, row) {
                     push_text(out, &target, self.keep);
@@ -570,13 +573,14 @@ impl Records {
         out.len() > before
     }
 
-    /// A line or URI, with masks if they are wanted.
-    fn masked<'a>(&self, bytes: &'a [u8]) -> Cow<'a, [u8]> {
-        if self.mask_passwords { mask(bytes, secrets(bytes, false)) } else { bytes.into() }
+    /// The line, with masks if they are wanted.
+    fn text<'a>(&self, row: &Row<'a>) -> Cow<'a, [u8]> {
+        if self.mask_passwords { mask(row.line, row.secrets(row.line)) } else { row.line.into() }
     }
 
     /// The URI that a line refers to, if RFC 3986 accepts the line and there is a base, or the line needs none.
-    fn resolved(&self, verdict: Verdict, &Row { line, base, .. }: &Row<'_>) -> Option<Vec<u8>> {
+    fn resolved(&self, verdict: Verdict, row: &Row<'_>) -> Option<Vec<u8>> {
+        let &Row { line, base, .. } = row;
         let mut target = Vec::new();
         if !verdict.accepts(Grammar::Rfc3986) || !resolve(base, line, &mut target) {
             return None;
@@ -585,13 +589,13 @@ impl Records {
             return Some(target);
         }
         let takes_authority = split(line).scheme.is_none() && !line.starts_with(b"//");
-        Some(mask_target(line, &target, base.filter(|_| takes_authority).map(Base::as_bytes)))
+        Some(row.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)))
     }
 
     /// The URL that the WHATWG parser makes of a line, if it makes one.
-    fn href(&self, Row { line, whatwg, .. }: &mut Row<'_>) -> Option<Vec<u8>> {
-        let base = whatwg.base;
-        let url = whatwg.parsed().url()?;
+    fn href(&self, row: &mut Row<'_>) -> Option<Vec<u8>> {
+        let base = row.whatwg.base;
+        let url = row.whatwg.parsed().url()?;
         if !self.mask_passwords {
             return Some(url.to_string().into_bytes());
         }
@@ -601,9 +605,9 @@ impl Records {
         let base = base.filter(has_authority).map(Url::to_string);
         // The parser also finds passwords that are hard to find in text.
         let shown = url.without_password().to_string();
-        let shown = mask_target(line, shown.as_bytes(), base.as_deref().map(str::as_bytes));
+        let shown = row.mask_target(shown.as_bytes(), base.as_deref().map(str::as_bytes));
         // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
-        let passwords: Vec<_> = secrets(line, false).into_iter().map(|secret| &line[secret]).collect();
+        let passwords: Vec<_> = row.secrets(row.line).into_iter().map(|secret| &row.line[secret]).collect();
         Some(if shows_word_of(&passwords.join(&b' '), &shown) { MASK.as_bytes().to_vec() } else { shown })
     }
 }
@@ -613,17 +617,22 @@ impl Row<'_> {
     fn errors(&mut self) -> impl Iterator<Item = &'static str> {
         self.whatwg.parsed().errors().iter().map(|found| found.error.name())
     }
-}
 
-/// Masks the passwords in the target of a line. `base` is where the target has its authority from, unless it is the line.
-fn mask_target(line: &[u8], target: &[u8], base: Option<&[u8]>) -> Vec<u8> {
-    let of_line = secrets(line, false).len();
-    let of_target = secrets(target, false);
-    // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the whole
-    // target is masked.
-    let of_base = || base.map_or(0, |base| secrets(base, false).len());
-    let is_hidden = of_line > 0 && of_target.len() < of_line + of_base();
-    if is_hidden { MASK.as_bytes().to_vec() } else { mask(target, of_target).into_owned() }
+    /// The ranges of the line or its target that may be passwords.
+    fn secrets(&self, text: &[u8]) -> Vec<Range<usize>> {
+        if self.is_open { secrets_in_text(text) } else { secrets(text, false) }
+    }
+
+    /// Masks the passwords in the target of the line. `base` is where the target has its authority from, unless it is the line.
+    fn mask_target(&self, target: &[u8], base: Option<&[u8]>) -> Vec<u8> {
+        let of_line = self.secrets(self.line).len();
+        let of_target = self.secrets(target);
+        // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the whole
+        // target is masked.
+        let of_base = || base.map_or(0, |base| secrets(base, false).len());
+        let is_hidden = of_line > 0 && of_target.len() < of_line + of_base();
+        if is_hidden { MASK.as_bytes().to_vec() } else { mask(target, of_target).into_owned() }
+    }
 }
 
 fn push_number(out: &mut String, number: u64) {

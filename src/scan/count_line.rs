@@ -35,6 +35,8 @@ pub(crate) struct Observer<'a> {
     pub(crate) in_bulk: ByVerdict,
     /// The search for missing examples among these lines, once it has begun.
     pub(crate) search: Option<Search<'a>>,
+    /// Whether the lines are URLs in running text.
+    pub(crate) is_open: bool,
     /// The counts that need a second look at each line.
     pub(crate) wanted: WantedCounts,
     /// How the WHATWG parser judges lines, if it does.
@@ -54,6 +56,7 @@ impl<'a> Observer<'a> {
             scheme_counts: SchemeCounts::default(),
             in_bulk: ByVerdict::default(),
             search: None,
+            is_open: false,
             wanted: options.wanted(),
             whatwg: options.whatwg.as_ref(),
             parsed: Parsed::default(),

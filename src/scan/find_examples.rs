@@ -17,6 +17,8 @@ use urlsift_grammar::automaton::State;
 /// [`MAX_EXAMPLES`](crate::tally::MAX_EXAMPLES) searches per tally, and a tally serves many chunks.
 pub(crate) struct Search<'a> {
     shown: &'a AlreadyShown,
+    /// Whether the lines are URLs in running text.
+    is_open: bool,
     wanted: Vec<Verdict>,
     /// Lines counted in bulk that are not examples yet, by verdict.
     in_bulk: ByVerdict,
@@ -25,10 +27,15 @@ pub(crate) struct Search<'a> {
 impl<'a> Search<'a> {
     /// Prepares a search for the examples that `tally` lacks among the lines from `place` on. `in_bulk` counts these
     /// lines by verdict.
-    pub(crate) fn new(tally: &Tally, shown: &'a AlreadyShown, place: Place, in_bulk: ByVerdict) -> Self {
+    pub(crate) fn new(
+        tally: &Tally,
+        (shown, is_open): (&'a AlreadyShown, bool),
+        place: Place,
+        in_bulk: ByVerdict,
+    ) -> Self {
         let all = in_bulk.sets().map(|(verdict, _)| verdict);
         let wanted = all.filter(|&verdict| !tally.has_first(verdict, place, shown)).collect();
-        Self { shown, wanted, in_bulk }
+        Self { shown, is_open, wanted, in_bulk }
     }
 
     /// Whether all examples have been found.
@@ -60,7 +67,9 @@ impl<'a> Search<'a> {
                 continue;
             }
             // A line that is an example already was counted one by one, not in bulk.
-            if tally.show(self.shown, &Line::whole(place, &|| before() + number, line), verdict) {
+            let number = || before() + number;
+            let entry = Line { is_open: self.is_open, ..Line::whole(place, &number, line) };
+            if tally.show(self.shown, &entry, verdict) {
                 self.in_bulk.take_one(verdict);
             }
             if self.in_bulk.of(verdict) == 0 || tally.has_first(verdict, place, self.shown) {

@@ -182,7 +182,8 @@ impl LongLine {
         tally.cr = u64::from(self.crs > 0);
         let start = self.place.offset;
         let place = Place { offset: start + self.mark_len, ..self.place };
-        let entry = Line { place, number: &|| 1, beginning: &self.beginning, len: self.len };
+        let len = self.len;
+        let entry = Line { place, number: &|| 1, beginning: &self.beginning, len, is_open: false };
         // A byte order mark with nothing after it is not a line.
         let lines = u64::from(self.len > 0 || self.crs > 0 || self.ended);
         let mut signs = Signs::default();

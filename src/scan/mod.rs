@@ -239,6 +239,7 @@ impl LineSink for Observer<'_> {
 
     #[inline]
     fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>) {
+        let entry = &Line { is_open: self.is_open, ..*entry };
         match judged {
             Judged::Blank => self.tally.blank += 1,
             Judged::Known(scheme, verdict, advisories) => {
@@ -252,7 +253,7 @@ impl LineSink for Observer<'_> {
     #[cold]
     fn search(&mut self, lines: &[u8], place: Place, before: &dyn Fn() -> u64) -> bool {
         let search = self.search.get_or_insert_with(|| {
-            Search::new(self.tally, self.shown, place, std::mem::take(&mut self.in_bulk))
+            Search::new(self.tally, (self.shown, self.is_open), place, std::mem::take(&mut self.in_bulk))
         });
         search.look_in(self.tally, lines, place, before);
         !search.is_done()

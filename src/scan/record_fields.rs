@@ -463,8 +463,10 @@ impl<'a> Gathering<'a> {
         let at = |unit| Place { offset: field.offset * unit, ..self.place };
         let (place, counted_at) = (at(1), at(self.unit));
         let mut observer = Observer::new(&options, &mut self.tally, self.shown);
-        let verdict =
-            observer.observe_value(&Line::whole(place, &|| line, &field.bytes), &field.bytes, counted_at);
+        let number = || line;
+        let is_open = self.records.format == Format::Text;
+        let line = Line { is_open, ..Line::whole(place, &number, &field.bytes) };
+        let verdict = observer.observe_value(&line, &field.bytes, counted_at);
         self.records.add(field.wanted, field.role, Some(verdict));
     }
 
@@ -495,6 +497,7 @@ impl<'a> Gathering<'a> {
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
             let mut observer = Observer::new(&options, &mut tally, &shown);
+            observer.is_open = self.records.format == Format::Text;
             let scanners = &self.gatherer.scanners;
             scanners.with(|scanner| scanner.scan(&mut observer, &lines.text, counted_at));
             let table = &lines.table;

@@ -88,6 +88,40 @@ fn messages_have_no_passwords() {
     }
 }
 
+/// The columns that may show passwords.
+const COLUMNS: &str = "text,resolved,whatwg_href,whatwg_host";
+
+/// A URL in running text ends at some bytes that its password may have.
+#[test]
+fn masked_where_a_url_in_running_text_ends() {
+    let long = "x".repeat(300);
+    for url in [
+        "https://bob:HUNT\"er2@db/",
+        "mysql://root:HUNT|ss@db",
+        "https://bob:HUNT/HUNT>er2@db/",
+        "https://bob:HUNT@HUNT`er2@db",
+        "https://bob@a.example:HUNT<er2@db/",
+        "https://h/?u=ftp%3A%2F%2Fbob%3AHUNT\"er2%40db",
+        &format!("https://h/{long}?u=ftp://bob:HUNT\"er2@db"),
+        &format!("https://bob:{long}HUNT\"er2@db"),
+        &format!("https://bob:HUNT{}\"er2@db", long.repeat(300)),
+    ] {
+        let list = format!("see {url} now\nor {url}\n");
+        for (form, report) in reports(list.as_bytes(), &["--input-format", "text", "--whatwg"]) {
+            assert!(!report.contains("HUNT"), "{form}: {url}");
+        }
+        let args =
+            ["lines", "--input-format", "text", "--mask-passwords", "--base", "http://h/", "-c", COLUMNS];
+        let rows = feed(&args, list.as_bytes());
+        assert!(rows.status.success() && !text(&rows.stdout).contains("HUNT"), "{url}");
+    }
+    let plain = b"see http://localhost:8080/x, http://[::1]:5000 and http://h.example:8443.\n";
+    for args in [&["--format", "json"][..], &["lines", "--mask-passwords", "-c", "text"]] {
+        let shown = feed(&[args, &["--input-format", "text"]].concat(), plain);
+        assert!(text(&shown.stdout).contains("http://[::1]:5000") && !text(&shown.stdout).contains("***"));
+    }
+}
+
 /// The URL is behind the first 64 KiB of the line. An example shows the bytes before and after the defect.
 #[test]
 fn masked_deep_inside_a_long_line() {
@@ -98,6 +132,8 @@ fn masked_deep_inside_a_long_line() {
             format!("http://{}:SECRET@h/ ", "u".repeat(len)),
             format!("http://root:{}SECRET@h/ ", "p".repeat(len)),
             format!("ftp://root:SECRET{}@h/ ", "p".repeat(len)),
+            format!("{} root:SECRET@h ", "x".repeat(len - 10)),
+            format!("{} a|root:SECRET/x@h ", "x".repeat(len - 10)),
         ]
     });
     // Three lines with the same defect are its examples.

@@ -11,7 +11,7 @@ use crate::place::Place;
 use urlsift_grammar::automaton::Rule;
 use urlsift_grammar::escape::MASK;
 use urlsift_grammar::latin1;
-use urlsift_grammar::password::{secrets, secrets_inside};
+use urlsift_grammar::password::{secrets, secrets_in_text, secrets_inside};
 use urlsift_grammar::uri_parts::beginning;
 use urlsift_grammar::whatwg::TwoHosts;
 
@@ -157,6 +157,8 @@ pub struct Line<'a> {
     pub beginning: &'a [u8],
     /// The number of bytes of the line, without its terminator.
     pub len: u64,
+    /// Whether it is a URL in running text, which may have ended inside a password.
+    pub is_open: bool,
 }
 
 impl<'a> Line<'a> {
@@ -165,7 +167,7 @@ impl<'a> Line<'a> {
 
     /// A line that is held in memory whole.
     pub fn whole(place: Place, number: &'a dyn Fn() -> u64, line: &'a [u8]) -> Self {
-        Self { place, number, beginning: beginning(line), len: line.len() as u64 }
+        Self { place, number, beginning: beginning(line), len: line.len() as u64, is_open: false }
     }
 
     /// How many bytes before and after what an example is about are searched for passwords.
@@ -213,7 +215,9 @@ impl<'a> Line<'a> {
         let inside = |offset: u64| {
             usize::try_from(offset.saturating_sub(from)).map_or(text.len(), |n| n.min(text.len()))
         };
-        let by_beginning = secrets(self.beginning, cut).into_iter().map(|range| {
+        let by_beginning =
+            if self.is_open && !cut { secrets_in_text(self.beginning) } else { secrets(self.beginning, cut) };
+        let by_beginning = by_beginning.into_iter().map(|range| {
             // A password that is still open at the end of a cut beginning is still open at the end of `text`.
             let open = cut && range.end == self.beginning.len();
             inside(range.start as u64)..if open { text.len() } else { inside(range.end as u64) }
@@ -224,7 +228,7 @@ impl<'a> Line<'a> {
         let by_text = if is_known {
             Vec::new()
         } else {
-            secrets_inside(around, start + (around.len() as u64) < self.len)
+            secrets_inside(around, self.is_open || start + (around.len() as u64) < self.len)
         };
         let by_text = by_text
             .into_iter()

@@ -5,10 +5,14 @@
 //! percent-encoded, and "\" counts as a slash. If the end of a password is unclear, the longest possible range is masked. Masking
 //! too much does little harm.
 
+use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memrchr2_iter};
+use memchr::{memchr, memchr2, memmem, memrchr2_iter};
 
+use crate::escape::mask;
+#[cfg(feature = "scan")]
+use crate::escape::printable;
 use crate::hex::hex_byte;
 use crate::scheme::find_known;
 
@@ -34,23 +38,81 @@ use crate::scheme::find_known;
 /// `http://example.org:80/@fred` and in `mailto:fred@example.org`.
 #[must_use]
 pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
-    let Some(text) = SearchText::new(line, cut) else { return Vec::new() };
-    let mut secrets: Vec<_> = text.at_the_beginning().into_iter().collect();
-    text.behind_slashes(&mut secrets);
-    add_words(line, &mut secrets, |byte| byte.is_ascii_whitespace() || byte == b'|');
-    secrets
+    SearchText::new(line, cut).map_or_else(Vec::new, |text| text.of_line())
 }
 
-/// Adds the possible passwords at the beginnings of words of `text`. A word that has a password already is left out.
-fn add_words(text: &[u8], secrets: &mut Vec<Range<usize>>, is_blank: impl Fn(u8) -> bool) {
+/// Returns the ranges of a URL in running text that may be passwords. The URL may have ended at a byte of its password. So what follows
+/// the ":" of an authority is masked up to the end of the URL, unless it is a port, or the "@" of the authority and a "/" follow.
+#[must_use]
+pub fn secrets_in_text(url: &[u8]) -> Vec<Range<usize>> {
+    SearchText { is_open: true, ..SearchText::of(url) }.of_line()
+}
+
+/// Returns `bytes` with masks in the place of possible passwords. An argument or a name goes through this before it is shown.
+#[must_use]
+pub fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
+    mask(bytes, secrets(bytes, false))
+}
+
+/// Does for a text what [`masked`] does.
+#[must_use]
+pub fn masked_text(text: &str) -> String {
+    String::from_utf8_lossy(&masked(text.as_bytes())).into_owned()
+}
+
+/// An argument or a name as a message or a report shows it.
+#[cfg(feature = "scan")]
+#[must_use]
+pub fn shown(name: &[u8]) -> String {
+    printable(&masked(name))
+}
+
+/// A sentence with names in it, as a message or a report shows it.
+#[cfg(feature = "scan")]
+#[must_use]
+pub fn shown_sentence(sentence: &[u8]) -> String {
+    printable(&mask(sentence, secrets_of_record(sentence, false)))
+}
+
+/// Whether `text`, which was made of `sources`, may show a password of theirs that the search does not find in it.
+#[must_use]
+pub fn shows_password_of(text: &[u8], sources: &[&[u8]]) -> bool {
+    let of_source = |source: &&[u8]| {
+        secrets(source, false).into_iter().map(|secret| source[secret].to_vec()).collect::<Vec<_>>()
+    };
+    let passwords: Vec<_> = sources.iter().flat_map(of_source).collect();
+    let found = secrets(text, false);
+    found.len() < passwords.len() || shows_word_of(&passwords.join(&b' '), &mask(text, found))
+}
+
+/// Whether a text shows a word of passwords, in any letter case. The result is true for passwords that are too long to be searched for.
+#[must_use]
+pub fn shows_word_of(passwords: &[u8], text: &[u8]) -> bool {
+    if passwords.len() > 512 {
+        return true;
+    }
+    let [passwords, text] = [passwords, text].map(<[u8]>::to_ascii_lowercase);
+    let mut words = passwords.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
+    words.any(|word| memmem::find(&text, word).is_some())
+}
+
+/// Whether a byte separates the words of a line.
+fn is_blank(byte: u8) -> bool {
+    byte.is_ascii_whitespace() || byte == b'|'
+}
+
+/// Adds the possible passwords at the beginnings of words of `text`. A word that has a password already is left out. If `cut` is true,
+/// the last word may continue.
+fn add_words(text: &[u8], cut: bool, secrets: &mut Vec<Range<usize>>, is_blank: impl Fn(u8) -> bool) {
     if !text.iter().any(|&byte| is_blank(byte)) {
         return;
     }
     let mut start = 0;
     for word in text.split(|&byte| is_blank(byte)) {
         let end = start + word.len();
+        let cut = cut && end == text.len();
         if secrets.iter().all(|secret| secret.end <= start || secret.start >= end)
-            && let Some(secret) = SearchText::new(word, false).and_then(|word| word.at_the_beginning())
+            && let Some(secret) = SearchText::new(word, cut).and_then(|word| word.at_the_beginning())
         {
             secrets.push(start + secret.start..start + secret.end);
         }
@@ -67,6 +129,7 @@ pub fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     if let Some(text) = SearchText::new(text, cut) {
         text.behind_slashes(&mut secrets);
     }
+    add_words(text, cut, &mut secrets, is_blank);
     secrets
 }
 
@@ -88,7 +151,7 @@ pub fn secrets_of_record(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     if let Some(text) = SearchText::new(text, cut) {
         SearchText { is_record: true, ..text }.behind_slashes(&mut secrets);
     }
-    add_words(text, &mut secrets, |byte| byte.is_ascii_whitespace() || b"|,;\"'".contains(&byte));
+    add_words(text, cut, &mut secrets, |byte| is_blank(byte) || b",;\"'".contains(&byte));
     secrets
 }
 
@@ -222,19 +285,37 @@ struct SearchText<'a> {
     cut: bool,
     /// Whether it is a record. Then quotes and white space may end a field, and so a password.
     is_record: bool,
+    /// Whether it is a URL in running text, which may have ended inside a password.
+    is_open: bool,
     /// The offset of the last "@".
     last_at: Option<usize>,
 }
 
 impl<'a> SearchText<'a> {
-    /// Returns `None` if no part of `bytes` can be a password.
-    fn new(bytes: &'a [u8], cut: bool) -> Option<Self> {
-        let last = last_at(bytes, 0..bytes.len()).map(|mark| mark.start);
-        (cut || last.is_some()).then_some(Self { bytes, cut, is_record: false, last_at: last })
+    /// A whole line.
+    fn of(bytes: &'a [u8]) -> Self {
+        let last_at = last_at(bytes, 0..bytes.len()).map(|mark| mark.start);
+        Self { bytes, cut: false, is_record: false, is_open: false, last_at }
     }
 
-    /// The offset of the last "@" that can end a password that begins at `start`.
+    /// Returns `None` if no part of `bytes` can be a password.
+    fn new(bytes: &'a [u8], cut: bool) -> Option<Self> {
+        Some(Self { cut, ..Self::of(bytes) }).filter(|text| cut || text.last_at.is_some())
+    }
+
+    /// Returns the ranges that may be passwords, if this is a line or its beginning.
+    fn of_line(&self) -> Vec<Range<usize>> {
+        let mut secrets: Vec<_> = self.at_the_beginning().into_iter().collect();
+        self.behind_slashes(&mut secrets);
+        add_words(self.bytes, self.cut, &mut secrets, is_blank);
+        secrets
+    }
+
+    /// The offset of the last "@" that can end a password that begins at `start`. In running text, it may follow the URL.
     fn last_at(&self, start: usize) -> Option<usize> {
+        if self.is_open {
+            return Some(self.bytes.len());
+        }
         if !self.is_record {
             return self.last_at;
         }
@@ -248,6 +329,7 @@ impl<'a> SearchText<'a> {
     fn to_the_last_at(&self, colon: &Mark) -> Option<Range<usize>> {
         let end = match begins(self.bytes, colon) {
             Begins::Port => None,
+            Begins::Number if self.last_at < Some(colon.end) => None,
             Begins::Text if self.cut => Some(self.bytes.len()),
             Begins::Number | Begins::Text => self.last_at(colon.end),
         };
@@ -335,7 +417,8 @@ impl<'a> SearchText<'a> {
         let secret = match behind {
             Some(colon) if colon < userinfo => {
                 let is_part = at.as_ref().is_some_and(|at| at.depth() > slash.depth());
-                let last = if is_part { self.last_at(colon) } else { None };
+                let last =
+                    if is_part || (self.is_open && ending.is_none()) { self.last_at(colon) } else { None };
                 Some(colon..last.map_or(userinfo, |last| last.max(userinfo)))
             }
             // Either the password is empty, or it begins with "@".
@@ -497,7 +580,44 @@ mod tests {
         assert!(cut("http://h/x").is_empty());
         assert!(cut("http://h:80/x").is_empty());
         assert!(cut("data:x").is_empty());
+        assert_eq!(cut("http://h/ u:PW"), [12..14]);
         assert_eq!(secrets_inside(b"u:PW@h//u:PW@h", false), [0..4, 10..12]);
+        assert_eq!(secrets_inside(b"x/ u:PW@h|v:PW@h", false), [5..7, 12..14]);
+        assert_eq!(secrets_inside(b"x/ u:PW", true), [5..7]);
+    }
+
+    #[test]
+    fn in_running_text() {
+        for (url, secret) in [
+            ("https://bob:PW", "PW"),
+            ("https://bob:P/W", "P/W"),
+            ("https://bob:P@W", "P@W"),
+            ("https://bob:PW@h", "PW@h"),
+            ("https://bob:PW@h/x", "PW"),
+            ("https://bob:@PW", "@PW"),
+            ("https://bob:12/P@W", "12/P@W"),
+            ("https://bob@example.org:PW", "PW"),
+            ("https://bob:p%40s/PW", "p%40s/PW"),
+            ("https://h/?u=ftp%3A%2F%2Fbob%3APW", "PW"),
+            ("https://[u:PW", "PW"),
+        ] {
+            let found: Vec<_> =
+                secrets_in_text(url.as_bytes()).into_iter().map(|range| &url[range]).collect();
+            assert_eq!(found, [secret], "{url}");
+        }
+        for url in [
+            "https://h.example:8443",
+            "http://localhost:3000/x",
+            "http://u:12",
+            "http://[::1]",
+            "http://[::1]:5000/x",
+            "http://u@h/",
+            "mailto:a@b",
+            "urn:isbn:1-2",
+            "http://h/a:b",
+        ] {
+            assert!(secrets_in_text(url.as_bytes()).is_empty(), "{url}");
+        }
     }
 
     #[test]
