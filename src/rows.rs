@@ -196,6 +196,8 @@ struct Row<'a> {
     whatwg: on_demand::Line<'a>,
     /// Whether it is a URL in running text, which may have ended inside a password.
     is_open: bool,
+    /// Whether what the line takes from its base may be a password.
+    hides_base: bool,
 }
 
 /// Writes a row to `out` for each line of `inputs`, or for each field of their records, in order.
@@ -360,7 +362,9 @@ fn format_lines<E>(
                     && filter.judge(line, &mut whatwg).is_some());
         if has_row {
             let verdict = outcome.map(|outcome| outcome.verdict);
-            let row = Row { input, number, offset, field: None, line, verdict, base, whatwg, is_open: false };
+            let (is_open, hides_base) = (false, false);
+            let row =
+                Row { input, number, offset, field: None, line, verdict, base, whatwg, is_open, hides_base };
             records.write(&mut out, row);
             result = full(&mut out);
         }
@@ -396,7 +400,10 @@ fn format_fields<E>(
                     whatwg_bases.turn_to(page);
                 }
                 let whatwg = parser.line(&field.bytes, whatwg_bases.of(role));
-                records.write_field(&mut out, &mut found, (&field, name, bases.of(role)), input, whatwg);
+                let hides_base = records.mask_passwords
+                    && (bases.hides_password(role) || whatwg_bases.hides_password(role));
+                let of_base = (bases.of(role), hides_base);
+                records.write_field(&mut out, &mut found, (&field, name, of_base), input, whatwg);
                 full(&mut out)?;
             }
             Err(bad) => found.refuse(bad),
@@ -422,7 +429,8 @@ fn format_values<E>(
     for field in chunk.fields(bytes.get()) {
         let name = names.of(field.wanted, field.role);
         let whatwg = parser.line(&field.bytes, records.whatwg_base.as_ref());
-        records.write_field(&mut out, &mut found, (&field, name, records.base.as_ref()), input, whatwg);
+        let of_base = (records.base.as_ref(), false);
+        records.write_field(&mut out, &mut found, (&field, name, of_base), input, whatwg);
         full(&mut out)?;
     }
     Ok((out, found))
@@ -439,7 +447,7 @@ impl Records {
         &self,
         out: &mut String,
         found: &mut record_fields::Records,
-        (field, name, base): (&Field<'_>, &str, Option<&Base>),
+        (field, name, (base, hides_base)): (&Field<'_>, &str, (Option<&Base>, bool)),
         input: &str,
         mut whatwg: on_demand::Line<'_>,
     ) {
@@ -450,7 +458,10 @@ impl Records {
         let filter = &self.filter;
         if judgement.map_or(filter.is_empty(), |judgement| filter.matches(&judgement, &mut whatwg)) {
             let (field, is_open) = (Some(name), found.format == Format::Text);
-            self.write(out, Row { input, number, offset, field, line, verdict, base, whatwg, is_open });
+            self.write(
+                out,
+                Row { input, number, offset, field, line, verdict, base, whatwg, is_open, hides_base },
+            );
         }
     }
 
@@ -630,7 +641,8 @@ impl Row<'_> {
         // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the whole
         // target is masked.
         let of_base = || base.map_or(0, |base| secrets(base, false).len());
-        let is_hidden = of_line > 0 && of_target.len() < of_line + of_base();
+        let is_hidden =
+            base.is_some() && self.hides_base || of_line > 0 && of_target.len() < of_line + of_base();
         if is_hidden { MASK.as_bytes().to_vec() } else { mask(target, of_target).into_owned() }
     }
 }

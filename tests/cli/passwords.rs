@@ -122,6 +122,22 @@ fn masked_where_a_url_in_running_text_ends() {
     }
 }
 
+/// Browsers read these passwords as a part of a path or a host, and the links of the page have them too.
+#[test]
+fn masked_in_what_a_link_takes_from_the_base_of_its_page() {
+    for base in
+        ["1u:SECRET@h/x", "http://h\\u:SECRET@k/", "root%3ASECRET@h/", "http://u:@SECRET/x@h/", "1u:S3@h/"]
+    {
+        let page = format!("<base href='{base}'><a href=c><a href='//g/c'><a href='http://g/c'>");
+        let args =
+            ["lines", "--input-format", "html", "--mask-passwords", "--base", "http://p/q", "-c", COLUMNS];
+        let rows = feed(&args, page.as_bytes());
+        let shown = text(&rows.stdout).to_ascii_lowercase();
+        assert!(!shown.contains("secret") && !shown.contains("s3"), "{base}: {shown}");
+        assert!(shown.contains("\thttp://g/c\t"), "{base}: {shown}");
+    }
+}
+
 /// The URL is behind the first 64 KiB of the line. An example shows the bytes before and after the defect.
 #[test]
 fn masked_deep_inside_a_long_line() {

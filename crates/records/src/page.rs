@@ -1,8 +1,11 @@
 //! What the links of a page are resolved against (HTML, section 2.4.3): the URL of the page, and its element `base`.
 
+use std::borrow::Cow;
+use std::cell::OnceCell;
 use std::sync::Arc;
 
 use super::Role;
+use urlsift_grammar::password::shows_password_of;
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::whatwg::{Url, parse};
@@ -31,6 +34,8 @@ pub trait PageBase: Clone {
 
     /// The base of the links of a page with the base `own` and an element `base` with this `href`.
     fn of_links(own: Option<&Self>, href: &[u8]) -> Option<Self>;
+
+    fn text(&self) -> Cow<'_, [u8]>;
 }
 
 impl PageBase for Base {
@@ -45,6 +50,10 @@ impl PageBase for Base {
         let mut target = Vec::new();
         let is_known = resolve(own, href, &mut target) && target.len() <= MAX_LEN;
         is_known.then(|| Self::new(&target).ok()).flatten()
+    }
+
+    fn text(&self) -> Cow<'_, [u8]> {
+        self.as_bytes().into()
     }
 }
 
@@ -61,6 +70,10 @@ impl PageBase for Url {
             None => own.cloned(),
         }
     }
+
+    fn text(&self) -> Cow<'_, [u8]> {
+        self.to_string().into_bytes().into()
+    }
 }
 
 /// The bases of one page after another.
@@ -72,12 +85,20 @@ pub struct Bases<'b, B> {
     /// The bases of its own URLs and of its links.
     own: Option<B>,
     links: Option<B>,
+    /// What [`hides_password`](Self::hides_password) returns of each, once it is known.
+    hides: [OnceCell<bool>; 2],
 }
 
 impl<'b, B: PageBase> Bases<'b, B> {
     /// The bases of pages. `given` is the URL of those whose archive does not name it.
     pub fn new(given: Option<&'b B>) -> Self {
-        Self { given, page: Page::NONE, own: given.cloned(), links: given.cloned() }
+        Self {
+            given,
+            page: Page::NONE,
+            own: given.cloned(),
+            links: given.cloned(),
+            hides: Default::default(),
+        }
     }
 
     /// Whether `page` is the page that [`turn_to`](Self::turn_to) was called with last.
@@ -90,7 +111,7 @@ impl<'b, B: PageBase> Bases<'b, B> {
         if self.are_of(page) {
             return;
         }
-        self.page = page.clone();
+        (self.page, self.hides) = (page.clone(), Default::default());
         self.own = match &page.url {
             Some(url) if url.len() <= MAX_LEN => B::of_page(url),
             Some(_) => None,
@@ -106,6 +127,19 @@ impl<'b, B: PageBase> Bases<'b, B> {
     pub fn of(&self, role: Role) -> Option<&B> {
         // The URL of `base` is the only one of a page, and another `base` does not change it.
         if role == Role::Url { self.own.as_ref() } else { self.links.as_ref() }
+    }
+
+    /// Whether the base of the fields that have this role may show a password where none is found: as a part of a path or a host. It
+    /// is found in what the base was made of.
+    pub fn hides_password(&self, role: Role) -> bool {
+        let is_own = role == Role::Url;
+        *self.hides[usize::from(is_own)].get_or_init(|| {
+            let given = || self.given.map(B::text);
+            let url = self.page.url.as_deref().map(Cow::Borrowed).or_else(given);
+            let href = self.page.href.as_deref().filter(|_| !is_own);
+            let sources: Vec<_> = url.as_deref().into_iter().chain(href).collect();
+            self.of(role).is_some_and(|base| shows_password_of(&base.text(), &sources))
+        })
     }
 }
 
