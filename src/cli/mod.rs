@@ -17,6 +17,7 @@ use std::env;
 use std::ffi::OsString;
 use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::io::{self, IsTerminal, Write};
+use std::ops::Range;
 use std::path::PathBuf;
 use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -26,12 +27,11 @@ use std::time::Instant;
 use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
 use clap::builder::{OsStringValueParser, PossibleValue, PossibleValuesParser, TypedValueParser};
-use clap::error::{ContextKind, ContextValue};
 use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
-use urlsift_grammar::escape::{mask, printable};
-use urlsift_grammar::password::{secrets, secrets_of_record};
+use urlsift_grammar::escape::{MASK, mask, printable};
+use urlsift_grammar::password::{masked, secrets, secrets_of_record, shows_password_of};
 use urlsift_grammar::whatwg::{self, STANDARD, Url};
 use urlsift_input::Input;
 use urlsift_input::progress::Watch;
@@ -186,21 +186,28 @@ fn grammar() -> impl TypedValueParser<Value = Grammar> {
     PossibleValuesParser::new(Grammar::ALL.map(value)).try_map(|name| name.parse::<Grammar>())
 }
 
-/// Parses a base URL as browsers do it.
-fn browser_base() -> impl TypedValueParser<Value = Url> {
-    OsStringValueParser::new().try_map(|text: OsString| {
+/// Parses a base URL as browsers do it. If passwords in it are masked, refuses one that cannot be.
+fn browser_base(is_masked: bool) -> impl TypedValueParser<Value = Url> {
+    OsStringValueParser::new().try_map(move |text: OsString| {
         check_base_len(text.as_encoded_bytes())?;
-        whatwg_base(text.as_encoded_bytes())
+        whatwg_base(text.as_encoded_bytes(), is_masked)
     })
 }
 
-/// The URL that browsers make of a base. The error says why they make none.
-fn whatwg_base(base: &[u8]) -> Result<Url, String> {
+/// The URL that browsers make of a base. The error says why they make none. If passwords in it are masked, refuses one that cannot be.
+fn whatwg_base(base: &[u8], is_masked: bool) -> Result<Url, String> {
     let parsed = whatwg::parse(base, None);
-    parsed.url().cloned().ok_or_else(|| {
+    let url = parsed.url().cloned().ok_or_else(|| {
         let error = parsed.errors().last().map_or("invalid host", |found| found.error.name());
         format!("browsers do not take it as a URL ({error}); expected one such as https://example.org/directory/page")
-    })
+    })?;
+    let shown = url.shown(false).into_bytes();
+    if is_masked && (*masked(&shown) != *shown || shows_password_of(&shown, &[base])) {
+        return Err(
+            "it may hold a password at a place where it cannot be masked; give it without one".to_owned()
+        );
+    }
+    Ok(url)
 }
 
 /// Parses the path of an input.
@@ -360,16 +367,27 @@ fn show_help(error: &clap::Error) -> ! {
     std::process::exit(status)
 }
 
-/// An error of the command line with masked passwords.
-fn masked(mut error: clap::Error) -> clap::Error {
-    for kind in [ContextKind::InvalidValue, ContextKind::InvalidArg] {
-        if let Some(ContextValue::String(value)) = error.get(kind) {
-            let shown = mask(value.as_bytes(), secrets(value.as_bytes(), false));
-            let shown = String::from_utf8_lossy(&shown).into_owned();
-            error.insert(kind, ContextValue::String(shown));
+/// Prints an error of the command line, and ends the process.
+fn refuse(error: &clap::Error) -> ! {
+    let shown = without_passwords(&error.render().ansi().to_string());
+    let _ = anstream::stderr().write_all(&shown);
+    std::process::exit(error.exit_code())
+}
+
+/// A sentence with masked passwords. A URL may have been typed, or listed as the name of a file.
+fn without_passwords(sentence: &str) -> Vec<u8> {
+    let mut sentence = sentence.to_owned();
+    // The words of the command line tell exactly where theirs are. Parts of the words may be in the sentence.
+    for word in env::args_os().skip(1) {
+        let word = word.to_string_lossy();
+        for Range { start, end } in secrets(word.as_bytes(), false) {
+            let delimited = start.saturating_sub(1)..word.len().min(end + 1);
+            if let (Some(secret), Some(text)) = (word.get(start..end), word.get(delimited)) {
+                sentence = sentence.replace(text, &text.replace(secret, MASK));
+            }
         }
     }
-    error
+    mask(sentence.as_bytes(), secrets_of_record(sentence.as_bytes(), false)).into_owned()
 }
 
 /// Whether [`warn`] prints nothing.
@@ -412,7 +430,7 @@ pub fn run() -> ExitCode {
     let typed = parse(&words).unwrap_or_else(|error| {
         let error = suggest::first_of(error, &words, |words| parse(words).err());
         let error = suggest::with_tip(error, &words, &Typed::command());
-        if error.use_stderr() { masked(error).exit() } else { show_help(&error) }
+        if error.use_stderr() { refuse(&error) } else { show_help(&error) }
     });
     QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
@@ -451,11 +469,9 @@ pub fn run() -> ExitCode {
     }
 }
 
-/// Prints a sentence for the user on standard error. Escapes bytes that control a terminal and masks passwords, because a URL
-/// may have been typed or listed as the name of a file.
+/// Prints a sentence for the user on standard error. Escapes bytes that control a terminal and masks passwords.
 fn complain(sentence: &str) {
-    let masked = mask(sentence.as_bytes(), secrets_of_record(sentence.as_bytes(), false));
-    let _ = writeln!(io::stderr(), "urlsift: {}", printable(&masked));
+    let _ = writeln!(io::stderr(), "urlsift: {}", printable(&without_passwords(sentence)));
 }
 
 /// Prints a sentence that is not about an error, unless there is `--quiet`.

@@ -27,6 +27,7 @@ use crate::run::{Compressed, Failure, Part, Records, Scanned, ScannedParts};
 use crate::tally::{MAX_BYTES, Signs, Tally};
 use ranges::Cover;
 use urlsift_grammar::escape::printable;
+use urlsift_grammar::password::shown_sentence;
 
 /// The identity of an input, the same in all partial reports of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -218,7 +219,7 @@ impl Partial {
         }
         for Failure { input, error } in &scanned.failures {
             if let Some(known) = all.inputs.get_mut(&number_of[*input as usize]) {
-                known.errors.insert(printable(error.to_string().as_bytes()));
+                known.errors.insert(shown_sentence(error.to_string().as_bytes()));
             }
         }
         // Line numbers need no rebasing here. An input with records was read as one run, or its parts were merged as

@@ -11,6 +11,7 @@ use crate::run::Reading;
 use crate::scan::{DistinctWanted, Options, TopWanted, WhatwgWanted};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::automaton::TABLES;
+use urlsift_grammar::password::masked_text;
 use urlsift_grammar::whatwg::{self, STANDARD, Url};
 use urlsift_input::Codec;
 use urlsift_records::Escape;
@@ -79,7 +80,7 @@ impl Settings {
             fields: reading.fields.iter().map(ToString::to_string).collect(),
             delimiter: reading.delimiter,
             escape: reading.escape,
-            log_format: reading.log_format.clone(),
+            log_format: reading.log_format.as_deref().map(masked_text),
             codec,
             pre: None,
             show_secrets,
@@ -89,7 +90,7 @@ impl Settings {
     /// The same settings for what a program makes of the inputs; see [`Input::with_program`](crate::run::Input::with_program).
     #[must_use]
     pub fn with_program(self, command: Option<&str>) -> Self {
-        Self { pre: command.map(str::to_owned), ..self }
+        Self { pre: command.map(masked_text), ..self }
     }
 
     pub(super) fn show_secrets(&self) -> bool {

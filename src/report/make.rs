@@ -14,6 +14,7 @@ use crate::tally::{self, ByVerdict, Example, FoundDefect, InputLines, Tally, Wha
 use urlsift_grammar::Grammar;
 use urlsift_grammar::automaton::Rule;
 use urlsift_grammar::escape::printable;
+use urlsift_grammar::password::shown_sentence;
 use urlsift_grammar::scheme::{KNOWN, Standing};
 use urlsift_input::Input;
 
@@ -226,7 +227,7 @@ fn input_counts(scanned: &Scanned, mut counts: Vec<InputCount>) -> Vec<InputCoun
     }
     for failure in &scanned.failures {
         if let Some(count) = counts.get_mut(failure.input as usize) {
-            count.error = Some(printable(failure.error.to_string().as_bytes()));
+            count.error = Some(shown_sentence(failure.error.to_string().as_bytes()));
         }
     }
     counts

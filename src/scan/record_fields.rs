@@ -22,6 +22,7 @@ use urlsift_engine::Scanners;
 use urlsift_engine::example::Line;
 use urlsift_engine::place::{Extent, Place};
 use urlsift_grammar::Verdict;
+use urlsift_grammar::password::masked_text;
 use urlsift_grammar::whatwg::Url;
 use urlsift_records::field_names::Choice;
 use urlsift_records::page::{Bases, Page};
@@ -131,7 +132,7 @@ impl Records {
     pub(crate) fn take(&mut self, reader: &Reader, bytes: &[u8]) {
         self.counts = reader.counts().clone();
         self.dialect = reader.dialect();
-        self.log_format = reader.log_format().map(str::to_owned);
+        self.log_format = reader.log_format().map(masked_text);
         let choice = reader.choice().cloned().or_else(|| {
             let has_none = self.counts.read() == 0 && is_json(self.format);
             has_none.then(|| keys(bytes))

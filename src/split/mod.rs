@@ -32,7 +32,7 @@ use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape;
-use urlsift_grammar::password::secrets;
+use urlsift_grammar::password::masked;
 use urlsift_grammar::whatwg::on_demand::OnDemand;
 use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::workers::with_workers;
@@ -487,8 +487,8 @@ impl Rows<'_> {
             }
             text.push('\t');
         }
-        let secrets = if self.options.mask_passwords { secrets(line, false) } else { Vec::new() };
-        escape::push(text, &escape::mask(line, secrets));
+        let shown = if self.options.mask_passwords { masked(line) } else { line.into() };
+        escape::push(text, &shown);
         text.push('\n');
     }
 }
@@ -497,7 +497,7 @@ impl Rows<'_> {
 fn mask_lines(lines: &[u8]) -> Vec<u8> {
     let mask_line = |whole: &[u8]| {
         let (line, _) = trim_terminator(whole);
-        [&escape::mask(line, secrets(line, false)), &whole[line.len()..]].concat()
+        [&masked(line), &whole[line.len()..]].concat()
     };
     lines.split_inclusive(|&byte| byte == b'\n').flat_map(mask_line).collect()
 }

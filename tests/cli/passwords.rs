@@ -1,7 +1,7 @@
 //! Passwords are masked in every report, message and partial report, wherever they are in a line.
 
 use std::fmt::Write;
-use std::fs;
+use std::fs::{self, File};
 
 use serde_json::Value;
 
@@ -88,6 +88,90 @@ fn messages_have_no_passwords() {
     }
 }
 
+/// Nothing that the command says of an argument shows a password in it.
+#[test]
+fn no_option_shows_a_password() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/help");
+    let page = |file: &str| Some(file.strip_prefix("urlsift")?.strip_suffix("-help.txt")?.to_owned());
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().file_name().into_string().unwrap());
+    // `explain` shows what was typed.
+    let mut pages: Vec<_> = files.filter_map(|file| page(&file)).filter(|page| page != "-explain").collect();
+    pages.sort();
+    let mut runs: Vec<(String, Option<String>)> = Vec::new();
+    for page in pages {
+        let help = fs::read_to_string(format!("{folder}/urlsift{page}-help.txt")).unwrap();
+        let options = help.lines().filter_map(|line| {
+            let at = line.find("--").filter(|at| *at <= 6 || line.starts_with("  -"))?;
+            Some(line[at..].split_once(" <")?.0.to_owned())
+        });
+        for option in options.map(Some).chain([None]) {
+            if option.is_none() || runs.iter().all(|(_, known)| *known != option) {
+                runs.push((page.trim_start_matches('-').to_owned(), option));
+            }
+        }
+    }
+    assert!(runs.len() > 45, "{runs:?}");
+    let directory = tempfile::tempdir().unwrap();
+    fs::write(directory.path().join("list"), "http://h/\n").unwrap();
+    for (command, option) in &runs {
+        let first = if command.is_empty() { "--json" } else { command.as_str() };
+        for secret in ["http://u:SECRET@h/x", "u:a SECRET b@h", "--u:SECRET\"@h"] {
+            let args: Vec<_> = [first].into_iter().chain(option.as_deref()).chain([secret]).collect();
+            let list = File::open(directory.path().join("list")).unwrap();
+            let output = urlsift().args(&args).stdin(list).current_dir(&directory).output().unwrap();
+            // The name of a file that exists is shown as it is.
+            let _ = fs::remove_file(directory.path().join(secret));
+            for said in [text(&output.stdout), text(&output.stderr)] {
+                assert!(!said.contains("SECRET"), "{args:?}: {said}");
+            }
+        }
+    }
+}
+
+/// Columns, keys, variables, patterns and commands have names that reports show.
+#[test]
+fn no_name_shows_a_password() {
+    let folder = tempfile::tempdir().unwrap();
+    let parquet =
+        fs::read(concat!(env!("CARGO_MANIFEST_DIR"), "/tests/records/parquet/unusual.parquet")).unwrap();
+    // A column of another name.
+    let mut table = parquet.clone();
+    for at in (0..table.len() - 5).filter(|&at| parquet[at..].starts_with(b"group")) {
+        table[at..at + 5].copy_from_slice(b"u:Q@h");
+    }
+    let url = "http://u:SECRET@h/";
+    let log = "u:SECRET@h \"$request\"";
+    for (bytes, args) in [
+        (&b"id,http://u:SECRET@h/,c\n1,http://a/,http://b/\n"[..], &["--field", url][..]),
+        (b"id,http://u:SECRET@h/,c\n1,http://a/,http://b/\n", &["--field", url, "--field", "c"]),
+        (b"id,u:SECRET@h,c\n1,2,3\n", &["--input-format", "csv", "--field", "url"]),
+        (b"{\"u:SECRET@h\":\"http://a/\"}\n", &["--input-format", "jsonl"]),
+        (b"{\"u:SECRET@h\":\"http://a/\"}\n", &["--field", "u:SECRET@h"]),
+        (
+            b"{\"u:SECRET@h\":\"http://a/\"}\n",
+            &["--field", "u:SECRET@h", "--field", "c", "--input-format", "json"],
+        ),
+        (b"u:SECRET@h \"GET /a HTTP/1.1\"\n", &["--log-format", log]),
+        (b"http://a/\n", &["--pre", "false u:SECRET@h"]),
+        (b"http://a/\n", &["--pre", "u:SECRET@h"]),
+        (&table, &["--field", "nothing"]),
+        (&table, &["--field", "u:Q@h.url"]),
+        (&table, &["--field", "u:Q@h.url", "--field", "note"]),
+    ] {
+        fs::write(folder.path().join("input"), bytes).unwrap();
+        let scan = |format| vec!["--format", format];
+        let mut rows = vec!["lines", "--json", "--mask-passwords", "-c"];
+        rows.push("field,text");
+        for first in [scan("text"), scan("json"), scan("html"), scan("partial"), rows] {
+            let args = [&first[..], args, &["input"]].concat();
+            let output = urlsift().args(&args).current_dir(&folder).output().unwrap();
+            for said in [text(&output.stdout), text(&output.stderr)] {
+                assert!(!said.contains("SECRET") && !said.contains(":Q@"), "{args:?}: {said}");
+            }
+        }
+    }
+}
+
 /// The columns that may show passwords.
 const COLUMNS: &str = "text,resolved,whatwg_href,whatwg_host";
 
@@ -135,6 +219,13 @@ fn masked_in_what_a_link_takes_from_the_base_of_its_page() {
         let shown = text(&rows.stdout).to_ascii_lowercase();
         assert!(!shown.contains("secret") && !shown.contains("s3"), "{base}: {shown}");
         assert!(shown.contains("\thttp://g/c\t"), "{base}: {shown}");
+    }
+    let rows = ["lines", "--mask-passwords", "-c", "whatwg_href", "--base", "http://h\\u:SECRET@k/"];
+    for args in [&rows[..], &["--whatwg", "--base", "u:SECRET@h"]] {
+        let output = feed(args, b"c\n");
+        let said = [text(&output.stdout), text(&output.stderr)].concat();
+        assert!(output.status.code() == Some(2) && !said.contains("SECRET"), "{said}");
+        assert!(said.contains("cannot be masked"), "{said}");
     }
 }
 

@@ -13,7 +13,7 @@ use std::time::Duration;
 use super::pipe::enlarge_pipe;
 use super::progress_reader::{ByteStream, interruptible};
 use crate::progress::{Stopped, Watch};
-use urlsift_grammar::escape::printable;
+use urlsift_grammar::password::shown;
 
 /// Starts `command` for the file at `path`, and returns its standard output. Reading fails at the end if the program fails,
 /// and after a stop of `watch`. The program is killed when the output is dropped before its end.
@@ -22,7 +22,7 @@ use urlsift_grammar::escape::printable;
 /// When the file cannot be opened, or the program cannot be run.
 pub(super) fn output_of(command: &str, path: &Path, watch: Option<&Watch>) -> io::Result<ByteStream> {
     let file = File::open(path)?;
-    let shown = printable(command.as_bytes());
+    let shown = shown(command.as_bytes());
     let mut words = command.split_whitespace();
     let program = words.next().unwrap_or_default();
     // A name that begins with "-" is no option.

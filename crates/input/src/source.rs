@@ -14,7 +14,7 @@ use super::progress_reader::{ByteStream, IsReady, standard, stoppable, waiting};
 use crate::progress::{Stopped, Watch};
 use crate::workers::Helpers;
 use urlsift_grammar::escape;
-use urlsift_grammar::password::secrets;
+use urlsift_grammar::password::masked;
 
 /// One input: a file, or standard input.
 #[derive(Debug)]
@@ -312,15 +312,7 @@ fn name_of_bytes(name: &[u8]) -> String {
 
 /// The name of a path that names no file. It may be a URL from a list of URLs, so passwords in it are masked.
 fn masked_name_of(path: &Path) -> String {
-    let bytes = path.as_os_str().as_encoded_bytes();
-    let mut name = String::new();
-    let mut shown = 0;
-    for secret in secrets(bytes, false) {
-        name += &name_of_bytes(&bytes[shown..secret.start]);
-        name += escape::MASK;
-        shown = secret.end;
-    }
-    name + &name_of_bytes(&bytes[shown..])
+    name_of_bytes(&masked(path.as_os_str().as_encoded_bytes()))
 }
 
 /// The metadata of standard input, if the system has any.

@@ -1,7 +1,6 @@
 //! Finds the column of a table that holds URLs: by its name, or by its values.
 
-use urlsift_grammar::escape::{mask, printable};
-use urlsift_grammar::password::secrets;
+use urlsift_grammar::password::shown;
 
 /// The usual names of columns that hold URLs, the likeliest first. Case, white space and `_` are ignored.
 const STRONG: [&str; 15] = [
@@ -72,11 +71,6 @@ impl Choice {
         }
         Self { names: shown, ..Self::default() }
     }
-}
-
-/// A name as it is shown. It may be a value of a table without header.
-fn shown(name: &[u8]) -> String {
-    printable(&mask(name, secrets(name, false)))
 }
 
 /// Whether two names are the same. Case, white space and `_` are ignored. Names in spreadsheets have line breaks.

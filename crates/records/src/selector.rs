@@ -5,7 +5,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use super::Format;
-use urlsift_grammar::escape::printable;
+use urlsift_grammar::password::shown;
 
 /// Selects a field of a record.
 ///
@@ -33,6 +33,14 @@ impl Selector {
     pub fn is_name(&self, name: &str) -> bool {
         matches!(self, Self::Name(own) if own == name)
     }
+
+    /// The text that the user gave. `Display` shows it, with masks in the place of passwords.
+    pub fn text(&self) -> String {
+        match self {
+            Self::Name(text) | Self::Pointer(text) => text.clone(),
+            Self::Number(number) => number.to_string(),
+        }
+    }
 }
 
 impl FromStr for Selector {
@@ -51,7 +59,7 @@ impl FromStr for Selector {
 impl fmt::Display for Selector {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Self::Name(text) | Self::Pointer(text) => out.write_str(&printable(text.as_bytes())),
+            Self::Name(text) | Self::Pointer(text) => out.write_str(&shown(text.as_bytes())),
             Self::Number(number) => write!(out, "{number}"),
         }
     }

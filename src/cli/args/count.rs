@@ -43,7 +43,7 @@ pub(crate) struct CountArgs {
     ///
     /// Without it, lines that have no scheme are relative. For an HTML page, this is the URL of the page. In an archive, each page has
     /// its own. The links of a page with an element base are parsed against that.
-    #[arg(long, value_name = "URL", requires = "whatwg", value_parser = browser_base(), hide_short_help = true)]
+    #[arg(long, value_name = "URL", requires = "whatwg", value_parser = browser_base(true), hide_short_help = true)]
     base: Option<Url>,
 }
 

@@ -148,7 +148,7 @@ impl ReadingArgs {
     pub(crate) fn words(&self) -> Vec<OsString> {
         let format =
             self.input_format.iter().flat_map(|format| ["--input-format".into(), format.name().into()]);
-        let fields = self.field.iter().flat_map(|field| ["--field".into(), field.to_string().into()]);
+        let fields = self.field.iter().flat_map(|field| ["--field".into(), field.text().into()]);
         let delimiter =
             self.delimiter.map(|char| if char == '\t' { "tab".to_owned() } else { char.to_string() });
         let delimiter = delimiter.iter().flat_map(|text| ["--delimiter".into(), text.into()]);

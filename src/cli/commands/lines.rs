@@ -165,7 +165,7 @@ fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
         records.base = Some(base);
     }
     if needs_whatwg {
-        records.whatwg_base = Some(whatwg_base(url).map_err(error)?);
+        records.whatwg_base = Some(whatwg_base(url, records.mask_passwords).map_err(error)?);
     }
     Ok(())
 }

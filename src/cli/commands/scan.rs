@@ -10,8 +10,8 @@ use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
 use clap::Args;
 use urlsift_engine::simd::KernelId;
-use urlsift_grammar::escape::{Keep, mask, shell_word, text};
-use urlsift_grammar::password::secrets;
+use urlsift_grammar::escape::{Keep, shell_word, text};
+use urlsift_grammar::password::masked;
 use urlsift_input::progress::Watch;
 use urlsift_records::Skip;
 
@@ -176,8 +176,7 @@ fn command_line() -> String {
 
 /// A word of a command line, quoted for a shell, with masked passwords.
 fn shown_word(word: &OsStr) -> String {
-    let word = word.as_encoded_bytes();
-    shell_word(&text(&mask(word, secrets(word, false)), Keep::Visible))
+    shell_word(&text(&masked(word.as_encoded_bytes()), Keep::Visible))
 }
 
 /// Scans parts of inputs, or writes a partial report.

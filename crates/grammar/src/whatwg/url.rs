@@ -3,9 +3,9 @@
 use std::fmt;
 
 #[cfg(feature = "scan")]
-use crate::escape::{MASK, mask};
+use crate::escape::MASK;
 #[cfg(feature = "scan")]
-use crate::password::secrets;
+use crate::password::masked_text;
 
 /// A URL, as the parser of the standard makes it. Its `Display` is the serialisation.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
@@ -74,8 +74,7 @@ impl Url {
         let mut url = self.without_password();
         // The path may be a URL with a password (`blob:`, `view-source:`).
         for part in [Some(&mut url.path), url.query.as_mut(), url.fragment.as_mut()].into_iter().flatten() {
-            let bytes = part.as_bytes();
-            *part = String::from_utf8_lossy(&mask(bytes, secrets(bytes, false))).into_owned();
+            *part = masked_text(part);
         }
         url.to_string()
     }

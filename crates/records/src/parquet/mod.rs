@@ -37,7 +37,7 @@ pub use rows::Values;
 
 use crate::field_names::{self, ByValues, is_same};
 use crate::{Field, Selector};
-use urlsift_grammar::escape::printable;
+use urlsift_grammar::password::shown;
 use urlsift_input::progress::Watch;
 use urlsift_input::workers::Helpers;
 
@@ -117,7 +117,7 @@ impl Column {
 
 impl fmt::Display for Column {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        out.write_str(&printable(self.name().as_bytes()))?;
+        out.write_str(&shown(self.name().as_bytes()))?;
         match self.physical {
             Some(Physical::Other(name)) => write!(out, " ({name})"),
             Some(_) => Ok(()),

@@ -38,7 +38,7 @@ pub(crate) struct ExplainArgs {
     /// Base URL: what browsers resolve a relative reference against
     ///
     /// Without it, the WHATWG parser fails on references. The five grammars need none.
-    #[arg(long, value_name = "URL", conflicts_with = "grammar", value_parser = browser_base())]
+    #[arg(long, value_name = "URL", conflicts_with = "grammar", value_parser = browser_base(false))]
     base: Option<Url>,
 }
 
