@@ -172,7 +172,10 @@ pub(crate) const EXIT_STATUSES: [(&str, &str); 4] = [
         "usage; or an input or the output failed: it is named on standard error, the other inputs are still read, and the \
          report says that it is incomplete; or whether a --fail-on condition holds cannot be told",
     ),
-    ("130, 143", "stopped by Ctrl-C or SIGTERM; what had been read is reported on standard error"),
+    (
+        "129, 130, 143",
+        "stopped by a closed terminal, Ctrl-C or SIGTERM; what had been read is reported on standard error",
+    ),
 ];
 
 /// The environment variables and their effects.

@@ -1,4 +1,4 @@
-//! Handles Ctrl-C and SIGTERM: the first signal stops the work after the current chunk, the second ends the process at
+//! Handles Ctrl-C, SIGTERM and a closed terminal: the first signal stops the work after the current chunk, the second ends the process at
 //! once. So does the first, if it comes after the work.
 //!
 //! Windows has no signals, but it has Ctrl-C.
@@ -21,7 +21,7 @@ impl Interrupt {
     /// From now on, a signal stops `watch`.
     #[cfg(unix)]
     pub(crate) fn stops(watch: &Watch) -> Self {
-        use signal_hook::consts::{SIGINT, SIGTERM};
+        use signal_hook::consts::{SIGHUP, SIGINT, SIGTERM};
         use signal_hook::flag;
         use signal_hook::iterator::Signals;
         use std::sync::mpsc::channel;
@@ -29,11 +29,12 @@ impl Interrupt {
         let interrupt = Self::default();
         let (came, watch) = (interrupt.clone(), watch.clone());
         let (listens, told) = channel::<()>();
+        let handled = if heeds_hangup() { &[SIGINT, SIGTERM, SIGHUP][..] } else { &[SIGINT, SIGTERM] };
         let listen = move || {
-            let Ok(mut signals) = Signals::new([SIGINT, SIGTERM]) else { return };
+            let Ok(mut signals) = Signals::new(handled) else { return };
             // The signal handler itself sets the flags. The same signal may end the process that feeds our pipe, and we
             // must not take that end for a normal one before this thread runs.
-            for signal in [SIGINT, SIGTERM] {
+            for &signal in handled {
                 let number = usize::try_from(signal).unwrap_or_default();
                 let _ = flag::register_usize(signal, Arc::clone(&came.last), number);
                 let _ = flag::register(signal, watch.flag());
@@ -80,4 +81,13 @@ impl Interrupt {
         self.is_over.store(signal.is_none(), Ordering::Relaxed);
         signal
     }
+}
+
+/// Whether a closed terminal stops the work. It does not if this process is to outlive it (`nohup`), or if the system does not say.
+#[cfg(unix)]
+fn heeds_hangup() -> bool {
+    let status = std::fs::read_to_string("/proc/self/status").unwrap_or_default();
+    let ignored = status.lines().find_map(|line| line.strip_prefix("SigIgn:"));
+    let ignored = ignored.and_then(|set| u64::from_str_radix(set.trim(), 16).ok());
+    ignored.is_some_and(|set| set >> (signal_hook::consts::SIGHUP - 1) & 1 == 0)
 }

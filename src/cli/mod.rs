@@ -302,7 +302,7 @@ impl InputArgs {
     }
 
     /// Runs work that shows its progress and can be stopped. Shows no progress if `mixed`, which means that output may
-    /// appear on the same terminal. The first Ctrl-C or SIGTERM stops the work. Returns that signal too, if one came.
+    /// appear on the same terminal. The first Ctrl-C, SIGTERM or SIGHUP stops the work. Returns that signal too, if one came.
     /// After the work, a signal ends the process at once.
     fn attend<R>(
         &self,
@@ -323,8 +323,8 @@ impl InputArgs {
     }
 }
 
-/// The number of SIGTERM on every system that has it.
-const SIGTERM: u8 = 15;
+/// The numbers of SIGHUP and SIGTERM on every system that has them.
+const TERMINATES: [u8; 2] = [1, 15];
 
 /// How a run of the command ended.
 enum End {
@@ -345,7 +345,10 @@ impl End {
     /// Reports that a signal stopped the work, with `sentence` on what became of the output.
     fn stopped(signal: Option<u8>, sentence: &str) -> Self {
         let signal = signal.unwrap_or_default();
-        complain(&format!("{}: {sentence}", if signal == SIGTERM { "terminated" } else { "interrupted" }));
+        complain(&format!(
+            "{}: {sentence}",
+            if TERMINATES.contains(&signal) { "terminated" } else { "interrupted" }
+        ));
         Self::Stopped(signal)
     }
 }

@@ -7,7 +7,7 @@ use std::sync::{Mutex, PoisonError};
 
 use same_file::Handle;
 use tempfile::{NamedTempFile, TempPath};
-use urlsift_input::{Input, enlarge_pipe};
+use urlsift_input::{Input, enlarge_pipe, name_file, unnamed_file};
 
 /// Temporary files that are not yet in their places. Code that ends the process directly must remove them.
 static BEGUN: Mutex<Vec<PathBuf>> = Mutex::new(Vec::new());
@@ -24,8 +24,51 @@ pub(crate) enum Output {
     Standard(Stdout),
     /// A device or a pipe, which is written to and not replaced.
     Stream(File, PathBuf),
-    /// A temporary file that replaces the named file when everything is written.
-    File(NamedTempFile, PathBuf),
+    /// A file that replaces the named file when everything is written.
+    File(Begun, PathBuf),
+}
+
+/// A file that is being written.
+pub(crate) enum Begun {
+    /// It has no name, so that nothing is left of it, however the process ends.
+    Unnamed(File),
+    /// It has a temporary name, because the file system or the system knows no others.
+    Named(NamedTempFile),
+}
+
+impl Begun {
+    fn new(directory: &Path) -> io::Result<Self> {
+        unnamed_file(directory).map_or_else(|| Self::named(directory), |file| Ok(Self::Unnamed(file)))
+    }
+
+    fn named(directory: &Path) -> io::Result<Self> {
+        let mut builder = tempfile::Builder::new();
+        // Use the permissions of any new file.
+        #[cfg(unix)]
+        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
+        let file = builder.prefix(".urlsift-").tempfile_in(directory)?;
+        BEGUN.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
+        Ok(Self::Named(file))
+    }
+
+    fn file(&mut self) -> &mut File {
+        match self {
+            Self::Unnamed(file) => file,
+            Self::Named(file) => file.as_file_mut(),
+        }
+    }
+
+    /// Gives the file its name, and replaces the file that has it.
+    fn persist(self, path: &Path) -> io::Result<()> {
+        match self {
+            Self::Named(file) => file.persist(path).map(drop).map_err(|failed| failed.error),
+            Self::Unnamed(file) => {
+                let name = |name: &Path| name_file(&file, name);
+                let named = tempfile::Builder::new().prefix(".urlsift-").make_in(directory_of(path), name)?;
+                named.persist(path).map(drop).map_err(|failed| failed.error)
+            }
+        }
+    }
 }
 
 impl Output {
@@ -83,19 +126,14 @@ impl Output {
             }
             Err(_) => path.to_owned(),
         };
-        let mut builder = tempfile::Builder::new();
-        // Use the permissions of any new file, or those of the file that is replaced.
-        #[cfg(unix)]
-        builder.permissions(std::os::unix::fs::PermissionsExt::from_mode(0o666));
         let replaced = fs::metadata(&path);
         // Windows replaces no file that is read-only.
         if cfg!(windows) && replaced.as_ref().is_ok_and(|file| file.permissions().readonly()) {
             return Err(io::ErrorKind::PermissionDenied.into());
         }
-        let file = builder.prefix(".urlsift-").tempfile_in(directory_of(&path))?;
-        BEGUN.lock().unwrap_or_else(PoisonError::into_inner).push(file.path().to_owned());
+        let mut file = Begun::new(directory_of(&path))?;
         if let Ok(metadata) = replaced {
-            file.as_file().set_permissions(metadata.permissions())?;
+            file.file().set_permissions(metadata.permissions())?;
         }
         Ok(Self::File(file, path))
     }
@@ -179,7 +217,7 @@ impl Output {
         match self {
             Self::Standard(out) => out,
             Self::Stream(file, _) => file,
-            Self::File(file, _) => file,
+            Self::File(file, _) => file.file(),
         }
     }
 }
@@ -224,7 +262,7 @@ impl Writer {
         // The buffer was flushed and is empty.
         let (output, _) = self.out.into_parts();
         if let Output::File(file, path) = output {
-            file.persist(&path).map_err(|failed| named(&path, &failed.error))?;
+            file.persist(&path).map_err(|error| named(&path, &error))?;
         }
         Ok(())
     }
@@ -329,10 +367,10 @@ mod tests {
     #[test]
     fn what_is_abandoned_is_removed() {
         let folder = tempfile::tempdir().unwrap();
-        let output = Output::open(Some(&folder.path().join("report"))).unwrap();
+        let begun = Begun::named(folder.path()).unwrap();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 1);
         // Wine removes an open file when it is closed, so close it before.
-        let Output::File(file, _) = output else { panic!("a file") };
+        let Begun::Named(file) = begun else { panic!("a name") };
         file.into_temp_path().keep().unwrap();
         abandon();
         assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);

@@ -164,6 +164,59 @@ fn waiting_for_a_pipe_can_be_stopped() {
     assert_eq!(fs::read_dir(&folder).unwrap().count(), 2);
 }
 
+/// A closed terminal stops the command like SIGTERM, unless `nohup` says that it should go on.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_closed_terminal_stops_the_command() {
+    for is_ignored in [false, true] {
+        let folder = tempfile::tempdir().unwrap();
+        let program = env!("CARGO_BIN_EXE_urlsift");
+        let trap = if is_ignored { "trap '' HUP;" } else { "" };
+        let mut shell = Command::new("sh");
+        let script = format!("{trap} exec {program} lines -c line -o rows");
+        let mut child = spawn(shell.args(["-c", &script]).current_dir(&folder));
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"http://h/\n").unwrap();
+        let_it_wait(&child);
+        send(&child, libc::SIGHUP);
+        if is_ignored {
+            let_it_wait(&child);
+            stdin.write_all(b"http://h/\n").unwrap();
+            drop(stdin);
+            assert_eq!(ended(child).status.code(), Some(0));
+            assert_eq!(fs::read_to_string(folder.path().join("rows")).unwrap(), "1\n2\n");
+        } else {
+            let output = ended(child);
+            assert_eq!(output.status.code(), Some(129));
+            assert!(text(&output.stderr).ends_with("urlsift: terminated: nothing was written to rows\n"));
+            assert_eq!(fs::read_dir(&folder).unwrap().count(), 0);
+        }
+    }
+}
+
+/// An output has no name until it is whole, where the file system can have such files.
+#[cfg(target_os = "linux")]
+#[test]
+fn nothing_is_left_of_a_command_that_is_killed() {
+    use std::os::unix::fs::OpenOptionsExt;
+
+    let folder = tempfile::tempdir().unwrap();
+    if File::options().write(true).custom_flags(libc::O_TMPFILE).open(&folder).is_err() {
+        return;
+    }
+    fs::write(folder.path().join("good.txt"), "before").unwrap();
+    for args in [&["--json", "-o", "report"][..], &["split", "-a", "good.txt", "-r", "bad.gz"]] {
+        let mut child = spawn(urlsift().args(args).current_dir(&folder));
+        let mut stdin = child.stdin.take().unwrap();
+        stdin.write_all(b"http://h/\nhttp://h/a b\n").unwrap();
+        let_it_wait(&child);
+        send(&child, libc::SIGKILL);
+        assert_eq!(ended(child).status.code(), None);
+        assert_eq!(fs::read_dir(&folder).unwrap().count(), 1, "{args:?}");
+    }
+    assert_eq!(fs::read_to_string(folder.path().join("good.txt")).unwrap(), "before");
+}
+
 #[test]
 fn a_pipe_that_is_opened_late_is_read() {
     let folder = tempfile::tempdir().unwrap();

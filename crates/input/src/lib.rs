@@ -36,6 +36,8 @@ pub mod utf16;
 mod pipe;
 mod progress_reader;
 mod program;
+#[cfg(feature = "cli")]
+mod unnamed;
 
 pub use byte_range::Span;
 #[cfg(feature = "parquet")]
@@ -52,6 +54,8 @@ pub use pipe::enlarge_pipe;
 pub use progress_reader::ProgressReader;
 pub use source::Input;
 pub use source::Opened;
+#[cfg(feature = "cli")]
+pub use unnamed::{name_file, unnamed_file};
 
 use std::path::Path;
 
