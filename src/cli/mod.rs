@@ -34,6 +34,7 @@ use urlsift_grammar::escape::{MASK, mask, printable};
 use urlsift_grammar::password::{masked, secrets, secrets_of_record, shows_password_of};
 use urlsift_grammar::whatwg::{self, STANDARD, Url};
 use urlsift_input::Input;
+use urlsift_input::memory::threads_with_memory;
 use urlsift_input::progress::Watch;
 use urlsift_records::input_signs::Signs;
 
@@ -289,6 +290,7 @@ impl InputArgs {
         let mut exec = ExecOptions::default();
         let usize = |n: u32| usize::try_from(n).unwrap_or(usize::MAX);
         exec.threads = self.threads.map_or(0, usize);
+        exec.threads = threads_with_memory(exec.n_threads());
         exec.shard_len = self.shard_size.map_or(exec.shard_len, usize);
         exec.line_len = self.line_size.map_or(exec.line_len, usize);
         exec

@@ -9,6 +9,7 @@ use crate::run::format_choice::{Reading, Source, TextSigns};
 #[cfg(feature = "parquet")]
 use crate::run::parquet::TableChunk;
 use crate::scan::record_fields::Records;
+use urlsift_input::memory::lengthen;
 use urlsift_input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
 use urlsift_records::{Format, Reader};
 
@@ -84,7 +85,7 @@ impl<R: Read> Cut for RecordChunks<R> {
         let buffer = spare;
         let mut len = self.rest.len();
         let mut wanted = self.sizes.chunk.max(len * 2);
-        buffer.resize(wanted.max(buffer.len()), 0);
+        lengthen(buffer, wanted)?;
         buffer[..len].copy_from_slice(&self.rest);
         self.rest.clear();
         let mut enough = 0;
@@ -109,7 +110,7 @@ impl<R: Read> Cut for RecordChunks<R> {
             }
             if len == wanted {
                 wanted *= 2;
-                buffer.resize(wanted.max(buffer.len()), 0);
+                lengthen(buffer, wanted)?;
             }
             // `cut` reads a record from its start, so it is not called after each read of a long record.
             enough = if len < LOOKED_AT_AGAIN { len + 1 } else { len + len / 4 };

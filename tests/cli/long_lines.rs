@@ -60,3 +60,33 @@ fn long_lines_are_judged_as_lines_that_are_held_whole() {
         }
     }
 }
+
+/// The output of the command with `args`, if this process may have so many KiB of memory. `None` if it cannot even start then.
+#[cfg(target_os = "linux")]
+fn limited(kib: u32, input: &str, args: &str) -> Option<std::process::Output> {
+    let program = env!("CARGO_BIN_EXE_urlsift");
+    let run = |script: String| std::process::Command::new("sh").args(["-c", &script]).output().unwrap();
+    let limit = format!("ulimit -v {kib}; exec {program}");
+    run(format!("{limit} -V")).status.success().then(|| run(format!("{input} | ({limit} {args})")))
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn exhausted_memory_leaves_fewer_threads_or_is_an_error() {
+    let list = "yes http://h.example/ | head -n 200000";
+    let Some(output) = limited(524_288, list, "-j8 --json") else { return };
+    let said = text(&output.stderr);
+    assert_eq!((output.status.code(), said), (Some(0), ""));
+    let report = json(&output);
+    assert_eq!(report["totals"]["lines"], 200_000);
+    assert!(report["run"]["threads"].as_u64().unwrap() < 8);
+    for kib in [120_000, 150_000, 200_000] {
+        let output = limited(kib, "head -c 62914560 /dev/zero | tr '\\0' a", "lines -j2 -c line").unwrap();
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(2), "{said}");
+        assert!(
+            said.starts_with("urlsift: -: there is not enough memory for ") && said.lines().count() == 1,
+            "{said}"
+        );
+    }
+}

@@ -133,17 +133,6 @@ pub fn secrets_inside(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     secrets
 }
 
-/// Whether a text shows a word of passwords, in any letter case. The result is true for passwords that are too long to be searched for.
-#[cfg(feature = "scan")]
-pub fn shows_word_of(passwords: &[u8], text: &[u8]) -> bool {
-    if passwords.len() > 512 {
-        return true;
-    }
-    let [passwords, text] = [passwords, text].map(<[u8]>::to_ascii_lowercase);
-    let mut words = passwords.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
-    words.any(|word| memchr::memmem::find(&text, word).is_some())
-}
-
 /// Returns the ranges of a record that may be passwords. They lie behind slashes or at the beginning of a word. No password
 /// extends over a quote or white space, because that may end a field.
 pub fn secrets_of_record(text: &[u8], cut: bool) -> Vec<Range<usize>> {

@@ -9,6 +9,7 @@ use std::ops::Range;
 
 use memchr::memchr;
 
+use crate::memory::lengthen;
 use urlsift_engine::lines::last_end;
 
 /// Consecutive bytes of an input, in a buffer that can be reused.
@@ -154,9 +155,7 @@ impl<R: Read> Chunks<R> {
         // The longest allowed line and its LF.
         let most = if self.sizes.in_parts { usize::MAX } else { self.sizes.line + 1 };
         let mut wanted = self.sizes.chunk.max(len * 2).min(most);
-        if buffer.len() < wanted {
-            buffer.resize(wanted, 0);
-        }
+        lengthen(buffer, wanted)?;
         buffer[..len].copy_from_slice(&self.rest);
         self.rest.clear();
         let mut searched = 0;
@@ -193,7 +192,7 @@ impl<R: Read> Chunks<R> {
             }
             searched = len;
             wanted = (wanted * 2).min(most);
-            buffer.resize(wanted.max(buffer.len()), 0);
+            lengthen(buffer, wanted)?;
         }
     }
 

@@ -14,6 +14,7 @@
     reason = "what is public is what the crate urlsift re-exports"
 )]
 
+pub mod memory;
 pub mod progress;
 pub mod workers;
 mod codec;

@@ -13,7 +13,7 @@ pub fn unnamed_file(directory: &Path) -> Option<File> {
     let flags = OFlags::TMPFILE | OFlags::RDWR | OFlags::CLOEXEC;
     let file = File::from(open(directory, flags, Mode::from_raw_mode(0o666)).ok()?);
     // A system without this folder can give it no name later.
-    std::path::Path::new(&in_proc(&file)).exists().then_some(file)
+    Path::new(&in_proc(&file)).exists().then_some(file)
 }
 
 /// Gives the file a name.
@@ -24,7 +24,15 @@ pub fn unnamed_file(directory: &Path) -> Option<File> {
 pub fn name_file(file: &File, name: &Path) -> io::Result<()> {
     use rustix::fs::{AtFlags, CWD, linkat};
 
-    linkat(CWD, in_proc(file), CWD, name, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from)
+    let path = in_proc(file);
+    linkat(CWD, &path, CWD, name, AtFlags::SYMLINK_FOLLOW).map_err(io::Error::from).or_else(|error| {
+        // Where links are forbidden, a copy does.
+        if error.kind() == io::ErrorKind::AlreadyExists {
+            Err(error)
+        } else {
+            std::fs::copy(path, name).map(drop)
+        }
+    })
 }
 
 /// The name by which this process alone can reach the file.

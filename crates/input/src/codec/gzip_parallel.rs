@@ -27,6 +27,7 @@ use super::gzip_member::{MAGIC, Member, Members};
 use super::jobs::{Jobs, Requested, Shared};
 use super::source::{Ahead, Source};
 use crate::Supply;
+use crate::memory::{is_free, lengthen};
 use crate::workers::JobSender;
 
 /// Sizes of blocks and guesses. Any sizes give the same decoded bytes.
@@ -262,8 +263,9 @@ impl<R: Read + Send> Source for Blocks<'_, R> {
             let (packed, is_all) = (&first.bytes()[at..], self.is_all(first));
             let mut bytes = self.spare_decoded.take().unwrap_or_default();
             let mut found = self.members.decode(packed, is_all, &mut bytes);
-            if let Member::NoRoom(len) = found {
-                bytes.resize(len, 0);
+            if let Member::NoRoom(len) = found
+                && lengthen(&mut bytes, len).is_ok()
+            {
                 found = self.members.decode(packed, is_all, &mut bytes);
             }
             if let Member::Whole(packed_len, len) = found {
@@ -287,6 +289,9 @@ fn guess(packed: &[u8], len: usize, is_all: bool, most: usize, spare: Vec<u8>) -
     let mut decompress = Decompress::new_gzip(WINDOW_BITS);
     let mut members = Members::new();
     // The system zeroes new memory, and pages that are never written take no memory.
+    if spare.len() < most && !is_free(most as u64) {
+        return Guess::default();
+    }
     let bytes = if spare.len() < most { vec![0; most] } else { spare };
     let mut guess = Guess { stretches: Vec::new(), bytes };
     let (mut at, mut to, mut n_wasted) = (0, 0, 0);

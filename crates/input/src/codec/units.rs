@@ -19,6 +19,7 @@ use super::source::{Ahead, Source};
 use super::walk::{Part, Prelude, Walk};
 use super::{Codec, MAGIC_LEN, decode};
 use crate::Supply;
+use crate::memory::is_free;
 use crate::progress::Watch;
 use crate::progress_reader::IsReady;
 use crate::workers::{JobSender, Memory, Reserved};
@@ -255,7 +256,7 @@ impl<'a, R: Read> Units<'a, R> {
                 return Some(room);
             }
         }
-        let reserved = self.memory.reserve(memory)?;
+        let reserved = self.memory.reserve(memory).filter(|_| is_free(memory))?;
         // The system zeroes new memory, and pages that are never written take none.
         Some(Room { bytes: vec![0; usize::try_from(len).ok()?], reserved })
     }

@@ -132,8 +132,8 @@ impl Zstd {
             }
             Err(error) => {
                 let cause = error.to_string();
-                // The library's only error about memory is a window that is too large.
-                let state = if cause.contains("memory") {
+                // A window that is too large. Another error says that there is not enough memory.
+                let state = if cause.contains("too much memory") {
                     StreamState::TooLarge
                 } else if cause.contains("mismatch") {
                     StreamState::Damaged(self.lack.clone())

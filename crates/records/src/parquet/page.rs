@@ -14,6 +14,7 @@ use super::footer::{Column, ColumnChunk};
 use super::hybrid::Integers;
 use super::thrift::{Broken, Value, field, fields, struct_len};
 use super::unpack::Packing;
+use urlsift_input::memory::lengthen;
 use urlsift_input::progress::{Stopped, Watch};
 use urlsift_input::read_at;
 
@@ -52,8 +53,8 @@ impl Source {
         if offset.checked_add(len as u64).is_none_or(|end| end > self.len) {
             return Ok(None);
         }
-        let mut bytes = vec![0; len];
-        let mut n = 0;
+        let (mut bytes, mut n) = (Vec::new(), 0);
+        lengthen(&mut bytes, len)?;
         while n < len {
             match read_at(&self.file, &mut bytes[n..], offset + n as u64) {
                 // The file has become shorter since it was opened.
@@ -295,7 +296,10 @@ fn unpack(packing: Option<Packing>, bytes: Vec<u8>, head: u64, len: usize) -> Re
     };
     let head = usize::try_from(head).ok().filter(|&head| head <= len);
     let (head, packed) = head.and_then(|head| bytes.split_at_checked(head)).ok_or_else(too_short)?;
-    let mut out = Vec::with_capacity(len);
+    let mut out = Vec::new();
+    out.try_reserve_exact(len).map_err(|_| {
+        TableError::too_large(format!("there is not enough memory for a page of {len} bytes"))
+    })?;
     out.extend_from_slice(head);
     packing.unpack(packed, len - head.len(), &mut out)?;
     Ok(out)
