@@ -523,8 +523,14 @@ fn if_one_file_cannot_be_put_in_place_the_other_is_not_either() {
         let mut names = desk.names();
         let mut command = desk.command(&["-a", "good.txt", "-r", "bad.tsv"]);
         let mut child = command.stdin(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
-        // Both temporary files exist once the command reads.
-        while desk.names().len() < names.len() + 2 {
+        // Both files are open once the command reads, with temporary names or without.
+        let is_of_desk =
+            |file: &fs::DirEntry| fs::read_link(file.path()).is_ok_and(|to| to.starts_with(desk.0.path()));
+        let n_open = || {
+            let files = fs::read_dir(format!("/proc/{}/fd", child.id())).into_iter().flatten().flatten();
+            files.filter(is_of_desk).count()
+        };
+        while desk.names().len() < names.len() + 2 && n_open() < 2 {
             std::thread::yield_now();
         }
         fs::create_dir(path("bad.tsv")).unwrap();

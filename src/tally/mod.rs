@@ -340,7 +340,9 @@ impl Tally {
         for (input, lines) in &other.by_input {
             self.by_input.entry(*input).or_default().merge(lines);
         }
-        inputs.into_iter().for_each(|input| self.settle(input));
+        for input in inputs {
+            self.settle(input);
+        }
         self
     }
 

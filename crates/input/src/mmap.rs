@@ -246,7 +246,7 @@ mod tests {
     #[test]
     fn a_thread_soon_looks_again_whatever_lines_cost() {
         // Lines of 4 GB/s, and those of 25 and 2 MB/s with costly options.
-        for (bytes_per_ms, most) in [(4_000_000, MOST_LINES), (25_000, 50_000), (2_000, LEAST_LINES)] {
+        for (bytes_per_ms, most) in [(4_000_000, MOST_LINES), (25_000, 50_000), (2_048, LEAST_LINES)] {
             let mut pace = Pace::default();
             let took = |len: u64| Duration::from_nanos(len * 1_000_000 / bytes_per_ms);
             let lens: Vec<_> = (0..10)
