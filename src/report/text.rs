@@ -506,7 +506,7 @@ impl<'a> Text<'a> {
             return;
         }
         let title = format!("FIELD, {} accepts", report.grammar);
-        let names = kinds.iter().map(|sum| sum.label());
+        let names = kinds.iter().map(super::records::FieldSum::label);
         let names = self.table_of(&title, &["accepted", "refused", "blank"], names, 0, Page::end);
         for (sum, name) in kinds.iter().zip(names) {
             let mut row = format!("  {name:<room$}", room = self.names - 2);
