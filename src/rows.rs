@@ -457,7 +457,7 @@ impl Records {
         found.add(wanted, role, verdict);
         let filter = &self.filter;
         if judgement.map_or(filter.is_empty(), |judgement| filter.matches(&judgement, &mut whatwg)) {
-            let (field, is_open) = (Some(name), found.format == Format::Text);
+            let (field, is_open) = (Some(name), found.format.ends_at_delimiters());
             self.write(
                 out,
                 Row { input, number, offset, field, line, verdict, base, whatwg, is_open, hides_base },

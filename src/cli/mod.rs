@@ -387,8 +387,16 @@ fn without_passwords(sentence: &str) -> Vec<u8> {
         let word = word.to_string_lossy();
         for Range { start, end } in secrets(word.as_bytes(), false) {
             let delimited = start.saturating_sub(1)..word.len().min(end + 1);
-            if let (Some(secret), Some(text)) = (word.get(start..end), word.get(delimited)) {
-                sentence = sentence.replace(text, &text.replace(secret, MASK));
+            let (Some(secret), Some(text)) = (word.get(start..end), word.get(delimited)) else { continue };
+            sentence = sentence.replace(text, &text.replace(secret, MASK));
+            // Lists are cut at commas, and names at "=", before they are refused.
+            let mut at = start;
+            for piece in secret.split([',', '=']) {
+                if let Some(text) = word.get(at - 1..at + piece.len()).filter(|_| at > 0 && !piece.is_empty())
+                {
+                    sentence = sentence.replace(text, &[&text[..1], MASK].concat());
+                }
+                at += piece.len() + 1;
             }
         }
     }

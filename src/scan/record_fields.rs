@@ -465,7 +465,7 @@ impl<'a> Gathering<'a> {
         let (place, counted_at) = (at(1), at(self.unit));
         let mut observer = Observer::new(&options, &mut self.tally, self.shown);
         let number = || line;
-        let is_open = self.records.format == Format::Text;
+        let is_open = self.records.format.ends_at_delimiters();
         let line = Line { is_open, ..Line::whole(place, &number, &field.bytes) };
         let verdict = observer.observe_value(&line, &field.bytes, counted_at);
         self.records.add(field.wanted, field.role, Some(verdict));
@@ -498,7 +498,7 @@ impl<'a> Gathering<'a> {
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
             let mut observer = Observer::new(&options, &mut tally, &shown);
-            observer.is_open = self.records.format == Format::Text;
+            observer.is_open = self.records.format.ends_at_delimiters();
             let scanners = &self.gatherer.scanners;
             scanners.with(|scanner| scanner.scan(&mut observer, &lines.text, counted_at));
             let table = &lines.table;

@@ -115,7 +115,10 @@ fn no_option_shows_a_password() {
     fs::write(directory.path().join("list"), "http://h/\n").unwrap();
     for (command, option) in &runs {
         let first = if command.is_empty() { "--json" } else { command.as_str() };
-        for secret in ["http://u:SECRET@h/x", "u:a SECRET b@h", "--u:SECRET\"@h"] {
+        // Commas separate fields, and a report names each.
+        let is_list = option.as_deref() == Some("--field");
+        let url = if is_list { "http://u:SECRET=SECRET@h/x" } else { "http://u:SECRET,SECRET=SECRET@h/x" };
+        for secret in [url, "u:a SECRET b@h", "--u:SECRET\"@h"] {
             let args: Vec<_> = [first].into_iter().chain(option.as_deref()).chain([secret]).collect();
             let list = File::open(directory.path().join("list")).unwrap();
             let output = urlsift().args(&args).stdin(list).current_dir(&directory).output().unwrap();
@@ -339,4 +342,24 @@ fn a_file_that_exists_keeps_its_name() {
     fs::write(folder.path().join("a:b@c"), "http://h/\n").unwrap();
     let output = urlsift().args(["--format", "json", "a:b@c"]).current_dir(&folder).output().unwrap();
     assert_eq!(json(&output)["inputs"][0]["name"], "a:b@c");
+}
+
+/// A field may end at a byte of the password.
+#[test]
+fn fields_that_end_inside_a_password_are_masked() {
+    for (format, list) in [
+        ("csv", "id,url\n1,http://u:SECRET,x@h/\n"),
+        ("jsonl", "{\"url\":\"http://u:SECRET\"x@h/\"}\n{\"url\":\"http://u:SECRET\"}\n"),
+        ("html", "<a href=\"http://u:SECRET\"x@h/\">"),
+        ("squid", "1 2 h TCP/200 1 GET http://u:SECRET x@h/ - H/- t\n"),
+    ] {
+        for args in
+            [&["--json"][..], &["--format", "html"], &["--format", "partial"], &["lines", "--mask-passwords"]]
+        {
+            let output = feed(&[args, &["--input-format", format]].concat(), list.as_bytes());
+            for said in [text(&output.stdout), text(&output.stderr)] {
+                assert!(!said.contains("SECRET"), "{format} {args:?}: {said}");
+            }
+        }
+    }
 }

@@ -175,6 +175,12 @@ impl Format {
         matches!(self, Lines | Cdxj | Clf | Alb | S3 | Elb | Haproxy | Squid | Envoy | Log | JsonLines | Cri)
     }
 
+    /// Whether a field ends at a byte that a password may contain, such as a quote or a comma. So it may end inside a password.
+    #[must_use]
+    pub fn ends_at_delimiters(self) -> bool {
+        !matches!(self, Self::Lines | Self::Parquet)
+    }
+
     /// Finds the format with this public name.
     #[must_use]
     pub fn find(name: &str) -> Option<Self> {

@@ -10,6 +10,7 @@ use crate::partial_report::{Identity, Partial, Settings};
 use crate::run::{ExecOptions, Failure, Part, Reading, Records, scan_parts};
 use crate::scan::Options;
 use clap::Args;
+use urlsift_grammar::password::masked_text;
 use urlsift_input::{Codec, Input};
 use urlsift_records::input_signs::Signs;
 
@@ -148,7 +149,7 @@ impl Asked {
             let opened = u32::try_from(all.inputs.len()).map_err(io::Error::other)?;
             all.parts.push(split.part(opened));
             let input = if is_standard { Input::standard() } else { Input::file(split.path) };
-            all.inputs.push(input.with_name(split.name.clone()).with_codec(codec));
+            all.inputs.push(input.with_name(masked_text(&split.name)).with_codec(codec));
             all.identities.push(Identity { number: Some(split.input), name: split.name });
         }
         if all.parts.is_empty() {
