@@ -16,7 +16,7 @@ use std::fmt;
 use std::str::FromStr;
 
 use crate::report::whatwg::HOSTS_DIFFER;
-use crate::report::{Report, WhatwgCount, grouped};
+use crate::report::{Report, WhatwgCount, grouped, plural};
 use crate::run::Scanned;
 use crate::scan::Options;
 use crate::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
@@ -231,6 +231,19 @@ impl Gate {
             }
             _ => (report.totals.judged, format!(" of {} judged", grouped(report.totals.judged))),
         };
+        // Lines that are too long to be parsed may be of any level.
+        let too_long =
+            report.whatwg.as_ref().filter(|_| self.needs_whatwg()).map_or(0, |whatwg| whatwg.too_long);
+        let most = part + too_long;
+        let unit = if self.is_share { [whole, WHOLE] } else { [1, 1] }.map(u128::from);
+        let at_limit = u64::try_from(u128::from(self.limit) * unit[0] / unit[1]).unwrap_or(u64::MAX);
+        let crossed = [part, at_limit.clamp(part, most), most].map(|part| self.is_crossed(part, whole));
+        if crossed.contains(&true) && crossed.contains(&false) {
+            return Err(format!(
+                "--fail-on {text} cannot be told: {} too long to be parsed; \"urlsift lines -c whatwg,hosts_differ\" parses each line",
+                plural(too_long, "line is", "lines are")
+            ));
+        }
         let limit = if self.is_share { self.limit } else { 0 };
         let share = if whole == 0 { String::new() } else { format!(", {} %", percent(part, whole, limit)) };
         let sentence = format!("--fail-on {text} is crossed: {}{base} lines{share}", grouped(part));

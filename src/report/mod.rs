@@ -42,6 +42,8 @@ pub use text::render;
 pub use whatwg::{ErrorCount, HostsDiffer, LevelCount, WhatwgCount};
 #[doc(hidden)]
 pub use words::grouped;
+#[cfg(feature = "cli")]
+pub(crate) use words::plural;
 
 /// The name and version of the report's schema, which `schema/report.v2.json` describes. Adding a field keeps the version
 /// number; any other change increases it.

@@ -47,7 +47,7 @@ pub(super) fn size(bytes: u64) -> String {
 }
 
 /// A number with its noun in singular or plural.
-pub(super) fn plural(n: u64, one: &str, many: &str) -> String {
+pub(crate) fn plural(n: u64, one: &str, many: &str) -> String {
     format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }
 

@@ -332,3 +332,22 @@ fn wrong_options_say_what_to_do() {
         assert!(output.stdout.is_empty());
     }
 }
+
+#[test]
+fn lines_too_long_to_be_parsed_leave_a_condition_open() {
+    let list = [&b"/\\evil.example/"[..], &b"a".repeat(2_200_000), b"\nhttp://a/\n"].concat();
+    for (condition, status) in [
+        ("whatwg:hosts-differ", 2),
+        ("whatwg:valid>1", 2),
+        ("whatwg:valid=2", 2),
+        ("whatwg:valid>=1", 1),
+        ("whatwg:failure>5", 0),
+        ("refused>0", 1),
+    ] {
+        let args = ["-q", "--whatwg", "--base", "https://allowed.example/", "--fail-on", condition];
+        let output = feed(&args, &list);
+        let said = text(&output.stderr);
+        assert_eq!(output.status.code(), Some(status), "{condition}: {said}");
+        assert_eq!(said.contains("1 line is too long to be parsed"), status == 2, "{condition}: {said}");
+    }
+}
