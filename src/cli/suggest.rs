@@ -39,13 +39,31 @@ const FOREIGN: [&str; 26] = [
 /// What to say of a command line whose first word is neither a command nor a file, but the command of another program: the
 /// commands that there are. `root` makes the root command.
 pub(crate) fn on_foreign_command(words: &[OsString], root: fn() -> Command) -> Option<String> {
-    let first = words.get(1)?.to_str().filter(|first| FOREIGN.contains(first))?;
-    if fs::symlink_metadata(first).is_ok() {
+    let is_foreign = |word: &str| FOREIGN.iter().any(|name| name.eq_ignore_ascii_case(word));
+    let (n, first) = words
+        .iter()
+        .enumerate()
+        .skip(1)
+        .find_map(|(n, word)| Some((n, word.to_str()?)).filter(|(_, word)| is_foreign(word)))?;
+    let root = root();
+    // Options may precede it, and values of theirs.
+    let has_value = |n: usize| {
+        let word = words[n].to_string_lossy();
+        let is_it = |arg: &&Arg| match word.strip_prefix("--") {
+            Some(name) => arg.get_long() == Some(name),
+            None => word
+                .strip_prefix('-')
+                .is_some_and(|name| arg.get_short().is_some_and(|short| name == short.to_string())),
+        };
+        root.get_arguments().find(is_it).is_some_and(|arg| arg.get_action().takes_values())
+    };
+    let is_option = |n: usize| words[n].as_encoded_bytes().starts_with(b"-");
+    let is_first = (1..n).all(|n| is_option(n) || has_value(n - 1)) && !has_value(n - 1);
+    if !is_first || fs::symlink_metadata(first).is_ok() {
         return None;
     }
     let mut out = format!("there is no command and no file {first}; the commands are:");
-    for (command, about) in
-        root().get_subcommands().filter_map(|command| Some((command, command.get_about()?)))
+    for (command, about) in root.get_subcommands().filter_map(|command| Some((command, command.get_about()?)))
     {
         let _ = write!(out, "\n  {:<11}  {about}", command.get_name());
     }

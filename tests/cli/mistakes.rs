@@ -38,6 +38,10 @@ fn a_command_of_another_program() {
         assert_refused(&[word, "urls.txt"], &said);
         assert_refused(&[word], "\n  lines        Print one row per line");
     }
+    for args in [&["--json", "check", "urls.txt"][..], &["-j", "2", "Stats", "urls.txt"]] {
+        assert_refused(args, "the commands are:");
+    }
+    assert_eq!(run(&["-o", "report", "urls.txt"]).status.code(), Some(0), "the name of an output");
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("check"), "/a\n").unwrap();
     let output = urlsift().arg("check").current_dir(&folder).output().unwrap();

@@ -245,12 +245,22 @@ fn warn_of_refusals(report: &Report) {
 /// Says why a list of frequent hosts is empty if most lines have no scheme, and which command counts bare hosts.
 fn warn_of_bare_hosts(report: &Report, selection: Option<&str>) {
     let (n_bare, judged) = (report.relative.lines, report.totals.judged);
-    let is_empty = |top: &Top| matches!(top.of, TopOf::Hosts | TopOf::Tlds) && top.entries.is_empty();
-    if n_bare * 2 > judged && report.top.iter().any(is_empty) {
-        let why = format!("{} of {} lines have no scheme, and so no host", grouped(n_bare), grouped(judged));
+    let of_empty = |top: &Top| match top.of {
+        TopOf::Hosts if top.entries.is_empty() => Some("hosts"),
+        TopOf::Tlds if top.entries.is_empty() => Some("tlds"),
+        _ => None,
+    };
+    // The lines of a table or a log are no hosts: another warning says what they look like.
+    let are_plain = report.inputs.iter().all(|input| input.looks_like.is_none());
+    let n_taken = report.relative.accepted.by(report.grammar);
+    if let Some(of) = report.top.iter().find_map(of_empty)
+        && n_taken * 2 > judged
+        && are_plain
+    {
+        let why = format!("lines without a scheme have no host: {} of {}", grouped(n_bare), grouped(judged));
         let lines = format!("urlsift lines -c text {}", selection.unwrap_or("FILE"));
         warn(&format!(
-            "{why}; if they are hosts themselves: {lines} | sed 's,^,http://,' | urlsift --top hosts"
+            "{why}; if they are hosts themselves: {lines} | sed 's,^,http://,' | urlsift --top {of}"
         ));
     }
 }
