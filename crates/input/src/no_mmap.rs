@@ -12,7 +12,7 @@ pub struct Window(Infallible);
 
 /// The pace of a thread that reads no memory-mapped file.
 #[derive(Default)]
-pub struct Pace;
+pub struct Pace {}
 
 impl Mapped {
     pub fn of(_: &File, _: u64) -> Option<Self> {
