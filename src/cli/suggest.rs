@@ -40,11 +40,8 @@ const FOREIGN: [&str; 26] = [
 /// commands that there are. `root` makes the root command.
 pub(crate) fn on_foreign_command(words: &[OsString], root: fn() -> Command) -> Option<String> {
     let is_foreign = |word: &str| FOREIGN.iter().any(|name| name.eq_ignore_ascii_case(word));
-    let (n, first) = words
-        .iter()
-        .enumerate()
-        .skip(1)
-        .find_map(|(n, word)| Some((n, word.to_str()?)).filter(|(_, word)| is_foreign(word)))?;
+    let n = 1 + words.get(1..)?.iter().position(|word| word.to_str().is_some_and(is_foreign))?;
+    let first = words[n].to_str()?;
     let root = root();
     // Options may precede it, and values of theirs.
     let has_value = |n: usize| {

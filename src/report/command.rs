@@ -15,12 +15,16 @@ const MAX_REPEATED: usize = 60;
 
 /// The options and inputs of all commands of a report, if they are so long that the commands take them from the arguments of the shell.
 pub(super) fn arguments(report: &Report) -> Option<String> {
-    Some(selection(report)).filter(|selection| !is_part(report) && selection.len() > MAX_REPEATED)
+    Some(selection(report)).filter(|selection| !is_part(report) && is_long(selection))
 }
 
 fn selection(report: &Report) -> String {
     let run = report.run.as_ref();
     run.and_then(|run| run.selection.clone()).unwrap_or_else(|| inputs(report))
+}
+
+fn is_long(selection: &str) -> bool {
+    selection.len() > MAX_REPEATED
 }
 
 /// Whether the report is of a range of an input.
@@ -47,7 +51,8 @@ pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
         words.push(format!("--base {}", shell_word(base)));
     }
     words.extend(conditions.iter().map(|condition| format!("--where {}", shell_word(condition))));
-    words.push(if arguments(report).is_some() { "\"$@\"".to_owned() } else { selection(report) });
+    let selection = selection(report);
+    words.push(if is_long(&selection) { "\"$@\"".to_owned() } else { selection });
     words.join(" ")
 }
 

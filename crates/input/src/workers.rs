@@ -60,6 +60,16 @@ impl<'a> Queue<'a> {
         self.waiting.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
+    /// Adds a job if fewer jobs wait than `room` says. Otherwise returns it.
+    fn offer(&self, job: Job<'a>, room: impl FnOnce(&Waiting<'a>) -> usize) -> Result<(), Job<'a>> {
+        let waiting = self.waiting();
+        if waiting.jobs.len() >= room(&waiting) {
+            return Err(job);
+        }
+        self.add(waiting, job);
+        Ok(())
+    }
+
     fn add(&self, mut waiting: MutexGuard<'_, Waiting<'a>>, job: Job<'a>) {
         waiting.jobs.push_back(job);
         let is_idle = waiting.n_idle > 0;
@@ -159,13 +169,7 @@ impl<'a> JobSender<'a> {
         allow(dead_code, reason = "only decoders have work that can be left out")
     )]
     pub fn give_to_idle(&self, job: Job<'a>) -> Result<(), Job<'a>> {
-        let queue = &self.open.0;
-        let waiting = queue.waiting();
-        if waiting.jobs.len() >= waiting.n_idle {
-            return Err(job);
-        }
-        queue.add(waiting, job);
-        Ok(())
+        self.open.0.offer(job, |waiting| waiting.n_idle)
     }
 
     /// Queues `job` for the next free worker thread. Perhaps no thread ever becomes free. A caller that needs the result
@@ -175,12 +179,7 @@ impl<'a> JobSender<'a> {
     /// When the queue is full. The error is the job.
     pub fn try_enqueue(&self, job: Job<'a>) -> Result<(), Job<'a>> {
         let queue = &self.open.0;
-        let waiting = queue.waiting();
-        if waiting.jobs.len() >= queue.capacity {
-            return Err(job);
-        }
-        queue.add(waiting, job);
-        Ok(())
+        queue.offer(job, |_| queue.capacity)
     }
 
     /// Queues `job` for the next free worker thread, and waits while the queue is full. If the pool has no queue, because
