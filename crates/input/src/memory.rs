@@ -33,7 +33,7 @@ fn is_limited() -> bool {
 /// Reserves memory, if there is so much. No page of it is used.
 fn reserved(len: usize) -> Option<Vec<u8>> {
     let mut memory = Vec::new();
-    // Without the black box, a compiler may leave out memory that nobody uses.
+    // The black box keeps the compiler from removing an allocation that is not used.
     black_box(&mut memory).try_reserve_exact(len).is_ok().then_some(memory)
 }
 
@@ -82,6 +82,7 @@ mod tests {
         lengthen(&mut buffer, 1).unwrap();
         assert_eq!(buffer.len(), 3);
         assert!(is_free(1));
+        assert!(reserved(1).is_some() && reserved(isize::MAX as usize).is_none());
         assert_eq!(threads_with_memory(1), 1);
     }
 }
