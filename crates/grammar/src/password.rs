@@ -41,8 +41,8 @@ pub fn secrets(line: &[u8], cut: bool) -> Vec<Range<usize>> {
     SearchText::new(line, cut).map_or_else(Vec::new, |text| text.of_line())
 }
 
-/// Returns the ranges of a URL in running text that may be passwords. The URL may have ended at a byte of its password. So what follows
-/// the ":" of an authority is masked up to the end of the URL, unless it is a port, or the "@" of the authority and a "/" follow.
+/// Returns the ranges of a URL that may be passwords, if the URL may have ended inside one, as in running text. What follows the ":" of an
+/// authority is masked up to the end of the URL. Ports are not masked. If an "@" and a "/" follow, the mask ends at the "@".
 #[must_use]
 pub fn secrets_in_text(url: &[u8]) -> Vec<Range<usize>> {
     SearchText { is_open: true, ..SearchText::of(url) }.of_line()

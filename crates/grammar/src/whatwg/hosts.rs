@@ -18,7 +18,7 @@ pub fn hosts_differ(line: &[u8], base: Option<&Url>, url: &Url) -> bool {
     different_hosts(line, base, url).is_some()
 }
 
-/// The host by RFC 3986 and that of `url`, if [`hosts_differ`].
+/// The host by RFC 3986 and the host of `url`. `None` if they do not differ.
 pub(super) fn different_hosts<'a>(
     line: &'a [u8],
     base: Option<&'a Url>,
@@ -31,7 +31,7 @@ pub(super) fn different_hosts<'a>(
     (!are_same).then_some((host, found))
 }
 
-/// The host of a line by the delimiters of RFC 3986, or else that of its base. Empty if there is none.
+/// The host that RFC 3986 finds in a line by its delimiters. A line without a host has the host of its base. Empty if there is none.
 fn by_rfc3986<'a>(line: &'a [u8], base: Option<&'a Url>) -> &'a [u8] {
     let parts = uri_parts::split(line);
     // What does not begin with a letter is no scheme, whatever delimiter follows.

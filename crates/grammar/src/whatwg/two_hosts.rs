@@ -1,4 +1,4 @@
-//! The two hosts of a line in which RFC 3986 and browsers find different ones, as reports show them.
+//! How reports show the two hosts of a line, if RFC 3986 finds another one than browsers.
 
 use std::fmt;
 use std::net::IpAddr;
