@@ -109,7 +109,7 @@ impl Hyperscan {
     pub fn count(&self, text: &[u8]) -> u64 {
         let mut count = Count { text, lines: 0 };
         let len = c_uint::try_from(text.len()).expect("one call takes less than 4 GiB");
-        // SAFETY: the scratch space belongs to the database. Nobody else uses it, because `self` holds raw pointers and is
+        // SAFETY: the scratch space belongs to the database. Nothing else uses it, because `self` holds raw pointers and is
         // not `Sync`. The text has `len` bytes, and `count` outlives the call that passes it to `on_match`.
         let status = unsafe {
             (self.scan)(
@@ -141,7 +141,7 @@ unsafe extern "C" fn on_match(
     _: c_uint,
     count: *mut c_void,
 ) -> c_int {
-    // SAFETY: the pointer comes from `Hyperscan::count`, and nobody else uses its `Count` during the call.
+    // SAFETY: the pointer comes from `Hyperscan::count`, and nothing else uses its `Count` during the call.
     let count = unsafe { &mut *count.cast::<Count>() };
     let last = usize::try_from(end).ok().and_then(|end| count.text.get(end.checked_sub(2)?));
     count.lines += u64::from(last.is_some_and(|&byte| byte != b'\n'));

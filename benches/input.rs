@@ -39,7 +39,7 @@ mod unix {
     }
 
     fn map(file: &File) -> usize {
-        // SAFETY: this bench owns the temporary file, and nobody changes it while it is mapped.
+        // SAFETY: this bench owns the temporary file, and no process changes it while it is mapped.
         let map = unsafe { memmap2::Mmap::map(file) }.unwrap();
         lines(&map)
     }

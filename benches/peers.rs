@@ -33,7 +33,7 @@
 //!   They run after the rounds of the others. Their counts must equal those of urlsift.
 //!
 //! Criterion measures one row after another, so ratios of its rows are unreliable on a busy machine. The bench therefore
-//! first prints ratios from rounds in which the peers take turns. It skips them if it gets any argument, as for a single
+//! first prints ratios from rounds where the peers take turns. It skips them if it gets any argument, as for a single
 //! row or as a test.
 
 #![allow(missing_docs, reason = "criterion's macros write functions")]

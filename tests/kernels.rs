@@ -589,7 +589,7 @@ fn an_earlier_scan_does_not_affect_a_later_one() {
     }
 }
 
-/// Scans the parts of an input into one tally with alternating kernels. The tally must equal that of the whole, with line
+/// Scans the parts of an input into one tally with alternating kernels. The tally must equal the tally of the whole, with line
 /// numbers.
 #[test]
 fn parts_by_different_kernels() {

@@ -279,7 +279,7 @@ fn incompatible_partial_reports_are_refused() {
     assert!(matches!(refused(&head, &corpus.partial(&[Part::whole(0)])), MergeError::Overlap(..)));
     let all = head.clone().merge(tail.clone()).unwrap();
     assert!(matches!(refused(&all, &tail), MergeError::Overlap(_, range) if range == (10..20)));
-    // A range in which no line begins must not be counted twice either.
+    // A range where no line begins must not be counted twice either.
     assert!(matches!(refused(&all, &corpus.range(3..4)), MergeError::Overlap(..)));
     let empty = Corpus::of(vec![file_of(&directory, "empty", b"")]);
     assert!(matches!(

@@ -172,7 +172,7 @@ fn corpora_are_split_as_the_naive_twin_does() {
     });
 }
 
-/// Random lines, most of which some grammar accepts, with all kinds of line ends.
+/// Random lines with all kinds of line ends. Some grammar accepts most of them.
 fn buffer(rng: &mut Rng) -> Vec<u8> {
     let mut bytes = Vec::new();
     if rng.below(8) == 0 {
@@ -322,7 +322,7 @@ fn omitted_outputs_are_counted() {
 const LIST: &[u8] =
     b"http://example.org/\nftp://fred:secret@example.org/a;b\n\n/a b\r\nHTTPS://example.org:8443/~x";
 
-/// A directory with a list, in which the command runs.
+/// A directory with a list, where the command runs.
 struct Desk(TempDir);
 
 impl Desk {

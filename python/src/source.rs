@@ -164,7 +164,7 @@ impl<'py> Source<'py> {
     /// The next batch; `None` at the end. `before` is the number of rows so far, for messages.
     ///
     /// # Errors
-    /// What the producer raises, and `ValueError` for an array that cannot be.
+    /// What the producer raises, and `ValueError` for an invalid array.
     pub fn next(&mut self, py: Python<'py>, before: usize) -> PyResult<Option<Batch>> {
         let in_batch =
             |error: String| PyValueError::new_err(format!("in the array behind row {before}: {error}"));

@@ -355,7 +355,7 @@ def scan(
     >>> report.complete, report.lines
     (True, 511)
 
-    Raises FileNotFoundError if a path names no file, and ValueError for an option that there is not.
+    Raises FileNotFoundError if a path names no file, and ValueError for an unknown option.
     """
     check_numbers(threads=threads)
     show = progress if callable(progress) else ProgressLine() if progress or (progress is None and is_watched()) else None

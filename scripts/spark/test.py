@@ -66,7 +66,7 @@ def make_inputs(folder: Path) -> list[str]:
 
 
 class Cluster(unittest.TestCase):
-    """The report of a job is that of one process, whatever happens on the way."""
+    """A job reports what one process reports, whatever happens on the way."""
 
     urlsift: str
     context: SparkContext

@@ -4,7 +4,7 @@
     spark-submit urlsift_spark.py [OPTION]... INPUT... [-- OPTION OF SCAN...]
 
 Decides what an executor gets to do and where bytes come from; counts nothing, and no line passes through Python or Spark. The
-report is that of `urlsift OPTION... INPUT...` on one machine: `digest` is the same. The README beside this file tells more.
+report equals the report of `urlsift OPTION... INPUT...` on one machine: `digest` is the same. The README beside this file tells more.
 """
 
 from __future__ import annotations
@@ -84,7 +84,7 @@ class Scan:
             (folder / "splits").write_text("".join(json.dumps(split) + "\n" for split in given))
             command = [SparkFiles.get(self.command), "scan", *self.options, "--splits", folder / "splits"]
             command += ["--format", "partial", "-o", folder / "partial"]
-            # In a file, since nobody reads a pipe while a stream is copied.
+            # In a file, since a pipe would not be read while a stream is copied.
             with open(folder / "messages", "wb") as messages:
                 if self.hadoop:
                     status = run_with_stream(command, messages, self.hadoop, splits[0])
@@ -161,7 +161,7 @@ class HadoopSettings:
 class Hadoop:
     """Hadoop's file systems, by a Java virtual machine: the driver's own, or one beside a Python worker.
 
-    A worker has no way to the executor's virtual machine but for records, and those go through Python.
+    A worker reaches the executor's virtual machine only by records, and those go through Python.
     """
 
     worker: Hadoop | None = None
@@ -202,7 +202,7 @@ class Hadoop:
         return system.open(path)
 
     def copy(self, stream: Any, sink: Any) -> None:
-        """All that follows, until nobody reads the sink any more."""
+        """All that follows, until the sink is closed."""
         try:
             self.jvm.org.apache.hadoop.io.IOUtils.copyBytes(stream, sink, 1 << 18, False)
         except Py4JJavaError as error:
@@ -354,7 +354,7 @@ def cause_of(error: Py4JJavaError | PySparkException) -> str:
 
 
 def arguments(words: list[str]) -> Job:
-    """The command line; what stands behind "--" is for `urlsift scan`."""
+    """The command line; the arguments after "--" are for `urlsift scan`."""
     end = words.index("--") if "--" in words else len(words)
     parser = argparse.ArgumentParser(
         prog="urlsift_spark.py", usage="spark-submit urlsift_spark.py [OPTION]... INPUT... [-- OPTION OF SCAN...]",

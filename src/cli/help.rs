@@ -165,12 +165,12 @@ const EXAMPLES: &[(&str, &[(&str, &str)])] = &[
 
 /// The exit statuses and their meanings.
 pub(crate) const EXIT_STATUSES: [(&str, &str); 4] = [
-    ("0", "done; or whoever read the output has seen enough"),
+    ("0", "done; or the reader of the output closed it"),
     ("1", "done, and a --fail-on condition held"),
     (
         "2",
         "usage; or an input or the output failed: it is named on standard error, the other inputs are still read, and the \
-         report says that it is incomplete; or whether a --fail-on condition holds cannot be told",
+         report says that it is incomplete; or a --fail-on condition could not be decided",
     ),
     (
         "129, 130, 143",

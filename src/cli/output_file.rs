@@ -186,7 +186,7 @@ impl Output {
             || self.file().is_some_and(|file| other.file() == Some(file))
     }
 
-    /// Whether the output is a file, so that nobody sees it while it is written.
+    /// Whether the output is a file, which appears when it is whole.
     pub(crate) fn is_file(&self) -> bool {
         match self {
             Self::Standard(_) => standard_is_file(),

@@ -41,7 +41,7 @@ impl Report {
         Self::with_inputs(scanned, names.map(input_count).collect(), options, show_secrets)
     }
 
-    /// Makes the report of a scan of these inputs, of which only the names are known.
+    /// Makes the report of a scan of these inputs. Only their names are known.
     fn with_inputs(
         scanned: &Scanned,
         inputs: Vec<InputCount>,

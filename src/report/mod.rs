@@ -280,7 +280,7 @@ pub struct ExampleLine {
     /// The byte that the example is about, counted from the start of the line. For a field, counted from its start after
     /// its escapes are undone. 0 if the example is about the whole line.
     pub offset: u64,
-    /// Some bytes of the line, in which each password is replaced by `***`. In JSON, `text` if they are UTF-8, and
+    /// Some bytes of the line, with `***` instead of each password. In JSON, `text` if they are UTF-8, and
     /// otherwise `text_base64`.
     #[serde(flatten, with = "bytes_in_json")]
     #[cfg_attr(feature = "schema", schemars(with = "bytes_in_json::Bytes"))]
@@ -679,7 +679,7 @@ impl Report {
         }
     }
 
-    /// The inputs that have judged lines, those first of which the chosen grammar accepts the smallest share.
+    /// The inputs that have judged lines, those with the smallest share of lines that the chosen grammar accepts first.
     pub(crate) fn inputs_worst_first(&self) -> Vec<(&InputCount, &JudgedCount)> {
         let judged = self.inputs.iter().map(|input| (input, &input.judged));
         let mut inputs: Vec<_> = judged.filter(|(_, judged)| judged.lines > 0).collect();

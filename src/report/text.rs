@@ -519,7 +519,7 @@ impl<'a> Text<'a> {
         }
     }
 
-    /// Writes a table of the inputs if there are several, those first of which the smallest share is accepted.
+    /// Writes a table of the inputs if there are several, those with the smallest share of accepted lines first.
     fn by_input(&mut self, n_rows: usize) {
         let report = self.report;
         let inputs = report.inputs_worst_first();

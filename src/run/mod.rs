@@ -408,7 +408,7 @@ impl Access {
 
 /// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads.
 ///
-/// The tally is the same as that of [`scan`](crate::scan()), for any options. If the calling thread belongs to a rayon
+/// The tally equals the result of [`scan`](crate::scan()), for any options. If the calling thread belongs to a rayon
 /// pool with as many threads as `exec` says, the work is done there. Otherwise a new pool does it.
 ///
 /// ```

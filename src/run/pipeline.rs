@@ -272,7 +272,7 @@ impl Drop for TurnGuard<'_> {
 }
 
 impl Turns {
-    /// A guard for the time in which a thread has a chunk.
+    /// A guard for the time while a thread has a chunk.
     pub(crate) fn guard(&self) -> TurnGuard<'_> {
         TurnGuard(self)
     }

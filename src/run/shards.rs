@@ -55,7 +55,7 @@ pub(super) fn scan_shards(
         let run = scanned.tally.runs().last().filter(|run| (run.input, run.end) == (input, offset));
         reader.clone().standing_at(offset, run.map_or(0, |run| run.lines) + 1)
     };
-    // The longest range known in which no line begins, so that a long line is not read again to look for line ends.
+    // The longest known range where no line begins, so that a long line is not read again to look for line ends.
     let longest_gap = Mutex::new(0..0);
     // One tally serves many shards, because it takes some kilobytes and soon has its examples.
     let scan_one = |scanned: &mut Scanned,

@@ -1,7 +1,7 @@
 //! Counts whole lines into a tally. The scan decides what is counted of a line, not what its verdict is.
 //!
 //! The engine counts most lines in bulk: their scheme and verdict determine all that is to be counted. It passes the
-//! other lines to `count_line.rs` one by one. `Observer` is the engine's consumer.
+//! other lines to `count_line.rs` one by one. `Observer` is the sink of the engine.
 
 pub(crate) mod find_examples;
 pub(crate) mod count_line;
@@ -111,7 +111,7 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     tally
 }
 
-/// A new scanner spends half a millisecond on its tables, in which a few megabytes are judged. So [`scan_part`] keeps those that it made.
+/// A new scanner spends half a millisecond on its tables, enough to judge a few megabytes. So [`scan_part`] keeps those that it made.
 static SCANNERS: LazyLock<Scanners> = LazyLock::new(|| Scanners::new(KernelId::best()));
 
 /// Judges lines like [`scan_part`], but with the kernel of `scanner`, and adds them to `tally`. Returns which way the lines

@@ -12,7 +12,7 @@ const CAUSES: usize = Cause::ALL.len();
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct FoundDefect<'a> {
-    /// The component in which the defects are.
+    /// The component of the defects.
     pub component: Component,
     /// Why the grammar refuses the lines.
     pub cause: Cause,

@@ -1,4 +1,4 @@
-//! A report counts the judged lines of each input, and shows those inputs first of which the smallest share is accepted.
+//! A report counts the judged lines of each input, and shows the inputs with the smallest share of accepted lines first.
 
 use std::fs;
 

@@ -273,7 +273,7 @@ fn a_second_signal_ends_the_command_at_once() {
     let folder = tempfile::tempdir().unwrap();
     let path = folder.path().join("list");
     fs::write(&path, b"http://h/\n".repeat(1 << 18)).unwrap();
-    // Nobody reads the rows, so the command blocks on writing.
+    // The rows are not read, so the command blocks on writing.
     let mut child = spawn(urlsift().arg("lines").arg(&path));
     let_it_wait(&child);
     send(&child, libc::SIGINT);
@@ -290,7 +290,7 @@ fn a_signal_after_the_work_ends_the_command_at_once() {
     fs::write(&path, "http://h/\n").unwrap();
     fs::write(&list, format!("{}\n", path.display()).repeat(3000)).unwrap();
     for (signal, status) in [(libc::SIGINT, 130), (libc::SIGTERM, 143)] {
-        // Nobody reads the report, which is longer than a pipe.
+        // The report, which is longer than a pipe, is not read.
         let mut child = spawn(urlsift().args(["--json", "--files-from"]).arg(&list));
         let_it_wait(&child);
         send(&child, signal);

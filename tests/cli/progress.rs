@@ -1,4 +1,4 @@
-//! Progress is shown to somebody who waits at a terminal, and to nobody else.
+//! Progress is shown at a terminal, and nowhere else.
 
 use std::fs::{self, File};
 use std::io::Write;

@@ -1,5 +1,5 @@
 //! Parts of Parquet files by ranges of bytes. Neighbouring ranges divide the row groups between them. The merged report of
-//! all parts equals that of the whole file.
+//! all parts equals the tally of the whole file.
 
 use std::fs;
 use std::ops::Range;

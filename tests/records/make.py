@@ -3,7 +3,7 @@
     make.py --nginx /usr/sbin/nginx --apache /usr/sbin/apache2 --apache-modules /usr/lib/apache2/modules
 
 Needs warcio, brotli and cdxj-indexer. Servers listen on 127.0.0.1 only. What it makes depends on their versions and on the time, so
-the results are kept, with NAME.expected beside NAME: a row for each field, with the number of the line in which its record
+the results are kept, with NAME.expected beside NAME: a row for each field, with the number of the line where its record
 begins, the role and the bytes, escaped as urlsift does.
 """
 

@@ -30,7 +30,7 @@ pub struct Counts {
     advisories: BTreeMap<String, u64>,
     /// Lines that the chosen grammar refuses.
     refused: u64,
-    /// Of the first refused line: its number, its offset, and the offset of the defect.
+    /// The number and the offset of the first refused line, and the offset of its defect.
     first_refused: Option<(u64, u64, u64)>,
 }
 

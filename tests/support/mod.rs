@@ -36,7 +36,7 @@ pub(crate) fn with_scanner<R>(kernel: KernelId, work: impl FnOnce(&mut Scanner) 
     SCANNERS.by(kernel).with(work)
 }
 
-/// The bytes of a line in a file of cases, in which `\xHH` stands for a byte.
+/// The bytes of a line in a file of cases. `\xHH` stands for a byte.
 pub(crate) fn unescape(text: &str) -> Vec<u8> {
     let mut bytes = Vec::new();
     let mut rest = text;

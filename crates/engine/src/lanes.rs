@@ -338,7 +338,7 @@ pub struct List {
     pub advisories: Advisories,
     /// The lines that no grammar accepts and whose defects are of these kinds, one bit each, are not listed.
     pub bulk_defects: u32,
-    /// Lines with a scheme of which [`level_by_host`](urlsift_grammar::whatwg::plain::level_by_host) may not say that they are WHATWG-valid. Then
+    /// Lines with a scheme, unless [`level_by_host`](urlsift_grammar::whatwg::plain::level_by_host) says that they are WHATWG-valid. Then
     /// `bulk_defects` has to be 0.
     pub whatwg: bool,
     /// Lines without a scheme, except blank ones.
@@ -497,7 +497,7 @@ impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Job for Stripe<'_, '_, K,
 struct Tracks<'a, K: Kernel, const RARE: bool, const DEFECTS: bool> {
     kernel: K,
     list: List,
-    /// Whether `list` lists more than is always listed, computed once per stripe. It is mostly false, once the consumer
+    /// Whether `list` lists more than is always listed, computed once per stripe. It is mostly false, once the sink
     /// has examples of the advisories.
     lists_more: bool,
     carried: &'a mut Carried<K::Word>,

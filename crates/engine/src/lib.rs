@@ -351,7 +351,7 @@ struct Engine<'a> {
     attempts: &'a mut Attempts,
     schemes: Schemes,
     path_counts: PathCounts,
-    /// How many listed lines, but for table lines, the table scan would have counted in bulk.
+    /// How many listed lines, without table lines, the table scan would have counted in bulk.
     n_slower: u64,
     /// How many listed lines no grammar accepts.
     n_bad: u64,
@@ -576,7 +576,7 @@ impl Engine<'_> {
             offset += lane.len() as u64;
             at
         });
-        // For each outcome, one bit for each lane in which it is counted in bulk from here on.
+        // For each outcome, one bit for each lane that counts it in bulk from here on.
         let mut in_bulk = [0_u8; N_OUTCOMES];
         // The same for outcomes with a scheme that is passed on for each line.
         let mut but_scheme = [0_u8; N_OUTCOMES];

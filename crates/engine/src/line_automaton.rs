@@ -1,7 +1,7 @@
 //! The automaton of a line: what is known of a line after each of its bytes, and its [`Outcome`] at the end.
 //!
-//! It is the product of four: the automaton of all grammars, that of the chosen grammar with its rules, the names of schemes, and
-//! the scan for advisories. It would have some ten thousand states, of which a list visits some hundred. `line_table` makes a
+//! It is the product of four: the automaton of all grammars, the labelled one of the chosen grammar, the names of schemes, and
+//! the scan for advisories. It would have some ten thousand states, and a list visits some hundred. `line_table` makes a
 //! fast table of those.
 
 use urlsift_grammar::advisory::{Advisories, AdvisoryScan};
@@ -112,7 +112,7 @@ impl Progress {
             };
         }
         self.read_scheme(byte, at);
-        // All lines that nobody accepts any more and that are counted alike have one state.
+        // Lines that no grammar can accept any more have one state if they are counted alike.
         if self.state == State::DEAD {
             self.scan = None;
         }

@@ -112,7 +112,7 @@ impl ByteKind {
 #[derive(PartialEq, Eq, Hash)]
 enum PairKey {
     EndsInLf,
-    /// What precedes the LF does not matter. The number is that of the second byte.
+    /// What precedes the LF does not matter. The number belongs to the second byte.
     BeginsWithLf(u16),
     /// What the automata of the grammars tell apart, and what the other automata tell apart.
     Other(u16, ByteKind, ByteKind),
@@ -202,14 +202,14 @@ pub struct LineTable {
     kinds: &'static PairKinds,
     /// For each state and column, the next state or the number of an outcome. 0 if it is not made yet.
     cells: Box<[u32; N_CELLS]>,
-    /// The column of each pair of bytes. Columns have the order in which lines needed them, so that those in use are close together.
+    /// The column of each pair of bytes. Columns are numbered as lines need them, so that used ones are close together.
     of_pair: Box<[u16; 1 << 16]>,
     /// First half: the column of a line that ends here. Second half: the column of each byte with which a line ends.
     of_last: [u16; 2 << 8],
     n_columns: u16,
     /// The columns of pairs that begin with LF, and where they lead from any state.
     behind_lf: Vec<(u16, LineState)>,
-    /// What each row stands for, but for the first, which is [`LineState::UNMADE`].
+    /// What each row stands for. The first is [`LineState::UNMADE`].
     rows: Vec<Progress>,
     numbers: HashMap<Progress, LineState, RandomState>,
     outcomes: Vec<Outcome>,

@@ -5,7 +5,7 @@ use serde::{Deserialize, Serialize};
 /// Where a line begins.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, Deserialize)]
 pub struct Place {
-    /// The number of the input, in the order in which the inputs were given.
+    /// The number of the input, in the order given.
     pub input: u32,
     /// Bytes from the start of the input. In a Parquet file, how many values and nulls precede it.
     pub offset: u64,

@@ -185,7 +185,7 @@ impl Nfa {
 
     /// Returns the label of a state: the rule that a refusal in this state breaks.
     ///
-    /// The state reads `nodes` next. `read` are the rule instances in which the last byte may have been read. The label names the
+    /// The state reads `nodes` next. `read` are the rule instances that may have read the last byte. The label names the
     /// inner one of two rules: the innermost one around all of `read`, and the innermost one around all of `nodes`.
     fn label(&self, read: &[usize], nodes: &[usize]) -> Label {
         let ahead: Vec<_> = nodes.iter().filter_map(|&node| self.path_of(node)).collect();

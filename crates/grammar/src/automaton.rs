@@ -26,7 +26,7 @@ pub struct Labelled {
     dead: u32,
     top: u16,
     escape: u16,
-    /// For each component, the rules in which its defects lie.
+    /// For each component, the rules that its defects break.
     rules_of: &'static [(Component, &'static [u16])],
     alphabet: [u64; 4],
 }
@@ -130,8 +130,8 @@ const _: () = {
 
 /// For each state and each byte below hexadecimal 80, the next state. A state is the index of its row.
 ///
-/// Columns for bytes instead of byte classes save a look-up and two operations per byte. They cost 640 KiB of memory, of which
-/// real lists touch about 20 KiB.
+/// Columns for bytes instead of byte classes save a look-up and two operations per byte. They cost 640 KiB of memory;
+/// real lists touch about 20 KiB of it.
 static STEP: [u32; tables::N_STATES * 128] = {
     let mut step = [0; tables::N_STATES * 128];
     let mut at = 0;
@@ -171,7 +171,7 @@ impl State {
     /// The state before the first byte.
     pub const START: Self = Self(0);
 
-    /// The state in which no grammar can accept any more.
+    /// The state where no grammar can accept any more.
     pub const DEAD: Self = Self(tables::NEXT[tables::CLASS_OF[0] as usize] as u32 * 128);
 
     /// The state after one more byte, which is below hexadecimal 80.
@@ -249,7 +249,7 @@ impl Tracker {
         self.machine().next[state as usize + usize::from(tables::CLASS_OF[usize::from(byte)])]
     }
 
-    /// Whether `state` is that of a refusal.
+    /// Whether `state` means a refusal.
     #[cfg(feature = "scan")]
     pub(super) fn is_refusal(&self, state: u32) -> bool {
         state == self.machine().dead

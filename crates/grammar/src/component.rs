@@ -1,4 +1,4 @@
-//! The parts of a line in which a defect can lie. The doc comment of a variant is also a text for users.
+//! The parts of a line that can have a defect. The doc comment of a variant is also a text for users.
 
 use crate::named;
 

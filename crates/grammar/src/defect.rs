@@ -48,7 +48,7 @@ pub struct Defect {
     /// The offset of the first wrong byte, in bytes from the start of the line: the smallest `i` such that no accepted line
     /// begins with the first `i + 1` bytes. If the line is itself the beginning of an accepted line, the offset is its length.
     pub offset: u64,
-    /// The part of the line in which the offset lies.
+    /// The part of the line that has the offset.
     pub component: Component,
     /// What is wrong there.
     pub cause: Cause,
@@ -98,7 +98,7 @@ impl Defect {
             Some(_) => Cause::CharacterNotAllowed,
         };
         let rule = match component {
-            // An unknown scheme can begin like a known one. Report the rule that lists all schemes, not that of the known one.
+            // An unknown scheme can begin like a known one. Report the rule that lists all schemes, not the rule of the known one.
             Component::Scheme => top_rule(grammar),
             // The bytes were read as userinfo, but are host or port. Report the rule of that component.
             Component::Host | Component::Port if label.component == Some(Component::Userinfo) => {

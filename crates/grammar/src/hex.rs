@@ -1,4 +1,4 @@
-//! Reads hexadecimal digits, of which most escapes consist.
+//! Reads the hexadecimal digits of escapes.
 
 /// The value of a hexadecimal digit, in upper or lower case.
 pub fn hex_digit(byte: u8) -> Option<u8> {

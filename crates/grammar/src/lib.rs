@@ -111,7 +111,7 @@ impl Grammar {
         }
     }
 
-    /// The month in which the document was published, such as `January 2005`.
+    /// The month when the document was published, such as `January 2005`.
     #[must_use]
     pub const fn published(self) -> &'static str {
         match self {
@@ -147,14 +147,14 @@ impl Grammar {
                  no relative references, no \"#\", no \"~\"."
             }
             Self::Rfc1808 => {
-                "Relative references and fragments come in; behind a scheme any legal characters will do; no \"~\"."
+                "New: relative references and fragments. After a scheme, any legal characters; no \"~\"."
             }
             Self::Rfc2396 => {
-                "\"~\" comes in; a scheme begins with a letter and something follows its \":\"; a relative reference does \
+                "New: \"~\". A scheme begins with a letter, and something follows its \":\"; a relative reference does \
                  not begin with \"?\"."
             }
             Self::Rfc3986 => {
-                "IP literals in brackets come in, and empty paths; a port is digits, and an authority has at most one \
+                "New: IP literals in brackets, and empty paths. A port is digits, and an authority has at most one \
                  \"@\"."
             }
         }

@@ -1,4 +1,4 @@
-//! A macro for enums whose variants have public names, and the form in which sets of names are written.
+//! A macro for enums whose variants have public names, and the written form of sets of names.
 
 use std::fmt;
 
@@ -16,7 +16,7 @@ macro_rules! named {
         pub enum $kind { $($(#[doc = $doc])+ #[cfg_attr(feature = "scan", serde(rename = $name))] $variant,)+ }
 
         impl $kind {
-            /// All variants, in the order in which they are listed.
+            /// All variants, in the order of the source.
             pub const ALL: &'static [Self] = &[$(Self::$variant),+];
 
             /// The public name: stable, lower-case, hyphenated.

@@ -144,7 +144,7 @@ pub fn secrets_of_record(text: &[u8], cut: bool) -> Vec<Range<usize>> {
     secrets
 }
 
-/// Schemes in which an "@" belongs to an address, in addition to the known schemes.
+/// Schemes where an "@" belongs to an address, in addition to the known schemes.
 const OF_ADDRESSES: [&[u8]; 7] = [b"acct", b"im", b"pres", b"sip", b"sips", b"tag", b"xmpp"];
 
 /// A delimiter, literal or percent-encoded.

@@ -44,7 +44,7 @@ pub enum Standing {
 }
 
 impl Standing {
-    /// All variants, in the order in which they are listed.
+    /// All variants, in the order of the source.
     pub const ALL: &'static [Self] = &[Self::Defined, Self::Reserved, Self::Common, Self::Experimental];
 
     /// The public name: stable and lower-case.

@@ -1,6 +1,6 @@
 //! Turns paths into inputs. A directory stands for the files in it and below it, in a fixed order.
 //!
-//! This module decides which files are inputs, and in which order. The crate `walkdir` walks the directories.
+//! This module decides which files are inputs, and their order. The crate `walkdir` walks the directories.
 
 use std::io;
 use std::path::{Path, PathBuf};

@@ -155,7 +155,7 @@ pub fn pool<'a>(n: usize) -> (JobSender<'a>, JobReceiver<'a>) {
 }
 
 impl<'a> JobSender<'a> {
-    /// The worker threads, of which `n` may help with one task.
+    /// The worker threads. At most `n` of them help with one task.
     pub fn helpers(&self, n: usize) -> Helpers<'a> {
         (n > 0).then(|| (self.clone(), n))
     }

@@ -35,8 +35,8 @@ pub(crate) struct FilterArgs {
     ///
     /// Commas separate alternatives, such as scheme=ftp,file. If the option
     /// is repeated, all conditions must hold. A blank line matches nothing.
-    /// The defect is that of --grammar. The names are those of the JSON
-    /// report; "urlsift causes" explains them.
+    /// --grammar chooses whose defect is compared. The JSON report has the
+    /// same names; "urlsift causes" explains them.
     #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = conditions(), hide_possible_values = true,
           verbatim_doc_comment)]
     conditions: Vec<Condition>,

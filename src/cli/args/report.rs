@@ -45,7 +45,7 @@ pub(crate) struct ReportArgs {
 
     /// How many inputs the table of inputs shows: a number, all or none [default: 20]
     ///
-    /// The inputs come first of which the smallest share is accepted. JSON always has all inputs.
+    /// The inputs with the smallest share of accepted lines come first. JSON always has all inputs.
     #[arg(long, value_name = "N|all|none", default_value = "20", hide_default_value = true, hide_short_help = true,
           value_parser = n_inputs)]
     by_input: usize,

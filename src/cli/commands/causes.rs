@@ -121,8 +121,8 @@ fn text(list: &List) -> String {
     push_paragraph(
         &mut out,
         0,
-        "A refusal is told as component:cause@offset, such as path:space@20: where it lies, why it is one, and how many \
-         bytes stand before the first that no accepted line could have there.",
+        "A refusal is written as component:cause@offset, such as path:space@20: the component, the cause, and the \
+         number of bytes before the first byte that no accepted line could have there.",
     );
     out.push_str("\nCAUSE                    and a line refused for it\n");
     for entry in &list.causes {

@@ -171,7 +171,7 @@ fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
 }
 
 impl LinesArgs {
-    /// The chosen format, or that of the output's ending.
+    /// The chosen format, or the format of the output's ending.
     ///
     /// # Errors
     /// If the ending belongs to no format.

@@ -49,7 +49,7 @@ pub(crate) struct ScanArgs {
 
     /// Read files instead of mapping them into memory
     ///
-    /// On Linux, large files on ext4, XFS, Btrfs and tmpfs are memory-mapped if they are in the page cache and nobody has
+    /// On Linux, large files on ext4, XFS, Btrfs and tmpfs are memory-mapped if they are in the page cache and no process has
     /// them open for writing. A process that then opens such a file for writing, or truncates it, waits up to ten
     /// milliseconds (with O_NONBLOCK it gets an error instead). Other files are read, and so are all files if there are more
     /// threads than processors.
@@ -224,7 +224,7 @@ fn run_parts(
     Ok(judged(&report, failures.is_empty(), &args.fail_on, args.allow_empty))
 }
 
-/// Warns of inputs of which RFC 3986 accepts hardly any line, if nothing else was said about them.
+/// Warns if RFC 3986 accepts hardly any line of an input and nothing else was said about it.
 fn warn_of_refusals(report: &Report) {
     let is_odd = |input: &&InputCount| {
         input.warnings.contains(&InputWarning::FewAccepted)

@@ -111,8 +111,7 @@ fn text(list: &List) -> String {
         &mut out,
         0,
         &format!(
-            "The rule is the one that reads what stands behind the \":\"; where there is none, the grammar refuses the \
-             scheme. The other grammars read all schemes alike: {}. Ports decide the advisories port-nondefault and \
+            "The rule reads what follows the \":\". A grammar without a rule for a scheme refuses it. The other grammars read all schemes alike: {}. Ports decide the advisories port-nondefault and \
              port-reserved, never a verdict.",
             others.join(", ")
         ),

@@ -48,7 +48,7 @@ written, or not at all; devices and pipes are written to as lines come.
 Exit status: 0 done; 2 usage, an output that cannot be written, or an input
 that could not be read to its end: what was read of it is written.";
 
-/// Endings of files in which refused lines or records are written unchanged.
+/// Endings of files that get refused lines or records unchanged.
 const TEXTS: [&str; 6] = ["txt", "log", "csv", "cdx", "cdxj", "jsonl"];
 
 #[derive(Args)]

@@ -174,8 +174,8 @@ const MAX_TOPS: usize = 4;
 /// The maximum number of warnings of an input.
 const MAX_WARNINGS: usize = 3;
 
-/// The inputs: first those that were not read to their end, then those that look like no list, then those of which the
-/// smallest share is accepted.
+/// The inputs: first those that were not read to their end, then those that do not look like a list, then the others, those
+/// with the smallest share of accepted lines first.
 pub(super) fn inputs(report: &Report, bounds: &Bounds) -> FirstRows<InputRow> {
     let mut inputs: Vec<_> = report.inputs_worst_first().into_iter().map(|(input, _)| input).collect();
     inputs.extend(report.inputs.iter().filter(|input| input.judged.lines == 0));

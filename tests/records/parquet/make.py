@@ -43,7 +43,7 @@ def escaped(data):
 
 
 def values(item):
-    """All that is no group, list or null in a value, in the order in which it is written."""
+    """All that is no group, list or null in a value, in written order."""
     if isinstance(item, dict):
         item = list(item.values())
     if isinstance(item, (list, tuple)):

@@ -46,7 +46,7 @@ named! {
 }
 
 impl Default for Level {
-    /// That of the empty line.
+    /// The level of the empty line.
     fn default() -> Self {
         Self::Relative
     }
@@ -80,7 +80,7 @@ impl Parsed {
         self.level
     }
 
-    /// The validation errors, in the order in which the parser notices them.
+    /// The validation errors, in the order of their discovery.
     #[must_use]
     pub fn errors(&self) -> &[Found] {
         &self.errors

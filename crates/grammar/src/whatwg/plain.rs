@@ -65,7 +65,7 @@ pub fn is_plain_iri(line: &[u8]) -> bool {
 
 /// The length of the plain host that `text` begins with, and the offset of its last label.
 ///
-/// A *plain* host is a domain that the strict form of *domain to ASCII* (section 3.3) leaves as it is, but for letter case: labels of
+/// A *plain* host is a domain that the strict form of *domain to ASCII* (section 3.3) leaves as it is, letter case aside: labels of
 /// ASCII letters, digits and "-", none of them empty or longer than 63 bytes, and with "-" neither at an end nor at the third and fourth
 /// byte. It has at most 253 bytes.
 pub(super) fn plain_host(text: &[u8]) -> Option<(usize, usize)> {

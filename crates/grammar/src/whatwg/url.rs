@@ -65,7 +65,7 @@ impl Url {
         url
     }
 
-    /// The serialisation, with masks instead of what may be a password unless `show_secrets` is true. It is that of a URL.
+    /// The serialisation, with masks instead of what may be a password unless `show_secrets` is true. It belongs to a URL.
     #[cfg(feature = "scan")]
     pub fn shown(&self, show_secrets: bool) -> String {
         if show_secrets {

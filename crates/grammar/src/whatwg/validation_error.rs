@@ -48,7 +48,7 @@ named! {
         Ipv4InIpv6OutOfRangePart = "IPv4-in-IPv6-out-of-range-part",
         /// The IPv4 address in the IPv6 address has fewer than four parts.
         Ipv4InIpv6TooFewParts = "IPv4-in-IPv6-too-few-parts",
-        /// A character may not stand in a URL as it is, or a "%" is not followed by two hexadecimal digits. Tabs and line ends are removed,
+        /// A character is not allowed in a URL as it is, or a "%" is not followed by two hexadecimal digits. Tabs and line ends are removed,
         /// and so are blanks and controls at both ends.
         InvalidUrlUnit = "invalid-URL-unit",
         /// A special scheme is not followed by exactly "//".
