@@ -13,6 +13,7 @@ mod scan_by_judge;
 mod webdriver;
 
 mod cli;
+mod citations;
 mod codec;
 mod conformance;
 mod differential;

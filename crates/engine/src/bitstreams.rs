@@ -30,7 +30,7 @@
 //! # What the streams know
 //!
 //! The streams know the verdict of a line exactly, or they make it a table line and say nothing else about it.
-//! (`engine/mod.rs` defines table lines and listed lines.) Few facts decide for all grammars except the draft of 1993
+//! (`crates/engine/src/lib.rs` defines table lines and listed lines.) Few facts decide for all grammars except the draft of 1993
 //! and RFC 1738. On lines that are not table lines, the grammars refuse in a fixed order. If RFC 1808 refuses a line
 //! (for a "~"), RFC 1738 refuses it too. If RFC 1738 refuses a line, the draft refuses it too.
 //!

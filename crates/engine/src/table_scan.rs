@@ -1,7 +1,7 @@
 //! Walks several lanes of whole lines through the table side by side, two bytes per step, and passes on each line with
 //! its outcome.
 //!
-//! The table is the product of the automata of all grammars and of the facts of a line (`build/line_facts.rs`).
+//! The table is the product of the automata of all grammars and of the facts of a line (`line_automaton`).
 //! The state at the end of a line gives its verdict, and mostly its scheme and advisories. This file does not decide
 //! what is counted and which lines get a second look.
 //!
