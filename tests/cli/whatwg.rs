@@ -62,7 +62,7 @@ fn explain_shows_the_url_that_browsers_use_and_each_error_at_its_place() {
     assert_eq!(mail, "  whatwg     takes it as mailto:fred@example.org, without an error\n");
     let tabs = explained(&["http://h/a\tb\tc \""]);
     assert!(tabs.starts_with("  whatwg     takes it as http://h/abc%20%22, with 3 errors\n"), "{tabs}");
-    assert!(tabs.contains("             invalid-URL-unit@10 @14 @15: A character may not"), "{tabs}");
+    assert!(tabs.contains("             invalid-URL-unit@10 @14 @15: A character is not"), "{tabs}");
     assert!(tabs.contains("http://h/a\\x09b\\x09c \"\n                       ^^^^\n"), "{tabs}");
     let failure = explained(&["http://h:99999/"]);
     assert!(
