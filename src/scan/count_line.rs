@@ -1,13 +1,12 @@
 //! Counts single lines: those for which more than scheme and verdict is counted. Everything is counted into the
 //! tally; this file does not know where lines begin and end.
 
-use crate::scan::find_examples::Search;
 use crate::scan::scheme_counts::SchemeCounts;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::hash;
 use crate::tally::optional::WantedCounts;
-use crate::tally::{ByVerdict, Longest, MAX_PARSED_LEN, Tally};
+use crate::tally::{Longest, MAX_PARSED_LEN, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use urlsift_engine::place::Place;
@@ -31,10 +30,6 @@ pub(crate) struct Observer<'a> {
     schemes: Schemes,
     /// Counts of other schemes that the tally gets when the run is covered.
     pub(crate) scheme_counts: SchemeCounts,
-    /// The lines counted in bulk last, by verdict, except those that are examples already.
-    pub(crate) in_bulk: ByVerdict,
-    /// The search for missing examples among these lines, once it has begun.
-    pub(crate) search: Option<Search<'a>>,
     /// Whether the lines are URLs in running text.
     pub(crate) is_open: bool,
     /// The counts that need a second look at each line.
@@ -54,8 +49,6 @@ impl<'a> Observer<'a> {
             shown,
             schemes: Schemes::default(),
             scheme_counts: SchemeCounts::default(),
-            in_bulk: ByVerdict::default(),
-            search: None,
             is_open: false,
             wanted: options.wanted(),
             whatwg: options.whatwg.as_ref(),

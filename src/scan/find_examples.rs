@@ -5,6 +5,7 @@
 
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::{ByVerdict, Tally};
+use urlsift_engine::Stripe;
 use urlsift_engine::example::Line;
 use urlsift_engine::lines::trim_terminator;
 use urlsift_engine::place::Place;
@@ -38,28 +39,24 @@ impl<'a> Search<'a> {
         Self { shown, is_open, wanted, in_bulk }
     }
 
-    /// Whether all examples have been found.
-    pub(crate) fn is_done(&self) -> bool {
-        self.wanted.is_empty()
+    /// Keeps the examples found in stripes, which follow the order of the lines. Lines that have none of the wanted verdicts may be
+    /// left out.
+    pub(crate) fn look_in(mut self, tally: &mut Tally, stripes: &mut dyn Iterator<Item = Stripe<'_>>) {
+        while !self.wanted.is_empty()
+            && let Some(stripe) = stripes.next()
+        {
+            self.look_in_one(tally, &stripe);
+        }
     }
 
-    /// Keeps the examples found in `bytes`, whole lines that begin at `place` and follow `before` lines of their run.
-    ///
-    /// Calls must follow the order of the lines. They may leave out lines that have none of the wanted verdicts.
-    pub(crate) fn look_in(
-        &mut self,
-        tally: &mut Tally,
-        bytes: &[u8],
-        place: Place,
-        before: &dyn Fn() -> u64,
-    ) {
+    fn look_in_one(&mut self, tally: &mut Tally, stripe: &Stripe<'_>) {
         let mut start = 0;
-        for (number, whole) in (1..).zip(bytes.split_inclusive(|&byte| byte == b'\n')) {
-            if self.is_done() {
+        for (number, whole) in (1..).zip(stripe.bytes.split_inclusive(|&byte| byte == b'\n')) {
+            if self.wanted.is_empty() {
                 return;
             }
             let (line, _) = trim_terminator(whole);
-            let place = Place { offset: place.offset + start as u64, ..place };
+            let place = Place { offset: stripe.place.offset + start as u64, ..stripe.place };
             start += whole.len();
             let verdict = State::START.run(line).verdict();
             // A blank line has no verdict, although the automaton accepts the empty reference.
@@ -67,7 +64,7 @@ impl<'a> Search<'a> {
                 continue;
             }
             // A line that is an example already was counted one by one, not in bulk.
-            let number = || before() + number;
+            let number = || stripe.lines_before() + number;
             let entry = Line { is_open: self.is_open, ..Line::whole(place, &number, line) };
             if tally.show(self.shown, &entry, verdict) {
                 self.in_bulk.take_one(verdict);

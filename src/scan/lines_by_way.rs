@@ -10,9 +10,9 @@ use crate::tally::Tally;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::Outcome;
-use urlsift_engine::place::{Extent, Place};
+use urlsift_engine::place::Place;
 use urlsift_engine::simd::KernelId;
-use urlsift_engine::{Bulk, Judged, LineSink, Needs, Scanner};
+use urlsift_engine::{Bulk, Judged, LineSink, Needs, Run, Scanner, Stripe};
 use urlsift_grammar::Verdict;
 
 /// The ranges of the lines, with their ends, that a scan of `bytes` with the default options does not count in bulk, in order:
@@ -52,8 +52,8 @@ impl LineSink for Finder<'_> {
         self.observer.scheme(line, verdict);
     }
 
-    fn bulk(&mut self, bulk: &Bulk) {
-        self.observer.bulk(bulk);
+    fn bulk(&mut self, bulk: &Bulk, stripes: &mut dyn Iterator<Item = Stripe<'_>>) {
+        self.observer.bulk(bulk, stripes);
     }
 
     fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>) {
@@ -70,12 +70,8 @@ impl LineSink for Finder<'_> {
         self.observer.line(entry, line, judged);
     }
 
-    fn search(&mut self, lines: &[u8], place: Place, before: &dyn Fn() -> u64) -> bool {
-        self.observer.search(lines, place, before)
-    }
-
-    fn cover(&mut self, run: Extent) {
-        self.observer.cover(run);
+    fn cover(&mut self, run: &Run<'_>, ends: &mut dyn Iterator<Item = usize>) {
+        self.observer.cover(run, ends);
     }
 }
 

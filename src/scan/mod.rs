@@ -12,6 +12,7 @@ pub(crate) mod record_fields;
 pub(crate) mod scheme_counts;
 pub(crate) mod values;
 
+use std::iter;
 use std::sync::LazyLock;
 
 use urlsift_engine::lanes::{List, defect_kinds};
@@ -27,7 +28,7 @@ use urlsift_engine::lines::skip_byte_order_mark;
 use urlsift_engine::place::Extent;
 pub use urlsift_engine::place::Place;
 use urlsift_engine::simd::KernelId;
-use urlsift_engine::{Bulk, Judged, LineSink, Needs, PathCounts};
+use urlsift_engine::{Bulk, Judged, LineSink, Needs, PathCounts, Run, Stripe};
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::whatwg::Url;
@@ -173,7 +174,6 @@ impl LineSink for Observer<'_> {
                 }),
             },
             examples: self.tally.lacking(place, self.shown),
-            again: self.wanted.any(),
         }
     }
 
@@ -199,9 +199,8 @@ impl LineSink for Observer<'_> {
             && !(verdict.is_empty() && self.wanted.authorities())
     }
 
-    fn bulk(&mut self, bulk: &Bulk) {
-        self.in_bulk = ByVerdict::default();
-        self.search = None;
+    fn bulk(&mut self, bulk: &Bulk, stripes: &mut dyn Iterator<Item = Stripe<'_>>) {
+        let mut in_bulk = ByVerdict::default();
         self.tally.cr += bulk.cr;
         self.tally.blank += bulk.blank;
         for &(advisory, n_lines) in &bulk.advised {
@@ -224,11 +223,16 @@ impl LineSink for Observer<'_> {
                     SchemeOf::Known(_) | SchemeOf::Other => counts.count_valid(verdict, n_lines),
                 }
             }
-            self.in_bulk.count(verdict, n_lines);
+            in_bulk.count(verdict, n_lines);
             advisories.iter().for_each(|advisory| self.tally.count_advised(advisory, n_lines));
             if let Refusal::Kind(component, cause) = refusal {
                 self.tally.count_defects(component, cause, n_lines);
             }
+        }
+        if let Some(first) = stripes.next() {
+            let place = first.place;
+            let search = Search::new(self.tally, (self.shown, self.is_open), place, in_bulk);
+            search.look_in(self.tally, &mut iter::once(first).chain(stripes));
         }
     }
 
@@ -250,28 +254,17 @@ impl LineSink for Observer<'_> {
         }
     }
 
-    #[cold]
-    fn search(&mut self, lines: &[u8], place: Place, before: &dyn Fn() -> u64) -> bool {
-        let search = self.search.get_or_insert_with(|| {
-            Search::new(self.tally, (self.shown, self.is_open), place, std::mem::take(&mut self.in_bulk))
-        });
-        search.look_in(self.tally, lines, place, before);
-        !search.is_done()
-    }
-
-    fn again(&mut self, lines: &[u8], place: Place, before: u64, ends: &mut dyn Iterator<Item = usize>) {
-        let mut refused = self.take_refused();
-        let mut look =
-            SecondLook::new(&mut self.tally.census, &self.wanted, lines, place, before, &mut refused);
-        ends.for_each(|end| look.line_until(end));
-        look.finish();
-        // What is left are the offsets of later lines.
-        self.refused = refused;
-    }
-
-    fn cover(&mut self, run: Extent) {
+    fn cover(&mut self, run: &Run<'_>, ends: &mut dyn Iterator<Item = usize>) {
+        if self.wanted.any() {
+            let mut refused = self.take_refused();
+            let mut look = SecondLook::new(&mut self.tally.census, &self.wanted, run, &mut refused);
+            ends.for_each(|end| look.line_until(end));
+            look.finish();
+            // What is left are the offsets of later lines.
+            self.refused = refused;
+        }
         self.scheme_counts.flush(self.tally);
-        self.tally.cover(run);
+        self.tally.cover(run.extent());
     }
 }
 

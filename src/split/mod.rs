@@ -25,9 +25,8 @@ use urlsift_engine::example::Line;
 use urlsift_engine::lanes::List;
 use urlsift_engine::line_automaton::Outcome;
 use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
-use urlsift_engine::place::Extent;
 use urlsift_engine::place::Place;
-use urlsift_engine::{Bulk, Judged, LineSink, Needs, Scanners};
+use urlsift_engine::{Bulk, Judged, LineSink, Needs, Run, Scanners, Stripe};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::Defect;
@@ -424,7 +423,6 @@ impl LineSink for Finder {
                 relative: false,
             },
             examples: 0,
-            again: false,
         }
     }
 
@@ -432,7 +430,7 @@ impl LineSink for Finder {
         outcome.verdict.includes(self.by)
     }
 
-    fn bulk(&mut self, bulk: &Bulk) {
+    fn bulk(&mut self, bulk: &Bulk, _: &mut dyn Iterator<Item = Stripe<'_>>) {
         self.n_blank += bulk.blank;
     }
 
@@ -451,7 +449,7 @@ impl LineSink for Finder {
         }
     }
 
-    fn cover(&mut self, run: Extent) {
+    fn cover(&mut self, run: &Run<'_>, _: &mut dyn Iterator<Item = usize>) {
         self.n_lines += run.lines;
     }
 }

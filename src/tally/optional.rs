@@ -13,6 +13,7 @@ use serde::{Deserialize, Serialize};
 use crate::tally::distinct::{Distinct, hash};
 use crate::tally::heavy_hitters::{Counts, HeavyHitters, MAX_NAME_LEN, Top};
 use crate::tally::length_histogram::{Lengths, Longest};
+use urlsift_engine::Run;
 use urlsift_engine::lines::trim_terminator;
 use urlsift_engine::place::Place;
 use urlsift_grammar::escape::MASK;
@@ -250,39 +251,36 @@ impl OptionalCounts {
 pub(crate) struct SecondLook<'a> {
     census: &'a mut OptionalCounts,
     wanted: &'a WantedCounts,
-    bytes: &'a [u8],
-    place: Place,
+    run: &'a Run<'a>,
     /// Offsets of the lines that no grammar accepts, in descending order, so that the next one is last.
     refused: &'a mut Vec<u64>,
     /// Where the next line begins.
     start: usize,
-    /// How many lines of its run precede it.
+    /// How many lines precede it.
     lines: u64,
     longest: Option<Longest>,
     chunk: Option<OpenChunk>,
 }
 
 impl<'a> SecondLook<'a> {
-    /// Prepares a look at `bytes`, whole lines that begin at `place` and follow `before` lines of their run.
+    /// Prepares a look at the lines of `run`.
     ///
     /// `refused` has the offsets of lines that no grammar accepts, in descending order. The look removes those within
-    /// `bytes`.
+    /// the run.
     pub(crate) fn new(
         census: &'a mut OptionalCounts,
         wanted: &'a WantedCounts,
-        bytes: &'a [u8],
-        place: Place,
-        before: u64,
+        run: &'a Run<'a>,
         refused: &'a mut Vec<u64>,
     ) -> Self {
-        Self { census, wanted, bytes, place, refused, start: 0, lines: before, longest: None, chunk: None }
+        Self { census, wanted, run, refused, start: 0, lines: 0, longest: None, chunk: None }
     }
 
     /// Counts the next line. `end` is the position of its LF, or the end of the bytes if it has none.
     #[inline]
     pub(crate) fn line_until(&mut self, end: usize) {
-        let (line, _) = trim_terminator(&self.bytes[self.start..end]);
-        let place = Place { offset: self.place.offset + self.start as u64, ..self.place };
+        let (line, _) = trim_terminator(&self.run.bytes[self.start..end]);
+        let place = Place { offset: self.run.place.offset + self.start as u64, ..self.run.place };
         self.start = end + 1;
         self.lines += 1;
         if line.is_empty() {
@@ -317,8 +315,8 @@ impl<'a> SecondLook<'a> {
 
     /// Counts the last line if it has no LF, and stores what is still pending.
     pub(crate) fn finish(mut self) {
-        if self.start < self.bytes.len() {
-            self.line_until(self.bytes.len());
+        if self.start < self.run.bytes.len() {
+            self.line_until(self.run.bytes.len());
         }
         if let Some(chunk) = self.chunk {
             self.census.close(chunk);

@@ -32,17 +32,35 @@ pub const STRIPE_LEN: usize = STRIPE * BLOCK;
 /// How many steps, at most, have their planes made at once.
 const AT_ONCE: usize = 16;
 
-/// How many counters there are: http, https, ftp, file, relative references with the rest, and advisories. Then those of lines that no
-/// grammar accepts: by scheme, and by the kind of their defects. Each has four fields.
-const COUNTERS: usize = 6 + DEFECT_COUNTERS;
-const DEFECT_COUNTERS: usize = 2 + DEFECT_KINDS.div_ceil(4);
+/// The counters, in their order. Each has four fields.
+#[derive(Clone, Copy)]
+enum Counter {
+    Http,
+    Https,
+    Ftp,
+    File,
+    /// Relative references, blank lines that are not listed, and all lines that end in CR.
+    Rest,
+    Advised,
+    /// Lines that no grammar accepts, by scheme, in the order of [`BY_SCHEME`]: two counters.
+    NoGrammar,
+    /// The same lines by the kinds of their defects: the remaining counters.
+    Defects = Self::NoGrammar as isize + 2,
+}
+
+impl Counter {
+    /// The number of a field among those of all counters.
+    const fn field(self, n: usize) -> usize {
+        4 * self as usize + n
+    }
+}
+
+const COUNTERS: usize = Counter::Defects as usize + DEFECT_KINDS.div_ceil(4);
+const BLANK: usize = Counter::Rest.field(2);
+const CR: usize = Counter::Rest.field(3);
 
 /// The kinds of defects that are counted in bulk: a component, and one of [`CAUSES`].
 const DEFECT_KINDS: usize = 3 * CAUSES.len();
-
-/// The first of the fields that count lines no grammar accepts by scheme, and the first of those that count them by kind.
-const NO_GRAMMAR: usize = 24;
-const DEFECTS: usize = NO_GRAMMAR + 8;
 
 /// The defects that are counted in bulk, by the numbers of their kinds.
 pub fn defect_kinds() -> impl Iterator<Item = (Component, Cause)> {
@@ -50,21 +68,17 @@ pub fn defect_kinds() -> impl Iterator<Item = (Component, Cause)> {
     components.into_iter().flat_map(|component| CAUSES.into_iter().map(move |cause| (component, cause)))
 }
 
-/// The fields of each scheme: the number of its first field, the index in [`LEVELS`] of its best verdict, and the
-/// scheme.
+/// The counter of each scheme, the index in [`LEVELS`] of its best verdict, and the scheme.
 ///
-/// The first field counts all lines of the scheme that are counted in bulk. The next field leaves out those with the
+/// The first field of the counter has all lines of the scheme that are counted in bulk. The next field leaves out those with the
 /// best verdict, and so on.
-const BY_SCHEME: [(usize, usize, Option<usize>); 5] =
-    [(0, 0, Some(HTTP)), (4, 1, Some(HTTPS)), (8, 0, Some(FTP)), (12, 1, Some(FILE)), (16, 2, None)];
-
-/// The fields that count something else than lines by scheme and verdict.
-enum Counter {
-    /// Blank lines that are not listed.
-    Blank = 18,
-    /// All lines that end in CR.
-    Cr = 19,
-}
+const BY_SCHEME: [(Counter, usize, Option<usize>); 5] = [
+    (Counter::Http, 0, Some(HTTP)),
+    (Counter::Https, 1, Some(HTTPS)),
+    (Counter::Ftp, 0, Some(FTP)),
+    (Counter::File, 1, Some(FILE)),
+    (Counter::Rest, 2, None),
+];
 
 /// What is kept of each step: the LFs, and the bytes that may have an advisory, that make a table line, or for which
 /// all grammars refuse the line.
@@ -157,12 +171,12 @@ impl Findings {
 
     /// How many lines end in CR.
     pub fn cr(&self) -> u64 {
-        self.field(Counter::Cr as usize)
+        self.field(CR)
     }
 
     /// How many blank lines are not listed.
     pub fn blank(&self) -> u64 {
-        self.field(Counter::Blank as usize)
+        self.field(BLANK)
     }
 
     /// How many lines of a lane end before byte `at`.
@@ -187,16 +201,17 @@ impl Findings {
     /// The defects of RFC 3986 in lines counted in bulk.
     pub fn defects(&self) -> impl Iterator<Item = (Component, Cause, u64)> {
         defect_kinds()
-            .zip(&self.fields.as_flattened()[DEFECTS..])
+            .zip(&self.fields.as_flattened()[Counter::Defects.field(0)..])
             .map(|((component, cause), &lines)| (component, cause, lines))
     }
 
     /// The numbers of lines counted in bulk, by scheme and verdict, without blank lines. The scheme is its place among
     /// the known schemes, or `None` for lines without a scheme.
     pub fn plain(&self) -> impl Iterator<Item = (Option<usize>, Verdict, u64)> + Clone {
-        BY_SCHEME.into_iter().zip(NO_GRAMMAR..).flat_map(move |((at, first, scheme), none)| {
+        let no_grammar = Counter::NoGrammar.field(0)..;
+        BY_SCHEME.into_iter().zip(no_grammar).flat_map(move |((counter, first, scheme), none)| {
             let from = move |level: usize| {
-                if level > 3 { 0 } else { self.field(at + level - first) }
+                if level > 3 { 0 } else { self.field(counter.field(level - first)) }
             };
             let accepted =
                 (first..4).map(move |level| (scheme, LEVELS[level], from(level) - from(level + 1)));
@@ -321,10 +336,10 @@ pub fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
 
 /// The advisories of http and https that can be counted in bulk, with the fields that count their lines.
 const COUNTED: [(Advisory, usize); 4] = [
-    (Advisory::EncodedDelimiter, 7),
-    (Advisory::PortNondefault, 20),
-    (Advisory::PortReserved, 21),
-    (Advisory::EncodedControl, 22),
+    (Advisory::EncodedDelimiter, Counter::Https.field(3)),
+    (Advisory::PortNondefault, Counter::Advised.field(0)),
+    (Advisory::PortReserved, Counter::Advised.field(1)),
+    (Advisory::EncodedControl, Counter::Advised.field(2)),
 ];
 
 /// Which lines are listed although they could be counted in bulk.
@@ -419,24 +434,24 @@ impl<'a, K: Kernel> LaneReader<'a, K> {
             self.at = self.n_steps.min(from + STRIPE);
             // Compiled three times, so that clean lists do not pay for what they do not have.
             if self.list.bulk_defects != 0 {
-                kernel.run(Stripe::<_, true, true> { reader: self, from, findings });
+                kernel.run(StripeJob::<_, true, true> { reader: self, from, findings });
             } else if self.bulk_rare {
-                kernel.run(Stripe::<_, true, false> { reader: self, from, findings });
+                kernel.run(StripeJob::<_, true, false> { reader: self, from, findings });
             } else {
-                kernel.run(Stripe::<_, false, false> { reader: self, from, findings });
+                kernel.run(StripeJob::<_, false, false> { reader: self, from, findings });
             }
         }
         from < self.n_steps
     }
 }
 
-struct Stripe<'a, 'b, K: Kernel, const RARE: bool, const DEFECTS: bool> {
+struct StripeJob<'a, 'b, K: Kernel, const RARE: bool, const DEFECTS: bool> {
     reader: &'a mut LaneReader<'b, K>,
     from: usize,
     findings: &'a mut Findings,
 }
 
-impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Job for Stripe<'_, '_, K, RARE, DEFECTS> {
+impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Job for StripeJob<'_, '_, K, RARE, DEFECTS> {
     #[inline(always)]
     fn run(self) {
         let Self { reader: LaneReader { kernel, lanes, list, carried, planes, at, .. }, from, findings } =
@@ -572,7 +587,7 @@ impl<K: Kernel, const RARE: bool, const DEFECTS: bool> Tracks<'_, K, RARE, DEFEC
     /// Adds the counters to the fields and resets the counters.
     #[inline(always)]
     fn take(&mut self) {
-        let n = if DEFECTS { COUNTERS } else { COUNTERS - DEFECT_COUNTERS };
+        let n = if DEFECTS { COUNTERS } else { Counter::NoGrammar as usize };
         for (counter, fields) in self.counters.iter_mut().zip(self.fields.iter_mut()).take(n) {
             for (field, count) in fields.iter_mut().zip(counter.totals()) {
                 *field += count;
@@ -671,7 +686,7 @@ fn count_defects<W: Word, C: Counts<W>, const CROWDED: bool>(
     kinds: &[W; DEFECT_KINDS],
     counters: &mut [C; COUNTERS],
 ) {
-    let counters = &mut counters[COUNTERS - DEFECT_COUNTERS..];
+    let counters = &mut counters[Counter::NoGrammar as usize..];
     let Ends { http, ftp, file, relative, .. } = *ends;
     let https = !(http | ftp | file | relative);
     let none = lines & !lines;

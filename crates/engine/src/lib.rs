@@ -47,6 +47,7 @@ pub mod lanes;
 
 use std::cell::Cell;
 use std::fmt;
+use std::iter;
 use std::ops::Range;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 
@@ -83,27 +84,15 @@ pub trait LineSink {
     /// Takes the scheme of a line. The rest of the line is counted in bulk. Its outcome has [`SchemeOf::Other`].
     fn scheme(&mut self, _line: &[u8], _verdict: Verdict) {}
 
-    /// Takes the lines of a segment that are counted in bulk.
-    fn bulk(&mut self, bulk: &Bulk);
-
     /// Takes a line that is not counted in bulk.
     fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>);
 
-    /// Searches whole lines for the examples of [`Needs::examples`]. Returns whether any are still missing.
-    ///
-    /// All of these lines have reached the sink, some of them counted in bulk, and `before` lines precede them in their
-    /// run. Calls for the same segment come in the order of the lines.
-    fn search(&mut self, _lines: &[u8], _place: Place, _before: &dyn Fn() -> u64) -> bool {
-        false
-    }
+    /// Takes the lines of a segment that are counted in bulk, after its other lines. `stripes` have all lines counted in bulk
+    /// with the verdicts of [`Needs::examples`], and other lines. They come in the order of the lines.
+    fn bulk(&mut self, bulk: &Bulk, stripes: &mut dyn Iterator<Item = Stripe<'_>>);
 
-    /// Takes lines for a second look, after all of them have reached the sink. `ends` are the offsets of their LFs in
-    /// `lines`, and `before` lines precede them in their run.
-    fn again(&mut self, _lines: &[u8], _place: Place, _before: u64, _ends: &mut dyn Iterator<Item = usize>) {}
-
-    /// Takes a run: a contiguous range of lines that have all reached the sink. Lines are numbered from the start of
-    /// their run.
-    fn cover(&mut self, run: Extent);
+    /// Takes a run, after all its lines have reached the sink. `ends` are the offsets of the LFs in its bytes.
+    fn cover(&mut self, run: &Run<'_>, ends: &mut dyn Iterator<Item = usize>);
 }
 
 /// What a sink needs of lines, besides their number by scheme and verdict.
@@ -113,8 +102,41 @@ pub struct Needs {
     /// The verdicts, one bit each, that still need example lines. The bit streams may count their lines in bulk
     /// nevertheless.
     pub examples: u32,
-    /// Whether [`LineSink::again`] has to see all lines.
-    pub again: bool,
+}
+
+/// Whole lines that follow each other. Lines are numbered from the start of their run.
+pub struct Run<'a> {
+    /// The lines, with their terminators.
+    pub bytes: &'a [u8],
+    /// Where they begin.
+    pub place: Place,
+    /// How many there are.
+    pub lines: u64,
+}
+
+impl Run<'_> {
+    /// The range of the input.
+    pub fn extent(&self) -> Extent {
+        let Place { input, offset } = self.place;
+        Extent::of_bytes(input, offset, offset + self.bytes.len() as u64, self.lines)
+    }
+}
+
+/// The whole lines that end in a stripe of a lane.
+pub struct Stripe<'a> {
+    pub bytes: &'a [u8],
+    pub place: Place,
+    segment: &'a Segment<'a>,
+    findings: &'a Findings,
+    lane: usize,
+    start: usize,
+}
+
+impl Stripe<'_> {
+    /// How many lines of their run precede these. Linear in the length of the segment before them.
+    pub fn lines_before(&self) -> u64 {
+        self.segment.lines_before(self.findings, self.lane, self.start)
+    }
 }
 
 /// What the engine knows of a line that is not counted in bulk.
@@ -364,16 +386,12 @@ struct Engine<'a> {
 impl Engine<'_> {
     /// Passes on all lines of `body`, which begins at `place`, by the bit streams.
     fn stream_all<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, body: &[u8], place: Place) {
-        // The start of the current run, and the number of lines in it.
-        let (mut from, mut lines) = (place.offset, 0);
-        let (mut rest, unended) = body.split_at(last_end(body).unwrap_or(0));
+        let (mut rest, mut at) = (body, place);
         // The segment that gives the sink its first examples lists its lines to its end.
-        let Needs { list, examples, .. } = self.sink.needs(place);
+        let Needs { list, examples } = self.sink.needs(place);
         let is_fresh = examples == u32::MAX;
         let mut segment_len = if is_fresh { FIRST_SEGMENT_LEN } else { SEGMENT_LEN };
         while !rest.is_empty() {
-            let offset = place.offset + (body.len() - unended.len() - rest.len()) as u64;
-            let at = Place { offset, ..place };
             let some = &rest[..rest.len().min(segment_len)];
             segment_len = SEGMENT_LEN.min(2 * segment_len);
             let end = last_end(some);
@@ -381,21 +399,18 @@ impl Engine<'_> {
                 rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
             if end.is_none() {
                 // The line does not fit a segment. With bit streams, the masks of its steps would take four times its
-                // length.
-                lines += 1;
-                self.one(segment, at, lines);
+                // length. Or the line has no LF.
+                self.one(segment, at);
             } else if !self.attempts.streams.on && !list.whatwg {
                 self.attempts.streams = self.attempts.streams.next(false, true);
-                self.sink.cover(Extent::of_bytes(place.input, from, offset, lines));
                 self.scan_by_table(segment, at);
-                (from, lines) = (offset + segment.len() as u64, 0);
             } else {
                 let counts = |engine: &Self| {
                     [engine.n_slower, engine.path_counts.table, engine.n_bad, engine.n_defects, engine.n_rare]
                 };
                 let before = counts(self);
                 let (defects, rare) = (self.attempts.defects, self.attempts.rare);
-                lines += self.stream(kernel, findings, &Segment::new(segment, K::LANES, at, lines));
+                self.stream(kernel, findings, &Segment::new(segment, K::LANES, at));
                 let [listed, table, n_bad, n_defects, n_rare] =
                     std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
@@ -418,18 +433,12 @@ impl Engine<'_> {
                 }
             }
             rest = behind;
+            at.offset += segment.len() as u64;
         }
-        if !unended.is_empty() {
-            lines += 1;
-            let offset = place.offset + (body.len() - unended.len()) as u64;
-            self.one(unended, Place { offset, ..place }, lines);
-        }
-        let end = place.offset + body.len() as u64;
-        self.sink.cover(Extent::of_bytes(place.input, from, end, lines));
     }
 
-    /// Passes on all lines of a segment. Returns how many lines it has.
-    fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment: &Segment<'_>) -> u64 {
+    /// Passes on all lines of a segment.
+    fn stream<K: Kernel>(&mut self, kernel: K, findings: &mut Findings, segment: &Segment<'_>) {
         let mut needs = self.sink.needs(segment.place);
         if !self.attempts.defects.on {
             needs.list.bulk_defects = 0;
@@ -474,17 +483,13 @@ impl Engine<'_> {
             defects: findings.defects().filter(|(.., lines)| *lines > 0).collect(),
         };
         self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
-        lines_of_all += bulk.blank + self.bulk(&bulk);
-        if !stripes.is_empty() {
-            self.look_for_lacked(findings, segment, K::LANES, &stripes);
-        }
-        if needs.again {
-            let lanes = segment.starts.iter().enumerate().take(K::LANES);
-            let mut ends =
-                lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
-            self.sink.again(segment.bytes, segment.place, segment.before, &mut ends);
-        }
-        lines_of_all
+        let findings = &*findings;
+        let in_lane = |lane| stripes.iter().map(move |&stripe| segment.stripe(findings, lane, stripe));
+        lines_of_all += bulk.blank + self.bulk(&bulk, &mut (0..K::LANES).flat_map(in_lane));
+        let lanes = segment.starts.iter().enumerate().take(K::LANES);
+        let mut ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
+        let run = Run { bytes: segment.bytes, place: segment.place, lines: lines_of_all };
+        self.sink.cover(&run, &mut ends);
     }
 
     /// Passes on a listed line that no grammar accepts.
@@ -511,31 +516,6 @@ impl Engine<'_> {
             path_counts.table +=
                 pass_on(*sink, &segment.entry(&listed, &number), segment.line(&listed), outcome);
         });
-    }
-
-    /// Has the sink search some stripes for missing examples. These stripes have lines of the missing verdicts that
-    /// were counted in bulk.
-    #[cold]
-    fn look_for_lacked(
-        &mut self,
-        findings: &Findings,
-        segment: &Segment<'_>,
-        n_lanes: usize,
-        stripes: &[usize],
-    ) {
-        for lane in 0..n_lanes {
-            let bytes = segment.lanes[lane];
-            // The end of the last line that ends before `stripe`.
-            let end_before =
-                |stripe: usize| last_end(&bytes[..bytes.len().min(stripe * STRIPE_LEN)]).unwrap_or(0);
-            for &stripe in stripes {
-                let (start, end) = (end_before(stripe), end_before(stripe + 1));
-                let before = || segment.lines_before(findings, lane, start);
-                if !self.sink.search(&bytes[start..end], segment.place_of(lane, start), &before) {
-                    return;
-                }
-            }
-        }
     }
 
     /// Passes on a listed line with its verdict from the bit streams. If that verdict does not hold for its scheme, the
@@ -608,26 +588,19 @@ impl Engine<'_> {
         });
         let counted = self.table.outcomes().iter().zip(counts).filter(|(_, lines)| *lines > 0);
         let counted = counted.map(|(&outcome, lines)| (outcome, lines.into())).collect();
-        self.bulk(&Bulk { lines: counted, cr, ..Bulk::default() });
-        let again = self.sink.needs(place).again;
+        self.bulk(&Bulk { lines: counted, cr, ..Bulk::default() }, &mut iter::empty());
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
-        for ((lane, at), lines) in lanes.into_iter().zip(places).zip(lines) {
-            if again {
-                self.sink.again(lane, at, 0, &mut memchr_iter(b'\n', lane));
-            }
-            let end = at.offset + lane.len() as u64;
-            self.sink.cover(Extent::of_bytes(place.input, at.offset, end, lines));
+        for ((bytes, place), lines) in lanes.into_iter().zip(places).zip(lines) {
+            self.sink.cover(&Run { bytes, place, lines }, &mut memchr_iter(b'\n', bytes));
         }
     }
 
     /// Passes on a line about which nothing is known, not even whether it has a terminator.
-    fn one(&mut self, bytes: &[u8], place: Place, number: u64) {
+    fn one(&mut self, bytes: &[u8], place: Place) {
         let (line, cr) = trim_terminator(bytes);
-        self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() });
-        self.judge_by_table(&Line::whole(place, &|| number, line), line);
-        if self.sink.needs(place).again {
-            self.sink.again(bytes, place, number - 1, &mut memchr_iter(b'\n', bytes));
-        }
+        self.judge_by_table(&Line::whole(place, &|| 1, line), line);
+        self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() }, &mut iter::empty());
+        self.sink.cover(&Run { bytes, place, lines: 1 }, &mut memchr_iter(b'\n', bytes));
     }
 
     /// Judges a line by the table, and passes it on.
@@ -637,10 +610,10 @@ impl Engine<'_> {
     }
 
     /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
-    fn bulk(&mut self, bulk: &Bulk) -> u64 {
+    fn bulk(&mut self, bulk: &Bulk, stripes: &mut dyn Iterator<Item = Stripe<'_>>) -> u64 {
         let n_lines = bulk.lines.iter().map(|(_, lines)| lines).sum();
         self.path_counts.bulk += n_lines;
-        self.sink.bulk(bulk);
+        self.sink.bulk(bulk, stripes);
         n_lines
     }
 }
@@ -724,8 +697,6 @@ impl TableLister<'_> {
 struct Segment<'a> {
     bytes: &'a [u8],
     place: Place,
-    /// How many lines of the run precede the segment.
-    before: u64,
     lanes: [&'a [u8]; LANES],
     /// The offset in the segment at which each lane begins.
     starts: [usize; LANES],
@@ -734,14 +705,25 @@ struct Segment<'a> {
 }
 
 impl<'a> Segment<'a> {
-    /// Cuts a segment into `n_lanes` lanes of whole lines. `before` lines precede it in its run.
-    fn new(bytes: &'a [u8], n_lanes: usize, place: Place, before: u64) -> Self {
+    /// Cuts a segment into `n_lanes` lanes of whole lines.
+    fn new(bytes: &'a [u8], n_lanes: usize, place: Place) -> Self {
         let lanes: [&[u8]; LANES] = cut(bytes, n_lanes);
         let mut starts = [0; LANES];
         for lane in 1..LANES {
             starts[lane] = starts[lane - 1] + lanes[lane - 1].len();
         }
-        Self { bytes, place, before, lanes, starts, counted: Cell::default() }
+        Self { bytes, place, lanes, starts, counted: Cell::default() }
+    }
+
+    /// The lines that end in the stripe with this number of a lane.
+    fn stripe(&'a self, findings: &'a Findings, lane: usize, number: usize) -> Stripe<'a> {
+        let bytes = self.lanes[lane];
+        // The end of the last line that ends before a stripe.
+        let end_before =
+            |number: usize| last_end(&bytes[..bytes.len().min(number * STRIPE_LEN)]).unwrap_or(0);
+        let (start, end) = (end_before(number), end_before(number + 1));
+        let (bytes, place) = (&bytes[start..end], self.place_of(lane, start));
+        Stripe { bytes, place, segment: self, findings, lane, start }
     }
 
     #[inline]
@@ -762,12 +744,12 @@ impl<'a> Segment<'a> {
         Place { offset: self.place.offset + (self.starts[lane] + at) as u64, ..self.place }
     }
 
-    /// The number of a line in its run.
+    /// The number of a line.
     fn number(&self, findings: &Findings, listed: &ListedLine) -> u64 {
         self.lines_before(findings, listed.lane, listed.start) + 1
     }
 
-    /// How many lines of the run precede byte `at` of a lane. Linear in the length of the lane and of the lanes before
+    /// How many lines precede byte `at` of a lane. Linear in the length of the lane and of the lanes before
     /// it that have not been counted yet.
     fn lines_before(&self, findings: &Findings, lane: usize, at: usize) -> u64 {
         let (mut n_counted, mut lines) = self.counted.get();
@@ -777,7 +759,7 @@ impl<'a> Segment<'a> {
             n_counted += 1;
         }
         self.counted.set((n_counted, lines));
-        self.before + lines[lane] + findings.lines_before(lane, at)
+        lines[lane] + findings.lines_before(lane, at)
     }
 }
 
