@@ -17,17 +17,21 @@ fn files(root: &Path, folder: &str, found: &mut BTreeSet<String>) {
     }
 }
 
+/// The ending of a file's name.
+fn ending(path: &str) -> &str {
+    path.rsplit_once('.').map_or("", |(_, ending)| ending)
+}
+
 /// The text of `line` that people read: all of a document, and the comments of a program.
 fn prose<'a>(path: &str, line: &'a str) -> &'a str {
-    if path.ends_with(".rs") { line.split_once("//").map_or("", |(_, comment)| comment) } else { line }
+    if ending(path) == "rs" { line.split_once("//").map_or("", |(_, comment)| comment) } else { line }
 }
 
 /// What `text` has in backticks and looks like a file with source or text in a folder.
 fn cited(text: &str) -> impl Iterator<Item = &str> {
     let is_path = |word: &&str| {
-        let (_, ending) = word.rsplit_once('.').unwrap_or_default();
         word.contains('/')
-            && ["rs", "md", "py", "toml", "tsv"].contains(&ending)
+            && ["rs", "md", "py", "toml", "tsv"].contains(&ending(word))
             && word.bytes().all(|byte| byte.is_ascii_alphanumeric() || b"._-/".contains(&byte))
     };
     text.split('`').skip(1).step_by(2).filter(is_path)
@@ -48,7 +52,7 @@ fn every_cited_file_exists() {
             .any(|file| file.strip_suffix(path).is_some_and(|rest| rest.is_empty() || rest.ends_with('/')))
     };
     let mut stale = Vec::new();
-    for path in found.iter().filter(|path| path.ends_with(".rs") || path.ends_with(".md")) {
+    for path in found.iter().filter(|path| ["rs", "md"].contains(&ending(path))) {
         let text = fs::read_to_string(root.join(path)).unwrap();
         for (n, line) in text.lines().enumerate() {
             let missing = cited(prose(path, line)).filter(|word| !exists(word.trim_start_matches("../")));
