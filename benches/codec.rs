@@ -14,9 +14,10 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use flate2::Compression;
 use flate2::bufread::MultiGzDecoder;
 use flate2::write::GzEncoder;
-use urlsift::run::list_inputs;
-use urlsift::run::{ExecOptions, scan_inputs};
-use urlsift::{Tally, scan};
+use urlsift::Tally;
+use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::{ExecOptions, scan_inputs};
+use urlsift::internal::scan;
 
 fn gzip(bytes: &[u8]) -> Vec<u8> {
     let mut encoder = GzEncoder::new(Vec::new(), Compression::default());

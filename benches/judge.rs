@@ -9,7 +9,8 @@ use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
-use urlsift::{Grammar, judge, scan};
+use urlsift::internal::scan;
+use urlsift::{Grammar, judge};
 
 /// Calls `f` with each line. The corpora of this bench end in LF and have no CR.
 fn for_each_line(bytes: &[u8], mut f: impl FnMut(&[u8])) {

@@ -57,7 +57,8 @@ use regex::bytes::RegexBuilder;
 use regex_automata::Anchored;
 use regex_automata::dfa::{Automaton, StartKind, dense};
 use regex_automata::util::{start, syntax};
-use urlsift::{Grammar, judge, scan};
+use urlsift::internal::scan;
+use urlsift::{Grammar, judge};
 
 use crate::hyperscan::Hyperscan;
 

@@ -18,7 +18,7 @@ use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use in_memory::{ThreadTime, cut};
 use memchr::memchr_iter;
 use urlsift::internal::Reader;
-use urlsift::run::Format;
+use urlsift::internal::run::Format;
 
 const CLOUDFRONT: &str = "#Version: 1.0\n#Fields: date time x-edge-location sc-bytes c-ip cs-method cs(Host) cs-uri-stem sc-status cs(Referer) cs(User-Agent) cs-uri-query cs(Cookie) x-edge-result-type x-edge-request-id\n";
 

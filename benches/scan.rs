@@ -11,11 +11,12 @@ use std::io::{self, Write};
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
 use memchr::memchr_iter;
+use urlsift::Tally;
+use urlsift::internal::run::KernelId;
+use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::{ExecOptions, scan_inputs};
+use urlsift::internal::scan;
 use urlsift::internal::split::{self, split_inputs};
-use urlsift::run::KernelId;
-use urlsift::run::list_inputs;
-use urlsift::run::{ExecOptions, scan_inputs};
-use urlsift::{Tally, scan};
 
 fn split(bytes: &[u8]) -> usize {
     let mut start = 0;
@@ -48,7 +49,7 @@ fn scan_chunks(kernel: KernelId, bytes: &[u8], options: &scan::Options) -> Tally
         let some = &rest[..rest.len().min(1 << 20)];
         let end = if some.len() == rest.len() { None } else { memchr::memrchr(b'\n', some) };
         let (chunk, behind) = rest.split_at(end.map_or(rest.len(), |lf| lf + 1));
-        let place = urlsift::scan::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
+        let place = urlsift::internal::scan::Place { input: 0, offset: (bytes.len() - rest.len()) as u64 };
         scan::scan_into(&mut tally, &mut scanner, chunk, place, options);
         rest = behind;
     }

@@ -22,7 +22,7 @@ use linkify::{LinkFinder, LinkKind};
 use memchr::memmem;
 use regex::bytes::Regex;
 use urlsift::internal::Reader;
-use urlsift::run::Format;
+use urlsift::internal::run::Format;
 
 const LEN: usize = 256 << 20;
 

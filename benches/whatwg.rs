@@ -8,9 +8,10 @@
 use std::hint::black_box;
 
 use criterion::{Criterion, Throughput, criterion_group, criterion_main};
-use urlsift::scan::{Options, WhatwgWanted};
+use urlsift::Tally;
+use urlsift::internal::scan;
+use urlsift::internal::scan::{Options, WhatwgWanted};
 use urlsift::whatwg::{Level, Parsed};
-use urlsift::{Tally, scan};
 
 /// The lines of a corpus, which are all UTF-8.
 fn lines(bytes: &[u8]) -> impl Iterator<Item = &str> {

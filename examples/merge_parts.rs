@@ -6,8 +6,7 @@
 
 use std::thread;
 
-use urlsift::scan;
-use urlsift::scan::{Place, scan_part};
+use urlsift::{Place, Scan};
 
 fn main() -> std::io::Result<()> {
     let path = std::env::args_os().nth(1).unwrap_or_else(|| "/dev/stdin".into());
@@ -17,10 +16,10 @@ fn main() -> std::io::Result<()> {
         bytes[middle..].iter().position(|&byte| byte == b'\n').map_or(bytes.len(), |lf| middle + lf + 1);
     let (head, tail) = bytes.split_at(cut);
 
-    let options = scan::Options::default();
+    let scan = Scan::new();
     let (first, second) = thread::scope(|scope| {
-        let first = scope.spawn(|| scan_part(head, Place { input: 0, offset: 0 }, &options));
-        let second = scan_part(tail, Place { input: 0, offset: head.len() as u64 }, &options);
+        let first = scope.spawn(|| scan.part(head, Place { input: 0, offset: 0 }));
+        let second = scan.part(tail, Place { input: 0, offset: head.len() as u64 });
         (first.join().expect("a scan does not panic"), second)
     });
     // Any order of merging gives the same counts.

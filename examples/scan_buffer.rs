@@ -2,11 +2,11 @@
 //!
 //!     cargo run --release --example scan_buffer --no-default-features --features scan -- urls.txt
 
-use urlsift::{Grammar, scan};
+use urlsift::{Grammar, Scan};
 
 fn main() -> std::io::Result<()> {
     let path = std::env::args_os().nth(1).unwrap_or_else(|| "/dev/stdin".into());
-    let tally = scan(&std::fs::read(path)?, &scan::Options::default());
+    let tally = Scan::new().bytes(&std::fs::read(path)?);
     println!("{:>12} judged", tally.judged().lines());
     for grammar in Grammar::ALL {
         println!("{:>12} {grammar}", tally.judged().accepted(grammar));

@@ -4,12 +4,12 @@
 
 use std::process::ExitCode;
 
+use urlsift::Scan;
 use urlsift::report::Report;
-use urlsift::{scan, scan_paths};
 
 fn main() -> ExitCode {
     let paths: Vec<_> = std::env::args_os().skip(1).collect();
-    let found = scan_paths(&paths, &scan::Options::default());
+    let found = Scan::new().paths(&paths);
     print!("{}", Report::of_paths(&found));
     for failure in found.failure_messages() {
         eprintln!("{failure}");

@@ -21,16 +21,15 @@
 //! assert_eq!(defect.rule.name(), "search");
 //! ```
 //!
-//! # Scan a buffer
+//! # Count lines
 //!
-//! [`scan()`] counts all lines of a corpus in memory into a [`Tally`]. [`run::scan_memory`] does the same on several threads.
+//! A [`Scan`] counts all lines of a buffer into a [`Tally`].
 //!
 //! ```
-//! use urlsift::{Grammar, scan};
+//! use urlsift::{Grammar, Scan};
 //!
-//! let mut options = scan::Options::default();
-//! options.grammar = Grammar::Rfc1738; // whose refusals are explained; all five judge
-//! let tally = scan(b"http://example.org/\nhttp://example.org/~fred\n\nmailto:fred@example.org\n", &options);
+//! let scan = Scan::new().grammar(Grammar::Rfc1738); // whose refusals are explained; all five judge
+//! let tally = scan.bytes(b"http://example.org/\nhttp://example.org/~fred\n\nmailto:fred@example.org\n");
 //!
 //! assert_eq!((tally.lines(), tally.blank), (4, 1));
 //! assert_eq!(tally.judged().accepted(Grammar::Rfc1738), 2);
@@ -41,48 +40,27 @@
 //! assert_eq!((defect.found.lines, example.line, example.at), (1, 2, 19));
 //! ```
 //!
-//! # Scan files
-//!
-//! [`scan_paths()`] reads files, directories and standard input on all cores, as the command does. Memory use does not depend on
+//! [`Scan::paths`] reads files, directories and standard input on all cores, as the command does. Memory use does not depend on
 //! the size of the inputs. An input that cannot be read is a failure in the result and does not stop the others.
-//! [`report::Report`] turns the result into the document that the command writes. [`run::scan_records`] has more options.
-//!
-//! ```
-//! use urlsift::report::Report;
-//! use urlsift::{Grammar, scan, scan_paths};
-//!
-//! # let directory = tempfile::tempdir()?;
-//! # let path = directory.path().join("urls.txt");
-//! # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
-//! let found = scan_paths(&[path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
-//!
-//! assert_eq!(found.tally().lines(), 2);
-//! assert_eq!(found.tally().judged().accepted(Grammar::Rfc3986), 1);
-//! for failure in found.failure_messages() {
-//!     assert!(failure.starts_with("no/such/file.txt: "));
-//!     eprintln!("{failure}");
-//! }
-//! print!("{}", Report::of_paths(&found));
-//! # Ok::<(), std::io::Error>(())
-//! ```
+//! [`report::Report`] turns the result into the document that the command writes.
 //!
 //! # Merge tallies
 //!
 //! A tally is a commutative monoid: [`Tally::merge`] adds the counts of other lines in any order, and [`Tally::default`] is the
 //! empty tally. So a corpus can be cut between any two lines, and its parts can be judged anywhere, in any order.
-//! [`scan::scan_part`] takes the place where its part begins, so that the merged examples have the right line numbers.
+//! [`Scan::part`] takes the place where its part begins, so that the merged examples have the right line numbers.
 //!
 //! ```
-//! use urlsift::scan::{Options, Place, scan, scan_part};
+//! use urlsift::{Place, Scan};
 //!
 //! let bytes = b"http://example.org/\nnews:*\n/a b\n";
-//! let (head, tail) = bytes.split_at(20); // behind the first line
-//! let options = Options::default();
+//! let (head, tail) = bytes.split_at(20); // after the first line
 //!
-//! let first = scan_part(head, Place { input: 0, offset: 0 }, &options);
-//! let second = scan_part(tail, Place { input: 0, offset: 20 }, &options);
+//! let scan = Scan::new();
+//! let first = scan.part(head, Place { input: 0, offset: 0 });
+//! let second = scan.part(tail, Place { input: 0, offset: 20 });
 //! let merged = second.merge(first);
-//! assert_eq!(merged, scan(bytes, &options));
+//! assert_eq!(merged, scan.bytes(bytes));
 //! assert_eq!(merged.defects()[0].found.examples[0].line, 3);
 //! ```
 //!
@@ -98,23 +76,22 @@
 //! - *Advisory*: a noteworthy property of a line that some grammar accepts ([`Advisory`]). It changes no verdict.
 //! - *Base*: a URI that relative references are resolved against ([`grammar::resolve::Base`]). No verdict and no tally depends on it.
 //! - *Tally*: the counts of a corpus or of a part of it ([`Tally`]).
-//! - *Corpus*: all inputs that one report covers. *Input*: one of its files or streams ([`run::Input`]).
-//! - *Place*: the number of an input and an offset in bytes ([`scan::Place`]). *Extent*: a range of an input that has been read
+//! - *Corpus*: all inputs that one report covers. *Input*: one of its files or streams ([`inputs::Input`]).
+//! - *Place*: the number of an input and an offset in bytes ([`Place`]). *Extent*: a range of an input that has been read
 //!   without a gap ([`tally::Extent`]).
-//! - *Part*: the lines of an input that begin in a range of its bytes ([`run::Part`]). *Split*: the description of a part, for the
+//! - *Part*: the lines of an input that begin in a range of its bytes ([`inputs::Part`]). *Split*: the description of a part, for the
 //!   machine that scans it (`urlsift plan`).
 //! - *Partial report*: the counts of some parts, to be merged with others ([`partial_report::Partial`]).
 //! - *Chunk*: the whole lines or records that a thread counts at a time, of an input that is read from its start.
 //! - *Shard*: a run of whole lines that one thread scans at a time. *Lane*: one of several slices of these lines that are scanned
 //!   side by side.
-//! - *Kernel*: an implementation of that scan, with vector instructions or without ([`run::KernelId`]). Shards, lanes and kernels
+//! - *Kernel*: an implementation of that scan, with vector instructions or without ([`KernelId`]). Shards, lanes and kernels
 //!   change no count.
 //!
 //! # Stability
 //!
 //! The names that `name()` returns are part of the public API and do not change. Structs and enums that may grow are
-//! `#[non_exhaustive]`: create options with `default()` and assign their fields. [`Grammar`], [`Kind`] and [`scan::Place`] do
-//! not grow within a major version.
+//! `#[non_exhaustive]`. [`Grammar`], [`Kind`] and [`Place`] do not grow within a major version.
 //!
 //! # Features
 //!
@@ -139,8 +116,8 @@
 //! | module | purpose |
 //! |---|---|
 //! | [`grammar`] | one line: components, schemes, resolution of references |
-//! | [`mod@scan`] | lines in memory |
-//! | [`run`] | inputs on several threads: files, directories, formats, failures |
+//! | [`inputs`] | files, directories, pipes, and how they are read |
+//! | [`records`] | formats, and the fields that are URLs |
 //! | [`tally`] | the counts |
 //! | [`report`], [`partial_report`] | the documents that are made of the counts |
 
@@ -167,9 +144,9 @@ pub mod whatwg {
 #[cfg(feature = "scan")]
 pub mod tally;
 #[cfg(feature = "scan")]
-pub mod scan;
+mod scan;
 #[cfg(feature = "scan")]
-pub mod run;
+mod run;
 #[cfg(feature = "scan")]
 mod filter;
 #[cfg(feature = "scan")]
@@ -184,6 +161,24 @@ pub mod partial_report;
 #[doc(hidden)]
 pub mod cli;
 
+/// Files, directories and pipes, and how they are read.
+#[cfg(feature = "scan")]
+pub mod inputs {
+    pub use crate::run::{
+        Codec, Compressed, DecodeError, DecodeErrorKind, Failure, Input, Part, Scanned, ScannedParts,
+        ScannedPaths, Values, Watch, list_inputs,
+    };
+}
+
+/// The formats of records, and the fields that are URLs.
+#[cfg(feature = "scan")]
+pub mod records {
+    pub use crate::run::{
+        BadCause, BadRecord, Counts, FieldError, Fields, Format, Records, Role, Selected, Selector, Skip,
+    };
+    pub use urlsift_records::Escape;
+}
+
 /// What the tests, benches and fuzz targets of this repository need in addition to the public interface. All of it may
 /// change at any time.
 #[cfg(feature = "scan")]
@@ -192,8 +187,7 @@ pub mod internal {
     pub use crate::report::grouped;
     #[cfg(feature = "html")]
     pub use crate::report::{MAX_PAGE, json_in_page};
-    pub use crate::run::scan_memory_counted;
-    pub use crate::scan::scan_into;
+    pub use crate::scan::{scan, scan_into};
     pub use urlsift_engine::PathCounts;
     pub use urlsift_grammar::scheme::scheme_len;
     pub use urlsift_grammar::whatwg::plain::{is_plain_iri, level_by_host};
@@ -201,6 +195,14 @@ pub mod internal {
     #[cfg(feature = "parquet")]
     pub use urlsift_records::parquet;
     pub use urlsift_records::{Field, MAX_RECORD_LEN, Reader};
+
+    pub mod scan {
+        pub use crate::scan::*;
+    }
+
+    pub mod run {
+        pub use crate::run::*;
+    }
 
     pub mod escape {
         pub use urlsift_grammar::escape::*;
@@ -224,11 +226,13 @@ pub mod internal {
 }
 
 #[cfg(feature = "scan")]
-pub use run::scan_paths;
-#[cfg(feature = "scan")]
-pub use scan::scan;
+pub use run::builder::Scan;
 #[cfg(feature = "scan")]
 pub use tally::Tally;
+#[cfg(feature = "scan")]
+pub use urlsift_engine::place::Place;
+#[cfg(feature = "scan")]
+pub use urlsift_engine::simd::KernelId;
 pub use urlsift_grammar::advisory::{Advisories, Advisory};
 pub use urlsift_grammar::automaton::Rule;
 pub use urlsift_grammar::component::Component;

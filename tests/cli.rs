@@ -38,8 +38,8 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use urlsift::internal::run::KernelId;
 use urlsift::report::Report;
-use urlsift::run::KernelId;
 
 fn urlsift() -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_urlsift"));

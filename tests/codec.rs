@@ -12,9 +12,9 @@ use std::thread;
 use std::time::Duration;
 
 use serde_json::Value;
-use urlsift::run::{Codec, DecodeError, DecodeErrorKind, list_inputs};
-use urlsift::run::{ExecOptions, Scanned, scan_inputs};
-use urlsift::scan;
+use urlsift::internal::run::{Codec, DecodeError, DecodeErrorKind, list_inputs};
+use urlsift::internal::run::{ExecOptions, Scanned, scan_inputs};
+use urlsift::internal::scan;
 
 use crate::reference::Rng;
 use crate::support::{amount, on_all_cores};

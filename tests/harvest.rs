@@ -6,12 +6,12 @@ use std::path::PathBuf;
 
 use crate::samples::samples;
 use crate::support::amount;
+use urlsift::internal::run::KernelId;
+use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::{BadCause, BadRecord, Format, Role};
+use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
+use urlsift::internal::scan::Options;
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
-use urlsift::run::KernelId;
-use urlsift::run::list_inputs;
-use urlsift::run::{BadCause, BadRecord, Format, Role};
-use urlsift::run::{ExecOptions, Reading, Scanned, scan_records};
-use urlsift::scan::Options;
 use urlsift::tally::{Example, FoundDefect, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, judge};
 
@@ -295,7 +295,7 @@ fn a_missing_field_is_an_error_of_the_input() {
 fn compressed_records_are_the_same() {
     use std::io::Write;
 
-    use urlsift::run::Codec;
+    use urlsift::internal::run::Codec;
 
     let mut exec = ExecOptions::default();
     exec.threads = 2;

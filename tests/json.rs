@@ -2,7 +2,7 @@
 
 use serde_json::Value;
 use urlsift::internal::Reader;
-use urlsift::run::{BadCause, Counts, Format, Skip};
+use urlsift::internal::run::{BadCause, Counts, Format, Skip};
 
 use crate::reference::Rng;
 use crate::support::amount;

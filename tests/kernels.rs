@@ -11,9 +11,9 @@ use std::{env, fs};
 
 use crate::reference::Rng;
 use crate::support::{amount, mutated, on_all_cores, with_scanner};
+use urlsift::internal::run::KernelId;
+use urlsift::internal::scan::{Options, Place, Scanner};
 use urlsift::internal::{PathCounts, scan_into};
-use urlsift::run::KernelId;
-use urlsift::scan::{Options, Place, Scanner};
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 /// [`Options`] is non-exhaustive, so a function builds it.

@@ -9,8 +9,8 @@ mod warc;
 #[path = "markup/xml.rs"]
 mod xml;
 
+use urlsift::internal::run::{Counts, Format};
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
-use urlsift::run::{Counts, Format};
 
 use crate::reference::Rng;
 use crate::support::amount;

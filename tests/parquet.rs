@@ -15,11 +15,11 @@ use crate::support::amount;
 use proptest::prelude::*;
 use urlsift::internal::escape;
 use urlsift::internal::parquet::{Table, TableError, TableErrorKind};
-use urlsift::run::KernelId;
-use urlsift::run::list_inputs;
-use urlsift::run::{Counts, Format, Selector, Skip};
-use urlsift::run::{ExecOptions, Reading, Scanned, scan_records};
-use urlsift::scan::Options;
+use urlsift::internal::run::KernelId;
+use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::{Counts, Format, Selector, Skip};
+use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
+use urlsift::internal::scan::Options;
 use urlsift::tally::FoundDefect;
 use urlsift::{Grammar, judge};
 

@@ -8,13 +8,14 @@ use std::path::Path;
 use crate::reference::Rng;
 use crate::support::corpus_files;
 use tempfile::TempDir;
+use urlsift::Grammar;
 use urlsift::internal::plan::{Split, plan};
+use urlsift::internal::run::Format;
+use urlsift::internal::run::{Codec, Input, list_inputs};
+use urlsift::internal::run::{ExecOptions, Part, Reading, scan_parts, scan_records};
+use urlsift::internal::scan;
 use urlsift::partial_report::{Identity, MergeError, Partial, Settings};
 use urlsift::report::Report;
-use urlsift::run::Format;
-use urlsift::run::{Codec, Input, list_inputs};
-use urlsift::run::{ExecOptions, Part, Reading, scan_parts, scan_records};
-use urlsift::{Grammar, scan};
 
 /// Options with all optional counts.
 fn everything() -> scan::Options {

@@ -12,8 +12,8 @@ use std::path::{Path, PathBuf};
 
 use proptest::prelude::*;
 use urlsift::internal::escape;
+use urlsift::internal::run::{BadCause, BadRecord, Counts, Format, Role, Skip};
 use urlsift::internal::{Field, Reader};
-use urlsift::run::{BadCause, BadRecord, Counts, Format, Role, Skip};
 
 type Found<'a> = Vec<Result<Field<'a>, BadRecord>>;
 

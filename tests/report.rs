@@ -7,8 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
+use urlsift::internal::run::KernelId;
 use urlsift::report::{ReadErrorKind, Report};
-use urlsift::run::KernelId;
 
 fn urlsift() -> Command {
     Command::new(env!("CARGO_BIN_EXE_urlsift"))

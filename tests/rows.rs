@@ -14,11 +14,11 @@ use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::{self, Keep};
 use urlsift::internal::rows;
 use urlsift::internal::rows::{Column, Form as RowForm, Written, write_records};
+use urlsift::internal::run::{BadRecord, Format};
+use urlsift::internal::run::{ExecOptions, Reading};
+use urlsift::internal::run::{Input, list_inputs};
 use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::internal::{Field, MAX_RECORD_LEN, Reader};
-use urlsift::run::{BadRecord, Format};
-use urlsift::run::{ExecOptions, Reading};
-use urlsift::run::{Input, list_inputs};
 use urlsift::{Grammar, judge};
 
 fn exec(threads: usize, shard_len: usize) -> ExecOptions {

@@ -5,7 +5,7 @@ use std::fmt;
 use serde::de::{MapAccess, Visitor};
 use serde::{Deserialize, Deserializer};
 use serde_json::Value;
-use urlsift::run::{Format, Role};
+use urlsift::internal::run::{Format, Role};
 
 /// Fields with their roles.
 type Fields = Vec<(Role, Vec<u8>)>;

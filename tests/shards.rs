@@ -8,16 +8,17 @@ use std::path::{Path, PathBuf};
 
 use crate::support::{amount, corpus_files, with_scanner};
 use proptest::prelude::*;
+use urlsift::internal::run::KernelId;
+use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::scan_memory_counted;
+use urlsift::internal::run::{Codec, Input};
+use urlsift::internal::run::{ExecOptions, scan_inputs};
+use urlsift::internal::scan;
+use urlsift::internal::scan::Place;
+use urlsift::internal::scan::scan_part;
 use urlsift::internal::scan_into;
-use urlsift::internal::scan_memory_counted;
-use urlsift::run::KernelId;
-use urlsift::run::list_inputs;
-use urlsift::run::{Codec, Input};
-use urlsift::run::{ExecOptions, scan_inputs};
-use urlsift::scan::Place;
-use urlsift::scan::scan_part;
 use urlsift::tally::{FoundDefect, MAX_SCHEMES};
-use urlsift::{Grammar, Tally, scan};
+use urlsift::{Grammar, Tally};
 
 fn options(grammar: Grammar) -> scan::Options {
     let mut options = scan::Options::default();

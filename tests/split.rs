@@ -13,11 +13,11 @@ use crate::reference::Rng;
 use crate::support::{amount, drawn, mutated, on_all_cores};
 use tempfile::TempDir;
 use urlsift::internal::escape;
+use urlsift::internal::run::Codec;
+use urlsift::internal::run::ExecOptions;
+use urlsift::internal::run::KernelId;
+use urlsift::internal::run::list_inputs;
 use urlsift::internal::split::{Blank, Form, Options, split_inputs};
-use urlsift::run::Codec;
-use urlsift::run::ExecOptions;
-use urlsift::run::KernelId;
-use urlsift::run::list_inputs;
 use urlsift::{Grammar, Verdict, judge};
 
 /// The two outputs, and the numbers of accepted, refused and blank lines.

@@ -8,7 +8,7 @@ use std::sync::LazyLock;
 
 use regex::bytes::Regex;
 use urlsift::internal::Reader;
-use urlsift::run::{BadCause, Format};
+use urlsift::internal::run::{BadCause, Format};
 
 use crate::reference::Rng;
 use crate::support::{amount, on_all_cores};

@@ -4,11 +4,12 @@ use std::collections::BTreeMap;
 
 use crate::support::{amount, corpus_files};
 use proptest::prelude::*;
+use urlsift::internal::run::{ExecOptions, Format, KernelId, Reading, scan_values};
+use urlsift::internal::scan;
+use urlsift::internal::scan::{Options, Scanner, judge_values};
 use urlsift::partial_report::{Partial, Settings};
 use urlsift::report::Report;
-use urlsift::run::{ExecOptions, Format, KernelId, Reading, scan_values};
-use urlsift::scan::{Options, Scanner, judge_values};
-use urlsift::{Cause, Component, Grammar, Tally, judge, scan};
+use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 type Row = Option<Vec<u8>>;
 

@@ -5,12 +5,12 @@ use std::fs;
 use serde_json::Value;
 use urlsift::internal::Reader;
 use urlsift::internal::rows::{self, Column, write_records};
-use urlsift::partial_report::{Identity, Partial, Settings};
-use urlsift::report::{RecordCount, Report};
-use urlsift::run::{
+use urlsift::internal::run::{
     ExecOptions, Format, Input, Part, Reading, Records, Selector, list_inputs, scan_parts, scan_records,
 };
-use urlsift::scan::Options;
+use urlsift::internal::scan::Options;
+use urlsift::partial_report::{Identity, Partial, Settings};
+use urlsift::report::{RecordCount, Report};
 use urlsift::{Grammar, judge};
 
 use crate::reference::Rng;

@@ -6,11 +6,12 @@ use std::thread;
 use std::time::Duration;
 
 use urlsift::internal::Reader;
-use urlsift::run::Format;
-use urlsift::run::Watch;
-use urlsift::run::list_inputs;
-use urlsift::run::{ExecOptions, Reading, Scanned, scan_inputs, scan_records};
-use urlsift::{run, scan};
+use urlsift::internal::run;
+use urlsift::internal::run::Format;
+use urlsift::internal::run::Watch;
+use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_inputs, scan_records};
+use urlsift::internal::scan;
 
 use crate::support::amount;
 

@@ -4,12 +4,12 @@ use std::collections::BTreeMap;
 use std::fs;
 use std::path::{Path, PathBuf};
 
+use urlsift::internal::run::{Codec, ExecOptions, Format, Input, KernelId, Part, Reading};
+use urlsift::internal::run::{scan_parts, scan_records, scan_values};
+use urlsift::internal::scan::{self, Place, WhatwgWanted};
 use urlsift::internal::scan_into;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::Report;
-use urlsift::run::{Codec, ExecOptions, Format, Input, KernelId, Part, Reading};
-use urlsift::run::{scan_parts, scan_records, scan_values};
-use urlsift::scan::{self, Place, WhatwgWanted};
 use urlsift::tally::{Found, MAX_EXAMPLES, MAX_PARSED_LEN};
 use urlsift::whatwg::{Level, Url, hosts_differ, parse};
 use urlsift::{Grammar, Tally, judge};

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 
 use linkify::{LinkFinder, LinkKind};
 use urlsift::internal::Reader;
-use urlsift::run::Format;
+use urlsift::internal::run::Format;
 
 fn root() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

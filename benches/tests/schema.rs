@@ -10,10 +10,10 @@ use std::time::Duration;
 use jsonschema::Validator;
 use schemars::generate::SchemaSettings;
 use serde_json::Value;
+use urlsift::internal::run::list_inputs;
+use urlsift::internal::run::{ExecOptions, Reading, scan_records};
+use urlsift::internal::scan;
 use urlsift::report::{Report, Run, SCHEMA};
-use urlsift::run::list_inputs;
-use urlsift::run::{ExecOptions, Reading, scan_records};
-use urlsift::scan;
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")

@@ -4,8 +4,8 @@
 use std::io::Write;
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::run::{ExecOptions, list_inputs, scan_inputs};
-use urlsift::scan::Options;
+use urlsift::internal::run::{ExecOptions, list_inputs, scan_inputs};
+use urlsift::internal::scan::Options;
 
 fuzz_target!(|bytes: &[u8]| {
     let mut file = tempfile::NamedTempFile::new().unwrap();

@@ -6,7 +6,7 @@
 
 use libfuzzer_sys::fuzz_target;
 use urlsift::internal::Reader;
-use urlsift::run::{BadCause, Counts, Format, Skip};
+use urlsift::internal::run::{BadCause, Counts, Format, Skip};
 
 /// Choices of fields. Few formats support all of them.
 const FIELDS: [&[&str]; 10] = [

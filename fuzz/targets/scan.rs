@@ -10,9 +10,9 @@ mod scan_by_judge;
 use std::sync::LazyLock;
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::run::KernelId;
+use urlsift::internal::run::KernelId;
 use urlsift::internal::scan_into;
-use urlsift::scan::{Options, Place, Scanners};
+use urlsift::internal::scan::{Options, Place, Scanners};
 use urlsift::{Grammar, Tally};
 
 /// What the scanners have learned of earlier inputs must not matter.

@@ -16,7 +16,7 @@ use std::sync::Arc;
 
 #[cfg(not(test))]
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
-use urlsift::run::Values;
+use urlsift::inputs::Values;
 
 /// The type of an array.
 #[repr(C)]

@@ -5,9 +5,9 @@ use std::collections::HashMap;
 use pyo3::exceptions::PyValueError;
 use pyo3::prelude::*;
 use urlsift::grammar::resolve::Base;
-use urlsift::internal::scheme_len;
-use urlsift::run::Values;
-use urlsift::scan::{Scanner, judge_values};
+use urlsift::grammar::scheme::scheme_len;
+use urlsift::inputs::Values;
+use urlsift::internal::scan::{Scanner, judge_values};
 use urlsift::whatwg::{Level, Parsed, Url, ValidationError, parse};
 use urlsift::{Advisory, Cause, Component, Grammar, Kind, Verdict, judge};
 

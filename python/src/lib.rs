@@ -19,8 +19,7 @@ mod source;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
-use urlsift::Grammar;
-use urlsift::run::{ExecOptions, KernelId};
+use urlsift::{Grammar, KernelId};
 
 /// The grammar of a name.
 fn grammar(name: &str) -> PyResult<Grammar> {
@@ -30,16 +29,9 @@ fn grammar(name: &str) -> PyResult<Grammar> {
     })
 }
 
-/// How work is done on `threads` threads, or on one for each processor if that is 0.
-fn exec(threads: usize) -> ExecOptions {
-    let mut exec = ExecOptions::default();
-    exec.threads = threads;
-    exec
-}
-
 /// A pool of as many threads.
-fn pool(exec: &ExecOptions) -> PyResult<rayon::ThreadPool> {
-    let pool = rayon::ThreadPoolBuilder::new().num_threads(exec.n_threads()).build();
+fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
+    let pool = rayon::ThreadPoolBuilder::new().num_threads(threads).build();
     pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 

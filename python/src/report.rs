@@ -8,34 +8,37 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use urlsift::Tally;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::{Report, Run, TextStyle, render};
-use urlsift::run::{Codec, Format, Part, Reading, Values, Watch, list_inputs, scan_parts, scan_values};
-use urlsift::scan::{Options, WhatwgWanted};
+use urlsift::inputs::{Codec, Input, Part, Values, Watch, list_inputs};
+use urlsift::records::Format;
 use urlsift::whatwg::{Url, parse};
+use urlsift::{Scan, Tally};
 
 use crate::c_data::Column;
 use crate::columns::Validity;
-use crate::exec;
 use crate::judge::Array;
 use crate::source::{Rows, Source};
 
-/// What is counted beside the rest, and whose refusals are explained.
-fn options(grammar: &str, counts: Counts) -> PyResult<Options> {
-    let mut options = Options::default();
-    options.grammar = crate::grammar(grammar)?;
-    let (lengths, top, distinct, (whatwg, base)) = counts;
-    (options.lengths, options.distinct.hosts, options.distinct.lines) = (lengths, distinct.0, distinct.1);
-    (options.top.hosts, options.top.schemes, options.top.ports, options.top.tlds) = top;
-    if whatwg {
-        let mut wanted = WhatwgWanted::default();
-        wanted.base = base.map(|base| base_url(base.as_bytes())).transpose()?;
-        options.whatwg = Some(wanted);
-    } else if base.is_some() {
-        return Err(PyValueError::new_err("base is for whatwg=True"));
+/// A scan on `threads` threads, with what is counted beside the rest, and whose refusals are explained.
+fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
+    let (lengths, (hosts, schemes, ports, tlds), (distinct_hosts, distinct_lines), (whatwg, base)) = counts;
+    let mut scan = Scan::new().grammar(crate::grammar(grammar)?).threads(threads);
+    scan = scan.top_hosts(hosts).top_schemes(schemes).top_ports(ports).top_tlds(tlds);
+    if lengths {
+        scan = scan.lengths();
     }
-    Ok(options)
+    if distinct_hosts {
+        scan = scan.distinct_hosts();
+    }
+    if distinct_lines {
+        scan = scan.distinct_lines();
+    }
+    match (whatwg, base) {
+        (true, base) => Ok(scan.whatwg(base.map(|base| base_url(base.as_bytes())).transpose()?)),
+        (false, None) => Ok(scan),
+        (false, Some(_)) => Err(PyValueError::new_err("base is for whatwg=True")),
+    }
 }
 
 /// Parses a base URL by the WHATWG URL Standard.
@@ -76,51 +79,44 @@ pub fn scan(
     show_secrets: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Counted> {
-    let options = options(grammar, counts)?;
+    let mut scan = scan_of(grammar, counts, threads)?;
     let unknown = |what: &str, name: &str, names: Vec<&str>| {
         PyValueError::new_err(format!("no {what} {name:?}; there are {}", names.join(", ")))
     };
     let formats = || Format::ALL.iter().map(|format| format.name()).collect();
     let codecs = || Codec::ALL.iter().map(|codec| codec.name()).collect();
-    let mut reading = Reading::default();
-    reading.format = input_format
-        .map(|name| Format::find(name).ok_or_else(|| unknown("input format", name, formats())))
-        .transpose()?;
+    if let Some(name) = input_format {
+        scan = scan.format(Format::find(name).ok_or_else(|| unknown("input format", name, formats()))?);
+    }
     let field = |field: String| {
         field.parse().map_err(|error| PyValueError::new_err(format!("field {field:?}: {error}")))
     };
-    reading.fields = fields.into_iter().map(field).collect::<PyResult<_>>()?;
-    let codec = codec.map(|name| {
-        Codec::ALL
-            .iter()
-            .copied()
-            .find(|codec| codec.name() == name)
-            .ok_or_else(|| unknown("codec", name, codecs()))
-    });
-    let codec = codec.transpose()?;
-    reading.any_contents = reading.format.is_some() && codec.is_some();
-    let mut inputs: Vec<_> = list_inputs(&paths).into_iter().map(|input| input.with_codec(codec)).collect();
+    scan = scan.fields(fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?);
+    if let Some(name) = codec {
+        let codec = Codec::ALL.iter().find(|codec| codec.name() == name);
+        scan = scan.codec(*codec.ok_or_else(|| unknown("codec", name, codecs()))?);
+    }
+    let mut inputs = list_inputs(&paths);
     // In the order of a report whose parts were merged.
     let identity = |name: &str| Identity { number: None, name: name.to_owned() };
     inputs.sort_by(|one, other| identity(one.name()).place(&identity(other.name())));
     if let Some(pair) = inputs.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
         return Err(PyValueError::new_err(format!("{} is named twice", pair[0].name())));
     }
-    let total: Option<u64> = inputs.iter().map(urlsift::run::Input::size_bytes).sum();
+    let total: Option<u64> = inputs.iter().map(Input::size_bytes).sum();
     let identities: Vec<_> = inputs.iter().map(|input| identity(input.name())).collect();
     let parts: Vec<_> = (0..u32::try_from(inputs.len())?).map(Part::whole).collect();
     let watch = Watch::default();
-    let mut exec = exec(threads);
-    exec.watch = Some(watch.clone());
+    scan = scan.watch(&watch);
     let start = Instant::now();
     let (found, stopped) = py.detach(|| {
         thread::scope(|scope| {
-            let scan = || scan_parts(&inputs, &parts, &reading, &options, &exec);
+            let found = || scan.parts(inputs, &parts);
             // The end of the thread closes the channel.
             let (open, ended) = mpsc::channel::<()>();
             let work = scope.spawn(move || {
                 let _open = open;
-                scan()
+                found()
             });
             let mut stopped = Ok(());
             let mut is_running = true;
@@ -147,10 +143,10 @@ pub fn scan(
     });
     stopped?;
     let found = found?;
-    let settings = Settings::new(&options, &reading, codec, show_secrets);
+    let settings = Settings::of(&scan, show_secrets);
     let partial = Partial::new(&found, &parts, &identities, None, settings);
     let partial = partial.map_err(failed)?;
-    Ok(Counted { partial, run: Some(Run::new(start.elapsed(), exec.n_threads(), exec.kernel)) })
+    Ok(Counted { partial, run: Some(Run::new(start.elapsed(), scan.n_threads(), scan.chosen_kernel())) })
 }
 
 /// How many rows are counted before signals are looked at, and how many bytes of batches are held before they are counted.
@@ -170,9 +166,9 @@ pub fn count<'py>(
     threads: usize,
     show_secrets: bool,
 ) -> PyResult<Counted> {
-    let options = options(grammar, counts)?;
-    let (exec, start) = (exec(threads), Instant::now());
-    let pool = (exec.n_threads() > 1).then(|| crate::pool(&exec)).transpose()?;
+    let scan = scan_of(grammar, counts, threads)?.format(Format::Lines);
+    let start = Instant::now();
+    let pool = (scan.n_threads() > 1).then(|| crate::pool(scan.n_threads())).transpose()?;
     let mut source = Source::of(data)?;
     let (mut tally, mut n_rows, mut is_end) = (Tally::default(), 0, false);
     while !is_end {
@@ -197,17 +193,16 @@ pub fn count<'py>(
                 group.push(part);
             }
             let group: Vec<_> = group.iter().collect();
-            let scan = || scan_values(tally, &group, &options, &exec);
+            let count = || scan.values(tally, &group);
             tally = py.detach(|| match &pool {
-                Some(pool) => pool.install(scan),
-                None => scan(),
+                Some(pool) => pool.install(count),
+                None => count(),
             });
             py.check_signals()?;
         }
     }
-    let settings = Settings::new(&options, &Reading::of(Format::Lines), None, show_secrets);
-    let partial = Partial::of_column(name, tally, !ordered, settings);
-    Ok(Counted { partial, run: Some(Run::new(start.elapsed(), exec.n_threads(), exec.kernel)) })
+    let partial = Partial::of_column(name, tally, !ordered, Settings::of(&scan, show_secrets));
+    Ok(Counted { partial, run: Some(Run::new(start.elapsed(), scan.n_threads(), scan.chosen_kernel())) })
 }
 
 impl Counted {

@@ -5,7 +5,7 @@ use std::ops::Range;
 use pyo3::exceptions::{PyKeyboardInterrupt, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyDict, PyIterator, PyString};
-use urlsift::run::Values;
+use urlsift::inputs::Values;
 
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Strings, Type};
 

@@ -238,7 +238,7 @@ impl Partial {
         Ok(all)
     }
 
-    /// Makes the partial report of a column of values in memory, which [`scan_values`](crate::run::scan_values) has counted.
+    /// Makes the partial report of a column of values in memory, which [`Scan::values`](crate::Scan::values) has counted.
     ///
     /// Reports of columns with the same name are merged by joining the rows. The merged rows have no order, and examples do not
     /// change the digest of the report. The same rows merged twice count twice. If rows already have no order, `unordered` says

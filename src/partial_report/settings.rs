@@ -8,6 +8,7 @@ use serde_json::{Map, Value};
 
 use crate::report::digest;
 use crate::run::Reading;
+use crate::run::builder::Scan;
 use crate::scan::{DistinctWanted, Options, TopWanted, WhatwgWanted};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::automaton::TABLES;
@@ -58,10 +59,13 @@ fn base_of(text: &str) -> Option<Url> {
 }
 
 impl Settings {
-    /// Collects the settings of a scan.
-    ///
-    /// `codec` is the compression of all inputs, if it was chosen. With `show_secrets`, passwords in examples are
-    /// kept.
+    /// The settings of a scan. With `show_secrets`, passwords in examples are kept.
+    #[must_use]
+    pub fn of(scan: &Scan, show_secrets: bool) -> Self {
+        Self::new(&scan.options, &scan.reading, scan.codec, show_secrets)
+    }
+
+    #[doc(hidden)]
     #[must_use]
     pub fn new(options: &Options, reading: &Reading, codec: Option<Codec>, show_secrets: bool) -> Self {
         let Options { grammar, lengths, top, distinct, whatwg } = options;
@@ -87,7 +91,7 @@ impl Settings {
         }
     }
 
-    /// The same settings for what a program makes of the inputs; see [`Input::with_program`](crate::run::Input::with_program).
+    /// The same settings for what a program makes of the inputs; see [`Input::with_program`](crate::inputs::Input::with_program).
     #[must_use]
     pub fn with_program(self, command: Option<&str>) -> Self {
         Self { pre: command.map(masked_text), ..self }

@@ -26,6 +26,7 @@ impl Report {
     }
 
     /// Makes the report of a scan of `inputs`. With `show_secrets`, passwords in example lines are not masked.
+    #[doc(hidden)]
     #[must_use]
     pub fn new(scanned: &Scanned, inputs: &[Input], options: &Options, show_secrets: bool) -> Self {
         Self::of(scanned, inputs.iter().map(Input::name), options, show_secrets)

@@ -13,10 +13,10 @@ mod shards;
 mod values;
 #[cfg(feature = "parquet")]
 pub(crate) mod parquet;
+pub(crate) mod builder;
 
 use std::fs::File;
 use std::io;
-use std::path::Path;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 
@@ -28,7 +28,7 @@ use crate::run::format_choice::Source;
 pub use crate::run::pipeline::Failure;
 use crate::scan::record_fields::append;
 pub use crate::scan::record_fields::{Fields, Records, Selected};
-use crate::scan::{Options, scan_into};
+use crate::scan::{Options, SCANNERS, scan_into};
 use crate::tally::{Signs, Tally};
 use count_chunk::Counter;
 pub use range::{Part, ScannedParts, scan_parts};
@@ -37,16 +37,13 @@ use urlsift_engine::place::Place;
 pub use urlsift_engine::simd::KernelId;
 use urlsift_engine::{PathCounts, Scanners};
 /// ```
-/// use urlsift::run::{ExecOptions, Watch, list_inputs, scan_inputs};
-/// use urlsift::scan;
+/// use urlsift::Scan;
+/// use urlsift::inputs::Watch;
 ///
 /// let watch = Watch::default();
-/// let mut exec = ExecOptions::default();
-/// exec.watch = Some(watch.clone());
 /// watch.stop(); // from another thread, mostly
-/// let inputs = list_inputs(&["urls.txt"]);
-/// let scanned = scan_inputs(&inputs, &scan::Options::default(), &exec);
-/// assert!(scanned.failures[0].is_stop());
+/// let found = Scan::new().watch(&watch).paths(&["urls.txt"]);
+/// assert!(found.scanned.failures[0].is_stop());
 /// ```
 pub use urlsift_input::progress::Watch;
 use urlsift_input::workers::STACK_LEN;
@@ -92,7 +89,7 @@ impl Default for ExecOptions {
             mmap: false,
             watch: None,
             leaves_open: false,
-            scanners: Scanners::new(KernelId::best()),
+            scanners: SCANNERS.clone(),
         }
     }
 }
@@ -211,7 +208,7 @@ impl Scanned {
     }
 }
 
-/// The result of [`scan_paths`].
+/// The result of a scan of inputs, and what was scanned.
 #[derive(Debug)]
 #[non_exhaustive]
 pub struct ScannedPaths {
@@ -236,75 +233,16 @@ impl ScannedPaths {
     }
 }
 
-/// Judges and counts all URLs of the files that `paths` name, on all cores, as the command does.
-///
-/// `-` is standard input, and a directory stands for all files in it and below it that are not hidden. Compressed files are
-/// decoded. The format of each file is detected: a list, or records with URLs. A path that cannot be read is a failure in
-/// the result and does not stop the others. [`scan_records`] has more options.
-///
-/// ```
-/// use urlsift::report::Report;
-/// use urlsift::run::scan_paths;
-/// use urlsift::{Grammar, scan};
-///
-/// # let directory = tempfile::tempdir()?;
-/// # let path = directory.path().join("urls.txt");
-/// # std::fs::write(&path, "http://example.org/\nhttp://example.org/a b\n")?;
-/// let found = scan_paths(&[path.as_path(), "no/such/file.txt".as_ref()], &scan::Options::default());
-///
-/// assert_eq!(found.tally().lines(), 2);
-/// assert_eq!(found.tally().judged().accepted(Grammar::Rfc3986), 1);
-/// assert!(found.failure_messages().next().is_some_and(|failure| failure.starts_with("no/such/file.txt: ")));
-/// print!("{}", Report::of_paths(&found));
-/// # Ok::<(), std::io::Error>(())
-/// ```
-#[must_use]
-pub fn scan_paths(paths: &[impl AsRef<Path>], options: &Options) -> ScannedPaths {
-    let inputs = list_inputs(paths);
-    let scanned = scan_records(&inputs, &Reading::default(), options, &ExecOptions::default());
-    ScannedPaths { inputs, options: options.clone(), scanned }
-}
-
-/// Judges and counts all lines of all inputs. Each input is read as a list; [`scan_records`] detects other formats.
-///
-/// The result does not depend on `exec`. Memory is bounded by the number of threads, whatever the inputs are. An input
-/// that cannot be read is named in the result and does not stop the others. Compressed inputs are decoded, and their
-/// decoded lines are counted. If [`ExecOptions::watch`] was stopped, the result has the beginning of each input, and a failure
-/// for each input that was not read to its end.
-///
-/// ```no_run
-/// use urlsift::run::{ExecOptions, list_inputs, scan_inputs};
-/// use urlsift::scan;
-///
-/// let inputs = list_inputs(&["urls.txt"]);
-/// let scanned = scan_inputs(&inputs, &scan::Options::default(), &ExecOptions::default());
-/// println!("{} lines", scanned.tally.lines());
-/// ```
+/// Judges and counts all lines of all inputs. Each input is read as a list.
 #[must_use]
 pub fn scan_inputs(inputs: &[Input], options: &Options, exec: &ExecOptions) -> Scanned {
     scan_records(inputs, &Reading::of(Format::Lines), options, exec)
 }
 
-/// Judges and counts all URLs in the records of all inputs. Lists are counted as by [`scan_inputs`].
+/// Judges and counts all URLs in the records of all inputs.
 ///
 /// An example in the tally has the place of its field in the input, and the number of its record's first line. The runs
-/// of the tally, and the lines in them, are those of the input. The result does not depend on `exec`. Memory is mostly
-/// some megabytes per thread. It is at most a few times the longest record (8 MiB) per thread.
-///
-/// ```
-/// use urlsift::run::{ExecOptions, Format, Reading, list_inputs, scan_records};
-/// use urlsift::{Grammar, scan};
-///
-/// # let directory = tempfile::tempdir()?;
-/// # let path = directory.path().join("index.cdxj");
-/// # std::fs::write(&path, "org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\"}\n")?;
-/// let inputs = list_inputs(&[path]);
-/// let scanned = scan_records(&inputs, &Reading::default(), &scan::Options::default(), &ExecOptions::default());
-/// let (0, records) = &scanned.records[0] else { panic!("the first input") };
-/// assert_eq!((records.format, records.counts.read()), (Format::Cdxj, 1));
-/// assert_eq!(scanned.tally.judged().accepted(Grammar::Rfc3986), 0);
-/// # Ok::<(), std::io::Error>(())
-/// ```
+/// of the tally, and the lines in them, are those of the input.
 #[must_use]
 pub fn scan_records(inputs: &[Input], reading: &Reading, options: &Options, exec: &ExecOptions) -> Scanned {
     let numbered = inputs.iter().enumerate().map(|(n, input)| (number(n), input)).collect();
@@ -406,22 +344,10 @@ impl Access {
     }
 }
 
-/// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads.
-///
-/// The tally equals the result of [`scan`](crate::scan()), for any options. If the calling thread belongs to a rayon
-/// pool with as many threads as `exec` says, the work is done there. Otherwise a new pool does it.
-///
-/// ```
-/// use urlsift::run::{ExecOptions, scan_memory};
-/// use urlsift::scan::{Options, scan};
-///
-/// let bytes = b"http://example.org/\nftp://example.org/a;b\n".repeat(1000);
-/// let tally = scan_memory(&bytes, &Options::default(), &ExecOptions::default());
-/// assert_eq!(tally, scan(&bytes, &Options::default()));
-/// ```
+/// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. The tally is the same as that of
+/// [`scan`](crate::scan::scan).
 ///
 /// # Panics
-///
 /// When the machine does not have the kernel.
 #[must_use]
 pub fn scan_memory(bytes: &[u8], options: &Options, exec: &ExecOptions) -> Tally {

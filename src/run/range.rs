@@ -63,12 +63,8 @@ pub struct ScannedParts {
     pub sizes: Vec<Option<u64>>,
 }
 
-/// Judges and counts the lines of some parts of `inputs`. The counts do not depend on `exec`.
-///
-/// If a format has records that are lines, and no header, its inputs can be read in parts, as lists and Parquet files can.
-/// Inputs of other formats can only be read whole, and a smaller part of them is a failure. A part is also a failure if its input has
-/// another length than the part says. Whole inputs are read as [`scan_records`](super::scan_records) reads them. Other
-/// parts are read one after another, and each part of a file on all threads.
+/// Judges and counts the lines of some parts of `inputs`, as [`Scan::parts`](super::builder::Scan::parts) says. Whole inputs are read as
+/// [`scan_records`](super::scan_records) reads them.
 #[must_use]
 pub fn scan_parts(
     inputs: &[Input],

@@ -39,23 +39,7 @@ impl<V: AsRef<[u8]> + Sync> Values for [Option<V>] {
     }
 }
 
-/// Judges and counts all values of a column on several threads. The `parts` of the column follow one another.
-///
-/// The counts are those of a list with one value per line, except that missing values are not counted as blank lines.
-/// A value is judged unchanged: an LF in it is an illegal byte. The line number of an example is the number of its row. With
-/// `tally`, the values continue its input 0.
-///
-/// ```
-/// use urlsift::run::{ExecOptions, scan_values};
-/// use urlsift::scan::{self, Options};
-/// use urlsift::{Grammar, Tally};
-///
-/// let values = [Some("http://example.org/"), None, Some("http://example.org/\n")];
-/// let tally = scan_values(Tally::default(), &[&values[..]], &Options::default(), &ExecOptions::default());
-/// assert_eq!(tally.judged().lines(), 2);
-/// assert_eq!(tally.judged().accepted(Grammar::Rfc3986), 1);
-/// assert_eq!(tally.defects()[0].found.examples[0].line, 3);
-/// ```
+/// Judges and counts all values of a column on several threads, as [`Scan::values`](super::builder::Scan::values) says.
 ///
 /// # Panics
 /// When the machine does not have the kernel.

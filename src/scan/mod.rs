@@ -83,19 +83,7 @@ impl Options {
     }
 }
 
-/// Judges all lines of `bytes`, a whole corpus in memory, and counts them as input 0.
-///
-/// A line ends in LF with all CRs directly before it. A byte order mark at the start is skipped. The time is linear
-/// in the number of bytes. At most a few megabytes are allocated for any input, and some 300 kilobytes stay for the next call.
-///
-/// ```
-/// use urlsift::{Grammar, scan};
-///
-/// let tally = scan(b"http://example.org/\nftp://example.org/a;b\n\n", &scan::Options::default());
-/// assert_eq!((tally.lines(), tally.blank), (3, 1));
-/// assert_eq!(tally.judged().accepted(Grammar::Rfc3986), 2);
-/// assert_eq!(tally.judged().accepted(Grammar::Rfc1738), 1); // no ";" in an ftp path
-/// ```
+/// Judges all lines of `bytes`, a whole corpus in memory, and counts them as input 0, on the calling thread.
 #[must_use]
 pub fn scan(bytes: &[u8], options: &Options) -> Tally {
     scan_part(bytes, Place { input: 0, offset: 0 }, options)
@@ -112,8 +100,8 @@ pub fn scan_part(bytes: &[u8], place: Place, options: &Options) -> Tally {
     tally
 }
 
-/// A new scanner spends half a millisecond on its tables, enough to judge a few megabytes. So [`scan_part`] keeps those that it made.
-static SCANNERS: LazyLock<Scanners> = LazyLock::new(|| Scanners::new(KernelId::best()));
+/// A new scanner spends half a millisecond on its tables, enough to judge a few megabytes. So those of earlier scans are kept.
+pub(crate) static SCANNERS: LazyLock<Scanners> = LazyLock::new(|| Scanners::new(KernelId::best()));
 
 /// Judges lines like [`scan_part`], but with the kernel of `scanner`, and adds them to `tally`. Returns which way the lines
 /// took.

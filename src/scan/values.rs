@@ -108,7 +108,7 @@ impl Lines {
 /// Skips nulls. The time is linear in the number of bytes, and the values are copied once.
 ///
 /// ```
-/// use urlsift::scan::{Scanner, judge_values};
+/// use urlsift::internal::scan::{Scanner, judge_values};
 /// use urlsift::{Grammar, judge};
 ///
 /// let values = [Some(&b"http://example.org/"[..]), None, Some(b"http://example.org/\n")];

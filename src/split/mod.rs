@@ -154,7 +154,7 @@ pub struct Split {
 ///
 /// ```
 /// use urlsift::internal::split;
-/// use urlsift::run::{ExecOptions, list_inputs};
+/// use urlsift::internal::run::{ExecOptions, list_inputs};
 ///
 /// let (mut accepted, mut refused) = (Vec::new(), Vec::new());
 /// # let file = std::env::temp_dir().join(format!("urlsift-split-{}", std::process::id()));

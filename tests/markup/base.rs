@@ -4,8 +4,8 @@ use html5gum::{DefaultEmitter, Token, Tokenizer};
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::Keep;
 use urlsift::internal::rows::{self, Column, write_records};
-use urlsift::run::{ExecOptions, Format, Reading, list_inputs, scan_records};
-use urlsift::scan::{self, WhatwgWanted};
+use urlsift::internal::run::{ExecOptions, Format, Reading, list_inputs, scan_records};
+use urlsift::internal::scan::{self, WhatwgWanted};
 use urlsift::whatwg::{Level, parse};
 
 use super::drawn;

@@ -1,8 +1,8 @@
 //! HTML.
 
 use html5gum::{DefaultEmitter, Token, Tokenizer};
+use urlsift::internal::run::{Format, Skip};
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
-use urlsift::run::{Format, Skip};
 
 use super::{check, check_long, describe, drawn, found};
 use crate::reference::Rng;

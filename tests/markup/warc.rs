@@ -4,8 +4,8 @@ use std::io::Write;
 
 use flate2::Compression;
 use flate2::write::{DeflateEncoder, GzEncoder, ZlibEncoder};
+use urlsift::internal::run::{BadCause, Counts, Format, Skip};
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
-use urlsift::run::{BadCause, Counts, Format, Skip};
 
 use super::{by_pieces, check_long, describe, drawn, found};
 use crate::reference::Rng;

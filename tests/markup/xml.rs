@@ -3,7 +3,7 @@
 use roxmltree::{Document, NodeType, ParsingOptions};
 use urlsift::internal::MAX_RECORD_LEN;
 use urlsift::internal::Reader;
-use urlsift::run::{Format, Role, Skip};
+use urlsift::internal::run::{Format, Role, Skip};
 
 use super::{check, check_long, describe, drawn, found};
 use crate::reference::Rng;

@@ -6,12 +6,12 @@ use std::ops::Range;
 use std::path::Path;
 
 use urlsift::internal::plan::plan;
-use urlsift::partial_report::{Identity, Partial, Settings};
-use urlsift::report::Report;
-use urlsift::run::{
+use urlsift::internal::run::{
     ExecOptions, Part, Reading, ScannedParts, Selector, list_inputs, scan_parts, scan_records,
 };
-use urlsift::scan::{DistinctWanted, Options};
+use urlsift::internal::scan::{DistinctWanted, Options};
+use urlsift::partial_report::{Identity, Partial, Settings};
+use urlsift::report::Report;
 
 use crate::support::amount;
 

@@ -6,7 +6,7 @@ use std::path::Path;
 
 use urlsift::internal::escape::{self, Keep};
 use urlsift::internal::rows::{Column, Records, Written, write_records};
-use urlsift::run::{ExecOptions, Format, Selector, Skip, list_inputs};
+use urlsift::internal::run::{ExecOptions, Format, Selector, Skip, list_inputs};
 use urlsift::{Grammar, judge};
 
 use super::{

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use urlsift::run::Format;
+use urlsift::internal::run::Format;
 
 /// Every sample three times, truncated inside its last record.
 pub(crate) fn samples() -> impl Iterator<Item = (String, Vec<u8>, Format)> {

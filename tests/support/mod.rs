@@ -13,8 +13,8 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, thread};
 
-use urlsift::run::KernelId;
-use urlsift::scan::{Scanner, Scanners};
+use urlsift::internal::run::KernelId;
+use urlsift::internal::scan::{Scanner, Scanners};
 
 use crate::reference::{self, Rng};
 

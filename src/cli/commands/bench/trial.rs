@@ -210,7 +210,7 @@ mod tests {
     #[test]
     fn a_wrong_answer_is_noticed() {
         let text = b"http://a.example/\nb c\r\n\nx:y\nhttp://u:p@h/%2F\n";
-        let tally = |text: &[u8]| crate::scan(text, &Options::default());
+        let tally = |text: &[u8]| crate::scan::scan(text, &Options::default());
         assert!(agrees_with_judge(text, &tally(text)));
         for wrong in [&text[..text.len() - 7], b"http://a.example/\nb c\r\n\nx:y\n http://u:p@h/%2F\n"] {
             assert!(!agrees_with_judge(text, &tally(wrong)));
