@@ -14,8 +14,6 @@ use serde_json::Value;
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
-#[cfg(feature = "parquet")]
-use crate::run::parquet::TableChunk;
 use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
@@ -39,6 +37,8 @@ use urlsift_input::{ChunkBytes, Input, Sizes};
 use urlsift_records::WantedNames;
 use urlsift_records::input_signs::Signs;
 use urlsift_records::page::Bases;
+#[cfg(feature = "parquet")]
+use urlsift_records::parquet::Batch;
 use urlsift_records::{Field, Format, Reader};
 
 named! {
@@ -309,7 +309,7 @@ enum Before {
     Records(Box<Reader>),
     /// Where the values in the chunk are.
     #[cfg(feature = "parquet")]
-    Values(Box<TableChunk>),
+    Values(Box<Batch>),
 }
 
 /// The rows of a chunk. `full` gets the rows so far when there are many.
@@ -417,7 +417,7 @@ fn format_fields<E>(
 #[cfg(feature = "parquet")]
 fn format_values<E>(
     bytes: &ChunkBytes,
-    chunk: &TableChunk,
+    chunk: &Batch,
     input: &str,
     records: &Records,
     full: &mut impl FnMut(&mut String) -> Result<(), E>,

@@ -9,9 +9,9 @@ use urlsift::inputs::Values;
 use urlsift::internal::scan::Scanners;
 use urlsift::{Advisory, Grammar, Judgement as Judged, KernelId, Scan, Verdict, judge as judge_bytes};
 
+use crate::base_url;
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
 use crate::judged_columns::{Bases, Form, Piece, Wanted, lower_case};
-use crate::report::base_url;
 use crate::source::{Batch, Rows, Source};
 
 /// Why one grammar refuses a value.
@@ -273,7 +273,9 @@ pub fn judge_array<'py>(
         scanners.with(|scanner| Piece::of(scanner, &rows, *first, &wanted, grammar, &bases))
     };
     // Few rows are not worth the start of threads.
-    let pool = (threads != 1 && parts.len() > FEW).then(|| crate::pool(Scan::new().threads(threads).n_threads())).transpose()?;
+    let pool = (threads != 1 && parts.len() > FEW)
+        .then(|| crate::pool(Scan::new().threads(threads).n_threads()))
+        .transpose()?;
     let mut all = Piece::with_room(rows, &wanted);
     for parts in parts.chunks(PARTS) {
         let pieces: Vec<Piece> = py.detach(|| match &pool {

@@ -19,6 +19,7 @@ mod source;
 
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
+use urlsift::whatwg::{Url, parse};
 use urlsift::{Grammar, KernelId};
 
 /// The grammar of a name.
@@ -26,6 +27,15 @@ fn grammar(name: &str) -> PyResult<Grammar> {
     name.parse().map_err(|_| {
         let names: Vec<_> = Grammar::ALL.iter().map(|grammar| grammar.name()).collect();
         PyValueError::new_err(format!("no grammar {name:?}; there are {}", names.join(", ")))
+    })
+}
+
+/// Parses a base URL by the WHATWG URL Standard.
+fn base_url(base: &[u8]) -> PyResult<Url> {
+    let parsed = parse(base, None);
+    parsed.url().cloned().ok_or_else(|| {
+        let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
+        PyValueError::new_err(format!("base is no URL by the WHATWG URL Standard ({})", errors.join(", ")))
     })
 }
 

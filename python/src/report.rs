@@ -8,11 +8,10 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
-use urlsift::partial_report::{Identity, Partial, Settings};
-use urlsift::report::{Report, Run, TextStyle, render};
 use urlsift::inputs::{Codec, Input, Part, Values, Watch, list_inputs};
+use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::records::Format;
-use urlsift::whatwg::{Url, parse};
+use urlsift::report::{Report, Run, TextStyle, render};
 use urlsift::{Scan, Tally};
 
 use crate::c_data::Column;
@@ -35,19 +34,10 @@ fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
         scan = scan.distinct_lines();
     }
     match (whatwg, base) {
-        (true, base) => Ok(scan.whatwg(base.map(|base| base_url(base.as_bytes())).transpose()?)),
+        (true, base) => Ok(scan.whatwg(base.map(|base| crate::base_url(base.as_bytes())).transpose()?)),
         (false, None) => Ok(scan),
         (false, Some(_)) => Err(PyValueError::new_err("base is for whatwg=True")),
     }
-}
-
-/// Parses a base URL by the WHATWG URL Standard.
-pub fn base_url(base: &[u8]) -> PyResult<Url> {
-    let parsed = parse(base, None);
-    parsed.url().cloned().ok_or_else(|| {
-        let errors: Vec<_> = parsed.errors().iter().map(|found| found.error.name()).collect();
-        PyValueError::new_err(format!("base is no URL by the WHATWG URL Standard ({})", errors.join(", ")))
-    })
 }
 
 /// Whether lengths are counted, how many of the most frequent hosts, schemes, ports and last labels are listed, whether

@@ -6,11 +6,11 @@ use std::io::{self, Read};
 use memchr::memchr;
 
 use crate::run::format_choice::{Reading, Source, TextSigns};
-#[cfg(feature = "parquet")]
-use crate::run::parquet::TableChunk;
 use crate::scan::record_fields::Records;
 use urlsift_input::memory::lengthen;
 use urlsift_input::{Chunk, ChunkBytes, Chunks, Sizes, Supply};
+#[cfg(feature = "parquet")]
+use urlsift_records::parquet::Batch;
 use urlsift_records::{Format, Reader};
 
 /// Cuts an input into chunks, from its start.
@@ -124,7 +124,7 @@ pub(crate) enum AnyChunk {
     Records(RecordChunk),
     /// Values of a Parquet file.
     #[cfg(feature = "parquet")]
-    Table(ChunkBytes, Box<TableChunk>),
+    Table(ChunkBytes, Box<Batch>),
 }
 
 /// Cuts a source that is a list or has records.

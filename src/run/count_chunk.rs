@@ -4,8 +4,6 @@
 
 use std::sync::Mutex;
 
-#[cfg(feature = "parquet")]
-use super::parquet::TableChunk;
 use super::{ExecOptions, Scanned, lock};
 use crate::run::chunk_cutter::{AnyChunk, RecordChunk};
 use crate::scan::long_line::LongLine;
@@ -16,6 +14,8 @@ use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::Place;
 use urlsift_input::{Chunk, ChunkBytes};
 use urlsift_records::Reader;
+#[cfg(feature = "parquet")]
+use urlsift_records::parquet::Batch;
 
 /// Counts chunks of any inputs, on several threads at once.
 pub(super) struct Counter<'a> {
@@ -35,7 +35,7 @@ pub(super) enum Content {
     },
     /// Values of a column.
     #[cfg(feature = "parquet")]
-    Table(Box<TableChunk>),
+    Table(Box<Batch>),
 }
 
 /// The line or record that continues in the next chunk of an input.
@@ -121,7 +121,7 @@ impl<'a> Counter<'a> {
                 let tally = std::mem::take(&mut scanned.tally);
                 let (fields, run) = (chunk.fields(bytes), chunk.run(place.input));
                 let (tally, records) =
-                    self.gatherer.gather_fields((tally, shown), fields, run, chunk.first_row());
+                    self.gatherer.gather_fields((tally, shown), fields, run, chunk.before().rows + 1);
                 scanned.tally = tally;
                 self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);

@@ -7,11 +7,10 @@ use std::ops::Range;
 
 use crate::run::chunk_cutter::{AnyChunk, Cut};
 use crate::scan::record_fields::Records;
-use urlsift_engine::place::Extent;
 use urlsift_input::ChunkBytes;
 use urlsift_input::workers::Helpers;
-use urlsift_records::parquet::{Batch, MAX_LEN, Progress, Table, TableError, Values};
-use urlsift_records::{Counts, Field, Format, Selector, WantedNames};
+use urlsift_records::parquet::{MAX_LEN, Table, TableError, Values};
+use urlsift_records::{Counts, Format, Selector, WantedNames};
 
 /// The values of some columns, in chunks that any thread can process.
 pub(crate) struct TableChunks<'a> {
@@ -25,13 +24,6 @@ pub(crate) struct TableChunks<'a> {
     /// The number of rows of the file, and of those before the values.
     rows: u64,
     rows_before: u64,
-}
-
-/// Consecutive values. Their text is in a separate buffer.
-pub(crate) struct TableChunk {
-    values: Batch,
-    before: Progress,
-    behind: Progress,
 }
 
 impl<'a> TableChunks<'a> {
@@ -68,9 +60,7 @@ impl Cut for TableChunks<'_> {
     type Chunk = AnyChunk;
 
     fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<AnyChunk>> {
-        let before = self.values.progress();
         let next = self.values.next(spare);
-        let behind = self.values.progress();
         let next = next.map_err(|error| match error.downcast::<TableError>() {
             Ok(error) => {
                 let done = format_args!("{} of its {} rows were read", self.rows_done(), self.rows);
@@ -81,8 +71,8 @@ impl Cut for TableChunks<'_> {
         Ok(next?.map(|mut values| {
             let text = std::mem::take(&mut values.text);
             let len = text.len();
-            let bytes = ChunkBytes::new(before.offset, text, len);
-            AnyChunk::Table(bytes, Box::new(TableChunk { values, before, behind }))
+            let bytes = ChunkBytes::new(values.before().offset, text, len);
+            AnyChunk::Table(bytes, Box::new(values))
         }))
     }
 
@@ -95,25 +85,5 @@ impl Cut for TableChunks<'_> {
         let rows_read = self.values.progress().rows_read;
         records.counts = Counts::of(rows_read, self.rows_done() - rows_read);
         Some(records)
-    }
-}
-
-impl TableChunk {
-    /// The values, whose text is in `text`.
-    pub(crate) fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
-        self.values.fields(text, self.before)
-    }
-
-    /// The extent of the values in the input with this number.
-    pub(super) fn run(&self, input: u32) -> Extent {
-        let Progress { offset: end, bytes, rows, .. } = self.behind;
-        let mut run = Extent::of_bytes(input, self.before.offset, end, rows - self.before.rows);
-        run.value_bytes = Some(bytes - self.before.bytes);
-        run
-    }
-
-    /// The number of the first row that begins in this chunk.
-    pub(super) fn first_row(&self) -> u64 {
-        self.before.rows + 1
     }
 }

@@ -1,12 +1,19 @@
 //! Which examples a tally need not keep, because earlier lines provide them.
 
 use crate::tally::Tally;
-use crate::tally::whatwg::{RELATIVE, bit};
 use urlsift_engine::place::Place;
 use urlsift_grammar::Verdict;
 use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
+use urlsift_grammar::whatwg::ValidationError;
+
+/// The last error of each line of the level [`Level::Relative`], and of no other line.
+pub(super) const RELATIVE: ValidationError = ValidationError::MissingSchemeNonRelativeUrl;
+
+pub(super) const fn bit(error: ValidationError) -> u32 {
+    1 << error as u32
+}
 
 /// The kinds of lines that have all their examples in another tally, at places that precede all lines to be counted.
 ///

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::tally::already_shown::AlreadyShown;
+use crate::tally::already_shown::{AlreadyShown, RELATIVE, bit};
 use crate::tally::by_verdict::ByVerdict;
 use urlsift_engine::example::{Example, Found, Line, is_full};
 use urlsift_engine::place::Place;
@@ -20,9 +20,6 @@ const N_ERRORS: usize = ValidationError::ALL.len();
 /// The bit of the lines with different hosts among the bits of the errors.
 const HOSTS: u32 = 1 << N_ERRORS;
 const _: () = assert!(N_ERRORS < 32);
-
-/// The last error of each line of the level [`Level::Relative`], and of no other line.
-pub(super) const RELATIVE: ValidationError = ValidationError::MissingSchemeNonRelativeUrl;
 
 /// What the WHATWG parser makes of the judged lines.
 #[derive(Clone, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
@@ -184,10 +181,6 @@ impl WhatwgCounts {
             && self.founds().all(|found| found.examples.len() as u64 <= found.lines);
         if is_possible { Ok(()) } else { Err("WHATWG counts that contradict each other".to_owned()) }
     }
-}
-
-pub(super) const fn bit(error: ValidationError) -> u32 {
-    1 << error as u32
 }
 
 /// Counts a line. `example` is called only if the line is among the first and examples are not yet `is_shown`.

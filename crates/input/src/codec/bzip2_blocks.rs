@@ -5,18 +5,11 @@
 //!
 //! A part ends with the last byte of the magic, because a decoder that knows the magic has read that byte.
 
-use super::bzip2_prelude::prelude;
+use super::bzip2_prelude::{BLOCK, END, Edge, HEADER, prelude};
 use super::walk::{Part, Prelude, Walk};
-
-/// The magic at the start of a block, and the one at the end of a stream.
-pub(super) const BLOCK: u64 = 0x3141_5926_5359;
-pub(super) const END: u64 = 0x1772_4538_5090;
 
 /// The bits of a magic.
 const MASK: u64 = (1 << 48) - 1;
-
-/// What a stream begins with, before the digit of its block size.
-pub(super) const HEADER: &[u8] = b"BZh";
 
 /// Whether a byte may be the last but one that has bits of a magic.
 const IS_NEAR: [bool; 256] = {
@@ -29,18 +22,6 @@ const IS_NEAR: [bool; 256] = {
     }
     is_near
 };
-
-/// A place where a block or the end of a stream begins.
-#[derive(Clone, Copy, Default)]
-pub(super) struct Edge {
-    /// The digit of the block size.
-    pub(super) level: u8,
-    /// The magic.
-    pub(super) magic: u64,
-    /// The last byte that has bits of the magic, and how many bits of that byte follow it.
-    pub(super) byte: u8,
-    pub(super) behind: usize,
-}
 
 #[derive(Default)]
 pub(super) struct Bzip2Blocks {

@@ -4,8 +4,26 @@
 //! blocks so far. So a short stream with one block of four bytes brings it there. These bytes have the wanted
 //! checksum, and the block has as many bits as are needed.
 
-use super::bzip2_blocks::{BLOCK, Edge, HEADER};
 use super::walk::Prelude;
+
+/// The magic at the start of a block, and the one at the end of a stream.
+pub(super) const BLOCK: u64 = 0x3141_5926_5359;
+pub(super) const END: u64 = 0x1772_4538_5090;
+
+/// What a stream begins with, before the digit of its block size.
+pub(super) const HEADER: &[u8] = b"BZh";
+
+/// A place where a block or the end of a stream begins.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Edge {
+    /// The digit of the block size.
+    pub(super) level: u8,
+    /// The magic.
+    pub(super) magic: u64,
+    /// The last byte that has bits of the magic, and how many bits of that byte follow it.
+    pub(super) byte: u8,
+    pub(super) behind: usize,
+}
 
 /// The polynomial of the checksum, without its highest bit.
 const POLYNOMIAL: u32 = 0x04c1_1db7;
@@ -122,7 +140,6 @@ mod tests {
     use bzip2::{Decompress, Status};
     use proptest::prelude::*;
 
-    use super::super::bzip2_blocks::END;
     use super::*;
 
     /// The checksum of bzip2, bit by bit.

@@ -1,8 +1,30 @@
 //! Joins variables that form one URL, such as `$scheme://$host$request_uri`, or one request line, such as `%m %U%q %H`.
 
 use super::super::Role;
-use super::pattern::Token;
 use super::variables::{Kind, Variable};
+
+/// A part of a pattern.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub(super) enum Token {
+    Literal(Vec<u8>),
+    Variable(Variable),
+}
+
+impl Token {
+    pub(super) fn literal(&self) -> Option<&[u8]> {
+        match self {
+            Self::Literal(bytes) => Some(bytes),
+            Self::Variable(_) => None,
+        }
+    }
+
+    pub(super) fn variable(&self) -> Option<&Variable> {
+        match self {
+            Self::Variable(variable) => Some(variable),
+            Self::Literal(_) => None,
+        }
+    }
+}
 
 /// Joins variables that form one value.
 pub(super) fn compose(tokens: &[Token]) -> Vec<Token> {

@@ -1,6 +1,6 @@
 //! Reads the syntax of patterns: nginx's `log_format` and Apache's `LogFormat`.
 
-use super::compose::compose;
+use super::compose::{Token, compose};
 use super::variables::{Kind, Variable};
 
 /// A pattern of log lines.
@@ -15,12 +15,6 @@ pub(super) struct Pattern {
     pub(super) may_lack_quotes: bool,
 }
 
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub(super) enum Token {
-    Literal(Vec<u8>),
-    Variable(Variable),
-}
-
 /// How a log escapes bytes in values.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Escapes {
@@ -29,22 +23,6 @@ pub(super) enum Escapes {
     Backslash,
     /// As HAProxy does: `#22`.
     Hash,
-}
-
-impl Token {
-    pub(super) fn literal(&self) -> Option<&[u8]> {
-        match self {
-            Self::Literal(bytes) => Some(bytes),
-            Self::Variable(_) => None,
-        }
-    }
-
-    pub(super) fn variable(&self) -> Option<&Variable> {
-        match self {
-            Self::Variable(variable) => Some(variable),
-            Self::Literal(_) => None,
-        }
-    }
 }
 
 impl Pattern {

@@ -4,7 +4,8 @@ use regex::bytes::Regex;
 
 use super::super::quoted::{Quoted, target};
 use super::super::{Counts, Format, Reader, Skip};
-use super::pattern::{Escapes, Pattern, Token};
+use super::compose::Token;
+use super::pattern::{Escapes, Pattern};
 use super::variables::Kind;
 use super::*;
 use urlsift_grammar::random::Random;

@@ -88,6 +88,13 @@ fn begins_name(byte: u8, is_xml: bool) -> bool {
     byte.is_ascii_alphabetic() || is_xml && (matches!(byte, b'_' | b':') || !byte.is_ascii())
 }
 
+impl Raw {
+    /// The state at the start of the text.
+    pub(super) fn state(self) -> State {
+        if self == Self::None { State::Content } else { State::Raw(self) }
+    }
+}
+
 impl State {
     /// What it is called in messages.
     pub(super) fn name(self) -> &'static str {

@@ -2,8 +2,6 @@
 
 use memchr::memchr2;
 
-use super::construct::State;
-
 /// The text after a start tag.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Raw {
@@ -47,11 +45,6 @@ impl Raw {
         known.map_or(Self::None, |name| Self::Until(name))
     }
 
-    /// The state at the start of the text.
-    pub(super) fn state(self) -> State {
-        if self == Self::None { State::Content } else { State::Raw(self) }
-    }
-
     /// What it is called in messages.
     pub(super) fn name(self) -> &'static str {
         match self {
@@ -62,7 +55,7 @@ impl Raw {
         }
     }
 
-    /// Moves from byte `from` to the end tag, as [`State::leave`] does.
+    /// Moves from byte `from` to the end tag, as [`State::leave`](super::construct::State::leave) does.
     pub(super) fn leave(mut self, bytes: &[u8], from: usize) -> Result<usize, (usize, Self)> {
         let mut at = from;
         while self != Self::Forever

@@ -4,6 +4,7 @@ use std::borrow::Cow;
 
 use super::error::TableError;
 use crate::{Field, Role};
+use urlsift_engine::place::Extent;
 
 /// The most bytes of text in a batch. The last value may exceed it. There is a sixteenth as many values, and as many values
 /// and nulls.
@@ -19,6 +20,9 @@ pub struct Batch {
     /// How many rows begin in the batch, and how many values and nulls it has.
     n_rows: u64,
     n_levels: u64,
+    /// How far the column has been read before these values, and after them.
+    before: Progress,
+    behind: Progress,
 }
 
 /// A value that is not null.
@@ -91,8 +95,9 @@ impl Batch {
         Ok(())
     }
 
-    /// The values in `text` as fields. `progress` is how far the column was read before them.
-    pub fn fields<'a>(&'a self, text: &'a [u8], progress: Progress) -> impl Iterator<Item = Field<'a>> {
+    /// The values in `text` as fields.
+    pub fn fields<'a>(&'a self, text: &'a [u8]) -> impl Iterator<Item = Field<'a>> {
+        let progress = self.before;
         let mut start = 0;
         self.values.iter().map(move |value| {
             let bytes = &text[start..value.end as usize];
@@ -103,21 +108,36 @@ impl Batch {
         })
     }
 
-    /// How far the column has been read after these values.
-    pub(super) fn advance(&self, progress: Progress) -> Progress {
+    /// How far the column has been read before these values.
+    pub fn before(&self) -> Progress {
+        self.before
+    }
+
+    /// The extent of the values in the input with this number.
+    pub fn run(&self, input: u32) -> Extent {
+        let (Progress { offset: end, bytes, rows, .. }, before) = (self.behind, self.before);
+        let mut run = Extent::of_bytes(input, before.offset, end, rows - before.rows);
+        run.value_bytes = Some(bytes - before.bytes);
+        run
+    }
+
+    /// Notes how far the column has been read before these values. Returns how far it has been read after them.
+    pub(super) fn advance(&mut self, progress: Progress) -> Progress {
         let mut read = 0;
         let mut last = if progress.has_value { 0 } else { u64::MAX };
         for value in &self.values {
             read += u64::from(value.row != last);
             last = value.row;
         }
-        Progress {
+        self.before = progress;
+        self.behind = Progress {
             offset: progress.offset + self.n_levels,
             bytes: progress.bytes + self.text.len() as u64 + self.n_levels,
             rows: progress.rows + self.n_rows,
             rows_read: progress.rows_read + read,
             // `last` is the row of the last value. It is 0 if the open row had a value before this batch.
             has_value: last == self.n_rows,
-        }
+        };
+        self.behind
     }
 }

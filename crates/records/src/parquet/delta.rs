@@ -6,8 +6,8 @@
 use super::decode::too_few;
 use super::error::TableError;
 use super::hybrid::bits;
-use super::page::MAX_LEN;
 use super::thrift::Rest;
+use super::unpack::MAX_LEN;
 
 /// The most integers that a block may declare. Writers use 128.
 const MAX_BLOCK: u64 = 1 << 20;

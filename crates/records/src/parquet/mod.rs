@@ -234,10 +234,9 @@ impl Table {
         let columns = self.columns.iter().enumerate().filter(|(_, column)| column.is_text());
         for (n, _) in columns.take(SHOWN) {
             let (mut column, mut text) = (self.values(&[n], &ALL, MAX_LEN, None), Vec::new());
-            let progress = column.progress();
             // A column that cannot be read is not chosen.
             if let Ok(Some(batch)) = column.next(&mut text) {
-                let first = batch.fields(&batch.text, progress).take(SAMPLE);
+                let first = batch.fields(&batch.text).take(SAMPLE);
                 first.for_each(|field| values.add(n, &field.bytes));
             }
         }
@@ -286,12 +285,11 @@ impl Table {
     /// When there is no column with this index.
     pub fn read(&self, column: usize, mut each: impl FnMut(Field<'_>)) -> io::Result<u64> {
         let (mut values, mut text) = (self.values(&[column], &ALL, MAX_LEN, None), Vec::new());
-        let mut progress = values.progress();
         while let Some(batch) = values.next(&mut text)? {
-            batch.fields(&batch.text, progress).for_each(&mut each);
-            (progress, text) = (values.progress(), batch.text);
+            batch.fields(&batch.text).for_each(&mut each);
+            text = batch.text;
         }
-        Ok(progress.rows)
+        Ok(values.progress().rows)
     }
 
     /// The values of some columns in the row groups that begin in `range`, in batches of about `batch_len` bytes. A row has its

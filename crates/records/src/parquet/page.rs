@@ -13,13 +13,10 @@ use super::error::TableError;
 use super::footer::{Column, ColumnChunk};
 use super::hybrid::Integers;
 use super::thrift::{Broken, Value, field, fields, struct_len};
-use super::unpack::Packing;
+use super::unpack::{MAX_LEN, Packing};
 use urlsift_input::memory::lengthen;
 use urlsift_input::progress::{Stopped, Watch};
 use urlsift_input::read_at;
-
-/// The longest page that is read, in bytes, compressed or not. Writers make pages of a mebibyte, some of up to a hundred.
-pub(super) const MAX_LEN: usize = 128 << 20;
 
 /// The longest page that is read ahead, in bytes.
 const AHEAD_LEN: usize = 8 << 20;

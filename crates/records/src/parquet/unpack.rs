@@ -4,6 +4,9 @@ use std::io::Read;
 
 use super::error::TableError;
 
+/// The longest page that is read, in bytes, compressed or not. Writers make pages of a mebibyte, some of up to a hundred.
+pub(super) const MAX_LEN: usize = 128 << 20;
+
 /// How the pages of a column chunk are compressed.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) enum Packing {

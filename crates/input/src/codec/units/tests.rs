@@ -4,8 +4,8 @@ use liblzma::stream::{Action, Check, Filters, LzmaOptions, Stream};
 use proptest::prelude::*;
 use proptest::sample::Index;
 
-use super::super::bzip2_blocks::{BLOCK, END, Edge};
 use super::super::bzip2_prelude::prelude_with;
+use super::super::bzip2_prelude::{BLOCK, END, Edge};
 use super::super::source::Buffered;
 use super::super::{Decoder, walk};
 use super::*;
