@@ -31,7 +31,7 @@ use clap::{Args, CommandFactory, FromArgMatches, Parser, Subcommand};
 use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::{MASK, mask, printable};
-use urlsift_grammar::password::{masked, secrets, secrets_of_record, shows_password_of};
+use urlsift_grammar::password::{masked, secrets_of_name, secrets_of_record, shows_password_of};
 use urlsift_grammar::whatwg::{self, STANDARD, Url};
 use urlsift_input::Input;
 use urlsift_input::memory::threads_with_memory;
@@ -385,7 +385,7 @@ fn without_passwords(sentence: &str) -> Vec<u8> {
     // The words of the command line tell exactly where theirs are. Parts of the words may be in the sentence.
     for word in env::args_os().skip(1) {
         let word = word.to_string_lossy();
-        for Range { start, end } in secrets(word.as_bytes(), false) {
+        for Range { start, end } in secrets_of_name(word.as_bytes()) {
             let delimited = start.saturating_sub(1)..word.len().min(end + 1);
             let (Some(secret), Some(text)) = (word.get(start..end), word.get(delimited)) else { continue };
             sentence = sentence.replace(text, &text.replace(secret, MASK));

@@ -30,8 +30,8 @@ use urlsift_engine::{Bulk, Judged, LineSink, Needs, Run, Scanners, Stripe};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::Defect;
-use urlsift_grammar::escape;
-use urlsift_grammar::password::masked;
+use urlsift_grammar::escape::{self, mask};
+use urlsift_grammar::password::secrets;
 use urlsift_grammar::whatwg::on_demand::OnDemand;
 use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::workers::with_workers;
@@ -485,7 +485,7 @@ impl Rows<'_> {
             }
             text.push('\t');
         }
-        let shown = if self.options.mask_passwords { masked(line) } else { line.into() };
+        let shown = if self.options.mask_passwords { mask(line, secrets(line, false)) } else { line.into() };
         escape::push(text, &shown);
         text.push('\n');
     }
@@ -495,7 +495,7 @@ impl Rows<'_> {
 fn mask_lines(lines: &[u8]) -> Vec<u8> {
     let mask_line = |whole: &[u8]| {
         let (line, _) = trim_terminator(whole);
-        [&masked(line), &whole[line.len()..]].concat()
+        [&mask(line, secrets(line, false)), &whole[line.len()..]].concat()
     };
     lines.split_inclusive(|&byte| byte == b'\n').flat_map(mask_line).collect()
 }

@@ -13,7 +13,7 @@ use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
 use urlsift_grammar::escape;
 use urlsift_grammar::judge::judge;
-use urlsift_grammar::password::{secrets, secrets_of_record};
+use urlsift_grammar::password::{Spelling, secrets, secrets_of_record};
 use urlsift_grammar::whatwg::on_demand::OnDemand;
 use urlsift_records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
 
@@ -238,8 +238,8 @@ fn secrets_of(record: &Whole<'_, '_>, text: &[u8], is_cut: bool) -> Vec<Range<us
     all
 }
 
-/// Returns where each byte of a field begins in `text`, and where the field ends. A backslash may precede a byte. `None` if
-/// the field has other escapes.
+/// Returns where each byte of a field begins in `text`, and where the field ends. A backslash may precede a byte, or a byte may be
+/// escaped. `None` if the field has other escapes.
 fn places(text: &[u8], field: &[u8]) -> Option<Vec<usize>> {
     let mut at = 0;
     let mut places = Vec::with_capacity(field.len() + 1);
@@ -248,7 +248,7 @@ fn places(text: &[u8], field: &[u8]) -> Option<Vec<usize>> {
         at += match text.get(at..)? {
             [first, ..] if *first == byte => 1,
             [b'\\', second, ..] if *second == byte => 2,
-            _ => return None,
+            rest => Spelling::at(rest).filter(|spelling| spelling.byte == byte)?.len,
         };
     }
     places.push(at);

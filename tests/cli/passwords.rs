@@ -115,10 +115,13 @@ fn no_option_shows_a_password() {
     fs::write(directory.path().join("list"), "http://h/\n").unwrap();
     for (command, option) in &runs {
         let first = if command.is_empty() { "--json" } else { command.as_str() };
-        // Commas separate fields, and a report names each.
-        let is_list = option.as_deref() == Some("--field");
-        let url = if is_list { "http://u:SECRET=SECRET@h/x" } else { "http://u:SECRET,SECRET=SECRET@h/x" };
-        for secret in [url, "u:a SECRET b@h", "--u:SECRET\"@h"] {
+        for secret in [
+            "http://u:SECRET,SECRET=SECRET@h/x",
+            "u:a SECRET b@h",
+            "--u:SECRET\"@h",
+            "/*/http:~1~1u:SECRET@h~1x",
+            "/*/u:SECRET@h",
+        ] {
             let args: Vec<_> = [first].into_iter().chain(option.as_deref()).chain([secret]).collect();
             let list = File::open(directory.path().join("list")).unwrap();
             let output = urlsift().args(&args).stdin(list).current_dir(&directory).output().unwrap();
@@ -154,6 +157,9 @@ fn no_name_shows_a_password() {
             b"{\"u:SECRET@h\":\"http://a/\"}\n",
             &["--field", "u:SECRET@h", "--field", "c", "--input-format", "json"],
         ),
+        (b"{\"a\":{\"http://u:SECRET@h/\":\"http://a/\"}}\n", &["--field", "/*/http:~1~1u:SECRET@h~1"]),
+        (b"{\"a\":{\"u:SECRET@h\":\"http://a/\"}}\n", &["--field", "/*/u:SECRET@h,c"]),
+        (b"{\"http://u:SECRET,SECRET@h/\":\"http://a/\"}\n", &["--field", "c,http://u:SECRET,SECRET@h/,d"]),
         (b"u:SECRET@h \"GET /a HTTP/1.1\"\n", &["--log-format", log]),
         (b"http://a/\n", &["--pre", "false u:SECRET@h"]),
         (b"http://a/\n", &["--pre", "u:SECRET@h"]),

@@ -85,10 +85,25 @@ fn passwords_in_records_are_masked_and_the_rest_is_kept() {
             assert_eq!(text(&feed(&masked, input.as_bytes()).stdout), expected, "{args:?}");
         }
     }
-    // The place of a password is not known if the field has escapes in it, so the rest of the record is masked.
-    let escaped = "{\"url\": \"u:hunter2\\u0040h\"}\n";
+    let escaped = [
+        ("{\"url\": \"u:hunter2\\u0040h\"}\n", "{\"url\": \"u:***\\u0040h\"}\n"),
+        (
+            "{\"by\":\"http:\\/\\/u:hunter2\\u0040h\\/\",\"url\":\"/\"}\n",
+            "{\"by\":\"http:\\/\\/u:***\\u0040h\\/\",\"url\":\"/\"}\n",
+        ),
+        (
+            "{\"by\":\"u\\u003ahunter2\\u0040h\",\"url\":\"/\"}\n",
+            "{\"by\":\"u\\u003a***\\u0040h\",\"url\":\"/\"}\n",
+        ),
+    ];
     let args = ["split", "-q", "-a", "-", "--input-format", "jsonl", "--mask-passwords"];
-    assert_eq!(text(&feed(&args, escaped.as_bytes()).stdout), "{\"url\": \"***\n");
+    for (record, masked) in escaped {
+        assert_eq!(text(&feed(&args, record.as_bytes()).stdout), masked);
+    }
+    // The place of a password is not known if the field has other escapes in it, so the rest of the record is masked.
+    let args = [&["split", "-q", "-r", "-", "--refused-as", "lines"], &args[4..]].concat();
+    let output = feed(&args, b"{\"url\": \"u:hunter2\\u00e9@h\"}\n");
+    assert_eq!(text(&output.stdout), "{\"url\": \"***\n");
 }
 
 /// A password may begin in the part of a record that is read, and continue in the part that is passed on.

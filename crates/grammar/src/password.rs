@@ -1,14 +1,14 @@
 //! Finds possible passwords in a line, so that output can mask them. This file knows no grammar.
 //!
 //! Many lists contain URLs that are misspelt, are part of another URL, or lack their scheme. A password is disclosed once it is
-//! shown. So the search looks for delimiters, and needs no valid structure. "/", ":" and "@" count also when they are
-//! percent-encoded, and "\" counts as a slash. If the end of a password is unclear, the longest possible range is masked. Masking
-//! too much does little harm.
+//! shown. So the search looks for delimiters, and needs no valid structure. "/", ":" and "@" count also when they are escaped, as in
+//! URLs, JSON strings, logs and JSON pointers. "\" counts as a slash. If the end of a password is unclear, the longest possible
+//! range is masked. Masking too much does little harm.
 
 use std::borrow::Cow;
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memmem, memrchr2_iter};
+use memchr::{memchr, memchr2, memmem, memrchr3_iter};
 
 use crate::escape::mask;
 #[cfg(feature = "scan")]
@@ -48,10 +48,21 @@ pub fn secrets_in_text(url: &[u8]) -> Vec<Range<usize>> {
     SearchText { is_open: true, ..SearchText::of(url) }.of_line()
 }
 
-/// Returns `bytes` with masks in the place of possible passwords. An argument or a name goes through this before it is shown.
+/// Returns the ranges of an argument or a name that may be passwords. Each key of a JSON pointer may have one, and such a pointer
+/// begins with "/".
 #[must_use]
-pub fn masked(bytes: &[u8]) -> Cow<'_, [u8]> {
-    mask(bytes, secrets(bytes, false))
+pub fn secrets_of_name(name: &[u8]) -> Vec<Range<usize>> {
+    let mut secrets = secrets(name, false);
+    if name.starts_with(b"/") {
+        add_words(name, false, &mut secrets, |byte| byte == b'/');
+    }
+    secrets
+}
+
+/// Returns a name with masks in the place of possible passwords. An argument or a name goes through this before it is shown.
+#[must_use]
+pub fn masked(name: &[u8]) -> Cow<'_, [u8]> {
+    mask(name, secrets_of_name(name))
 }
 
 /// Does for a text what [`masked`] does.
@@ -147,7 +158,35 @@ pub fn secrets_of_record(text: &[u8], cut: bool) -> Vec<Range<usize>> {
 /// Schemes where an "@" belongs to an address, in addition to the known schemes.
 const OF_ADDRESSES: [&[u8]; 7] = [b"acct", b"im", b"pres", b"sip", b"sips", b"tag", b"xmpp"];
 
-/// A delimiter, literal or percent-encoded.
+/// How a byte is written.
+pub struct Spelling {
+    pub byte: u8,
+    /// The length in bytes.
+    pub len: usize,
+    /// How many times it is escaped: 0 for "@", 1 for "%40", 2 for "%2540".
+    depth: usize,
+}
+
+impl Spelling {
+    /// The spelling at the beginning of `text`: `%40`, `\u0040` and `\x40` are "@", and `~1` is "/". Any other byte is itself.
+    pub fn at(text: &[u8]) -> Option<Self> {
+        let (&first, rest) = text.split_first()?;
+        let of = |digits: &[u8], len, depth| hex_byte(digits).map(|byte| Self { byte, len, depth });
+        let escaped = match (first, rest) {
+            (b'%', _) => {
+                let n_again = rest.chunks(2).take_while(|digits| *digits == b"25").count();
+                of(&rest[2 * n_again..], 2 * n_again + 3, n_again + 1)
+            }
+            (b'\\', [b'x', digits @ ..]) => of(digits, 4, 1),
+            (b'\\', [b'u', b'0', b'0', digits @ ..]) => of(digits, 6, 1),
+            (b'~', [b'1', ..]) => Some(Self { byte: b'/', len: 2, depth: 1 }),
+            _ => None,
+        };
+        Some(escaped.unwrap_or(Self { byte: first, len: 1, depth: 0 }))
+    }
+}
+
+/// A delimiter, literal or escaped.
 #[derive(Clone, Copy, PartialEq)]
 enum Delimiter {
     Slash,
@@ -161,27 +200,22 @@ struct Mark {
     kind: Delimiter,
     start: usize,
     end: usize,
+    /// How many times it is escaped.
+    depth: usize,
 }
 
 impl Mark {
-    /// Returns the delimiter at `start`. It may be encoded more than once: then its "%" is written "%25", and so on.
+    /// Returns the delimiter at `start`.
     fn at(text: &[u8], start: usize) -> Option<Self> {
-        let kind = |byte| match byte {
-            b'/' => Some(Delimiter::Slash),
-            b'\\' => Some(Delimiter::Backslash),
-            b':' => Some(Delimiter::Colon),
-            b'@' => Some(Delimiter::At),
-            _ => None,
+        let Spelling { byte, len, depth } = Spelling::at(text.get(start..)?)?;
+        let kind = match byte {
+            b'/' => Delimiter::Slash,
+            b'\\' => Delimiter::Backslash,
+            b':' => Delimiter::Colon,
+            b'@' => Delimiter::At,
+            _ => return None,
         };
-        let byte = *text.get(start)?;
-        if byte != b'%' {
-            return kind(byte).map(|kind| Self { kind, start, end: start + 1 });
-        }
-        let mut digits = start + 1;
-        while text[digits..].starts_with(b"25") {
-            digits += 2;
-        }
-        kind(hex_byte(&text[digits..])?).map(|kind| Self { kind, start, end: digits + 2 })
+        Some(Self { kind, start, end: start + len, depth })
     }
 
     fn is_slash(&self) -> bool {
@@ -189,12 +223,7 @@ impl Mark {
     }
 
     fn is_encoded(&self) -> bool {
-        self.end > self.start + 1
-    }
-
-    /// How many times it is encoded: 1 in "%2F", 2 in "%252F".
-    fn depth(&self) -> usize {
-        (self.end - self.start) / 2
+        self.depth > 0
     }
 
     /// The offset behind the mark, and behind the tabs and line ends that follow it. Browsers remove these.
@@ -216,7 +245,7 @@ fn marks(text: &[u8], part: Range<usize>) -> impl Iterator<Item = Mark> {
         while at < part.end {
             at += text[at..part.end]
                 .iter()
-                .position(|byte| matches!(byte, b'/' | b'\\' | b':' | b'@' | b'%'))?;
+                .position(|byte| matches!(byte, b'/' | b'\\' | b':' | b'@' | b'%' | b'~'))?;
             if let Some(mark) = Mark::at(text, at) {
                 at = mark.end;
                 return Some(mark);
@@ -230,7 +259,7 @@ fn marks(text: &[u8], part: Range<usize>) -> impl Iterator<Item = Mark> {
 /// Returns the last "@" in the range `part` of `text`.
 fn last_at(text: &[u8], part: Range<usize>) -> Option<Mark> {
     let at = |n: usize| Mark::at(text, part.start + n).filter(|mark| mark.kind == Delimiter::At);
-    memrchr2_iter(b'@', b'%', &text[part.clone()]).find_map(at).filter(|mark| mark.end <= part.end)
+    memrchr3_iter(b'@', b'%', b'\\', &text[part.clone()]).find_map(at).filter(|mark| mark.end <= part.end)
 }
 
 /// Ports that are common in lists. After a host with a dot, any number is a port. Elsewhere, other numbers can be the beginning
@@ -393,7 +422,7 @@ impl<'a> SearchText<'a> {
     fn in_authority(&self, slash: &Mark) -> (Option<Range<usize>>, usize) {
         let (text, start) = (self.bytes, slash.end);
         // An authority ends at a slash that is encoded at most as often as those before it.
-        let ends = |mark: &Mark| mark.kind == Delimiter::Slash && mark.depth() <= slash.depth();
+        let ends = |mark: &Mark| mark.kind == Delimiter::Slash && mark.depth <= slash.depth;
         let ending = marks(text, start..text.len()).find(ends);
         let end = ending.as_ref().map_or(text.len(), |mark| mark.start);
         let colon = |from| marks(text, from..end).find(|mark| mark.kind == Delimiter::Colon);
@@ -405,7 +434,7 @@ impl<'a> SearchText<'a> {
         let userinfo = at.as_ref().map_or(start, |at| at.start);
         let secret = match behind {
             Some(colon) if colon < userinfo => {
-                let is_part = at.as_ref().is_some_and(|at| at.depth() > slash.depth());
+                let is_part = at.as_ref().is_some_and(|at| at.depth > slash.depth);
                 let last =
                     if is_part || (self.is_open && ending.is_none()) { self.last_at(colon) } else { None };
                 Some(colon..last.map_or(userinfo, |last| last.max(userinfo)))
@@ -471,6 +500,9 @@ mod tests {
             "u:PW@h and http://h/x@y",
             "http://h/ root:PW@10.0.0.1",
             "http://h/|v:PW@h/",
+            "http:\\u002F\\u002fu:PW\\u0040h\\u002F",
+            "http\\x3a\\x2F\\x2fu:PW\\x40h",
+            "/*/http:~1~1u:PW@h~1",
         ] {
             assert_eq!(found(text), ["PW"], "{text}");
         }

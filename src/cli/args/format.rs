@@ -1,12 +1,15 @@
 //! Options for record formats and URL fields, and messages about the formats found.
 
+use std::convert::Infallible;
 use std::ffi::OsString;
+use std::mem;
 
 use crate::report::grouped;
 use crate::run::format_choice::Head;
 use crate::run::{Reading, Records};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
+use urlsift_grammar::password::secrets_of_record;
 use urlsift_input::{Codec, Input};
 use urlsift_records::{BadCause, Dialect, Escape, Format, Selector, Skip};
 
@@ -40,8 +43,8 @@ pub(crate) struct ReadingArgs {
     ///
     /// The default is a column with a usual name (url, uri, link, href, ...) or with URLs in it, the key "url", the header
     /// WARC-Target-URI, and request and referer of logs, also of logs in JSON with known keys.
-    #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_delimiter = ',', value_parser = |text: &str| text.parse::<Selector>())]
-    field: Vec<Selector>,
+    #[arg(long, hide_short_help = true, value_name = "FIELD,...", value_parser = fields)]
+    field: Vec<Fields>,
 
     /// Character between the cells of CSV [default: auto]
     ///
@@ -91,6 +94,19 @@ fn delimiter(text: &str) -> Result<char, &'static str> {
     }
 }
 
+/// What one `--field` names.
+type Fields = Vec<Selector>;
+
+/// Cuts a list of fields at its commas, but not inside the password of a URL, which may be the name of a column or a key.
+fn fields(text: &str) -> Result<Fields, Infallible> {
+    let secrets = secrets_of_record(text.as_bytes(), false);
+    let commas = text.match_indices(',').map(|(at, _)| at);
+    let commas = commas.filter(|at| !secrets.iter().any(|secret| secret.contains(at)));
+    let mut start = 0;
+    let cut = |end: usize| text[mem::replace(&mut start, end + 1)..end].parse::<Selector>();
+    commas.chain([text.len()]).map(cut).collect()
+}
+
 /// A record format; `None` means that the input decides.
 type WantedFormat = Option<Format>;
 
@@ -121,15 +137,15 @@ impl ReadingArgs {
         if self.log_format.is_none() && format == Some(Format::Log) {
             return Err(refused("--input-format log needs the pattern of its lines: --log-format"));
         }
-        let twice =
-            |(n, field): (usize, &Selector)| self.field[..n].contains(field).then(|| field.to_string());
-        if let Some(field) = self.field.iter().enumerate().find_map(twice) {
+        let fields = self.field.concat();
+        let twice = |(n, field): (usize, &Selector)| fields[..n].contains(field).then(|| field.to_string());
+        if let Some(field) = fields.iter().enumerate().find_map(twice) {
             return Err(refused(&format!("--field names {field} twice")));
         }
         let any_contents = format.is_some() && codec.is_some();
         let reading = Reading {
             format,
-            fields: self.field.clone(),
+            fields,
             delimiter: self.delimiter,
             escape: self.escape,
             log_format: self.log_format.clone(),
@@ -148,7 +164,7 @@ impl ReadingArgs {
     pub(crate) fn words(&self) -> Vec<OsString> {
         let format =
             self.input_format.iter().flat_map(|format| ["--input-format".into(), format.name().into()]);
-        let fields = self.field.iter().flat_map(|field| ["--field".into(), field.text().into()]);
+        let fields = self.field.iter().flatten().flat_map(|field| ["--field".into(), field.text().into()]);
         let delimiter =
             self.delimiter.map(|char| if char == '\t' { "tab".to_owned() } else { char.to_string() });
         let delimiter = delimiter.iter().flat_map(|text| ["--delimiter".into(), text.into()]);
@@ -207,8 +223,8 @@ fn described(dialect: Dialect) -> String {
 }
 
 /// Fields joined by commas.
-fn joined(fields: &[Selector]) -> String {
-    fields.iter().map(Selector::to_string).collect::<Vec<_>>().join(", ")
+fn joined(fields: &[Fields]) -> String {
+    fields.iter().flatten().map(Selector::to_string).collect::<Vec<_>>().join(", ")
 }
 
 /// Names the wanted fields that select nothing, if there are several. A report alone would show zeros.
