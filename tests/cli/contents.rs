@@ -3,6 +3,8 @@
 use std::fs;
 use std::io::Write;
 use std::path::Path;
+#[cfg(unix)]
+use std::process::Command;
 
 use flate2::Compression;
 use flate2::write::GzEncoder;
@@ -144,4 +146,33 @@ fn a_few_nul_bytes_are_bytes_of_lines() {
     let list = [b"http://a.example/\0\n".to_vec(), LIST.repeat(10)].concat();
     let output = feed(&[], &list);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
+}
+
+/// The command in the message works as it is. Programs may be missing.
+#[test]
+#[cfg(unix)]
+fn the_advice_decompresses_what_is_compressed() {
+    let folder = tempfile::tempdir().unwrap();
+    let sh = |command: &str| Command::new("sh").args(["-c", command]).current_dir(&folder).output().unwrap();
+    fs::write(folder.path().join("list"), LIST).unwrap();
+    for (make, names) in [
+        ("zip -q a.zip list && cp a.zip 'an a.zip' && gzip a.zip", ["an a.zip", "a.zip.gz"]),
+        ("zip -q b.zip list && bzip2 -k b.zip", ["b.zip", "b.zip.bz2"]),
+        ("lz4 -q list c.lz4 && xz -k c.lz4", ["c.lz4", "c.lz4.xz"]),
+        ("lz4 -q list d.lz4 && zstd -q d.lz4", ["d.lz4", "d.lz4.zst"]),
+        ("tar -cf e.tar list && gzip -k e.tar", ["e.tar", "e.tar.gz"]),
+    ] {
+        if !sh(make).status.success() {
+            eprintln!("left out, because a program is missing: {make}");
+            continue;
+        }
+        for name in names {
+            let output = urlsift().arg(name).current_dir(&folder).output().unwrap();
+            let said = text(&output.stderr);
+            let command = said.split_once("does not read (").unwrap().1.split_once("); --input").unwrap().0;
+            let command =
+                command.replace("| urlsift", &format!("| {} --json", env!("CARGO_BIN_EXE_urlsift")));
+            assert_eq!(super::json(&sh(&command))["totals"]["judged"], 2, "{command}");
+        }
+    }
 }

@@ -124,6 +124,9 @@ const IMAGE: Foreign = Foreign { name: "an image", help: "it has no lines" };
 const PROGRAM: Foreign = Foreign { name: "a program", help: "strings FILE | grep :// | urlsift" };
 const BINARY: Foreign = Foreign { name: "binary data", help: "export its URLs as text" };
 
+/// Endings of compressed files, and the programs that decompress them.
+const PACKERS: [(&str, &str); 4] = [(".gz", "gzip"), (".zst", "zstd"), (".bz2", "bzip2"), (".xz", "xz")];
+
 impl Foreign {
     /// What content that begins with `head` is, by its magic bytes.
     pub fn by_magic(head: &[u8]) -> Option<Self> {
@@ -148,11 +151,14 @@ impl Foreign {
         (has_many_nul_bytes(head) || has_many_control_bytes(head)).then_some(BINARY)
     }
 
-    /// The message for an input of this name, without the name.
+    /// The message for an input of this name, without the name. Only tar decompresses a file that it reads.
     pub fn message(self, name: &str) -> String {
         let Self { name: what, help } = self;
-        let help = match name {
-            "-" if help.contains("FILE") => format!("save it as FILE, then {help}"),
+        let packed = PACKERS.iter().find(|(ending, _)| name.ends_with(ending) && self != TAR);
+        let help = match (name, packed) {
+            _ if !help.contains("FILE") => help.to_owned(),
+            ("-", _) => format!("save it as FILE, then {help}"),
+            (_, Some((_, packer))) => format!("{packer} -dc {} > FILE && {help}", shell_word(name)),
             _ => help.replace("FILE", &shell_word(name)),
         };
         format!(
