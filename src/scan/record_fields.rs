@@ -252,7 +252,7 @@ fn is_json(format: Format) -> bool {
 /// How many JSON objects are searched for keys.
 const OBJECTS: usize = 10;
 
-/// The keys of the first JSON objects in `bytes`.
+/// The keys of the first JSON objects in `bytes`, and pointers to the values inside other objects.
 fn keys(bytes: &[u8]) -> Choice {
     let mut rest = bytes;
     // Before an object may be the start of an array, a comma, or the other columns of CDXJ.
@@ -263,9 +263,37 @@ fn keys(bytes: &[u8]) -> Choice {
         rest = &rest[objects.byte_offset()..];
         Some(object)
     });
-    let keys = objects.take(OBJECTS).flatten().map(|(key, _)| key);
+    let names = |(key, value): (String, Value)| {
+        let pointer = format!("/{}", token(&key));
+        names_in(key, &pointer, value)
+    };
     let mut known = HashSet::new();
-    Choice::none_of(keys.filter(|key| known.insert(key.clone())))
+    Choice::none_of(objects.take(OBJECTS).flatten().flat_map(names).filter(|name| known.insert(name.clone())))
+}
+
+/// Pointers to the values inside `value`, which `pointer` leads to, or its `name` if it has no objects.
+fn names_in(name: String, pointer: &str, value: Value) -> Vec<String> {
+    let inside: Vec<_> = match value {
+        Value::Object(members) => members.into_iter().map(|(key, value)| (token(&key), value)).collect(),
+        Value::Array(values) => {
+            let nested = values.into_iter().filter(|value| value.is_object() || value.is_array());
+            nested.map(|value| ("*".to_owned(), value)).collect()
+        }
+        _ => Vec::new(),
+    };
+    if inside.is_empty() {
+        return vec![name];
+    }
+    let names = |(token, value)| {
+        let pointer = format!("{pointer}/{token}");
+        names_in(pointer.clone(), &pointer, value)
+    };
+    inside.into_iter().flat_map(names).collect()
+}
+
+/// A key as a pointer writes it ([`Selector::Pointer`](urlsift_records::Selector::Pointer)).
+fn token(key: &str) -> String {
+    key.replace('~', "~0").replace('/', "~1").replace('*', "~2")
 }
 
 /// Adds records of `input` to the last entry if that has the same input. Otherwise appends an entry.

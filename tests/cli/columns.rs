@@ -144,6 +144,25 @@ fn objects_without_the_key_are_told_which_keys_there_are() {
             assert!(said.contains("; there are link, n; --field names one"), "{said}");
         }
     }
+    let nested =
+        "{\"url\":null,\"a\":{\"b/*\":[{\"url\":\"http://a/\"},{\"n\":1}],\"c\":{}},\"list\":[\"/x\"]}\n";
+    let of_keys = [
+        (
+            nested,
+            "a string under url; there are /a/b~1~2/*/url, /a/b~1~2/*/n, /a/c, list, url; --field names one",
+        ),
+        ("{\"a\":{\"url\":\"/\"}}\n", "the key url; there is /a/url; --field names one"),
+    ];
+    for (object, sentence) in of_keys {
+        for (name, before) in [("jsonl", ""), ("cdxj", "org,a)/ 20260101000000 ")] {
+            let record = format!("{before}{object}");
+            let output = scan("a", record.as_bytes(), &["--input-format", name]);
+            let said = text(&output.stderr);
+            assert!(said.contains(&format!("read as {name}; no object has {sentence}")), "{said}");
+        }
+    }
+    let output = scan("a", nested.as_bytes(), &["--input-format", "jsonl", "--field", "/a/b~1~2/*/url"]);
+    assert_eq!(json(&output)["totals"]["judged"], 1);
     let output = scan("a.json", b"[{\"url\": \"http://h/\"}]\n", &["--input-format", "jsonl"]);
     assert!(
         text(&output.stderr).contains("1 of 1 record gave no URL: 1 not-a-string"),

@@ -190,8 +190,9 @@ impl ReadingArgs {
             } else if has_none && !records.names.is_empty() {
                 let keys = if self.field.is_empty() { "url".to_owned() } else { joined(&self.field) };
                 let what = if records.names.contains(&keys) { "a string under" } else { "the key" };
+                let are = if records.names.len() == 1 { "is" } else { "are" };
                 format!(
-                    "; no object has {what} {keys}; there are {}; --field names one",
+                    "; no object has {what} {keys}; there {are} {}; --field names one",
                     records.names.join(", ")
                 )
             } else if has_none && !self.field.is_empty() {
