@@ -29,18 +29,37 @@ fn nearest<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {
     (likeness(nearest) > ALIKE).then_some(nearest)
 }
 
-/// First words that are commands of other programs, and no usual names of files.
-const FOREIGN: [&str; 26] = [
-    "analyse", "analyze", "check", "clean", "compare", "convert", "count", "dedup", "diff", "filter", "find",
-    "grep", "info", "inspect", "lint", "list", "parse", "report", "search", "show", "stat", "stats",
-    "summary", "top", "validate", "verify",
-];
+/// Mistakes on the command line, and a sentence on each. A row has mistakes, as they are typed before the names of inputs, with " | "
+/// between them, and a sentence after a tab. The first row that fits counts.
+const MISTAKES: &str = include_str!("mistakes.tsv");
 
-/// What to say of a command line whose first word is neither a command nor a file, but the command of another program: the
-/// commands that there are. `root` makes the root command.
+/// The sentence on what was typed after a command.
+fn sentence_on(typed: &[&str], command: &str) -> Option<&'static str> {
+    let is_alike = |(typed, listed): (&&str, &&str)| {
+        let are_both = |is_it: fn(&str) -> bool| is_it(typed) && is_it(listed);
+        typed.eq_ignore_ascii_case(listed)
+            || are_both(|word| word.contains("://"))
+            || are_both(|word| word.parse::<u32>().is_ok())
+    };
+    let is_it = |mistake: &str| {
+        let words: Vec<_> = mistake.split(' ').collect();
+        let words = words.strip_prefix(&[command]).unwrap_or(&words);
+        // An option is refused before its value.
+        let fits = words.len() == typed.len() || words.len() > typed.len() && typed[0].starts_with('-');
+        fits && typed.iter().zip(words).all(is_alike)
+    };
+    let mut rows = MISTAKES.lines().filter_map(|row| row.split_once('\t'));
+    rows.find(|(mistakes, _)| mistakes.split(" | ").any(is_it)).map(|(_, sentence)| sentence)
+}
+
+/// What to say of a command line whose first word is neither a command nor a file, but the command of another program.
+/// `root` makes the root command.
 pub(crate) fn on_foreign_command(words: &[OsString], root: fn() -> Command) -> Option<String> {
-    let is_foreign = |word: &str| FOREIGN.iter().any(|name| name.eq_ignore_ascii_case(word));
-    let n = 1 + words.get(1..)?.iter().position(|word| word.to_str().is_some_and(is_foreign))?;
+    let sentence = |word: &OsString| {
+        let word = word.to_str().filter(|word| word.bytes().all(|byte| byte.is_ascii_alphabetic()))?;
+        sentence_on(&[word], "")
+    };
+    let (n, sentence) = (1..words.len()).find_map(|n| Some((n, sentence(&words[n])?)))?;
     let first = words[n].to_str()?;
     let root = root();
     // Options may precede it, and values of theirs.
@@ -59,7 +78,10 @@ pub(crate) fn on_foreign_command(words: &[OsString], root: fn() -> Command) -> O
     if !is_first || fs::symlink_metadata(first).is_ok() {
         return None;
     }
-    let mut out = format!("there is no command and no file {first}; the commands are:");
+    let mut out = format!("there is no command and no file {first}; {sentence}");
+    if !sentence.ends_with(':') {
+        return Some(out);
+    }
     for (command, about) in root.get_subcommands().filter_map(|command| Some((command, command.get_about()?)))
     {
         let _ = write!(out, "\n  {:<11}  {about}", command.get_name());
@@ -73,19 +95,14 @@ pub(crate) fn on_missing_input(name: &str, words: &[OsString], command: &Command
     if names.contains(&name) {
         return Some(format!("a command stands before all options: urlsift {name} ..."));
     }
-    if name.contains("://") {
-        return Some(
-            "inputs are files with URLs in them; for a URL itself: urlsift explain 'URL'".to_owned(),
-        );
-    }
-    if name.parse::<u32>().is_ok() {
-        let before = &words[..words.iter().position(|word| word == name)?];
-        let of = match before {
-            [.., option, of] if option == "--top" => of.to_str()?,
-            [.., last] => last.to_str()?.strip_prefix("--top=")?,
-            [] => return None,
-        };
-        return Some(format!("how many names --top lists is written with \"=\": --top {of}={name}"));
+    let mut before = words.iter().take_while(|word| *word != name).filter_map(|word| word.to_str());
+    let is_len = name.parse::<u32>().is_ok() && before.any(|word| word.starts_with("--top"));
+    let typed = ["--top", "hosts", name];
+    let typed = if is_len { &typed[..] } else { &typed[2..] };
+    if let Some(sentence) =
+        sentence_on(typed, own(words, command).get_name()).filter(|sentence| !sentence.ends_with(':'))
+    {
+        return Some(sentence.to_owned());
     }
     // A name with a slash or a dot is a file, not a misspelt command.
     let near = if name.contains(['/', '.']) { None } else { nearest(name, &names) };
@@ -109,46 +126,47 @@ pub(crate) fn first_of(
     parse(&words[..place]).filter(is_first).unwrap_or(error)
 }
 
-/// Options of other programs, and what does the same here.
-const FOREIGN_OPTIONS: [(&[&str], &str); 4] = [
-    (
-        &["-f", "-t", "--csv", "--html", "--output-format", "--type"],
-        "--format chooses how the output is written, --input-format what the input is",
-    ),
-    (&["-v", "--verbose"], "warnings and progress need no option; -V prints the version"),
-    (
-        &["-r", "-R", "--recurse", "--recursive"],
-        "a directory stands for all files in it and below it, without an option",
-    ),
-    (
-        &["-i", "--file", "--input", "--url"],
-        "inputs are files, named without an option; urlsift explain takes a URL itself",
-    ),
-];
+/// The command that `words` name.
+fn own<'c>(words: &[OsString], root: &'c Command) -> &'c Command {
+    let named = words.get(1).and_then(|word| root.find_subcommand(word));
+    named.or_else(|| root.find_subcommand("scan")).unwrap_or(root)
+}
 
-/// Replaces the hint of the error if an unknown option is one of other programs, or is more similar to one of another command than to those of
-/// the command that `words` name. `root` is the root command.
+/// Replaces the hint of an error by the sentence on what was typed, or by an option of another command, if an unknown option is more similar
+/// to that than to those of the command that `words` name. `root` is the root command.
 pub(crate) fn with_tip(mut error: Error, words: &[OsString], root: &Command) -> Error {
-    if error.kind() != ErrorKind::UnknownArgument {
-        return error;
-    }
-    let Some(ContextValue::String(typed)) = error.get(ContextKind::InvalidArg) else { return error };
-    let foreign = FOREIGN_OPTIONS.iter().find(|(names, _)| names.contains(&typed.as_str()));
-    let own = words.get(1).and_then(|word| root.find_subcommand(word)).unwrap_or(root);
-    let own = nearest_option(typed, own).map_or(0.0, |(likeness, _)| likeness);
-    let others = root.get_subcommands();
-    let others = others.filter_map(|command| Some((nearest_option(typed, command)?, command.get_name())));
-    let other = others.reduce(|first, next| if next.0.0 > first.0.0 { next } else { first });
-    let tip = foreign.map(|(_, tip)| (*tip).to_owned()).or_else(|| {
-        let ((likeness, option), command) = other?;
-        (likeness > own).then(|| format!("--{option} is an option of urlsift {command}"))
-    });
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.as_str()),
+        _ => None,
+    };
+    let own = own(words, root);
+    let tip = match (error.kind(), text(ContextKind::InvalidArg), text(ContextKind::InvalidValue)) {
+        (ErrorKind::UnknownArgument, Some(option), _) => sentence_on(&[option], own.get_name())
+            .map(str::to_owned)
+            .or_else(|| option_of_another(option, own, root)),
+        (ErrorKind::InvalidValue | ErrorKind::ValueValidation, Some(option), Some(value)) => {
+            let option = option.split(' ').next().unwrap_or_default();
+            sentence_on(&[option, value], own.get_name()).map(str::to_owned)
+        }
+        _ => None,
+    };
     if let Some(tip) = tip {
-        error.remove(ContextKind::SuggestedArg);
-        error.remove(ContextKind::Usage);
+        for kind in [ContextKind::SuggestedArg, ContextKind::SuggestedValue, ContextKind::Usage] {
+            error.remove(kind);
+        }
         error.insert(ContextKind::Suggested, ContextValue::StyledStrs(vec![StyledStr::from(tip)]));
     }
     error
+}
+
+/// Says which command has an option that is more similar to `typed` than those of the command `own`.
+fn option_of_another(typed: &str, own: &Command, root: &Command) -> Option<String> {
+    let own = nearest_option(typed, own).map_or(0.0, |(likeness, _)| likeness);
+    let others = root.get_subcommands();
+    let others = others.filter_map(|command| Some((nearest_option(typed, command)?, command.get_name())));
+    let ((likeness, option), command) =
+        others.reduce(|first, next| if next.0.0 > first.0.0 { next } else { first })?;
+    (likeness > own).then(|| format!("--{option} is an option of urlsift {command}"))
 }
 
 /// The long option of a command that is most similar to `typed`, and how similar it is.

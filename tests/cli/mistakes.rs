@@ -1,7 +1,8 @@
 //! The most usual mistakes on the command line, and what the command says of each.
 
 use std::fs;
-use std::process::Output;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
 
 use super::{text, urlsift};
 
@@ -9,7 +10,7 @@ use super::{text, urlsift};
 fn run(args: &[&str]) -> Output {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("urls.txt"), "http://a.example/\n").unwrap();
-    urlsift().args(args).current_dir(&folder).stdin(std::process::Stdio::null()).output().unwrap()
+    urlsift().args(args).current_dir(&folder).stdin(Stdio::null()).output().unwrap()
 }
 
 /// Asserts that the command refuses the words, and that what it says has this part.
@@ -68,10 +69,42 @@ fn a_url_for_an_input() {
     assert_hint(&["https://a.example/", "urls.txt"], "for a URL itself: urlsift explain 'URL'");
 }
 
+/// Each row of the table has mistakes and a sentence. The commands in it work.
+#[test]
+fn a_mistake_in_the_table() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("urls.txt"), "http://a.example/\n").unwrap();
+    fs::write(folder.path().join("table.csv"), "id,url\n1,http://a.example/\n").unwrap();
+    let own = Path::new(env!("CARGO_BIN_EXE_urlsift")).parent().unwrap().to_owned();
+    let others = std::env::var_os("PATH").unwrap_or_default();
+    let paths = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&others))).unwrap();
+    let (mut n_mistakes, mut n_commands) = (0, 0);
+    for row in include_str!("../../src/cli/mistakes.tsv").lines() {
+        let (mistakes, sentence) = row.split_once('\t').unwrap();
+        for mistake in mistakes.split(" | ") {
+            let words = mistake.split(' ').chain(["urls.txt"]);
+            let output = urlsift().args(words).current_dir(&folder).stdin(Stdio::null()).output().unwrap();
+            let said = text(&output.stderr);
+            assert!(output.status.code() == Some(2) && said.contains(sentence), "{mistake}: {said}");
+            n_mistakes += 1;
+        }
+        let commands = sentence.split("; ").filter_map(|part| Some(part.rsplit_once(": ")?.1));
+        for command in commands.filter(|command| cfg!(unix) && !command.starts_with("unzip")) {
+            let command = command.replace("FILE", "urls.txt").replace("URL", "http://a.example/");
+            let shell =
+                Command::new("sh").args(["-c", &command]).env("PATH", &paths).current_dir(&folder).output();
+            let output = shell.unwrap();
+            assert!(output.status.success(), "{command}: {}", text(&output.stderr));
+            n_commands += 1;
+        }
+    }
+    assert!(n_mistakes > 150 && (n_commands > 30 || !cfg!(unix)), "{n_mistakes}, {n_commands}");
+}
+
 #[test]
 fn a_number_after_the_name_of_a_list() {
-    let hint = "how many names --top lists is written with \"=\": --top hosts=10";
-    assert_hint(&["--top", "hosts", "10", "urls.txt"], hint);
+    let hint = "how many names --top lists is written with \"=\": urlsift --top hosts=10 FILE";
+    assert_hint(&["--top", "tlds", "20", "urls.txt"], hint);
     assert_hint(&["--top=hosts", "10", "urls.txt"], hint);
 }
 
@@ -96,30 +129,9 @@ fn a_misspelt_option() {
 }
 
 #[test]
-fn an_option_for_more_messages() {
-    for option in ["-v", "--verbose"] {
-        assert_refused(
-            &[option, "urls.txt"],
-            "tip: warnings and progress need no option; -V prints the version\n",
-        );
-    }
-}
-
-#[test]
-fn an_option_for_the_format() {
-    for args in [&["-f", "json"][..], &["--output-format", "json"], &["--html"], &["lines", "--csv"]] {
-        assert_refused(
-            args,
-            "tip: --format chooses how the output is written, --input-format what the input is\n",
-        );
-    }
-}
-
-#[test]
-fn an_option_for_directories_or_inputs() {
-    assert_refused(
-        &["-r", "."],
-        "tip: a directory stands for all files in it and below it, without an option\n",
-    );
+fn an_option_of_other_programs_with_a_command() {
+    assert_refused(&["lines", "--csv"], "tip: --format chooses how the output is written, ");
     assert_refused(&["lines", "--input", "urls.txt"], "tip: inputs are files, named without an option; ");
+    assert!(!text(&run(&["lines", "--refused", "urls.txt"]).stderr).contains("urlsift split"));
+    assert!(!text(&run(&["--input-format", "list", "urls.txt"]).stderr).contains("iis'\n"));
 }
