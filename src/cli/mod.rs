@@ -14,7 +14,7 @@ mod progress_bar;
 mod suggest;
 
 use std::env;
-use std::ffi::OsString;
+use std::ffi::{OsStr, OsString};
 use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
@@ -32,7 +32,7 @@ use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::{MASK, mask, printable};
 use urlsift_grammar::password::{masked, secrets_of_name, secrets_of_record, shows_password_of};
-use urlsift_grammar::whatwg::{self, STANDARD, Url};
+use urlsift_grammar::whatwg::{self, STANDARD, TwoHosts, Url};
 use urlsift_input::Input;
 use urlsift_input::memory::threads_with_memory;
 use urlsift_input::progress::Watch;
@@ -187,26 +187,27 @@ fn grammar() -> impl TypedValueParser<Value = Grammar> {
     PossibleValuesParser::new(Grammar::ALL.map(value)).try_map(|name| name.parse::<Grammar>())
 }
 
-/// Parses a base URL as browsers do it. If passwords in it are masked, refuses one that cannot be.
-fn browser_base(is_masked: bool) -> impl TypedValueParser<Value = Url> {
-    OsStringValueParser::new().try_map(move |text: OsString| {
-        check_base_len(text.as_encoded_bytes())?;
-        whatwg_base(text.as_encoded_bytes(), is_masked)
-    })
-}
-
-/// The URL that browsers make of a base. The error says why they make none. If passwords in it are masked, refuses one that cannot be.
-fn whatwg_base(base: &[u8], is_masked: bool) -> Result<Url, String> {
+/// The URL that browsers make of a base. Warns if RFC 3986 finds another host in it.
+///
+/// # Errors
+/// If browsers make no URL of it. If passwords in it are masked, one that cannot be is an error too.
+fn whatwg_base(base: &OsStr, is_masked: bool) -> io::Result<Url> {
+    let error = |why: &str| io::Error::other(format!("--base: {why}"));
+    let base = base.as_encoded_bytes();
+    check_base_len(base)?;
     let parsed = whatwg::parse(base, None);
     let url = parsed.url().cloned().ok_or_else(|| {
-        let error = parsed.errors().last().map_or("invalid host", |found| found.error.name());
-        format!("browsers do not take it as a URL ({error}); expected one such as https://example.org/directory/page")
+        let cause = parsed.errors().last().map_or("invalid host", |found| found.error.name());
+        error(&format!("browsers do not take it as a URL ({cause}); expected one such as https://example.org/directory/page"))
     })?;
     let shown = url.shown(false).into_bytes();
     if is_masked && (*masked(&shown) != *shown || shows_password_of(&shown, &[base])) {
-        return Err(
-            "it may hold a password at a place where it cannot be masked; give it without one".to_owned()
-        );
+        return Err(error(
+            "it may hold a password at a place where it cannot be masked; give it without one",
+        ));
+    }
+    if let Some(hosts) = TwoHosts::of(base, None, &url) {
+        warn(&format!("--base has two hosts. {}", hosts.masked(base)));
     }
     Ok(url)
 }
@@ -231,9 +232,12 @@ fn path(why: &'static str) -> impl TypedValueParser<Value = PathBuf> {
 const MAX_BASE_LEN: usize = 8192;
 
 /// Refuses a base URL that is too long.
-fn check_base_len(url: &[u8]) -> Result<(), String> {
+fn check_base_len(url: &[u8]) -> io::Result<()> {
     if url.len() > MAX_BASE_LEN {
-        return Err(format!("it has {} bytes, and a base may have {MAX_BASE_LEN}", url.len()));
+        let len = url.len();
+        return Err(io::Error::other(format!(
+            "--base: it has {len} bytes, and a base may have {MAX_BASE_LEN}"
+        )));
     }
     Ok(())
 }

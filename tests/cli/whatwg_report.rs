@@ -333,6 +333,21 @@ fn wrong_options_say_what_to_do() {
     }
 }
 
+/// RFC 3986 and browsers resolve lines against another host.
+#[test]
+fn a_base_with_two_hosts_is_named() {
+    let said =
+        |args: &[&str], base: &str| text(&feed(&[args, &["--base", base]].concat(), LIST).stderr).to_owned();
+    let warning = "urlsift: --base has two hosts. RFC 3986: b, browsers: a. Browsers read \"\\\" as \"/\".\n";
+    for args in [&["--whatwg"][..], &["lines", "-c", "whatwg"], &["explain", "c"]] {
+        assert_eq!(said(args, r"http://a\@b/"), warning);
+        assert_eq!(said(args, "http://A/"), "");
+    }
+    let masked = "--base has two hosts. RFC 3986: k, browsers: ***. ";
+    assert!(said(&["explain", "c"], r"http://hidden\u:hidden@k/").contains(masked));
+    assert_eq!(said(&["-q", "--whatwg"], r"http://a\@b/"), "");
+}
+
 #[test]
 fn lines_too_long_to_be_parsed_leave_a_condition_open() {
     let list = [&b"/\\evil.example/"[..], &b"a".repeat(2_200_000), b"\nhttp://a/\n"].concat();

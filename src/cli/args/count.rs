@@ -1,14 +1,16 @@
 //! Options of `scan` for optional counts.
 
+use std::ffi::OsString;
+use std::io;
+
 use crate::report::grouped;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::MAX_NAMES;
 use clap::builder::TypedValueParser;
 use clap::{Args, ValueEnum};
-use urlsift_grammar::whatwg::Url;
 
-use crate::cli::browser_base;
 use crate::cli::offered::Offered;
+use crate::cli::whatwg_base;
 
 #[derive(Args)]
 pub(crate) struct CountArgs {
@@ -43,8 +45,8 @@ pub(crate) struct CountArgs {
     ///
     /// Without it, lines that have no scheme are relative. For an HTML page, this is the URL of the page. In an archive, each page has
     /// its own. The links of a page with an element base are parsed against that.
-    #[arg(long, value_name = "URL", requires = "whatwg", value_parser = browser_base(true), hide_short_help = true)]
-    base: Option<Url>,
+    #[arg(long, value_name = "URL", requires = "whatwg", hide_short_help = true)]
+    base: Option<OsString>,
 }
 
 #[derive(Clone, Copy, ValueEnum)]
@@ -65,7 +67,10 @@ enum DistinctOf {
 
 impl CountArgs {
     /// Sets the scan options that the user asked for.
-    pub(crate) fn apply(&self, options: &mut Options) {
+    ///
+    /// # Errors
+    /// If the base is none.
+    pub(crate) fn apply(&self, options: &mut Options) -> io::Result<()> {
         options.lengths = self.lengths;
         for &(of, n) in &self.top {
             let wanted = match of {
@@ -82,7 +87,9 @@ impl CountArgs {
                 DistinctOf::Lines => options.distinct.lines = true,
             }
         }
-        options.whatwg = self.whatwg.then(|| WhatwgWanted { base: self.base.clone() });
+        let base = self.base.as_deref().map(|base| whatwg_base(base, true)).transpose()?;
+        options.whatwg = self.whatwg.then_some(WhatwgWanted { base });
+        Ok(())
     }
 }
 

@@ -146,17 +146,17 @@ fn column(name: &str) -> Result<Column, String> {
 
 /// Sets the bases that the columns and the filter use.
 fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
-    let error = |why: String| io::Error::other(format!("--base: {why}"));
     let (is_resolved, needs_whatwg) = (records.columns.contains(&Column::Resolved), records.needs_whatwg());
-    let Some(url) = base.map(OsStr::as_encoded_bytes) else { return Ok(()) };
-    check_base_len(url).map_err(error)?;
+    let Some(url) = base else { return Ok(()) };
+    check_base_len(url.as_encoded_bytes())?;
     if !is_resolved && !needs_whatwg {
         return Err(io::Error::other(
             "--base is for the column resolved, and for the columns and conditions of whatwg: add one of them",
         ));
     }
     if is_resolved {
-        let base = Base::new(url).map_err(|why| error(why.to_string()))?;
+        let base = Base::new(url.as_encoded_bytes());
+        let base = base.map_err(|why| io::Error::other(format!("--base: {why}")))?;
         if base.had_fragment() {
             warn(
                 "--base: what is behind the \"#\" is left out, since a base has no fragment (RFC 3986, section 5.1)",
@@ -165,7 +165,7 @@ fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
         records.base = Some(base);
     }
     if needs_whatwg {
-        records.whatwg_base = Some(whatwg_base(url, records.mask_passwords).map_err(error)?);
+        records.whatwg_base = Some(whatwg_base(url, records.mask_passwords)?);
     }
     Ok(())
 }

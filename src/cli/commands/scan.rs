@@ -111,7 +111,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     let Some(asked) = args.parts.asked(&args.input)? else { return Ok(End::NoInput) };
     let reading = args.reading.reading(args.input.paths.codec())?;
     let mut options = Options { grammar: args.grammar.grammar, ..Options::default() };
-    args.count.apply(&mut options);
+    args.count.apply(&mut options)?;
     if let Some(gate) = args.fail_on.iter().find(|gate| gate.needs_whatwg() && options.whatwg.is_none()) {
         return Err(io::Error::other(format!("--fail-on {gate} needs the option --whatwg; add it")));
     }

@@ -18,8 +18,7 @@ use urlsift_grammar::uri_parts;
 
 use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
-use crate::cli::{End, browser_base, grammar};
-use urlsift_grammar::whatwg::Url;
+use crate::cli::{End, grammar, whatwg_base};
 
 mod whatwg;
 
@@ -38,13 +37,14 @@ pub(crate) struct ExplainArgs {
     /// Base URL: what browsers resolve a relative reference against
     ///
     /// Without it, the WHATWG parser fails on references. The five grammars need none.
-    #[arg(long, value_name = "URL", conflicts_with = "grammar", value_parser = browser_base(false))]
-    base: Option<Url>,
+    #[arg(long, value_name = "URL", conflicts_with = "grammar")]
+    base: Option<OsString>,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
     let grammars = args.grammar.map_or(Grammar::ALL.to_vec(), |grammar| vec![grammar]);
     let keep = shown_on_terminal();
+    let base = args.base.as_deref().map(|base| whatwg_base(base, false)).transpose()?;
     Output::open(None)?.write(|out| {
         for (n, text) in args.texts.iter().enumerate() {
             if n > 0 {
@@ -54,7 +54,7 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
             let judgement = judge(line);
             let mut shown = explain(&judgement, line, &grammars, keep);
             if args.grammar.is_none() {
-                whatwg::explain(&mut shown, line, args.base.as_ref(), keep);
+                whatwg::explain(&mut shown, line, base.as_ref(), keep);
             }
             advisories(&mut shown, &judgement);
             out.write_all(shown.as_bytes())?;
