@@ -618,8 +618,8 @@ impl Records {
         let shown = url.without_password().to_string();
         let shown = row.mask_target(shown.as_bytes(), base.as_deref().map(str::as_bytes));
         // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
-        let passwords: Vec<_> = row.secrets(row.line).into_iter().map(|secret| &row.line[secret]).collect();
-        Some(if shows_word_of(&passwords.join(&b' '), &shown) { MASK.as_bytes().to_vec() } else { shown })
+        let is_hidden = shows_word_of(row.line, &row.secrets(row.line), &shown);
+        Some(if is_hidden { MASK.as_bytes().to_vec() } else { shown })
     }
 }
 

@@ -4,7 +4,7 @@ use std::path::Path;
 use std::sync::LazyLock;
 use std::{fs, iter};
 
-use urlsift::internal::{is_plain_iri, level_by_host};
+use urlsift::internal::{is_plain_iri, known_level, level_by_host};
 use urlsift::whatwg::{Level, Parsed, Url, hosts_differ, parse};
 use urlsift::{Grammar, judge};
 
@@ -23,11 +23,7 @@ static BASES: LazyLock<[Url; 3]> = LazyLock::new(|| {
 ///
 /// If they differ.
 fn check(line: &[u8]) -> bool {
-    let level = if judge(line).verdict().accepts(Grammar::Rfc3986) {
-        level_by_host(line)
-    } else {
-        is_plain_iri(line).then_some(Level::Valid)
-    };
+    let level = known_level(line, judge(line).verdict().accepts(Grammar::Rfc3986));
     if let Some(level) = level {
         let parsed = parse(line, None);
         let name = line.escape_ascii();

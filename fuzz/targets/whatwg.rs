@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::internal::{is_plain_iri, level_by_host};
-use urlsift::whatwg::{Level, hosts_differ, parse};
+use urlsift::internal::known_level;
+use urlsift::whatwg::{hosts_differ, parse};
 use urlsift::{Grammar, judge};
 
 fuzz_target!(|input: &[u8]| {
@@ -20,12 +20,7 @@ fuzz_target!(|input: &[u8]| {
         let again = again.url().expect("a URL");
         assert_eq!((again.to_string(), &again.host), (href, &url.host));
     }
-    let shortcut = if judge(line).verdict().accepts(Grammar::Rfc3986) {
-        level_by_host(line)
-    } else {
-        is_plain_iri(line).then_some(Level::Valid)
-    };
-    if let Some(level) = shortcut {
+    if let Some(level) = known_level(line, judge(line).verdict().accepts(Grammar::Rfc3986)) {
         let parsed = parse(line, None);
         assert_eq!(parsed.level(), level);
         assert!(!parsed.url().is_some_and(|url| hosts_differ(line, None, url)));

@@ -16,7 +16,7 @@ use urlsift_grammar::defect::{Defect, of_illegal_byte};
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::scheme::{Scheme, Schemes};
 use urlsift_grammar::uri_parts::beginning;
-use urlsift_grammar::whatwg::plain::{is_plain_iri, level_by_host};
+use urlsift_grammar::whatwg::plain::known_level;
 use urlsift_grammar::whatwg::{Level, Parsed};
 use urlsift_grammar::{Grammar, Verdict};
 
@@ -195,13 +195,11 @@ pub(crate) fn count_whatwg(
 ) {
     let counts = tally.whatwg_mut();
     let is_accepted = verdict.accepts(Grammar::Rfc3986);
-    let is_plain =
-        || if is_accepted { level_by_host(line) == Some(Level::Valid) } else { is_plain_iri(line) };
     if is_accepted && !has_scheme && wanted.base.is_none() {
         counts.count_one_relative(shown, entry, line, verdict);
     } else if line.len() > MAX_PARSED_LEN {
         counts.count_too_long();
-    } else if is_plain() {
+    } else if known_level(line, is_accepted) == Some(Level::Valid) {
         counts.count_valid(verdict, 1);
     } else {
         let base = wanted.base.as_ref();

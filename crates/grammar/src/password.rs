@@ -88,21 +88,22 @@ pub fn shown_sentence(sentence: &[u8]) -> String {
 /// Whether `text`, which was made of `sources`, may show a password of theirs that the search does not find in it.
 #[must_use]
 pub fn shows_password_of(text: &[u8], sources: &[&[u8]]) -> bool {
-    let of_source = |source: &&[u8]| {
-        secrets(source, false).into_iter().map(|secret| source[secret].to_vec()).collect::<Vec<_>>()
-    };
-    let passwords: Vec<_> = sources.iter().flat_map(of_source).collect();
+    let of_sources: Vec<_> = sources.iter().map(|source| (source, secrets(source, false))).collect();
     let found = secrets(text, false);
-    found.len() < passwords.len() || shows_word_of(&passwords.join(&b' '), &mask(text, found))
+    let is_fewer = found.len() < of_sources.iter().map(|(_, secrets)| secrets.len()).sum::<usize>();
+    let shown = mask(text, found);
+    is_fewer || of_sources.iter().any(|(source, secrets)| shows_word_of(source, secrets, &shown))
 }
 
-/// Whether a text shows a word of passwords, in any letter case. The result is true for passwords that are too long to be searched for.
+/// Whether a text shows a word of the passwords in a line, in any letter case. The result is true for passwords that are too long to be
+/// searched for.
 #[must_use]
-pub fn shows_word_of(passwords: &[u8], text: &[u8]) -> bool {
+pub fn shows_word_of(line: &[u8], secrets: &[Range<usize>], text: &[u8]) -> bool {
+    let passwords = secrets.iter().map(|secret| &line[secret.clone()]).collect::<Vec<_>>().join(&b' ');
     if passwords.len() > 512 {
         return true;
     }
-    let [passwords, text] = [passwords, text].map(<[u8]>::to_ascii_lowercase);
+    let [passwords, text] = [&passwords, text].map(<[u8]>::to_ascii_lowercase);
     let mut words = passwords.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
     words.any(|word| memmem::find(&text, word).is_some())
 }

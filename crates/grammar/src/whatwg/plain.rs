@@ -11,6 +11,13 @@ use crate::whatwg::Level;
 use crate::whatwg::code_points::invalid_units;
 use crate::whatwg::url::{WITH_HOST, port_number};
 
+/// The level of a line, if it is known without the parser.
+#[inline]
+#[must_use]
+pub fn known_level(line: &[u8], is_accepted_by_rfc3986: bool) -> Option<Level> {
+    if is_accepted_by_rfc3986 { level_by_host(line) } else { is_plain_iri(line).then_some(Level::Valid) }
+}
+
 /// The level of a line that RFC 3986 accepts, if scheme and authority decide it without the parser.
 ///
 /// It is [`Level::Relative`] or [`Level::Valid`], and what [`parse`](crate::whatwg::parse) says without a base. The host of the URL is the

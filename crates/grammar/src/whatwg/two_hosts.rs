@@ -77,10 +77,9 @@ impl TwoHosts {
     /// The same with masks instead of hosts that show a word of a password in `line`.
     pub fn masked(mut self, line: &[u8]) -> Self {
         let line = beginning(line);
-        let passwords: Vec<_> = secrets(line, false).into_iter().map(|secret| &line[secret]).collect();
-        let passwords = passwords.join(&b' ');
+        let secrets = secrets(line, false);
         for host in [&mut self.rfc3986, &mut self.browsers] {
-            if shows_word_of(&passwords, host.as_bytes()) {
+            if shows_word_of(line, &secrets, host.as_bytes()) {
                 MASK.clone_into(host);
             }
         }
