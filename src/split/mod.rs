@@ -32,6 +32,7 @@ use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{self, mask};
 use urlsift_grammar::password::secrets;
+use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::whatwg::on_demand::OnDemand;
 use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::workers::with_workers;
@@ -75,6 +76,8 @@ pub enum Form {
 pub struct Options {
     /// The lines that are split. Others are counted and not written.
     pub filter: Filter,
+    /// What the filter has lines resolved against, as browsers do it.
+    pub whatwg_base: Option<Url>,
     /// The grammars that must all accept a line. Otherwise it is refused.
     pub by: Verdict,
     /// Where blank lines go.
@@ -96,6 +99,7 @@ impl Default for Options {
     fn default() -> Self {
         Self {
             filter: Filter::default(),
+            whatwg_base: None,
             by: Verdict::from_iter([Grammar::Rfc3986]),
             blank: Blank::Accepted,
             form: Form::Tsv,
@@ -294,7 +298,7 @@ impl Splitter<'_> {
             // The engine reads several lanes side by side, so lines come out of order.
             finder.found.sort_unstable_by_key(|found| found.start);
         } else {
-            finder.select(&self.options.filter, body, mark_len);
+            finder.select(self.options, body, mark_len);
         }
         let number = first_of(finder.n_lines);
         let mut rows =
@@ -382,15 +386,15 @@ impl Finder {
         self.found.push(DroppedLine { start, len: usize(entry.len), is_written });
     }
 
-    /// Finds the refused lines and those that do not match `filter`, one by one. `start` is where the lines begin in the
+    /// Finds the refused lines and those that do not match the filter, one by one. `start` is where the lines begin in the
     /// chunk.
-    fn select(&mut self, filter: &Filter, lines: &[u8], mut start: usize) {
+    fn select(&mut self, options: &Options, lines: &[u8], mut start: usize) {
         let mut parser = OnDemand::default();
         for whole in lines.split_inclusive(|&byte| byte == b'\n') {
             self.n_lines += 1;
             let (line, _) = trim_terminator(whole);
-            let judgement =
-                if line.is_empty() { None } else { filter.judge(line, &mut parser.line(line, None)) };
+            let mut parsed = parser.line(line, options.whatwg_base.as_ref());
+            let judgement = if line.is_empty() { None } else { options.filter.judge(line, &mut parsed) };
             let is_refused = judgement.is_some_and(|judgement| !judgement.verdict().includes(self.by));
             self.n_refused += u64::from(is_refused);
             self.n_unmatched += u64::from(judgement.is_none());

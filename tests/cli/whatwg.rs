@@ -197,6 +197,11 @@ fn a_base_that_nothing_needs_or_that_browsers_do_not_take_is_an_error() {
             "--base: browsers do not take it as a URL",
         ),
         (&["lines", "-c", "whatwg_hrefs"], "no such column; did you mean whatwg_href?"),
+        (&["split", "-a", "-", "--base", "http://b/"], "the following required arguments were not provided"),
+        (
+            &["split", "-a", "-", "--base", "http://b/", "--where", "kind=relative"],
+            "--base is for --where whatwg=...",
+        ),
         (&["lines", "--where", "whatwg=fail"], "no such level; did you mean failure?"),
         (&["lines", "--where", "whatwg=x"], "no such level; one of valid, errors, failure, relative"),
         (&["split", "-a", "-", "--where", "whatwg=fail"], "no such level; did you mean failure?"),
@@ -226,6 +231,11 @@ fn where_selects_lines_by_what_browsers_say() {
     assert_eq!(select(&["whatwg=valid"], &["--base", "http://b/"]), [2, 5, 8]);
     assert_eq!(select(&["whatwg_error=invalid-URL-unit,port-invalid"], &[]), [4, 6, 10]);
     assert_eq!(select(&["whatwg=errors", "rfc3986=refused", "scheme=http"], &[]), [1, 9]);
+    let split = ["split", "-q", "-m", "-", "--where", "whatwg=valid", "--base", "http://b/"];
+    let lines: Vec<_> = LIST.split_inclusive(|&byte| byte == b'\n').collect();
+    assert_eq!(feed(&split, LIST).stdout, [lines[1], lines[4], lines[7]].concat());
+    let of_table = [&split[..], &["--input-format", "csv"]].concat();
+    assert_eq!(text(&feed(&of_table, b"id,url\n1,/a\n2,/\\b\n").stdout), "id,url\n1,/a\n");
     let output = feed(
         &["lines", "-c", "text", "--where", "whatwg=hosts-differ"],
         b"http://a/\nhttp://a\\@b/\n/a\nhttp:c\n",

@@ -1,5 +1,6 @@
 //! `urlsift split [PATH]...`: writes accepted lines to one output and refused lines to another.
 
+use std::ffi::OsString;
 use std::io::{self, IsTerminal, Write};
 use std::path::PathBuf;
 
@@ -18,6 +19,7 @@ use crate::cli::compress::{Packer, codec_of};
 use crate::cli::output_file::{Output, finish_all};
 use crate::cli::{
     End, InputArgs, complain, complain_of, grammar, is_void, kernel, output_path, warn, warn_of_signs,
+    whatwg_base,
 };
 
 const FORMS: &str = "\
@@ -87,6 +89,10 @@ pub(crate) struct SplitArgs {
     #[command(flatten)]
     filter: FilterArgs,
 
+    /// Base URL for --where whatwg=..., which resolves lines as browsers do
+    #[arg(long, value_name = "URL", requires = "where", hide_short_help = true)]
+    base: Option<OsString>,
+
     /// Where to write blank lines, which are not judged
     #[arg(long, value_enum, default_value_t = BlankTo::Accepted, value_name = "WHERE")]
     blank: BlankTo,
@@ -135,6 +141,11 @@ impl SplitArgs {
                 "--where defect=... is about one grammar: choose it with --grammar, not --by",
             ));
         }
+        if self.base.is_some() && !filter.needs_whatwg() {
+            return Err(io::Error::other(
+                "--base is for --where whatwg=... and whatwg_error=...: add one of them",
+            ));
+        }
         let by = match &self.matching {
             // No grammar decides, so that all lines go to one side.
             Some(_) => Verdict::default(),
@@ -164,7 +175,19 @@ impl SplitArgs {
         }
         let reading = self.reading.reading(self.input.paths.codec())?;
         let (header, mask_passwords) = (self.header, self.mask_passwords);
-        Ok(Options { filter, by, blank, form, header, mask_passwords, reading, ..Options::default() })
+        let base = self.base.as_deref();
+        let whatwg_base = base.map(|base| whatwg_base(base, self.mask_passwords)).transpose()?;
+        Ok(Options {
+            filter,
+            whatwg_base,
+            by,
+            blank,
+            form,
+            header,
+            mask_passwords,
+            reading,
+            ..Options::default()
+        })
     }
 
     fn by(&self) -> Verdict {
