@@ -7,14 +7,14 @@
 //!
 //! The interface: <https://arrow.apache.org/docs/format/CDataInterface.html>.
 
-#![cfg_attr(test, allow(missing_docs, dead_code, reason = "tests make a program of this file alone"))]
+#![cfg_attr(any(test, fuzzing), allow(missing_docs, dead_code, reason = "tests make a program of this file alone"))]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
 use std::ptr;
 use std::sync::Arc;
 
-#[cfg(not(test))]
+#[cfg(not(any(test, fuzzing)))]
 use pyo3::{exceptions::PyValueError, prelude::*, types::PyCapsule};
 use urlsift::inputs::Values;
 
@@ -87,7 +87,7 @@ macro_rules! c_struct {
             ///
             /// # Errors
             /// If it is another capsule, or was used before.
-            #[cfg(not(test))]
+            #[cfg(not(any(test, fuzzing)))]
             pub fn of_capsule(capsule: &Bound<'_, PyAny>) -> PyResult<Self> {
                 let place = capsule.cast::<PyCapsule>()?.pointer_checked(Some(Self::CAPSULE))?;
                 // SAFETY: a capsule of this name has a pointer to such a struct, which its owner has filled or released.
