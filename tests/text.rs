@@ -438,9 +438,10 @@ fn words_that_are_too_long() {
     }
 }
 
-/// Inputs that make a search start at every byte take no longer than others of their length.
+/// Inputs that make a search start at every byte are read in one pass. A search that went on to the end from each start would take
+/// hours.
 #[test]
-fn hostile_texts_take_linear_time() {
+fn hostile_texts_are_read_in_one_pass() {
     for part in [
         "a:",
         "mailto:",
@@ -469,14 +470,7 @@ fn hostile_texts_take_linear_time() {
         "<http://a ",
         "<http://a\n",
     ] {
-        let time = |n: usize| {
-            let text = part.repeat(n / part.len());
-            let start = std::time::Instant::now();
-            let mut reader = Reader::new(Format::Text);
-            reader.fields(text.as_bytes()).for_each(drop);
-            start.elapsed()
-        };
-        let (short, long) = (time(1 << 18), time(1 << 22));
-        assert!(long < 160 * short.max(std::time::Duration::from_micros(500)), "{part}: {short:?} {long:?}");
+        let text = part.repeat((1 << 22) / part.len());
+        Reader::new(Format::Text).fields(text.as_bytes()).for_each(drop);
     }
 }

@@ -7,7 +7,10 @@
 //!
 //! The interface: <https://arrow.apache.org/docs/format/CDataInterface.html>.
 
-#![cfg_attr(any(test, fuzzing), allow(missing_docs, dead_code, reason = "tests make a program of this file alone"))]
+#![cfg_attr(
+    any(test, fuzzing),
+    allow(missing_docs, dead_code, reason = "tests make a program of this file alone")
+)]
 
 use std::ffi::{CStr, CString, c_char, c_int, c_void};
 use std::ops::Range;
