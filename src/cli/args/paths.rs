@@ -1,6 +1,6 @@
 //! Options that name inputs and say how they are compressed.
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::ffi::OsString;
 use std::io::{self, IsTerminal};
 use std::path::{Path, PathBuf};
@@ -171,17 +171,16 @@ mod wildcards {
 
 /// Warns if a file and a compressed file of the same name are both inputs, such as `a.txt` and `a.txt.gz`.
 fn warn_of_copies(inputs: &[Input]) {
-    let names: HashMap<_, _> =
-        inputs.iter().filter_map(|input| Some((input.path()?, input.name()))).collect();
+    let named = || inputs.iter().filter_map(|input| Some((input.path()?, input.name())));
     let is_compressed =
         |path: &Path| path.extension().is_some_and(|end| COMPRESSED.iter().any(|known| end == *known));
-    let plain_of = |path: &Path| names.get(path.with_extension("").as_path()).copied();
-    let mut copies: Vec<_> = names
-        .iter()
-        .filter(|(path, _)| is_compressed(path))
-        .filter_map(|(path, name)| Some((*name, plain_of(path)?)))
-        .collect();
+    let compressed = || named().filter(|(path, _)| is_compressed(path));
+    let plain: HashSet<_> = compressed().map(|(path, _)| path.with_extension("")).collect();
+    let plain: HashMap<_, _> = named().filter(|(path, _)| plain.contains(*path)).collect();
+    let plain_of = |path: &Path| plain.get(path.with_extension("").as_path()).copied();
+    let mut copies: Vec<_> = compressed().filter_map(|(path, name)| Some((name, plain_of(path)?))).collect();
     copies.sort_unstable();
+    copies.dedup();
     if let [(first, plain), others @ ..] = &copies[..] {
         let others = match others.len() {
             0 => String::new(),
