@@ -7,7 +7,8 @@ use std::path::PathBuf;
 use std::process::{Command, Stdio};
 
 use serde_json::Value;
-use urlsift::internal::run::KernelId;
+use urlsift::internal::run::{Input, KernelId, Scanned};
+use urlsift::internal::scan::Options;
 use urlsift::report::{ReadErrorKind, Report};
 
 fn urlsift() -> Command {
@@ -162,6 +163,18 @@ fn a_rendered_report_equals_the_original() {
     assert!(piped == scan(&[]));
     assert!(render(&["-o", &at("report")]).status.success());
     assert!(fs::read(at("report")).unwrap() == piped);
+}
+
+/// The document is written in pieces, which may end inside a character.
+#[test]
+fn names_of_all_characters_come_back() {
+    let name = |n: usize| format!("{}\u{e9}\u{20ac}\u{1f600}", "x".repeat(n % 7));
+    let inputs: Vec<_> = (0..2000).map(|n| Input::standard().with_name(name(n))).collect();
+    let report = Report::new(&Scanned::default(), &inputs, &Options::default(), false);
+    let mut json = Vec::new();
+    report.write_json(&mut json).unwrap();
+    assert_eq!(Report::from_json(&json).unwrap(), report);
+    assert!(json.len() > 10 << 16 && json.ends_with(b"}\n") && str::from_utf8(&json).is_ok());
 }
 
 #[test]

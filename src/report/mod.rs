@@ -17,7 +17,7 @@ mod text;
 pub(crate) mod whatwg;
 mod words;
 
-use std::io;
+use std::io::{self, Write as _};
 use std::time::Duration;
 
 use serde::{Deserialize, Serialize};
@@ -709,7 +709,36 @@ impl Report {
         let out: &mut dyn io::Write = &mut out;
         let mut report = self.clone();
         report.digest = digest::of_report(&mut report);
-        let json = serde_json::to_string_pretty(&report)?;
-        writeln!(out, "{}", escape::visible_json(&json))
+        // There may be very many inputs, so the document is written in pieces.
+        let mut visible = VisibleJson { out, pending: Vec::new() };
+        serde_json::to_writer_pretty(&mut visible, &report)?;
+        visible.pending.push(b'\n');
+        visible.flush()
+    }
+}
+
+/// Writes a JSON document with escapes for characters that are not visible.
+struct VisibleJson<'a> {
+    out: &'a mut dyn io::Write,
+    /// What is still to be written. Its last character may be incomplete.
+    pending: Vec<u8>,
+}
+
+impl io::Write for VisibleJson<'_> {
+    fn write(&mut self, bytes: &[u8]) -> io::Result<usize> {
+        self.pending.extend_from_slice(bytes);
+        if self.pending.len() >= 1 << 16 {
+            self.flush()?;
+        }
+        Ok(bytes.len())
+    }
+
+    fn flush(&mut self) -> io::Result<()> {
+        if let Some(chunk) = self.pending.utf8_chunks().next() {
+            self.out.write_all(escape::visible_json(chunk.valid()).as_bytes())?;
+            let len = chunk.valid().len();
+            self.pending.drain(..len);
+        }
+        Ok(())
     }
 }
