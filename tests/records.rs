@@ -485,3 +485,30 @@ proptest! {
         check_laws(format, &bytes);
     }
 }
+
+/// The table in `docs/formats.md` has each format but lists, and says how it is cut and split. The help of `--input-format` has each.
+#[test]
+fn the_documentation_lists_each_format() {
+    let page = include_str!("../docs/formats.md");
+    let table = page.lines().skip_while(|line| !line.starts_with("| format | what it is")).skip(2);
+    let yes_or_no = |is_so| if is_so { "yes" } else { "no" };
+    let mut listed = vec![Format::Lines];
+    for row in table.take_while(|line| line.starts_with('|')) {
+        let cells: Vec<_> = row.split(" | ").collect();
+        for name in cells[0].split(['|', '`', ',', ' ']).filter(|word| !word.is_empty()) {
+            let format = Format::find(name).expect(name);
+            let is_cut = format.is_cut_at_lines() || format == Format::Parquet;
+            let expected = [is_cut, format.has_text_records()].map(yes_or_no).join(", ");
+            assert_eq!(cells[4], expected, "{name}");
+            listed.push(format);
+        }
+    }
+    listed.sort();
+    assert_eq!(listed, Format::ALL);
+    let help = include_str!("help/urlsift-scan-help.txt");
+    let option = help.split("--input-format ").nth(1).unwrap().split("\n      --").next().unwrap();
+    let words: Vec<_> = option.split(|char: char| !char.is_ascii_alphanumeric()).collect();
+    for format in Format::ALL {
+        assert!(words.contains(&format.name()), "{format}");
+    }
+}

@@ -100,7 +100,7 @@ impl<R: Read> Cut for RecordChunks<R> {
             let end = self.reader.cut(&buffer[..len], self.supply.ended);
             if end > 0 {
                 self.rest.extend_from_slice(&buffer[end..len]);
-                let is_open = self.reader.is_inside_line();
+                let is_open = self.reader.is_inside_record();
                 let bytes = ChunkBytes::new(reader.offset(), std::mem::take(buffer), end);
                 let is_last = self.supply.ended && end == len;
                 return Ok(Some(RecordChunk { bytes, reader, is_last, is_open }));

@@ -131,10 +131,11 @@ impl Records {
     /// Takes over what a reader has found in `bytes`, which it has read.
     pub(crate) fn take(&mut self, reader: &Reader, bytes: &[u8]) {
         self.counts = reader.counts().clone();
-        self.dialect = reader.dialect();
-        self.log_format = reader.log_format().map(masked_text);
-        let choice = reader.choice().cloned().or_else(|| {
-            let has_none = self.counts.read() == 0 && is_json(self.format);
+        let origin = reader.origin();
+        self.dialect = origin.dialect;
+        self.log_format = origin.log_format.map(masked_text);
+        let choice = origin.choice.cloned().or_else(|| {
+            let has_none = self.counts.read() == 0 && self.format.has_objects();
             has_none.then(|| keys(bytes))
         });
         let choice = choice.unwrap_or_default();
@@ -175,7 +176,7 @@ impl Records {
         if self.names.is_empty() {
             (self.names, self.missing) = (others.names, others.missing);
         }
-        if is_json(self.format) && (self.counts.read() > 0 || others.counts.read() > 0) {
+        if self.format.has_objects() && (self.counts.read() > 0 || others.counts.read() > 0) {
             self.names.clear();
         }
         self.counts = std::mem::take(&mut self.counts).merge(&others.counts);
@@ -242,11 +243,6 @@ impl Fields {
         self.judged.merge(judged);
         self.blank += blank;
     }
-}
-
-/// Whether the objects of a format have keys that a message can list.
-fn is_json(format: Format) -> bool {
-    matches!(format, Format::JsonLines | Format::Json | Format::Cdxj)
 }
 
 /// How many JSON objects are searched for keys.

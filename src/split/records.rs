@@ -162,7 +162,7 @@ impl Splitter<'_> {
                 return self.without_url(Fate::Refused(Why::Record(reason.name(), 0)));
             }
             Found::Nothing(Skip::Blank) => return self.without_url(Fate::Blank),
-            Found::Nothing(Skip::Header) if matches!(found.format, Format::Csv | Format::Tsv) => {
+            Found::Nothing(Skip::Header) if found.format.has_cells() => {
                 return Fate::Header;
             }
             Found::Nothing(_) => return Fate::Remark,

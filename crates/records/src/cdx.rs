@@ -10,7 +10,8 @@ use memchr::memmem;
 
 use super::separators::{Marks, Set};
 use super::{
-    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
+    BadCause, Cursor, Cut, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, RecordReader, Role, Selector,
+    Skip, without_end,
 };
 
 /// The wanted columns, and what is known about their positions.
@@ -59,7 +60,7 @@ impl Columns {
     }
 
     /// Learns the columns from the headers in `lines`. The last one is valid.
-    pub(super) fn learn(&mut self, lines: &[u8]) {
+    fn learn(&mut self, lines: &[u8]) {
         // The delimiter precedes "CDX", and is nearly always a blank.
         for found in memmem::find_iter(lines, b"CDX") {
             if found > 0 && (found == 1 || lines[found - 2] == b'\n') {
@@ -91,11 +92,6 @@ impl Columns {
             self.wanted.iter().filter_map(|wanted| wanted.index).max().map_or(0, |index| index + 1);
     }
 
-    /// The bytes that separate columns and records.
-    pub(super) fn separators(&self) -> Set {
-        [self.delimiter, b'\n', b'\n']
-    }
-
     /// Finds the columns of the line at `at`. Returns the length of the line in bytes.
     #[inline(always)]
     fn walk(&mut self, marks: &mut Marks<'_>, at: usize) -> usize {
@@ -118,18 +114,6 @@ impl Columns {
         end - at
     }
 
-    /// Reads the line that begins at `at`.
-    #[inline(never)]
-    pub(super) fn read<'a>(
-        &mut self,
-        marks: &mut Marks<'a>,
-        at: usize,
-        more: &mut Vec<Part<'a>>,
-    ) -> Record<'a> {
-        let len = self.walk(marks, at);
-        Record::line(&marks.bytes()[at..at + len], more, |line, parts| self.take(line, parts))
-    }
-
     #[inline(always)]
     fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
         if line.get(1) == Some(&b'C') && self.take_header(line) {
@@ -149,8 +133,40 @@ impl Columns {
     }
 }
 
+impl RecordReader for Columns {
+    #[inline(never)]
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let len = self.walk(&mut cursor.marks, cursor.at);
+        Record::line(&cursor.rest()[..len], &mut cursor.more, |line, parts| self.take(line, parts))
+    }
+
+    /// The bytes that separate columns and records.
+    fn separators(&self) -> Set {
+        [self.delimiter, b'\n', b'\n']
+    }
+
+    fn cut(&mut self, bytes: &[u8], _offset: u64, ended: bool) -> Cut {
+        let cut = Cut::at_lines(bytes, ended);
+        self.learn(&bytes[..cut.len]);
+        cut
+    }
+}
+
 impl WantedColumn {
     fn by_letter(letter: u8) -> Self {
         Self { letter: Some(letter), index: (letter == b'a').then_some(DEFAULT_INDEX) }
     }
+}
+
+/// Whether a word is a time, with 14 digits for seconds or 17 for milliseconds.
+pub(super) fn is_time(word: &[u8]) -> bool {
+    matches!(word.len(), 14 | 17) && word.iter().all(u8::is_ascii_digit)
+}
+
+/// Whether a line is CDX: a key, a time, a URL and at least six more columns, or four with a status among them.
+pub(super) fn is_record(line: &[u8]) -> bool {
+    let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
+    let is_status = |word: &[u8]| word == b"-" || (word.len() == 3 && word.iter().all(u8::is_ascii_digit));
+    let is_long_enough = words.len() >= 9 || (words.len() >= 7 && is_status(words[4]));
+    is_long_enough && is_time(words[1]) && memmem::find(words[2], b":").is_some()
 }

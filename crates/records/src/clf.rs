@@ -1,9 +1,15 @@
 //! Reads the common log format (`%h %l %u %t "%r" %>s %b`) and the combined one, which adds `"%{Referer}i" "%{User-agent}i"`.
 //! Apache and nginx write them. The first quoted string is the request, and the second is the Referer.
+//!
+//! The access log of AWS application load balancers has its request in the first quoted string too, as in
+//! `"GET https://example.org:443/path HTTP/1.1"`. A request that the balancer could not read is `"- http://example.org:80- "`.
 
-use super::quoted::{Strings, target};
-use super::separators::Marks;
-use super::{BadCause, Miss, Outcome, Part, Parts, Record, Role, Selector};
+use memchr::memmem;
+
+use super::log::begins_like;
+use super::quoted::{SEPARATORS, Strings, target};
+use super::separators::Set;
+use super::{BadCause, Cursor, Miss, Outcome, Part, Parts, Record, RecordReader, Role, Selector};
 
 /// Which fields are wanted, as indices in the list of wanted fields.
 #[derive(Clone, Copy, Debug)]
@@ -33,13 +39,10 @@ impl WantedFields {
         Ok(Self { request: index("request"), referer: index("referer") })
     }
 
-    /// Reads the line that begins at `at`.
-    #[inline(never)]
-    pub(super) fn read<'a>(&self, marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
-        let strings = Strings::walk(marks, at);
-        Record::line(&marks.bytes()[at..at + strings.len], more, |line, parts| {
-            self.take(line, &strings, parts)
-        })
+    /// The request, if nothing else is wanted.
+    pub(super) fn only_request(fields: &[Selector]) -> Result<Self, usize> {
+        let is_other = |field: &Selector| !field.is_name("request");
+        fields.iter().position(is_other).map_or(Ok(Self { referer: None, ..Self::all() }), Err)
     }
 
     #[inline(always)]
@@ -58,4 +61,34 @@ impl WantedFields {
         }
         parts.or_skip()
     }
+}
+
+impl RecordReader for WantedFields {
+    #[inline(never)]
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let strings = Strings::walk(&mut cursor.marks, cursor.at);
+        Record::line(&cursor.rest()[..strings.len], &mut cursor.more, |line, parts| {
+            self.take(line, &strings, parts)
+        })
+    }
+
+    fn separators(&self) -> Set {
+        SEPARATORS
+    }
+}
+
+/// Whether a line contains a time in brackets, and a quote after it.
+pub(super) fn is_record(line: &[u8]) -> bool {
+    let Some(at) = memmem::find(line, b" [") else { return false };
+    begins_like(&line[at + 2..], b"00/aaa/0000:00:00:00 ?0000] \"")
+}
+
+/// Whether a line begins with a kind of connection and a time, and contains a quote.
+pub(super) fn is_record_of_alb(line: &[u8]) -> bool {
+    let mut words = line.split(|&byte| byte == b' ');
+    let kind = words.next().unwrap_or_default();
+    let time = words.next().unwrap_or_default();
+    let is_kind = [&b"http"[..], b"https", b"h2", b"grpcs", b"ws", b"wss"].contains(&kind);
+    let is_iso = time.len() >= 20 && time[4] == b'-' && time[10] == b'T' && time.ends_with(b"Z");
+    is_kind && is_iso && line.contains(&b'"')
 }

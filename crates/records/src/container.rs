@@ -3,12 +3,13 @@
 
 use std::borrow::Cow;
 
-use memchr::memchr_iter;
+use memchr::memchr;
 
-use super::detect::is_clf;
 use super::json::{self, Wanted};
 use super::separators::Marks;
-use super::{BadCause, Miss, Outcome, Part, Parts, Skip, clf, quoted};
+use super::{
+    BadCause, Cursor, Miss, Outcome, Part, Parts, Record, RecordReader, Skip, clf, first_line, quoted,
+};
 use urlsift_engine::lines::trim_terminator;
 
 /// The line in a line of CRI, and whether it is whole; `None` if the line is none of CRI.
@@ -21,14 +22,22 @@ pub(super) fn unwrapped(line: &[u8]) -> Option<(&[u8], bool)> {
     is_cri.then_some((text, tag == b"F"))
 }
 
-/// Reads a line of CRI.
-pub(super) fn read<'a>(line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
-    let (text, is_whole) = unwrapped(line).ok_or(Miss::Bad(BadCause::NotARecord, 0))?;
-    if !is_whole {
-        return Err(Miss::Bad(BadCause::CutOff, line.len()));
+/// Reads lines of CRI.
+#[derive(Clone, Debug)]
+pub(super) struct Cri;
+
+impl RecordReader for Cri {
+    #[inline(never)]
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        Record::line(first_line(cursor.rest()), &mut cursor.more, |line, parts| {
+            let (text, is_whole) = unwrapped(line).ok_or(Miss::Bad(BadCause::NotARecord, 0))?;
+            if !is_whole {
+                return Err(Miss::Bad(BadCause::CutOff, line.len()));
+            }
+            take_line(Cow::Borrowed(text), line.len() - text.len(), parts)?;
+            parts.or_skip()
+        })
     }
-    take_line(Cow::Borrowed(text), line.len() - text.len(), parts)?;
-    parts.or_skip()
 }
 
 /// Takes the URLs of a wrapped line, which begins at byte `at` of its record.
@@ -61,19 +70,19 @@ pub(super) fn take_line<'a>(line: Cow<'a, [u8]>, at: usize, parts: &mut Parts<'_
 /// Finds the fields of a line.
 fn fields<'t>(line: &'t [u8], found: &mut Vec<Part<'t>>) -> Outcome {
     let line = trim_terminator(line).0;
-    let mut more = Vec::new();
     let (first, outcome) = if line.trim_ascii_start().starts_with(b"{") {
-        let mut parts = Parts::new(&mut more);
+        let mut parts = Parts::new(found);
         let mut marks = Marks::new(json::SEPARATORS, line);
         let outcome = json::read(&mut marks, 0..line.len(), 0, &Wanted::Usual, &mut parts);
         (parts.first, outcome)
-    } else if is_clf(line) && memchr_iter(b'\n', line).next().is_none() {
-        let record = clf::WantedFields::all().read(&mut Marks::new(quoted::SEPARATORS, line), 0, &mut more);
+    } else if clf::is_record(line) && memchr(b'\n', line).is_none() {
+        let mut cursor = Cursor::new(quoted::SEPARATORS, line, 0);
+        let record = clf::WantedFields::all().read(&mut cursor);
+        found.append(&mut cursor.more);
         (record.first, record.miss.map_or(Ok(()), Err))
     } else {
         (None, Err(Miss::Skipped(Skip::NoField)))
     };
-    found.extend(first);
-    found.append(&mut more);
+    found.splice(0..0, first);
     outcome
 }

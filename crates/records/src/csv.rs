@@ -26,8 +26,8 @@ use super::field_names::{ByValues, Choice, begins_as_url, place, usual};
 use super::quote_parity::{AT_ONCE, whole_records};
 use super::separators::{Marks, SeparatorPosition, Set};
 use super::{
-    BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip, first_line,
-    without_end,
+    BadCause, Cursor, Cut, MAX_RECORD_LEN, Miss, Origin, Outcome, Part, Parts, Record, RecordReader, Role,
+    Selector, Skip, first_line, n_lines, without_end,
 };
 use urlsift_engine::lines::{last_end, trim_terminator};
 
@@ -93,28 +93,9 @@ impl Table {
         Ok(Self { dialect, wanted, by_default, header, choice, n_columns: None, alone_until: 0 })
     }
 
-    /// The same table in another dialect.
-    pub(super) fn in_dialect(self, dialect: Dialect) -> Self {
-        Self { dialect, ..self }
-    }
-
-    pub(super) fn dialect(&self) -> Dialect {
-        self.dialect
-    }
-
-    /// The bytes that separate fields and records, and the quote.
-    pub(super) fn separators(&self) -> Set {
-        separators(self.dialect)
-    }
-
-    /// From which column the URLs are.
-    pub(super) fn choice(&self) -> &Choice {
-        &self.choice
-    }
-
     /// Returns how many of `bytes`, which begin at `offset` of the input, are whole records. Learns the columns from a header.
-    pub(super) fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> usize {
-        let mut marks = Marks::new(self.separators(), bytes);
+    fn whole_len(&mut self, bytes: &[u8], offset: u64, ended: bool) -> usize {
+        let mut cursor = Cursor::new(self.separators(), bytes, offset);
         let (mut end, mut doubted_until) = (0, 0);
         while end < bytes.len() {
             let at = offset + end as u64;
@@ -127,7 +108,7 @@ impl Table {
                 let skipped = memrchr(b'\n', &rest[..quote]).map_or(0, |lf| lf + 1);
                 if skipped > 0 {
                     end += skipped;
-                    marks.seek(end);
+                    cursor.marks.seek(end);
                 }
                 if end >= doubted_until {
                     let whole = whole_records(&bytes[end..], self.dialect);
@@ -136,20 +117,21 @@ impl Table {
                     }
                     if whole > 0 {
                         end += whole;
-                        marks.seek(end);
+                        cursor.marks.seek(end);
                         continue;
                     }
                 }
             }
-            match self.extent(&mut marks, end, offset + end as u64, ended) {
+            match self.extent(&mut cursor.marks, end, offset + end as u64, ended) {
                 Extent::Open => break,
                 Extent::Whole(len) => {
                     if matches!(self.header, Header::Awaited { .. }) {
                         if !ended && self.needs_values(&bytes[end..], len) {
                             break;
                         }
-                        marks.seek(end);
-                        self.read(&mut marks, end, offset + end as u64, &mut Vec::new());
+                        cursor.marks.seek(end);
+                        cursor.at = end;
+                        self.read(&mut cursor);
                     }
                     end += len;
                 }
@@ -188,43 +170,11 @@ impl Table {
         if line.ends_with(b"\n") || ended { Extent::Whole(line.len()) } else { Extent::Open }
     }
 
-    /// Reads the record at byte `at` of the bytes, which is byte `offset` of the input. `marks` moves past it.
-    #[inline(never)]
-    pub(super) fn read<'a>(
-        &mut self,
-        marks: &mut Marks<'a>,
-        at: usize,
-        offset: u64,
-        more: &mut Vec<Part<'a>>,
-    ) -> Record<'a> {
-        let bytes = &marks.bytes()[at..];
-        let is_known = matches!(self.header, Header::Known) && offset >= self.alone_until;
-        if is_known && !matches!(bytes[0], b'#' | b'\r' | b'\n') {
-            // A record that does not end within this length is too long, whether or not it continues.
-            let len = bytes.len().min(MAX_RECORD_LEN + 1);
-            let (first, walked) = self.find_cells(marks, at, len);
-            if self.doubt(&walked).is_none()
-                && let Ok(walked) = walked
-                && walked.len <= MAX_RECORD_LEN
-            {
-                let mut parts = Parts::new(more);
-                let outcome = self.take_cells(marks.bytes(), at..at + walked.len, first, &mut parts);
-                return Record::new(walked.len, u64::from(walked.lines), parts, outcome, Pending::Nothing);
-            }
-        }
-        self.read_rare(marks, at, offset, more)
-    }
-
     /// Like `read`, for the rare records: comments, headers, blank lines and errors.
     #[inline(never)]
-    fn read_rare<'a>(
-        &mut self,
-        marks: &mut Marks<'a>,
-        at: usize,
-        offset: u64,
-        more: &mut Vec<Part<'a>>,
-    ) -> Record<'a> {
-        let bytes = &marks.bytes()[at..];
+    fn read_rare<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let (bytes, at, offset) = (cursor.rest(), cursor.at, cursor.offset());
+        let (marks, more) = (&mut cursor.marks, &mut cursor.more);
         let whole_line = first_line(bytes);
         let line = without_end(whole_line);
         if line.first() == Some(&b'#') || is_named_delimiter(bytes, offset) {
@@ -235,9 +185,7 @@ impl Table {
                 comment.extend_from_slice(names.strip_prefix(b"fields\t").unwrap_or(names));
             }
             marks.seek(at + whole_line.len());
-            let lines = u64::from(whole_line.ends_with(b"\n"));
-            let miss = Some(Miss::Skipped(Skip::Comment));
-            return Record { len: whole_line.len(), lines, first: None, miss, then: Pending::Nothing };
+            return Record::without_field(whole_line, Miss::Skipped(Skip::Comment));
         }
         let is_plain = matches!(self.header, Header::Known) && memchr(b'"', line).is_none();
         if line.is_empty() || is_plain {
@@ -261,8 +209,7 @@ impl Table {
         let mut parts = Parts::new(more);
         let outcome = self.read_exactly(marks, at, len, &mut parts);
         marks.seek(at + len);
-        let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
-        Record::new(len, lines, parts, outcome, Pending::Nothing)
+        Record::new(len, n_lines(&bytes[..len]), parts, outcome)
     }
 
     /// The position of a doubtful quote in a record; `None` if there is none, or if the dialect says what it means.
@@ -476,6 +423,44 @@ impl Table {
         let number = (column + 1).to_string();
         self.choice = Choice::of(if is_value { number.as_bytes() } else { name }, true);
         is_value
+    }
+}
+
+impl RecordReader for Table {
+    #[inline(never)]
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let (bytes, at) = (cursor.rest(), cursor.at);
+        let is_known = matches!(self.header, Header::Known) && cursor.offset() >= self.alone_until;
+        if is_known && !matches!(bytes[0], b'#' | b'\r' | b'\n') {
+            // A record that does not end within this length is too long, whether or not it continues.
+            let len = bytes.len().min(MAX_RECORD_LEN + 1);
+            let (first, walked) = self.find_cells(&mut cursor.marks, at, len);
+            if self.doubt(&walked).is_none()
+                && let Ok(walked) = walked
+                && walked.len <= MAX_RECORD_LEN
+            {
+                let mut parts = Parts::new(&mut cursor.more);
+                let outcome = self.take_cells(cursor.marks.bytes(), at..at + walked.len, first, &mut parts);
+                return Record::new(walked.len, u64::from(walked.lines), parts, outcome);
+            }
+        }
+        self.read_rare(cursor)
+    }
+
+    fn separators(&self) -> Set {
+        separators(self.dialect)
+    }
+
+    fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> Cut {
+        Cut::at(self.whole_len(bytes, offset, ended)).or_open(bytes)
+    }
+
+    fn origin(&self) -> Origin<'_> {
+        Origin { choice: Some(&self.choice), dialect: Some(self.dialect), log_format: None }
+    }
+
+    fn set_dialect(&mut self, dialect: Dialect) {
+        self.dialect = dialect;
     }
 }
 
@@ -976,7 +961,7 @@ mod tests {
                 }
             }
             let mut table = Table::new(Dialect::of(','), &[Selector::Number(1)]).unwrap();
-            assert_eq!(table.cut(&bytes, 0, false), whole, "{}", bytes.escape_ascii());
+            assert_eq!(table.whole_len(&bytes, 0, false), whole, "{}", bytes.escape_ascii());
         }
     }
 }

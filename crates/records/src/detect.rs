@@ -7,37 +7,17 @@
 use memchr::{memchr, memmem};
 
 use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
-use super::field_names::{begins_as_url, is_same, is_strong, usual};
-use super::log::{self, begins_like};
-use super::{Format, Reader, Selector, container, json, markup, warc};
+use super::field_names::{begins_as_url, is_same, is_strong, is_url, usual};
+use super::formats::Begins;
+use super::{Format, Reader, Selector, json, w3c};
 use crate::text_shape::SAMPLE_LEN;
 use urlsift_engine::lines::trim_terminator;
 
-/// A test whether a line looks like a record.
-type LooksLike<'a> = &'a dyn Fn(&[u8]) -> bool;
-
 /// Returns the format of an input from which `fields` are wanted.
 pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
-    if is_parquet(head) {
-        return Format::Parquet;
-    }
-    if begins_as_warc(head) {
-        return if warc::is_wat(head) { Format::Wat } else { Format::Warc };
-    }
-    if head.starts_with(b" CDX ") {
-        return Format::Cdx;
-    }
-    if begins_as_zeek(head) {
-        return Format::Zeek;
-    }
-    if let Some((format, _)) = markup::detect(head) {
+    let is_it = |format: &Format| matches!((format.row().begins)(head), Begins::Likely | Begins::Yes);
+    if let Some(format) = Format::ALL.iter().copied().find(is_it) {
         return format;
-    }
-    if begins_as_w3c(head) {
-        return if memmem::find(head, b"#Fields:").is_some() { Format::W3c } else { Format::Lines };
-    }
-    if json::is_document(head) == Some(true) {
-        return Format::Json;
     }
     let lines = whole_lines(head);
     if has_w3c_header(&lines) {
@@ -145,21 +125,9 @@ fn unquoted(cell: &[u8]) -> &[u8] {
 
 /// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
 pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
-    if begins_as_warc(head) {
-        // Only the bodies show whether it is WAT.
-        return false;
-    }
-    if head.starts_with(b" CDX ") || is_parquet(head) || begins_as_zeek(head) {
-        return true;
-    }
-    if let Some((_, is_settled)) = markup::detect(head) {
-        return is_settled;
-    }
-    if begins_as_w3c(head) {
-        return memmem::find(head, b"#Fields:").is_some();
-    }
-    if json::is_document(head).is_none_or(|is_it| is_it && head.len() < json::HEAD) {
-        return false;
+    let mut begins = Format::ALL.iter().map(|format| (format.row().begins)(head));
+    if let Some(begins) = begins.find(|begins| *begins != Begins::No) {
+        return begins == Begins::Yes;
     }
     let lines = whole_lines(head);
     let first = records(&lines);
@@ -179,51 +147,27 @@ fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
 
 /// Counts for each format how many lines look like its records. Returns `None` if a line looks like a URL and like no record.
 fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<Vec<(Format, usize)>> {
-    let is_object = |line: &[u8]| is_object(line, fields);
-    let mut by_lines: Vec<(Format, LooksLike<'_>)> = vec![
-        (Format::JsonLines, &is_object),
-        (Format::Cri, &|line| container::unwrapped(line).is_some()),
-        (Format::Cdxj, &is_cdxj),
-        (Format::Cdx, &is_cdx),
-        (Format::Clf, &is_clf),
-        (Format::Alb, &is_alb),
-    ];
-    by_lines.extend(log::SIGNS.iter().map(|(format, looks_like)| (*format, looks_like as LooksLike<'_>)));
-    let is_no_record = |line: &[u8]| by_lines.iter().all(|(_, looks_like)| !looks_like(line));
+    let mut formats = Format::ALL.to_vec();
+    // These two may contain the lines of others.
+    formats.sort_by_key(|format| !matches!(format, Format::JsonLines | Format::Cri));
+    let is_no_record = |line: &[u8]| !formats.iter().any(|format| (format.row().is_record)(line, fields));
     if lines.iter().any(|line| may_be_url(line) && is_no_record(line)) {
         return None;
     }
-    let count = |looks_like: LooksLike<'_>| lines.iter().filter(|line| looks_like(line)).count();
-    Some(by_lines.iter().map(|&(format, looks_like)| (format, count(looks_like))).collect())
+    let count = |format: Format| lines.iter().filter(|line| (format.row().is_record)(line, fields)).count();
+    Some(formats.into_iter().map(|format| (format, count(format))).collect())
 }
 
 /// Whether a line may be a URL, or begin with one. Records that are lines contain blanks or quotes.
 fn may_be_url(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let line = line.strip_prefix(b"\"").unwrap_or(line);
-    let scheme_len =
-        line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
-    (scheme_len > 0 && line[scheme_len..].starts_with(b"://"))
-        || !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"'))
-}
-
-/// Whether an input begins with the version of a WARC record, as in `WARC/1.0`.
-fn begins_as_warc(head: &[u8]) -> bool {
-    matches!(head, [b'W', b'A', b'R', b'C', b'/', b'0'..=b'9', b'.', ..])
-}
-
-/// Whether an input begins as logs of Zeek do whose columns are separated by tabs.
-fn begins_as_zeek(head: &[u8]) -> bool {
-    head.starts_with(b"#separator \\x09")
-}
-
-fn begins_as_w3c(head: &[u8]) -> bool {
-    [&b"#Fields:"[..], b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name))
+    is_url(line) || !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"'))
 }
 
 /// Whether a comment before the first record names the fields.
 fn has_w3c_header(lines: &[&[u8]]) -> bool {
-    comments(lines).any(|line| line.starts_with(b"#Fields:"))
+    comments(lines).any(|line| w3c::is_header(line))
 }
 
 /// The comments before the first record.
@@ -233,9 +177,10 @@ fn comments<'a>(lines: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
 
 /// Whether an input begins with the magic number of Parquet, plain or encrypted, and then with no text. After the number comes a
 /// page or the footer, whose first byte is a control character.
-fn is_parquet(head: &[u8]) -> bool {
+pub(super) fn begins_as_parquet(head: &[u8]) -> Begins {
     let begins = head.starts_with(b"PAR1") || head.starts_with(b"PARE");
-    begins && head.get(4).is_some_and(|byte| byte.is_ascii_control() && !byte.is_ascii_whitespace())
+    let has_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    Begins::yes_if(begins && head.get(4).is_some_and(has_control))
 }
 
 /// How many lines are read to find records, including comments and headers.
@@ -261,51 +206,6 @@ fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
 /// Whether a line is a comment of CSV or a header of CDXJ.
 fn is_remark(line: &[u8]) -> bool {
     matches!(line[0], b'#' | b'!' | b'@')
-}
-
-/// Whether a line is a JSON object. It need not have the wanted key.
-fn is_object(line: &[u8], fields: &[Selector]) -> bool {
-    let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
-    inside.trim_ascii_start().starts_with(b"\"") && {
-        let reader = Reader::with_fields(Format::JsonLines, fields);
-        let mut reader = reader.unwrap_or_else(|_| Reader::new(Format::JsonLines));
-        reader.fields(line).all(|field| field.is_ok())
-    }
-}
-
-/// Whether a word is a time, with 14 digits for seconds or 17 for milliseconds.
-fn is_time(word: &[u8]) -> bool {
-    matches!(word.len(), 14 | 17) && word.iter().all(u8::is_ascii_digit)
-}
-
-/// Whether a line is a key, a time and a JSON object. It need not have the wanted key.
-fn is_cdxj(line: &[u8]) -> bool {
-    line.split(|&byte| byte == b' ').nth(1).is_some_and(is_time)
-        && Reader::new(Format::Cdxj).fields(line).all(|field| field.is_ok())
-}
-
-/// Whether a line is CDX: a key, a time, a URL and at least six more columns, or four with a status among them.
-fn is_cdx(line: &[u8]) -> bool {
-    let words: Vec<_> = line.split(|&byte| byte == b' ').collect();
-    let is_status = |word: &[u8]| word == b"-" || (word.len() == 3 && word.iter().all(u8::is_ascii_digit));
-    let is_long_enough = words.len() >= 9 || (words.len() >= 7 && is_status(words[4]));
-    is_long_enough && is_time(words[1]) && memmem::find(words[2], b":").is_some()
-}
-
-/// Whether a line contains a time in brackets, and a quote after it.
-pub(super) fn is_clf(line: &[u8]) -> bool {
-    let Some(at) = memmem::find(line, b" [") else { return false };
-    begins_like(&line[at + 2..], b"00/aaa/0000:00:00:00 ?0000] \"")
-}
-
-/// Whether a line begins with a kind of connection and a time, and contains a quote.
-fn is_alb(line: &[u8]) -> bool {
-    let mut words = line.split(|&byte| byte == b' ');
-    let kind = words.next().unwrap_or_default();
-    let time = words.next().unwrap_or_default();
-    let is_kind = [&b"http"[..], b"https", b"h2", b"grpcs", b"ws", b"wss"].contains(&kind);
-    let is_iso = time.len() >= 20 && time[4] == b'-' && time[10] == b'T' && time.ends_with(b"Z");
-    is_kind && is_iso && line.contains(&b'"')
 }
 
 /// Whether a line has two or more columns, one of them called like a wanted field. Without wanted fields, it has a usual name for

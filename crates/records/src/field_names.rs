@@ -106,12 +106,16 @@ pub(super) fn all() -> impl Iterator<Item = &'static str> {
     STRONG.into_iter().chain(WEAK)
 }
 
-/// Whether a value begins as an absolute URL with an authority does.
+/// Whether a text begins as an absolute URL with an authority does: with a scheme and "://".
+pub(super) fn is_url(text: &[u8]) -> bool {
+    let is_of_scheme = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
+    let scheme = text.iter().take_while(is_of_scheme).count();
+    scheme > 0 && text[scheme..].starts_with(b"://")
+}
+
+/// The same after white space.
 pub(super) fn begins_as_url(value: &[u8]) -> bool {
-    let value = value.trim_ascii_start();
-    let scheme =
-        value.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"+-.".contains(byte)).count();
-    scheme > 0 && value[scheme..].starts_with(b"://")
+    is_url(value.trim_ascii_start())
 }
 
 /// Counts the values of each column that begin as URLs.

@@ -3,8 +3,10 @@
 use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
+use std::sync::Arc;
 
-use super::Format;
+use super::formats::Format;
+use super::record::Role;
 use urlsift_grammar::password::shown;
 
 /// Selects a field of a record.
@@ -65,6 +67,26 @@ impl fmt::Display for Selector {
     }
 }
 
+/// The names of the wanted fields as the user gave them, if there are several.
+#[derive(Clone, Debug, Default)]
+pub struct WantedNames(Arc<[String]>);
+
+impl WantedNames {
+    pub fn new(fields: &[Selector]) -> Self {
+        Self(if fields.len() > 1 { fields.iter().map(Selector::to_string).collect() } else { Arc::default() })
+    }
+
+    /// The names in the order of the user. Empty if there is one field or none.
+    pub fn iter(&self) -> impl Iterator<Item = &str> {
+        self.0.iter().map(String::as_str)
+    }
+
+    /// What a field is called in a row: by the wanted field that selects it, or by its role.
+    pub fn of(&self, wanted: u32, role: Role) -> &str {
+        self.0.get(wanted as usize).map_or(role.name(), String::as_str)
+    }
+}
+
 /// A field that no record of a format can have, or a format that cannot be read from its start.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct FieldError {
@@ -80,52 +102,9 @@ impl FieldError {
 
 impl fmt::Display for FieldError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let has = match self.format {
-            Format::Lines => "lines have no fields",
-            Format::Text => "text has no fields",
-            Format::Wat => "the fields of wat are always the links",
-            Format::Cdx => "a field of cdx is a letter of its header or a number from 1",
-            Format::Clf => "the fields of clf are request and referer",
-            Format::Alb => "the only field of alb is request",
-            Format::Elb | Format::Haproxy | Format::Envoy => {
-                "the only field of elb, haproxy and envoy is request"
-            }
-            Format::S3 => "the fields of s3 are request and referer",
-            Format::Squid => "the only field of squid is url",
-            Format::Log if self.field.is_none() => "a log needs its pattern, which --log-format gives",
-            Format::Log => {
-                "a field of a log is request, referer, url, or the name of a variable of its pattern"
-            }
-            Format::Warc => "a field of warc is the name of a header, or body-links",
-            Format::Cdxj | Format::JsonLines | Format::Json => {
-                "a field of JSON is a key of the object or a pointer, which begins with \"/\""
-            }
-            Format::Cri => "the fields of cri are those of the lines in it",
-            Format::W3c | Format::Iis => {
-                "a field of w3c and iis is request, referer, a name in #Fields, or a number from 1"
-            }
-            Format::Zeek => "a field of zeek is request, referer, a name in #fields, or a number from 1",
-            Format::Html => {
-                "a field of html is the name of an attribute (href), or with its element before it (img@data-src)"
-            }
-            Format::Xml => {
-                "a field of xml is the name of an element (loc), or of an attribute after @ (link@href, @href)"
-            }
-            Format::Csv | Format::Tsv => "a field of csv and tsv is the name of a column or a number from 1",
-            Format::Parquet if cfg!(feature = "parquet") => {
-                return out.write_str(
-                    "a Parquet file tells at its end where its columns are: it is read from a file itself, not from a pipe and not compressed once more",
-                );
-            }
-            Format::Parquet => {
-                return out.write_str(
-                    "it is a Parquet file, and this build of urlsift cannot read those (the feature \"parquet\": cargo install urlsift --features parquet)",
-                );
-            }
-        };
         match &self.field {
-            Some(field) => write!(out, "no field \"{field}\": {has}"),
-            None => out.write_str(has),
+            Some(field) => write!(out, "no field \"{field}\": {}", self.format.row().fields),
+            None => out.write_str(self.format.row().needs),
         }
     }
 }

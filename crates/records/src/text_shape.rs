@@ -5,6 +5,7 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
+use crate::field_names::is_url;
 use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 use urlsift_grammar::named;
 
@@ -256,13 +257,6 @@ fn columns(line: &[u8], delimiter: u8) -> impl Iterator<Item = &[u8]> {
         let column = column.trim_ascii();
         column.strip_prefix(b"\"").unwrap_or(column)
     })
-}
-
-/// Whether a line begins with a scheme and "://".
-fn is_url(line: &[u8]) -> bool {
-    let is_letter = |byte: &&u8| byte.is_ascii_alphanumeric() || b"+-.".contains(byte);
-    let len = line.iter().take_while(is_letter).count();
-    len > 0 && line[len..].starts_with(b"://")
 }
 
 /// Whether text begins as a JSON array or object does.

@@ -12,11 +12,13 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use super::field_names::{self, Choice, usual};
-use super::log::begins_like;
+use super::formats::Begins;
+use super::log::{begins_like, is_number, words};
 use super::quoted::unescape;
 use super::separators::{Marks, Set};
 use super::{
-    BadCause, Format, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, Role, Selector, Skip, without_end,
+    BadCause, Cursor, Cut, MAX_RECORD_LEN, Miss, Origin, Outcome, Part, Parts, Record, RecordReader, Role,
+    Selector, Skip, without_end,
 };
 use urlsift_engine::lines::trim_terminator;
 
@@ -62,12 +64,9 @@ impl WantedColumn {
     }
 }
 
-/// The bytes that separate columns and records.
-pub(super) const SEPARATORS: Set = [b'\t', b' ', b'\n'];
-
 /// How a program names columns.
 #[derive(Debug)]
-struct Names {
+pub(super) struct Names {
     /// How a line begins that names the columns.
     header: &'static [u8],
     stem: &'static [u8],
@@ -79,7 +78,7 @@ struct Names {
     has_escapes: bool,
 }
 
-const W3C: Names = Names {
+pub(super) const W3C: Names = Names {
     header: b"#Fields:",
     stem: b"cs-uri-stem",
     query: b"cs-uri-query",
@@ -89,7 +88,7 @@ const W3C: Names = Names {
 };
 
 /// Zeek separates the names by tabs too.
-const ZEEK: Names = Names {
+pub(super) const ZEEK: Names = Names {
     header: b"#fields\t",
     stem: b"uri",
     query: b"",
@@ -104,8 +103,8 @@ const IIS: &[u8] =
     cs(Referer) sc-status sc-substatus sc-win32-status time-taken";
 
 impl Columns {
-    /// The columns of a log in this format: W3C, IIS without a header, or Zeek.
-    pub(super) fn new(format: Format, fields: &[Selector]) -> Result<Self, usize> {
+    /// The columns of a log that names them so.
+    pub(super) fn new(names: &'static Names, fields: &[Selector]) -> Result<Self, usize> {
         let column = |(n, field): (usize, &Selector)| match field {
             Selector::Name(name) if name == "request" => {
                 Ok(WantedColumn::Request { stem: None, query: None })
@@ -125,7 +124,7 @@ impl Columns {
         }
         let mut columns = Self {
             wanted,
-            names: if format == Format::Zeek { &ZEEK } else { &W3C },
+            names,
             by_default: fields.is_empty(),
             has_header: false,
             is_assumed: false,
@@ -134,20 +133,19 @@ impl Columns {
             columns: Vec::new(),
         };
         columns.count();
-        if format == Format::Iis {
-            columns.take_header(IIS);
-            columns.is_assumed = true;
-        }
         Ok(columns)
     }
 
-    /// The names of the last header, if they were asked for.
-    pub(super) fn choice(&self) -> &Choice {
-        &self.choice
+    /// The columns of a log of IIS without a header.
+    pub(super) fn of_iis(fields: &[Selector]) -> Result<Self, usize> {
+        let mut columns = Self::new(&W3C, fields)?;
+        columns.take_header(IIS);
+        columns.is_assumed = true;
+        Ok(columns)
     }
 
     /// Learns the columns from the last header in `lines`.
-    pub(super) fn learn(&mut self, lines: &[u8]) {
+    fn learn(&mut self, lines: &[u8]) {
         let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
         if let Some(at) = memmem::find_iter(lines, self.names.header).filter(begins_line).last() {
             let line = &lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)];
@@ -250,18 +248,6 @@ impl Columns {
         }
     }
 
-    /// Reads the line that begins at `at`.
-    #[inline(never)]
-    pub(super) fn read<'a>(
-        &mut self,
-        marks: &mut Marks<'a>,
-        at: usize,
-        more: &mut Vec<Part<'a>>,
-    ) -> Record<'a> {
-        let len = self.walk(marks, at);
-        Record::line(&marks.bytes()[at..at + len], more, |line, parts| self.take(line, parts))
-    }
-
     #[inline(always)]
     fn take<'a>(&mut self, line: &'a [u8], parts: &mut Parts<'_, 'a>) -> Outcome {
         if line[0] == b'#' {
@@ -310,4 +296,59 @@ impl Columns {
         }
         if has_column { parts.or_skip() } else { Err(Miss::Bad(BadCause::NoColumn, 0)) }
     }
+}
+
+impl RecordReader for Columns {
+    #[inline(never)]
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let len = self.walk(&mut cursor.marks, cursor.at);
+        Record::line(&cursor.rest()[..len], &mut cursor.more, |line, parts| self.take(line, parts))
+    }
+
+    /// The bytes that separate columns and records.
+    fn separators(&self) -> Set {
+        [b'\t', b' ', b'\n']
+    }
+
+    fn cut(&mut self, bytes: &[u8], _offset: u64, ended: bool) -> Cut {
+        let cut = Cut::at_lines(bytes, ended);
+        self.learn(&bytes[..cut.len]);
+        cut
+    }
+
+    fn origin(&self) -> Origin<'_> {
+        Origin { choice: Some(&self.choice), ..Origin::default() }
+    }
+}
+
+/// Whether a line names columns, as programs do that write such logs.
+pub(super) fn is_header(line: &[u8]) -> bool {
+    line.starts_with(W3C.header)
+}
+
+/// Whether an input begins with a directive of such a log, and whether its columns are named.
+fn directives(head: &[u8]) -> Option<bool> {
+    let begins = [W3C.header, b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name));
+    begins.then(|| memmem::find(head, W3C.header).is_some())
+}
+
+/// Whether an input begins as such a log whose columns are named.
+pub(super) fn begins(head: &[u8]) -> Begins {
+    Begins::yes_if(directives(head) == Some(true))
+}
+
+/// Whether an input begins as such a log whose columns are not named so far. It is read as a list.
+pub(super) fn lacks_names(head: &[u8]) -> Begins {
+    if directives(head) == Some(false) { Begins::Likely } else { Begins::No }
+}
+
+/// Whether a line is one of IIS with the default columns.
+pub(super) fn is_record_of_iis(line: &[u8]) -> bool {
+    let words = words(line);
+    begins_like(line, b"0000-00-00 00:00:00 ")
+        && words.len() == 15
+        && words[3].iter().all(u8::is_ascii_uppercase)
+        && (words[4].starts_with(b"/") || matches!(words[4], b"*" | b"-"))
+        && is_number(words[6])
+        && words[11..].iter().all(|word| is_number(word))
 }

@@ -8,23 +8,134 @@ use std::borrow::Cow;
 use std::sync::{Arc, LazyLock};
 
 use memchr::memmem::Finder;
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memmem};
 
+use super::formats::Begins;
 use super::page::Page;
-use super::separators::Marks;
-use super::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector, Skip};
-use super::{http, json};
+use super::separators::Set;
+use super::{
+    BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Part, Parts, Record, RecordReader, Role, Selector,
+    Skip, http, json, n_lines,
+};
 use urlsift_engine::lines::trim_terminator;
 
 /// The wanted headers, the links of pages if they are wanted, both with their indices in the list of wanted fields, and what the last
 /// record leaves to say.
 #[derive(Clone, Debug)]
-pub(super) struct Headers {
+pub(super) struct Archive {
+    next: Next,
     names: Vec<(u32, Vec<u8>)>,
     links: Option<u32>,
+    /// Whether the bodies are those of WAT.
+    is_wat: bool,
     /// The page of the last record.
     page: Page,
     unread: Option<Unread>,
+}
+
+/// What the next bytes of an input are.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Next {
+    Record,
+    /// The rest of a body, of this length in bytes.
+    Body(u64),
+    /// No record. The next one begins at a line that begins like one.
+    Garbage,
+}
+
+impl Next {
+    /// Skips bytes that belong to no record. Returns their number.
+    fn skip(&mut self, bytes: &[u8]) -> usize {
+        match *self {
+            Self::Record => 0,
+            Self::Body(n) => {
+                let len = usize::try_from(n).map_or(bytes.len(), |n| n.min(bytes.len()));
+                let left = n - len as u64;
+                *self = if left == 0 { Self::Record } else { Self::Body(left) };
+                len
+            }
+            Self::Garbage => match to_next_record(bytes) {
+                Some(len) => {
+                    *self = Self::Record;
+                    len
+                }
+                None => bytes.len(),
+            },
+        }
+    }
+
+    /// Skips bytes that belong to no record, and then what separates records if there may be such.
+    fn seek(&mut self, bytes: &[u8], may_be_padded: bool) -> Gap {
+        let mut len = self.skip(bytes);
+        if *self == Self::Record && may_be_padded {
+            len += padding(&bytes[len..]);
+        }
+        Gap::of(&bytes[..len])
+    }
+
+    /// The whole records in `bytes`. With `with_bodies`, a record is whole only with its body.
+    ///
+    /// The bytes that show that no record begins at a place may reach past the start of the next record. Then no chunk ends between
+    /// this place and the last of these bytes.
+    fn cut(&mut self, bytes: &[u8], with_bodies: bool, ended: bool) -> Cut {
+        let (mut at, mut next, mut seen) = (0, *self, 0);
+        let mut last = (at, next);
+        loop {
+            let rest = &bytes[at..];
+            at += next.skip(rest);
+            match next {
+                Self::Record => at += padding(&bytes[at..]),
+                // The next record may begin there.
+                Self::Garbage if !ended => at -= rest.len().min(KEPT),
+                Self::Garbage | Self::Body(_) => {}
+            }
+            if at >= seen {
+                last = (at, next);
+            }
+            let rest = &bytes[at..];
+            if rest.is_empty() || next != Self::Record {
+                break;
+            }
+            match head(rest, |_, _, _| {}) {
+                Head::Open if ended => {
+                    last = (bytes.len(), Self::Record);
+                    break;
+                }
+                Head::Open => break,
+                Head::Bad(_, _, shows) => (seen, next) = (seen.max(at + shows), Self::Garbage),
+                Head::Whole(len, length) => {
+                    // Of a body that is too long, the head says whether it is a page.
+                    let body = usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN);
+                    if with_bodies && !ended && rest.len() - len < body.unwrap_or(http::HEAD_LEN) {
+                        break;
+                    }
+                    (at, next) = (at + len, Self::Body(length));
+                }
+            }
+        }
+        let (len, next) = last;
+        if len > 0 {
+            *self = next;
+        }
+        Cut::at(len)
+    }
+
+    /// The record at the start of `bytes`, which has no head. Reading resumes at the next one.
+    fn bad<'a>(&mut self, bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
+        // Search after the first byte, so that this place is not found again.
+        let next = to_next_record(bytes);
+        *self = if next.is_some() { Self::Record } else { Self::Garbage };
+        Record::without_field(&bytes[..next.unwrap_or(bytes.len())], Miss::Bad(cause, at))
+    }
+
+    fn complaint(self) -> Option<String> {
+        match self {
+            Self::Body(missing) => {
+                Some(format!("ends inside a record, of which {missing} bytes are missing"))
+            }
+            Self::Record | Self::Garbage => None,
+        }
+    }
 }
 
 /// The end of a page that is not read, and why. It is the next record.
@@ -37,7 +148,7 @@ struct Unread {
 /// The field that stands for the links of pages.
 const BODY_LINKS: &[u8] = b"body-links";
 
-impl Headers {
+impl Archive {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         if fields.is_empty() {
             return Ok(Self::of(vec![(0, b"WARC-Target-URI".to_vec())], None));
@@ -53,22 +164,152 @@ impl Headers {
     }
 
     fn of(names: Vec<(u32, Vec<u8>)>, links: Option<u32>) -> Self {
-        Self { names, links, page: Page::NONE, unread: None }
+        Self { next: Next::Record, names, links, is_wat: false, page: Page::NONE, unread: None }
     }
 
-    /// The page that a field of the last record is from. Headers are from none.
-    pub(super) fn page(&self, wanted: u32) -> &Page {
+    /// Reads the links that records of WAT list.
+    pub(super) fn of_wat() -> Self {
+        Self { is_wat: true, ..Self::of(Vec::new(), None) }
+    }
+
+    /// Reads a record of WARC: its headers, and the links of a page.
+    fn read_warc<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let bytes = cursor.rest();
+        if let Some(Unread { miss, len }) = self.unread.take() {
+            return Record::without_field(&bytes[..len], miss);
+        }
+        let mut parts = Parts::new(&mut cursor.more);
+        let (mut is_response, mut is_known_other) = (false, false);
+        let mut url = None;
+        let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
+            is_response |= name.eq_ignore_ascii_case(b"WARC-Type") && *value == *b"response";
+            is_known_other |=
+                name.eq_ignore_ascii_case(b"WARC-Identified-Payload-Type") && !http::is_page_type(&value);
+            if self.links.is_some() && name.eq_ignore_ascii_case(b"WARC-Target-URI") {
+                url = Some(Arc::from(&*without_brackets(value.clone()).0));
+            }
+            let wanted = self.names.iter().find(|(_, wanted)| wanted.eq_ignore_ascii_case(name));
+            if let Some(&(wanted, _)) = wanted.filter(|_| !value.is_empty()) {
+                let (bytes, inside) = without_brackets(value);
+                parts.push(Part { role: Role::Url, wanted, bytes, at: at + inside });
+            }
+        };
+        let found = head(bytes, each);
+        self.page = Page { url, href: None };
+        match (found, self.links) {
+            (Head::Whole(len, length), Some(wanted)) if is_response => {
+                let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
+                    None if is_known_other => Miss::Skipped(Skip::NoField),
+                    None if !http::may_be_page(first_bytes(&bytes[len..])) => Miss::Skipped(Skip::NoField),
+                    None => Miss::Bad(BadCause::TooLong, len),
+                    Some(body) => match bytes.get(len..len + body) {
+                        None => Miss::Bad(BadCause::CutOff, bytes.len()),
+                        Some(body) => self.read_body(body, (len, wanted), &mut parts),
+                    },
+                };
+                let outcome = match miss {
+                    Miss::Bad(..) => Err(miss),
+                    Miss::Skipped(_) => parts.or_skip().map_err(|_| miss),
+                };
+                // What is not read is the next record.
+                let unread = self.unread.map_or(0, |unread| unread.len as u64);
+                self.next = Next::Body(length - unread);
+                Record::new(len, n_lines(&bytes[..len]), parts, outcome)
+            }
+            (Head::Whole(len, length), _) => {
+                self.next = Next::Body(length);
+                let outcome = parts.or_skip();
+                Record::new(len, n_lines(&bytes[..len]), parts, outcome)
+            }
+            (Head::Open, _) => self.next.bad(bytes, BadCause::CutOff, bytes.len()),
+            (Head::Bad(cause, at, _), _) => self.next.bad(bytes, cause, at),
+        }
+    }
+
+    /// Reads the links of a response, which begins at `start` of its record, and notes what is not read of it. Returns why there are no
+    /// links if there are none.
+    fn read_body<'a>(
+        &mut self,
+        body: &'a [u8],
+        (start, wanted): (usize, u32),
+        parts: &mut Parts<'_, 'a>,
+    ) -> Miss {
+        let n = parts.len();
+        let http::Links { miss, unread } = http::links(body, start, &mut self.page, parts);
+        parts.select_from(n, wanted);
+        self.unread = unread.map(|(cause, from)| {
+            let len = body.len() - from;
+            Unread { miss: Miss::Bad(cause, if cause == BadCause::CutOff { len } else { 0 }), len }
+        });
+        let is_nothing = Miss::Skipped(Skip::NoField);
+        if n == 0 || miss == is_nothing {
+            return miss;
+        }
+        // The headers are read, so the page counts apart.
+        let miss = if let Miss::Bad(cause, _) = miss { Miss::Bad(cause, 0) } else { miss };
+        self.unread = Some(Unread { miss, len: body.len() });
+        is_nothing
+    }
+
+    /// Reads a record of WAT: the links in its body.
+    fn read_wat<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let (bytes, at) = (cursor.rest(), cursor.at);
+        let mut is_json = false;
+        let found = head(bytes, |name, value, _| {
+            is_json |= name.eq_ignore_ascii_case(b"Content-Type")
+                && value.get(..16).is_some_and(|kind| kind.eq_ignore_ascii_case(b"application/json"));
+        });
+        let (head_len, length) = match found {
+            Head::Whole(len, length) => (len, length),
+            Head::Open => return self.next.bad(bytes, BadCause::CutOff, bytes.len()),
+            Head::Bad(cause, at, _) => return self.next.bad(bytes, cause, at),
+        };
+        let body_len = usize::try_from(length).ok().filter(|&len| len <= MAX_RECORD_LEN);
+        let record = match body_len.map(|body_len| bytes.get(..head_len + body_len)) {
+            _ if !is_json => Err(Miss::Skipped(Skip::NoField)),
+            None => Err(Miss::Bad(BadCause::TooLong, head_len)),
+            Some(None) => Err(Miss::Bad(BadCause::CutOff, bytes.len())),
+            Some(Some(record)) => Ok(record),
+        };
+        match record {
+            Ok(record) => {
+                let (marks, mut parts) = (&mut cursor.marks, Parts::new(&mut cursor.more));
+                let outcome = json::read_each_url(marks, at..at + record.len(), head_len, &LINKS, &mut parts);
+                Record::new(record.len(), n_lines(record), parts, outcome)
+            }
+            Err(miss) => {
+                self.next = Next::Body(length);
+                Record::without_field(&bytes[..head_len], miss)
+            }
+        }
+    }
+}
+
+impl RecordReader for Archive {
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        if self.is_wat { self.read_wat(cursor) } else { self.read_warc(cursor) }
+    }
+
+    fn separators(&self) -> Set {
+        json::SEPARATORS
+    }
+
+    fn cut(&mut self, bytes: &[u8], _offset: u64, ended: bool) -> Cut {
+        self.next.cut(bytes, self.is_wat || self.links.is_some(), ended)
+    }
+
+    fn seek(&mut self, bytes: &[u8], _offset: u64) -> Gap {
+        // The end of a page may begin with any byte.
+        self.next.seek(bytes, self.unread.is_none())
+    }
+
+    fn complaint(&self) -> Option<String> {
+        self.next.complaint()
+    }
+
+    /// Headers are from no page.
+    fn page(&self, wanted: u32) -> &Page {
         if self.links == Some(wanted) { &self.page } else { &Page::NONE }
-    }
-
-    /// Whether the next record is the end of a page, which may begin with any byte.
-    pub(super) fn is_inside_page(&self) -> bool {
-        self.unread.is_some()
-    }
-
-    /// Whether the bodies of records are read.
-    pub(super) fn with_bodies(&self) -> bool {
-        self.links.is_some()
     }
 }
 
@@ -157,167 +398,13 @@ fn to_next_record(bytes: &[u8]) -> Option<usize> {
 const KEPT: usize = 5;
 
 /// The number of CRs and LFs at the start of `bytes`.
-pub(super) fn padding(bytes: &[u8]) -> usize {
+fn padding(bytes: &[u8]) -> usize {
     bytes.iter().position(|byte| !matches!(byte, b'\r' | b'\n')).unwrap_or(bytes.len())
-}
-
-/// How many of `bytes` belong to no record, and whether that is all of them. The reader has already reported this.
-pub(super) fn garbage(bytes: &[u8]) -> (usize, bool) {
-    match to_next_record(bytes) {
-        Some(len) => (len, false),
-        None => (bytes.len(), true),
-    }
-}
-
-/// Returns how many of `bytes` are whole records, and how to treat the bytes after them. With `with_bodies`, a record is whole
-/// only with its body.
-///
-/// The bytes that show that no record begins at a place may reach past the start of the next record. Then no chunk ends between
-/// this place and the last of these bytes.
-pub(super) fn cut(bytes: &[u8], pending: Pending, with_bodies: bool, ended: bool) -> (usize, Pending) {
-    let mut last = (0, pending);
-    let (mut at, mut pending, mut seen) = (0, pending, 0);
-    loop {
-        let rest = &bytes[at..];
-        match pending {
-            Pending::Skip(n) => {
-                let some = usize::try_from(n).map_or(rest.len(), |n| n.min(rest.len()));
-                at += some;
-                pending = if n > some as u64 { Pending::Skip(n - some as u64) } else { Pending::Nothing };
-            }
-            Pending::Resync => match to_next_record(rest) {
-                Some(len) => (at, pending) = (at + len, Pending::Nothing),
-                None if ended => at = bytes.len(),
-                None => at += rest.len().saturating_sub(KEPT),
-            },
-            Pending::Nothing | Pending::Line | Pending::Word | Pending::Markup(_) => {}
-        }
-        if pending == Pending::Nothing {
-            at += padding(&bytes[at..]);
-        }
-        if at >= seen {
-            last = (at, pending);
-        }
-        let rest = &bytes[at..];
-        if rest.is_empty() || pending != Pending::Nothing {
-            return last;
-        }
-        match head(rest, |_, _, _| {}) {
-            Head::Open if ended => return (bytes.len(), Pending::Nothing),
-            Head::Open => return last,
-            Head::Bad(_, _, shows) => (seen, pending) = (seen.max(at + shows), Pending::Resync),
-            Head::Whole(len, length) => {
-                // Of a body that is too long, the head says whether it is a page.
-                let body = usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN);
-                if with_bodies && !ended && rest.len() - len < body.unwrap_or(http::HEAD_LEN) {
-                    return last;
-                }
-                (at, pending) = (at + len, Pending::Skip(length));
-            }
-        }
-    }
-}
-
-fn bad<'a>(bytes: &[u8], cause: BadCause, at: usize) -> Record<'a> {
-    // Search after the first byte, so that this place is not found again.
-    let next = to_next_record(bytes);
-    let len = next.unwrap_or(bytes.len());
-    let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
-    let then = if next.is_some() { Pending::Nothing } else { Pending::Resync };
-    Record { len, lines, first: None, miss: Some(Miss::Bad(cause, at)), then }
-}
-
-/// Reads the record at the start of `bytes`.
-pub(super) fn read<'a>(bytes: &'a [u8], headers: &mut Headers, more: &mut Vec<Part<'a>>) -> Record<'a> {
-    if let Some(Unread { miss, len }) = headers.unread.take() {
-        let lines = memchr_iter(b'\n', &bytes[..len]).count() as u64;
-        return Record { len, lines, first: None, miss: Some(miss), then: Pending::Nothing };
-    }
-    let mut parts = Parts::new(more);
-    let (mut is_response, mut is_known_other) = (false, false);
-    let mut url = None;
-    let each = |name: &'a [u8], value: Cow<'a, [u8]>, at: usize| {
-        is_response |= name.eq_ignore_ascii_case(b"WARC-Type") && *value == *b"response";
-        is_known_other |=
-            name.eq_ignore_ascii_case(b"WARC-Identified-Payload-Type") && !http::is_page_type(&value);
-        if headers.links.is_some() && name.eq_ignore_ascii_case(b"WARC-Target-URI") {
-            url = Some(Arc::from(&*without_brackets(value.clone()).0));
-        }
-        let wanted = headers.names.iter().find(|(_, wanted)| wanted.eq_ignore_ascii_case(name));
-        if let Some(&(wanted, _)) = wanted.filter(|_| !value.is_empty()) {
-            let (bytes, inside) = without_brackets(value);
-            parts.push(Part { role: Role::Url, wanted, bytes, at: at + inside });
-        }
-    };
-    let found = head(bytes, each);
-    headers.page = Page { url, href: None };
-    match (found, headers.links) {
-        (Head::Whole(len, length), Some(wanted)) if is_response => {
-            let miss = match usize::try_from(length).ok().filter(|&body| body <= MAX_RECORD_LEN) {
-                None if is_known_other => Miss::Skipped(Skip::NoField),
-                None if !http::may_be_page(first_bytes(&bytes[len..])) => Miss::Skipped(Skip::NoField),
-                None => Miss::Bad(BadCause::TooLong, len),
-                Some(body) => match bytes.get(len..len + body) {
-                    None => Miss::Bad(BadCause::CutOff, bytes.len()),
-                    Some(body) => read_body(body, (len, wanted), headers, &mut parts),
-                },
-            };
-            let outcome = match miss {
-                Miss::Bad(..) => Err(miss),
-                Miss::Skipped(_) => parts.or_skip().map_err(|_| miss),
-            };
-            // What is not read is the next record.
-            let unread = headers.unread.map_or(0, |unread| unread.len as u64);
-            stepped_over(bytes, (len, length - unread), parts, outcome)
-        }
-        (Head::Whole(len, length), _) => {
-            let outcome = parts.or_skip();
-            stepped_over(bytes, (len, length), parts, outcome)
-        }
-        (Head::Open, _) => bad(bytes, BadCause::CutOff, bytes.len()),
-        (Head::Bad(cause, at, _), _) => bad(bytes, cause, at),
-    }
-}
-
-/// Reads the links of a response, which begins at `start` of its record, and notes what is not read of it. Returns why there are no
-/// links if there are none.
-fn read_body<'a>(
-    body: &'a [u8],
-    (start, wanted): (usize, u32),
-    headers: &mut Headers,
-    parts: &mut Parts<'_, 'a>,
-) -> Miss {
-    let n = parts.len();
-    let http::Links { miss, unread } = http::links(body, start, &mut headers.page, parts);
-    parts.select_from(n, wanted);
-    headers.unread = unread.map(|(cause, from)| {
-        let len = body.len() - from;
-        Unread { miss: Miss::Bad(cause, if cause == BadCause::CutOff { len } else { 0 }), len }
-    });
-    let is_nothing = Miss::Skipped(Skip::NoField);
-    if n == 0 || miss == is_nothing {
-        return miss;
-    }
-    // The headers are read, so the page counts apart.
-    let miss = if let Miss::Bad(cause, _) = miss { Miss::Bad(cause, 0) } else { miss };
-    headers.unread = Some(Unread { miss, len: body.len() });
-    is_nothing
 }
 
 /// What says whether a response is a page.
 fn first_bytes(response: &[u8]) -> &[u8] {
     &response[..response.len().min(http::HEAD_LEN)]
-}
-
-/// A record with a head and a body of these lengths. Its body is skipped.
-fn stepped_over<'a>(
-    bytes: &[u8],
-    (head, body): (usize, u64),
-    parts: Parts<'_, 'a>,
-    outcome: Outcome,
-) -> Record<'a> {
-    let lines = memchr_iter(b'\n', &bytes[..head]).count() as u64;
-    Record::new(head, lines, parts, outcome, Pending::Skip(body))
 }
 
 /// A URI without the brackets that the grammar of WARC 1.0 puts around it, and how many bytes were removed before it.
@@ -332,40 +419,15 @@ fn without_brackets(value: Cow<'_, [u8]>) -> (Cow<'_, [u8]>, usize) {
 
 static LINKS: LazyLock<Finder<'_>> = LazyLock::new(|| Finder::new(b"\"Links\""));
 
-/// Reads the links in the record at byte `at` of the bytes of `marks`, which search for [`json::SEPARATORS`].
-pub(super) fn read_links<'a>(marks: &mut Marks<'a>, at: usize, more: &mut Vec<Part<'a>>) -> Record<'a> {
-    let bytes = &marks.bytes()[at..];
-    let mut is_json = false;
-    let found = head(bytes, |name, value, _| {
-        is_json |= name.eq_ignore_ascii_case(b"Content-Type")
-            && value.get(..16).is_some_and(|kind| kind.eq_ignore_ascii_case(b"application/json"));
-    });
-    let (head_len, length) = match found {
-        Head::Whole(len, length) => (len, length),
-        Head::Open => return bad(bytes, BadCause::CutOff, bytes.len()),
-        Head::Bad(cause, at, _) => return bad(bytes, cause, at),
-    };
-    let stepped_over = |miss| {
-        let lines = memchr_iter(b'\n', &bytes[..head_len]).count() as u64;
-        Record { len: head_len, lines, first: None, miss: Some(miss), then: Pending::Skip(length) }
-    };
-    if !is_json {
-        return stepped_over(Miss::Skipped(Skip::NoField));
-    }
-    let Some(body_len) = usize::try_from(length).ok().filter(|&len| len <= MAX_RECORD_LEN) else {
-        return stepped_over(Miss::Bad(BadCause::TooLong, head_len));
-    };
-    let Some(record) = bytes.get(..head_len + body_len) else {
-        return stepped_over(Miss::Bad(BadCause::CutOff, bytes.len()));
-    };
-    let lines = memchr_iter(b'\n', record).count() as u64;
-    let mut parts = Parts::new(more);
-    let outcome = json::read_each_url(marks, at..at + record.len(), head_len, &LINKS, &mut parts);
-    Record::new(record.len(), lines, parts, outcome, Pending::Nothing)
+/// Whether an input begins with the version of a WARC record, as in `WARC/1.0`, and has bodies of WAT so far or not.
+pub(super) fn begins(head: &[u8], with_links: bool) -> Begins {
+    let begins = matches!(head, [b'W', b'A', b'R', b'C', b'/', b'0'..=b'9', b'.', ..]);
+    // Only the bodies show whether it is WAT.
+    if begins && is_wat(head) == with_links { Begins::Likely } else { Begins::No }
 }
 
 /// Whether `head`, which begins like a WARC file, has bodies of WAT.
-pub(super) fn is_wat(head: &[u8]) -> bool {
+fn is_wat(head: &[u8]) -> bool {
     memmem::find(head, b"\nContent-Type: application/json").is_some()
         && memmem::find(head, b"\"WARC-Header-Metadata\"").is_some()
 }

@@ -127,8 +127,7 @@ impl ReadingArgs {
         if self.delimiter.is_some() && format != Some(Format::Csv) {
             return Err(refused("--delimiter is for --input-format csv"));
         }
-        if self.escape.is_some() && format.is_some_and(|format| !matches!(format, Format::Csv | Format::Tsv))
-        {
+        if self.escape.is_some() && format.is_some_and(|format| !format.has_cells()) {
             return Err(refused("--escape is for --input-format csv and tsv"));
         }
         if self.log_format.is_some() && format != Some(Format::Log) {
@@ -182,7 +181,7 @@ impl ReadingArgs {
             let column = records.column.as_ref().map_or(String::new(), |column| format!(", column {column}"));
             let counts = &records.counts;
             // In markup, what is no such field is no record.
-            let is_empty = counts.records() == 0 && matches!(format, Format::Xml | Format::Html);
+            let is_empty = counts.records() == 0 && format.has_elements();
             let has_none = counts.read() == 0 && (is_empty || counts.skipped(Skip::NoField) > 0);
             let tip = if records.by_values {
                 ", because its values look like URLs and no column has a usual name; --field names another"

@@ -4,15 +4,16 @@
 //! a record and a key are held whole. A record ends where its brackets close, whatever is between them. If the text outside of
 //! records is damaged, no place after that is sure, and the rest is not read.
 
-use std::ops::Range;
-
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 use serde::de::IgnoredAny;
 
 use super::skip::{Skip, Window};
-use super::{Path, Token, Wanted, read, skip_blanks, unescape};
-use crate::separators::Marks;
-use crate::{BadCause, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Pending, Record, Role, Selector};
+use super::{Path, SEPARATORS, Token, Wanted, read, skip_blanks, unescape};
+use crate::formats::Begins;
+use crate::separators::Set;
+use crate::{
+    BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Parts, Record, RecordReader, Role, Selector, n_lines,
+};
 
 /// A position in a JSON text, and what is wanted from the text.
 #[derive(Clone, Debug)]
@@ -141,11 +142,21 @@ fn is_har(value: &[u8]) -> Option<bool> {
 }
 
 /// How many bytes tell whether an input is a JSON text of several lines or records.
-pub const HEAD: usize = 4096;
+const HEAD: usize = 4096;
+
+/// Whether an input begins as a JSON text that is not one value per line.
+pub fn begins(head: &[u8]) -> Begins {
+    match is_document(head) {
+        Some(false) => Begins::No,
+        None => Begins::Perhaps,
+        Some(true) if head.len() < HEAD => Begins::Likely,
+        Some(true) => Begins::Yes,
+    }
+}
 
 /// Whether an input that begins with `head` is a JSON text that is not one value per line: an array, a value that spans lines,
 /// or a HAR. `None` if this is open. A damaged text is none.
-pub fn is_document(head: &[u8]) -> Option<bool> {
+fn is_document(head: &[u8]) -> Option<bool> {
     let is_open = head.len() < HEAD;
     let head = &head[..head.len().min(HEAD)];
     let start = skip_blanks(head, 0);
@@ -214,86 +225,6 @@ impl Document {
             damage: None,
             window: Window::new(),
         })
-    }
-
-    /// What is wrong, if the input ends here; `None` if nothing is.
-    pub fn complaint(&self) -> Option<String> {
-        if let Some(at) = self.damage {
-            return Some(format!("is no JSON from byte {} on; the rest was not read", at + 1));
-        }
-        let is_whole = self.open.is_empty() && self.expects == Expects::Value;
-        (!is_whole).then(|| "ends inside a JSON value".to_owned())
-    }
-
-    /// Moves to the next record. `text` begins at `offset` of the input, and at the position. Returns how many bytes precede the
-    /// record. Without a record, these are all bytes.
-    pub fn seek(&mut self, text: &[u8], offset: u64) -> usize {
-        match self.advance(text, offset, 0, true) {
-            Seek::Record(at, kind) => {
-                self.next = Some(kind);
-                at
-            }
-            Seek::Done(at) => {
-                self.next = None;
-                at
-            }
-        }
-    }
-
-    /// Reads the record that [`Document::seek`] found, at byte `at` of the bytes of `marks` and `offset` of the input.
-    pub fn read<'a>(
-        &mut self,
-        marks: &mut Marks<'a>,
-        at: usize,
-        offset: u64,
-        more: &mut Vec<Part<'a>>,
-    ) -> Record<'a> {
-        let kind = self.next.take().expect("a record was found here");
-        let bytes = marks.bytes();
-        let text = &bytes[at..];
-        let (end, skip) = self.extent(kind, text, offset, 0, true);
-        let len = end.unwrap_or(text.len());
-        self.leave(kind, end.is_none().then_some(skip).flatten(), offset);
-        let mut parts = Parts::new(more);
-        let outcome = match kind {
-            Kind::Damage => Err(Miss::Bad(BadCause::BadJson, 0)),
-            Kind::EndOfLacking => Err(Miss::Skipped(crate::Skip::NoField)),
-            _ if len > MAX_RECORD_LEN => Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)),
-            _ if end.is_none() => Err(Miss::Bad(BadCause::CutOff, len)),
-            Kind::Lacking => Err(Miss::Skipped(crate::Skip::NoField)),
-            Kind::Value => self.read_value(marks, at..at + len, &mut parts),
-        };
-        let lines = memchr_iter(b'\n', &bytes[at..at + len]).count() as u64;
-        Record::new(len, lines, parts, outcome, Pending::Nothing)
-    }
-
-    fn read_value<'a>(
-        &self,
-        marks: &mut Marks<'a>,
-        record: Range<usize>,
-        parts: &mut Parts<'_, 'a>,
-    ) -> Outcome {
-        let wanted = self.har.as_ref().filter(|_| self.records == Records::AtStem).unwrap_or(&self.wanted);
-        read(marks, record, 0, wanted, parts)
-    }
-
-    /// Returns how many bytes of `text` are whole records and text between them, and moves past these. `text` begins at the
-    /// position of the document, which is `offset` in the input.
-    pub fn cut(&mut self, text: &[u8], offset: u64, ended: bool) -> usize {
-        let mut at = 0;
-        loop {
-            let (start, kind) = match self.advance(text, offset, at, ended) {
-                Seek::Record(start, kind) => (start, kind),
-                Seek::Done(end) => return end,
-            };
-            let (end, skip) = self.extent(kind, text, offset, start, ended);
-            let is_open = end.is_none() && kind != Kind::Damage;
-            if is_open && !ended && text.len() - start <= MAX_RECORD_LEN {
-                return start;
-            }
-            self.leave(kind, if is_open { skip } else { None }, offset + start as u64);
-            at = end.unwrap_or(text.len());
-        }
     }
 
     /// Where the record at `at` ends, and if it does not, the state at the end of `text`. A number at the end of the input is whole.
@@ -496,5 +427,67 @@ impl Document {
             self.searching = false;
             Action::PassOver
         }
+    }
+}
+
+impl RecordReader for Document {
+    /// Reads the record that [`Document::seek`] found.
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let kind = self.next.take().expect("a record was found here");
+        let (text, at, offset) = (cursor.rest(), cursor.at, cursor.offset());
+        let (end, skip) = self.extent(kind, text, offset, 0, true);
+        let len = end.unwrap_or(text.len());
+        self.leave(kind, end.is_none().then_some(skip).flatten(), offset);
+        let mut parts = Parts::new(&mut cursor.more);
+        let outcome = match kind {
+            Kind::Damage => Err(Miss::Bad(BadCause::BadJson, 0)),
+            Kind::EndOfLacking => Err(Miss::Skipped(crate::Skip::NoField)),
+            _ if len > MAX_RECORD_LEN => Err(Miss::Bad(BadCause::TooLong, MAX_RECORD_LEN)),
+            _ if end.is_none() => Err(Miss::Bad(BadCause::CutOff, len)),
+            Kind::Lacking => Err(Miss::Skipped(crate::Skip::NoField)),
+            Kind::Value => {
+                let har = self.har.as_ref().filter(|_| self.records == Records::AtStem);
+                read(&mut cursor.marks, at..at + len, 0, har.unwrap_or(&self.wanted), &mut parts)
+            }
+        };
+        Record::new(len, n_lines(&text[..len]), parts, outcome)
+    }
+
+    fn separators(&self) -> Set {
+        SEPARATORS
+    }
+
+    fn cut(&mut self, text: &[u8], offset: u64, ended: bool) -> Cut {
+        let mut at = 0;
+        loop {
+            let (start, kind) = match self.advance(text, offset, at, ended) {
+                Seek::Record(start, kind) => (start, kind),
+                Seek::Done(end) => return Cut::at(end),
+            };
+            let (end, skip) = self.extent(kind, text, offset, start, ended);
+            let is_open = end.is_none() && kind != Kind::Damage;
+            if is_open && !ended && text.len() - start <= MAX_RECORD_LEN {
+                return Cut::at(start);
+            }
+            self.leave(kind, if is_open { skip } else { None }, offset + start as u64);
+            at = end.unwrap_or(text.len());
+        }
+    }
+
+    fn seek(&mut self, text: &[u8], offset: u64) -> Gap {
+        let at;
+        (at, self.next) = match self.advance(text, offset, 0, true) {
+            Seek::Record(at, kind) => (at, Some(kind)),
+            Seek::Done(at) => (at, None),
+        };
+        Gap::of(&text[..at])
+    }
+
+    fn complaint(&self) -> Option<String> {
+        if let Some(at) = self.damage {
+            return Some(format!("is no JSON from byte {} on; the rest was not read", at + 1));
+        }
+        let is_whole = self.open.is_empty() && self.expects == Expects::Value;
+        (!is_whole).then(|| "ends inside a JSON value".to_owned())
     }
 }

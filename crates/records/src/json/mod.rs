@@ -18,9 +18,10 @@ use memchr::memmem::Finder;
 use serde::Deserializer;
 use serde::de::{self, Visitor};
 
+use super::record::refusal;
 use super::separators::{Marks, Set};
-use super::{BadCause, Miss, Outcome, Parts, Role, Selector};
-pub(super) use document::{Document, HEAD, begins_as_json, is_document};
+use super::{BadCause, Cursor, Miss, Outcome, Parts, Record, RecordReader, Role, Selector, first_line};
+pub(super) use document::{Document, begins, begins_as_json};
 
 /// The bytes that delimit strings and begin escapes.
 pub(super) const SEPARATORS: Set = [b'"', b'\\', b'\\'];
@@ -39,6 +40,28 @@ impl Wanted {
     pub(super) fn new(fields: &[Selector]) -> Result<Self, usize> {
         if fields.is_empty() { Ok(Self::Usual) } else { Path::all(fields).map(Self::Paths) }
     }
+}
+
+/// Reads lines that are JSON values.
+impl RecordReader for Wanted {
+    #[inline(never)]
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        let (marks, at) = (&mut cursor.marks, cursor.at);
+        Record::line(first_line(&marks.bytes()[at..]), &mut cursor.more, |line, parts| {
+            read(marks, at..at + line.len(), 0, self, parts)
+        })
+    }
+
+    fn separators(&self) -> Set {
+        SEPARATORS
+    }
+}
+
+/// Whether a line is a JSON object from which `fields` are wanted. It need not have them.
+pub(super) fn is_object(line: &[u8], fields: &[Selector]) -> bool {
+    let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
+    let mut wanted = Wanted::new(fields).unwrap_or(Wanted::Usual);
+    inside.trim_ascii_start().starts_with(b"\"") && refusal(&mut wanted, line).is_none()
 }
 
 /// The path from a record to values in it: a JSON pointer (RFC 6901). In it, `*` stands for any key and any index. A key that is

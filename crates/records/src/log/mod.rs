@@ -13,15 +13,18 @@ mod variables;
 use std::borrow::Cow;
 use std::fmt;
 use std::iter::Peekable;
+use std::sync::Arc;
 
 use memchr::memchr2;
 
 use super::near_bytes::find;
 use super::quoted::{Quoted, target};
-use super::{BadCause, Format, Miss, Outcome, Part, Parts, Record, Role, Selector, first_line};
+use super::{
+    BadCause, Cursor, Miss, Origin, Outcome, Part, Parts, Record, RecordReader, Role, Selector, first_line,
+};
 use compose::Token;
 use pattern::{Escapes, Pattern};
-pub(super) use presets::{SIGNS, begins_like};
+pub(super) use presets::{ELB, ENVOY, HAPROXY, S3, SQUID, begins_like, is_number, words};
 use urlsift_grammar::hex::hex_byte;
 use variables::{Kind, Variable};
 
@@ -87,27 +90,11 @@ impl fmt::Display for Fault {
     }
 }
 
-/// Plans how to find `fields` in a known log, or all its URLs.
-///
-/// # Errors
-/// The index of a field that the log does not have.
-pub(super) fn preset(format: Format, fields: &[Selector]) -> Result<Plan, usize> {
-    let pattern = presets::pattern(format).ok_or(0_usize)?;
-    Plan::compile(&pattern, fields).map_err(|fault| match fault {
-        Fault::Field(n) => n,
-        _ => 0,
-    })
-}
-
 impl Plan {
     /// Compiles a pattern that a user wrote.
     pub(super) fn of(text: &str, fields: &[Selector]) -> Result<Self, Fault> {
         let plan = Self::compile(&Pattern::parse(text).map_err(Fault::Syntax)?, fields)?;
         Ok(Self { text: Some(text.to_owned()), ..plan })
-    }
-
-    pub(super) fn text(&self) -> Option<&str> {
-        self.text.as_deref()
     }
 
     /// Plans how to find `fields`, or all URLs if there are none.
@@ -140,12 +127,6 @@ impl Plan {
             }
         }
         Ok(Self { start, steps, escapes: pattern.escapes, is_open: pattern.is_open, text: None })
-    }
-
-    /// Reads the line at the start of `bytes`.
-    #[inline(never)]
-    pub(super) fn read<'a>(&self, bytes: &'a [u8], more: &mut Vec<Part<'a>>) -> Record<'a> {
-        Record::line(first_line(bytes), more, |line, parts| self.take(line, parts))
     }
 
     #[inline(always)]
@@ -203,6 +184,17 @@ impl Plan {
         let bytes = if self.escapes == Escapes::Hash { without_hashes(bytes) } else { bytes };
         parts.push(Part { role, wanted: n, bytes, at });
         Ok(())
+    }
+}
+
+impl RecordReader for Arc<Plan> {
+    #[inline(never)]
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
+        Record::line(first_line(cursor.rest()), &mut cursor.more, |line, parts| self.take(line, parts))
+    }
+
+    fn origin(&self) -> Origin<'_> {
+        Origin { log_format: self.text.as_deref(), ..Origin::default() }
     }
 }
 

@@ -315,7 +315,7 @@ fn compare(pattern: &Pattern, plan: &Plan, n_lines: usize, random: &mut Random) 
             continue;
         }
         let mut more = Vec::new();
-        let record = plan.read(&line, &mut more);
+        let record = Record::line(first_line(&line), &mut more, |line, parts| plan.take(line, parts));
         let parts = record.first.into_iter().chain(more);
         let found: Vec<_> = parts.map(|part| (part.at, part.bytes.into_owned())).collect();
         let found = match record.miss {
@@ -342,11 +342,11 @@ fn drawn_lines_are_read_as_by_expressions() {
         r#"%h %t "%r" "%{Referer}i""#,
         "%U%q\t%s",
     ];
-    let presets = [Format::S3, Format::Elb, Format::Haproxy, Format::Squid, Format::Envoy];
+    let presets = [S3, ELB, HAPROXY, SQUID, ENVOY];
     let patterns = own.iter().map(|text| Pattern::parse(text).unwrap());
     let mut random = Random::new(26);
     let mut n_read = 0;
-    for pattern in patterns.chain(presets.map(|format| presets::pattern(format).unwrap())) {
+    for pattern in patterns.chain(presets.map(|preset| preset.pattern())) {
         let plan = Plan::compile(&pattern, &[]).unwrap();
         n_read += compare(&pattern, &plan, 3000, &mut random);
     }

@@ -17,17 +17,21 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
+use super::formats::Begins;
 use super::page::Page;
-use super::{BadCause, Format, MAX_RECORD_LEN, Miss, Part, Parts, Pending, Record, Role, Selector};
+use super::{
+    BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Part, Parts, Record, RecordReader, Role, Selector,
+    n_lines,
+};
 use construct::Opening;
 pub(super) use construct::State;
 use tag::is_white;
 
 /// A markup language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum Language {
+pub(super) enum Language {
     Xml,
     Html,
 }
@@ -40,6 +44,8 @@ pub(super) struct Search {
     names: Vec<Name>,
     /// The record at which the last call of [`Search::seek`] stopped.
     found: Option<Found>,
+    /// What the next bytes are inside of.
+    inside: Inside,
     /// What the tags so far say about the page.
     page: Page,
 }
@@ -108,7 +114,7 @@ fn without_white(text: &[u8]) -> Range<usize> {
 
 /// A place in a document where the end of the input would be an error: the state there, and where it began.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Inside {
+struct Inside {
     state: State,
     /// The offset in the input.
     since: u64,
@@ -117,19 +123,6 @@ pub(super) struct Inside {
 impl Inside {
     /// The state at the start of an input.
     const START: Self = Self { state: State::Content, since: 0 };
-
-    fn of(pending: Pending) -> Self {
-        if let Pending::Markup(inside) = pending { inside } else { Self::START }
-    }
-
-    fn pending(self) -> Pending {
-        if self.state == State::Content { Pending::Nothing } else { Pending::Markup(self) }
-    }
-
-    /// What ends too early if the input ends here.
-    pub(super) fn describe(self) -> String {
-        format!("ends inside {} that begins at offset {}", self.state.name(), self.since)
-    }
 }
 
 /// A record, or a tag that is none. Each has its length and the state after it.
@@ -165,20 +158,12 @@ struct Found {
 }
 
 impl Search {
-    /// A search in documents of XML or HTML for `fields`, or for those that are usual.
-    ///
-    /// # Errors
-    /// The index of a field that no document can have.
-    pub(super) fn new(is_html: bool, fields: &[Selector]) -> Result<Self, usize> {
-        let language = if is_html { Language::Html } else { Language::Xml };
-        let name = |(n, field)| Name::new(field, is_html).ok_or(n);
+    /// A search in documents of this language for `fields`, or for those that are usual. The error is the index of a field that no
+    /// document can have.
+    pub(super) fn new(language: Language, fields: &[Selector]) -> Result<Self, usize> {
+        let name = |(n, field)| Name::new(field, language == Language::Html).ok_or(n);
         let names = fields.iter().enumerate().map(name).collect::<Result<_, _>>()?;
-        Ok(Self { language, names, found: None, page: Page::NONE })
-    }
-
-    /// What the document has said about itself so far.
-    pub(super) fn page(&self) -> &Page {
-        &self.page
+        Ok(Self { language, names, found: None, inside: Inside::START, page: Page::NONE })
     }
 
     /// Looks for a record in `bytes`, which begin at `offset` of the input. `ended` says that no bytes follow, or that
@@ -271,47 +256,58 @@ impl Search {
             }
         }
     }
+}
 
-    /// Finds the next record in `bytes`, which begin at `offset` of the input. Returns how many bytes precede it, and how to
-    /// treat the bytes after these.
-    pub(super) fn seek(&mut self, bytes: &[u8], pending: Pending, offset: u64) -> (usize, Pending) {
-        match self.next(bytes, Inside::of(pending), offset, true) {
-            Next::Record(found) => {
-                self.found = Some(found);
-                (found.start, Pending::Nothing)
-            }
-            Next::Rest(len, inside) => (len, inside.pending()),
-        }
-    }
-
-    /// Reads the record that [`Search::seek`] found, which begins at the start of `bytes`.
-    pub(super) fn read<'a>(&self, bytes: &'a [u8], more: &mut Vec<Part<'a>>) -> Record<'a> {
+impl RecordReader for Search {
+    /// Reads the record that [`Search::seek`] found.
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
         let Found { start, end, bad, then } = self.found.expect("a record was found here");
-        let record = &bytes[..end - start];
-        let lines = memchr_iter(b'\n', record).count() as u64;
-        let mut parts = Parts::new(more);
+        self.inside = then;
+        let record = &cursor.rest()[..end - start];
+        let mut parts = Parts::new(&mut cursor.more);
         let outcome = match bad {
             Some((cause, at)) => Err(Miss::Bad(cause, at)),
             None => self.fields(record, &mut parts),
         };
-        Record::new(record.len(), lines, parts, outcome, then.pending())
+        Record::new(record.len(), n_lines(record), parts, outcome)
     }
 
-    /// Returns how many of `bytes` can be read without the bytes after them, and how to treat those.
-    pub(super) fn cut(
-        &mut self,
-        bytes: &[u8],
-        pending: Pending,
-        offset: u64,
-        ended: bool,
-    ) -> (usize, Pending) {
-        let (mut at, mut inside) = (0, Inside::of(pending));
+    fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> Cut {
+        let (mut at, mut inside) = (0, self.inside);
         loop {
             match self.next(&bytes[at..], inside, offset + at as u64, ended) {
                 Next::Record(found) => (at, inside) = (at + found.end, found.then),
-                Next::Rest(len, inside) => return (at + len, inside.pending()),
+                Next::Rest(len, inside) => {
+                    if at + len > 0 {
+                        self.inside = inside;
+                    }
+                    return Cut::at(at + len);
+                }
             }
         }
+    }
+
+    fn seek(&mut self, bytes: &[u8], offset: u64) -> Gap {
+        match self.next(bytes, self.inside, offset, true) {
+            Next::Record(found) => {
+                (self.found, self.inside) = (Some(found), Inside::START);
+                Gap::of(&bytes[..found.start])
+            }
+            Next::Rest(len, inside) => {
+                self.inside = inside;
+                Gap::of(&bytes[..len])
+            }
+        }
+    }
+
+    fn complaint(&self) -> Option<String> {
+        let Inside { state, since } = self.inside;
+        let is_inside = state != State::Content;
+        is_inside.then(|| format!("ends inside {} that begins at offset {since}", state.name()))
+    }
+
+    fn page(&self, _wanted: u32) -> &Page {
+        &self.page
     }
 }
 
@@ -325,7 +321,7 @@ pub(super) struct PageEnd {
 
 /// Adds the links of a page, which begins at `start` of its record.
 pub(super) fn each_link<'a>(page: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) -> PageEnd {
-    let mut search = Search { language: Language::Html, names: Vec::new(), found: None, page: Page::NONE };
+    let mut search = Search::new(Language::Html, &[]).expect("nothing is wanted by name");
     let (mut at, mut inside, mut bad) = (0, Inside::START, None);
     loop {
         match search.next(&page[at..], inside, at as u64, true) {
@@ -357,11 +353,20 @@ const HTML: [&str; 4] = ["<html", "<head", "<body", "<!doctype html"];
 /// The list of bookmarks that browsers export is HTML too.
 const BOOKMARKS: &str = "<!doctype netscape-bookmark-file-1";
 
-/// The format of a document that begins with `head`, and whether more bytes cannot change it. `None` if it is no markup.
-pub(super) fn detect(head: &[u8]) -> Option<(Format, bool)> {
+/// Whether an input begins as a document of this language.
+pub(super) fn begins(head: &[u8], language: Language) -> Begins {
+    match detect(head).filter(|(found, _)| *found == language) {
+        None => Begins::No,
+        Some((_, false)) => Begins::Likely,
+        Some((_, true)) => Begins::Yes,
+    }
+}
+
+/// The language of a document that begins with `head`, and whether more bytes cannot change it. `None` if it is no markup.
+fn detect(head: &[u8]) -> Option<(Language, bool)> {
     let mut rest = head.trim_ascii_start();
     let is_declared = rest.starts_with(b"<?xml") && rest.get(5).is_some_and(|&byte| is_white(byte));
-    let open = is_declared.then_some((Format::Xml, false));
+    let open = is_declared.then_some((Language::Xml, false));
     loop {
         let len = match Opening::of(rest, Language::Xml) {
             _ if !rest.starts_with(b"<") => return open,
@@ -378,9 +383,9 @@ pub(super) fn detect(head: &[u8]) -> Option<(Format, bool)> {
         is_same && rest.get(text.len()).is_none_or(|&next| is_white(next) || next == b'>')
     };
     if HTML.iter().any(|text| begins(text)) || begins(BOOKMARKS) {
-        return Some((Format::Html, true));
+        return Some((Language::Html, true));
     }
     let name = tag::name(rest);
     let root = memchr(b':', name).map_or(name, |colon| &name[colon + 1..]);
-    (is_declared || ROOTS.contains(&root)).then_some((Format::Xml, true))
+    (is_declared || ROOTS.contains(&root)).then_some((Language::Xml, true))
 }

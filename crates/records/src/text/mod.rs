@@ -12,9 +12,9 @@ mod schemes;
 
 use std::borrow::Cow;
 
-use memchr::{memchr_iter, memrchr, memrchr2};
+use memchr::{memrchr, memrchr2};
 
-use super::{BadCause, MAX_RECORD_LEN, Miss, Part, Pending, Record, Role};
+use super::{BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Part, Record, RecordReader, Role, n_lines};
 use anchors::{Anchors, LineCount};
 use bytes::{is_ender, is_of_scheme, is_white};
 use extent::{MAX_BRACKETED, closing_bracket, url_end};
@@ -52,21 +52,6 @@ impl Search {
         Self { anchors: Anchors::new(), candidate: None, checked: 0 }
     }
 
-    /// Finds the next candidate in `text`, which begins at `offset` of the input. Returns how many bytes precede it, and how
-    /// many LFs they contain. Without a candidate, these are all bytes.
-    pub(super) fn seek(&mut self, text: &[u8], offset: u64) -> (usize, u64) {
-        let mut count = LineCount::default();
-        self.candidate = self.anchors.find(text, offset, &mut count, |anchor| Candidate::at(text, anchor));
-        let end = self.candidate.map_or(text.len(), |candidate| candidate.start);
-        let start = self.long_word(text, offset, end).map_or(end, |(start, end)| {
-            let content = Content::Refused(BadCause::TooLong);
-            self.candidate = Some(Candidate { start, end, content });
-            start
-        });
-        self.anchors.count_up_to(start, text, offset, &mut count);
-        (start, count.lines)
-    }
-
     /// The first word that is too long and begins at `until` or before (X14): its start and its end.
     #[inline]
     fn long_word(&mut self, text: &[u8], offset: u64, until: usize) -> Option<(usize, usize)> {
@@ -83,11 +68,13 @@ impl Search {
         }
         None
     }
+}
 
-    /// Returns the candidate that [`Search::seek`] found, which begins at the start of `text`.
-    pub(super) fn record<'a>(&self, text: &'a [u8]) -> Record<'a> {
+impl RecordReader for Search {
+    /// Returns the candidate that [`Search::seek`] found.
+    fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a> {
         let Candidate { start, end, content } = self.candidate.expect("a candidate was found here");
-        let len = end - start;
+        let (text, len) = (cursor.rest(), end - start);
         let candidate = &text[..len];
         let url = |bytes| Some(Part { role: Role::Url, wanted: 0, bytes, at: 0 });
         let (first, miss) = match content {
@@ -96,11 +83,37 @@ impl Search {
             Content::Refused(cause @ BadCause::TooLong) => (None, Some(Miss::Bad(cause, MAX_RECORD_LEN))),
             Content::Refused(cause) => (None, Some(Miss::Bad(cause, len))),
         };
-        let lines =
-            if content == Content::Bracketed { memchr_iter(b'\n', candidate).count() as u64 } else { 0 };
+        let lines = if content == Content::Bracketed { n_lines(candidate) } else { 0 };
         let is_open = content == Content::Refused(BadCause::TooLong) && len == text.len();
-        let then = if is_open { Pending::Word } else { Pending::Nothing };
-        Record { len, lines, first, miss, then }
+        Record { len, lines, first, miss, is_open }
+    }
+
+    /// A cut is after an ender, so that no word is cut, or before a "<".
+    fn cut(&mut self, text: &[u8], _offset: u64, ended: bool) -> Cut {
+        if ended {
+            return Cut::at(text.len());
+        }
+        let Some(ender) = last_ender(text) else { return Cut::at(0).or_open(text) };
+        let end = open_bracket(&text[..=ender]).unwrap_or(ender + 1);
+        let is_open = end == 0 && text.len() - ender - 1 > MAX_RECORD_LEN;
+        if is_open { Cut { len: text.len(), is_open } } else { Cut::at(end) }
+    }
+
+    fn seek(&mut self, text: &[u8], offset: u64) -> Gap {
+        let mut count = LineCount::default();
+        self.candidate = self.anchors.find(text, offset, &mut count, |anchor| Candidate::at(text, anchor));
+        let end = self.candidate.map_or(text.len(), |candidate| candidate.start);
+        let len = self.long_word(text, offset, end).map_or(end, |(start, end)| {
+            let content = Content::Refused(BadCause::TooLong);
+            self.candidate = Some(Candidate { start, end, content });
+            start
+        });
+        self.anchors.count_up_to(len, text, offset, &mut count);
+        Gap { len, lines: count.lines }
+    }
+
+    fn end_of_rest(&self, bytes: &[u8]) -> Option<usize> {
+        bytes.iter().position(|&byte| is_ender(byte))
     }
 }
 
@@ -250,25 +263,8 @@ fn last_ender(text: &[u8]) -> Option<usize> {
 }
 
 /// How many bytes precede the first ender.
-pub(super) fn word_len(text: &[u8]) -> usize {
+fn word_len(text: &[u8]) -> usize {
     text.iter().position(|&byte| is_ender(byte)).unwrap_or(text.len())
-}
-
-/// Returns how many of `text` can be read without the bytes after them, and how to treat those. A cut is after an ender, so that
-/// no word is cut, or before a "<".
-pub(super) fn cut(text: &[u8], pending: Pending, ended: bool) -> (usize, Pending) {
-    if ended {
-        return (text.len(), Pending::Nothing);
-    }
-    let Some(ender) = last_ender(text) else {
-        let is_long = pending == Pending::Word || text.len() > MAX_RECORD_LEN;
-        return if is_long { (text.len(), Pending::Word) } else { (0, pending) };
-    };
-    let end = open_bracket(&text[..=ender]).unwrap_or(ender + 1);
-    if end == 0 && text.len() - ender - 1 > MAX_RECORD_LEN {
-        return (text.len(), Pending::Word);
-    }
-    (end, Pending::Nothing)
 }
 
 /// Where the angle bracket is whose ">" may follow `text`, which ends with an ender.
