@@ -191,7 +191,7 @@ fn input_counts(scanned: &Scanned, mut counts: Vec<InputCount>) -> Vec<InputCoun
         if let Some(count) = counts.get_mut(input as usize) {
             count.warnings =
                 warnings.into_iter().filter(|(is_so, _)| *is_so).map(|(_, warning)| warning).collect();
-            count.looks_like = signs.shape.map(|shape| Box::new(LooksLike::new(shape)));
+            count.looks_like = signs.looks.map(|looks| Box::new(LooksLike::new(looks)));
             if let Some(column) = signs.column {
                 (count.nulls, count.unordered) = (column.nulls, column.unordered);
             }

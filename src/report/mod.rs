@@ -30,7 +30,9 @@ use urlsift_grammar::defect::Cause;
 use urlsift_grammar::escape::{self, Keep, shell_word};
 use urlsift_grammar::whatwg::TwoHosts;
 use urlsift_input::Codec;
+use urlsift_records::Format;
 pub use urlsift_records::text_shape::TextShape;
+use urlsift_records::trial::{Looks, Trial};
 
 #[cfg(feature = "html")]
 #[doc(hidden)]
@@ -575,55 +577,46 @@ pub struct InputDefect {
 pub struct LooksLike {
     /// The shape of its text.
     pub shape: TextShape,
-    /// An option or a command that reads it properly. `FILE` stands for the input.
+    /// The command that finds the most URLs in its beginning.
     pub advice: String,
 }
 
-/// The endings of compressed files, and the commands that decompress them.
-const DECODERS: [(&[&str], &str); 4] = [
-    (&["gz", "bgz"], "gzip -dc"),
-    (&["zst", "zstd"], "zstd -dc"),
-    (&["bz2"], "bzip2 -dc"),
-    (&["xz"], "xz -dc"),
-];
-
 impl LooksLike {
-    /// The warning for an input of this shape.
-    #[must_use]
-    pub fn new(shape: TextShape) -> Self {
-        Self { shape, advice: shape.looks_and_advice().1.to_owned() }
+    /// The warning for an input that looks so.
+    pub(crate) fn new(looks: Looks) -> Self {
+        Self { shape: looks.shape, advice: looks.trial.map_or_else(|| NO_FORMAT.to_owned(), advice) }
     }
 
     /// The warning as a sentence without the name of the input.
     #[must_use]
     pub fn sentence(&self) -> String {
-        let (looks, _) = self.shape.looks_and_advice();
+        let (first, rest) = self.shape.meaning().trim_end_matches('.').split_at(1);
+        let looks = first.to_ascii_lowercase() + rest;
         format!("looks like {looks}, but each line was judged as a URL; {}", self.advice)
     }
+}
 
-    /// The warning as a sentence for an input of this name. A command in it names the input, and decompresses it if its name says
-    /// that it is compressed.
-    #[must_use]
-    pub fn sentence_for(&self, name: &str) -> String {
-        let sentence = self.sentence();
-        let Some((before, command)) =
-            sentence.rsplit_once(": ").filter(|(_, command)| command.contains(" FILE"))
-        else {
-            return sentence;
-        };
-        let word = shell_word(name);
-        let ending = name.rsplit_once('.').map_or("", |(_, ending)| ending);
-        let decoder =
-            DECODERS.iter().find(|(endings, _)| endings.contains(&ending)).map(|(_, decoder)| decoder);
-        match decoder {
-            _ if name == "-" => sentence,
-            Some(decoder) => {
-                let piped = command.replacen(" < FILE", "", 1).replacen(" FILE", "", 1);
-                format!("{before}: {decoder} {word} | {piped}")
-            }
-            None => format!("{before}: {}", command.replacen("FILE", &word, 1)),
-        }
-    }
+/// The advice if there is none.
+const NO_FORMAT: &str = "no format finds a URL in its first 64 KiB";
+
+/// The command that reads an input as in a trial, and what it finds.
+fn advice(trial: Trial) -> String {
+    let Trial { format, delimiter, finds_urls, found, .. } = trial;
+    let what = match (finds_urls, found) {
+        (true, 1) => "URL",
+        (true, _) => "URLs",
+        (false, 1) => "host or path",
+        (false, _) => "hosts or paths",
+    };
+    let delimiter = delimiter.map_or(String::new(), |char| {
+        let word = char.to_string();
+        format!(" --delimiter {}", shell_word(&word))
+    });
+    let columns: Vec<_> = trial.columns().map(|column| column.to_string()).collect();
+    let field = if columns.is_empty() { String::new() } else { format!(" --field {}", columns.join(",")) };
+    let also = if format == Format::Text { ", and urlsift extract lists them" } else { "" };
+    let command = format!("urlsift --input-format {format}{delimiter}{field}");
+    format!("{command} finds {} {what} in its first 64 KiB{also}", grouped(found))
 }
 
 /// A peculiarity of how an input is written.

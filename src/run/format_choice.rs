@@ -14,7 +14,8 @@ use memchr::memchr;
 use urlsift_engine::lines::last_end;
 use urlsift_input::{Foreign, Input, utf16};
 use urlsift_records::input_signs::Signs;
-use urlsift_records::text_shape::{SAMPLE_LEN, TextShape};
+use urlsift_records::text_shape::SAMPLE_LEN;
+use urlsift_records::trial::Looks;
 use urlsift_records::{Dialect, Escape, Format, Reader, Selector};
 
 /// How inputs are read: their format, and the fields that are URLs.
@@ -64,15 +65,15 @@ impl Reading {
         }
         let (format, _) = self.recognise(&head, name)?;
         let reader = self.reader(format, &head)?;
-        let signs = TextSigns { utf16, shape: Arc::default() };
+        let signs = TextSigns { utf16, looks: Arc::default() };
         if format != Format::Lines || self.any_contents {
             return Ok((reader, Box::new(head.then(source)), signs));
         }
         let sampling = Sampling {
             source: head.then(source),
             sample: Some(Vec::new()),
-            finds_shape: self.format.is_none(),
-            shape: signs.shape.clone(),
+            finds_looks: self.format.is_none(),
+            looks: signs.looks.clone(),
             name: name.to_owned(),
         };
         Ok((reader, Box::new(sampling), signs))
@@ -135,14 +136,14 @@ impl Reading {
     ///
     /// # Errors
     /// When these are contents that urlsift does not read.
-    pub(crate) fn recognise(&self, head: &Head, name: &str) -> io::Result<(Format, Option<TextShape>)> {
+    pub(crate) fn recognise(&self, head: &Head, name: &str) -> io::Result<(Format, Option<Looks>)> {
         let format = self.format.unwrap_or_else(|| Format::detect_with(&head.bytes, &self.fields));
         // Text may be any bytes.
         if !self.any_contents && format != Format::Text {
             refuse_foreign(&head.bytes, format, name)?;
         }
         let is_only_a_list = format == Format::Lines && self.format.is_none();
-        Ok((format, if is_only_a_list { TextShape::of(&head.bytes) } else { None }))
+        Ok((format, if is_only_a_list { Looks::of(&head.bytes) } else { None }))
     }
 
     /// The format of an input that is a file.
@@ -204,14 +205,14 @@ fn refuse_foreign(head: &[u8], format: Format, name: &str) -> io::Result<()> {
 #[derive(Clone)]
 pub(crate) struct TextSigns {
     utf16: bool,
-    /// The shape of the text, once enough of it has been read.
-    shape: Arc<OnceLock<TextShape>>,
+    /// What the text looks like, once enough of it has been read.
+    looks: Arc<OnceLock<Looks>>,
 }
 
 impl TextSigns {
     /// The signs that have been seen so far.
     pub(crate) fn seen(&self) -> Signs {
-        Signs::of_text(self.utf16, self.shape.get().copied())
+        Signs::of_text(self.utf16, self.looks.get().copied())
     }
 }
 
@@ -236,9 +237,9 @@ struct Sampling<R> {
     source: R,
     /// The first bytes, until there are enough of them.
     sample: Option<Vec<u8>>,
-    /// Whether the shape is wanted.
-    finds_shape: bool,
-    shape: Arc<OnceLock<TextShape>>,
+    /// Whether it is wanted what the text looks like.
+    finds_looks: bool,
+    looks: Arc<OnceLock<Looks>>,
     /// The name of the input.
     name: String,
 }
@@ -251,8 +252,8 @@ impl<R: Read> Read for Sampling<R> {
             if sample.len() == SAMPLE_LEN || (n == 0 && !buffer.is_empty()) {
                 let sample = self.sample.take().unwrap_or_default();
                 refuse_foreign(&sample, Format::Lines, &self.name)?;
-                if let Some(shape) = TextShape::of(&sample).filter(|_| self.finds_shape) {
-                    let _ = self.shape.set(shape);
+                if let Some(looks) = self.finds_looks.then(|| Looks::of(&sample)).flatten() {
+                    let _ = self.looks.set(looks);
                 }
             }
         }

@@ -50,7 +50,7 @@ use urlsift_input::workers::STACK_LEN;
 pub use urlsift_input::{Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
 use urlsift_input::{Opened, ProgressReader, Sizes};
 use urlsift_records::Reader;
-use urlsift_records::text_shape::TextShape;
+use urlsift_records::trial::Looks;
 pub use urlsift_records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use values::{Values, scan_values};
 
@@ -197,8 +197,8 @@ impl Scanned {
     }
 
     /// Notes what an input looks like that is read as a list.
-    fn note_shape(&mut self, input: u32, shape: Option<TextShape>) {
-        self.tally.note(input, Signs::of_text(false, shape));
+    fn note_looks(&mut self, input: u32, looks: Option<Looks>) {
+        self.tally.note(input, Signs::of_text(false, looks));
     }
 
     /// Notes that an input could not be read to its end.
@@ -263,15 +263,15 @@ fn scan_numbered<'a>(
     let from_start = Mutex::new(Vec::new());
     let scan_one =
         |scanned: Scanned, &(number, input): &(u32, &'a Input)| match Access::of(input, reading, exec) {
-            Ok(Access::Small(source, reader, shape)) => {
+            Ok(Access::Small(source, reader, looks)) => {
                 let mut scanned = shards::scan_small(scanned, source, number, reader, &counter);
-                scanned.note_shape(number, shape);
+                scanned.note_looks(number, looks);
                 scanned
             }
-            Ok(Access::Shards(file, len, reader, shape)) => {
+            Ok(Access::Shards(file, len, reader, looks)) => {
                 let mut scanned =
                     shards::scan_shards(scanned, (&file, len), 0..len, number, &reader, &counter);
-                scanned.note_shape(number, shape);
+                scanned.note_looks(number, looks);
                 scanned
             }
             Ok(Access::FromStart { is_table }) => {
@@ -302,9 +302,9 @@ fn scan_numbered<'a>(
 /// How a file is read.
 enum Access {
     /// All at once, from this source.
-    Small(Source<'static>, Reader, Option<TextShape>),
+    Small(Source<'static>, Reader, Option<Looks>),
     /// By shards, because each part can be read alone. The number is the file's length.
-    Shards(File, u64, Reader, Option<TextShape>),
+    Shards(File, u64, Reader, Option<Looks>),
     /// From its start, because it is compressed or its parts cannot be read alone.
     FromStart {
         /// Whether it is a Parquet file.
@@ -329,15 +329,15 @@ impl Access {
         if reading.is_utf16(&head) {
             return Ok(Self::FromStart { is_table: false });
         }
-        let (format, shape) = reading.recognise(&head, input.name())?;
+        let (format, looks) = reading.recognise(&head, input.name())?;
         if cfg!(feature = "parquet") && format == Format::Parquet {
             return Ok(Self::FromStart { is_table: true });
         }
         let reader = reading.reader(format, &head)?;
         Ok(if len <= exec.shard_len as u64 {
-            Self::Small(Box::new(head.then(file)), reader, shape)
+            Self::Small(Box::new(head.then(file)), reader, looks)
         } else if format.is_cut_at_lines() {
-            Self::Shards(file, len, reader, shape)
+            Self::Shards(file, len, reader, looks)
         } else {
             Self::FromStart { is_table: false }
         })

@@ -21,7 +21,7 @@ use crate::scan::Options;
 use urlsift_input::{Input, Opened, Span};
 use urlsift_records::Format;
 use urlsift_records::input_signs::Signs;
-use urlsift_records::text_shape::TextShape;
+use urlsift_records::trial::Looks;
 
 /// The lines of an input whose first byte is in a range. Offsets in a compressed input are those of its decoded bytes. Of a
 /// Parquet file, these are the rows of the row groups that begin in the range of its bytes.
@@ -136,12 +136,12 @@ fn scan_part(
     let opened = input.open(watch)?;
     // An input of another length is not counted.
     let is_right = |size| part.size.is_none_or(|expected| expected == size);
-    // The start of an input decides its shape, so its first part has the warning.
-    let first_shape = |shape: Option<TextShape>| shape.filter(|_| part.range.start == 0);
+    // The start of an input decides its looks, so its first part has the warning.
+    let looks_at_start = |looks: Option<Looks>| looks.filter(|_| part.range.start == 0);
     if let Opened::File(file, len) = &opened
         && !reading.is_utf16_file(file)?
     {
-        let (_, format, shape) = look_at(&mut &*file, input, reading)?;
+        let (_, format, looks) = look_at(&mut &*file, input, reading)?;
         #[cfg(feature = "parquet")]
         if format == Format::Parquet {
             let file = File { number: part.input, input, table: Some(part.range.clone()) };
@@ -153,13 +153,13 @@ fn scan_part(
         let mut scanned = Scanned::default();
         if is_right(*len) {
             scanned = scan_shards(scanned, (file, *len), range, part.input, &reader, &counter);
-            scanned.note_shape(part.input, first_shape(shape));
+            scanned.note_looks(part.input, looks_at_start(looks));
         }
         return Ok((scanned, Some(*len)));
     }
     let (bytes, packed) = Packing::open(opened, None, watch)?;
     let (mut bytes, utf16) = reading.decoded(Box::new(bytes))?;
-    let (head, format, shape) = look_at(&mut bytes, input, reading)?;
+    let (head, format, looks) = look_at(&mut bytes, input, reading)?;
     let reader = reading.reader(format, &Head::default())?;
     // A range that should end with the input is read to the end of the input, to learn its length.
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
@@ -169,7 +169,7 @@ fn scan_part(
     let mut scanned = Workers::of_stream(exec, |workers| {
         scan_chunks(Scanned::default(), chunks, part.input, &counter, workers)
     });
-    scanned.tally.note(part.input, Signs::of_text(utf16, first_shape(shape)));
+    scanned.tally.note(part.input, Signs::of_text(utf16, looks_at_start(looks)));
     scanned.compressed.extend(packed.map(|packing| packing.found(part.input)));
     let size = end.get().or(part.size);
     Ok((if size.is_none_or(is_right) { scanned } else { Scanned::default() }, size))
@@ -183,11 +183,11 @@ fn look_at(
     source: &mut impl Read,
     input: &Input,
     reading: &Reading,
-) -> io::Result<(Head, Format, Option<TextShape>)> {
+) -> io::Result<(Head, Format, Option<Looks>)> {
     let head = reading.head(source, true);
-    let (format, shape) = reading.recognise(&head, input.name())?;
+    let (format, looks) = reading.recognise(&head, input.name())?;
     if format.is_cut_at_lines() || format == Format::Parquet {
-        return Ok((head, format, shape));
+        return Ok((head, format, looks));
     }
     Err(io::Error::new(
         io::ErrorKind::InvalidInput,

@@ -6,7 +6,7 @@
 
 use memchr::{memchr, memmem};
 
-use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible};
+use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible, unquoted};
 use super::field_names::{begins_as_url, is_same, is_strong, is_url, usual};
 use super::formats::Begins;
 use super::{Format, Reader, Selector, json, w3c};
@@ -115,12 +115,6 @@ fn are_json_strings(lines: &[&[u8]]) -> bool {
             && reader.fields(line).all(|field| field.is_ok_and(|field| begins_as_url(&field.bytes)))
     };
     !lines.is_empty() && lines.iter().all(is_string)
-}
-
-/// A cell without the quotes around it.
-fn unquoted(cell: &[u8]) -> &[u8] {
-    let cell = cell.strip_prefix(b"\"").unwrap_or(cell);
-    cell.strip_suffix(b"\"").unwrap_or(cell)
 }
 
 /// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.

@@ -30,7 +30,7 @@ pub struct Dialect {
 }
 
 /// The delimiters that are recognised. If several are equally likely, the first one is taken.
-const DELIMITERS: [char; 4] = [',', '\t', ';', '|'];
+pub(super) const DELIMITERS: [char; 4] = [',', '\t', ';', '|'];
 
 /// How many lines decide about the delimiter.
 pub(super) const LINES: usize = 8;
@@ -134,4 +134,10 @@ pub(super) fn cells(line: &[u8], delimiter: char) -> Vec<&[u8]> {
     }
     cells.push(&line[start..]);
     cells
+}
+
+/// A cell without the quotes around it.
+pub(super) fn unquoted(cell: &[u8]) -> &[u8] {
+    let cell = cell.strip_prefix(b"\"").unwrap_or(cell);
+    cell.strip_suffix(b"\"").unwrap_or(cell)
 }

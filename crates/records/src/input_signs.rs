@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::text_shape::TextShape;
+use crate::trial::Looks;
 use urlsift_engine::lines::skip_byte_order_mark;
 
 /// Properties of an input that its lines do not show.
@@ -18,7 +18,7 @@ pub struct Signs {
     pub unterminated: bool,
     /// What the input looks like, if it is read as a list and does not look like one.
     #[serde(default, skip_serializing_if = "Option::is_none")]
-    pub shape: Option<TextShape>,
+    pub looks: Option<Looks>,
     /// What is known of the rows, if the input is a column of a table in memory.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pub column: Option<ColumnSigns>,
@@ -41,15 +41,15 @@ impl Signs {
         Self {
             byte_order_mark: body.len() < bytes.len(),
             utf16: false,
-            shape: None,
+            looks: None,
             column: None,
             unterminated: body.last().is_some_and(|&last| last != b'\n'),
         }
     }
 
     /// The signs of a text that is read as a list.
-    pub fn of_text(utf16: bool, shape: Option<TextShape>) -> Self {
-        Self { utf16, shape, ..Self::default() }
+    pub fn of_text(utf16: bool, looks: Option<Looks>) -> Self {
+        Self { utf16, looks, ..Self::default() }
     }
 
     /// The signs of a column of a table in memory.
@@ -62,7 +62,7 @@ impl Signs {
         self.byte_order_mark |= other.byte_order_mark;
         self.utf16 |= other.utf16;
         self.unterminated |= other.unterminated;
-        self.shape = self.shape.or(other.shape);
+        self.looks = self.looks.or(other.looks);
         self.column = match (self.column, other.column) {
             (Some(own), Some(other)) => Some(ColumnSigns {
                 nulls: own.nulls.saturating_add(other.nulls),

@@ -54,6 +54,7 @@ mod warc;
 mod formats;
 mod detect;
 mod reader;
+pub mod trial;
 
 pub use counts::{BadCause, BadRecord, Counts, Skip};
 pub use dialect::{Dialect, Escape};

@@ -5,6 +5,7 @@
 
 use memchr::{memchr, memchr_iter, memmem};
 
+use crate::dialect::cells;
 use crate::field_names::is_url;
 use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 use urlsift_grammar::named;
@@ -23,10 +24,8 @@ named! {
         NulSeparated = "nul-separated",
         /// A JSON document, or several.
         Json = "json",
-        /// XML, HTML or another markup language.
+        /// Markup, such as XML or HTML.
         Markup = "markup",
-        /// URLs in quotes or angle brackets.
-        Quoted = "quoted",
         /// A table with commas between its columns.
         CommaTable = "comma-table",
         /// A table with tabs between its columns.
@@ -35,31 +34,16 @@ named! {
         SemicolonTable = "semicolon-table",
         /// A table with vertical bars between its columns.
         BarTable = "bar-table",
-        /// A list whose lines begin with a number or a bullet.
-        Numbered = "numbered",
-        /// A list whose lines begin with blanks.
-        Indented = "indented",
-        /// Names with values, as in "key = value".
-        KeyValue = "key-value",
         /// A list with comments or titles between the URLs.
         Commented = "commented",
         /// Several URLs in a line.
         Several = "several-per-line",
-        /// A log or other text that has URLs inside its lines.
+        /// A log or other text with URLs inside its lines.
         Log = "log",
         /// Base64, PEM or uuencode.
         Encoded = "encoded",
     }
 }
-
-/// Advice for text with URLs in it.
-const GREP: &str = r#"extract its URLs: grep -oE "https?://[^][\"'<>(){} ]+" FILE | urlsift"#;
-
-/// Advice for logs and other text.
-const LOG: &str = r#"--log-format reads a log by its pattern; from other text, extract its URLs: grep -oE "https?://[^][\"'<>(){} ]+" FILE | urlsift"#;
-
-/// Advice for tables.
-const TABLE: &str = "--input-format csv reads a column of it, which --field can choose";
 
 /// The headers of tables with a single column.
 const HEADERS: [&[u8]; 7] = [b"url", b"urls", b"uri", b"link", b"links", b"href", b"address"];
@@ -97,9 +81,6 @@ impl TextShape {
         {
             return Some(Self::Headed);
         }
-        if lines.most(is_quoted) {
-            return Some(Self::Quoted);
-        }
         if is_tag(body) || lines.most(has_tag) {
             return Some(Self::Markup);
         }
@@ -112,61 +93,21 @@ impl TextShape {
         if let Some((_, table)) = tables.into_iter().find(|(delimiter, _)| lines.are_rows(*delimiter)) {
             return Some(table);
         }
-        let rest = [
-            (Self::Numbered, is_numbered as fn(&[u8]) -> bool),
-            (Self::KeyValue, is_key_value),
-            (Self::Log, is_log),
-            (Self::Several, has_several),
-            (Self::Indented, |line| matches!(line[0], b' ' | b'\t')),
-        ];
-        let shape = rest.into_iter().find(|(_, is_so)| lines.most(is_so)).map(|(shape, _)| shape);
-        shape.or_else(|| (begins(&[b"#EXTM3U"]) || is_commented(sample)).then_some(Self::Commented))
+        // Where hardly any line is a URL, one in five is enough.
+        if lines.most(is_log)
+            || lines.count(is_log) * 5 >= lines.0.len() && lines.count(is_url) * 5 < lines.0.len()
+        {
+            return Some(Self::Log);
+        }
+        if lines.most(has_several) {
+            return Some(Self::Several);
+        }
+        (begins(&[b"#EXTM3U"]) || is_commented(sample)).then_some(Self::Commented)
     }
 
-    /// What the input looks like, and an option or a command that reads it properly.
-    pub fn looks_and_advice(self) -> (&'static str, &'static str) {
-        match self {
-            Self::Headed => ("a list with a header", "leave it out: tail -n +2 FILE | urlsift"),
-            Self::CrSeparated => {
-                ("text whose lines end in CR alone", r"convert it: tr '\r' '\n' < FILE | urlsift")
-            }
-            Self::NulSeparated => {
-                ("text whose lines end in NUL", r"convert it: tr '\0' '\n' < FILE | urlsift")
-            }
-            Self::Json => {
-                ("JSON", r#"extract its URLs: jq -r '.. | strings | select(contains("://"))' FILE | urlsift"#)
-            }
-            Self::Markup => (
-                "markup, such as XML or HTML",
-                "--input-format html reads the links of pages, --input-format xml the URLs of XML",
-            ),
-            Self::Quoted => (
-                "URLs in quotes or brackets",
-                r#"remove these: sed -E "s/^ *[\"'<\`]//; s/[\"'>\`],?$//" FILE | urlsift"#,
-            ),
-            Self::CommaTable => ("a table with commas", TABLE),
-            Self::TabTable => ("a table with tabs", TABLE),
-            Self::SemicolonTable => ("a table with semicolons", TABLE),
-            Self::BarTable => ("a table with vertical bars", TABLE),
-            Self::Numbered => (
-                "a list with numbers or bullets",
-                r"remove these: sed -E 's/^[ \t]*[-*0-9.):]+[ \t]+//' FILE | urlsift",
-            ),
-            Self::Indented => (
-                "a list with blanks at the start of its lines",
-                r"remove these: sed -E 's/^[ \t]+//' FILE | urlsift",
-            ),
-            Self::KeyValue => {
-                ("names with values", r"remove the names: sed -E 's/^[^=:]*[=:][ \t]*//' FILE | urlsift")
-            }
-            Self::Encoded => ("base64, PEM or uuencode", "decode it first"),
-            Self::Log => ("a log or other text with URLs in its lines", LOG),
-            Self::Several => ("several URLs in a line", GREP),
-            Self::Commented => (
-                "a list with comments or titles between the URLs",
-                "leave these out: grep '://' FILE | grep -v '^#' | urlsift",
-            ),
-        }
+    /// Whether it is a table.
+    pub(crate) fn is_table(self) -> bool {
+        matches!(self, Self::CommaTable | Self::TabTable | Self::SemicolonTable | Self::BarTable)
     }
 }
 
@@ -191,14 +132,18 @@ impl<'a> Lines<'a> {
         Self(lines.filter(is_record).take(Self::MOST).collect())
     }
 
+    fn count(&self, is_so: impl Fn(&[u8]) -> bool) -> usize {
+        self.0.iter().filter(|line| is_so(line)).count()
+    }
+
     /// Whether more than half of the lines are so.
     fn most(&self, is_so: impl Fn(&[u8]) -> bool) -> bool {
-        self.0.iter().filter(|line| is_so(line)).count() * 2 > self.0.len()
+        self.count(is_so) * 2 > self.0.len()
     }
 
     /// Whether the lines are rows of a table.
     fn are_rows(&self, delimiter: u8) -> bool {
-        let count = |line: &[u8]| memchr_iter(delimiter, line).count();
+        let count = |line: &[u8]| cells(line, char::from(delimiter)).len() - 1;
         let Some((first, rows)) = self.0.split_first() else { return false };
         // A URL in a later column. No URL begins with a bare word and one of these delimiters.
         let has_url_inside = |line: &[u8]| !is_url(line) && columns(line, delimiter).skip(1).any(is_url);
@@ -248,7 +193,7 @@ fn path_end(line: &[u8]) -> usize {
 fn is_bare(value: &[u8]) -> bool {
     let is_number = value.iter().all(|byte| byte.is_ascii_digit() || b" .:%+-$".contains(byte));
     let is_word = |byte: &u8| byte.is_ascii_alphanumeric() || !byte.is_ascii() || b" _-+'\"".contains(byte);
-    is_url(value) || is_number || value.iter().all(is_word)
+    is_url(value) || is_number || value.iter().all(is_word) || value.contains(&b' ')
 }
 
 /// The columns of a row, without blanks and quotes around them.
@@ -265,37 +210,16 @@ fn is_json(text: &[u8]) -> bool {
     matches!(rest.trim_ascii_start().first(), Some(b'"' | b'{' | b'[' | b']' | b'}'))
 }
 
-fn is_quoted(line: &[u8]) -> bool {
-    let line = line.trim_ascii();
-    let line = line.strip_suffix(b",").unwrap_or(line);
-    let [open, inside @ .., close] = line else { return false };
-    let is_pair = matches!((open, close), (b'"', b'"') | (b'\'', b'\'') | (b'`', b'`'))
-        || ((open, close) == (&b'<', &b'>') && is_url(inside));
-    is_pair && !inside.contains(open)
-}
-
 /// Whether text begins with a tag, a comment or a declaration of markup.
 fn is_tag(text: &[u8]) -> bool {
     matches!(text, [b'<', next, ..] if next.is_ascii_alphabetic() || matches!(next, b'!' | b'?' | b'/'))
         && memchr(b'>', text).is_some()
+        && !is_url(&text[1..])
 }
 
 /// Whether a line that is no URL has a tag.
 fn has_tag(line: &[u8]) -> bool {
     !is_url(line) && memchr_iter(b'<', line).any(|at| is_tag(&line[at..]))
-}
-
-/// Whether a line begins with a number or a bullet, and a blank after it.
-fn is_numbered(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
-    let n_digits = line.iter().take_while(|byte| byte.is_ascii_digit()).count();
-    let mark = match &line[n_digits..] {
-        [b'.' | b')' | b':', rest @ ..] if n_digits > 0 => rest,
-        [b'-' | b'*', rest @ ..] if n_digits == 0 => rest,
-        rest if n_digits > 0 => rest,
-        _ => return false,
-    };
-    matches!(mark, [b' ' | b'\t', _, ..])
 }
 
 /// Whether a line is as long as a line of base64, and has all kinds of its characters and no others.
@@ -308,27 +232,8 @@ fn is_base64(line: &[u8]) -> bool {
         && has(u8::is_ascii_digit)
 }
 
-/// Whether a line is a name, "=" or ": ", and a value.
-fn is_key_value(line: &[u8]) -> bool {
-    let line = line.trim_ascii_start();
-    let len = line.iter().take_while(|byte| byte.is_ascii_alphanumeric() || b"_-.".contains(byte)).count();
-    let (key, rest) = line.split_at(len);
-    let rest = rest.trim_ascii_start();
-    let has_blank = line.len() > len + rest.len();
-    let ([mark @ b'=', value @ ..] | [mark @ b':', b' ' | b'\t', value @ ..]) = rest else { return false };
-    let text = value.trim_ascii();
-    // A relative reference may be "a=1".
-    let is_certain = *mark == b':'
-        || has_blank
-        || value.len() > text.len()
-        || is_url(text)
-        || text.starts_with(b"\"")
-        || key.first().is_some_and(u8::is_ascii_uppercase);
-    !key.is_empty() && !text.is_empty() && is_certain
-}
-
 /// Whether a line begins with a URL, and has another one after a blank or a separator.
-fn has_several(line: &[u8]) -> bool {
+pub(crate) fn has_several(line: &[u8]) -> bool {
     let behind_separator = |at: usize| {
         let scheme = line[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let before = &line[..at - scheme];
@@ -357,18 +262,18 @@ fn is_commented(sample: &[u8]) -> bool {
     n_urls > 1 && has_many && n_others <= n_urls / 4
 }
 
-/// Whether a line has a URL after a blank or the name of a file, and does not begin with one.
+/// Whether a line has a URL after a blank, a quote, a bracket, a name with "=", or the name of a file, and does not begin with one.
 fn is_log(line: &[u8]) -> bool {
-    !is_url(line)
-        && memmem::find_iter(line, b"://").any(|at| {
-            let before = line[..at].trim_ascii_start();
-            // As grep and compilers write it: the name of a file, or a number, and ":".
-            let prefix =
-                before.iter().rposition(|&byte| byte == b':').map_or(&b""[..], |colon| &before[..colon]);
-            let is_prefix = prefix.iter().any(|byte| b"/.".contains(byte))
-                || (!prefix.is_empty() && prefix.iter().all(u8::is_ascii_digit));
-            is_prefix || before.iter().any(|byte| matches!(byte, b' ' | b'\t'))
-        })
+    let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
+    let is_behind = |before: &[u8]| {
+        // As grep and compilers write it: the name of a file, or a number, and ":".
+        let prefix = before.iter().rposition(|&byte| byte == b':').map_or(&b""[..], |colon| &before[..colon]);
+        let is_prefix = prefix.iter().any(|byte| b"/.".contains(byte))
+            || (!prefix.is_empty() && prefix.iter().all(u8::is_ascii_digit));
+        let is_value = memchr(b'=', before).is_some_and(|at| before[..at].iter().all(is_of_name));
+        is_prefix || is_value || before.iter().any(|byte| b" \t\"'`<([{".contains(byte))
+    };
+    !is_url(line) && memmem::find_iter(line, b"://").any(|at| is_behind(&line[..at]))
 }
 
 #[cfg(test)]
@@ -420,9 +325,9 @@ mod tests {
             ("{\n  \"url\": \"http://h/\"\n}\n", Json),
             ("<?xml version=\"1.0\"?>\n<urlset>\n", Markup),
             ("text\n<a href=\"http://h/\">\n<p>\n", Markup),
-            ("\"http://h/\"\n\"http://h/a\"\n", Quoted),
-            ("  'http://h/',\n  'http://h/a'\n", Quoted),
-            ("<http://h/>\n", Quoted),
+            ("\"http://h/\"\n\"http://h/a\"\n", Log),
+            ("  'http://h/',\n  'http://h/a'\n", Log),
+            ("<http://h/>\n", Log),
             ("1,http://h/\n2,http://h/a\n", CommaTable),
             ("1,\"http://h/\",x\n", CommaTable),
             ("rank,domain\n1,example.org\n2,example.com\n", CommaTable),
@@ -430,12 +335,12 @@ mod tests {
             ("http://h/\t200\nhttp://h/a\t404\n", TabTable),
             ("1;http://h/\n2;http://h/a\n", SemicolonTable),
             ("| 1 | http://h/ |\n| 2 | http://h/a |\n", BarTable),
-            ("1. http://h/\n2. http://h/a\n", Numbered),
-            ("   12 http://h/\n    3 http://h/a\n", Numbered),
-            ("- http://h/\n* http://h/a\n", Numbered),
-            ("url = http://h/\nother=http://h/a\n", KeyValue),
-            ("url: http://h/\n", KeyValue),
-            ("  http://h/\n\thttp://h/a\n", Indented),
+            ("1. http://h/\n2. http://h/a\n", Log),
+            ("   12 http://h/\n    3 http://h/a\n", Log),
+            ("- http://h/\n* http://h/a\n", Log),
+            ("url = http://h/\nother=http://h/a\n", Log),
+            ("url: http://h/\n", Log),
+            ("  http://h/\n\thttp://h/a\n", Log),
             ("2026-01-01 GET http://h/ 200\n", Log),
             ("see http://h/ there\n", Log),
             ("a.txt:http://h/\na.txt:http://h/a\n", Log),
