@@ -62,6 +62,7 @@ pub struct Field<'a> {
 /// assert_eq!(fields[2].as_ref().unwrap_err().to_string(), "line 3, byte 6: not-a-record");
 /// let counts = reader.counts();
 /// assert_eq!((counts.read(), counts.refused(BadCause::NotARecord), counts.skipped(Skip::Blank)), (1, 1, 1));
+/// ```
 #[derive(Clone, Debug)]
 pub struct Reader {
     format: Format,
