@@ -2,9 +2,7 @@
 //!
 //! ```text
 //! condition  = measure [ comparison number [ "%" ] ]       without a comparison: more than 0
-//! measure    = "lines" / "blank" / "cr" / "judged" / "relative" / "scheme:" name / "advisory:" name
-//!            / ( "refused" / "accepted" ) [ ":" ( grammar / "any" / "all" ) ]
-//!            / "whatwg:" ( "valid" / "errors" / "failure" / "relative" / "hosts-differ" )
+//! measure    = name [ ":" value ]                          see `measures`
 //! comparison = ">" / ">=" / "<" / "<=" / "=" / "!="
 //! number     = 1*DIGIT, before "%" with up to seven decimals
 //! ```
@@ -15,25 +13,24 @@ use std::cmp::Ordering;
 use std::fmt;
 use std::str::FromStr;
 
-use crate::report::whatwg::HOSTS_DIFFER;
 use crate::report::{Report, WhatwgCount, grouped, plural};
-use crate::run::Scanned;
-use crate::scan::Options;
 use crate::tally::{MAX_SCHEME_LEN, MAX_SCHEMES};
+use clap::builder::TypedValueParser;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::scheme::{KNOWN, scheme_len};
 use urlsift_grammar::whatwg::Level;
 
-use crate::cli::suggest::unknown;
+use crate::cli::args::filter::levels;
+use crate::cli::offered::Offered;
+use crate::cli::suggest::did_you_mean;
 
 /// One condition.
 #[derive(Clone, Debug)]
 pub(crate) struct Gate {
     /// The condition as typed.
     text: String,
-    /// The measure up to the colon, and what follows the colon.
-    measure: (String, Option<String>),
+    measure: Measure,
     /// Whether the condition holds, given how the measure compares with the limit.
     holds: fn(Ordering) -> bool,
     /// A number of lines, or a share in units of 1/[`WHOLE`].
@@ -44,18 +41,131 @@ pub(crate) struct Gate {
 /// A share of 100 %. The unit of shares is 0.0000001 %.
 const WHOLE: u64 = 1_000_000_000;
 
-const MEASURES: [&str; 10] = [
-    "refused",
-    "accepted",
-    "scheme:NAME",
-    "relative",
-    "advisory:NAME",
-    "whatwg:LEVEL",
-    "lines",
-    "judged",
-    "blank",
-    "cr",
-];
+/// What a condition counts.
+#[derive(Clone, Debug, PartialEq, Eq)]
+enum Measure {
+    Refused(By),
+    Accepted(By),
+    /// A scheme, in lower case.
+    Scheme(String),
+    Relative,
+    Advisory(Advisory),
+    /// What browsers make of lines; `None` stands for hosts that differ.
+    Whatwg(Option<Level>),
+    Lines,
+    Judged,
+    Blank,
+    Cr,
+}
+
+/// The grammars that refuse or accept lines.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum By {
+    /// One grammar; `None` stands for that of the report.
+    One(Option<Grammar>),
+    Any,
+    All,
+}
+
+/// All measures by name, but those of most schemes.
+fn measures() -> Vec<(String, Measure)> {
+    let grammars = Grammar::ALL.map(|grammar| (grammar.name(), By::One(Some(grammar))));
+    let by = grammars.into_iter().chain([("any", By::Any), ("all", By::All)]);
+    let others = [
+        ("scheme:http", Measure::Scheme("http".to_owned())),
+        ("relative", Measure::Relative),
+        ("lines", Measure::Lines),
+        ("judged", Measure::Judged),
+        ("blank", Measure::Blank),
+        ("cr", Measure::Cr),
+    ];
+    let mut all = Vec::new();
+    for (word, of) in [("refused", Measure::Refused as fn(By) -> Measure), ("accepted", Measure::Accepted)] {
+        all.push((word.to_owned(), of(By::One(None))));
+        all.extend(by.clone().map(|(name, by)| (format!("{word}:{name}"), of(by))));
+    }
+    all.extend(others.map(|(name, measure)| (name.to_owned(), measure)));
+    all.extend(Advisory::ALL.iter().map(|&name| (format!("advisory:{name}"), Measure::Advisory(name))));
+    all.extend(levels().into_iter().map(|(name, level)| (format!("whatwg:{name}"), Measure::Whatwg(level))));
+    all
+}
+
+/// The parser of a condition. Completions offer measures.
+pub(crate) fn gates() -> impl TypedValueParser<Value = Gate> {
+    let values = || measures().into_iter().map(|(name, _)| name).collect();
+    Offered { parser: |text: &str| text.parse::<Gate>(), values }
+}
+
+impl FromStr for Measure {
+    type Err = String;
+
+    fn from_str(text: &str) -> Result<Self, String> {
+        let typed = text.split(':').map(str::trim).collect::<Vec<_>>().join(":");
+        if let Some(name) = typed.strip_prefix("scheme:")
+            && scheme_len(format!("{name}:").as_bytes()) == Some(name.len())
+        {
+            return Ok(Self::Scheme(name.to_ascii_lowercase()));
+        }
+        let all = measures();
+        if let Some((_, measure)) = all.iter().find(|(name, _)| *name == typed) {
+            return Ok(measure.clone());
+        }
+        let names: Vec<_> = all.iter().map(|(name, _)| &**name).collect();
+        let hint = did_you_mean(&typed, &names).unwrap_or_else(|| {
+            let mut words: Vec<_> = names.iter().filter_map(|name| name.split(':').next()).collect();
+            words.dedup();
+            format!("one of {}", words.join(", "))
+        });
+        Err(format!("no such measure; {hint}"))
+    }
+}
+
+impl By {
+    /// How many lines these accept.
+    fn accepted(self, report: &Report) -> u64 {
+        match self {
+            Self::One(grammar) => {
+                let grammar = grammar.unwrap_or(report.grammar);
+                let found = report.grammars.iter().find(|count| count.name == grammar);
+                found.map_or(0, |count| count.accepted)
+            }
+            Self::Any => report.totals.accepted_by_any,
+            Self::All => {
+                let sets = report.verdict_sets.iter().filter(|set| set.grammars.len() == Grammar::ALL.len());
+                sets.map(|set| set.lines).sum()
+            }
+        }
+    }
+}
+
+impl Measure {
+    /// The number of lines; `None` if the report cannot tell.
+    fn lines(&self, report: &Report) -> Option<u64> {
+        let totals = &report.totals;
+        Some(match self {
+            // "Refused by any" is the opposite of "accepted by all", and "refused by all" of "accepted by any".
+            Self::Refused(By::Any) => totals.judged - By::All.accepted(report),
+            Self::Refused(By::All) => totals.judged - By::Any.accepted(report),
+            Self::Refused(by) => totals.judged - by.accepted(report),
+            Self::Accepted(by) => by.accepted(report),
+            Self::Scheme(name) => return lines_of_scheme(report, name),
+            Self::Relative => report.relative.lines,
+            Self::Advisory(advisory) => {
+                report.advisories.iter().find(|count| count.name == *advisory).map_or(0, |count| count.lines)
+            }
+            Self::Whatwg(level) => {
+                let of = |whatwg: &WhatwgCount| {
+                    level.map_or(whatwg.hosts_differ.lines, |level| whatwg.lines(level))
+                };
+                report.whatwg.as_ref().map_or(0, of)
+            }
+            Self::Lines => totals.lines,
+            Self::Judged => totals.judged,
+            Self::Blank => totals.blank,
+            Self::Cr => totals.cr,
+        })
+    }
+}
 
 type Comparison = (&'static str, fn(Ordering) -> bool);
 
@@ -76,11 +186,7 @@ impl FromStr for Gate {
         let text = text.trim().to_owned();
         let (measure, comparison) = text.split_at(text.find(['>', '<', '=', '!']).unwrap_or(text.len()));
         let comparison = if comparison.is_empty() { ">0" } else { comparison };
-        let (name, of) =
-            measure.split_once(':').map_or((measure, None), |(name, of)| (name, Some(of.trim())));
-        let measure = (name.trim().to_owned(), of.map(str::to_owned));
-        // Any report has all measures but those of an option, which are 0, so an empty one suffices to check the name.
-        lines(&measure, &Report::new(&Scanned::default(), &[], &Options::default(), false))?;
+        let measure: Measure = measure.parse()?;
         let found = COMPARISONS.iter().find_map(|&(sign, holds)| {
             let (limit, is_share) = limit(comparison.strip_prefix(sign)?.trim())?;
             Some((holds, limit, is_share))
@@ -88,7 +194,7 @@ impl FromStr for Gate {
         let (holds, limit, is_share) = found.ok_or(
             "expected a comparison (> >= < <= = !=) and a count, such as 100, or a share of at most 100%, such as 0.5%",
         )?;
-        if is_share && measure.0 == "lines" {
+        if is_share && measure == Measure::Lines {
             return Err("lines is the whole, which has no share; give a count".to_owned());
         }
         Ok(Self { text, measure, holds, limit, is_share })
@@ -102,61 +208,6 @@ fn limit(text: &str) -> Option<(u64, bool)> {
     let share = format!("{whole}{decimals:0<7}").parse().ok()?;
     let is_share = share <= WHOLE && decimals.len() <= 7 && whole.len() + decimals.len() > 0;
     is_share.then_some((share, true))
-}
-
-/// The number of lines of a measure; `None` if the report cannot tell.
-///
-/// # Errors
-/// If the measure does not exist. The error lists the existing ones.
-fn lines((name, of): &(String, Option<String>), report: &Report) -> Result<Option<u64>, String> {
-    let totals = &report.totals;
-    let accepted = |by: Option<&str>| match by {
-        Some("any") => Ok(totals.accepted_by_any),
-        Some("all") => {
-            let sets = report.verdict_sets.iter().filter(|set| set.grammars.len() == Grammar::ALL.len());
-            Ok(sets.map(|set| set.lines).sum())
-        }
-        by => {
-            let names = [&Grammar::ALL.map(Grammar::name)[..], &["any", "all"]].concat();
-            let by = by.unwrap_or(report.grammar.name());
-            let found = report.grammars.iter().find(|count| count.name.name() == by);
-            found.map(|count| count.accepted).ok_or_else(|| unknown("grammar", by, &names))
-        }
-    };
-    Ok(Some(match (name.as_str(), of.as_deref()) {
-        ("lines", None) => totals.lines,
-        ("blank", None) => totals.blank,
-        ("cr", None) => totals.cr,
-        ("judged", None) => totals.judged,
-        ("relative", None) => report.relative.lines,
-        ("accepted", by) => accepted(by)?,
-        // "Refused by any" is the opposite of "accepted by all", and "refused by all" of "accepted by any".
-        ("refused", Some("any")) => totals.judged - accepted(Some("all"))?,
-        ("refused", Some("all")) => totals.judged - accepted(Some("any"))?,
-        ("refused", by) => totals.judged - accepted(by)?,
-        ("scheme", Some(of)) if scheme_len(format!("{of}:").as_bytes()) == Some(of.len()) => {
-            return Ok(lines_of_scheme(report, &of.to_ascii_lowercase()));
-        }
-        ("advisory", Some(of)) => {
-            let names: Vec<_> = Advisory::ALL.iter().map(|advisory| advisory.name()).collect();
-            if !names.contains(&of) {
-                return Err(unknown("advisory", of, &names));
-            }
-            report.advisories.iter().find(|count| count.name.name() == of).map_or(0, |count| count.lines)
-        }
-        ("whatwg", Some(of)) => {
-            let level = Level::ALL.iter().find(|level| level.name() == of);
-            if level.is_none() && of != HOSTS_DIFFER {
-                let levels = Level::ALL.iter().map(|level| level.name());
-                let names: Vec<_> = levels.chain([HOSTS_DIFFER]).collect();
-                return Err(unknown("WHATWG measure", of, &names));
-            }
-            let lines_of =
-                |whatwg: &WhatwgCount| level.map_or(whatwg.hosts_differ.lines, |&level| whatwg.lines(level));
-            report.whatwg.as_ref().map_or(0, lines_of)
-        }
-        (name, of) => return Err(unknown("measure", &[name, of.unwrap_or("")].join(":"), &MEASURES)),
-    }))
 }
 
 /// The number of lines with the scheme `name`; `None` if the report may have counted them among other schemes.
@@ -202,7 +253,7 @@ impl fmt::Display for Gate {
 impl Gate {
     /// Whether the condition is about what the WHATWG parser makes of lines.
     pub(crate) fn needs_whatwg(&self) -> bool {
-        self.measure.0 == "whatwg"
+        matches!(self.measure, Measure::Whatwg(_))
     }
 
     /// Whether `part` of `whole` crosses the limit. If `whole` is 0, it never does.
@@ -218,15 +269,15 @@ impl Gate {
     /// If the report cannot tell whether it holds. The error is the message about that.
     pub(crate) fn check(&self, report: &Report) -> Result<Option<String>, String> {
         let text = &self.text;
-        let part = lines(&self.measure, report)?.ok_or_else(|| {
+        let part = self.measure.lines(report).ok_or_else(|| {
             format!(
                 "--fail-on {text} cannot be told: so many schemes occur that this one is not counted by name; \
                  \"urlsift lines -c scheme\" prints each line's"
             )
         })?;
-        let (whole, base) = match self.measure.0.as_str() {
-            "lines" => (0, String::new()),
-            "blank" | "cr" | "judged" => {
+        let (whole, base) = match self.measure {
+            Measure::Lines => (0, String::new()),
+            Measure::Blank | Measure::Cr | Measure::Judged => {
                 (report.totals.lines, format!(" of {}", grouped(report.totals.lines)))
             }
             _ => (report.totals.judged, format!(" of {} judged", grouped(report.totals.judged))),
@@ -261,14 +312,14 @@ mod tests {
             ("", "no such measure; one of refused, accepted"),
             ("refusd>1", "no such measure; did you mean refused?"),
             ("refused 5", "no such measure; did you mean refused?"),
-            ("refused:rfc173>12", "no such grammar; did you mean rfc1738?"),
-            ("refused:>12", "no such grammar; one of draft1993"),
-            ("advisory", "no such measure; did you mean advisory:NAME?"),
-            ("advisory:pasword", "no such advisory; did you mean password?"),
-            ("scheme:h_p", "no such measure; did you mean scheme:NAME?"),
+            ("refused:rfc173>12", "no such measure; did you mean refused:rfc1738?"),
+            ("refused:>12", "no such measure; did you mean refused?"),
+            ("advisory", "no such measure; did you mean advisory:"),
+            ("advisory:pasword", "no such measure; did you mean advisory:password?"),
+            ("scheme:h_p", "no such measure; did you mean scheme:http?"),
             ("lines>5%", "lines is the whole"),
-            ("whatwg", "no such measure; did you mean whatwg:LEVEL?"),
-            ("whatwg:fail", "no such WHATWG measure; did you mean failure?"),
+            ("whatwg", "no such measure; did you mean whatwg:"),
+            ("whatwg:fail", "no such measure; did you mean whatwg:failure?"),
         ] {
             let error = text.parse::<Gate>().unwrap_err();
             assert!(error.starts_with(why), "{text}: {error}");
@@ -278,6 +329,24 @@ mod tests {
         for limit in counts.into_iter().chain(shares) {
             let error = format!("refused{limit}").parse::<Gate>().unwrap_err();
             assert!(error.starts_with("expected a comparison"), "{limit}: {error}");
+        }
+    }
+
+    /// The help of the option is written by hand.
+    #[test]
+    fn measures_are_offered_and_in_the_help() {
+        let mut command = crate::cli::help::command(false);
+        let scan = command.find_subcommand_mut("scan").unwrap();
+        let option = scan.get_arguments().find(|arg| arg.get_long() == Some("fail-on")).unwrap();
+        let help = option.get_long_help().unwrap().to_string();
+        let offered = option.get_possible_values();
+        for (name, _) in measures() {
+            assert!(
+                offered.iter().any(|value| value.get_name() == name) && name.parse::<Gate>().is_ok(),
+                "{name}"
+            );
+            let word = name.split(':').next().unwrap();
+            assert!(help.contains(if word == "whatwg" { &name } else { word }), "{name}");
         }
     }
 

@@ -12,7 +12,7 @@ use clap::{Arg, Command, Error};
 const ALIKE: f64 = 0.75;
 
 /// A "did you mean" question with the name most similar to `typed`, if any is similar enough.
-fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {
+pub(crate) fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {
     nearest(typed, names).map(|name| format!("did you mean {name}?"))
 }
 
@@ -20,6 +20,23 @@ fn did_you_mean(typed: &str, names: &[&str]) -> Option<String> {
 pub(crate) fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
     let hint = did_you_mean(name, names).unwrap_or_else(|| format!("one of {}", names.join(", ")));
     format!("no such {kind}; {hint}")
+}
+
+/// Finds a value by its name. `kind` says what it should be the name of.
+///
+/// # Errors
+/// The message about a name that no value has.
+pub(crate) fn one_of<T: Copy>(
+    kind: &str,
+    name: &str,
+    all: &[T],
+    name_of: impl Fn(T) -> &'static str,
+) -> Result<T, String> {
+    let known = all.iter().copied().find(|&known| name_of(known) == name);
+    known.ok_or_else(|| {
+        let names: Vec<_> = all.iter().map(|&known| name_of(known)).collect();
+        unknown(kind, name, &names)
+    })
 }
 
 fn nearest<'a>(typed: &str, names: &[&'a str]) -> Option<&'a str> {

@@ -115,7 +115,7 @@ fn empty_and_incomplete_scans_cross_no_limit() {
 fn errors_name_the_condition() {
     let output = feed(&["--fail-on", "blank,refused:rfc173>12"], b"");
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(2), ""));
-    let expected = "invalid value 'refused:rfc173>12' for '--fail-on <CONDITION>': no such grammar; did you mean rfc1738?\n";
+    let expected = "invalid value 'refused:rfc173>12' for '--fail-on <CONDITION>': no such measure; did you mean refused:rfc1738?\n";
     assert!(text(&output.stderr).contains(expected), "{}", text(&output.stderr));
 }
 

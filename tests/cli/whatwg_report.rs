@@ -321,7 +321,7 @@ fn wrong_options_say_what_to_do() {
             &["--fail-on", "whatwg:failure>0"][..],
             "--fail-on whatwg:failure>0 needs the option --whatwg; add it",
         ),
-        (&["--whatwg", "--fail-on", "whatwg:fail"], "no such WHATWG measure; did you mean failure?"),
+        (&["--whatwg", "--fail-on", "whatwg:fail"], "no such measure; did you mean whatwg:failure?"),
         (&["--base", "http://h/"], "--whatwg"),
         (&["--whatwg", "--base", "/a"], "browsers do not take it as a URL (missing-scheme-non-relative-URL)"),
         (&["--whatwg", "--base", &"a".repeat(9000)], "a base may have 8192"),

@@ -15,7 +15,7 @@ use urlsift_grammar::whatwg::{Level, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
 
 use crate::cli::offered::Offered;
-use crate::cli::suggest::unknown;
+use crate::cli::suggest::{one_of, unknown};
 
 #[derive(Args)]
 pub(crate) struct FilterArgs {
@@ -53,13 +53,19 @@ fn conditions() -> impl TypedValueParser<Value = Condition> {
     Offered { parser: |text: &str| text.parse::<Condition>(), values: offered }
 }
 
+/// What browsers make of a line, by name; `None` stands for hosts that differ.
+pub(crate) fn levels() -> Vec<(&'static str, Option<Level>)> {
+    let levels = Level::ALL.iter().map(|&level| (level.name(), Some(level)));
+    levels.chain([(HOSTS_DIFFER, None)]).collect()
+}
+
 /// Conditions of each property, without those whose values are many.
 fn offered() -> Vec<String> {
     let of = |key: &'static str, names: Vec<&'static str>| {
         names.into_iter().map(move |name| format!("{key}={name}"))
     };
     let kinds = Component::ALL.iter().map(|component| component.name());
-    let levels = Level::ALL.iter().map(|level| level.name()).chain([HOSTS_DIFFER]);
+    let levels = levels().into_iter().map(|(name, _)| name);
     let grammars = Grammar::ALL.iter().flat_map(|grammar| of(grammar.name(), vec!["accepted", "refused"]));
     of("defect", kinds.collect())
         .chain(of("scheme", vec!["http", "https"]))
@@ -87,9 +93,7 @@ impl FromStr for Condition {
             },
             "verdict" => &verdict,
             "whatwg" => &|name| {
-                let levels: Vec<_> = Level::ALL.iter().copied().map(Some).chain([None]).collect();
-                let name_of = |level: Option<Level>| level.map_or(HOSTS_DIFFER, Level::name);
-                let level = one_of("level", name, &levels, name_of)?;
+                let (_, level) = one_of("level", name, &levels(), |(name, _)| name)?;
                 Ok(level.map_or(Test::HostsDiffer, Test::Whatwg))
             },
             "whatwg_error" => &|name| {
@@ -123,20 +127,6 @@ fn with_hint(error: String, value: &str) -> String {
     } else {
         error
     }
-}
-
-/// Finds a value by its name.
-fn one_of<T: Copy>(
-    kind: &str,
-    name: &str,
-    all: &[T],
-    name_of: impl Fn(T) -> &'static str,
-) -> Result<T, String> {
-    let known = all.iter().copied().find(|&known| name_of(known) == name);
-    known.ok_or_else(|| {
-        let names: Vec<_> = all.iter().map(|&known| name_of(known)).collect();
-        unknown(kind, name, &names)
-    })
 }
 
 /// Parses a component, a cause, or both with a colon between them. No component has the name of a cause.

@@ -19,7 +19,7 @@ use crate::cli::args::count::CountArgs;
 use crate::cli::args::format::{ReadingArgs, complain_of_useless_records};
 use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
-use crate::cli::fail_on::Gate;
+use crate::cli::fail_on::{Gate, gates};
 use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, more, warn, warn_of_signs};
 
 #[derive(Args)]
@@ -72,7 +72,7 @@ pub(crate) struct ScanArgs {
     /// Percentages are of the judged lines; for judged, blank and cr, of all lines. If there are no such lines, no
     /// condition on a percentage holds. If too many schemes occur to count them all by name, a condition on a rare scheme
     /// may be undecidable. urlsift then says so and exits with 2.
-    #[arg(long, value_name = "CONDITION", value_delimiter = ',')]
+    #[arg(long, value_name = "CONDITION", value_delimiter = ',', value_parser = gates(), hide_possible_values = true)]
     fail_on: Vec<Gate>,
 
     /// Let --fail-on pass although no URL was judged
