@@ -14,18 +14,12 @@ use urlsift_grammar::whatwg::{Level, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
 
 /// Selects lines. A line matches if it is not blank and all conditions hold.
-#[derive(Clone, Debug)]
+#[derive(Clone, Debug, Default)]
 pub struct Filter {
     /// The grammar of [`Test::Defect`].
     pub grammar: Grammar,
     /// The conditions. Without any, all lines match, blank ones too.
     pub conditions: Vec<Condition>,
-}
-
-impl Default for Filter {
-    fn default() -> Self {
-        Self { grammar: Grammar::Rfc3986, conditions: Vec::new() }
-    }
 }
 
 /// Alternatives. The condition holds if one of them does.

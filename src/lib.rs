@@ -119,6 +119,7 @@
 //! | [`inputs`] | files, directories, pipes, and how they are read |
 //! | [`records`] | formats, and the fields that are URLs |
 //! | [`tally`] | the counts |
+//! | [`columns`] | what single lines and values have in each column |
 //! | [`report`], [`partial_report`] | the documents that are made of the counts |
 
 #![deny(unsafe_code)]
@@ -149,6 +150,8 @@ mod scan;
 mod run;
 #[cfg(feature = "scan")]
 mod filter;
+#[cfg(feature = "scan")]
+pub mod columns;
 #[cfg(feature = "scan")]
 mod rows;
 #[cfg(feature = "scan")]

@@ -6,17 +6,17 @@ use std::fmt::Write as _;
 use std::fs;
 use std::io::{self, Write};
 use std::ops::Range;
-use std::path::PathBuf;
+use std::path::{Path, PathBuf};
 
 use crate::samples::samples;
+use crate::support::columns;
 use proptest::prelude::*;
+use urlsift::columns::{COLUMNS, Column, Type};
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::{self, Keep};
 use urlsift::internal::rows;
-use urlsift::internal::rows::{Column, Form as RowForm, Written, write_records};
-use urlsift::internal::run::{BadRecord, Format};
-use urlsift::internal::run::{ExecOptions, Reading};
-use urlsift::internal::run::{Input, list_inputs};
+use urlsift::internal::rows::{Form as RowForm, Written, write_records};
+use urlsift::internal::run::{BadRecord, ExecOptions, Format, Input, Reading, list_inputs};
 use urlsift::internal::split::{Blank, Form, Options, Split, split_inputs};
 use urlsift::internal::{Field, MAX_RECORD_LEN, Reader};
 use urlsift::{Grammar, judge};
@@ -50,16 +50,7 @@ impl Desk {
 
 fn rows(inputs: &[Input], reading: &Reading, exec: &ExecOptions) -> (String, Written) {
     let mut records = rows::Records::default();
-    records.columns = vec![
-        Column::Input,
-        Column::Line,
-        Column::Offset,
-        Column::Length,
-        Column::Field,
-        Column::Verdict,
-        Column::Defect,
-        Column::Text,
-    ];
+    records.columns = columns("input line offset length field verdict defect text");
     records.keep = Keep::Ascii;
     records.reading = reading.clone();
     let mut out = Vec::new();
@@ -98,7 +89,7 @@ fn rows_are_written_in_pieces_of_some_size() {
     write_records(&inputs, &records, &exec(2, 1 << 20), &mut pieces).unwrap();
     assert!(pieces.n_flushes <= 20, "{} for 4 MB", pieces.n_flushes);
     let base = format!("http://g/{}/", "d".repeat(8_000));
-    (records.columns, records.base) = (vec![Column::Resolved], Base::new(base.as_bytes()).ok());
+    (records.columns, records.base) = (columns("resolved"), Base::new(base.as_bytes()).ok());
     let inputs = desk.inputs(&[("short", &b"a\n".repeat(3_000))]);
     pieces = Pieces::default();
     write_records(&inputs, &records, &exec(2, 1 << 20), &mut pieces).unwrap();
@@ -204,7 +195,7 @@ fn rows_can_be_objects() {
     let desk = Desk::new();
     let inputs = desk.inputs(&[("log", b"{\"url\": \"/a b\"}\n{\"url\": \"\"}\n")]);
     let mut records = rows::Records::default();
-    (records.columns, records.form) = (vec![Column::Field, Column::Text, Column::Kind], RowForm::Jsonl);
+    (records.columns, records.form) = (columns("field text kind"), RowForm::Jsonl);
     records.reading = Reading::of(Format::JsonLines);
     let mut out = Vec::new();
     write_records(&inputs, &records, &ExecOptions::default(), &mut out).unwrap();
@@ -212,6 +203,37 @@ fn rows_can_be_objects() {
         String::from_utf8(out).unwrap(),
         "{\"field\":\"url\",\"text\":\"/a b\",\"kind\":\"relative\"}\n{\"field\":\"url\",\"text\":null,\"kind\":\"blank\"}\n"
     );
+}
+
+/// `docs/columns.md` has each column, as the table in the program says. `URLSIFT_UPDATE` writes its rows anew.
+#[test]
+fn columns_are_documented() {
+    let path = Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/columns.md");
+    let page = fs::read_to_string(&path).unwrap();
+    let row = |column: &Column| {
+        let of = match column.of {
+            Type::Number => "number",
+            Type::Words => "words",
+            Type::Names => "list of names",
+            Type::Defect => "defect",
+            _ => "text",
+        };
+        let masked = if column.is_masked { "yes" } else { "" };
+        format!(
+            "| `{}` | {} | {of} | {} | {masked} |\n",
+            column.name,
+            column.meaning,
+            column.absent.unwrap_or("")
+        )
+    };
+    let (before, rest) = page.split_once("|---|---|---|---|---|\n").unwrap();
+    let (_, behind) = rest.split_once("\n\n").unwrap();
+    let rows: String = COLUMNS.iter().map(row).collect();
+    let expected = format!("{before}|---|---|---|---|---|\n{rows}\n{behind}");
+    if std::env::var_os("URLSIFT_UPDATE").is_some() {
+        fs::write(&path, &expected).unwrap();
+    }
+    assert_eq!(fs::read_to_string(&path).unwrap(), expected, "URLSIFT_UPDATE=1 writes it anew");
 }
 
 /// The ranges of all records, including headers, comments and blank lines.

@@ -4,7 +4,7 @@ use std::fs;
 
 use serde_json::Value;
 use urlsift::internal::Reader;
-use urlsift::internal::rows::{self, Column, write_records};
+use urlsift::internal::rows::{self, write_records};
 use urlsift::internal::run::{
     ExecOptions, Format, Input, Part, Reading, Records, Selector, list_inputs, scan_parts, scan_records,
 };
@@ -14,7 +14,7 @@ use urlsift::report::{RecordCount, Report};
 use urlsift::{Grammar, judge};
 
 use crate::reference::Rng;
-use crate::support::amount;
+use crate::support::{amount, columns};
 
 /// What wanted fields select from an input.
 struct Case {
@@ -230,7 +230,7 @@ fn counts(records: &RecordCount) -> Vec<String> {
 
 fn rows(inputs: &[Input], reading: &Reading, shard_len: usize) -> (Vec<String>, Records) {
     let mut records = rows::Records::default();
-    records.columns = vec![Column::Field, Column::Text];
+    records.columns = columns("field text");
     records.reading = reading.clone();
     let mut out = Vec::new();
     let mut written = write_records(inputs, &records, &exec(shard_len), &mut out).unwrap();

@@ -15,6 +15,7 @@ use std::ops::ControlFlow;
 use memchr::{memchr, memchr_iter};
 
 use self::outputs::{Outputs, Parts};
+use crate::columns::text_rows::{push_defect, push_number};
 use crate::filter::Filter;
 use crate::run::chunk_cutter::AnyChunk;
 use crate::run::format_choice::{AllSigns, Reading};
@@ -28,7 +29,6 @@ use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 use urlsift_engine::place::Place;
 use urlsift_engine::{Bulk, Judged, LineSink, Needs, Run, Scanners, Stripe};
 use urlsift_grammar::advisory::Advisories;
-use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{self, mask};
 use urlsift_grammar::password::secrets;
@@ -482,7 +482,7 @@ impl Rows<'_> {
         let text = &mut self.text;
         push_place(text, self.input, self.number, self.base + self.at as u64);
         for grammar in self.options.by.iter() {
-            match defect_of(grammar, line) {
+            match Defect::of_line(grammar, line) {
                 _ if line.is_empty() => text.push_str("blank"),
                 Some(defect) => push_defect(text, &defect),
                 None => text.push('-'),
@@ -512,24 +512,10 @@ fn replace(chunk: &mut PooledBuffer, bytes: Vec<u8>) {
 
 /// Appends the place where a line or record begins.
 fn push_place(row: &mut String, input: &str, line: u64, offset: u64) {
-    let mut digits = itoa::Buffer::new();
     row.push_str(input);
     for number in [line, offset] {
         row.push('\t');
-        row.push_str(digits.format(number));
+        push_number(row, number);
     }
     row.push('\t');
-}
-
-/// Returns why a grammar refuses a line, or `None` if it accepts the line.
-fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
-    let mut tracker = Tracker::new(grammar);
-    tracker.feed(line);
-    Defect::of(grammar, &tracker, line)
-}
-
-/// Appends the same text as `{defect}`, without the cost of a formatter that supports padding.
-fn push_defect(row: &mut String, defect: &Defect) {
-    let mut digits = itoa::Buffer::new();
-    row.extend([defect.component.name(), ":", defect.cause.name(), "@", digits.format(defect.offset)]);
 }

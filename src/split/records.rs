@@ -8,9 +8,10 @@ use std::io;
 use std::ops::Range;
 
 use super::outputs::{Header, Parts, To};
-use super::{Blank, Form, Options, defect_of, push_defect, push_place, replace};
+use super::{Blank, Form, Options, push_defect, push_number, push_place, replace};
 use crate::run::pipeline::PooledBuffer;
 use crate::scan::record_fields;
+use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape;
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::password::{Spelling, secrets, secrets_of_record};
@@ -193,23 +194,24 @@ impl Splitter<'_> {
 
     /// Appends for each grammar why the record is refused. `names` are those of the wanted fields.
     fn push_causes(&self, row: &mut String, fate: &Fate<'_, '_>, names: &WantedNames) {
-        let mut digits = itoa::Buffer::new();
         for grammar in self.options.by.iter() {
             match fate {
                 Fate::Refused(Why::Fields(fields)) => {
                     let judged = fields.iter().filter(|field| !field.bytes.is_empty());
-                    let mut defects = judged.map(|field| (field, defect_of(grammar, &field.bytes)));
+                    let mut defects = judged.map(|field| (field, Defect::of_line(grammar, &field.bytes)));
                     match defects.find_map(|(field, defect)| Some((field, defect?))) {
                         Some((field, defect)) => {
-                            let at = digits.format(field.at);
-                            row.extend([names.of(field.wanted, field.role), "@", at, ":"]);
+                            row.extend([names.of(field.wanted, field.role), "@"]);
+                            push_number(row, field.at as u64);
+                            row.push(':');
                             push_defect(row, &defect);
                         }
                         None => row.push('-'),
                     }
                 }
                 Fate::Refused(Why::Record(cause, at)) => {
-                    row.extend(["record:", cause, "@", digits.format(*at)]);
+                    row.extend(["record:", cause, "@"]);
+                    push_number(row, *at);
                 }
                 Fate::Blank | Fate::Unmatched | Fate::Accepted | Fate::Header | Fate::Remark => {
                     row.push_str("blank");

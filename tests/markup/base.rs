@@ -3,15 +3,15 @@
 use html5gum::{DefaultEmitter, Token, Tokenizer};
 use urlsift::grammar::resolve::Base;
 use urlsift::internal::escape::Keep;
-use urlsift::internal::rows::{self, Column, write_records};
+use urlsift::internal::rows::{self, write_records};
 use urlsift::internal::run::{ExecOptions, Format, Reading, list_inputs, scan_records};
 use urlsift::internal::scan::{self, WhatwgWanted};
 use urlsift::whatwg::{Level, parse};
 
 use super::drawn;
 use crate::reference::{Rng, accepts};
-use crate::support::amount;
 use crate::support::references::{components, target};
+use crate::support::{amount, columns};
 
 /// Where the links of an input are.
 fn reading(format: Format) -> Reading {
@@ -24,16 +24,16 @@ fn reading(format: Format) -> Reading {
 
 /// The fields of an input, each with the column `resolved` or `whatwg_href`, a blank between them. For the latter, the counts of the report
 /// are compared.
-fn fields(column: Column, format: Format, base: Option<&str>, bytes: &[u8], shard_len: usize) -> Vec<String> {
+fn fields(column: &str, format: Format, base: Option<&str>, bytes: &[u8], shard_len: usize) -> Vec<String> {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("page");
     std::fs::write(&path, bytes).unwrap();
     let mut records = rows::Records::default();
-    records.columns = vec![Column::Whatwg, Column::Text, column];
+    records.columns = columns(&format!("whatwg text {column}"));
     records.keep = Keep::Ascii;
     records.reading = reading(format);
     match column {
-        Column::Resolved => records.base = base.map(|base| Base::new(base.as_bytes()).unwrap()),
+        "resolved" => records.base = base.map(|base| Base::new(base.as_bytes()).unwrap()),
         _ => records.whatwg_base = base.map(|base| parse(base.as_bytes(), None).url().unwrap().clone()),
     }
     let mut exec = ExecOptions::default();
@@ -44,7 +44,7 @@ fn fields(column: Column, format: Format, base: Option<&str>, bytes: &[u8], shar
     write_records(&inputs, &records, &exec, &mut out).unwrap();
     let out = String::from_utf8(out).unwrap();
     let (levels, rows): (Vec<_>, Vec<_>) = out.lines().map(|row| row.split_once('\t').unwrap()).unzip();
-    if column == Column::WhatwgHref {
+    if column == "whatwg_href" {
         let mut options = scan::Options::default();
         let mut wanted = WhatwgWanted::default();
         wanted.base = records.whatwg_base;
@@ -61,7 +61,7 @@ fn fields(column: Column, format: Format, base: Option<&str>, bytes: &[u8], shar
 
 /// The fields of an input and what they are resolved to by RFC 3986, a blank between them.
 fn resolved(format: Format, base: Option<&str>, bytes: &[u8], shard_len: usize) -> Vec<String> {
-    fields(Column::Resolved, format, base, bytes, shard_len)
+    fields("resolved", format, base, bytes, shard_len)
 }
 
 /// An archive of pages, each with its URL; without one if that is empty.
@@ -200,7 +200,7 @@ fn browsers_resolve_links_against_the_base_of_their_page() {
         "http://h:80:/ -",
     ];
     for shard_len in [1, 500, 1 << 20] {
-        let found = fields(Column::WhatwgHref, Format::Warc, Some("http://k/l m"), &pages, shard_len);
+        let found = fields("whatwg_href", Format::Warc, Some("http://k/l m"), &pages, shard_len);
         assert_eq!(found, expected);
     }
 }
@@ -331,7 +331,7 @@ fn drawn_pages_are_resolved_as_by_a_second_implementation() {
         let pages = archive(&[(url, &page), ("http://z/", &other)]);
         let shard_len = 1 + random.below(2000);
         let expected = [by_browsers(Some(url), &page, true), by_browsers(Some("http://z/"), &other, true)];
-        let found = fields(Column::WhatwgHref, Format::Warc, None, &pages, shard_len);
+        let found = fields("whatwg_href", Format::Warc, None, &pages, shard_len);
         assert_eq!(found, expected.concat(), "{url} {page} {other}");
         let expected = [by_rfc(Some(url), &page, true), by_rfc(Some("http://z/"), &other, true)].concat();
         assert_eq!(resolved(Format::Warc, None, &pages, shard_len), expected, "{url} {page} {other}");

@@ -5,32 +5,26 @@ use std::fs;
 use std::path::Path;
 
 use urlsift::internal::escape::{self, Keep};
-use urlsift::internal::rows::{Column, Records, Written, write_records};
+use urlsift::internal::rows::{Records, Written, write_records};
 use urlsift::internal::run::{ExecOptions, Format, Selector, Skip, list_inputs};
 use urlsift::{Grammar, judge};
+
+use crate::support::columns;
 
 use super::{
     Found, check_kind, expected, one_column, open, page, plain_group, read, samples, with_groups, with_values,
 };
 
-const COLUMNS: [Column; 7] = [
-    Column::Line,
-    Column::Offset,
-    Column::Length,
-    Column::Field,
-    Column::Verdict,
-    Column::Defect,
-    Column::Text,
-];
+const COLUMNS: &str = "line offset length field verdict defect text";
 
 fn rows(
     path: &Path,
     fields: &[Selector],
-    columns: &[Column],
+    names: &str,
     (threads, shard_len): (usize, usize),
 ) -> (String, Written) {
     let mut records = Records::default();
-    records.columns = columns.to_vec();
+    records.columns = columns(names);
     records.keep = Keep::Ascii;
     records.reading.format = None;
     records.reading.any_contents = false;
@@ -71,7 +65,7 @@ fn there_is_a_row_for_each_value_in_order() {
         let (table, number) = open(&path, column.as_ref()).unwrap();
         let found = read(&table, number);
         for effort in [(1, 1), (2, 100), (3, 5000), (2, 1 << 20)] {
-            let (text, written) = rows(&path, column.as_slice(), &COLUMNS, effort);
+            let (text, written) = rows(&path, column.as_slice(), COLUMNS, effort);
             assert_eq!(text, naive_rows(&found), "{name} {effort:?}");
             assert!(written.failures.is_empty(), "{name}");
             let [(0, records)] = &written.found[..] else { panic!("{name}: one input") };
@@ -91,8 +85,7 @@ fn there_is_a_row_for_each_value_in_order() {
 #[test]
 fn rows_are_those_of_pyarrow() {
     for (path, column) in samples() {
-        let (text, _) =
-            rows(&path, column.as_slice(), &[Column::Line, Column::Field, Column::Text], (2, 1000));
+        let (text, _) = rows(&path, column.as_slice(), "line field text", (2, 1000));
         let expected = expected(&path);
         let expected: Vec<_> = expected.lines().filter(|line| !line.contains("\trows\t")).collect();
         let found: Vec<_> = text.lines().collect();
@@ -118,7 +111,7 @@ fn rows_before_damage_are_written() {
     let places = [(4, n, n), (4 + first.len(), 3, 3), (4 + first.len() + broken.len(), n, n)];
     fs::write(&path, with_groups(0, &pages, &places)).unwrap();
     for effort in [(1, 1), (1, 1 << 20), (3, 1), (3, 1 << 20)] {
-        let (text, written) = rows(&path, &[], &[Column::Line, Column::Text], effort);
+        let (text, written) = rows(&path, &[], "line text", effort);
         let expected: Vec<_> = good.iter().zip(1..).map(|(value, row)| format!("{row}\t{value}")).collect();
         assert_eq!(text.lines().collect::<Vec<_>>(), expected, "{effort:?}");
         let [failure] = &written.failures[..] else { panic!("one failure") };
@@ -139,7 +132,7 @@ fn files_without_values_have_no_rows() {
         [(with_values(&[]), 0), (one_column(1, &nulls, 3, 3), 3), (with_values(&[vec![]]), 0)]
     {
         fs::write(&path, file).unwrap();
-        let (text, written) = rows(&path, &[], &COLUMNS, (2, 1 << 20));
+        let (text, written) = rows(&path, &[], COLUMNS, (2, 1 << 20));
         assert!(text.is_empty() && written.failures.is_empty(), "{:?}", written.failures);
         assert_eq!(written.found[0].1.counts.skipped(Skip::NoField), n_rows);
     }
@@ -153,7 +146,7 @@ fn long_values_are_written_whole() {
     let values = [100_000, 1, 6 << 20, 0, 40_000].map(|len| "/".repeat(len)).to_vec();
     fs::write(&path, with_values(&[values.clone(), values.clone()])).unwrap();
     for threads in [1, 3] {
-        let (text, _) = rows(&path, &[], &[Column::Line, Column::Length], (threads, 1 << 20));
+        let (text, _) = rows(&path, &[], "line length", (threads, 1 << 20));
         let expected = (1..=10).map(|row| match values[(row - 1) % 5].len() {
             0 => format!("{row}\t-"),
             len => format!("{row}\t{len}"),
@@ -182,8 +175,7 @@ fn rows_of_several_columns_are_interleaved() {
         // The sort is stable.
         expected.sort_by_key(|&(row, n, ..)| (row, n));
         for effort in [(1, 1), (2, 100), (3, 5000), (2, 1 << 20)] {
-            let columns = [Column::Line, Column::Field, Column::Length, Column::Offset];
-            let (text, written) = rows(&path, &fields, &columns, effort);
+            let (text, written) = rows(&path, &fields, "line field length offset", effort);
             assert!(written.failures.is_empty(), "{name}");
             let mut last = None;
             for (found, (row, _, field, len)) in text.lines().zip(&expected) {
@@ -214,6 +206,6 @@ fn a_dot_may_be_part_of_a_name() {
     let directory = tempfile::tempdir().unwrap();
     let path = directory.path().join("dot.parquet");
     fs::write(&path, file).unwrap();
-    let (text, written) = rows(&path, &["u.l".parse().unwrap()], &[Column::Text], (1, 1 << 20));
+    let (text, written) = rows(&path, &["u.l".parse().unwrap()], "text", (1, 1 << 20));
     assert_eq!((&*text, written.failures.len()), ("/a\n", 0));
 }

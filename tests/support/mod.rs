@@ -13,6 +13,7 @@ use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, thread};
 
+use urlsift::columns::{COLUMNS, Column};
 use urlsift::internal::run::KernelId;
 use urlsift::internal::scan::{Scanner, Scanners};
 
@@ -47,6 +48,12 @@ pub(crate) fn unescape(text: &str) -> Vec<u8> {
     }
     bytes.extend(rest.bytes());
     bytes
+}
+
+/// The columns of these names.
+pub(crate) fn columns(names: &str) -> Vec<&'static Column> {
+    let column = |name| COLUMNS.iter().find(|column| column.name == name).unwrap();
+    names.split(' ').map(column).collect()
 }
 
 /// Longer lines of the corpora are cut. The reference is slow, and states repeat after a few bytes.

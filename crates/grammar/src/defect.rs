@@ -57,6 +57,13 @@ pub struct Defect {
 }
 
 impl Defect {
+    /// Returns why `grammar` refuses a line, or `None` if it accepts the line. The cost is linear in the offset of the defect.
+    pub fn of_line(grammar: Grammar, line: &[u8]) -> Option<Self> {
+        let mut tracker = Tracker::new(grammar);
+        tracker.feed(line);
+        Self::of(grammar, &tracker, line)
+    }
+
     /// Returns the defect of a line that `tracker` has read to its end, or `None` if the grammar accepts the line.
     ///
     /// `line` is the line or its beginning. Only the bytes that [`beginning`] returns are examined. So a line that is too long to

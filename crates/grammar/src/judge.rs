@@ -95,23 +95,19 @@ impl<'a> Judgement<'a> {
     /// Returns why `grammar` refuses the line; `None` if it accepts the line. The cost is linear in the offset of the defect.
     #[must_use]
     pub fn defect(&self, grammar: Grammar) -> Option<Defect> {
-        if self.verdict.accepts(grammar) {
-            return None;
-        }
-        Defect::of(grammar, &self.track(grammar), self.line)
+        if self.verdict.accepts(grammar) { None } else { Defect::of_line(grammar, self.line) }
     }
 
     /// Returns the bytes that an accepted line could have at the offset of the defect, ascending. Empty if `grammar` accepts the
     /// line.
     pub fn could_follow(&self, grammar: Grammar) -> impl Iterator<Item = u8> {
-        let tracker = (!self.verdict.accepts(grammar)).then(|| self.track(grammar));
+        let track = || {
+            let mut tracker = Tracker::new(grammar);
+            tracker.feed(self.line);
+            tracker
+        };
+        let tracker = (!self.verdict.accepts(grammar)).then(track);
         (0..=u8::MAX).filter(move |&byte| tracker.as_ref().is_some_and(|tracker| tracker.could_follow(byte)))
-    }
-
-    fn track(&self, grammar: Grammar) -> Tracker {
-        let mut tracker = Tracker::new(grammar);
-        tracker.feed(self.line);
-        tracker
     }
 
     /// Returns the advisories of the line; none if no grammar accepts it. The cost is linear in the length of the line.

@@ -54,7 +54,7 @@ pub const RUSTC: &str = env!("URLSIFT_RUSTC");
 /// One of the five grammars. Serialised it is its name.
 ///
 /// Exhaustive on purpose: a sixth would change every verdict, and come with a new major version.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash, PartialOrd, Ord)]
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash, PartialOrd, Ord)]
 #[cfg_attr(feature = "scan", derive(serde::Serialize, serde::Deserialize), serde(rename_all = "lowercase"))]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[repr(u8)]
@@ -67,7 +67,8 @@ pub enum Grammar {
     Rfc1808,
     /// RFC 2396, URI Generic Syntax, 1998.
     Rfc2396,
-    /// RFC 3986, URI Generic Syntax, 2005.
+    /// RFC 3986, URI Generic Syntax, 2005. It is the default where a grammar is to be chosen.
+    #[default]
     Rfc3986,
 }
 

@@ -5,6 +5,7 @@ use std::ffi::{OsStr, OsString};
 use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
+use crate::columns::{COLUMNS, Need};
 use crate::filter::{Condition, Test};
 use crate::rows::{Column, Form, Records, Written, write_records};
 use crate::run::{ExecOptions, Failure};
@@ -18,7 +19,7 @@ use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::args::report::{format_of, shown_on_terminal};
 use crate::cli::offered::Offered;
 use crate::cli::output_file::Output;
-use crate::cli::suggest::unknown;
+use crate::cli::suggest::one_of;
 use crate::cli::{
     End, GrammarArgs, InputArgs, check_base_len, complain, complain_of, is_void, output_path, warn,
     warn_of_signs, whatwg_base,
@@ -36,30 +37,9 @@ pub(crate) struct LinesArgs {
     grammar: GrammarArgs,
 
     /// Columns of a row, in this order
-    ///
-    /// Any of input, line, offset, length, verdict, kind, scheme, defect, advisories, text, field, resolved, whatwg,
-    /// whatwg_errors, whatwg_host, whatwg_href and hosts_differ, separated by commas.
-    ///
-    /// If no grammar accepts a line, its verdict is none ([] in JSON). If a line has no advisories, they are none too. A
-    /// value that does not exist is - (null in JSON): the scheme of a relative reference, or the verdict of a blank line,
-    /// which is not judged.
-    ///
-    /// Records (--input-format) have a row for each URL. The column field says whether it is a url, request, referer or
-    /// link, or which field it is of if --field names several; offset is where the field begins, and line is where its
-    /// record begins. In a Parquet file, line is the row, and offset counts the values and nulls before a value. Standard
-    /// error says how many records gave no URL, and why.
-    ///
-    /// The columns of whatwg say what browsers make of a line, by the WHATWG URL Standard. whatwg is valid (a URL as the
-    /// standard wants it), errors (browsers take it, but it has errors or is not UTF-8), failure, or relative (it has
-    /// no scheme, and no base helps). whatwg_errors has the errors joined by commas (a list in JSON), or none. whatwg_href is the URL that
-    /// browsers use, and whatwg_host is its host. If RFC 3986 finds another host, hosts_differ names both, and why they
-    /// differ; its host of browsers is marked if it is loopback, private or link-local.
-    ///
-    /// In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \xHH. On a
-    /// terminal, hidden characters are \xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8.
     #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = columns(), hide_possible_values = true,
-          default_value = "line,verdict,defect,text")]
-    columns: Vec<Column>,
+          default_value = Column::DEFAULT.join(","), long_help = help())]
+    columns: Vec<&'static Column>,
 
     /// Base URL for resolved and the whatwg columns
     ///
@@ -131,22 +111,40 @@ enum Format {
     Jsonl,
 }
 
-fn columns() -> impl TypedValueParser<Value = Column> {
-    let values = || Column::ALL.iter().map(|column| column.name().to_owned()).collect();
-    Offered { parser: column, values }
+fn columns() -> impl TypedValueParser<Value = &'static Column> {
+    let all = || COLUMNS.iter().collect::<Vec<_>>();
+    Offered {
+        parser: move |name: &str| one_of("column", name, &all(), |column| column.name),
+        values: || COLUMNS.iter().map(|column| column.name.to_owned()).collect(),
+    }
 }
 
-fn column(name: &str) -> Result<Column, String> {
-    let known = Column::ALL.iter().find(|column| column.name() == name);
-    known.copied().ok_or_else(|| {
-        let names: Vec<_> = Column::ALL.iter().map(|column| column.name()).collect();
-        unknown("column", name, &names)
-    })
+/// The help of the option for columns.
+fn help() -> String {
+    let row = |Column { name, meaning, .. }: &Column| format!("\n  {name:<13}  {meaning}");
+    let rows: String = COLUMNS.iter().map(row).collect();
+    format!(
+        "Columns of a row, in this order\n\n\
+         Any of these, separated by commas:\n{rows}\n\n\
+         If no grammar accepts a line, its verdict is none ([] in JSON). If a line has no advisories or errors, they are none too. \
+         A value that does not exist is - (null in JSON): the scheme of a relative reference, or the verdict of a blank \
+         line, which is not judged. A defect is written as component:cause@offset.\n\n\
+         Records (--input-format) have a row for each URL. The column field says whether it is a url, request, referer, link or \
+         embed, or which field it is of if --field names several; offset is where the field begins, and line is where its \
+         record begins. In a Parquet file, line is the row, and offset counts the values and nulls before a value. \
+         Standard error says how many records gave no URL, and why.\n\n\
+         Browsers follow the WHATWG URL Standard. whatwg is valid (a URL as the standard wants it), errors (browsers take \
+         it, but it has errors or is not UTF-8), failure, or relative (it has no scheme, and no base helps). If RFC 3986 \
+         finds another host than browsers, hosts_differ names both, and why they differ; the host of browsers is marked if \
+         it is loopback, private or link-local.\n\n\
+         In the text of tsv, a backslash is doubled, and control characters and bytes that are not UTF-8 are \\xHH. On a \
+         terminal, hidden characters are \\xHH too. In JSON the text is a plain string, or text_base64 if it is not UTF-8."
+    )
 }
 
 /// Sets the bases that the columns and the filter use.
 fn set_bases(records: &mut Records, base: Option<&OsStr>) -> io::Result<()> {
-    let (is_resolved, needs_whatwg) = (records.columns.contains(&Column::Resolved), records.needs_whatwg());
+    let (is_resolved, needs_whatwg) = (records.needs(Need::Base), records.needs_whatwg());
     let Some(url) = base else { return Ok(()) };
     check_base_len(url.as_encoded_bytes())?;
     if !is_resolved && !needs_whatwg {

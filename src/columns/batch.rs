@@ -1,0 +1,216 @@
+//! Consecutive lines and what is known of them, from which columns make their cells. Passwords are masked here.
+
+use std::borrow::Cow;
+use std::ops::Range;
+
+use crate::scan::judge_values;
+use urlsift_engine::Scanner;
+use urlsift_grammar::advisory::Advisories;
+use urlsift_grammar::defect::Defect;
+use urlsift_grammar::escape::{MASK, mask};
+use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
+use urlsift_grammar::resolve::{Base, resolve};
+use urlsift_grammar::uri_parts::split;
+use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
+use urlsift_grammar::whatwg::{Parsed, TwoHosts, Url};
+use urlsift_grammar::{Grammar, Verdict};
+
+/// Lines of an input, or values in memory, and what is known of them.
+#[derive(Debug, Default)]
+pub struct Batch<'a> {
+    pub(crate) lines: Vec<Line<'a>>,
+    /// What lines are resolved against.
+    pub(crate) origins: Vec<Origin>,
+    /// A parser for each line. They keep their memory for the next lines.
+    parsers: Vec<OnDemand>,
+    /// The name of the input. Values have none.
+    pub(crate) input: &'a str,
+    /// The grammar whose refusals are explained.
+    pub(crate) grammar: Grammar,
+    pub(crate) mask_passwords: bool,
+    /// Whether the lines are URLs in running text, which may have ended inside a password.
+    pub(crate) is_of_text: bool,
+}
+
+/// A line, a field of a record, or a value.
+#[derive(Debug, Default)]
+pub(crate) struct Line<'a> {
+    /// The line without its end; `None` for a null.
+    pub(crate) bytes: Option<Cow<'a, [u8]>>,
+    /// `None` for a null and for a blank line.
+    pub(crate) verdict: Option<Verdict>,
+    pub(crate) advisories: Advisories,
+    /// The number of the line, from 1.
+    pub(crate) number: u64,
+    /// Its offset in the input.
+    pub(crate) offset: u64,
+    /// What a field is called.
+    pub(crate) field: Option<&'a str>,
+    /// The index of its origin.
+    pub(crate) origin: usize,
+}
+
+/// What lines are resolved against.
+#[derive(Clone, Debug, Default)]
+pub struct Origin {
+    /// The base by RFC 3986.
+    pub base: Option<Base>,
+    /// The base of the WHATWG parser.
+    pub url: Option<Url>,
+    /// Whether what a line takes from them may be a password that is not recognised as one.
+    pub hides_password: bool,
+}
+
+impl<'a> Batch<'a> {
+    /// Judges values. There is one origin for all, or one for each.
+    #[must_use]
+    pub fn of_values(
+        scanner: &mut Scanner,
+        values: &[Option<&'a [u8]>],
+        grammar: Grammar,
+        origins: Vec<Origin>,
+    ) -> Self {
+        let line = |value: Option<&'a [u8]>| Line { bytes: value.map(Cow::from), ..Line::default() };
+        let mut lines: Vec<_> = values.iter().copied().map(line).collect();
+        if origins.len() > 1 {
+            lines.iter_mut().zip(0..).for_each(|(line, n)| line.origin = n);
+        }
+        judge_values(scanner, values, |n, verdict, advisories| {
+            (lines[n].verdict, lines[n].advisories) = (Some(verdict), advisories);
+        });
+        Self { lines, origins, grammar, ..Self::default() }
+    }
+
+    /// The parser of the line that comes next and has this origin.
+    pub(crate) fn parser<'p>(&'p mut self, line: &'p [u8], origin: usize) -> on_demand::Line<'p> {
+        let n = self.lines.len();
+        self.parsers.resize_with(self.parsers.len().max(n + 1), OnDemand::default);
+        self.parsers[n].line(line, self.origins[origin].url.as_ref())
+    }
+
+    /// Parses the lines that are not parsed yet.
+    pub(super) fn parse(&mut self) {
+        self.parsers.resize_with(self.parsers.len().max(self.lines.len()), OnDemand::default);
+        let mut parsers = std::mem::take(&mut self.parsers);
+        for (row, parser) in self.rows().zip(&mut parsers) {
+            if let Some(row) = row {
+                parser.again(row.line, row.origin().url.as_ref()).parsed();
+            }
+        }
+        self.parsers = parsers;
+    }
+
+    /// Takes out all lines, and all origins but the first.
+    pub(crate) fn clear(&mut self) {
+        self.parsers.iter_mut().for_each(OnDemand::forget);
+        self.lines.clear();
+        self.origins.truncate(1);
+    }
+
+    /// The lines that were judged; `None` for nulls and blank lines.
+    pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = Option<Row<'_, 'a>>> {
+        self.lines.iter().enumerate().map(|(n, whole)| {
+            let (line, verdict) = (whole.bytes.as_ref()?, whole.verdict?);
+            Some(Row { batch: self, n, whole, line, verdict })
+        })
+    }
+}
+
+/// A line that was judged.
+pub(super) struct Row<'b, 'a> {
+    batch: &'b Batch<'a>,
+    n: usize,
+    pub(super) whole: &'b Line<'a>,
+    pub(super) line: &'b Cow<'a, [u8]>,
+    pub(super) verdict: Verdict,
+}
+
+impl<'b, 'a> Row<'b, 'a> {
+    fn origin(&self) -> &'b Origin {
+        &self.batch.origins[self.whole.origin]
+    }
+
+    /// Why the grammar of the batch refuses the line.
+    pub(super) fn defect(&self) -> Option<Defect> {
+        let grammar = self.batch.grammar;
+        if self.verdict.accepts(grammar) { None } else { Defect::of_line(grammar, self.line) }
+    }
+
+    /// What the WHATWG parser makes of the line.
+    pub(super) fn parsed(&self) -> &'b Parsed {
+        self.batch.parsers[self.n].result()
+    }
+
+    /// The line, with masks if they are wanted.
+    pub(super) fn text(&self) -> Cow<'a, [u8]> {
+        if !self.batch.mask_passwords {
+            return self.line.clone();
+        }
+        mask(self.line, self.secrets(self.line)).into_owned().into()
+    }
+
+    /// The URI that the line refers to, if RFC 3986 accepts it and there is a base, or it needs none.
+    pub(super) fn resolved(&self) -> Option<Vec<u8>> {
+        let base = self.origin().base.as_ref();
+        let mut target = Vec::new();
+        if !self.verdict.accepts(Grammar::Rfc3986) || !resolve(base, self.line, &mut target) {
+            return None;
+        }
+        if !self.batch.mask_passwords {
+            return Some(target);
+        }
+        let takes_authority = split(self.line).scheme.is_none() && !self.line.starts_with(b"//");
+        Some(self.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)))
+    }
+
+    /// The URL that the WHATWG parser makes of the line, if it makes one.
+    pub(super) fn href(&self) -> Option<Vec<u8>> {
+        let url = self.parsed().url()?;
+        if !self.batch.mask_passwords {
+            return Some(url.to_string().into_bytes());
+        }
+        let has_authority = |base: &&Url| {
+            (&base.username, &base.password, &base.host) == (&url.username, &url.password, &url.host)
+        };
+        let base = self.origin().url.as_ref().filter(has_authority).map(Url::to_string);
+        // The parser also finds passwords that are hard to find in text.
+        let shown = url.without_password().to_string();
+        let shown = self.mask_target(shown.as_bytes(), base.as_deref().map(str::as_bytes));
+        // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
+        let is_hidden = shows_word_of(self.line, &self.secrets(self.line), &shown);
+        Some(if is_hidden { MASK.as_bytes().to_vec() } else { shown })
+    }
+
+    /// The host of that URL, unless it is empty. If the whole URL is masked, the host may be what has to be masked.
+    pub(super) fn host(&self) -> Option<Vec<u8>> {
+        if self.batch.mask_passwords && self.href().as_deref() == Some(MASK.as_bytes()) {
+            return Some(MASK.as_bytes().to_vec());
+        }
+        let host = self.parsed().url()?.host.clone()?;
+        (!host.is_empty()).then_some(host.into_bytes())
+    }
+
+    /// The hosts that RFC 3986 and browsers find, and why, if they differ.
+    pub(super) fn two_hosts(&self) -> Option<Vec<u8>> {
+        let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), self.parsed().url()?)?;
+        let hosts = if self.batch.mask_passwords { hosts.masked(self.line) } else { hosts };
+        Some(hosts.to_string().into_bytes())
+    }
+
+    /// The ranges of the line or its target that may be passwords.
+    fn secrets(&self, text: &[u8]) -> Vec<Range<usize>> {
+        if self.batch.is_of_text { secrets_in_text(text) } else { secrets(text, false) }
+    }
+
+    /// Masks the passwords in the target of the line. `base` is where the target has its authority from, unless it is the line.
+    fn mask_target(&self, target: &[u8], base: Option<&[u8]>) -> Vec<u8> {
+        let of_line = self.secrets(self.line).len();
+        let of_target = self.secrets(target);
+        // Resolving can make a password unrecognisable, by the base before it or by removed dot-segments. Then the whole
+        // target is masked.
+        let of_base = || base.map_or(0, |base| secrets(base, false).len());
+        let is_hidden = base.is_some() && self.origin().hides_password
+            || of_line > 0 && of_target.len() < of_line + of_base();
+        if is_hidden { MASK.as_bytes().to_vec() } else { mask(target, of_target).into_owned() }
+    }
+}

@@ -1,0 +1,177 @@
+//! The columns of judged lines: what a line has in each, for whatever writes it (`urlsift lines`, Python, Spark).
+//!
+//! A column is a row of [`COLUMNS`], with a function that makes its cells for a whole [`Batch`]. `cells` has the types of cells, `text_rows`
+//! writes them as text. This folder does not know where lines come from.
+
+mod batch;
+mod cells;
+#[cfg(test)]
+mod tests;
+pub(crate) mod text_rows;
+
+use std::borrow::Cow;
+
+pub(crate) use self::batch::Line;
+use self::batch::Row;
+pub use self::batch::{Batch, Origin};
+pub use self::cells::{Cells, Names};
+use urlsift_grammar::Grammar;
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::judge::Kind;
+use urlsift_grammar::scheme::scheme_len;
+use urlsift_grammar::whatwg::{Level, ValidationError};
+
+/// A column.
+#[derive(Debug)]
+pub struct Column {
+    /// The name: stable, in lower case.
+    pub name: &'static str,
+    /// What its cells are, for a list of columns.
+    pub meaning: &'static str,
+    /// The type of its cells.
+    pub of: Type,
+    /// What it needs to know of a line.
+    pub needs: Need,
+    /// Of which judged lines the cell is absent. That of a blank line is absent, unless the column needs the place alone.
+    pub absent: Option<&'static str>,
+    /// Whether passwords are masked in it on demand.
+    pub is_masked: bool,
+    cells: for<'a> fn(&Batch<'a>) -> Cells<'a>,
+}
+
+/// The type of a cell.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Type {
+    /// A number.
+    Number,
+    /// A word or a sentence of urlsift.
+    Words,
+    /// A list of names.
+    Names,
+    /// A defect.
+    Defect,
+    /// Text of the data, which may be any bytes.
+    Text,
+}
+
+/// What a column needs to know of a line.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Need {
+    /// Its place in an input. A value in memory has none.
+    Place,
+    /// Its bytes, and the grammars that accept it.
+    Line,
+    /// Its advisories.
+    Advisories,
+    /// What it is resolved against.
+    Base,
+    /// What the WHATWG parser makes of it.
+    Parser,
+}
+
+macro_rules! columns {
+    ($($name:literal $meaning:literal $of:ident $needs:ident $absent:literal $is_masked:literal $cells:expr;)+) => {
+        /// All columns, in the order of their documentation.
+        pub static COLUMNS: &[Column] = &[$(Column {
+            name: $name,
+            meaning: $meaning,
+            of: Type::$of,
+            needs: Need::$needs,
+            absent: if $absent.is_empty() { None } else { Some($absent) },
+            is_masked: $is_masked,
+            cells: $cells,
+        }),+];
+    };
+}
+
+// The fields of each, in their order. Of a column that is never absent, the fifth is empty.
+columns! {
+    "input" "the name of the input" Words Place "" false
+        |batch| Cells::Names(Names::any(batch.lines.iter().map(|_| Some(batch.input))));
+    "line" "the number of the line, from 1" Number Place "" false
+        |batch| Cells::Numbers(batch.lines.iter().map(|line| Some(line.number)).collect());
+    "offset" "where the line begins in the input, in bytes" Number Place "" false
+        |batch| Cells::Numbers(batch.lines.iter().map(|line| Some(line.offset)).collect());
+    "length" "the length in bytes, without the line end" Number Line "" false
+        |batch| Cells::Numbers(batch.rows().map(|row| Some(row?.line.len() as u64)).collect());
+    "verdict" "the grammars that accept it" Names Line "" false
+        |batch| Cells::Sets(names(&Grammar::ALL, Grammar::name), batch.rows().map(|row| Some(row?.verdict.bits())).collect());
+    "kind" "absolute, relative or blank" Words Line "" false kind;
+    "scheme" "the scheme, in lower case" Text Line "it has no scheme" false scheme;
+    "defect" "why the grammar refuses it" Defect Line "the grammar accepts it" false
+        |batch| Cells::Defects(batch.rows().map(|row| row?.defect().map(Box::new)).collect());
+    "advisories" "what is noteworthy, if a grammar accepts it" Names Advisories "" false advisories;
+    "text" "the line itself" Text Line "" true
+        |batch| Cells::Texts(batch.rows().map(|row| Some(row?.text())).collect());
+    "field" "the role or the name of a field of a record" Text Place "it is a line of a list" false
+        |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field.filter(|name| !name.is_empty()))));
+    "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
+        |batch| texts(batch, |row| row.resolved());
+    "whatwg" "what browsers make of it" Words Parser "" false
+        |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.parsed().level() as u8))));
+    "whatwg_errors" "the errors that browsers find" Names Parser "" false whatwg_errors;
+    "whatwg_host" "the host that browsers connect to" Text Parser "there is none" true
+        |batch| texts(batch, |row| row.host());
+    "whatwg_href" "the URL that browsers use" Text Parser "browsers fail" true
+        |batch| texts(batch, |row| row.href());
+    "hosts_differ" "the hosts of RFC 3986 and of browsers" Words Parser "they are the same" true
+        |batch| texts(batch, |row| row.two_hosts());
+}
+
+impl Column {
+    /// The columns of rows if none are chosen.
+    pub const DEFAULT: [&'static str; 4] = ["line", "verdict", "defect", "text"];
+}
+
+impl<'a> Batch<'a> {
+    /// The cells of columns, one for each line.
+    pub fn cells(&mut self, columns: &[&Column]) -> Vec<Cells<'a>> {
+        if columns.iter().any(|column| column.needs == Need::Parser) {
+            self.parse();
+        }
+        columns.iter().map(|column| (column.cells)(self)).collect()
+    }
+}
+
+fn names<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str) -> Vec<&'static str> {
+    all.iter().map(|&one| name(one)).collect()
+}
+
+fn texts<'a>(batch: &Batch<'a>, text: impl Fn(Row<'_, 'a>) -> Option<Vec<u8>>) -> Cells<'a> {
+    Cells::Texts(batch.rows().map(|row| text(row?).map(Cow::from)).collect())
+}
+
+fn kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
+    // Values are never blank.
+    let blank = (!batch.input.is_empty()).then_some("blank");
+    let names = [Kind::Absolute.name(), Kind::Relative.name()].into_iter().chain(blank);
+    let number = |(n, row): (usize, Option<Row<'_, '_>>)| match row {
+        Some(row) => Some(u8::from(scheme_len(row.line).is_none())),
+        None => batch.lines[n].bytes.as_ref().map(|_| 2),
+    };
+    Cells::Names(Names::fixed(names, batch.rows().enumerate().map(number)))
+}
+
+fn scheme<'a>(batch: &Batch<'a>) -> Cells<'a> {
+    let mut names = Names::default();
+    for row in batch.rows() {
+        let scheme = row.and_then(|row| row.line.get(..scheme_len(row.line)?));
+        let scheme = scheme.map(|scheme| String::from_utf8_lossy(scheme).to_ascii_lowercase());
+        names.push(scheme.as_deref());
+    }
+    Cells::Names(names)
+}
+
+fn advisories<'a>(batch: &Batch<'a>) -> Cells<'a> {
+    let bits = |row: Row<'_, '_>| row.whole.advisories.iter().fold(0, |bits, one| bits | 1 << one as u8);
+    let sets = batch.rows().map(|row| row.map(bits));
+    Cells::Sets(names(Advisory::ALL, Advisory::name), sets.collect())
+}
+
+fn whatwg_errors<'a>(batch: &Batch<'a>) -> Cells<'a> {
+    let errors = |row: Row<'_, '_>| row.parsed().errors().iter().map(|found| found.error as u8).collect();
+    let lists = batch.rows().map(|row| row.map(errors));
+    Cells::Lists(names(ValidationError::ALL, ValidationError::name), lists.collect())
+}

@@ -1,0 +1,284 @@
+//! A slow twin, which makes one cell after another of one line, and the comparison of columns with it.
+
+use std::fs;
+
+use base64::Engine;
+use base64::prelude::BASE64_STANDARD;
+use serde_json::Value;
+
+use super::text_rows::{self, Form};
+use super::{Batch, COLUMNS, Cells, Column, Line, Need, Origin, Type};
+use urlsift_engine::Scanner;
+use urlsift_grammar::Grammar;
+use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::escape::{self, Keep, visible_json};
+use urlsift_grammar::judge::judge;
+use urlsift_grammar::password::masked;
+use urlsift_grammar::resolve::Base;
+use urlsift_grammar::whatwg::{TwoHosts, Url, parse};
+
+/// A cell by itself.
+#[derive(Debug, PartialEq)]
+enum Cell {
+    Absent,
+    Number(u64),
+    Words(String),
+    Names(Vec<&'static str>),
+    Text(Vec<u8>),
+}
+
+const GRAMMAR: Grammar = Grammar::Rfc1808;
+const INPUT: &str = "-";
+
+/// The cell of a line.
+fn cell(column: &str, line: &Line<'_>, origin: &Origin) -> Cell {
+    let bytes = line.bytes.as_deref().unwrap();
+    let text = |text: Option<Vec<u8>>| text.map_or(Cell::Absent, Cell::Text);
+    let (judgement, parsed) = (judge(bytes), parse(bytes, origin.url.as_ref()));
+    match column {
+        "input" => Cell::Words(INPUT.to_owned()),
+        "line" => Cell::Number(line.number),
+        "offset" => Cell::Number(line.offset),
+        "field" => text(line.field.map(|name| name.as_bytes().to_vec())),
+        "kind" if bytes.is_empty() => Cell::Words("blank".to_owned()),
+        _ if bytes.is_empty() => Cell::Absent,
+        "length" => Cell::Number(bytes.len() as u64),
+        "verdict" => Cell::Names(judgement.verdict().iter().map(Grammar::name).collect()),
+        "kind" => Cell::Words(judgement.kind().name().to_owned()),
+        "scheme" => text(judgement.scheme().map(<[u8]>::to_ascii_lowercase)),
+        "defect" => judgement.defect(GRAMMAR).map_or(Cell::Absent, |defect| Cell::Words(defect.to_string())),
+        "advisories" => Cell::Names(judgement.advisories().iter().map(Advisory::name).collect()),
+        "text" => Cell::Text(bytes.to_vec()),
+        "resolved" => {
+            let anywhere = Base::new(b"http://localhost/").unwrap();
+            let base = origin.base.as_ref().or(judgement.scheme().map(|_| &anywhere));
+            text(base.filter(|_| judgement.verdict().accepts(Grammar::Rfc3986)).map(|base| {
+                let mut target = Vec::new();
+                base.resolve(bytes, &mut target);
+                target
+            }))
+        }
+        "whatwg" => Cell::Words(parsed.level().name().to_owned()),
+        "whatwg_errors" => Cell::Names(parsed.errors().iter().map(|found| found.error.name()).collect()),
+        "whatwg_host" => {
+            let host = parsed.url().and_then(|url| url.host.clone());
+            text(host.filter(|host| !host.is_empty()).map(String::into_bytes))
+        }
+        "whatwg_href" => text(parsed.url().map(|url| url.to_string().into_bytes())),
+        "hosts_differ" => {
+            let hosts = parsed.url().and_then(|url| TwoHosts::of(bytes, origin.url.as_ref(), url));
+            hosts.map_or(Cell::Absent, |hosts| Cell::Words(hosts.to_string()))
+        }
+        _ => panic!("the twin has no {column}"),
+    }
+}
+
+/// A cell as a field between tabs.
+fn field(cell: Cell, keep: Keep) -> String {
+    match cell {
+        Cell::Absent => "-".to_owned(),
+        Cell::Number(number) => number.to_string(),
+        Cell::Words(words) => words,
+        Cell::Names(names) if names.is_empty() => "none".to_owned(),
+        Cell::Names(names) => names.join(","),
+        Cell::Text(text) if text == b"-" => "\\x2d".to_owned(),
+        Cell::Text(text) => escape::text(&text, keep),
+    }
+}
+
+/// A cell as a member of an object.
+fn member(name: &str, cell: Cell) -> String {
+    let value = match cell {
+        Cell::Absent => Value::Null,
+        Cell::Number(number) => number.into(),
+        Cell::Words(words) => words.into(),
+        Cell::Names(names) => names.into(),
+        Cell::Text(text) => match String::from_utf8(text) {
+            Ok(text) => return format!("\"{name}\":{}", visible_json(&Value::from(text).to_string())),
+            Err(error) => {
+                return format!("\"{name}_base64\":\"{}\"", BASE64_STANDARD.encode(error.into_bytes()));
+            }
+        },
+    };
+    format!("\"{name}\":{value}")
+}
+
+/// Lines of all samples, and some with anything that is written in its own way.
+fn lines() -> Vec<Vec<u8>> {
+    let mut lines: Vec<Vec<u8>> = [
+        &b"-"[..],
+        b"-:x",
+        b"",
+        b"a\\b",
+        b"/\xff\x1b",
+        b"\xe2\x80\xae",
+        b"http://u:hunter2@h/",
+        b"u:hunter2@b c",
+        b"http://a\\@b/",
+        b"http://0x7f.1/b c",
+        b"file:///a",
+        b"http://h:x/",
+        b"//h/../c",
+        b"?q",
+        b"HTTP://H%41:80/%00",
+        b"A.b+c:d",
+        b"http:a",
+    ]
+    .map(<[u8]>::to_vec)
+    .into();
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/corpora/samples");
+    let mut paths: Vec<_> = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path()).collect();
+    paths.sort_unstable();
+    for path in paths.iter().filter(|path| path.is_file()) {
+        let bytes = fs::read(path).unwrap();
+        let all = bytes.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii_end);
+        lines.extend(all.step_by(61).take(120).map(<[u8]>::to_vec));
+    }
+    lines
+}
+
+/// What the lines of a batch are resolved against, one and the other in turn.
+fn origins() -> Vec<Origin> {
+    let base = Base::new(b"http://u:hunter2@h/a/b?c").unwrap();
+    let url: Url = parse(base.as_bytes(), None).url().unwrap().clone();
+    vec![Origin::default(), Origin { base: Some(base), url: Some(url), hides_password: false }]
+}
+
+/// Calls `each` with batches of different lengths, which hold each line once.
+fn batches(mask_passwords: bool, mut each: impl FnMut(&mut Batch<'_>)) {
+    let all = lines();
+    let mut batch = Batch::default();
+    (batch.input, batch.grammar, batch.mask_passwords) = (INPUT, GRAMMAR, mask_passwords);
+    let mut rest = all.iter().zip(1..).peekable();
+    for len in (0..).map(|n| n * n % 83) {
+        batch.clear();
+        batch.origins = origins();
+        for (bytes, number) in rest.by_ref().take(len) {
+            let judgement = judge(bytes);
+            let verdict = (!bytes.is_empty()).then(|| judgement.verdict());
+            let field = [Some("url"), None, Some("-")][number % 3];
+            batch.lines.push(Line {
+                bytes: Some(bytes.into()),
+                verdict,
+                advisories: judgement.advisories(),
+                number: number as u64,
+                offset: 7 * number as u64,
+                field,
+                origin: number % 2,
+            });
+        }
+        each(&mut batch);
+        if rest.peek().is_none() {
+            break;
+        }
+    }
+}
+
+fn columns() -> Vec<&'static Column> {
+    COLUMNS.iter().collect()
+}
+
+#[test]
+fn rows_of_batches_are_those_of_the_twin() {
+    for (form, keep) in [(Form::Tsv, Keep::All), (Form::Tsv, Keep::Ascii), (Form::Jsonl, Keep::All)] {
+        let mut n_rows = 0;
+        batches(false, |batch| {
+            let mut out = String::new();
+            let full = &mut |_: &mut String| Err(());
+            text_rows::write(&mut out, form, keep, &columns(), batch, full).unwrap();
+            n_rows += batch.lines.len();
+            for (row, line) in out.lines().zip(&batch.lines) {
+                let cell = |column: &Column| cell(column.name, line, &batch.origins[line.origin]);
+                let cells = COLUMNS.iter().map(|column| (column.name, cell(column)));
+                let expected = match form {
+                    Form::Tsv => cells.map(|(_, cell)| field(cell, keep)).collect::<Vec<_>>().join("\t"),
+                    Form::Jsonl => {
+                        let members: Vec<_> = cells.map(|(name, cell)| member(name, cell)).collect();
+                        format!("{{{}}}", members.join(","))
+                    }
+                };
+                assert_eq!(row, expected, "{line:?}");
+            }
+            assert_eq!(out.lines().count(), batch.lines.len());
+        });
+        assert_eq!(n_rows, lines().len());
+    }
+}
+
+/// Cell `n`, as the twin has it.
+fn cell_of(column: &Column, cells: &Cells<'_>, n: usize) -> Cell {
+    let text = |text: &[u8]| match column.of {
+        Type::Words => Cell::Words(String::from_utf8(text.to_vec()).unwrap()),
+        _ => Cell::Text(text.to_vec()),
+    };
+    let (of, found) = match cells {
+        Cells::Numbers(numbers) => (Type::Number, numbers[n].map(Cell::Number)),
+        Cells::Names(names) => (column.of, names.get(n).map(|name| text(name.as_bytes()))),
+        Cells::Sets(names, sets) => {
+            let set = |bits: u8| (0..names.len()).filter(|n| bits >> n & 1 == 1).map(|n| names[n]).collect();
+            (Type::Names, sets[n].map(|bits| Cell::Names(set(bits))))
+        }
+        Cells::Lists(names, lists) => {
+            let list = |list: &Vec<u8>| list.iter().map(|&item| names[usize::from(item)]).collect();
+            (Type::Names, lists[n].as_ref().map(|items| Cell::Names(list(items))))
+        }
+        Cells::Defects(all) => (Type::Defect, all[n].as_ref().map(|defect| Cell::Words(defect.to_string()))),
+        Cells::Texts(texts) => (column.of, texts[n].as_deref().map(text)),
+    };
+    assert_eq!(of, column.of, "{column:?}");
+    found.unwrap_or(Cell::Absent)
+}
+
+/// The table says the truth about its columns.
+#[test]
+fn columns_are_as_the_table_says() {
+    batches(true, |batch| {
+        let all = batch.cells(&columns());
+        for (column, cells) in COLUMNS.iter().zip(&all) {
+            for (n, line) in batch.lines.iter().enumerate() {
+                let found = cell_of(column, cells, n);
+                let expected = cell(column.name, line, &batch.origins[line.origin]);
+                let bytes = line.bytes.as_deref().unwrap();
+                if column.name == "text" && !bytes.is_empty() {
+                    assert_eq!(found, Cell::Text(masked(bytes).into()));
+                } else if column.is_masked {
+                    assert_eq!(found == Cell::Absent, expected == Cell::Absent, "{column:?} of {line:?}");
+                } else {
+                    assert_eq!(found, expected, "{column:?} of {line:?}");
+                }
+                let may_be_absent = bytes.is_empty() || column.absent.is_some();
+                assert!(found != Cell::Absent || may_be_absent, "{column:?} of {line:?}");
+            }
+        }
+    });
+}
+
+/// What Python has of values is what `lines` has of lines. Values are not blank, and columns of several batches can be joined.
+#[test]
+fn values_have_the_cells_of_lines() {
+    let all = lines();
+    let mut values: Vec<_> = all.iter().map(|line| Some(&line[..])).collect();
+    values.extend([None, Some(&b"http://h/\n"[..]), None]);
+    let columns: Vec<_> = COLUMNS.iter().filter(|column| column.needs != Need::Place).collect();
+    let origin = origins().pop().unwrap();
+    let mut scanner = Scanner::default();
+    let mut joined = Batch::of_values(&mut scanner, &[], GRAMMAR, Vec::new()).cells(&columns);
+    for part in values.chunks(100) {
+        let cells = Batch::of_values(&mut scanner, part, GRAMMAR, vec![origin.clone()]).cells(&columns);
+        joined.iter_mut().zip(cells).for_each(|(joined, cells)| joined.append(cells));
+    }
+    for (column, cells) in columns.iter().zip(&joined) {
+        for (n, value) in values.iter().enumerate() {
+            let found = cell_of(column, cells, n);
+            let Some(bytes) = value else {
+                assert_eq!(found, Cell::Absent, "{column:?} of a null");
+                continue;
+            };
+            let line = Line { bytes: Some((*bytes).into()), ..Line::default() };
+            // The twin takes the empty value for a blank line.
+            if !bytes.is_empty() {
+                assert_eq!(found, cell(column.name, &line, &origin), "{column:?} of {line:?}");
+            }
+        }
+    }
+}
