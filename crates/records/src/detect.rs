@@ -161,7 +161,7 @@ fn may_be_url(line: &[u8]) -> bool {
 
 /// Whether a comment before the first record names the fields.
 fn has_w3c_header(lines: &[&[u8]]) -> bool {
-    comments(lines).any(|line| w3c::is_header(line))
+    comments(lines).any(w3c::is_header)
 }
 
 /// The comments before the first record.
