@@ -1,6 +1,20 @@
-//! Arrow columns made of plain vectors.
+//! Arrow columns made of plain vectors, and of the cells of judged values.
+
+use std::borrow::Cow;
+
+use urlsift::columns::{Cells, Names};
+use urlsift::{Cause, Component};
 
 use crate::c_data::{Buffer, Column};
+
+/// How sets and names are written.
+#[derive(Clone, Copy)]
+pub struct Form {
+    /// Sets as bits of a number instead of a struct of booleans.
+    pub bits: bool,
+    /// Names as strings instead of dictionaries.
+    pub plain: bool,
+}
 
 /// Rows that are there, one bit each. `None` if all are.
 #[derive(Clone, Default)]
@@ -35,16 +49,64 @@ impl Validity {
         let nulls = (0..len).filter(|&n| !is_there(n)).count();
         Self { bits: (nulls > 0).then(|| packed(len, is_there).into()), nulls }
     }
-
-    /// Of `len` rows, these alone.
-    pub fn of_rows(len: usize, rows: impl ExactSizeIterator<Item = usize>) -> Self {
-        let (mut bits, nulls) = (vec![0_u8; len.div_ceil(8)], len - rows.len());
-        rows.for_each(|row| bits[row / 8] |= 1 << (row % 8));
-        Self { bits: Some(bits.into()), nulls }
-    }
 }
 
 impl Column {
+    /// The cells of a column.
+    pub fn of_cells(name: &str, cells: Cells<'_>, form: Form) -> Self {
+        fn valid<T>(cells: &[Option<T>]) -> Validity {
+            Validity::of(cells.len(), |n| cells[n].is_some())
+        }
+        match cells {
+            Cells::Numbers(cells) => {
+                let numbers = cells.iter().map(|number| number.unwrap_or(0).cast_signed());
+                Self::numbers::<i64>(name, numbers.collect(), &valid(&cells))
+            }
+            Cells::Names(Names { names, numbers, are_fixed, .. }) => {
+                let valid = Validity::of(numbers.len(), |n| numbers[n] >= 0);
+                let numbers = numbers.into_iter().map(|number| number.max(0)).collect();
+                Self::names(name, numbers, &names, &valid, are_fixed, form.plain)
+            }
+            Cells::Sets(names, cells) => {
+                let valid = valid(&cells);
+                let bits: Vec<_> = cells.into_iter().map(Option::unwrap_or_default).collect();
+                if form.bits {
+                    return Self::numbers(name, bits, &valid);
+                }
+                let column = |(bit, name): (usize, &&str)| Self::booleans(name, &bits, bit, &valid);
+                Self::table(name, bits.len(), &valid, names.iter().enumerate().map(column).collect())
+            }
+            Cells::Lists(names, cells) => {
+                let items = cells.iter().flatten().flatten().map(|&item| i32::from(item)).collect();
+                let items = Self::names("item", items, &names, &Validity::default(), true, form.plain);
+                let lens = cells.iter().map(|list| list.as_ref().map_or(0, Vec::len));
+                Self::lists(name, lens, items, &valid(&cells))
+            }
+            Cells::Defects(cells) => {
+                let all = || cells.iter().map(Option::as_deref);
+                let components = Component::ALL.iter().map(|component| component.name());
+                let components = Names::fixed(components, all().map(|defect| Some(defect?.component as u8)));
+                let causes = Cause::ALL.iter().map(|cause| cause.name());
+                let causes = Names::fixed(causes, all().map(|defect| Some(defect?.cause as u8)));
+                let members = [
+                    ("component", Cells::Names(components)),
+                    ("cause", Cells::Names(causes)),
+                    ("offset", Cells::Numbers(all().map(|defect| Some(defect?.offset)).collect())),
+                    ("rule", Cells::Names(Names::any(all().map(|defect| Some(defect?.rule.name()))))),
+                ];
+                let members = members.map(|(name, cells)| Self::of_cells(name, cells, form));
+                Self::table(name, cells.len(), &valid(&cells), members.into())
+            }
+            Cells::Texts(cells) => {
+                let text = |cell: &Option<Cow<'_, [u8]>>| {
+                    String::from_utf8_lossy(cell.as_deref().unwrap_or_default()).into_owned()
+                };
+                Self::strings(name, cells.iter().map(text), &valid(&cells))
+            }
+            _ => unreachable!("all types of cells are above"),
+        }
+    }
+
     fn of(name: &str, format: &'static str, len: usize, valid: &Validity) -> Self {
         Self {
             name: name.to_owned(),
@@ -63,17 +125,17 @@ impl Column {
     }
 
     /// Booleans: bit `n` of each byte.
-    pub fn booleans(name: &str, bytes: &[u8], n: usize, valid: &Validity) -> Self {
+    fn booleans(name: &str, bytes: &[u8], n: usize, valid: &Validity) -> Self {
         Self::of(name, "b", bytes.len(), valid).with(packed_bit(bytes, n))
     }
 
     /// Numbers of 8, 16, 32 or 64 bits.
-    pub fn numbers<T: Number>(name: &str, values: Vec<T>, valid: &Validity) -> Self {
+    fn numbers<T: Number>(name: &str, values: Vec<T>, valid: &Validity) -> Self {
         Self::of(name, T::FORMAT, values.len(), valid).with(values)
     }
 
     /// Strings. Their offsets have 64 bits.
-    pub fn strings<S: AsRef<str>>(
+    fn strings<S: AsRef<str>>(
         name: &str,
         values: impl ExactSizeIterator<Item = S>,
         valid: &Validity,
@@ -83,40 +145,53 @@ impl Column {
         offsets.push(0_i64);
         for value in values {
             text.extend_from_slice(value.as_ref().as_bytes());
-            offsets.push(i64::try_from(text.len()).expect("what is in memory can be counted"));
+            offsets.push(count(text.len()));
         }
         Self::of(name, "U", len, valid).with(offsets).with(text)
     }
 
-    /// Names by their index: a dictionary, or strings if `plain`.
-    pub fn names<T: Number + Into<i64>, S: AsRef<str>>(
+    /// Names by their number: strings if `is_plain`, or a dictionary, of few names if `is_small`.
+    fn names<S: AsRef<str>>(
         name: &str,
-        indices: Vec<T>,
+        numbers: Vec<i32>,
         names: &[S],
         valid: &Validity,
-        plain: bool,
+        is_small: bool,
+        is_plain: bool,
     ) -> Self {
-        if plain {
-            let of = |&index: &T| {
-                usize::try_from(index.into()).ok().and_then(|n| names.get(n)).map_or("", AsRef::as_ref)
-            };
-            return Self::strings(name, indices.iter().map(of), valid);
+        if is_plain {
+            let of = |&n: &i32| names.get(n.unsigned_abs() as usize).map_or("", AsRef::as_ref);
+            return Self::strings(name, numbers.iter().map(of), valid);
         }
         let names = Self::strings("", names.iter(), &Validity::default());
-        Self { dictionary: Some(Box::new(names)), ..Self::numbers(name, indices, valid) }
+        let numbers = if is_small {
+            let small = |&n: &i32| i8::try_from(n).expect("fewer than 128 names");
+            Self::numbers::<i8>(name, numbers.iter().map(small).collect(), valid)
+        } else {
+            Self::numbers(name, numbers, valid)
+        };
+        Self { dictionary: Some(Box::new(names)), ..numbers }
     }
 
-    /// Lists of strings or names. `ends` has the number of values up to the end of each list.
-    pub fn lists(name: &str, ends: &[i64], values: Self, valid: &Validity) -> Self {
-        let offsets: Vec<_> = [0].iter().chain(ends).copied().collect();
-        let values = Self { name: "item".to_owned(), ..values };
-        Self { children: vec![values], ..Self::of(name, "+L", ends.len(), valid).with(offsets) }
+    /// Lists of strings or names, of these lengths.
+    fn lists(name: &str, lens: impl Iterator<Item = usize>, values: Self, valid: &Validity) -> Self {
+        let ends = lens.scan(0, |end, len| {
+            *end += len;
+            Some(count(*end))
+        });
+        let offsets: Vec<_> = std::iter::once(0).chain(ends).collect();
+        Self { children: vec![values], ..Self::of(name, "+L", offsets.len() - 1, valid).with(offsets) }
     }
 
     /// A struct of columns.
     pub fn table(name: &str, len: usize, valid: &Validity, children: Vec<Self>) -> Self {
         Self { children, ..Self::of(name, "+s", len, valid) }
     }
+}
+
+/// A number of values that are in memory.
+fn count(n: usize) -> i64 {
+    i64::try_from(n).expect("what is in memory can be counted")
 }
 
 /// A type of numbers in Arrow.

@@ -4,14 +4,16 @@ use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::{PyBytes, PyCapsule, PyString, PyTuple};
 use rayon::prelude::*;
+use urlsift::columns::{COLUMNS, Column as JudgedColumn, Need, Origin};
+use urlsift::columns::{Scanner, Scanners};
 use urlsift::grammar::resolve::Base;
 use urlsift::inputs::Values;
-use urlsift::internal::scan::Scanners;
 use urlsift::{Advisory, Grammar, Judgement as Judged, KernelId, Scan, Verdict, judge as judge_bytes};
 
 use crate::base_url;
 use crate::c_data::{ArrowArray, ArrowArrayStream, ArrowSchema, Column};
-use crate::judged_columns::{Bases, Form, Piece, Wanted, lower_case};
+use crate::columns::Form;
+use crate::judged_columns::{Bases, Piece};
 use crate::source::{Batch, Rows, Source};
 
 /// Why one grammar refuses a value.
@@ -144,7 +146,7 @@ impl Judgement {
     /// The scheme in lower case, or None.
     #[getter]
     fn scheme(&self) -> Option<String> {
-        self.judged().scheme().map(lower_case)
+        self.judged().scheme().map(|scheme| String::from_utf8_lossy(scheme).to_ascii_lowercase())
     }
 
     /// The names of what is noteworthy about the value, if a grammar accepts it.
@@ -208,12 +210,24 @@ fn batches<'py>(py: Python<'py>, data: &Bound<'py, PyAny>) -> PyResult<(Vec<(usi
     Ok((batches, rows))
 }
 
-/// How many rows are judged at a time, on one thread.
-const ROWS: usize = 1 << 13;
+/// The columns that values in memory have.
+pub fn columns() -> impl Iterator<Item = &'static JudgedColumn> {
+    COLUMNS.iter().filter(|column| column.needs != Need::Place)
+}
+
+fn column(name: &String) -> PyResult<&'static JudgedColumn> {
+    columns().find(|column| column.name == name).ok_or_else(|| {
+        let names: Vec<_> = columns().map(|column| column.name).collect();
+        PyValueError::new_err(format!("no column {name:?}; there are {}", names.join(", ")))
+    })
+}
+
+/// How many rows are judged at a time, on one thread. What is known of them stays in the cache.
+const ROWS: usize = 1 << 10;
 
 /// After how many times as many rows signals are looked at, and how many are too few for several threads.
-const PARTS: usize = 64;
-const FEW: usize = 8;
+const PARTS: usize = 512;
+const FEW: usize = 64;
 
 /// Judges the values of a column.
 #[pyfunction]
@@ -229,22 +243,19 @@ pub fn judge_array<'py>(
     threads: usize,
 ) -> PyResult<Array> {
     let grammar = crate::grammar(grammar)?;
-    let named: Vec<(String, Wanted)> = columns
-        .into_iter()
-        .map(|name| Wanted::of(&name).map(|column| (name, column)))
-        .collect::<PyResult<_>>()?;
-    let wanted: Vec<_> = named.iter().map(|(_, column)| *column).collect();
-    let is_resolved = wanted.contains(&Wanted::Resolved);
-    let needs_whatwg = wanted.iter().any(|column| column.needs_whatwg());
+    let columns: Vec<_> = columns.iter().map(column).collect::<PyResult<_>>()?;
+    let needs = |need| columns.iter().any(|column| column.needs == need);
+    let (is_resolved, needs_whatwg) = (needs(Need::Base), needs(Need::Parser));
     let (values, rows) = batches(py, data)?;
     let of_bases;
     let bases = if base.is_none() {
-        Bases::None
+        Bases::Same(Box::default())
     } else if base.is_instance_of::<PyString>() || base.is_instance_of::<PyBytes>() {
         let text = bytes_of(base)?;
         let resolved = is_resolved.then(|| Base::new(text)).transpose();
         let resolved = resolved.map_err(|error| PyValueError::new_err(format!("base: {error}")))?;
-        Bases::One(Box::new((resolved, needs_whatwg.then(|| base_url(text)).transpose()?)))
+        let url = needs_whatwg.then(|| base_url(text)).transpose()?;
+        Bases::Same(Box::new(Origin { base: resolved, url, ..Origin::default() }))
     } else {
         let n;
         let of_base = |error: PyErr| {
@@ -268,15 +279,16 @@ pub fn judge_array<'py>(
         .flat_map(|(first, batch)| (*first..).step_by(ROWS).zip(Rows::of(batch, ROWS)))
         .collect();
     let scanners = Scanners::new(KernelId::best());
-    let piece = |(first, part): &(usize, Rows<'_>)| {
+    let piece = |part| {
+        let (first, part): &(usize, Rows<'_>) = part;
         let rows: Vec<_> = (0..part.len()).map(|n| part.get(n)).collect();
-        scanners.with(|scanner| Piece::of(scanner, &rows, *first, &wanted, grammar, &bases))
+        scanners.with(|scanner| Piece::of(scanner, &rows, *first, &columns, grammar, &bases))
     };
     // Few rows are not worth the start of threads.
     let pool = (threads != 1 && parts.len() > FEW)
         .then(|| crate::pool(Scan::new().threads(threads).n_threads()))
         .transpose()?;
-    let mut all = Piece::with_room(rows, &wanted);
+    let mut all = Piece::of(&mut Scanner::default(), &[], 0, &columns, grammar, &bases);
     for parts in parts.chunks(PARTS) {
         let pieces: Vec<Piece> = py.detach(|| match &pool {
             Some(pool) => pool.install(|| parts.par_iter().map(piece).collect()),
@@ -287,7 +299,7 @@ pub fn judge_array<'py>(
         }
         py.check_signals()?;
     }
-    let column = py.detach(|| all.column(&named, Form { bits, plain }));
+    let column = py.detach(|| all.column(&columns, Form { bits, plain }));
     Ok(Array(column))
 }
 

@@ -1,7 +1,6 @@
 //! The Python package `urlsift`, as far as it is made in Rust. `urlsift/` has the rest, with the documentation.
 //!
-//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, and `source` takes values. `judged_columns` makes columns of judged
-//! rows, `judge` and `report` have the functions and classes. The crate `urlsift` judges and counts.
+//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, and `source` takes values. `judged_columns` judges rows, `judge` and `report` have the functions and classes. The crate `urlsift` judges and counts.
 
 // As a test it would be linked without Python. `c_data` is tested alone, and the rest by Python.
 #![cfg(not(test))]
@@ -56,6 +55,7 @@ fn _urlsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::scan, module)?)?;
     module.add_function(wrap_pyfunction!(report::count, module)?)?;
     module.add_function(wrap_pyfunction!(report::table, module)?)?;
+    module.add("COLUMNS", judge::columns().map(|column| column.name).collect::<Vec<_>>())?;
     module.add("GRAMMARS", Grammar::ALL.map(Grammar::name))?;
     module.add("KERNEL", KernelId::best().name())?;
     module.add("__version__", env!("CARGO_PKG_VERSION"))

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
+use urlsift::columns::Cells;
 use urlsift::inputs::{Codec, Input, Part, Values, Watch, list_inputs};
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::records::Format;
@@ -15,7 +16,7 @@ use urlsift::report::{Report, Run, TextStyle, render};
 use urlsift::{Scan, Tally};
 
 use crate::c_data::Column;
-use crate::columns::Validity;
+use crate::columns::{Form, Validity};
 use crate::judge::Array;
 use crate::source::{Rows, Source};
 
@@ -259,24 +260,19 @@ impl Counted {
 /// Makes a table of columns. Each has a name, whether it has numbers, and a list of `int`, or of `str` and None.
 #[pyfunction]
 pub fn table(columns: Vec<(String, bool, Bound<'_, PyAny>)>) -> PyResult<Array> {
-    let valid = Validity::default();
     let mut children: Vec<Column> = Vec::new();
     for (name, is_number, values) in columns {
-        if is_number {
-            children.push(Column::numbers::<i64>(&name, values.extract()?, &valid));
+        let cells = if is_number {
+            Cells::Numbers(values.extract()?)
         } else {
             let values: Vec<Option<String>> = values.extract()?;
-            let valid = Validity::of(values.len(), |n| values[n].is_some());
-            children.push(Column::strings(
-                &name,
-                values.iter().map(|value| value.as_deref().unwrap_or("")),
-                &valid,
-            ));
-        }
+            Cells::Texts(values.into_iter().map(|value| Some(value?.into_bytes().into())).collect())
+        };
+        children.push(Column::of_cells(&name, cells, Form { bits: false, plain: true }));
     }
     let len = children.first().map_or(0, |column| column.len);
     if children.iter().any(|column| column.len != len) {
         return Err(PyValueError::new_err("columns of different lengths"));
     }
-    Ok(Array(Column::table("", len, &valid, children)))
+    Ok(Array(Column::table("", len, &Validity::default(), children)))
 }

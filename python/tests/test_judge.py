@@ -92,6 +92,21 @@ def test_columns_are_those_of_judge(lines: list[str]) -> None:
                 assert (row["kind"], row["scheme"], row["defect"], advisories) == (one.kind, one.scheme, expected, one.advisories)
 
 
+def test_every_column_is_described() -> None:
+    assert re.findall(r"^    - (\w+):", urlsift.judge_array.__doc__ or "", re.MULTILINE) == urlsift.COLUMNS
+
+
+def test_columns_that_are_computed_of_the_value_alone() -> None:
+    values = ["http://a\\@b/", "", None, b"/\xff"]
+    for names in ("dictionary", "string"):
+        rows = pa.array(urlsift.judge_array(values, ["length", "text", "hosts_differ"], names=names))
+        rows.validate(full=True)
+        found = rows.to_pylist()
+        assert [row and (row["length"], row["text"]) for row in found] == [(12, "http://a\\@b/"), (0, ""), None, (2, "/\ufffd")]
+        assert found[0]["hosts_differ"].startswith("RFC 3986: b, browsers: a. ")
+        assert [row and row["hosts_differ"] for row in found[1:]] == [None] * 3
+
+
 def test_sets_as_bits(lines: list[str]) -> None:
     rows = pa.array(urlsift.judge_array(lines, ["verdict", "advisories"], sets="bits")).to_pylist()
     for line, row in zip(lines, rows, strict=True):
@@ -197,7 +212,7 @@ def test_wrong_values_are_named() -> None:
         urlsift.judge("\ud800")
     with pytest.raises(ValueError, match='no grammar "rfc1".*rfc3986'):
         urlsift.count(["a"], grammar="rfc1")
-    with pytest.raises(ValueError, match="no column .path.; there are verdict"):
+    with pytest.raises(ValueError, match="no column .path.; there are length, verdict"):
         urlsift.judge_array(["a"], ["path"])
     with pytest.raises(ValueError, match="threads is -1"):
         urlsift.count(["a"], threads=-1)

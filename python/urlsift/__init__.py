@@ -10,7 +10,7 @@ and the rule of the document.
     scan(paths)             files of any format that the command urlsift reads: a Report
     merge(reports)          one Report of several
 
-KERNEL names the vector instructions that this machine judges with. Grammars may be named by their digits alone, as in "3986".
+COLUMNS names the columns of judge_array(). KERNEL names the vector instructions that this machine judges with. Grammars may be named by their digits alone, as in "3986".
 
 Columns come and go by the Arrow C data interface: arrays and tables of pyarrow, pandas, Polars, DuckDB and others, without a copy.
 urlsift.polars, urlsift.duckdb and urlsift.spark put the functions into expressions, SQL and DataFrames of these engines.
@@ -23,9 +23,10 @@ from types import ModuleType
 
 from ._judge import judge_array
 from ._report import FieldCount, GrammarCount, Report, count, merge, scan
-from ._urlsift import GRAMMARS, KERNEL, Array, Defect, Judgement, __version__, judge
+from ._urlsift import COLUMNS, GRAMMARS, KERNEL, Array, Defect, Judgement, __version__, judge
 
 __all__ = [
+    "COLUMNS",
     "GRAMMARS",
     "KERNEL",
     "Array",

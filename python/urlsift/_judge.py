@@ -27,6 +27,7 @@ def judge_array(
 
     `columns` names the members of the struct:
 
+    - length: the number of bytes.
     - verdict: five booleans, one for each grammar. With sets="bits" it is a uint8, whose bit n is grammar n of GRAMMARS.
     - kind: 'absolute' if the value has a scheme, otherwise 'relative'.
     - scheme: in lower case; null without one.
@@ -34,6 +35,7 @@ def judge_array(
       Each call explains the refusals of one grammar.
     - advisories: booleans or bits like verdict, one for each property worth noting: password, port-nondefault, port-reserved,
       encoded-control, encoded-delimiter, gopher-smtp. No verdict depends on them.
+    - text: the value itself. Bytes that are not UTF-8 become U+FFFD.
     - resolved: the URI that the value refers to (RFC 3986, section 5.2). `base` is one URL for all values, or a column with a base
       for each. Null if RFC 3986 refuses the value, or if the value is relative and its base is null, relative or refused.
     - whatwg: what browsers make of the value, by the WHATWG URL Standard: 'valid', 'errors' (a URL with errors), 'failure', or
@@ -41,6 +43,7 @@ def judge_array(
     - whatwg_errors: a list of the errors of their parser, in its order and as often as it reports them.
     - whatwg_host: the host of the URL that browsers use; null without one.
     - whatwg_href: that URL; null if the parser fails.
+    - hosts_differ: a sentence with the hosts that RFC 3986 and browsers find, and why they differ; null if they do not.
 
     Kind, scheme, whatwg and the names in defect and whatwg_errors are dictionaries (categoricals); with names="string" they are strings. `threads` is the number
     of threads, 0 for one on each processor. One thread judges about 1 GB of text in a second.

@@ -2,6 +2,7 @@ from collections.abc import Callable
 from typing import Any, final
 
 __all__ = [
+    "COLUMNS",
     "GRAMMARS",
     "KERNEL",
     "Array",
@@ -16,6 +17,7 @@ __all__ = [
     "table",
 ]
 
+COLUMNS: list[str]
 GRAMMARS: list[str]
 KERNEL: str
 __version__: str

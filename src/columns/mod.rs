@@ -15,6 +15,7 @@ pub(crate) use self::batch::Line;
 use self::batch::Row;
 pub use self::batch::{Batch, Origin};
 pub use self::cells::{Cells, Names};
+pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::judge::Kind;
