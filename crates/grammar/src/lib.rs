@@ -41,6 +41,7 @@ pub mod judge;
 pub mod resolve;
 #[cfg(feature = "whatwg")]
 pub mod whatwg;
+pub mod keys;
 
 use std::fmt;
 use std::str::FromStr;

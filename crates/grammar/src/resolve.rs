@@ -145,6 +145,11 @@ fn push_path(target: &mut Vec<u8>, slices: &[&[u8]], has_authority: bool) {
     for slice in slices {
         target.extend(*slice);
     }
+    finish_path(target, start, has_authority);
+}
+
+/// Removes the dot-segments of the path that begins at `start`. Without an authority, "/." then precedes a path that begins with "//".
+pub(crate) fn finish_path(target: &mut Vec<u8>, start: usize, has_authority: bool) {
     remove_dot_segments(target, start);
     if !has_authority && target[start..].starts_with(b"//") {
         target.splice(start..start, *b"/.");

@@ -1,0 +1,124 @@
+//! The canonical form of a line: RFC 3986, sections 6.2.2 and 6.2.3 (KEYS K1 to K9).
+
+use memchr::{memchr, memchr2_iter};
+
+use crate::Grammar;
+use crate::automaton::State;
+use crate::hex::hex_byte;
+use crate::resolve::finish_path;
+use crate::uri_parts::split;
+
+/// The canonical form of `line`; `None` if RFC 3986 refuses `line`.
+///
+/// RFC 3986 accepts the canonical form, which is its own canonical form. A line that is canonical is mostly returned as it is. Other
+/// forms are written to `out`, whose contents are replaced. The cost is linear in the length of the line: a table look-up per byte to
+/// judge the line, and the cost of [`canonical_of_accepted`].
+///
+/// ```
+/// use urlsift_grammar::keys::canonical::canonical;
+///
+/// let mut out = Vec::new();
+/// assert_eq!(canonical(b"HTTP://Example.org:80/a/../%7eb%2f", &mut out), Some(&b"http://example.org/~b%2F"[..]));
+/// assert_eq!(canonical(b"http://example.org/a b", &mut out), None);
+/// ```
+#[must_use]
+pub fn canonical<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
+    State::START.run(line).verdict().accepts(Grammar::Rfc3986).then(|| canonical_of_accepted(line, out))
+}
+
+/// Does the same as [`canonical`] for a line that RFC 3986 accepts. For other lines, the result has no meaning.
+///
+/// A plain line ([`is_plain`]) costs a look at each byte of its host, and a search for "%" and "." in the rest. Nothing is copied.
+#[must_use]
+pub fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
+    if is_plain(line) {
+        return line;
+    }
+    write_canonical(line, out);
+    out
+}
+
+/// Returns whether a line that RFC 3986 accepts is known to be canonical: an http or https URL with a lower-case host, without
+/// userinfo, port and dot-segments, whose escapes are canonical and stand behind the host.
+pub(super) fn is_plain(line: &[u8]) -> bool {
+    let rest = line.strip_prefix(b"https://").or_else(|| line.strip_prefix(b"http://"));
+    let Some(rest) = rest else { return false };
+    let is_host = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
+    let Some(end) = rest.iter().position(|byte| !is_host(byte)) else { return false };
+    let rest = &rest[end..];
+    rest[0] == b'/'
+        && memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {
+            [b'%', high, low, ..] => {
+                !(high.is_ascii_lowercase() || low.is_ascii_lowercase())
+                    && hex_byte(&[high, low]).is_some_and(|byte| !is_unreserved(byte))
+            }
+            [b'%', ..] => false,
+            // A dot that begins a segment may make a dot-segment.
+            [_] | [_, b'.' | b'/' | b'?' | b'#', ..] => rest[at - 1] != b'/',
+            _ => true,
+        })
+}
+
+/// Replaces the contents of `out` by the canonical form of `line`, without [`is_plain`].
+pub(super) fn write_canonical(line: &[u8], out: &mut Vec<u8>) {
+    out.clear();
+    out.reserve(line.len() + 2);
+    let parts = split(line);
+    if let Some(scheme) = &parts.scheme {
+        out.extend(line[scheme.clone()].iter().map(u8::to_ascii_lowercase));
+        out.push(b':');
+    }
+    let default_port: Option<&[u8]> = match &**out {
+        b"http:" | b"ws:" => Some(b"80"),
+        b"https:" | b"wss:" => Some(b"443"),
+        b"ftp:" => Some(b"21"),
+        _ => None,
+    };
+    if parts.authority.is_some() {
+        out.extend(b"//");
+        if let Some(userinfo) = parts.userinfo {
+            push_component(out, &line[userinfo], |byte| byte);
+            out.push(b'@');
+        }
+        push_component(out, &line[parts.host.unwrap_or_default()], |byte| byte.to_ascii_lowercase());
+        let port = &line[parts.port.unwrap_or_default()];
+        let zeros = port.iter().take_while(|&&byte| byte == b'0').count();
+        if !port.is_empty() && default_port != Some(&port[zeros..]) {
+            out.push(b':');
+            out.extend(port);
+        }
+    }
+    let start = out.len();
+    push_component(out, &line[parts.path], |byte| byte);
+    if parts.scheme.is_some() && out.get(start) == Some(&b'/') {
+        finish_path(out, start, parts.authority.is_some());
+    }
+    if default_port.is_some() && parts.authority.is_some() && out.len() == start {
+        out.push(b'/');
+    }
+    for (mark, component) in [(b'?', parts.query), (b'#', parts.fragment)] {
+        if let Some(component) = component {
+            out.push(mark);
+            push_component(out, &line[component], |byte| byte);
+        }
+    }
+}
+
+/// Appends a component: bytes and escaped unreserved bytes through `fold`, and all other escapes in upper case.
+fn push_component(out: &mut Vec<u8>, mut text: &[u8], fold: fn(u8) -> u8) {
+    while let Some(at) = memchr(b'%', text) {
+        out.extend(text[..at].iter().map(|&byte| fold(byte)));
+        let escape = &text[at..text.len().min(at + 3)];
+        match hex_byte(&escape[1..]) {
+            Some(byte) if is_unreserved(byte) => out.push(fold(byte)),
+            _ => out.extend(escape.iter().map(u8::to_ascii_uppercase)),
+        }
+        text = &text[at + escape.len()..];
+    }
+    out.extend(text.iter().map(|&byte| fold(byte)));
+}
+
+/// The rule `unreserved` of RFC 3986, section 2.3.
+fn is_unreserved(byte: u8) -> bool {
+    byte.is_ascii_alphanumeric() || matches!(byte, b'-' | b'.' | b'_' | b'~')
+}
