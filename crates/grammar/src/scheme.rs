@@ -13,7 +13,7 @@ pub fn scheme_len(line: &[u8]) -> Option<usize> {
 }
 
 /// The result of [`is_scheme_byte`] for each byte.
-static SCHEME_BYTES: [bool; 256] = {
+pub(crate) static SCHEME_BYTES: [bool; 256] = {
     let mut scheme_bytes = [false; 256];
     let mut byte = 0;
     while byte < 128 {

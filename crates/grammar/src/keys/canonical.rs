@@ -28,7 +28,7 @@ pub fn canonical<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
 
 /// Does the same as [`canonical`] for a line that RFC 3986 accepts. For other lines, the result has no meaning.
 ///
-/// A plain line ([`is_plain`]) costs a look at each byte of its host, and a search for "%" and "." in the rest. Nothing is copied.
+/// A plain line (`is_plain`) costs a look at each byte of its host, and a search for "%" and "." in the rest. Nothing is copied.
 #[must_use]
 pub fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
     if is_plain(line) {

@@ -17,7 +17,7 @@ fn drawn(n: usize, seed: u64) -> impl Iterator<Item = Vec<u8>> {
     let starts: Vec<_> = starts.split('|').collect();
     let pieces: Vec<_> =
         "/|/|//|.|..|/.|/../|?|#|&|=|:|:80|:443|:0|:-1|@|[::1]|[v1.A]|a|B|www.|www2.|example|\
-        .com|10|010|%41|%7e|%2F|%2e|%c3%a9|%C3|%|25|é|ß|\u{fffd}| |\t|(|\
+        .com|10|010|%20|%26|%3d|%23|%2541|%5A|%41|%7e|%2F|%2e|%c3%a9|%C3|%|25|é|ß|\u{fffd}| |\t|(|\
         sid=0123456789abcdef0123456789ABCDEF|cfid=1&cftoken=2|b=2|a=1|.aspx|\
         /(0123456789abcdefABCDEFgh)/|/(a(0123456789abcdefABCDEFgh))/|~"
             .split('|')
@@ -98,6 +98,72 @@ fn hostile_lines() {
         for start in ["http://a/", "http://", "http://a/?", "http://a/x.aspx", "x:/", ""] {
             let line = [start, &piece.repeat(n / piece.len()), ".aspx?z"].concat().into_bytes();
             let _ = canonical_of_accepted(&line, &mut Vec::new());
+            #[cfg(feature = "keys")]
+            let _ = super::surt::surt(&line, &mut Vec::new());
         }
+    }
+}
+
+#[cfg(feature = "keys")]
+mod surt {
+    use std::path::Path;
+
+    use super::{drawn, samples};
+    use crate::keys::surt::{push_any, push_plain, surt};
+
+    fn of(push: fn(&[u8], &mut Vec<u8>) -> Option<()>, line: &[u8]) -> Option<Vec<u8>> {
+        let mut out = Vec::new();
+        push(line, &mut out).map(|()| out)
+    }
+
+    fn key(line: &[u8]) -> Option<Vec<u8>> {
+        let mut out = b"kept".to_vec();
+        let has_key = surt(line, &mut out);
+        assert!(out.starts_with(b"kept") && (has_key || out.len() == 4));
+        has_key.then(|| out.split_off(4))
+    }
+
+    /// Every row, or the rows of another table of this form.
+    #[test]
+    fn keys_are_those_of_the_key_maker() {
+        let own = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/data/surt-cc.tsv");
+        let path = std::env::var_os("URLSIFT_SURT_TABLE").unwrap_or_else(|| own.into());
+        let table = std::fs::read(Path::new(&path)).unwrap();
+        let (mut n_rows, mut n_different) = (0, 0);
+        for row in table.split(|&byte| byte == b'\n').filter(|row| !row.is_empty()) {
+            let tab = row.iter().rposition(|&byte| byte == b'\t').unwrap();
+            let (line, expected) = (&row[..tab], &row[tab + 1..]);
+            let is_exception = expected.starts_with(b"!") && expected.ends_with(b"Exception");
+            let expected = (!is_exception).then_some(expected);
+            let key = key(line);
+            n_rows += 1;
+            if key.as_deref() != expected {
+                n_different += 1;
+                let show = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+                eprintln!(
+                    "{}\n  is {:?}\n  not {:?}",
+                    show(line),
+                    key.as_deref().map(show),
+                    expected.map(show)
+                );
+            }
+        }
+        assert!(n_rows > 0 && n_different == 0, "{n_different} of {n_rows} keys are different");
+    }
+
+    #[test]
+    fn plain_lines_have_the_keys_of_the_rules() {
+        let (mut n_plain, mut n_others) = (0, 0);
+        for line in samples().into_iter().chain(drawn(60_000, 2)) {
+            let slow = of(push_any, &line);
+            if let Some(plain) = of(push_plain, &line) {
+                assert_eq!(Some(plain), slow, "{}", String::from_utf8_lossy(&line));
+                n_plain += 1;
+            } else {
+                n_others += 1;
+            }
+            assert_eq!(key(&line), slow);
+        }
+        assert!(n_plain > 1_000 && n_others > 1_000, "{n_plain} {n_others}");
     }
 }
