@@ -38,6 +38,8 @@ def judge_array(
     - text: the value itself. Bytes that are not UTF-8 become U+FFFD.
     - resolved: the URI that the value refers to (RFC 3986, section 5.2). `base` is one URL for all values, or a column with a base
       for each. Null if RFC 3986 refuses the value, or if the value is relative and its base is null, relative or refused.
+    - canonical: the canonical form of the value by RFC 3986 (6.2.2 and 6.2.3); null if RFC 3986 refuses it.
+    - surt: the key of the value in the CDX indices of Common Crawl and the Wayback Machine; null if it has none.
     - whatwg: what browsers make of the value, by the WHATWG URL Standard: 'valid', 'errors' (a URL with errors), 'failure', or
       'relative' (a failure because there is no base). With `base`, they resolve relative values against it.
     - whatwg_errors: a list of the errors of their parser, in its order and as often as it reports them.

@@ -8,6 +8,8 @@ use urlsift_engine::Scanner;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
+use urlsift_grammar::keys::canonical::canonical_of_accepted;
+use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::split;
@@ -163,6 +165,37 @@ impl<'b, 'a> Row<'b, 'a> {
         Some(self.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)))
     }
 
+    /// The canonical form of the line, if RFC 3986 accepts it.
+    pub(super) fn canonical(&self) -> Option<Vec<u8>> {
+        let mut key = Vec::new();
+        let accepted = Some(&self.line[..]).filter(|_| self.verdict.accepts(Grammar::Rfc3986))?;
+        let key = canonical_of_accepted(accepted, &mut key).to_vec();
+        Some(self.mask_key(key))
+    }
+
+    /// The key of the line in the indices of web archives, if it has one.
+    pub(super) fn surt(&self) -> Option<Vec<u8>> {
+        let mut key = Vec::new();
+        surt(self.line, &mut key).then(|| self.mask_key(key))
+    }
+
+    /// A key of the line, with masks if they are wanted. If a word of a password is left, all of the key is masked.
+    fn mask_key(&self, key: Vec<u8>) -> Vec<u8> {
+        if !self.batch.mask_passwords {
+            return key;
+        }
+        self.hide(self.mask_target(&key, None))
+    }
+
+    /// What is made of the line, or a mask in its place if it shows a word of the passwords in the line.
+    fn hide(&self, shown: Vec<u8>) -> Vec<u8> {
+        if shows_word_of(self.line, &self.secrets(self.line), &shown) {
+            MASK.as_bytes().to_vec()
+        } else {
+            shown
+        }
+    }
+
     /// The URL that the WHATWG parser makes of the line, if it makes one.
     pub(super) fn href(&self) -> Option<Vec<u8>> {
         let url = self.parsed().url()?;
@@ -177,8 +210,7 @@ impl<'b, 'a> Row<'b, 'a> {
         let shown = url.without_password().to_string();
         let shown = self.mask_target(shown.as_bytes(), base.as_deref().map(str::as_bytes));
         // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
-        let is_hidden = shows_word_of(self.line, &self.secrets(self.line), &shown);
-        Some(if is_hidden { MASK.as_bytes().to_vec() } else { shown })
+        Some(self.hide(shown))
     }
 
     /// The host of that URL, unless it is empty. If the whole URL is masked, the host may be what has to be masked.

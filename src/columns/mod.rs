@@ -110,6 +110,10 @@ columns! {
         |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field.filter(|name| !name.is_empty()))));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.resolved());
+    "canonical" "its canonical form by RFC 3986" Text Line "RFC 3986 refuses it" true
+        |batch| texts(batch, |row| row.canonical());
+    "surt" "its key in the indices of web archives" Text Line "it has none" true
+        |batch| texts(batch, |row| row.surt());
     "whatwg" "what browsers make of it" Words Parser "" false
         |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.parsed().level() as u8))));
     "whatwg_errors" "the errors that browsers find" Names Parser "" false whatwg_errors;

@@ -13,6 +13,8 @@ use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::escape::{self, Keep, visible_json};
 use urlsift_grammar::judge::judge;
+use urlsift_grammar::keys::canonical::canonical;
+use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::masked;
 use urlsift_grammar::resolve::Base;
 use urlsift_grammar::whatwg::{TwoHosts, Url, parse};
@@ -57,6 +59,11 @@ fn cell(column: &str, line: &Line<'_>, origin: &Origin) -> Cell {
                 base.resolve(bytes, &mut target);
                 target
             }))
+        }
+        "canonical" => text(canonical(bytes, &mut Vec::new()).map(<[u8]>::to_vec)),
+        "surt" => {
+            let mut key = Vec::new();
+            text(surt(bytes, &mut key).then_some(key))
         }
         "whatwg" => Cell::Words(parsed.level().name().to_owned()),
         "whatwg_errors" => Cell::Names(parsed.errors().iter().map(|found| found.error.name()).collect()),
