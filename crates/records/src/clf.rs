@@ -1,8 +1,5 @@
 //! Reads the common log format (`%h %l %u %t "%r" %>s %b`) and the combined one, which adds `"%{Referer}i" "%{User-agent}i"`.
 //! Apache and nginx write them. The first quoted string is the request, and the second is the Referer.
-//!
-//! The access log of AWS application load balancers has its request in the first quoted string too, as in
-//! `"GET https://example.org:443/path HTTP/1.1"`. A request that the balancer could not read is `"- http://example.org:80- "`.
 
 use memchr::memmem;
 
@@ -37,12 +34,6 @@ impl WantedFields {
             indices.find(|(_, field)| field.is_name(wanted)).map(|(n, _)| n)
         };
         Ok(Self { request: index("request"), referer: index("referer") })
-    }
-
-    /// The request, if nothing else is wanted.
-    pub(super) fn only_request(fields: &[Selector]) -> Result<Self, usize> {
-        let is_other = |field: &Selector| !field.is_name("request");
-        fields.iter().position(is_other).map_or(Ok(Self { referer: None, ..Self::all() }), Err)
     }
 
     #[inline(always)]
@@ -81,14 +72,4 @@ impl RecordReader for WantedFields {
 pub(super) fn is_record(line: &[u8]) -> bool {
     let Some(at) = memmem::find(line, b" [") else { return false };
     begins_like(&line[at + 2..], b"00/aaa/0000:00:00:00 ?0000] \"")
-}
-
-/// Whether a line begins with a kind of connection and a time, and contains a quote.
-pub(super) fn is_record_of_alb(line: &[u8]) -> bool {
-    let mut words = line.split(|&byte| byte == b' ');
-    let kind = words.next().unwrap_or_default();
-    let time = words.next().unwrap_or_default();
-    let is_kind = [&b"http"[..], b"https", b"h2", b"grpcs", b"ws", b"wss"].contains(&kind);
-    let is_iso = time.len() >= 20 && time[4] == b'-' && time[10] == b'T' && time.ends_with(b"Z");
-    is_kind && is_iso && line.contains(&b'"')
 }

@@ -118,27 +118,36 @@ pub(super) fn begins_as_url(value: &[u8]) -> bool {
     is_url(value.trim_ascii_start())
 }
 
-/// Counts the values of each column that begin as URLs.
+/// Counts the values of each column that are wanted, such as those that begin as URLs.
 #[derive(Default)]
 pub(super) struct ByValues {
-    /// For each column, its values that begin as URLs, and all its values that are not empty.
+    /// For each column, its wanted values, and all its values that are not empty.
     columns: Vec<[usize; 2]>,
 }
 
 impl ByValues {
     pub(super) fn add(&mut self, column: usize, value: &[u8]) {
+        self.add_if(begins_as_url, column, value);
+    }
+
+    /// Adds a value, which is wanted if `is_wanted` says so.
+    pub(super) fn add_if(&mut self, is_wanted: impl Fn(&[u8]) -> bool, column: usize, value: &[u8]) {
         if self.columns.len() <= column {
             self.columns.resize(column + 1, [0; 2]);
         }
-        self.columns[column][0] += usize::from(begins_as_url(value));
+        self.columns[column][0] += usize::from(is_wanted(value));
         self.columns[column][1] += usize::from(!value.is_empty());
     }
 
-    /// The first column with the most such values, if these are at least half of its values.
+    /// The columns in which at least half of the values are wanted.
+    pub(super) fn likely(&self) -> impl DoubleEndedIterator<Item = usize> {
+        let is_likely = |[wanted, all]: [usize; 2]| wanted > 0 && wanted * 2 >= all;
+        (0..self.columns.len()).filter(move |&n| is_likely(self.columns[n]))
+    }
+
+    /// The first of these columns that has the most wanted values.
     pub(super) fn most_likely(&self) -> Option<usize> {
-        let likely = |[urls, all]: &[usize; 2]| *urls > 0 && urls * 2 >= *all;
-        let columns = self.columns.iter().enumerate().filter(|(_, counts)| likely(counts));
-        columns.rev().max_by_key(|(_, counts)| counts[0]).map(|(n, _)| n)
+        self.likely().rev().max_by_key(|&n| self.columns[n][0])
     }
 }
 

@@ -7,7 +7,7 @@ use super::markup::Language;
 use super::page::Page;
 use super::record::{Cursor, Gap, Record, RecordReader, none_of};
 use super::selector::Selector;
-use super::{cdx, cdxj, clf, container, csv, detect, json, lines, log, markup, text, w3c, warc};
+use super::{alb, cdx, cdxj, clf, container, csv, detect, json, lines, log, markup, text, w3c, warc};
 use urlsift_engine::lines::skip_byte_order_mark;
 use urlsift_grammar::named;
 
@@ -130,14 +130,14 @@ macro_rules! formats {
 }
 
 const KEYS: &str = "a field of JSON is a key of the object or a pointer, which begins with \"/\"";
-const REQUEST: &str = "the only field of elb, haproxy and envoy is request";
+const VARIABLES: &str = "a field of a log is request, referer, url, or the name of a variable of its pattern";
 const COLUMNS: &str = "a field of w3c and iis is request, referer, a name in #Fields, or a number from 1";
 const CELLS: &str = "a field of csv and tsv is the name of a column or a number from 1";
 
 formats! {
     /// One URL per line.
     Lines = "lines": lines::Lines = |fields| none_of(fields).map(|()| lines::Lines), {
-        fields: "lines have no fields", ends_at_delimiters: false, begins: w3c::lacks_names,
+        fields: "lines have no fields", ends_at_delimiters: false, begins: |head| w3c::begins(head, false),
     }
     /// CDXJ, an index of web archives: a key, a time and a JSON object per line. Read: its "url".
     Cdxj = "cdxj": cdxj::Objects = cdxj::Objects::new, {
@@ -165,31 +165,31 @@ formats! {
     /// The extended log format of the W3C (IIS, CloudFront). Read: the columns that a line #Fields names cs-uri-stem, cs-uri-query
     /// and cs(Referer).
     W3c = "w3c": w3c::Columns = |fields| w3c::Columns::new(&w3c::W3C, fields), {
-        fields: COLUMNS, records: Text, begins: w3c::begins,
+        fields: COLUMNS, records: Text, begins: |head| w3c::begins(head, true),
     }
     /// The access log of the application load balancer of AWS. Read: the URL of the request.
-    Alb = "alb": clf::WantedFields = clf::WantedFields::only_request, {
-        fields: "the only field of alb is request", is_record: |line, _| clf::is_record_of_alb(line),
+    Alb = "alb": alb::Request = alb::Request::new, {
+        fields: "the only field of alb is request", is_record: |line, _| alb::is_record(line),
     }
     /// The server access log of Amazon S3. Read: request target and Referer.
     S3 = "s3": Arc<log::Plan> = |fields| log::S3.plan(fields), {
-        fields: "the fields of s3 are request and referer", is_record: |line, _| log::S3.is_record(line),
+        fields: VARIABLES, is_record: |line, _| log::S3.is_record(line),
     }
     /// The access log of the classic load balancer of AWS. Read: the URL of the request.
     Elb = "elb": Arc<log::Plan> = |fields| log::ELB.plan(fields), {
-        fields: REQUEST, is_record: |line, _| log::ELB.is_record(line),
+        fields: VARIABLES, is_record: |line, _| log::ELB.is_record(line),
     }
     /// The HTTP log of HAProxy, with or without what syslog writes before it. Read: request target.
     Haproxy = "haproxy": Arc<log::Plan> = |fields| log::HAPROXY.plan(fields), {
-        fields: REQUEST, is_record: |line, _| log::HAPROXY.is_record(line),
+        fields: VARIABLES, is_record: |line, _| log::HAPROXY.is_record(line),
     }
     /// The native access log of Squid. Read: the URL.
     Squid = "squid": Arc<log::Plan> = |fields| log::SQUID.plan(fields), {
-        fields: "the only field of squid is url", is_record: |line, _| log::SQUID.is_record(line),
+        fields: VARIABLES, is_record: |line, _| log::SQUID.is_record(line),
     }
     /// The default access log of Envoy. Read: request target.
     Envoy = "envoy": Arc<log::Plan> = |fields| log::ENVOY.plan(fields), {
-        fields: REQUEST, is_record: |line, _| log::ENVOY.is_record(line),
+        fields: VARIABLES, is_record: |line, _| log::ENVOY.is_record(line),
     }
     /// The log http.log of Zeek, with tabs. Read: the columns that a line #fields names uri and referrer.
     Zeek = "zeek": w3c::Columns = |fields| w3c::Columns::new(&w3c::ZEEK, fields), {
@@ -203,7 +203,7 @@ formats! {
     /// A log whose pattern the user gives ([`Reading::log_format`](crate::run::Reading::log_format)). Read: the variables that
     /// are URLs. Never detected.
     Log = "log": Arc<log::Plan> = |fields| Err(fields.len()), {
-        fields: "a field of a log is request, referer, url, or the name of a variable of its pattern",
+        fields: VARIABLES,
         needs: "a log needs its pattern, which --log-format gives",
     }
     /// One JSON value per line. Read: the "url" of an object, or the URLs of a known log pipeline.

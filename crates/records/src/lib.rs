@@ -41,6 +41,7 @@ mod quoted;
 mod lines;
 mod log;
 mod clf;
+mod alb;
 mod w3c;
 mod cdx;
 mod json;

@@ -31,21 +31,6 @@ pub struct Field<'a> {
 
 /// Reads the records of an input. It knows which fields are wanted, and what the headers so far have said.
 ///
-/// ```
-/// # mod urlsift { pub use urlsift_records as internal; pub use urlsift_records as run; pub use urlsift_grammar::{Grammar, judge::judge}; }
-/// use urlsift::internal::Reader;
-/// use urlsift::run::Format;
-/// use urlsift::{Grammar, judge};
-///
-/// let bytes = b"org,example)/ 20260101000000 {\"url\": \"http://example.org/a b\", \"status\": \"200\"}\n";
-/// let refused = Reader::new(Format::Cdxj)
-///     .fields(bytes)
-///     .flatten() // leaves out what cannot be read
-///     .filter(|field| !judge(&field.bytes).verdict().accepts(Grammar::Rfc3986))
-///     .count();
-/// assert_eq!(refused, 1);
-/// ```
-///
 /// A record that cannot be read is reported with its cause, and counted:
 ///
 /// ```
@@ -209,20 +194,7 @@ impl Reader {
     /// bytes are needed. At the end of the input (`ended`) it is all of them.
     ///
     /// The reader moves past these bytes as if it had read them, but counts nothing. A copy made before the call can read them
-    /// later, on any thread:
-    ///
-    /// ```
-    /// # mod urlsift { pub use urlsift_records as internal; pub use urlsift_records as run; }
-    /// use urlsift::internal::Reader;
-    /// use urlsift::run::Format;
-    ///
-    /// let bytes = b"id,url\n1,http://example.org/\n2,\"http://example.org/a\nb\"\n";
-    /// let mut reader = Reader::new(Format::Csv);
-    /// let mut copy = reader.clone();
-    /// let end = reader.cut(&bytes[..50], false); // inside the quotes
-    /// assert_eq!((end, copy.fields(&bytes[..end]).count()), (29, 1));
-    /// assert_eq!(reader.fields(&bytes[end..]).next().unwrap().unwrap().line, 3);
-    /// ```
+    /// later, on any thread.
     ///
     /// It never needs more than twice [`MAX_RECORD_LEN`] bytes: a longer record is cut, and its rest is skipped.
     pub fn cut(&mut self, bytes: &[u8], ended: bool) -> usize {

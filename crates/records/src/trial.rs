@@ -4,7 +4,7 @@ use memchr::memrchr;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::{DELIMITERS, Dialect, cells, unquoted};
-use crate::field_names::{begins_as_url, is_url};
+use crate::field_names::{ByValues, is_url};
 use crate::text_shape::{SAMPLE_LEN, TextShape, has_several};
 use crate::{Format, Reader, Selector};
 use urlsift_engine::lines::trim_terminator;
@@ -77,23 +77,20 @@ impl Trial {
     /// Reads the columns of a table that have URLs in most lines, or else the first one that has hosts or paths. Also returns whether a
     /// record is refused.
     fn of_table(sample: &[u8], delimiter: char) -> Option<(Self, bool)> {
-        // For each column, how many values are URLs, hosts or paths, and not empty.
-        let mut counts = [[0_usize; 3]; 64];
+        let (mut urls, mut targets) = (ByValues::default(), ByValues::default());
         let lines = sample.split(|&byte| byte == b'\n').map(|line| trim_terminator(line).0);
-        let rows = lines.filter(|line| !line.is_empty() && line[0] != b'#').take(LINES);
-        let rows: Vec<_> = rows.map(|line| cells(line, delimiter)).filter(|cells| cells.len() > 1).collect();
-        for (column, cell) in rows.iter().flat_map(|cells| cells.iter().enumerate().take(64)) {
-            let value = unquoted(cell);
-            let kinds = [begins_as_url(value), is_target(value), !value.is_empty()];
-            counts[column].iter_mut().zip(kinds).for_each(|(count, is_it)| *count += usize::from(is_it));
+        let rows =
+            lines.filter(|line| !line.is_empty() && line[0] != b'#').map(|line| cells(line, delimiter));
+        for cells in rows.take(LINES).filter(|cells| cells.len() > 1) {
+            for (column, cell) in cells.into_iter().take(64).enumerate() {
+                urls.add(column, unquoted(cell));
+                targets.add_if(is_target, column, unquoted(cell));
+            }
         }
-        let columns_of = |kind: usize| {
-            let is_likely = |counts: &[usize; 3]| counts[kind] > 0 && counts[kind] * 2 >= counts[2];
-            (0..64).filter(|&n| is_likely(&counts[n])).fold(0, |columns, n| columns | 1_u64 << n)
-        };
-        let (urls, targets) = (columns_of(0), columns_of(1));
-        let finds_urls = urls != 0;
-        let columns = if finds_urls { urls } else { targets & targets.wrapping_neg() };
+        let finds_urls = urls.likely().next().is_some();
+        let wanted: Vec<_> =
+            if finds_urls { urls.likely().collect() } else { targets.likely().take(1).collect() };
+        let columns = wanted.into_iter().fold(0, |columns, n| columns | 1_u64 << n);
         let format = if delimiter == '\t' { Format::Tsv } else { Format::Csv };
         let usual = Dialect::detect(sample, None, None).delimiter;
         let named = Some(delimiter).filter(|_| format == Format::Csv && delimiter != usual);

@@ -326,20 +326,15 @@ pub(super) fn is_header(line: &[u8]) -> bool {
     line.starts_with(W3C.header)
 }
 
-/// Whether an input begins with a directive of such a log, and whether its columns are named.
-fn directives(head: &[u8]) -> Option<bool> {
+/// Whether an input begins with a directive of such a log, and a line names the columns or not. If none does so far, it is read as a
+/// list.
+pub(super) fn begins(head: &[u8], has_names: bool) -> Begins {
     let begins = [W3C.header, b"#Version:", b"#Software:"].iter().any(|name| head.starts_with(name));
-    begins.then(|| memmem::find(head, W3C.header).is_some())
-}
-
-/// Whether an input begins as such a log whose columns are named.
-pub(super) fn begins(head: &[u8]) -> Begins {
-    Begins::yes_if(directives(head) == Some(true))
-}
-
-/// Whether an input begins as such a log whose columns are not named so far. It is read as a list.
-pub(super) fn lacks_names(head: &[u8]) -> Begins {
-    if directives(head) == Some(false) { Begins::Likely } else { Begins::No }
+    match begins && memmem::find(head, W3C.header).is_some() == has_names {
+        true if has_names => Begins::Yes,
+        true => Begins::Likely,
+        false => Begins::No,
+    }
 }
 
 /// Whether a line is one of IIS with the default columns.
