@@ -61,7 +61,7 @@ enum Measure {
 /// The grammars that refuse or accept lines.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum By {
-    /// One grammar; `None` stands for that of the report.
+    /// One grammar. `None` is the grammar of the report.
     One(Option<Grammar>),
     Any,
     All,

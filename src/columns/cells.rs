@@ -11,7 +11,7 @@ use urlsift_grammar::defect::Defect;
 pub enum Cells<'a> {
     /// Numbers.
     Numbers(Vec<Option<u64>>),
-    /// Names, many of which are equal.
+    /// Names. Many cells have the same name.
     Names(Names),
     /// Sets of these names. Bit `n` says whether a set contains name `n`.
     Sets(Vec<&'static str>, Vec<Option<u8>>),
@@ -23,7 +23,7 @@ pub enum Cells<'a> {
     Texts(Vec<Option<Cow<'a, [u8]>>>),
 }
 
-/// Cells with names, of which each has a number.
+/// Cells that hold the numbers of names.
 #[derive(Debug, Default)]
 pub struct Names {
     /// The names.

@@ -33,7 +33,7 @@ pub struct Column {
     pub of: Type,
     /// What it needs to know of a line.
     pub needs: Need,
-    /// Of which judged lines the cell is absent. That of a blank line is absent, unless the column needs the place alone.
+    /// Why a judged line may have no cell; `None` if each has one.
     pub absent: Option<&'static str>,
     /// Whether passwords are masked in it on demand.
     pub is_masked: bool,
