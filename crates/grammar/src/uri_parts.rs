@@ -140,6 +140,58 @@ mod tests {
         assert_eq!(split(b"//").authority, Some(2..2));
     }
 
+    /// A line made of its components and their delimiters.
+    fn joined(line: &[u8], parts: Parts) -> Vec<u8> {
+        let mut out = Vec::new();
+        let mut push = |before: &str, part: Option<Range<usize>>, after: &str| {
+            if let Some(part) = part {
+                out.extend([before.as_bytes(), &line[part], after.as_bytes()].concat());
+            }
+        };
+        push("", parts.scheme, ":");
+        push("//", parts.authority.map(|_| 0..0), "");
+        push("", parts.userinfo, "@");
+        push("", parts.host, "");
+        push(":", parts.port, "");
+        push("", Some(parts.path), "");
+        push("?", parts.query, "");
+        push("#", parts.fragment, "");
+        out
+    }
+
+    #[test]
+    fn joined_components_are_the_line() {
+        const PIECES: [&[u8]; 16] = [
+            b"http", b"a+b.c", b":", b"//", b"/", b"?", b"#", b"@", b"[", b"]", b"::1", b"80", b" ", b"%",
+            b"\xff", b"-",
+        ];
+        let mut random = crate::random::Random::new(1);
+        for _ in 0..50_000 {
+            let line: Vec<u8> =
+                (0..random.below(12)).flat_map(|_| PIECES[random.below(16)]).copied().collect();
+            let parts = split(&line);
+            let has_at = |range: &Option<Range<usize>>| {
+                range.as_ref().is_some_and(|part| line[part.clone()].contains(&b'@'))
+            };
+            assert!(!has_at(&parts.host) && !has_at(&parts.port), "{}", line.escape_ascii());
+            assert_eq!(joined(&line, parts), line);
+        }
+    }
+
+    #[test]
+    fn absent_and_empty_components() {
+        let empty = split(b"http://@:?#");
+        assert_eq!(
+            [empty.userinfo, empty.host, empty.port, Some(empty.path), empty.query, empty.fragment],
+            [7..7, 8..8, 9..9, 9..9, 10..10, 11..11].map(Some)
+        );
+        let absent = split(b"");
+        assert_eq!(
+            [absent.userinfo, absent.host, absent.port, absent.query, absent.fragment],
+            [const { None }; 5]
+        );
+    }
+
     #[test]
     fn the_host_alone() {
         let fragments =
