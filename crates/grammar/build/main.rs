@@ -1,8 +1,8 @@
-//! Derives the automata that judge lines from the five grammar files, when the crate is compiled.
+//! Derives the automata that judge lines from the five grammar files, and the table of public suffixes, when the crate is compiled.
 //!
 //! This script writes `$OUT_DIR/tables.rs`, which `src/automaton.rs` includes: the automaton that runs all five grammars at
 //! once, one automaton per grammar whose states know which rule is being read, and the pairs of byte classes that none of these
-//! tells apart.
+//! tells apart. It also writes the table of public suffixes, which `src/public_suffix.rs` includes.
 
 #![recursion_limit = "512"]
 #![allow(clippy::precedence, reason = "a rule reads as in its document: sequence binds closer than choice")]
@@ -10,6 +10,7 @@
 
 mod automaton;
 mod pairs;
+mod punycode;
 mod rule;
 
 #[path = "../src/rules/draft1993.rs"]
@@ -22,6 +23,12 @@ mod rfc1808;
 mod rfc2396;
 #[path = "../src/rules/rfc3986.rs"]
 mod rfc3986;
+#[allow(dead_code, reason = "the library searches by it")]
+#[path = "../src/labels.rs"]
+mod labels;
+#[allow(dead_code, reason = "the library searches it")]
+#[path = "../src/suffix_table.rs"]
+mod suffix_table;
 
 use std::fmt::{Display, Write};
 use std::process::Command;
@@ -29,11 +36,17 @@ use std::{env, fs, path::Path};
 
 use automaton::{Classes, Dfa, Nfa, State};
 use rule::Name;
+use suffix_table::{Table, fingerprint};
 
 fn main() {
     println!("cargo::rustc-env=URLSIFT_RUSTC={}", compiler().unwrap_or_default());
     println!("cargo::rerun-if-changed=build");
-    println!("cargo::rerun-if-changed=src/rules");
+    for file in ["src/rules", "src/labels.rs", "src/suffix_table.rs", SUFFIXES] {
+        println!("cargo::rerun-if-changed={file}");
+    }
+    if env::var_os("CARGO_FEATURE_SCAN").is_some() {
+        write_suffixes();
+    }
 
     let tops = [
         draft1993::prefixedurl(),
@@ -73,10 +86,22 @@ fn compiler() -> Option<String> {
     String::from_utf8(output.stdout).ok()?.lines().next().map(str::to_owned)
 }
 
-/// A hash that distinguishes different tables (FNV-1a).
-fn fingerprint(bytes: &[u8]) -> u64 {
-    let add = |hash: u64, byte: &u8| (hash ^ u64::from(*byte)).wrapping_mul(0x100_0000_01b3);
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, add)
+/// The Public Suffix List.
+const SUFFIXES: &str = "data/public_suffix_list.dat";
+
+/// Writes the table of public suffixes.
+fn write_suffixes() {
+    let text = fs::read(SUFFIXES).expect("the package has the list");
+    let list = Table::parse(&text, |name| Some(punycode::name_to_ascii(name))).expect(SUFFIXES);
+    let mut out = String::new();
+    table(&mut out, "NODES", "u64", list.nodes.iter());
+    table(&mut out, "DISPLACEMENTS", "u16", list.displacements.iter());
+    let labels = list.labels.escape_ascii();
+    writeln!(out, "pub static LABELS: [u8; {}] = *b\"{labels}\";", list.labels.len())
+        .expect("a string takes all");
+    constant(&mut out, "VERSION", "&str", format!("{:?}", list.version));
+    constant(&mut out, "HASH", "u64", list.hash);
+    write("public_suffix_list.rs", out);
 }
 
 fn write(name: &str, contents: impl AsRef<[u8]>) {

@@ -42,6 +42,14 @@ pub mod resolve;
 #[cfg(feature = "whatwg")]
 pub mod whatwg;
 pub mod keys;
+#[cfg(feature = "scan")]
+mod labels;
+#[cfg(feature = "scan")]
+mod suffix_table;
+#[cfg(feature = "scan")]
+pub mod host;
+#[cfg(feature = "scan")]
+pub mod public_suffix;
 
 use std::fmt;
 use std::str::FromStr;

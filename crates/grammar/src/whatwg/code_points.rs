@@ -128,7 +128,7 @@ pub(super) fn invalid_units(text: &str) -> impl Iterator<Item = usize> {
 }
 
 /// Undoes the escapes in `text`. A "%" that begins no escape stays.
-pub(super) fn percent_decode(text: &str) -> Vec<u8> {
+pub(crate) fn percent_decode(text: &str) -> Vec<u8> {
     let bytes = text.as_bytes();
     let mut decoded = Vec::with_capacity(bytes.len());
     let mut at = 0;
@@ -141,11 +141,11 @@ pub(super) fn percent_decode(text: &str) -> Vec<u8> {
 }
 
 /// Whether a host whose scheme is not special may not contain this byte (a *forbidden host code point*).
-pub(super) fn is_forbidden_in_host(byte: u8) -> bool {
-    b"\0\t\n\r #/:<>?@[\\]^|".contains(&byte)
+pub(super) const fn is_forbidden_in_host(byte: u8) -> bool {
+    contains(b"\0\t\n\r #/:<>?@[\\]^|", byte)
 }
 
 /// Whether a domain may not contain this byte (a *forbidden domain code point*).
-pub(super) fn is_forbidden_in_domain(byte: u8) -> bool {
+pub(crate) const fn is_forbidden_in_domain(byte: u8) -> bool {
     is_forbidden_in_host(byte) || byte.is_ascii_control() || byte == b'%'
 }

@@ -14,7 +14,7 @@ use crate::whatwg::plain::plain_host;
 
 /// The end of a parse: there is no URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Failure;
+pub(crate) struct Failure;
 
 /// Receives each error with its offset in the host.
 pub(super) type Report<'r> = &'r mut dyn FnMut(ValidationError, usize);
@@ -57,7 +57,7 @@ pub(super) fn parse_host(host: &str, is_opaque: bool, report: Report<'_>) -> Res
 }
 
 /// *Domain to ASCII*, not strict.
-pub(super) fn domain_to_ascii(domain: &str) -> Result<String, Failure> {
+pub(crate) fn domain_to_ascii(domain: &str) -> Result<String, Failure> {
     let ascii = if domain.is_ascii() {
         // The standard keeps such a domain for the sake of the web, whatever Unicode says.
         domain.to_ascii_lowercase()
@@ -101,8 +101,13 @@ fn parse_opaque_host(host: &str, report: Report<'_>) -> Result<String, Failure> 
 fn ends_in_a_number(domain: &str) -> bool {
     let without_dot = domain.strip_suffix('.').unwrap_or(domain);
     let last = without_dot.rsplit('.').next().unwrap_or(without_dot);
-    let is_digits = !last.is_empty() && last.bytes().all(|byte| byte.is_ascii_digit());
-    is_digits || parse_ipv4_number(last).is_some()
+    is_number(last)
+}
+
+/// Whether a domain with this last label ends in a number.
+pub(crate) fn is_number(label: &str) -> bool {
+    let is_digits = !label.is_empty() && label.bytes().all(|byte| byte.is_ascii_digit());
+    is_digits || parse_ipv4_number(label).is_some()
 }
 
 /// The *IPv4 number parser*. Returns the number, and whether it is written in decimal; `None` if it is no number. A number that is too

@@ -21,6 +21,10 @@ mod url;
 mod validation_error;
 
 use crate::named;
+#[cfg(feature = "scan")]
+pub(crate) use code_points::{is_forbidden_in_domain, percent_decode};
+#[cfg(feature = "scan")]
+pub(crate) use host::{domain_to_ascii, is_number};
 pub use hosts::hosts_differ;
 use input::Input;
 #[cfg(feature = "scan")]

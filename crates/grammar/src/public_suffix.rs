@@ -1,0 +1,377 @@
+//! The public suffix and the registrable domain of a host, by the Public Suffix List or another list in its form.
+//!
+//! `suffix_table` makes the table of a list, for the built-in list when the crate is compiled. This file searches it.
+
+use std::borrow::Cow;
+
+use crate::host::{is_numeric, to_ascii};
+use crate::labels::{Tail, Tails, has_empty_label};
+use crate::suffix_table::{
+    EXCEPTION, HAS_CHILDREN, KEY, ROOT, RULE, SECTIONS, SuffixListError, Table, WILDCARD,
+};
+use crate::suffix_table::{flags, key, place};
+
+#[allow(clippy::unreadable_literal, reason = "nobody reads the table")]
+mod list {
+    include!(concat!(env!("OUT_DIR"), "/public_suffix_list.rs"));
+}
+
+/// The list of this program.
+static BUILT_IN: SuffixList = SuffixList(Table {
+    nodes: Cow::Borrowed(&list::NODES),
+    displacements: Cow::Borrowed(&list::DISPLACEMENTS),
+    labels: Cow::Borrowed(&list::LABELS),
+    version: Cow::Borrowed(list::VERSION),
+    hash: list::HASH,
+});
+
+/// A list of public suffixes.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SuffixList(Table);
+
+/// The public suffixes of a host, and its registrable domains.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Suffixes<'a> {
+    host: &'a [u8],
+    /// Where the suffix begins, by the ICANN section and by both.
+    starts: [usize; 2],
+    /// The last name that was looked at. It mostly is a registrable domain.
+    last: Tail,
+}
+
+impl SuffixList {
+    /// The list of this program.
+    #[must_use]
+    pub fn built_in() -> &'static Self {
+        &BUILT_IN
+    }
+
+    /// Reads a list in the form of the Public Suffix List. The cost is that of sorting its rules.
+    ///
+    /// # Errors
+    /// If `text` is no such list.
+    pub fn parse(text: &[u8]) -> Result<Self, SuffixListError> {
+        Table::parse(text, to_ascii).map(Self)
+    }
+
+    /// The version that the list names, such as `2026-10-22_08-36-41_UTC`. Empty if it names none.
+    #[must_use]
+    pub fn version(&self) -> &str {
+        &self.0.version
+    }
+
+    /// A hash that distinguishes different lists.
+    #[must_use]
+    pub fn hash(&self) -> u64 {
+        self.0.hash
+    }
+
+    /// The public suffixes of a compared host ([`compared`](crate::host::compared)).
+    ///
+    /// `None` for an address, for a host whose last label is a number, for a host with an empty label and for the empty host. If no rule
+    /// matches, the suffix is the last label. The cost is that of a few look-ups, and linear in the length of the host.
+    #[must_use]
+    pub fn find<'a>(&self, host: &'a [u8]) -> Option<Suffixes<'a>> {
+        let mut found = Suffixes { host, starts: [0; 2], last: Tail::default() };
+        // The sections of both results, or none after an exception.
+        let mut sections = [1, SECTIONS];
+        let (mut parent, mut wildcards) = (Some(ROOT), 0);
+        for tail in Tails::of(host) {
+            let label = &host[tail.start..tail.label_end];
+            if label.is_empty() {
+                return None;
+            }
+            if tail.label_end == host.len() {
+                if host[0] == b'[' || is_numeric(label) {
+                    return None;
+                }
+                found.starts = [tail.start; 2];
+            }
+            found.last = tail;
+            let node = parent.and_then(|parent| self.node(parent, label, tail.hash));
+            let flags = node.map_or(0, |(_, flags)| flags);
+            let (rules, exceptions) =
+                (((flags / RULE) & SECTIONS) | wildcards, (flags / EXCEPTION) & SECTIONS);
+            if rules | exceptions != 0 {
+                for (start, sections) in found.starts.iter_mut().zip(&mut sections) {
+                    if exceptions & *sections != 0 {
+                        (*start, *sections) = (tail.label_end + 1, 0);
+                    } else if rules & *sections != 0 {
+                        *start = tail.start;
+                    }
+                }
+            }
+            wildcards = (flags / WILDCARD) & SECTIONS;
+            parent = node.map(|(number, _)| number).filter(|_| flags & HAS_CHILDREN != 0);
+            if parent.is_none() && wildcards == 0 {
+                break;
+            }
+        }
+        let is_whole = found.last.start.checked_sub(1).is_none_or(|dot| !has_empty_label(&host[..dot]));
+        is_whole.then_some(found)
+    }
+
+    /// Whether the list has the last label of a compared host.
+    #[must_use]
+    pub fn knows(&self, host: &[u8]) -> bool {
+        let last = Tails::of(host).next();
+        last.is_some_and(|last| self.node(ROOT, &host[last.start..], last.hash).is_some())
+    }
+
+    /// The number and the flags of the node below `parent` with this label. `hash` is that of the whole name.
+    #[inline]
+    fn node(&self, parent: u32, label: &[u8], hash: u64) -> Option<(u32, u8)> {
+        let Table { nodes, labels, .. } = &self.0;
+        let slot = self.0.slot(hash);
+        let node = nodes[slot];
+        let is_it = node & KEY == key(parent, label.len(), hash)
+            && label.len() <= 63
+            && labels[place(node)..].starts_with(label);
+        is_it.then(|| u32::try_from(slot).map(|number| (number, flags(node))).ok()).flatten()
+    }
+}
+
+impl<'a> Suffixes<'a> {
+    /// The public suffix by the ICANN section.
+    #[must_use]
+    pub fn suffix(&self) -> &'a [u8] {
+        &self.host[self.starts[0]..]
+    }
+
+    /// The registrable domain by the ICANN section: the suffix and one label more. `None` if the host is a suffix.
+    #[must_use]
+    pub fn domain(&self) -> Option<&'a [u8]> {
+        self.domain_above(self.starts[0])
+    }
+
+    /// The public suffix by both sections.
+    #[must_use]
+    pub fn private_suffix(&self) -> &'a [u8] {
+        &self.host[self.starts[1]..]
+    }
+
+    /// The registrable domain by both sections. `None` if the host is a suffix.
+    #[must_use]
+    pub fn private_domain(&self) -> Option<&'a [u8]> {
+        self.domain_above(self.starts[1])
+    }
+
+    fn domain_above(&self, suffix: usize) -> Option<&'a [u8]> {
+        let end = suffix.checked_sub(1)?;
+        if end == self.last.label_end {
+            return Some(&self.host[self.last.start..]);
+        }
+        Some(&self.host[memchr::memrchr(b'.', &self.host[..end]).map_or(0, |dot| dot + 1)..])
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use std::collections::HashSet;
+
+    use super::*;
+    use crate::host::compared;
+    use crate::random::Random;
+    use crate::suffix_table::SuffixListErrorKind::{self, *};
+
+    const TEXT: &str = include_str!("../data/public_suffix_list.dat");
+
+    #[test]
+    fn the_built_in_list_is_the_one_that_the_library_reads() {
+        // So A-labels of the build script are those of UTS 46.
+        assert_eq!(SuffixList::parse(TEXT.as_bytes()).as_ref(), Ok(SuffixList::built_in()));
+        let Table { nodes, displacements, labels, version, .. } = &SuffixList::built_in().0;
+        assert!(version.starts_with("20") && version.ends_with("UTC"), "{version}");
+        assert!(nodes.len() * 8 + displacements.len() * 2 + labels.len() < 180_000);
+    }
+
+    #[test]
+    fn official_test_cases() {
+        let text = include_str!("../data/test_psl.txt");
+        let mut n_cases = 0;
+        for line in text.lines() {
+            let Some(case) = line.strip_prefix("checkPublicSuffix(").and_then(|case| case.strip_suffix(");"))
+            else {
+                continue;
+            };
+            let (host, domain) = case.split_once(", ").unwrap();
+            let [host, domain] =
+                [host, domain].map(|text| text.strip_prefix('\'').map(|text| text.trim_end_matches('\'')));
+            let Some(host) = host else { continue };
+            let (mut buffer, mut other) = (Vec::new(), Vec::new());
+            let host = compared(host.as_bytes(), &mut buffer).unwrap();
+            let found = SuffixList::built_in().find(host).and_then(|found| found.private_domain());
+            let domain = domain.map(|domain| compared(domain.as_bytes(), &mut other).unwrap());
+            assert_eq!(found, domain, "{line}");
+            n_cases += 1;
+        }
+        assert!(n_cases > 75, "{n_cases}");
+    }
+
+    /// The rules of a list as they are written, with A-labels.
+    struct Rules {
+        icann: HashSet<String>,
+        both: HashSet<String>,
+    }
+
+    impl Rules {
+        fn of(text: &str) -> Self {
+            let (mut icann, mut both, mut is_private) = (HashSet::new(), HashSet::new(), false);
+            for line in text.lines() {
+                is_private |= line.contains("===BEGIN PRIVATE");
+                if let Some(rule) = line.split_whitespace().next().filter(|rule| !rule.starts_with("//")) {
+                    // The crate idna keeps "*" and "!".
+                    let rule = to_ascii(rule).unwrap();
+                    if !is_private {
+                        icann.insert(rule.clone());
+                    }
+                    both.insert(rule);
+                }
+            }
+            Self { icann, both }
+        }
+    }
+
+    /// The public suffix by the words of <https://publicsuffix.org/list/>.
+    fn suffix(rules: &HashSet<String>, host: &str) -> String {
+        let labels: Vec<_> = host.split('.').collect();
+        let tails = || (0..labels.len()).map(|n| (n, labels[n..].join(".")));
+        if let Some((n, _)) = tails().find(|(_, tail)| rules.contains(&format!("!{tail}"))) {
+            return labels[n + 1..].join(".");
+        }
+        let matches = |n: usize, tail: &str| {
+            let above = labels[n + 1..].join(".");
+            rules.contains(tail) || (n + 1 < labels.len() && rules.contains(&format!("*.{above}")))
+        };
+        tails()
+            .find(|(n, tail)| matches(*n, tail))
+            .map_or(labels[labels.len() - 1].to_owned(), |(_, tail)| tail)
+    }
+
+    /// Compares a list with its text, on hosts made of its rules.
+    fn check(list: &SuffixList, text: &str, n_hosts: usize) {
+        let rules = Rules::of(text);
+        let mut all: Vec<_> = rules.both.iter().map(|rule| rule.trim_start_matches('!')).collect();
+        all.sort_unstable();
+        let mut random = Random::new(11);
+        for _ in 0..n_hosts {
+            let mut host = String::new();
+            for _ in 0..random.below(3) {
+                host +=
+                    ["www.", "a.", "compute.", "city.", "co.", "x-y.", "longer-than-eight."][random.below(7)];
+            }
+            host += &all[random.below(all.len())].replace('*', ["a", "www", "city"][random.below(3)]);
+            if random.below(5) == 0 {
+                host = format!("{host}.{}", all[random.below(all.len())]).replace("*.", "");
+            }
+            let host = if random.below(4) == 0 {
+                host.split_once('.').map_or(&*host, |(_, rest)| rest)
+            } else {
+                &host
+            };
+            let found = list.find(host.as_bytes()).unwrap();
+            for (rules, start, domain) in [
+                (&rules.icann, found.starts[0], found.domain()),
+                (&rules.both, found.starts[1], found.private_domain()),
+            ] {
+                assert_eq!(host[start..], suffix(rules, host), "{host}");
+                let expected =
+                    start.checked_sub(1).map(|dot| host[..dot].rfind('.').map_or(0, |dot| dot + 1));
+                assert_eq!(domain, expected.map(|start| &host.as_bytes()[start..]), "{host}");
+            }
+        }
+    }
+
+    #[test]
+    fn the_table_says_what_the_text_says() {
+        check(SuffixList::built_in(), TEXT, 10_000);
+        let rules = Rules::of(TEXT);
+        for rule in &rules.both {
+            let host = rule.replace('*', "a").replace('!', "");
+            let found = SuffixList::built_in().find(host.as_bytes()).unwrap();
+            assert_eq!(found.private_suffix(), suffix(&rules.both, &host).as_bytes());
+            assert_eq!(found.suffix(), suffix(&rules.icann, &host).as_bytes());
+        }
+    }
+
+    fn list(icann: &str, private: &str) -> String {
+        format!(
+            "// ===BEGIN ICANN DOMAINS===\n{icann}\n// ===END ICANN DOMAINS===\n\
+             // ===BEGIN PRIVATE DOMAINS===\n{private}\n// ===END PRIVATE DOMAINS===\n"
+        )
+    }
+
+    #[test]
+    fn odd_lists() {
+        // Rules below exceptions and wildcards, a rule in both sections, and an exception in one of them.
+        let text = list("a\n*.b\n!c.b\nx.c.b\n*.*x", "");
+        assert_eq!(SuffixList::parse(text.as_bytes()).unwrap_err().kind, NotARule);
+        for (icann, private) in [
+            ("a", ""),
+            ("a\n*.b\n!c.b\nx.c.b", "d.a\n*.d.a\n!e.d.a\nx.e.d.a"),
+            ("*.a\n!b.a", "a\nb.a\n*.b.a"),
+            ("*.a", "!b.a\nc.b.a"),
+            ("a.b\nb  what follows a blank\nC.b\n\u{e9}.b", "a.b\nlonger-than-eight.b\ncompute.a.b"),
+        ] {
+            let text = list(icann, private);
+            check(&SuffixList::parse(text.as_bytes()).unwrap(), &text, 2000);
+        }
+    }
+
+    #[test]
+    fn what_is_no_list_is_an_error() {
+        let fails = |text: &[u8], line: usize, kind: SuffixListErrorKind| {
+            let error = SuffixList::parse(text).unwrap_err();
+            assert_eq!((error.line, error.kind), (line, kind));
+        };
+        fails(b"", 1, NoRules);
+        fails(list("", "").as_bytes(), 7, NoRules);
+        fails(b"Address,Status\nhttp://a.example/,200\n", 1, NotARule);
+        fails(b"// a comment\ncom\n", 2, OutsideSections);
+        fails(b"// ===BEGIN ICANN DOMAINS===\ncom\nco", 3, Unfinished);
+        fails(b"// ===BEGIN ICANN DOMAINS===\ncom\n\xff\n", 3, NotUtf8);
+        for rule in [
+            "a..b",
+            ".a",
+            "a.",
+            "*",
+            "a.*",
+            "*a",
+            "!a",
+            "!",
+            "*.",
+            "!*.a",
+            "a,b",
+            "a/b",
+            "\u{ad}",
+            &"a".repeat(64),
+        ] {
+            fails(list(&format!("com\n{rule}"), "").as_bytes(), 3, NotARule);
+        }
+        fails(&vec![b'\n'; (3 << 19) + 1], 1, TooLarge);
+    }
+
+    #[test]
+    fn hosts_without_a_domain() {
+        let domains = |host: &str| {
+            let found = SuffixList::built_in().find(host.as_bytes())?;
+            let text = |bytes| str::from_utf8(bytes).unwrap().to_owned();
+            Some([Some(text(found.suffix())), found.domain().map(text)])
+        };
+        for host in ["", ".", "..", "a..com", ".a.com", "a.com..", "1.2.3.4", "a.1", "a.0x7f", "[::1]", "1"] {
+            assert_eq!(domains(host), None, "{host}");
+        }
+        let text = |text: &str| Some(text.to_owned());
+        assert_eq!(domains("com"), Some([text("com"), None]));
+        assert_eq!(domains("co.uk"), Some([text("co.uk"), None]));
+        assert_eq!(domains("localhost"), Some([text("localhost"), None]));
+        assert_eq!(domains("a.b.localhost"), Some([text("localhost"), text("b.localhost")]));
+        assert_eq!(domains("b.c"), Some([text("c"), text("b.c")]));
+        assert_eq!(domains("a.github.io"), Some([text("io"), text("github.io")]));
+        let long = format!("{}com", "a.".repeat(10_000));
+        assert_eq!(domains(&long), Some([text("com"), text("a.com")]));
+        let long = "a".repeat(100_000);
+        assert_eq!(domains(&format!("{long}.com")), Some([text("com"), Some(format!("{long}.com"))]));
+        assert_eq!(domains(&long), Some([Some(long.clone()), None]));
+    }
+}
