@@ -50,6 +50,10 @@ mod suffix_table;
 pub mod host;
 #[cfg(feature = "scan")]
 pub mod public_suffix;
+#[cfg(feature = "scan")]
+pub mod host_problems;
+#[cfg(feature = "scan")]
+pub mod host_set;
 
 use std::fmt;
 use std::str::FromStr;
