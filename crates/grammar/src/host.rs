@@ -56,7 +56,7 @@ static CLASSES: [u8; 256] = {
     classes
 };
 
-/// The classes of which bytes of `text` are.
+/// The classes of all bytes of `text`, as bits.
 #[inline]
 fn classes(text: &[u8]) -> u8 {
     text.iter().fold(0, |seen, byte| seen | CLASSES[usize::from(*byte)])
@@ -82,7 +82,7 @@ impl HostKind {
     }
 }
 
-/// Whether the standard library reads an address, whose notation is that of RFC 3986.
+/// Whether the standard library reads the text as an address. It has the notation of RFC 3986.
 fn parses_as<T: std::str::FromStr>(text: &[u8]) -> bool {
     text.len() < 46 && str::from_utf8(text).is_ok_and(|text| text.parse::<T>().is_ok())
 }

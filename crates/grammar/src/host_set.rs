@@ -10,8 +10,8 @@ use crate::labels::{Tails, has_empty_label};
 /// A million names take some 40 MB.
 #[derive(Clone, Debug, Default)]
 pub struct HostSet {
-    /// A hash table with open addressing: 32 bits of the hash, and the place of a name in `text`, from 1; 0 is an empty slot. At most half
-    /// of the slots are used.
+    /// A hash table with open addressing, at most half full. A slot has 32 bits of the hash, and the place of a name in `text`, from 1. An
+    /// empty slot is 0.
     slots: Vec<u64>,
     /// The names, each after a byte with its length.
     text: Vec<u8>,

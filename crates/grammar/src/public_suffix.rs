@@ -46,7 +46,7 @@ impl SuffixList {
         &BUILT_IN
     }
 
-    /// Reads a list in the form of the Public Suffix List. The cost is that of sorting its rules.
+    /// Reads a list in the form of the Public Suffix List. The list is sorted once.
     ///
     /// # Errors
     /// If `text` is no such list.
@@ -69,7 +69,7 @@ impl SuffixList {
     /// The public suffixes of a compared host ([`compared`](crate::host::compared)).
     ///
     /// `None` for an address, for a host whose last label is a number, for a host with an empty label and for the empty host. If no rule
-    /// matches, the suffix is the last label. The cost is that of a few look-ups, and linear in the length of the host.
+    /// matches, the suffix is the last label. It costs a few look-ups, and time linear in the length of the host.
     #[must_use]
     pub fn find<'a>(&self, host: &'a [u8]) -> Option<Suffixes<'a>> {
         let mut found = Suffixes { host, starts: [0; 2], last: Tail::default() };
@@ -118,7 +118,7 @@ impl SuffixList {
         last.is_some_and(|last| self.node(ROOT, &host[last.start..], last.hash).is_some())
     }
 
-    /// The number and the flags of the node below `parent` with this label. `hash` is that of the whole name.
+    /// The number and the flags of the node below `parent` with this label. `hash` is the hash of the whole name.
     #[inline]
     fn node(&self, parent: u32, label: &[u8], hash: u64) -> Option<(u32, u8)> {
         let Table { nodes, labels, .. } = &self.0;
