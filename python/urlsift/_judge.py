@@ -38,6 +38,14 @@ def judge_array(
     - text: the value itself. Bytes that are not UTF-8 become U+FFFD.
     - resolved: the URI that the value refers to (RFC 3986, section 5.2). `base` is one URL for all values, or a column with a base
       for each. Null if RFC 3986 refuses the value, or if the value is relative and its base is null, relative or refused.
+    - userinfo, host, port, path, query, fragment: the components by the delimiters of RFC 3986, also of values that no grammar
+      accepts; null if absent. The path is never null.
+    - host_kind: 'name', 'ipv4', 'ipv6', 'ipvfuture', or 'other', which is no host of RFC 3986; null without an authority.
+    - host_reversed: the labels of the host in reverse order, such as 'org.example.www'; null if the host is no name.
+    - host_problems: a list of what DNS says against the host, such as 'underscore'; null without an authority.
+    - suffix, domain: the public suffix and the registrable domain of the host, by the ICANN section of the Public Suffix List; null
+      for an address and for a name that has none.
+    - private_suffix, private_domain: the same by both sections of the list.
     - canonical: the canonical form of the value by RFC 3986 (6.2.2 and 6.2.3); null if RFC 3986 refuses it.
     - surt: the key of the value in the CDX indices of Common Crawl and the Wayback Machine; null if it has none.
     - whatwg: what browsers make of the value, by the WHATWG URL Standard: 'valid', 'errors' (a URL with errors), 'failure', or

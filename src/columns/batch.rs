@@ -8,11 +8,13 @@ use urlsift_engine::Scanner;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
+use urlsift_grammar::host::{compared, reverse};
 use urlsift_grammar::keys::canonical::canonical_of_accepted;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
+use urlsift_grammar::public_suffix::{SuffixList, Suffixes};
 use urlsift_grammar::resolve::{Base, resolve};
-use urlsift_grammar::uri_parts::split;
+use urlsift_grammar::uri_parts::{Parts, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
 use urlsift_grammar::whatwg::{Parsed, TwoHosts, Url};
 use urlsift_grammar::{Grammar, Verdict};
@@ -165,26 +167,63 @@ impl<'b, 'a> Row<'b, 'a> {
         Some(self.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)))
     }
 
+    /// A component of the line.
+    pub(super) fn part(&self, of: impl Fn(&Parts) -> Option<Range<usize>>) -> Option<Vec<u8>> {
+        let range = of(&split(self.line))?;
+        let text = &self.line[range.clone()];
+        if !self.batch.mask_passwords {
+            return Some(text.to_vec());
+        }
+        let inside = |secret: Range<usize>| {
+            let (start, end) = (secret.start.max(range.start), secret.end.min(range.end));
+            (start < end).then(|| start - range.start..end - range.start)
+        };
+        let secrets = self.secrets(self.line).into_iter().filter_map(inside).collect();
+        Some(mask(text, secrets).into_owned())
+    }
+
+    /// What `make` makes of the host of the line, as hosts are compared.
+    fn of_host(&self, make: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
+        let (host, mut buffer) = (&self.line[split(self.line).host?], Vec::new());
+        make(compared(host, &mut buffer)?).map(|made| self.masked(made))
+    }
+
+    /// The labels of the host in reverse order, if it has labels.
+    pub(super) fn host_reversed(&self) -> Option<Vec<u8>> {
+        self.of_host(|host| {
+            let mut reversed = Vec::new();
+            reverse(host, &mut reversed).then_some(reversed)
+        })
+    }
+
+    /// A part of the host that the list of public suffixes tells.
+    pub(super) fn by_suffix(
+        &self,
+        part: impl for<'h> Fn(Suffixes<'h>) -> Option<&'h [u8]>,
+    ) -> Option<Vec<u8>> {
+        self.of_host(|host| Some(part(SuffixList::built_in().find(host)?)?.to_vec()))
+    }
+
     /// The canonical form of the line, if RFC 3986 accepts it.
     pub(super) fn canonical(&self) -> Option<Vec<u8>> {
         let mut key = Vec::new();
         let accepted = Some(&self.line[..]).filter(|_| self.verdict.accepts(Grammar::Rfc3986))?;
         let key = canonical_of_accepted(accepted, &mut key).to_vec();
-        Some(self.mask_key(key))
+        Some(self.masked(key))
     }
 
     /// The key of the line in the indices of web archives, if it has one.
     pub(super) fn surt(&self) -> Option<Vec<u8>> {
         let mut key = Vec::new();
-        surt(self.line, &mut key).then(|| self.mask_key(key))
+        surt(self.line, &mut key).then(|| self.masked(key))
     }
 
-    /// A key of the line, with masks if they are wanted. If a word of a password is left, all of the key is masked.
-    fn mask_key(&self, key: Vec<u8>) -> Vec<u8> {
+    /// What is made of the line, with masks if they are wanted. If it still shows a word of a password, all of it is masked.
+    fn masked(&self, made: Vec<u8>) -> Vec<u8> {
         if !self.batch.mask_passwords {
-            return key;
+            return made;
         }
-        self.hide(self.mask_target(&key, None))
+        self.hide(mask(&made, self.secrets(&made)).into_owned())
     }
 
     /// What is made of the line, or a mask in its place if it shows a word of the passwords in the line.

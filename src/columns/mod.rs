@@ -18,8 +18,12 @@ pub use self::cells::{Cells, Names};
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::host::{HostKind, compared};
+use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
+use urlsift_grammar::public_suffix::SuffixList;
 use urlsift_grammar::scheme::scheme_len;
+use urlsift_grammar::uri_parts::split;
 use urlsift_grammar::whatwg::{Level, ValidationError};
 
 /// A column.
@@ -110,6 +114,30 @@ columns! {
         |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field.filter(|name| !name.is_empty()))));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.resolved());
+    "userinfo" "what is before the last @ of its authority" Text Line "there is none" true
+        |batch| texts(batch, |row| row.part(|parts| parts.userinfo.clone()));
+    "host" "the host as it is written" Text Line "it has no authority" true
+        |batch| texts(batch, |row| row.part(|parts| parts.host.clone()));
+    "host_kind" "name, ipv4, ipv6, ipvfuture, or other: no host of RFC 3986" Words Line "it has no authority" false host_kind;
+    "host_reversed" "the labels of its host in reverse order" Text Line "the host is no name" true
+        |batch| texts(batch, |row| row.host_reversed());
+    "host_problems" "what DNS says against its host" Names Line "it has no authority" false host_problems;
+    "suffix" "the public suffix of its host" Text Line "the host has none" true
+        |batch| texts(batch, |row| row.by_suffix(|of| Some(of.suffix())));
+    "domain" "the registrable domain of its host" Text Line "the host has none" true
+        |batch| texts(batch, |row| row.by_suffix(|of| of.domain()));
+    "private_suffix" "the same, with private suffixes" Text Line "the host has none" true
+        |batch| texts(batch, |row| row.by_suffix(|of| Some(of.private_suffix())));
+    "private_domain" "the same, with private suffixes" Text Line "the host has none" true
+        |batch| texts(batch, |row| row.by_suffix(|of| of.private_domain()));
+    "port" "the port as it is written" Text Line "there is none" true
+        |batch| texts(batch, |row| row.part(|parts| parts.port.clone()));
+    "path" "the path" Text Line "" true
+        |batch| texts(batch, |row| row.part(|parts| Some(parts.path.clone())));
+    "query" "what is between ? and #" Text Line "there is none" true
+        |batch| texts(batch, |row| row.part(|parts| parts.query.clone()));
+    "fragment" "what follows #" Text Line "there is none" true
+        |batch| texts(batch, |row| row.part(|parts| parts.fragment.clone()));
     "canonical" "its canonical form by RFC 3986" Text Line "RFC 3986 refuses it" true
         |batch| texts(batch, |row| row.canonical());
     "surt" "its key in the indices of web archives" Text Line "it has none" true
@@ -157,6 +185,22 @@ fn kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
         None => batch.lines[n].bytes.as_ref().map(|_| 2),
     };
     Cells::Names(Names::fixed(names, batch.rows().enumerate().map(number)))
+}
+
+fn host_kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
+    let kind = |row: Row<'_, '_>| Some(HostKind::of(&row.line[split(row.line).host?]) as u8);
+    let numbers = batch.rows().map(|row| row.and_then(kind));
+    Cells::Names(Names::fixed(names(HostKind::ALL, HostKind::name), numbers))
+}
+
+fn host_problems<'a>(batch: &Batch<'a>) -> Cells<'a> {
+    let problems = |row: Row<'_, '_>| {
+        let (host, mut buffer) = (&row.line[split(row.line).host?], Vec::new());
+        let problems = HostProblems::of(compared(host, &mut buffer), SuffixList::built_in());
+        Some(problems.iter().map(|problem| problem as u8).collect())
+    };
+    let lists = batch.rows().map(|row| row.and_then(problems));
+    Cells::Lists(names(HostProblem::ALL, HostProblem::name), lists.collect())
 }
 
 fn scheme<'a>(batch: &Batch<'a>) -> Cells<'a> {

@@ -1,6 +1,7 @@
 //! A slow twin, which makes one cell after another of one line, and the comparison of columns with it.
 
 use std::fs;
+use std::ops::Range;
 
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
@@ -12,11 +13,15 @@ use urlsift_engine::Scanner;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::escape::{self, Keep, visible_json};
+use urlsift_grammar::host::{HostKind, compared};
+use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::keys::canonical::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::masked;
+use urlsift_grammar::public_suffix::SuffixList;
 use urlsift_grammar::resolve::Base;
+use urlsift_grammar::uri_parts::split;
 use urlsift_grammar::whatwg::{TwoHosts, Url, parse};
 
 /// A cell by itself.
@@ -37,6 +42,10 @@ fn cell(column: &str, line: &Line<'_>, origin: &Origin) -> Cell {
     let bytes = line.bytes.as_deref().unwrap();
     let text = |text: Option<Vec<u8>>| text.map_or(Cell::Absent, Cell::Text);
     let (judgement, parsed) = (judge(bytes), parse(bytes, origin.url.as_ref()));
+    let parts = split(bytes);
+    let part = |range: Option<Range<usize>>| range.map(|range| bytes[range].to_vec());
+    let host = part(parts.host.clone()).and_then(|host| Some(compared(&host, &mut Vec::new())?.to_vec()));
+    let by_suffix = host.as_deref().and_then(|host| SuffixList::built_in().find(host));
     match column {
         "input" => Cell::Words(INPUT.to_owned()),
         "line" => Cell::Number(line.number),
@@ -60,6 +69,28 @@ fn cell(column: &str, line: &Line<'_>, origin: &Origin) -> Cell {
                 target
             }))
         }
+        "userinfo" => text(part(parts.userinfo.clone())),
+        "host" => text(part(parts.host.clone())),
+        "port" => text(part(parts.port.clone())),
+        "path" => text(part(Some(parts.path.clone()))),
+        "query" => text(part(parts.query.clone())),
+        "fragment" => text(part(parts.fragment.clone())),
+        "host_kind" => part(parts.host.clone())
+            .map_or(Cell::Absent, |host| Cell::Words(HostKind::of(&host).name().to_owned())),
+        "host_problems" => part(parts.host.clone()).map_or(Cell::Absent, |host| {
+            let problems = HostProblems::of(compared(&host, &mut Vec::new()), SuffixList::built_in());
+            Cell::Names(problems.iter().map(HostProblem::name).collect())
+        }),
+        "host_reversed" => text(host.as_deref().and_then(|host| {
+            let mut labels: Vec<_> = host.split(|&byte| byte == b'.').rev().collect();
+            let is_number = labels[0].first().is_some_and(u8::is_ascii_digit);
+            labels.retain(|_| !is_number && !host.starts_with(b"["));
+            (!labels.is_empty()).then(|| labels.join(&b'.'))
+        })),
+        "suffix" => text(by_suffix.map(|of| of.suffix().to_vec())),
+        "domain" => text(by_suffix.and_then(|of| Some(of.domain()?.to_vec()))),
+        "private_suffix" => text(by_suffix.map(|of| of.private_suffix().to_vec())),
+        "private_domain" => text(by_suffix.and_then(|of| Some(of.private_domain()?.to_vec()))),
         "canonical" => text(canonical(bytes, &mut Vec::new()).map(<[u8]>::to_vec)),
         "surt" => {
             let mut key = Vec::new();
