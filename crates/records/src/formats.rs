@@ -225,8 +225,8 @@ formats! {
     Csv = "csv": csv::Table = |fields| csv::Table::new(Dialect::of(','), fields), { fields: CELLS, records: Cells, }
     /// Tab-separated values. Read: the column of URLs.
     Tsv = "tsv": csv::Table = |fields| csv::Table::new(Dialect::of('\t'), fields), { fields: CELLS, records: Cells, }
-    /// Parquet, which stores tables by column. Read: the column of URLs. No [`Reader`](super::Reader) reads it, because the positions
-    /// of its values are at the end of the file.
+    /// Parquet, which stores tables by column. Read: the column of URLs. It is not read from its start, because the positions of its
+    /// values are at the end of the file.
     Parquet = "parquet": lines::Lines = |fields| Err(fields.len()), {
         records: Parts, ends_at_delimiters: false, begins: detect::begins_as_parquet,
         needs: if cfg!(feature = "parquet") {
