@@ -118,6 +118,14 @@ columns! {
         |batch| texts(batch, |row| row.part(|parts| parts.userinfo.clone()));
     "host" "the host as it is written" Text Line "it has no authority" true
         |batch| texts(batch, |row| row.part(|parts| parts.host.clone()));
+    "port" "the port as it is written" Text Line "there is none" true
+        |batch| texts(batch, |row| row.part(|parts| parts.port.clone()));
+    "path" "the path" Text Line "" true
+        |batch| texts(batch, |row| row.part(|parts| Some(parts.path.clone())));
+    "query" "what is between ? and #" Text Line "there is none" true
+        |batch| texts(batch, |row| row.part(|parts| parts.query.clone()));
+    "fragment" "what follows #" Text Line "there is none" true
+        |batch| texts(batch, |row| row.part(|parts| parts.fragment.clone()));
     "host_kind" "name, ipv4, ipv6, ipvfuture, or other: no host of RFC 3986" Words Line "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Line "the host is no name" true
         |batch| texts(batch, |row| row.host_reversed());
@@ -130,14 +138,6 @@ columns! {
         |batch| texts(batch, |row| row.by_suffix(|of| Some(of.private_suffix())));
     "private_domain" "the same, with private suffixes" Text Line "the host has none" true
         |batch| texts(batch, |row| row.by_suffix(|of| of.private_domain()));
-    "port" "the port as it is written" Text Line "there is none" true
-        |batch| texts(batch, |row| row.part(|parts| parts.port.clone()));
-    "path" "the path" Text Line "" true
-        |batch| texts(batch, |row| row.part(|parts| Some(parts.path.clone())));
-    "query" "what is between ? and #" Text Line "there is none" true
-        |batch| texts(batch, |row| row.part(|parts| parts.query.clone()));
-    "fragment" "what follows #" Text Line "there is none" true
-        |batch| texts(batch, |row| row.part(|parts| parts.fragment.clone()));
     "canonical" "its canonical form by RFC 3986" Text Line "RFC 3986 refuses it" true
         |batch| texts(batch, |row| row.canonical());
     "surt" "its key in the indices of web archives" Text Line "it has none" true
