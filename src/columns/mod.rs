@@ -134,9 +134,9 @@ columns! {
         |batch| texts(batch, |row| row.by_suffix(|of| Some(of.suffix())));
     "domain" "the registrable domain of its host" Text Line "the host has none" true
         |batch| texts(batch, |row| row.by_suffix(|of| of.domain()));
-    "private_suffix" "the same, with private suffixes" Text Line "the host has none" true
+    "private_suffix" "the public suffix, private ones included" Text Line "the host has none" true
         |batch| texts(batch, |row| row.by_suffix(|of| Some(of.private_suffix())));
-    "private_domain" "the same, with private suffixes" Text Line "the host has none" true
+    "private_domain" "the domain, with private suffixes included" Text Line "the host has none" true
         |batch| texts(batch, |row| row.by_suffix(|of| of.private_domain()));
     "canonical" "its canonical form by RFC 3986" Text Line "RFC 3986 refuses it" true
         |batch| texts(batch, |row| row.canonical());

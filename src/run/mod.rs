@@ -344,8 +344,8 @@ impl Access {
     }
 }
 
-/// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. The tally is the same as that of
-/// [`scan`](crate::scan::scan).
+/// Judges and counts all lines of `bytes`, a whole corpus in memory, as input 0, on several threads. The tally equals the result
+/// of [`scan`](crate::scan::scan).
 ///
 /// # Panics
 /// When the machine does not have the kernel.

@@ -1,4 +1,4 @@
-//! A host alone: its kind, the form in which hosts are compared, and its labels in reverse order.
+//! A host alone: its kind, its form for comparison, and its labels in reverse order.
 //!
 //! `tests/conformance/HOSTS.md` settles what is open, by number. This file knows no lines.
 
@@ -110,7 +110,7 @@ fn is_reg_name(text: &[u8]) -> bool {
     true
 }
 
-/// A host in the form in which hosts are compared (H4): lower case, escapes undone, one dot at the end dropped, labels beyond ASCII as
+/// A host in its form for comparison (H4): lower case, escapes undone, one dot at the end dropped, labels beyond ASCII as
 /// A-labels by UTS 46.
 ///
 /// `None` if it is no name and no IP literal: UTS 46 refuses it, or it has a byte that no domain has. Most hosts are in this form and

@@ -139,7 +139,7 @@ impl ByValues {
         self.columns[column][1] += usize::from(!value.is_empty());
     }
 
-    /// The columns in which at least half of the values are wanted.
+    /// The columns where at least half of the values are wanted.
     pub(super) fn likely(&self) -> impl DoubleEndedIterator<Item = usize> {
         let is_likely = |[wanted, all]: [usize; 2]| wanted > 0 && wanted * 2 >= all;
         (0..self.columns.len()).filter(move |&n| is_likely(self.columns[n]))

@@ -67,7 +67,7 @@ pub(super) trait RecordReader {
 /// How an input is read, for reports.
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Origin<'r> {
-    /// From which column of a table the fields are. `None` if it is no table, or no record was read yet.
+    /// The column of a table that has the fields. `None` if it is no table, or no record was read yet.
     pub choice: Option<&'r Choice>,
     /// The dialect of a table of text.
     pub dialect: Option<Dialect>,

@@ -1,6 +1,6 @@
 //! Host names as ASCII by IDNA 2003 (RFC 3490, section 4.1), which `java.net.IDN` follows (KEYS K24).
 //!
-//! The mapping of UTS 46, which browsers use, was made to extend that of IDNA 2003. It differs for 105 characters of Unicode 3.2, the
+//! The mapping of UTS 46, which browsers use, was made to extend the mapping of IDNA 2003. It differs for 105 characters of Unicode 3.2, the
 //! version that IDNA 2003 knows.
 
 use std::sync::LazyLock;

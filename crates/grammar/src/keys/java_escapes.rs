@@ -48,8 +48,8 @@ fn escaped(text: &[u8]) -> Option<u8> {
     hex_byte(text.strip_prefix(b"%")?)
 }
 
-/// Appends `text`, in which [`unescape`] has left no escape of ASCII, with escapes for "#", for blanks and controls below them, for bytes
-/// beyond ASCII, and for a "%" that begins no escape. ASCII letters become lower-case, those of escapes too.
+/// Appends a result of [`unescape`]. Escapes replace "#", blanks and the controls below them, bytes beyond ASCII, and a "%" that begins no
+/// escape. ASCII letters become lower-case, those of escapes too.
 pub(super) fn push_escaped(out: &mut Vec<u8>, text: &str) {
     let digit = |n: u8| b"0123456789abcdef"[usize::from(n)];
     for (at, &byte) in text.as_bytes().iter().enumerate() {

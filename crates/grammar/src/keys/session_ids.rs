@@ -12,7 +12,7 @@ enum Id {
     ColdFusion,
 }
 
-/// The session ids of queries, in the order in which they are removed, each with what the query contains in any letter case.
+/// The session ids of queries, in the order of their removal. Each has the text, in any letter case, without which a query has no such id.
 const IDS: [(Id, &[u8]); 5] = [
     (Id::Named(b"jsessionid="), b"jsessionid="),
     (Id::Named(b"phpsessid="), b"phpsessid="),

@@ -19,7 +19,7 @@ use crate::scheme::SCHEME_BYTES;
 /// key. Without one, `out` is unchanged.
 ///
 /// Any bytes are allowed. A plain line costs one pass, and sorting the arguments of its query; nothing is allocated but room in `out`.
-/// The cost of any other line is linear in its length, but for sorting the arguments.
+/// The cost of any other line is linear in its length; sorting the arguments is added.
 ///
 /// ```
 /// use urlsift_grammar::keys::surt::surt;
@@ -245,9 +245,9 @@ fn name_and_value(argument: &[u8]) -> (&[u8], Option<&[u8]>) {
 /// The largest number of arguments that are sorted without an allocation.
 const PLAIN_ARGUMENTS: usize = 32;
 
-/// Does the same as [`push_any`] for a plain line: http, https, ftp or no scheme, a host of letters, digits, "-", "+" and single dots
-/// that is no address, and a path and a query of visible ASCII, in which no "%" is escaped, and without empty segments, segments that
-/// begin with a dot, and session ids. `None` if the line is not plain. `out` may then have gained bytes.
+/// Does the same as [`push_any`] for a plain line: http, https, ftp or no scheme. Its host is no address and has letters, digits, "-", "+"
+/// and single dots. Its path and query are visible ASCII without an escaped "%", empty segments, segments that begin with a dot, and
+/// session ids. `None` if the line is not plain. `out` may then have gained bytes.
 #[inline]
 pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     if line.starts_with(b"filedesc") || line.starts_with(b"warcinfo") {
