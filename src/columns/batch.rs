@@ -168,18 +168,20 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// A component of the line.
-    pub(super) fn part(&self, of: impl Fn(&Parts) -> Option<Range<usize>>) -> Option<Vec<u8>> {
+    pub(super) fn part(&self, of: impl Fn(&Parts) -> Option<Range<usize>>) -> Option<Cow<'a, [u8]>> {
         let range = of(&split(self.line))?;
-        let text = &self.line[range.clone()];
         if !self.batch.mask_passwords {
-            return Some(text.to_vec());
+            return Some(match self.line {
+                Cow::Borrowed(line) => line[range].into(),
+                Cow::Owned(line) => line[range].to_vec().into(),
+            });
         }
         let inside = |secret: Range<usize>| {
             let (start, end) = (secret.start.max(range.start), secret.end.min(range.end));
             (start < end).then(|| start - range.start..end - range.start)
         };
         let secrets = self.secrets(self.line).into_iter().filter_map(inside).collect();
-        Some(mask(text, secrets).into_owned())
+        Some(mask(&self.line[range.clone()], secrets).into_owned().into())
     }
 
     /// What `make` makes of the host of the line, as hosts are compared.

@@ -109,7 +109,7 @@ columns! {
         |batch| Cells::Defects(batch.rows().map(|row| row?.defect().map(Box::new)).collect());
     "advisories" "what is noteworthy, if a grammar accepts it" Names Advisories "" false advisories;
     "text" "the line itself" Text Line "" true
-        |batch| Cells::Texts(batch.rows().map(|row| Some(row?.text())).collect());
+        |batch| texts(batch, |row| Some(row.text()));
     "field" "the role or the name of a field of a record" Text Place "it is a line of a list" false
         |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field.filter(|name| !name.is_empty()))));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
@@ -172,8 +172,11 @@ fn names<T: Copy>(all: &[T], name: impl Fn(T) -> &'static str) -> Vec<&'static s
     all.iter().map(|&one| name(one)).collect()
 }
 
-fn texts<'a>(batch: &Batch<'a>, text: impl Fn(Row<'_, 'a>) -> Option<Vec<u8>>) -> Cells<'a> {
-    Cells::Texts(batch.rows().map(|row| text(row?).map(Cow::from)).collect())
+fn texts<'a, T: Into<Cow<'a, [u8]>>>(
+    batch: &Batch<'a>,
+    text: impl Fn(Row<'_, 'a>) -> Option<T>,
+) -> Cells<'a> {
+    Cells::Texts(batch.rows().map(|row| text(row?).map(T::into)).collect())
 }
 
 fn kind<'a>(batch: &Batch<'a>) -> Cells<'a> {

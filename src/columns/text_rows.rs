@@ -80,6 +80,7 @@ fn push_field(out: &mut String, column: &Column, cells: &Cells<'_>, n: usize, ke
 
 /// Appends cell `n` as a member of an object.
 fn push_member(out: &mut String, name: &str, cells: &Cells<'_>, n: usize) {
+    let mut suffix = "";
     let value = match cells {
         Cells::Numbers(numbers) => numbers[n].map(Value::from),
         Cells::Names(names) => names.get(n).map(Value::from),
@@ -88,11 +89,12 @@ fn push_member(out: &mut String, name: &str, cells: &Cells<'_>, n: usize) {
         Cells::Defects(defects) => defects[n].as_ref().map(|defect| defect.to_string().into()),
         Cells::Texts(texts) => texts[n].as_ref().map(|text| match str::from_utf8(text) {
             Ok(text) => text.into(),
-            Err(_) => BASE64_STANDARD.encode(text).into(),
+            Err(_) => {
+                suffix = "_base64";
+                BASE64_STANDARD.encode(text).into()
+            }
         }),
     };
-    let is_bytes = matches!(cells, Cells::Texts(texts) if texts[n].as_ref().is_some_and(|text| str::from_utf8(text).is_err()));
-    let suffix = if is_bytes { "_base64" } else { "" };
     let _ = write!(out, "\"{name}{suffix}\":{}", visible_json(&value.unwrap_or_default().to_string()));
 }
 

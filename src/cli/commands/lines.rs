@@ -121,7 +121,7 @@ fn columns() -> impl TypedValueParser<Value = &'static Column> {
 
 /// The help of the option for columns.
 fn help() -> String {
-    let row = |Column { name, meaning, .. }: &Column| format!("\n  {name:<13}  {meaning}");
+    let row = |Column { name, meaning, .. }: &Column| format!("\n  {name:<14}  {meaning}");
     let rows: String = COLUMNS.iter().map(row).collect();
     format!(
         "Columns of a row, in this order\n\n\
