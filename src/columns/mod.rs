@@ -126,7 +126,7 @@ columns! {
         |batch| texts(batch, |row| row.part(|parts| parts.query.clone()));
     "fragment" "what follows #" Text Line "there is none" true
         |batch| texts(batch, |row| row.part(|parts| parts.fragment.clone()));
-    "host_kind" "name, ipv4, ipv6, ipvfuture, or other: no host of RFC 3986" Words Line "it has no authority" false host_kind;
+    "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Line "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Line "the host is no name" true
         |batch| texts(batch, |row| row.host_reversed());
     "host_problems" "what DNS says against its host" Names Line "it has no authority" false host_problems;

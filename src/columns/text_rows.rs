@@ -87,12 +87,12 @@ fn push_member(out: &mut String, name: &str, cells: &Cells<'_>, n: usize) {
         Cells::Sets(names, sets) => sets[n].map(|bits| of_set(names, bits).collect()),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| of_list(names, list).collect()),
         Cells::Defects(defects) => defects[n].as_ref().map(|defect| defect.to_string().into()),
-        Cells::Texts(texts) => texts[n].as_ref().map(|text| match str::from_utf8(text) {
-            Ok(text) => text.into(),
-            Err(_) => {
-                suffix = "_base64";
-                BASE64_STANDARD.encode(text).into()
+        Cells::Texts(texts) => texts[n].as_ref().map(|text| {
+            if let Ok(text) = str::from_utf8(text) {
+                return text.into();
             }
+            suffix = "_base64";
+            BASE64_STANDARD.encode(text).into()
         }),
     };
     let _ = write!(out, "\"{name}{suffix}\":{}", visible_json(&value.unwrap_or_default().to_string()));
