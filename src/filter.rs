@@ -3,12 +3,16 @@
 //! This file knows neither files nor outputs. Names of conditions are parsed in `cli/args/filter.rs`.
 
 use std::cell::LazyCell;
+use std::sync::Arc;
 
 use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
-use urlsift_grammar::judge::{Judgement, Kind, judge};
-use urlsift_grammar::scheme::scheme_len;
+use urlsift_grammar::host::compared;
+use urlsift_grammar::host_set::HostSet;
+use urlsift_grammar::judge::{Judgement, Kind};
+use urlsift_grammar::public_suffix::UsedList;
+use urlsift_grammar::uri_parts::host;
 use urlsift_grammar::whatwg::on_demand;
 use urlsift_grammar::whatwg::{Level, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
@@ -18,8 +22,10 @@ use urlsift_grammar::{Grammar, Verdict};
 pub struct Filter {
     /// The grammar of [`Test::Defect`].
     pub grammar: Grammar,
+    /// The list of [`Test::Domain`].
+    pub suffixes: UsedList,
     /// The conditions. Without any, all lines match, blank ones too.
-    pub conditions: Vec<Condition>,
+    conditions: Vec<Condition>,
 }
 
 /// Alternatives. The condition holds if one of them does.
@@ -41,6 +47,12 @@ pub enum Test {
     Accepted(Grammar, bool),
     /// The line has this advisory.
     Advisory(Advisory),
+    /// The line has this host, as hosts are compared.
+    Host(Vec<u8>),
+    /// The host of the line has this registrable domain.
+    Domain(Vec<u8>),
+    /// The set contains the host of the line (`true`); it does not, or the line has no host (`false`).
+    HostIn(Arc<HostSet>, bool),
     /// The WHATWG URL Standard says this of the line.
     Whatwg(Level),
     /// RFC 3986 finds another host in the line than the WHATWG parser.
@@ -50,96 +62,76 @@ pub enum Test {
 }
 
 impl Test {
-    /// Whether the test holds for a line with this scheme; `None` if that does not depend on the scheme alone.
-    fn holds_for_scheme(&self, scheme: Option<&[u8]>) -> Option<bool> {
-        match self {
-            Self::Scheme(name) => {
-                Some(scheme.is_some_and(|scheme| scheme.eq_ignore_ascii_case(name.as_bytes())))
-            }
-            Self::Kind(kind) => Some((*kind == Kind::Absolute) == scheme.is_some()),
-            _ => None,
-        }
+    fn needs_whatwg(&self) -> bool {
+        matches!(self, Self::Whatwg(_) | Self::HostsDiffer | Self::WhatwgError(_))
     }
 }
 
 impl Filter {
+    /// The lines for which all conditions hold. Defects are those of `grammar`, and domains those of a list.
+    #[must_use]
+    pub fn new(grammar: Grammar, suffixes: UsedList, mut conditions: Vec<Condition>) -> Self {
+        // What costs most is looked at last.
+        conditions.sort_by_key(|condition| condition.0.iter().any(Test::needs_whatwg));
+        Self { grammar, suffixes, conditions }
+    }
+
     /// Whether all lines match, blank ones too.
     #[must_use]
     pub fn is_empty(&self) -> bool {
         self.conditions.is_empty()
     }
 
+    fn tests(&self) -> impl Iterator<Item = &Test> {
+        self.conditions.iter().flat_map(|condition| &condition.0)
+    }
+
     /// Whether a condition concerns the defect of a line.
     #[must_use]
     pub fn has_defect(&self) -> bool {
-        self.conditions.iter().flat_map(|condition| &condition.0).any(|test| matches!(test, Test::Defect(..)))
+        self.tests().any(|test| matches!(test, Test::Defect(..)))
     }
 
     /// Whether a condition needs the WHATWG parser.
     #[must_use]
     pub fn needs_whatwg(&self) -> bool {
-        let mut tests = self.conditions.iter().flat_map(|condition| &condition.0);
-        tests.any(|test| matches!(test, Test::Whatwg(_) | Test::HostsDiffer | Test::WhatwgError(_)))
+        self.tests().any(Test::needs_whatwg)
     }
 
-    /// Judges a line that is not blank. Returns `None` if the line does not match. `whatwg` is the same line.
+    /// Whether a line matches. `advisories` are its advisories if they are known, and `whatwg` is the same line.
     #[must_use]
-    #[inline]
-    pub(crate) fn judge<'a>(
+    pub(crate) fn matches(
         &self,
-        line: &'a [u8],
+        judgement: &Judgement<'_>,
+        advisories: Option<Advisories>,
         whatwg: &mut on_demand::Line<'_>,
-    ) -> Option<Judgement<'a>> {
-        if self.is_empty() { Some(judge(line)) } else { self.judge_if_it_matches(line, whatwg) }
-    }
-
-    #[inline(never)]
-    fn judge_if_it_matches<'a>(
-        &self,
-        line: &'a [u8],
-        whatwg: &mut on_demand::Line<'_>,
-    ) -> Option<Judgement<'a>> {
-        // The scheme alone rules out most lines, and finding it costs far less than judging.
-        let scheme = scheme_len(line).map(|len| &line[..len]);
-        let is_possible = self
-            .conditions
-            .iter()
-            .all(|condition| condition.0.iter().any(|test| test.holds_for_scheme(scheme).unwrap_or(true)));
-        is_possible.then(|| judge(line)).filter(|judgement| self.matches(judgement, whatwg))
-    }
-
-    /// Whether a line with this verdict and these advisories may match.
-    pub(crate) fn may_match(&self, verdict: Verdict, advisories: Advisories) -> bool {
-        self.conditions.iter().all(|condition| {
-            condition.0.iter().any(|test| match *test {
-                Test::Scheme(_)
-                | Test::Kind(_)
-                | Test::Whatwg(_)
-                | Test::HostsDiffer
-                | Test::WhatwgError(_) => true,
-                Test::Verdict(wanted) => verdict == wanted,
-                Test::Accepted(grammar, accepted) => verdict.accepts(grammar) == accepted,
-                Test::Advisory(advisory) => advisories.has(advisory),
-                Test::Defect(..) => !verdict.accepts(self.grammar),
-            })
-        })
-    }
-
-    /// Whether a judged line matches. `whatwg` is the same line.
-    #[must_use]
-    pub(crate) fn matches(&self, judgement: &Judgement<'_>, whatwg: &mut on_demand::Line<'_>) -> bool {
+    ) -> bool {
+        let (line, mut buffer) = (judgement.line(), Vec::new());
+        let buffer = &mut buffer;
+        let host = LazyCell::new(move || compared(&line[host(line)?.name], buffer));
         let defect = LazyCell::new(|| judgement.defect(self.grammar));
-        let advisories = LazyCell::new(|| judgement.advisories());
+        let advisories = LazyCell::new(|| advisories.unwrap_or_else(|| judgement.advisories()));
         self.conditions.iter().all(|condition| {
-            condition.0.iter().any(|test| match *test {
-                Test::Scheme(_) | Test::Kind(_) => test.holds_for_scheme(judgement.scheme()) == Some(true),
-                Test::Verdict(verdict) => judgement.verdict() == verdict,
-                Test::Accepted(grammar, accepted) => judgement.verdict().accepts(grammar) == accepted,
-                Test::Advisory(advisory) => advisories.has(advisory),
-                Test::Whatwg(level) => whatwg.parsed().level() == level,
+            condition.0.iter().any(|test| match test {
+                Test::Scheme(name) => {
+                    judgement.scheme().is_some_and(|scheme| scheme.eq_ignore_ascii_case(name.as_bytes()))
+                }
+                Test::Kind(kind) => judgement.kind() == *kind,
+                Test::Verdict(verdict) => judgement.verdict() == *verdict,
+                Test::Accepted(grammar, accepted) => judgement.verdict().accepts(*grammar) == *accepted,
+                Test::Advisory(advisory) => advisories.has(*advisory),
+                Test::Host(name) => host.is_some_and(|host| host == name),
+                Test::Domain(name) => {
+                    let found = host.and_then(|host| self.suffixes.find(host)?.domain());
+                    found.is_some_and(|domain| domain == name)
+                }
+                Test::HostIn(set, wanted) => host.is_some_and(|host| set.contains(host)) == *wanted,
+                Test::Whatwg(level) => whatwg.parsed().level() == *level,
                 Test::HostsDiffer => whatwg.hosts_differ(),
-                Test::WhatwgError(error) => whatwg.parsed().errors().iter().any(|found| found.error == error),
-                Test::Defect(component, cause) => defect.is_some_and(|defect| {
+                Test::WhatwgError(error) => {
+                    whatwg.parsed().errors().iter().any(|found| found.error == *error)
+                }
+                Test::Defect(component, cause) => defect.as_ref().is_some_and(|defect| {
                     component.is_none_or(|component| component == defect.component)
                         && cause.is_none_or(|cause| cause == defect.cause)
                 }),
@@ -151,52 +143,34 @@ impl Filter {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use urlsift_grammar::judge::judge;
     use urlsift_grammar::whatwg::on_demand::OnDemand;
 
     #[test]
-    fn a_line_that_the_scheme_rules_out_is_not_selected_in_another_way() {
-        let filter = Filter {
-            conditions: vec![
-                Condition(vec![Test::Scheme("ftp".to_owned()), Test::Kind(Kind::Relative)]),
-                Condition(vec![Test::Accepted(Grammar::Rfc3986, true)]),
-            ],
-            ..Filter::default()
+    fn hosts_compare_as_domains_do() {
+        let set = Arc::new(HostSet::parse(b"b.example\n192.0.2.1").unwrap());
+        let matches = |test: Test, line: &str| {
+            let filter = Filter::new(Grammar::Rfc3986, UsedList::default(), vec![Condition(vec![test])]);
+            let (line, mut parser) = (line.as_bytes(), OnDemand::default());
+            filter.matches(&judge(line), None, &mut parser.line(line, None))
         };
-        for (line, selected) in
-            [("FTP://a/", true), ("/a", true), ("http://a/", false), ("ftp://a b/", false), ("/a b", false)]
-        {
-            let mut parser = OnDemand::default();
-            let line = line.as_bytes();
-            assert_eq!(filter.judge(line, &mut parser.line(line, None)).is_some(), selected, "{line:?}");
-            assert_eq!(filter.matches(&judge(line), &mut parser.line(line, None)), selected, "{line:?}");
-        }
-    }
-
-    #[test]
-    fn the_verdict_rules_out_only_lines_that_do_not_match() {
-        let lines =
-            ["http://a/", "http://a:81/", "ftp://u:p@a/", "/a", "/a b", "http://a/~", "", "x:%00", "1:/a"];
-        let tests = [
-            Test::Defect(None, None),
-            Test::Defect(Some(Component::Path), Some(Cause::Space)),
-            Test::Scheme("http".to_owned()),
-            Test::Kind(Kind::Relative),
-            Test::Verdict(Verdict::default()),
-            Test::Verdict(Verdict::from_bits(31)),
-            Test::Accepted(Grammar::Rfc1738, true),
-            Test::Accepted(Grammar::Rfc1738, false),
-            Test::Advisory(Advisory::PortNondefault),
-            Test::Whatwg(Level::Valid),
-            Test::HostsDiffer,
-            Test::WhatwgError(ValidationError::InvalidUrlUnit),
-        ];
-        for (line, test) in lines.into_iter().flat_map(|line| tests.iter().map(move |test| (line, test))) {
-            let filter = Filter { conditions: vec![Condition(vec![test.clone()])], ..Filter::default() };
-            let judgement = judge(line.as_bytes());
-            let may_match = filter.may_match(judgement.verdict(), judgement.advisories());
-            let mut parser = OnDemand::default();
-            let matches = filter.matches(&judgement, &mut parser.line(line.as_bytes(), None));
-            assert!(may_match || !matches, "{line} {test:?}");
+        for (line, is_host, is_domain, is_contained) in [
+            ("http://a.b.example/", true, true, true),
+            ("//u@A.%62.example.:80", true, true, true),
+            ("http://a.b.example/ refused", true, true, true),
+            ("http://x.b.example", false, true, true),
+            ("http://b.example", false, true, true),
+            ("http://ab.example", false, false, false),
+            ("http://192.0.2.1", false, false, true),
+            ("http://x.192.0.2.1", false, false, false),
+            ("http://\u{ad}/", false, false, false),
+            ("a.b.example", false, false, false),
+            ("file:///a", false, false, false),
+        ] {
+            assert_eq!(matches(Test::Host(b"a.b.example".into()), line), is_host, "{line}");
+            assert_eq!(matches(Test::Domain(b"b.example".into()), line), is_domain, "{line}");
+            assert_eq!(matches(Test::HostIn(set.clone(), true), line), is_contained, "{line}");
+            assert_eq!(matches(Test::HostIn(set.clone(), false), line), !is_contained, "{line}");
         }
     }
 }

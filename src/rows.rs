@@ -20,7 +20,8 @@ use urlsift_engine::lines::skip_byte_order_mark;
 use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::Keep;
-use urlsift_grammar::judge::judge;
+use urlsift_grammar::judge::{Judgement, judge};
+use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::resolve::Base;
 use urlsift_grammar::whatwg::Url;
 use urlsift_input::progress::Stopped;
@@ -59,6 +60,8 @@ pub struct Records {
     pub base: Option<Base>,
     /// The same for the columns of the WHATWG parser and for the filter.
     pub whatwg_base: Option<Url>,
+    /// The list of the columns of suffixes.
+    pub suffixes: UsedList,
 }
 
 impl Default for Records {
@@ -74,6 +77,7 @@ impl Default for Records {
             reading: Reading::of(Format::Lines),
             base: None,
             whatwg_base: None,
+            suffixes: UsedList::default(),
         }
     }
 }
@@ -247,9 +251,8 @@ impl Records {
             let (bytes, offset) = (&body[place.clone()], offset + place.start as u64);
             let number = numbers.next().expect("a line has a number");
             let matches = |outcome: &Outcome| {
-                let filter = &self.filter;
-                filter.may_match(outcome.verdict, outcome.advisories)
-                    && filter.judge(bytes, &mut batch.parser(bytes, 0)).is_some()
+                let judgement = Judgement::known(bytes, outcome.verdict);
+                self.filter.matches(&judgement, Some(outcome.advisories), &mut batch.parser(bytes, 0))
             };
             if result.is_ok() && (self.filter.is_empty() || outcome.is_some_and(matches)) {
                 let verdict = outcome.map(|outcome| outcome.verdict);
@@ -349,6 +352,7 @@ impl Records {
     fn batch<'c>(&self, chunk: &Chunk<'c>) -> Batch<'c> {
         let mut batch = Batch::default();
         (batch.input, batch.grammar, batch.mask_passwords) = (chunk.input, self.grammar, self.mask_passwords);
+        batch.suffixes = self.suffixes.clone();
         let (base, url) = (self.base.clone(), self.whatwg_base.clone());
         batch.origins.push(Origin { base, url, hides_password: false });
         batch
@@ -366,7 +370,8 @@ impl Records {
         let judgement = (!field.bytes.is_empty()).then(|| judge(&field.bytes));
         let verdict = judgement.map(|judgement| judgement.verdict());
         found.add(field.wanted, field.role, verdict);
-        let matches = |judgement| self.filter.matches(&judgement, &mut batch.parser(&field.bytes, origin));
+        let matches =
+            |judgement| self.filter.matches(&judgement, None, &mut batch.parser(&field.bytes, origin));
         if judgement.map_or(self.filter.is_empty(), matches) {
             let judgement = judgement.filter(|_| self.needs(Need::Advisories));
             let advisories = judgement.map(|judgement| judgement.advisories()).unwrap_or_default();

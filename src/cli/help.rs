@@ -51,7 +51,7 @@ const OTHERWISE: &str = "Output";
 /// The group of `--help` and `--version`.
 const OTHER: &str = "Other";
 const HELP: &str = "Print help: -h in short, --help in full, with examples";
-const VERSION: &str = "Print the version, the kernels, and which WHATWG standard";
+const VERSION: &str = "Print version, kernels, WHATWG standard and suffix list";
 
 /// Examples for each command, and what they do.
 const EXAMPLES: &[(&str, &[(&str, &str)])] = &[

@@ -13,8 +13,8 @@ mod output_file;
 mod progress_bar;
 mod suggest;
 
-use std::env;
 use std::ffi::{OsStr, OsString};
+use std::fmt::Display;
 use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
@@ -23,6 +23,7 @@ use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock};
 use std::time::Instant;
+use std::{env, fs};
 
 use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
@@ -32,6 +33,7 @@ use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::{MASK, mask, printable};
 use urlsift_grammar::password::{masked, secrets_of_name, secrets_of_record, shows_password_of};
+use urlsift_grammar::public_suffix::{SuffixList, UsedList};
 use urlsift_grammar::whatwg::{self, STANDARD, TwoHosts, Url};
 use urlsift_input::Input;
 use urlsift_input::memory::threads_with_memory;
@@ -108,14 +110,15 @@ enum Command {
     Completions(commands::completions::CompletionsArgs),
 }
 
-/// The text of `--version`: the kernel that judges lines on this machine, all that are available, and the version
-/// of the WHATWG URL Standard.
+/// The text of `--version`: the kernel that judges lines on this machine, all that are available, and the versions
+/// of the WHATWG URL Standard and the Public Suffix List.
 static VERSION: LazyLock<String> = LazyLock::new(|| {
     let version = env!("CARGO_PKG_VERSION");
     format!(
-        "{version}\nkernel: {} (of {})\nWHATWG URL Standard {STANDARD}",
+        "{version}\nkernel: {} (of {})\nWHATWG URL Standard {STANDARD}\nPublic Suffix List {}",
         KernelId::best(),
-        names(&KernelId::available().collect::<Vec<_>>())
+        names(&KernelId::available().collect::<Vec<_>>()),
+        SuffixList::built_in().version()
     )
 });
 
@@ -157,6 +160,32 @@ struct InputArgs {
     /// The longest line that is kept whole in memory; the report does not depend on it
     #[arg(long, value_name = "BYTES", hide = true, value_parser = clap::value_parser!(u32).range(3..=(1 << 30)))]
     line_size: Option<u32>,
+}
+
+/// The list of public suffixes.
+#[derive(Args)]
+struct SuffixArgs {
+    /// Another list of public suffixes than the one that -V names
+    ///
+    /// FILE has the form of <https://publicsuffix.org/list/public_suffix_list.dat>. The list decides what the registrable domain of a
+    /// host is.
+    #[arg(long, value_name = "FILE", value_parser = suffix_list(), hide_short_help = true)]
+    psl: Option<UsedList>,
+}
+
+impl SuffixArgs {
+    fn list(&self) -> UsedList {
+        self.psl.clone().unwrap_or_default()
+    }
+}
+
+/// Reads a list of public suffixes.
+fn suffix_list() -> impl TypedValueParser<Value = UsedList> {
+    input_path().try_map(|path| {
+        let fail = |error: &dyn Display| format!("{}: {error}", path.display());
+        let text = fs::read(&path).map_err(|error| fail(&error))?;
+        SuffixList::parse(&text).map(UsedList::from).map_err(|error| fail(&error))
+    })
 }
 
 /// What a command says on standard error beside errors.

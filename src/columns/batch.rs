@@ -12,7 +12,7 @@ use urlsift_grammar::host::{compared, reverse};
 use urlsift_grammar::keys::canonical::canonical_of_accepted;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
-use urlsift_grammar::public_suffix::{SuffixList, Suffixes};
+use urlsift_grammar::public_suffix::{Suffixes, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
@@ -31,6 +31,8 @@ pub struct Batch<'a> {
     pub(crate) input: &'a str,
     /// The grammar whose refusals are explained.
     pub(crate) grammar: Grammar,
+    /// The list of the columns of suffixes.
+    pub(crate) suffixes: UsedList,
     pub(crate) mask_passwords: bool,
     /// Whether the lines are URLs in running text, which may have ended inside a password.
     pub(crate) is_of_text: bool,
@@ -203,7 +205,7 @@ impl<'b, 'a> Row<'b, 'a> {
         &self,
         part: impl for<'h> Fn(Suffixes<'h>) -> Option<&'h [u8]>,
     ) -> Option<Vec<u8>> {
-        self.of_host(|host| Some(part(SuffixList::built_in().find(host)?)?.to_vec()))
+        self.of_host(|host| Some(part(self.batch.suffixes.find(host)?)?.to_vec()))
     }
 
     /// The canonical form of the line, if RFC 3986 accepts it.
@@ -254,13 +256,12 @@ impl<'b, 'a> Row<'b, 'a> {
         Some(self.hide(shown))
     }
 
-    /// The host of that URL, unless it is empty. If the whole URL is masked, the host may be what has to be masked.
+    /// The host of that URL. If the whole URL is masked, the host may be what has to be masked.
     pub(super) fn host(&self) -> Option<Vec<u8>> {
         if self.batch.mask_passwords && self.href().as_deref() == Some(MASK.as_bytes()) {
             return Some(MASK.as_bytes().to_vec());
         }
-        let host = self.parsed().url()?.host.clone()?;
-        (!host.is_empty()).then_some(host.into_bytes())
+        self.parsed().url()?.host.clone().map(String::into_bytes)
     }
 
     /// The hosts that RFC 3986 and browsers find, and why, if they differ.

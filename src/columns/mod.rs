@@ -21,7 +21,6 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::host::{HostKind, compared};
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
-use urlsift_grammar::public_suffix::SuffixList;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::split;
 use urlsift_grammar::whatwg::{Level, ValidationError};
@@ -111,7 +110,7 @@ columns! {
     "text" "the line itself" Text Line "" true
         |batch| texts(batch, |row| Some(row.text()));
     "field" "the role or the name of a field of a record" Text Place "it is a line of a list" false
-        |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field.filter(|name| !name.is_empty()))));
+        |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field)));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.resolved());
     "userinfo" "what is before the last @ of its authority" Text Line "there is none" true
@@ -199,7 +198,7 @@ fn host_kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
 fn host_problems<'a>(batch: &Batch<'a>) -> Cells<'a> {
     let problems = |row: Row<'_, '_>| {
         let (host, mut buffer) = (&row.line[split(row.line).host?], Vec::new());
-        let problems = HostProblems::of(compared(host, &mut buffer), SuffixList::built_in());
+        let problems = HostProblems::of(compared(host, &mut buffer), &batch.suffixes);
         Some(problems.iter().map(|problem| problem as u8).collect())
     };
     let lists = batch.rows().map(|row| row.and_then(problems));

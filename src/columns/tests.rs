@@ -98,10 +98,7 @@ fn cell(column: &str, line: &Line<'_>, origin: &Origin) -> Cell {
         }
         "whatwg" => Cell::Words(parsed.level().name().to_owned()),
         "whatwg_errors" => Cell::Names(parsed.errors().iter().map(|found| found.error.name()).collect()),
-        "whatwg_host" => {
-            let host = parsed.url().and_then(|url| url.host.clone());
-            text(host.filter(|host| !host.is_empty()).map(String::into_bytes))
-        }
+        "whatwg_host" => text(parsed.url().and_then(|url| url.host.clone()).map(String::into_bytes)),
         "whatwg_href" => text(parsed.url().map(|url| url.to_string().into_bytes())),
         "hosts_differ" => {
             let hosts = parsed.url().and_then(|url| TwoHosts::of(bytes, origin.url.as_ref(), url));
@@ -194,7 +191,7 @@ fn batches(mask_passwords: bool, mut each: impl FnMut(&mut Batch<'_>)) {
         for (bytes, number) in rest.by_ref().take(len) {
             let judgement = judge(bytes);
             let verdict = (!bytes.is_empty()).then(|| judgement.verdict());
-            let field = [Some("url"), None, Some("-")][number % 3];
+            let field = [Some("url"), None, Some("-"), Some("")][number % 4];
             batch.lines.push(Line {
                 bytes: Some(bytes.into()),
                 verdict,

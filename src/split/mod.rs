@@ -27,10 +27,11 @@ use urlsift_engine::lanes::List;
 use urlsift_engine::line_automaton::Outcome;
 use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 use urlsift_engine::place::Place;
-use urlsift_engine::{Bulk, Judged, LineSink, Needs, Run, Scanners, Stripe};
+use urlsift_engine::{Bulk, Judged, LineSink, Needs, Run, Scanner, Scanners, Stripe};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{self, mask};
+use urlsift_grammar::judge::Judgement;
 use urlsift_grammar::password::secrets;
 use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::whatwg::on_demand::OnDemand;
@@ -298,7 +299,7 @@ impl Splitter<'_> {
             // The engine reads several lanes side by side, so lines come out of order.
             finder.found.sort_unstable_by_key(|found| found.start);
         } else {
-            finder.select(self.options, body, mark_len);
+            self.scanners.with(|scanner| finder.select(self.options, body, mark_len, scanner));
         }
         let number = first_of(finder.n_lines);
         let mut rows =
@@ -386,23 +387,29 @@ impl Finder {
         self.found.push(DroppedLine { start, len: usize(entry.len), is_written });
     }
 
-    /// Finds the refused lines and those that do not match the filter, one by one. `start` is where the lines begin in the
-    /// chunk.
-    fn select(&mut self, options: &Options, lines: &[u8], mut start: usize) {
+    /// Finds the refused lines and those that do not match the filter. `start` is where the lines begin in the chunk.
+    fn select(&mut self, options: &Options, lines: &[u8], start: usize, scanner: &mut Scanner) {
         let mut parser = OnDemand::default();
-        for whole in lines.split_inclusive(|&byte| byte == b'\n') {
+        scanner.judge(options.filter.grammar, lines, &mut |place, outcome| {
             self.n_lines += 1;
-            let (line, _) = trim_terminator(whole);
-            let mut parsed = parser.line(line, options.whatwg_base.as_ref());
-            let judgement = if line.is_empty() { None } else { options.filter.judge(line, &mut parsed) };
-            let is_refused = judgement.is_some_and(|judgement| !judgement.verdict().includes(self.by));
+            let line = &lines[place.clone()];
+            let matches = |outcome: &&Outcome| {
+                let judgement = Judgement::known(line, outcome.verdict);
+                let mut parsed = parser.line(line, options.whatwg_base.as_ref());
+                options.filter.matches(&judgement, Some(outcome.advisories), &mut parsed)
+            };
+            let judged = outcome.filter(matches);
+            let is_refused = judged.is_some_and(|outcome| !outcome.verdict.includes(self.by));
             self.n_refused += u64::from(is_refused);
-            self.n_unmatched += u64::from(judgement.is_none());
-            if is_refused || judgement.is_none() {
-                self.found.push(DroppedLine { start, len: line.len(), is_written: is_refused });
+            self.n_unmatched += u64::from(judged.is_none());
+            if is_refused || judged.is_none() {
+                self.found.push(DroppedLine {
+                    start: start + place.start,
+                    len: line.len(),
+                    is_written: is_refused,
+                });
             }
-            start += whole.len();
-        }
+        });
     }
 
     fn judge(&mut self, entry: &Line<'_>, verdict: Verdict) {

@@ -175,7 +175,8 @@ impl Splitter<'_> {
             let verdict = judgement.map(|judgement| judgement.verdict());
             found.add(field.wanted, field.role, verdict);
             let mut line = parser.line(&field.bytes, self.options.whatwg_base.as_ref());
-            matches |= judgement.is_some_and(|judgement| self.options.filter.matches(&judgement, &mut line));
+            matches |=
+                judgement.is_some_and(|judgement| self.options.filter.matches(&judgement, None, &mut line));
             is_blank &= verdict.is_none();
             is_refused |= verdict.is_some_and(|verdict| !verdict.includes(self.options.by));
         }

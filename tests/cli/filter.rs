@@ -167,7 +167,7 @@ fn unknown_names_are_errors_that_say_what_there_is() {
         ("defekt=path", "no such property; did you mean defect?"),
         (
             "x=path",
-            "no such property; one of defect, scheme, kind, verdict, advisory, whatwg, whatwg_error, draft1993,",
+            "no such property; one of defect, scheme, kind, verdict, advisory, host, domain, host-in,",
         ),
         ("defect=pth:space", "no such component; did you mean path?"),
         ("defect=path:spaces", "no such cause; did you mean space?"),

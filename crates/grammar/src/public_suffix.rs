@@ -3,6 +3,8 @@
 //! `suffix_table` makes the table of a list, for the built-in list when the crate is compiled. This file searches it.
 
 use std::borrow::Cow;
+use std::ops::Deref;
+use std::sync::Arc;
 
 use crate::host::{is_numeric, to_ascii};
 use crate::labels::{Tail, Tails, has_empty_label};
@@ -29,6 +31,24 @@ static BUILT_IN: SuffixList = SuffixList(Table {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuffixList(Table);
 
+/// The list that is used: that of this program, or another one. Clones share it.
+#[derive(Clone, Debug, Default, PartialEq, Eq)]
+pub struct UsedList(Option<Arc<SuffixList>>);
+
+impl From<SuffixList> for UsedList {
+    fn from(list: SuffixList) -> Self {
+        Self(Some(Arc::new(list)))
+    }
+}
+
+impl Deref for UsedList {
+    type Target = SuffixList;
+
+    fn deref(&self) -> &SuffixList {
+        self.0.as_deref().unwrap_or(&BUILT_IN)
+    }
+}
+
 /// The public suffixes of a host, and its registrable domains.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Suffixes<'a> {
@@ -52,6 +72,13 @@ impl SuffixList {
     /// If `text` is no such list.
     pub fn parse(text: &[u8]) -> Result<Self, SuffixListError> {
         Table::parse(text, to_ascii).map(Self)
+    }
+
+    /// A list without rules that has this version and this hash. It stands for a list that was used elsewhere.
+    #[must_use]
+    pub fn stand_in(version: String, hash: u64) -> Self {
+        let (nodes, displacements, labels) = (vec![0].into(), vec![0; 2].into(), Cow::default());
+        Self(Table { nodes, displacements, labels, version: version.into(), hash })
     }
 
     /// The version that the list names, such as `2026-10-22_08-36-41_UTC`. Empty if it names none.

@@ -1,6 +1,8 @@
 //! The option `--where`, which selects lines. `lines` and `split` share it.
 
 use std::str::FromStr;
+use std::sync::Arc;
+use std::{fs, io};
 
 use crate::filter::{Condition, Filter, Test};
 use crate::report::whatwg::HOSTS_DIFFER;
@@ -9,7 +11,9 @@ use clap::builder::TypedValueParser;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
+use urlsift_grammar::host_set::{HostSet, name_of_list};
 use urlsift_grammar::judge::Kind;
+use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::whatwg::{Level, ValidationError};
 use urlsift_grammar::{Grammar, Verdict};
@@ -29,12 +33,18 @@ pub(crate) struct FilterArgs {
     ///   rfc1738=refused    what one grammar says: accepted or refused
     ///   verdict=none       which grammars accept: none, all, rfc2396+rfc3986
     ///   advisory=password  an advisory
+    ///   host=a.example     the host, as hosts are compared: lower case,
+    ///                      escapes undone, labels beyond ASCII as A-labels
+    ///   domain=a.example   the registrable domain of the host (--psl)
+    ///   host-in=FILE       the host, or a name above it, stands in the
+    ///                      file: a name per line, # begins a comment
+    ///   host-not-in=FILE   it does not, or the line has no host
     ///   whatwg=failure     for browsers: valid, errors, failure, relative;
     ///                      hosts-differ: RFC 3986 finds another host
     ///   whatwg_error=NAME  an error of their parser, such as host-missing
     ///
-    /// Commas separate alternatives, such as scheme=ftp,file. If the option
-    /// is repeated, all conditions must hold. A blank line matches nothing.
+    /// Commas separate alternatives, such as scheme=ftp,file, but FILE is one
+    /// path. If the option is repeated, all conditions must hold. A blank line matches nothing.
     /// --grammar chooses whose defect is compared. The JSON report has the
     /// same names; "urlsift causes" explains them.
     #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = conditions(), hide_possible_values = true,
@@ -43,9 +53,35 @@ pub(crate) struct FilterArgs {
 }
 
 impl FilterArgs {
-    /// The filter of all conditions, with the grammar whose defects count.
-    pub(crate) fn filter(&self, grammar: Grammar) -> Filter {
-        Filter { grammar, conditions: self.conditions.clone() }
+    /// The filter of all conditions and one more, with the grammar whose defects count and the list that knows domains.
+    ///
+    /// # Errors
+    /// If a domain is none by that list.
+    pub(crate) fn filter(
+        &self,
+        grammar: Grammar,
+        suffixes: UsedList,
+        more: Option<Test>,
+    ) -> io::Result<Filter> {
+        let conditions: Vec<_> =
+            self.conditions.iter().cloned().chain(more.map(|test| Condition(vec![test]))).collect();
+        for name in conditions.iter().flat_map(|condition| &condition.0) {
+            if let Test::Domain(name) = name {
+                let text = String::from_utf8_lossy(name);
+                let why = match suffixes.find(name).map(|found| found.domain()) {
+                    Some(Some(domain)) if domain == name => continue,
+                    Some(Some(domain)) => {
+                        format!("the domain of this host is {}", String::from_utf8_lossy(domain))
+                    }
+                    Some(None) => "this is a public suffix, and has no domain".to_owned(),
+                    None => "this is an address, and has no domain".to_owned(),
+                };
+                return Err(io::Error::other(format!(
+                    "--where domain={text}: {why}; --where host=... compares hosts"
+                )));
+            }
+        }
+        Ok(Filter::new(grammar, suffixes, conditions))
     }
 }
 
@@ -99,10 +135,28 @@ impl FromStr for Condition {
             "whatwg_error" => &|name| {
                 one_of("error", name, ValidationError::ALL, ValidationError::name).map(Test::WhatwgError)
             },
+            "host" => &|name| name_of(name).map(Test::Host),
+            "domain" => &|name| name_of(name).map(Test::Domain),
+            "host-in" | "host-not-in" => {
+                let set = Arc::new(host_set(values)?);
+                return Ok(Self(vec![Test::HostIn(set, key == "host-in")]));
+            }
             "advisory" => &|name| one_of("advisory", name, Advisory::ALL, Advisory::name).map(Test::Advisory),
             _ => {
                 let grammar = key.parse::<Grammar>().map_err(|_| {
-                    let keys = ["defect", "scheme", "kind", "verdict", "advisory", "whatwg", "whatwg_error"];
+                    let keys = [
+                        "defect",
+                        "scheme",
+                        "kind",
+                        "verdict",
+                        "advisory",
+                        "host",
+                        "domain",
+                        "host-in",
+                        "host-not-in",
+                        "whatwg",
+                        "whatwg_error",
+                    ];
                     unknown("property", key, &[&keys[..], &Grammar::ALL.map(Grammar::name)].concat())
                 })?;
                 &move |name| {
@@ -156,6 +210,18 @@ fn scheme(text: &str) -> Result<Test, String> {
         );
     }
     Ok(Test::Scheme(text.to_ascii_lowercase()))
+}
+
+/// Parses a name or an address, which is returned as hosts are compared.
+fn name_of(text: &str) -> Result<Vec<u8>, String> {
+    let name = name_of_list(text.as_bytes(), &mut Vec::new()).map(<[u8]>::to_vec);
+    name.ok_or_else(|| "not the name of a host; give it alone, such as www.example.org".to_owned())
+}
+
+/// Reads a list of names.
+fn host_set(path: &str) -> Result<HostSet, String> {
+    let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
+    HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))
 }
 
 /// Parses a set of grammars.

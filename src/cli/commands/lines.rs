@@ -6,7 +6,7 @@ use std::io::{self, IsTerminal};
 use std::path::PathBuf;
 
 use crate::columns::{COLUMNS, Need};
-use crate::filter::{Condition, Test};
+use crate::filter::Test;
 use crate::rows::{Column, Form, Records, Written, write_records};
 use crate::run::{ExecOptions, Failure};
 use clap::builder::TypedValueParser;
@@ -21,8 +21,8 @@ use crate::cli::offered::Offered;
 use crate::cli::output_file::Output;
 use crate::cli::suggest::one_of;
 use crate::cli::{
-    End, GrammarArgs, InputArgs, check_base_len, complain, complain_of, is_void, output_path, warn,
-    warn_of_signs, whatwg_base,
+    End, GrammarArgs, InputArgs, SuffixArgs, check_base_len, complain, complain_of, is_void, output_path,
+    warn, warn_of_signs, whatwg_base,
 };
 
 #[derive(Args)]
@@ -60,6 +60,9 @@ pub(crate) struct LinesArgs {
 
     #[command(flatten)]
     filter: FilterArgs,
+
+    #[command(flatten)]
+    suffixes: SuffixArgs,
 
     /// How rows are written
     ///
@@ -207,9 +210,9 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
         Format::Jsonl => Form::Jsonl,
     };
     records.grammar = args.grammar.grammar;
-    records.filter = args.filter.filter(args.grammar.grammar);
+    records.suffixes = args.suffixes.list();
     let only = args.only.map(|only| Test::Accepted(args.grammar.grammar, matches!(only, Only::Accepted)));
-    records.filter.conditions.extend(only.map(|only| Condition(vec![only])));
+    records.filter = args.filter.filter(args.grammar.grammar, records.suffixes.clone(), only)?;
     records.mask_passwords = args.mask_passwords;
     set_bases(&mut records, args.base.as_deref())?;
     let mut written = Written::default();

@@ -18,8 +18,8 @@ use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::compress::{Packer, codec_of};
 use crate::cli::output_file::{Output, finish_all};
 use crate::cli::{
-    End, InputArgs, complain, complain_of, grammar, is_void, kernel, output_path, warn, warn_of_signs,
-    whatwg_base,
+    End, InputArgs, SuffixArgs, complain, complain_of, grammar, is_void, kernel, output_path, warn,
+    warn_of_signs, whatwg_base,
 };
 
 const FORMS: &str = "\
@@ -89,6 +89,9 @@ pub(crate) struct SplitArgs {
     #[command(flatten)]
     filter: FilterArgs,
 
+    #[command(flatten)]
+    suffixes: SuffixArgs,
+
     /// Base URL for --where whatwg=..., which resolves lines as browsers do
     #[arg(long, value_name = "URL", requires = "where", hide_short_help = true)]
     base: Option<OsString>,
@@ -135,7 +138,7 @@ enum RefusedAs {
 
 impl SplitArgs {
     fn options(&self) -> io::Result<Options> {
-        let filter = self.filter.filter(self.grammar);
+        let filter = self.filter.filter(self.grammar, self.suffixes.list(), None)?;
         if filter.has_defect() && !self.by.is_empty() {
             return Err(io::Error::other(
                 "--where defect=... is about one grammar: choose it with --grammar, not --by",
