@@ -17,6 +17,7 @@ use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{ExecOptions, scan_inputs};
 use urlsift::internal::scan;
 use urlsift::internal::split::{self, split_inputs};
+use urlsift::tally::{DistinctOf, TopOf};
 
 fn split(bytes: &[u8]) -> usize {
     let mut start = 0;
@@ -98,11 +99,12 @@ fn on_demand(c: &mut Criterion) {
     let demands = [
         ("plain", of(|_| ())),
         ("lengths", of(|options| options.lengths = true)),
-        ("top ports", of(|options| options.top.ports = 10)),
-        ("top tlds", of(|options| options.top.tlds = 10)),
-        ("top hosts", of(|options| options.top.hosts = 10)),
-        ("distinct hosts", of(|options| options.distinct.hosts = true)),
-        ("distinct lines", of(|options| options.distinct.lines = true)),
+        ("top ports", of(|options| options.top.set(TopOf::Ports, 10))),
+        ("top tlds", of(|options| options.top.set(TopOf::Tlds, 10))),
+        ("top hosts", of(|options| options.top.set(TopOf::Hosts, 10))),
+        ("top domains", of(|options| options.top.set(TopOf::Domains, 10))),
+        ("distinct hosts", of(|options| options.distinct.add(DistinctOf::Hosts))),
+        ("distinct lines", of(|options| options.distinct.add(DistinctOf::Lines))),
     ];
     for name in ["top100.txt", "kasztp.txt"] {
         let bytes = corpora::grown(name);

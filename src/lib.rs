@@ -115,7 +115,7 @@
 //!
 //! | module | purpose |
 //! |---|---|
-//! | [`grammar`] | one line: components, schemes, resolution of references |
+//! | [`grammar`] | one line: components, schemes, resolution of references, hosts, keys |
 //! | [`inputs`] | files, directories, pipes, and how they are read |
 //! | [`records`] | formats, and the fields that are URLs |
 //! | [`tally`] | the counts |
@@ -124,8 +124,10 @@
 
 #![deny(unsafe_code)]
 
-/// One line: components, schemes, resolution of references.
+/// One line: components, schemes, resolution of references, hosts, keys.
 pub mod grammar {
+    #[cfg(feature = "scan")]
+    pub use urlsift_grammar::{host, host_problems, host_set, keys, public_suffix};
     pub use urlsift_grammar::{resolve, uri_parts};
 
     /// The schemes that some grammar or registry knows.

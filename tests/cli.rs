@@ -6,6 +6,7 @@ mod columns;
 mod contents;
 mod filter;
 mod gate;
+mod hosts;
 mod inputs;
 #[cfg(unix)]
 mod interrupt;
@@ -38,6 +39,7 @@ use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
 use serde_json::Value;
+use urlsift::grammar::public_suffix::SuffixList;
 use urlsift::internal::run::KernelId;
 use urlsift::report::Report;
 
@@ -627,12 +629,13 @@ fn an_unavailable_kernel_is_an_error() {
 }
 
 #[test]
-fn the_version_says_which_kernel_and_which_standard() {
+fn the_version_says_which_kernel_standard_and_list() {
     let version = concat!("urlsift ", env!("CARGO_PKG_VERSION"), "\n");
     let output = feed(&["-V"], b"");
     let kernels: Vec<_> = KernelId::available().map(KernelId::name).collect();
     let kernels = format!("kernel: {} (of {})\n", KernelId::best(), kernels.join(", "));
-    let expected = format!("{version}{kernels}WHATWG URL Standard {}\n", urlsift::whatwg::STANDARD);
+    let list = format!("Public Suffix List {}\n", SuffixList::built_in().version());
+    let expected = format!("{version}{kernels}WHATWG URL Standard {}\n{list}", urlsift::whatwg::STANDARD);
     assert_eq!((output.status.code(), text(&output.stdout)), (Some(0), &*expected));
 }
 
@@ -735,9 +738,7 @@ fn optional_counts_are_reported() {
     );
     let plain = json(&feed(&["--format", "json"], LIST));
     assert!(plain["lengths"].is_null() && plain["top"] == Value::Array(Vec::new()));
-    for (wrong, why) in
-        [("hosts=", "how many is a number"), ("host=3", "there are hosts, schemes, ports and tlds")]
-    {
+    for (wrong, why) in [("hosts=", "how many is a number"), ("hozts=3", "did you mean hosts?")] {
         let output = feed(&["--top", wrong], LIST);
         assert_eq!(output.status.code(), Some(2));
         assert!(text(&output.stderr).contains(why), "{}", text(&output.stderr));

@@ -10,8 +10,9 @@ use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{BadCause, BadRecord, Format, Role};
 use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
-use urlsift::internal::scan::Options;
+use urlsift::internal::scan::{DistinctWanted, Options, TopWanted};
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
+use urlsift::tally::TopOf;
 use urlsift::tally::{Example, FoundDefect, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, judge};
 
@@ -95,8 +96,7 @@ fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
 fn options() -> Options {
     let mut options = Options::default();
     options.lengths = true;
-    (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
-    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    (options.top, options.distinct) = (TopWanted::all(5), DistinctWanted::all());
     options
 }
 
@@ -148,7 +148,7 @@ fn frequent_names_do_not_depend_on_record_lengths() {
         (exec.threads, exec.shard_len) = (threads, shard_len);
         tallies.push(scanned(&bytes, Format::JsonLines, &options(), &exec).tally);
     }
-    assert_eq!(tallies[0].top_hosts(10), tallies[1].top_hosts(10));
+    assert_eq!(tallies[0].top(TopOf::Hosts, 10), tallies[1].top(TopOf::Hosts, 10));
     assert_eq!(tallies[0], tallies[1]);
 }
 

@@ -19,7 +19,7 @@ use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{Counts, Format, Selector, Skip};
 use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
-use urlsift::internal::scan::Options;
+use urlsift::internal::scan::{DistinctWanted, Options, TopWanted};
 use urlsift::tally::FoundDefect;
 use urlsift::{Grammar, judge};
 
@@ -105,8 +105,7 @@ fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, exec
 fn options() -> Options {
     let mut options = Options::default();
     options.lengths = true;
-    (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
-    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    (options.top, options.distinct) = (TopWanted::all(5), DistinctWanted::all());
     options
 }
 

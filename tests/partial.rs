@@ -22,8 +22,7 @@ fn everything() -> scan::Options {
     let mut options = scan::Options::default();
     options.grammar = Grammar::Rfc1738;
     options.lengths = true;
-    (options.top.hosts, options.top.ports, options.top.tlds, options.top.schemes) = (9, 9, 9, 9);
-    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    (options.top, options.distinct) = (scan::TopWanted::all(9), scan::DistinctWanted::all());
     options
 }
 
@@ -290,8 +289,8 @@ fn incompatible_partial_reports_are_refused() {
     for change in [
         |options: &mut scan::Options| options.grammar = Grammar::Rfc3986,
         |options: &mut scan::Options| options.lengths = false,
-        |options: &mut scan::Options| options.top.hosts = 10,
-        |options: &mut scan::Options| options.distinct.lines = false,
+        |options: &mut scan::Options| options.top = scan::TopWanted::all(10),
+        |options: &mut scan::Options| options.distinct = scan::DistinctWanted::default(),
     ] {
         let mut other = Corpus::of(vec![Input::file(directory.path().join("x"))]);
         change(&mut other.options);

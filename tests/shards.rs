@@ -30,8 +30,7 @@ fn options(grammar: Grammar) -> scan::Options {
 fn everything(grammar: Grammar) -> scan::Options {
     let mut options = options(grammar);
     options.lengths = true;
-    (options.top.hosts, options.top.ports, options.top.tlds) = (3, 3, 3);
-    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    (options.top, options.distinct) = (scan::TopWanted::all(3), scan::DistinctWanted::all());
     options
 }
 

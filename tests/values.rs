@@ -6,7 +6,7 @@ use crate::support::{amount, corpus_files};
 use proptest::prelude::*;
 use urlsift::internal::run::{ExecOptions, Format, KernelId, Reading, scan_values};
 use urlsift::internal::scan;
-use urlsift::internal::scan::{Options, Scanner, judge_values};
+use urlsift::internal::scan::{DistinctWanted, Options, Scanner, TopWanted, judge_values};
 use urlsift::partial_report::{Partial, Settings};
 use urlsift::report::Report;
 use urlsift::{Cause, Component, Grammar, Tally, judge};
@@ -16,8 +16,7 @@ type Row = Option<Vec<u8>>;
 fn everything() -> Options {
     let mut options = Options::default();
     options.lengths = true;
-    (options.top.hosts, options.top.ports, options.top.tlds) = (3, 3, 3);
-    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    (options.top, options.distinct) = (TopWanted::all(3), DistinctWanted::all());
     options
 }
 

@@ -10,6 +10,7 @@ use urlsift::internal::scan::{self, Place, WhatwgWanted};
 use urlsift::internal::scan_into;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::Report;
+use urlsift::tally::TopOf;
 use urlsift::tally::{Found, MAX_EXAMPLES, MAX_PARSED_LEN};
 use urlsift::whatwg::{Level, Url, hosts_differ, parse};
 use urlsift::{Grammar, Tally, judge};
@@ -181,7 +182,7 @@ fn drawn_lists_have_the_counts_of_the_parser() {
             let mut options = options(base.as_ref());
             options.grammar = Grammar::ALL[rng.below(5)];
             options.lengths = rng.below(2) == 0;
-            options.top.hosts = rng.below(2);
+            options.top.set(TopOf::Hosts, rng.below(2));
             for kernel in kernels() {
                 let counts = of(&scanned(&list, kernel, &options));
                 assert_eq!(counts, expected, "{turn} {kernel} {base:?}");

@@ -54,8 +54,7 @@ fn errors(validator: &Validator, report: &str) -> Vec<String> {
 fn report(path: PathBuf) -> String {
     let mut options = scan::Options::default();
     options.lengths = true;
-    (options.top.hosts, options.top.tlds, options.top.ports) = (5, 5, 5);
-    (options.distinct.hosts, options.distinct.lines) = (true, true);
+    (options.top, options.distinct) = (scan::TopWanted::all(5), scan::DistinctWanted::all());
     options.whatwg = Some(scan::WhatwgWanted::default());
     let inputs = list_inputs(&[path]);
     let exec = ExecOptions::default();

@@ -1,5 +1,6 @@
 //! Reports: of files, of columns, and merged ones.
 
+use std::collections::BTreeMap;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -13,6 +14,7 @@ use urlsift::inputs::{Codec, Input, Part, Values, Watch, list_inputs};
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::records::Format;
 use urlsift::report::{Report, Run, TextStyle, render};
+use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::{Scan, Tally};
 
 use crate::c_data::Column;
@@ -22,17 +24,18 @@ use crate::source::{Rows, Source};
 
 /// A scan on `threads` threads, with what is counted beside the rest, and whose refusals are explained.
 fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
-    let (lengths, (hosts, schemes, ports, tlds), (distinct_hosts, distinct_lines), (whatwg, base)) = counts;
+    let (lengths, top, distinct, (whatwg, base)) = counts;
     let mut scan = Scan::new().grammar(crate::grammar(grammar)?).threads(threads);
-    scan = scan.top_hosts(hosts).top_schemes(schemes).top_ports(ports).top_tlds(tlds);
     if lengths {
         scan = scan.lengths();
     }
-    if distinct_hosts {
-        scan = scan.distinct_hosts();
+    for (name, n) in top {
+        let of = TopOf::ALL.iter().find(|of| of.name() == name);
+        scan = scan.top(*of.ok_or_else(|| unknown("list", &name, TopOf::ALL, TopOf::name))?, n);
     }
-    if distinct_lines {
-        scan = scan.distinct_lines();
+    for name in distinct {
+        let of = DistinctOf::ALL.iter().find(|of| of.name() == name);
+        scan = scan.distinct(*of.ok_or_else(|| unknown("item", &name, DistinctOf::ALL, DistinctOf::name))?);
     }
     match (whatwg, base) {
         (true, base) => Ok(scan.whatwg(base.map(|base| crate::base_url(base.as_bytes())).transpose()?)),
@@ -41,9 +44,15 @@ fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
     }
 }
 
-/// Whether lengths are counted, how many of the most frequent hosts, schemes, ports and last labels are listed, whether
-/// distinct hosts and lines are estimated, and whether the WHATWG parser judges too, with which base.
-type Counts = (bool, (usize, usize, usize, usize), (bool, bool), (bool, Option<String>));
+/// Whether lengths are counted, how many of the most frequent names of which kinds are listed, which distinct items are estimated, and
+/// whether the WHATWG parser judges too, with which base.
+type Counts = (bool, BTreeMap<String, usize>, Vec<String>, (bool, Option<String>));
+
+/// The error about a name that nothing has.
+fn unknown<T: Copy>(what: &str, name: &str, all: &[T], name_of: fn(T) -> &'static str) -> PyErr {
+    let names: Vec<_> = all.iter().map(|&one| name_of(one)).collect();
+    PyValueError::new_err(format!("no {what} {name:?}; there are {}", names.join(", ")))
+}
 
 /// The counts of files or columns, which can be merged and reported.
 #[pyclass(frozen, module = "urlsift._urlsift")]
@@ -71,13 +80,10 @@ pub fn scan(
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Counted> {
     let mut scan = scan_of(grammar, counts, threads)?;
-    let unknown = |what: &str, name: &str, names: Vec<&str>| {
-        PyValueError::new_err(format!("no {what} {name:?}; there are {}", names.join(", ")))
-    };
-    let formats = || Format::ALL.iter().map(|format| format.name()).collect();
-    let codecs = || Codec::ALL.iter().map(|codec| codec.name()).collect();
     if let Some(name) = input_format {
-        scan = scan.format(Format::find(name).ok_or_else(|| unknown("input format", name, formats()))?);
+        scan = scan.format(
+            Format::find(name).ok_or_else(|| unknown("input format", name, Format::ALL, Format::name))?,
+        );
     }
     let field = |field: String| {
         field.parse().map_err(|error| PyValueError::new_err(format!("field {field:?}: {error}")))
@@ -85,7 +91,7 @@ pub fn scan(
     scan = scan.fields(fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?);
     if let Some(name) = codec {
         let codec = Codec::ALL.iter().find(|codec| codec.name() == name);
-        scan = scan.codec(*codec.ok_or_else(|| unknown("codec", name, codecs()))?);
+        scan = scan.codec(*codec.ok_or_else(|| unknown("codec", name, Codec::ALL, Codec::name))?);
     }
     let mut inputs = list_inputs(&paths);
     // In the order of a report whose parts were merged.

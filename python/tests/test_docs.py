@@ -71,7 +71,7 @@ def test_programs_of_the_pages(page: str, tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_notebook() -> None:
-    cells = ["import urlsift\nreport = urlsift.scan('corpora/samples', top_hosts=5)\nreport", "urlsift.judge('a b')"]
+    cells = ["import urlsift\nreport = urlsift.scan('corpora/samples', top={'hosts': 5})\nreport", "urlsift.judge('a b')"]
     make: Any = nbformat.v4
     notebook = make.new_notebook(cells=[make.new_code_cell(cell) for cell in cells])
     NotebookClient(notebook, kernel_name="python3").execute()

@@ -26,8 +26,8 @@ def test_a_column_counts_what_a_file_counts() -> None:
         if b"\r" in text or not text.endswith(b"\n") or text.startswith(b"\xef\xbb\xbf"):
             continue
         column = pa.array(text.split(b"\n")[:-1], pa.binary())
-        of_file = urlsift.scan(path, lengths=True, distinct_hosts=True)
-        of_column = urlsift.count(column, name=str(path), lengths=True, distinct_hosts=True)
+        of_file = urlsift.scan(path, lengths=True, distinct=["hosts"])
+        of_column = urlsift.count(column, name=str(path), lengths=True, distinct=["hosts"])
         expected, found = of_file.to_dict(), of_column.to_dict()
         for report in (expected, found):
             del report["run"], report["digest"], report["inputs"][0]["name"]
@@ -69,14 +69,14 @@ def test_parts_of_a_column_have_one_digest() -> None:
 def test_frequent_names_without_order() -> None:
     """Lists of names that depend on the order do not change the digest."""
     values = [f"http://host{n % 70_001}.example/" for n in range(140_000)]
-    whole = urlsift.count(values, ordered=False, top_hosts=3)
-    parts = [urlsift.count(values[start::3], ordered=False, top_hosts=3) for start in range(3)]
+    whole = urlsift.count(values, ordered=False, top={"hosts": 3})
+    parts = [urlsift.count(values[start::3], ordered=False, top={"hosts": 3}) for start in range(3)]
     assert urlsift.merge(parts).digest == whole.digest
     assert not whole.to_dict()["top"][0]["exact"]
 
 
 def test_tables(tmp_path: Path) -> None:
-    report = urlsift.count(["http://h/", "a b", "ftp://u:p@h/", None], top_hosts=2)
+    report = urlsift.count(["http://h/", "a b", "ftp://u:p@h/", None], top={"hosts": 2})
     assert sum(pa.table(report.to_arrow("schemes"))["lines"].to_pylist()) == report.judged
     assert pickle.loads(pickle.dumps(report)).digest == report.digest
     for table in ("grammars", "verdict_sets", "schemes", "defects", "advisories", "top", "inputs", "examples"):

@@ -11,7 +11,7 @@ import secrets
 import shutil
 import sys
 import warnings
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -300,30 +300,19 @@ def columns_of(table: str, report: Row) -> list[tuple[str, bool, list[Any]]]:
 
 
 def counts(
-    lengths: bool,
-    top_hosts: int,
-    top_schemes: int,
-    top_ports: int,
-    top_tlds: int,
-    distinct_hosts: bool,
-    distinct_lines: bool,
-    whatwg: bool,
-    base: str | None,
-) -> tuple[bool, tuple[int, int, int, int], tuple[bool, bool], tuple[bool, str | None]]:
-    check_numbers(top_hosts=top_hosts, top_schemes=top_schemes, top_ports=top_ports, top_tlds=top_tlds)
-    return lengths, (top_hosts, top_schemes, top_ports, top_tlds), (distinct_hosts, distinct_lines), (whatwg, base)
+    lengths: bool, top: Mapping[str, int] | None, distinct: Iterable[str], whatwg: bool, base: str | None
+) -> tuple[bool, dict[str, int], list[str], tuple[bool, str | None]]:
+    wanted = dict(top or {})
+    check_numbers(**wanted)
+    return lengths, wanted, [distinct] if isinstance(distinct, str) else list(distinct), (whatwg, base)
 
 
 def scan(
     paths: StrPath | Iterable[StrPath],
     *,
     grammar: str = "rfc3986",
-    top_hosts: int = 0,
-    top_schemes: int = 0,
-    top_ports: int = 0,
-    top_tlds: int = 0,
-    distinct_hosts: bool = False,
-    distinct_lines: bool = False,
+    top: Mapping[str, int] | None = None,
+    distinct: Iterable[str] = (),
     lengths: bool = False,
     whatwg: bool = False,
     base: str | None = None,
@@ -342,8 +331,9 @@ def scan(
     URLs in it; `fields` names columns, keys or headers. `input_format` ("csv", "jsonl", "lines" ...) and `codec` ("gzip", "none" ...)
     are for files that are not recognised. Memory does not depend on the size of the files.
 
-    `grammar` is the one whose refusals are explained. `top_hosts`, `top_schemes`, `top_ports` and `top_tlds` (last labels of hosts) say
-    how many of the most frequent are listed. `distinct_hosts` and `distinct_lines` estimate how many different ones there are.
+    `grammar` is the one whose refusals are explained. `top` says how many of the most frequent names are listed, such as
+    {"hosts": 20}, for hosts, schemes, ports, tlds (last labels of hosts), domains (registrable domains), suffixes (public suffixes) and
+    host-problems. `distinct` estimates how many distinct items there are: hosts, lines, domains, canonical, surt and whatwg_href.
     `lengths` counts lengths. `whatwg` counts what the parser of the WHATWG URL Standard makes of the lines, against the URL `base` if
     there is one: `to_dict()["whatwg"]` has the levels, the validation errors, and the lines whose hosts differ. Passwords in examples
     are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for one on each processor.
@@ -351,7 +341,7 @@ def scan(
     `progress` is True, False or a function; without it, progress is shown in terminals and notebooks. An input that cannot be read
     to its end does not stop the others: a warning names it, and the report is not complete. If nothing can be read, it is an OSError.
 
-    >>> report = urlsift.scan("corpora/samples/trackers.txt", top_hosts=1)
+    >>> report = urlsift.scan("corpora/samples/trackers.txt", top={"hosts": 1})
     >>> report.complete, report.lines
     (True, 511)
 
@@ -363,9 +353,7 @@ def scan(
         counted = _urlsift.scan(
             paths_of(paths),
             grammar=grammar,
-            counts=counts(
-                lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines, whatwg, base
-            ),
+            counts=counts(lengths, top, distinct, whatwg, base),
             input_format=input_format,
             fields=[str(field) for field in ([fields] if isinstance(fields, str) else fields)],
             codec=codec,
@@ -436,12 +424,8 @@ def count(
     *,
     name: str | None = None,
     grammar: str = "rfc3986",
-    top_hosts: int = 0,
-    top_schemes: int = 0,
-    top_ports: int = 0,
-    top_tlds: int = 0,
-    distinct_hosts: bool = False,
-    distinct_lines: bool = False,
+    top: Mapping[str, int] | None = None,
+    distinct: Iterable[str] = (),
     lengths: bool = False,
     whatwg: bool = False,
     base: str | None = None,
@@ -455,8 +439,9 @@ def count(
     A stream can be read once: reading it again counts nothing. A value is judged unchanged: a line end in it is an illegal character.
     An empty value is counted as blank, and a null in `nulls` alone. `name` is the name of the column in the report.
 
-    `grammar` is the one whose refusals are explained. `top_hosts`, `top_schemes`, `top_ports` and `top_tlds` (last labels of hosts) say
-    how many of the most frequent are listed. `distinct_hosts` and `distinct_lines` estimate how many different ones there are.
+    `grammar` is the one whose refusals are explained. `top` says how many of the most frequent names are listed, such as
+    {"hosts": 20}, for hosts, schemes, ports, tlds (last labels of hosts), domains (registrable domains), suffixes (public suffixes) and
+    host-problems. `distinct` estimates how many distinct items there are: hosts, lines, domains, canonical, surt and whatwg_href.
     `lengths` counts lengths. `whatwg` counts what the parser of the WHATWG URL Standard makes of the lines, against the URL `base` if
     there is one: `to_dict()["whatwg"]` has the levels, the validation errors, and the lines whose hosts differ. Passwords in examples
     are masked unless `show_secrets` is true. `threads` is the number of threads, 0 for one on each processor.
@@ -475,9 +460,7 @@ def count(
         column_of(data),
         name=name or name_of(data),
         grammar=grammar,
-        counts=counts(
-            lengths, top_hosts, top_schemes, top_ports, top_tlds, distinct_hosts, distinct_lines, whatwg, base
-        ),
+        counts=counts(lengths, top, distinct, whatwg, base),
         ordered=ordered,
         threads=threads,
         show_secrets=show_secrets,

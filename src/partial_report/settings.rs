@@ -13,6 +13,7 @@ use crate::scan::{DistinctWanted, Options, TopWanted, WhatwgWanted};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::automaton::TABLES;
 use urlsift_grammar::password::masked_text;
+use urlsift_grammar::public_suffix::SuffixList;
 use urlsift_grammar::whatwg::{self, STANDARD, Url};
 use urlsift_input::Codec;
 use urlsift_records::Escape;
@@ -29,6 +30,9 @@ pub struct Settings {
     lengths: bool,
     top: TopWanted,
     distinct: DistinctWanted,
+    /// The list of public suffixes, if a count depends on it.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    suffixes: Option<SuffixSettings>,
     #[serde(default, skip_serializing_if = "Option::is_none")]
     whatwg: Option<WhatwgSettings>,
     input_format: Option<String>,
@@ -41,6 +45,14 @@ pub struct Settings {
     #[serde(default, skip_serializing_if = "Option::is_none")]
     pre: Option<String>,
     show_secrets: bool,
+}
+
+/// A list of public suffixes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct SuffixSettings {
+    version: String,
+    hash: u64,
 }
 
 /// How the WHATWG parser judges lines.
@@ -68,7 +80,7 @@ impl Settings {
     #[doc(hidden)]
     #[must_use]
     pub fn new(options: &Options, reading: &Reading, codec: Option<Codec>, show_secrets: bool) -> Self {
-        let Options { grammar, lengths, top, distinct, whatwg } = options;
+        let Options { grammar, lengths, top, distinct, suffixes, whatwg } = options;
         let base_of = |wanted: &WhatwgWanted| Some(wanted.base.as_ref()?.shown(show_secrets));
         Self {
             version: env!("CARGO_PKG_VERSION").to_owned(),
@@ -77,6 +89,10 @@ impl Settings {
             lengths: *lengths,
             top: *top,
             distinct: *distinct,
+            suffixes: options
+                .wanted()
+                .needs_suffixes()
+                .then(|| SuffixSettings { version: suffixes.version().to_owned(), hash: suffixes.hash() }),
             whatwg: whatwg
                 .as_ref()
                 .map(|wanted| WhatwgSettings { standard: STANDARD.to_owned(), base: base_of(wanted) }),
@@ -126,7 +142,11 @@ impl Settings {
             .whatwg
             .as_ref()
             .map(|whatwg| WhatwgWanted { base: whatwg.base.as_deref().and_then(base_of) });
-        Options { grammar, lengths, top, distinct, whatwg }
+        let suffixes = self.suffixes.as_ref();
+        let suffixes = suffixes
+            .map(|list| SuffixList::stand_in(list.version.clone(), list.hash).into())
+            .unwrap_or_default();
+        Options { grammar, lengths, top, distinct, suffixes, whatwg }
     }
 
     /// Describes the settings that differ, each with both values.

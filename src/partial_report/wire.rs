@@ -281,6 +281,7 @@ mod tests {
     use super::*;
     use crate::partial_report::Identity;
     use crate::run::{ExecOptions, Part, Reading, scan_parts};
+    use crate::scan::TopWanted;
     use crate::scan::{Options, WhatwgWanted};
     use urlsift_input::Input;
 
@@ -321,7 +322,7 @@ mod tests {
         std::fs::write(&path, lines).unwrap();
         let inputs = [Input::file(path)];
         let mut options = Options { lengths: true, ..Options::default() };
-        (options.top.hosts, options.top.ports, options.top.tlds) = (5, 5, 5);
+        options.top = TopWanted::all(5);
         options.whatwg = Some(WhatwgWanted::default());
         let reading = Reading::default();
         let parts = [Part::whole(0)];

@@ -5,8 +5,8 @@ use std::ops::Range;
 use super::{
     Accepted, AdvisoryCount, Count, DefectCount, Distinct, DistinctOf, ExampleLine, GrammarCount, InputCount,
     InputDefect, InputWarning, JudgedCount, LengthBucket, Lengths, LongestLine, LooksLike, Percentile,
-    RecordCount, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf, Totals,
-    VerdictSet, WhatwgCount, digest,
+    PublicSuffixList, RecordCount, Report, RuleText, SCHEMA, SchemeCount, SchemeLabel, Top, TopEntry, TopOf,
+    Totals, VerdictSet, WhatwgCount, digest,
 };
 use crate::run::{Scanned, ScannedPaths};
 use crate::scan::Options;
@@ -132,6 +132,10 @@ impl Report {
             lengths: options.lengths.then(|| lengths(tally.lengths())),
             top: top(tally, options),
             distinct: distinct(tally, options),
+            public_suffix_list: options.wanted().needs_suffixes().then(|| PublicSuffixList {
+                version: printable(options.suffixes.version().as_bytes()),
+                hash: format!("{:016x}", options.suffixes.hash()),
+            }),
             inputs: input_counts(scanned, inputs),
         };
         report.name_examples();
@@ -275,34 +279,20 @@ fn lengths(counted: &tally::Lengths) -> Lengths {
 }
 
 fn top(tally: &Tally, options: &Options) -> Vec<Top> {
-    let wanted = options.top;
-    let lists = [
-        (TopOf::Hosts, wanted.hosts, tally.top_hosts(wanted.hosts)),
-        (TopOf::Schemes, wanted.schemes, tally.top_schemes(wanted.schemes)),
-        (TopOf::Ports, wanted.ports, tally.top_ports(wanted.ports)),
-        (TopOf::Tlds, wanted.tlds, tally.top_tlds(wanted.tlds)),
-    ];
-    let wanted = lists.into_iter().filter(|(_, n, _)| *n > 0);
-    let list = |(of, _, list): (TopOf, usize, tally::Top)| Top {
-        of,
-        exact: list.max_error == 0,
-        max_error: list.max_error,
-        entries: list
-            .entries
-            .into_iter()
-            .map(|(name, lines)| TopEntry { name: printable(name.as_bytes()), lines })
-            .collect(),
+    let list = |&of: &TopOf| {
+        let n = Some(options.top.of(of)).filter(|&n| n > 0)?;
+        let list = tally.top(of, n);
+        let entry = |(name, lines): (String, u64)| TopEntry { name: printable(name.as_bytes()), lines };
+        let entries = list.entries.into_iter().map(entry).collect();
+        Some(Top { of, exact: list.max_error == 0, max_error: list.max_error, entries })
     };
-    wanted.map(list).collect()
+    TopOf::ALL.iter().filter_map(list).collect()
 }
 
 fn distinct(tally: &Tally, options: &Options) -> Vec<Distinct> {
-    let counts = [
-        (DistinctOf::Hosts, options.distinct.hosts, tally.distinct_hosts()),
-        (DistinctOf::Lines, options.distinct.lines, tally.distinct_lines()),
-    ];
-    let wanted = counts.into_iter().filter(|&(_, wanted, _)| wanted);
-    wanted.map(|(of, _, estimate)| Distinct { of, estimate, error_ppm: tally::ERROR_PPM }).collect()
+    let wanted = DistinctOf::ALL.iter().copied().filter(|&of| options.distinct.has(of));
+    let count = |of| Distinct { of, estimate: tally.distinct(of), error_ppm: tally::ERROR_PPM };
+    wanted.map(count).collect()
 }
 
 pub(super) fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {

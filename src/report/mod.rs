@@ -34,6 +34,7 @@ use urlsift_records::Format;
 pub use urlsift_records::text_shape::TextShape;
 use urlsift_records::trial::{Looks, Trial};
 
+pub use crate::tally::{DistinctOf, TopOf};
 #[cfg(feature = "html")]
 #[doc(hidden)]
 pub use html::{MAX_PAGE, json_in_page};
@@ -97,10 +98,14 @@ pub struct Report {
     pub whatwg: Option<WhatwgCount>,
     /// Lengths of judged lines; `None` if they were not counted.
     pub lengths: Option<Lengths>,
-    /// The most frequent hosts, schemes, ports and last labels; empty if none were requested.
+    /// The most frequent names; empty if none were requested.
     pub top: Vec<Top>,
-    /// Estimates of how many distinct hosts and lines there are; empty if none were requested.
+    /// Estimates of how many distinct items there are; empty if none were requested.
     pub distinct: Vec<Distinct>,
+    /// The list of public suffixes that a count depends on; left out if none does.
+    #[serde(default, skip_serializing_if = "Option::is_none")]
+    #[cfg_attr(feature = "schema", schemars(with = "PublicSuffixList"))]
+    pub public_suffix_list: Option<PublicSuffixList>,
     /// The inputs. Examples refer to them by index.
     pub inputs: Vec<InputCount>,
 }
@@ -438,22 +443,6 @@ pub struct Top {
     pub entries: Vec<TopEntry>,
 }
 
-/// Names whose most frequent ones can be listed.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
-#[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
-#[non_exhaustive]
-pub enum TopOf {
-    /// Hosts.
-    Hosts,
-    /// Schemes.
-    Schemes,
-    /// Ports.
-    Ports,
-    /// Last labels of hosts.
-    Tlds,
-}
-
 /// One name of a list of the most frequent.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
@@ -465,7 +454,7 @@ pub struct TopEntry {
     pub lines: u64,
 }
 
-/// An estimate of how many distinct hosts or lines there are.
+/// An estimate of how many distinct items there are.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
 #[non_exhaustive]
@@ -478,16 +467,16 @@ pub struct Distinct {
     pub error_ppm: u64,
 }
 
-/// What distinct counts can be estimated for.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
+/// A list of public suffixes.
+#[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]
-#[serde(rename_all = "kebab-case")]
 #[non_exhaustive]
-pub enum DistinctOf {
-    /// Hosts.
-    Hosts,
-    /// Lines.
-    Lines,
+pub struct PublicSuffixList {
+    /// The version that the list names, or nothing.
+    pub version: String,
+    /// A hash of the list: FNV-1a in 16 hexadecimal digits.
+    #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{16}$")))]
+    pub hash: String,
 }
 
 /// An input and what was read of it.

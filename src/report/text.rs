@@ -4,10 +4,9 @@ use std::fmt::{self, Write};
 
 use super::page::{Ink, Page, TextStyle, count};
 use super::whatwg::HOSTS_DIFFER;
-use super::words::{grouped, percent, plural, size, warning};
+use super::words::{self, grouped, percent, plural, size, warning};
 use super::{
-    Count, DistinctOf, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, SchemeLabel, Top,
-    TopOf, WhatwgCount,
+    Count, ExampleLine, InputWarning, Lengths, LevelCount, LooksLike, Report, SchemeLabel, Top, WhatwgCount,
 };
 use urlsift_grammar::Grammar;
 
@@ -45,6 +44,7 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.lengths();
     text.top();
     text.distinct();
+    text.public_suffix_list();
     text.records();
     text.by_input(style.by_input);
     text.inputs();
@@ -411,14 +411,9 @@ impl<'a> Text<'a> {
     fn top(&mut self) {
         let judged = self.report.totals.judged;
         for top in &self.report.top {
-            let what = match top.of {
-                TopOf::Hosts => "TOP HOSTS",
-                TopOf::Schemes => "TOP SCHEMES",
-                TopOf::Ports => "TOP PORTS",
-                TopOf::Tlds => "TOP LAST LABELS",
-            };
+            let what = format!("TOP {}", words::names(top.of).to_uppercase());
             let names = top.entries.iter().map(|entry| entry.name.clone());
-            let names = self.table_of(what, &["lines", "%"], names, 0, Page::beginning);
+            let names = self.table_of(&what, &["lines", "%"], names, 0, Page::beginning);
             for (entry, name) in top.entries.iter().zip(names) {
                 self.row(&name, entry.lines, judged, "");
             }
@@ -444,13 +439,19 @@ impl<'a> Text<'a> {
         }
         self.page.heading("DISTINCT");
         for distinct in &self.report.distinct {
-            let what = match distinct.of {
-                DistinctOf::Hosts => "hosts",
-                DistinctOf::Lines => "lines",
-            };
+            let what = words::items(distinct.of);
             let error = percent(distinct.error_ppm, 1_000_000);
             self.page
                 .line(&format!("  {what}: about {} (standard error {error} %)", grouped(distinct.estimate)));
+        }
+    }
+
+    /// Names the list of public suffixes that a count depends on.
+    fn public_suffix_list(&mut self) {
+        if let Some(list) = &self.report.public_suffix_list {
+            let name = if list.version.is_empty() { &list.hash } else { &list.version };
+            let name = self.page.beginning(name, 48);
+            self.page.line(&format!("  (domains by the Public Suffix List {name})"));
         }
     }
 
@@ -621,7 +622,7 @@ fn octaves(lengths: &Lengths) -> (u64, Vec<u64>) {
 
 #[cfg(test)]
 mod tests {
-    use super::super::{Distinct, LengthBucket, LongestLine, Percentile, TopEntry};
+    use super::super::{Distinct, DistinctOf, LengthBucket, LongestLine, Percentile, TopEntry, TopOf};
     use super::*;
     use crate::run::Scanned;
     use crate::scan::{Options, scan};

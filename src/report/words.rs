@@ -1,6 +1,6 @@
 //! Formats numbers and names for people, in text and HTML reports.
 
-use super::InputWarning;
+use super::{DistinctOf, InputWarning, TopOf};
 
 /// Formats a number with its digits grouped by thousands.
 #[must_use]
@@ -14,6 +14,31 @@ pub fn grouped(n: u64) -> String {
         out.push(digit);
     }
     out
+}
+
+/// What a list of frequent names is called.
+pub(super) const fn names(of: TopOf) -> &'static str {
+    match of {
+        TopOf::Hosts => "Hosts",
+        TopOf::Schemes => "Schemes",
+        TopOf::Ports => "Ports",
+        TopOf::Tlds => "Last labels",
+        TopOf::Domains => "Registrable domains",
+        TopOf::Suffixes => "Public suffixes",
+        TopOf::HostProblems => "Problems of hosts",
+    }
+}
+
+/// What distinct items are called.
+pub(super) const fn items(of: DistinctOf) -> &'static str {
+    match of {
+        DistinctOf::Hosts => "hosts",
+        DistinctOf::Lines => "lines",
+        DistinctOf::Domains => "registrable domains",
+        DistinctOf::Canonical => "canonical forms",
+        DistinctOf::Surt => "SURT keys",
+        DistinctOf::WhatwgHref => "URLs of browsers",
+    }
 }
 
 /// A share of a whole as a percentage with two decimals. Without a whole it is a dash, and only the whole itself is 100.00.

@@ -8,9 +8,10 @@ use super::{
     list_inputs, scan_memory, scan_parts, scan_records,
 };
 use crate::scan::{Options, WhatwgWanted, scan_into};
-use crate::tally::Tally;
+use crate::tally::{DistinctOf, Tally, TopOf};
 use urlsift_engine::place::Place;
 use urlsift_grammar::Grammar;
+use urlsift_grammar::public_suffix::SuffixList;
 use urlsift_grammar::whatwg::Url;
 use urlsift_records::Escape;
 
@@ -62,39 +63,21 @@ impl Scan {
         self
     }
 
-    /// Counts the `n` most frequent hosts ([`Tally::top_hosts`]). Costs some dozen nanoseconds per line, as the next four do.
-    pub fn top_hosts(mut self, n: usize) -> Self {
-        self.options.top.hosts = n;
+    /// Counts the `n` most frequent names of a kind ([`Tally::top`]). Costs some dozen nanoseconds per line; schemes cost nothing.
+    pub fn top(mut self, of: TopOf, n: usize) -> Self {
+        self.options.top.set(of, n);
         self
     }
 
-    /// Lists the `n` most frequent schemes. Costs nothing.
-    pub fn top_schemes(mut self, n: usize) -> Self {
-        self.options.top.schemes = n;
+    /// Estimates how many distinct items there are ([`Tally::distinct`]). Costs some dozen nanoseconds per line, keys some hundred.
+    pub fn distinct(mut self, of: DistinctOf) -> Self {
+        self.options.distinct.add(of);
         self
     }
 
-    /// Counts the `n` most frequent ports that lines have.
-    pub fn top_ports(mut self, n: usize) -> Self {
-        self.options.top.ports = n;
-        self
-    }
-
-    /// Counts the `n` most frequent last labels of hosts that are names.
-    pub fn top_tlds(mut self, n: usize) -> Self {
-        self.options.top.tlds = n;
-        self
-    }
-
-    /// Estimates the number of different hosts ([`Tally::distinct_hosts`]).
-    pub fn distinct_hosts(mut self) -> Self {
-        self.options.distinct.hosts = true;
-        self
-    }
-
-    /// Estimates the number of different lines ([`Tally::distinct_lines`]).
-    pub fn distinct_lines(mut self) -> Self {
-        self.options.distinct.lines = true;
+    /// Takes another list of public suffixes than that of this program.
+    pub fn suffixes(mut self, list: SuffixList) -> Self {
+        self.options.suffixes = list.into();
         self
     }
 

@@ -5,7 +5,7 @@ use crate::scan::scheme_counts::SchemeCounts;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::hash;
-use crate::tally::optional::WantedCounts;
+use crate::tally::optional::{LongJudged, WantedCounts};
 use crate::tally::{Longest, MAX_PARSED_LEN, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
@@ -130,14 +130,13 @@ impl<'a> Observer<'a> {
         if self.wanted.any() {
             let longest = Longest { bytes: entry.len, place: entry.place, line: (entry.number)() };
             let census = &mut self.tally.census;
-            census.count_long(
-                &self.wanted,
-                place,
-                longest,
-                hash(value),
-                beginning(value),
-                !verdict.is_empty(),
-            );
+            let line = LongJudged {
+                hash: hash(value),
+                beginning: beginning(value),
+                whole: value,
+                is_accepted: !verdict.is_empty(),
+            };
+            census.count_long(&self.wanted, place, longest, &line);
         }
         verdict
     }

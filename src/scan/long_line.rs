@@ -5,8 +5,8 @@ use crate::scan::count_line::count_whatwg;
 use crate::scan::{Options, WhatwgWanted};
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::distinct::PartsHash;
-use crate::tally::optional::WantedCounts;
-use crate::tally::{Longest, MAX_PARSED_LEN, Signs, Tally};
+use crate::tally::optional::{LongJudged, WantedCounts};
+use crate::tally::{DistinctOf, Longest, MAX_PARSED_LEN, Signs, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::lines::skip_byte_order_mark;
 use urlsift_engine::place::Extent;
@@ -40,19 +40,14 @@ pub(crate) struct LongLine {
     steps: KnownSteps,
     /// The hash of the line so far, if distinct lines are counted.
     hash: Option<PartsHash>,
-    whatwg: Option<Whole>,
+    whatwg: Option<WhatwgWanted>,
+    /// The line so far, if it is parsed or keys are counted: at most [`MAX_PARSED_LEN`] bytes and one. With more, the line is too long.
+    whole: Option<Vec<u8>>,
     scheme: LongScheme,
     beginning: Vec<u8>,
     /// The bytes around the defect, as [`Line::around`] returns them.
     window: Vec<u8>,
     window_start: u64,
-}
-
-/// The line so far, for the WHATWG parser, which needs a line whole.
-struct Whole {
-    wanted: WhatwgWanted,
-    /// At most [`MAX_PARSED_LEN`] bytes and one. With more, the line is too long.
-    line: Vec<u8>,
 }
 
 /// What is known of the scheme of a line that is still being read.
@@ -78,8 +73,9 @@ impl LongLine {
             state: State::START,
             tracker: Tracker::new(options.grammar),
             steps: KnownSteps::default(),
-            hash: options.distinct.lines.then(PartsHash::new),
-            whatwg: options.whatwg.clone().map(|wanted| Whole { wanted, line: Vec::new() }),
+            hash: options.distinct.has(DistinctOf::Lines).then(PartsHash::new),
+            whatwg: options.whatwg.clone(),
+            whole: (options.whatwg.is_some() || options.wanted().keys()).then(Vec::new),
             scheme: LongScheme::Open,
             beginning: Vec::new(),
             window: Vec::new(),
@@ -121,7 +117,7 @@ impl LongLine {
         if let Some(hash) = &mut self.hash {
             hash.feed(bytes);
         }
-        if let Some(Whole { line, .. }) = &mut self.whatwg {
+        if let Some(line) = &mut self.whole {
             let missing = MAX_PARSED_LEN + 1 - line.len();
             line.extend(&bytes[..bytes.len().min(missing)]);
         }
@@ -200,15 +196,17 @@ impl LongLine {
             };
             let shown = AlreadyShown::default();
             tally.show(&shown, &entry, verdict);
-            if let Some(Whole { wanted, line }) = &self.whatwg {
+            let whole = self.whole.as_deref().unwrap_or_default();
+            if let Some(wanted) = &self.whatwg {
                 let parser = (wanted, &mut Parsed::default());
-                count_whatwg(&mut tally, &shown, parser, &entry, line, scheme.is_some(), verdict);
+                count_whatwg(&mut tally, &shown, parser, &entry, whole, scheme.is_some(), verdict);
             }
-            let wanted = self.wanted;
-            if wanted.any() {
+            if self.wanted.any() {
                 let hash = self.hash.as_ref().map_or(0, PartsHash::finish);
                 let longest = Longest { bytes: self.len, place, line: 1 };
-                tally.census.count_long(&wanted, place, longest, hash, &self.beginning, !verdict.is_empty());
+                let is_accepted = !verdict.is_empty();
+                let line = LongJudged { hash, beginning: &self.beginning, whole, is_accepted };
+                tally.census.count_long(&self.wanted, place, longest, &line);
             }
             tally.count_long(scheme, &self.beginning, verdict);
             if let Some(scan) = scan.filter(|_| !verdict.is_empty()) {
@@ -230,6 +228,7 @@ impl LongLine {
 mod tests {
     use super::*;
     use crate::scan::scan;
+    use crate::tally::optional::{DistinctWanted, TopWanted};
 
     /// Returns the tally of `bytes`, fed to `LongLine` in parts.
     fn by_parts(bytes: &[u8], step: usize, options: &Options) -> Tally {
@@ -274,8 +273,7 @@ mod tests {
         for text in texts {
             for grammar in Grammar::ALL {
                 let mut options = Options { grammar, lengths: true, ..Options::default() };
-                (options.top.hosts, options.top.tlds, options.top.ports) = (1, 1, 1);
-                (options.distinct.hosts, options.distinct.lines) = (true, true);
+                (options.top, options.distinct) = (TopWanted::all(1), DistinctWanted::all());
                 options.whatwg = Some(WhatwgWanted::default());
                 let whole = scan(text, &options);
                 for step in [1, 2, 3, 5, 64, 161, 1000] {

@@ -21,7 +21,7 @@ use crate::scan::count_line::Observer;
 use crate::scan::find_examples::Search;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::{SecondLook, WantedCounts};
-use crate::tally::{ByVerdict, Signs, Tally};
+use crate::tally::{ByVerdict, DistinctOf, Signs, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use urlsift_engine::lines::skip_byte_order_mark;
@@ -31,6 +31,7 @@ use urlsift_engine::simd::KernelId;
 use urlsift_engine::{Bulk, Judged, LineSink, Needs, PathCounts, Run, Stripe};
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::advisory::Advisory;
+use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::{Grammar, Verdict};
 
@@ -45,12 +46,13 @@ pub struct Options {
     pub grammar: Grammar,
     /// Whether lengths of judged lines are counted ([`Tally::lengths`]). Costs some nanoseconds per line.
     pub lengths: bool,
-    /// Which items are counted to find the most frequent ([`Tally::top_hosts`] and others). Costs some dozen
+    /// Which items are counted to find the most frequent ([`Tally::top`]). Costs some dozen
     /// nanoseconds per line.
     pub top: TopWanted,
-    /// Which distinct items are counted ([`Tally::distinct_hosts`] and others). Costs some dozen nanoseconds per
-    /// line.
+    /// Which distinct items are counted ([`Tally::distinct`]). Costs some dozen nanoseconds per line, keys some hundred.
     pub distinct: DistinctWanted,
+    /// The list of public suffixes.
+    pub suffixes: UsedList,
     /// Whether and how the WHATWG parser judges lines too ([`Tally::whatwg`]). Costs some hundred nanoseconds per line.
     pub whatwg: Option<WhatwgWanted>,
 }
@@ -71,6 +73,7 @@ impl Default for Options {
             lengths: false,
             top: TopWanted::default(),
             distinct: DistinctWanted::default(),
+            suffixes: UsedList::default(),
             whatwg: None,
         }
     }
@@ -79,7 +82,14 @@ impl Default for Options {
 impl Options {
     /// The counts that need a second look at each line.
     pub(crate) fn wanted(&self) -> WantedCounts {
-        WantedCounts { lengths: self.lengths, top: self.top, distinct: self.distinct }
+        let base = self.whatwg.as_ref().filter(|_| self.distinct.has(DistinctOf::WhatwgHref));
+        WantedCounts {
+            lengths: self.lengths,
+            top: self.top,
+            distinct: self.distinct,
+            suffixes: self.suffixes.clone(),
+            base: base.and_then(|whatwg| whatwg.base.clone()),
+        }
     }
 }
 

@@ -73,12 +73,12 @@ impl Counts {
         self.lines.values().copied().map(u128::from).sum()
     }
 
-    /// Counts one line.
+    /// Counts `n` lines.
     #[inline]
-    pub(crate) fn count(&mut self, name: &[u8]) {
+    pub(crate) fn count(&mut self, name: &[u8], n: u64) {
         match self.lines.get_mut(name) {
-            Some(lines) => *lines += 1,
-            None => _ = self.lines.insert(name.into(), 1),
+            Some(lines) => *lines += n,
+            None => _ = self.lines.insert(name.into(), n),
         }
     }
 
@@ -344,7 +344,7 @@ mod tests {
             let place = Place { input, offset: offset(n) };
             let (mut chunk, end) = counts.take(place);
             assert!(end > place.offset && end - place.offset <= 16);
-            chunk.count(&names[n..=n]);
+            chunk.count(&names[n..=n], 1);
             counts.put(place, chunk);
         }
         counts.settle(input, &(offset(from)..offset(to)));

@@ -41,6 +41,7 @@ pub use crate::tally::defects::FoundDefect;
 pub use crate::tally::distinct::ERROR_PPM;
 pub use crate::tally::heavy_hitters::{MAX_NAME_LEN, MAX_NAMES, Top};
 pub use crate::tally::length_histogram::{Lengths, Longest};
+pub use crate::tally::optional::{DistinctOf, TopOf};
 pub use crate::tally::whatwg::{MAX_PARSED_LEN, WhatwgCounts};
 pub use urlsift_engine::example::{Example, Found, MAX_EXAMPLE_LEN, MAX_EXAMPLES};
 pub use urlsift_engine::place::Extent;
@@ -456,40 +457,21 @@ impl Tally {
         &self.census.lengths
     }
 
-    /// The `n` most frequent hosts in lower case, if the options of the scan ask for hosts.
+    /// The `n` most frequent names of a kind, if the options of the scan ask for them.
     ///
-    /// They come from lines that some grammar accepts. Empty hosts and hosts longer than [`MAX_NAME_LEN`] are left
-    /// out.
+    /// They come from lines that some grammar accepts, but schemes from all lines. Empty hosts and hosts longer than [`MAX_NAME_LEN`] are left
+    /// out. All numbers too large for a port count as one, `above 65535`. The error of schemes is the number of lines whose scheme is not counted
+    /// by name.
     #[must_use]
-    pub fn top_hosts(&self, n: usize) -> Top {
-        self.census.top_hosts(n)
-    }
-
-    /// The `n` most frequent last labels of hosts in lower case, if the options of the scan ask for them.
-    ///
-    /// They are taken from the hosts that are counted, except IP addresses.
-    #[must_use]
-    pub fn top_tlds(&self, n: usize) -> Top {
-        self.census.top_tlds(n)
-    }
-
-    /// The `n` most frequent schemes. The error is the number of lines whose scheme is not counted by name.
-    #[must_use]
-    pub fn top_schemes(&self, n: usize) -> Top {
+    pub fn top(&self, of: TopOf, n: usize) -> Top {
+        if of != TopOf::Schemes {
+            return self.census.top(of, n);
+        }
         let entry = |(name, counts): (&str, &ByVerdict)| (name.to_owned(), counts.lines());
         Top {
             entries: self.schemes().into_iter().take(n).map(entry).collect(),
             max_error: self.others.unnamed.lines(),
         }
-    }
-
-    /// The `n` most frequent ports, if the options of the scan ask for them.
-    ///
-    /// They are ports written in lines that some grammar accepts. All numbers too large for a port count as one,
-    /// `above 65535`.
-    #[must_use]
-    pub fn top_ports(&self, n: usize) -> Top {
-        self.census.top_ports(n)
     }
 
     /// What the WHATWG parser makes of the judged lines. `None` if the options of the scan do not ask for it, or there is no judged
@@ -499,19 +481,10 @@ impl Tally {
         self.whatwg.as_deref()
     }
 
-    /// The estimated number of distinct hosts, if the options of the scan ask for it.
-    ///
-    /// The hosts are those of [`Tally::top_hosts`]. The standard error is [`ERROR_PPM`].
+    /// The estimated number of distinct items, if the options of the scan ask for it. The standard error is [`ERROR_PPM`].
     #[must_use]
-    pub fn distinct_hosts(&self) -> u64 {
-        self.census.distinct_hosts.estimate()
-    }
-
-    /// The estimated number of distinct judged lines, if the options of the scan ask for it. The standard error is
-    /// [`ERROR_PPM`].
-    #[must_use]
-    pub fn distinct_lines(&self) -> u64 {
-        self.census.distinct_lines.estimate()
+    pub fn distinct(&self, of: DistinctOf) -> u64 {
+        self.census.distinct(of)
     }
 
     /// The defects that the chosen grammar finds, most frequent first. Ties follow the order of [`Component::ALL`],

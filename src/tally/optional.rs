@@ -1,4 +1,4 @@
-//! The counts made on demand: lengths, hosts, top-level domains, ports and distinct counts.
+//! The counts made on demand: lengths, hosts and what belongs to them, ports, and distinct counts.
 //!
 //! They need a second look at each line, which [`SecondLook`] takes after the scan. Like the tally that contains it,
 //! a [`OptionalCounts`] is a commutative monoid. It knows neither verdicts nor defects.
@@ -10,6 +10,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+use crate::tally::MAX_PARSED_LEN;
 use crate::tally::distinct::{Distinct, hash};
 use crate::tally::heavy_hitters::{Counts, HeavyHitters, MAX_NAME_LEN, Top};
 use crate::tally::length_histogram::{Lengths, Longest};
@@ -17,61 +18,191 @@ use urlsift_engine::Run;
 use urlsift_engine::lines::trim_terminator;
 use urlsift_engine::place::Place;
 use urlsift_grammar::escape::MASK;
+use urlsift_grammar::host::compared;
+use urlsift_grammar::host_problems::{HostProblem, HostProblems};
+use urlsift_grammar::keys::canonical::canonical;
+use urlsift_grammar::keys::surt::surt;
+use urlsift_grammar::named;
 use urlsift_grammar::password::secrets;
+use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::uri_parts::{Host, beginning, host};
+use urlsift_grammar::whatwg::{Url, parse};
 
-/// How many of the most frequent items are wanted. A kind with 0 is not counted.
+named! {
+    /// Names whose most frequent ones can be listed. All but schemes are those of lines that some grammar accepts.
+    TopOf {
+        /// Hosts, as hosts are compared: in lower case, with escapes undone, and without a dot at the end.
+        Hosts = "hosts",
+        /// Schemes.
+        Schemes = "schemes",
+        /// Ports written in the line.
+        Ports = "ports",
+        /// Last labels of hosts that are names.
+        Tlds = "tlds",
+        /// Registrable domains of hosts, by the ICANN section of the list of public suffixes.
+        Domains = "domains",
+        /// Public suffixes of hosts, by the same section.
+        Suffixes = "suffixes",
+        /// What the Domain Name System says against hosts. A host may have several problems.
+        HostProblems = "host-problems",
+    }
+}
+
+named! {
+    /// Items whose distinct ones can be counted.
+    DistinctOf {
+        /// Hosts, as hosts are compared, of lines that some grammar accepts.
+        Hosts = "hosts",
+        /// Judged lines, without their terminators.
+        Lines = "lines",
+        /// Registrable domains of the hosts.
+        Domains = "domains",
+        /// Canonical forms of the lines that RFC 3986 accepts.
+        Canonical = "canonical",
+        /// Keys of lines in the indices of web archives.
+        Surt = "surt",
+        /// URLs that browsers make of lines.
+        WhatwgHref = "whatwg_href",
+    }
+}
+
+/// How many of the most frequent names are wanted. A kind with 0 is not counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct TopWanted {
-    /// Hosts, in lower case.
-    pub hosts: usize,
-    /// Schemes, which are counted in any case.
-    pub schemes: usize,
-    /// Ports written in the line.
-    pub ports: usize,
-    /// The last labels of hosts that are names.
-    pub tlds: usize,
+#[serde(into = "BTreeMap<TopOf, usize>", from = "BTreeMap<TopOf, usize>")]
+pub struct TopWanted([usize; TopOf::ALL.len()]);
+
+impl TopWanted {
+    /// So many of each kind.
+    #[must_use]
+    pub const fn all(n: usize) -> Self {
+        Self([n; TopOf::ALL.len()])
+    }
+
+    /// How many are wanted.
+    #[must_use]
+    pub fn of(&self, of: TopOf) -> usize {
+        self.0[of as usize]
+    }
+
+    /// Sets how many are wanted.
+    pub fn set(&mut self, of: TopOf, n: usize) {
+        self.0[of as usize] = n;
+    }
+
+    fn any(&self, of: &[TopOf]) -> bool {
+        of.iter().any(|&of| self.of(of) > 0)
+    }
+}
+
+impl From<TopWanted> for BTreeMap<TopOf, usize> {
+    fn from(wanted: TopWanted) -> Self {
+        let all = TopOf::ALL.iter().map(|&of| (of, wanted.of(of)));
+        all.filter(|&(_, n)| n > 0).collect()
+    }
+}
+
+impl From<BTreeMap<TopOf, usize>> for TopWanted {
+    fn from(all: BTreeMap<TopOf, usize>) -> Self {
+        let mut wanted = Self::default();
+        for (of, n) in all {
+            wanted.set(of, n);
+        }
+        wanted
+    }
 }
 
 /// Which distinct items are counted.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[non_exhaustive]
-pub struct DistinctWanted {
-    /// Hosts, ignoring letter case.
-    pub hosts: bool,
-    /// Judged lines, without their terminators.
-    pub lines: bool,
+#[serde(into = "Vec<DistinctOf>", from = "Vec<DistinctOf>")]
+pub struct DistinctWanted([bool; DistinctOf::ALL.len()]);
+
+impl DistinctWanted {
+    /// All of them.
+    #[must_use]
+    pub const fn all() -> Self {
+        Self([true; DistinctOf::ALL.len()])
+    }
+
+    /// Whether these are counted.
+    #[must_use]
+    pub fn has(&self, of: DistinctOf) -> bool {
+        self.0[of as usize]
+    }
+
+    /// Counts these too.
+    pub fn add(&mut self, of: DistinctOf) {
+        self.0[of as usize] = true;
+    }
 }
 
-/// The counts that are wanted.
-#[derive(Clone, Copy, Debug, Default)]
+impl From<DistinctWanted> for Vec<DistinctOf> {
+    fn from(wanted: DistinctWanted) -> Self {
+        DistinctOf::ALL.iter().copied().filter(|&of| wanted.has(of)).collect()
+    }
+}
+
+impl From<Vec<DistinctOf>> for DistinctWanted {
+    fn from(all: Vec<DistinctOf>) -> Self {
+        let mut wanted = Self::default();
+        for of in all {
+            wanted.add(of);
+        }
+        wanted
+    }
+}
+
+/// The counts that are wanted, and what they need.
+#[derive(Clone, Debug, Default)]
 pub(crate) struct WantedCounts {
     pub(crate) lengths: bool,
     pub(crate) top: TopWanted,
     pub(crate) distinct: DistinctWanted,
+    /// The list of public suffixes.
+    pub(crate) suffixes: UsedList,
+    /// What [`DistinctOf::WhatwgHref`] is resolved against.
+    pub(crate) base: Option<Url>,
 }
 
 impl WantedCounts {
     /// Whether each line needs a second look.
     pub(crate) fn any(&self) -> bool {
-        self.lengths || self.distinct.lines || self.authorities()
+        self.lengths || self.distinct.has(DistinctOf::Lines) || self.authorities() || self.keys()
     }
 
     /// Whether authorities are counted. If so, the scan must note which lines no grammar accepts.
     pub(crate) fn authorities(&self) -> bool {
-        self.names() || self.top.ports > 0 || self.distinct.hosts
+        self.hosts() || self.top.of(TopOf::Ports) > 0
     }
 
-    fn names(&self) -> bool {
-        self.top.hosts > 0 || self.top.tlds > 0
+    fn hosts(&self) -> bool {
+        self.ends()
+            || self.top.of(TopOf::HostProblems) > 0
+            || self.distinct.has(DistinctOf::Hosts)
+            || self.distinct.has(DistinctOf::Domains)
+    }
+
+    /// Whether keys of whole lines are counted.
+    pub(crate) fn keys(&self) -> bool {
+        KEYS.iter().any(|&of| self.distinct.has(of))
     }
 
     /// Whether inputs must be [ended](OptionalCounts::end).
     pub(crate) fn ends(&self) -> bool {
-        self.names()
+        self.top.any(&NAMES)
+    }
+
+    /// Whether a count depends on the list of public suffixes.
+    pub(crate) fn needs_suffixes(&self) -> bool {
+        self.top.any(&[TopOf::Domains, TopOf::Suffixes, TopOf::HostProblems])
+            || self.distinct.has(DistinctOf::Domains)
     }
 }
+
+/// The names that are not known beforehand.
+const NAMES: [TopOf; 4] = [TopOf::Hosts, TopOf::Tlds, TopOf::Domains, TopOf::Suffixes];
+
+/// The keys that need a whole line.
+const KEYS: [DistinctOf; 3] = [DistinctOf::Canonical, DistinctOf::Surt, DistinctOf::WhatwgHref];
 
 /// Represents all port numbers above 65535.
 const NO_PORT: u32 = 1 << 16;
@@ -81,55 +212,102 @@ const NO_PORT: u32 = 1 << 16;
 #[serde(deny_unknown_fields)]
 pub(crate) struct OptionalCounts {
     pub(crate) lengths: Lengths,
-    hosts: HeavyHitters,
-    tlds: HeavyHitters,
+    /// In the order of [`NAMES`].
+    names: [HeavyHitters; NAMES.len()],
     /// By port or [`NO_PORT`], so at most 65,537 entries.
     ports: BTreeMap<u32, u64>,
-    pub(crate) distinct_hosts: Distinct,
-    pub(crate) distinct_lines: Distinct,
+    host_problems: BTreeMap<HostProblem, u64>,
+    /// In the order of [`DistinctOf::ALL`].
+    distinct: [Distinct; DistinctOf::ALL.len()],
 }
 
 /// The name counts of one chunk of an input while its lines are counted.
 struct OpenChunk {
     place: Place,
     end: u64,
-    hosts: Counts,
-    tlds: Counts,
+    names: [Counts; NAMES.len()],
+    /// The host of the last lines, as it is written, and how many of them are not counted yet.
+    host: Vec<u8>,
+    n_lines: u64,
+}
+
+/// A judged line whose beginning alone may be in memory.
+pub(crate) struct LongJudged<'a> {
+    pub(crate) hash: u64,
+    pub(crate) beginning: &'a [u8],
+    /// The line, if keys are counted and it is not longer than [`MAX_PARSED_LEN`].
+    pub(crate) whole: &'a [u8],
+    pub(crate) is_accepted: bool,
 }
 
 impl OptionalCounts {
-    /// Counts a judged line. Only its beginning is in memory. Names are counted by `place`.
+    /// Counts a judged line. Names are counted by `place`.
     pub(crate) fn count_long(
         &mut self,
         wanted: &WantedCounts,
         place: Place,
         longest: Longest,
-        hash: u64,
-        beginning: &[u8],
-        accepted: bool,
+        line: &LongJudged<'_>,
     ) {
         if wanted.lengths {
             self.lengths.count(longest.bytes);
             self.lengths.note(longest);
         }
-        if wanted.distinct.lines {
-            self.distinct_lines.count(hash);
+        if wanted.distinct.has(DistinctOf::Lines) {
+            self.count_distinct(DistinctOf::Lines, line.hash);
         }
-        if accepted && wanted.authorities() {
+        if wanted.keys() {
+            self.count_keys(wanted, line.whole);
+        }
+        if line.is_accepted && wanted.authorities() {
             let mut chunk = self.open(place);
-            self.count_authority(wanted, &mut chunk, beginning, longest.bytes);
-            self.close(chunk);
+            self.count_authority(wanted, &mut chunk, line.beginning, longest.bytes);
+            self.close(wanted, chunk);
+        }
+    }
+
+    fn count_distinct(&mut self, of: DistinctOf, hash: u64) {
+        self.distinct[of as usize].count(hash);
+    }
+
+    /// Counts the keys of a line, unless it is too long.
+    #[inline(never)]
+    fn count_keys(&mut self, wanted: &WantedCounts, line: &[u8]) {
+        if line.len() > MAX_PARSED_LEN {
+            return;
+        }
+        let mut key = Vec::new();
+        if wanted.distinct.has(DistinctOf::Canonical)
+            && let Some(key) = canonical(line, &mut key)
+        {
+            self.count_distinct(DistinctOf::Canonical, hash(key));
+        }
+        key.clear();
+        if wanted.distinct.has(DistinctOf::Surt) && surt(line, &mut key) {
+            self.count_distinct(DistinctOf::Surt, hash(&key));
+        }
+        if wanted.distinct.has(DistinctOf::WhatwgHref)
+            && let Some(url) = parse(line, wanted.base.as_ref()).url()
+        {
+            self.count_distinct(DistinctOf::WhatwgHref, hash(url.to_string().as_bytes()));
         }
     }
 
     fn open(&mut self, place: Place) -> OpenChunk {
-        let ((hosts, end), (tlds, _)) = (self.hosts.take(place), self.tlds.take(place));
-        OpenChunk { place, end, hosts, tlds }
+        let mut end = 0;
+        let names = self.names.each_mut().map(|names| {
+            let counts;
+            (counts, end) = names.take(place);
+            counts
+        });
+        OpenChunk { place, end, names, host: Vec::new(), n_lines: 0 }
     }
 
-    fn close(&mut self, chunk: OpenChunk) {
-        self.hosts.put(chunk.place, chunk.hosts);
-        self.tlds.put(chunk.place, chunk.tlds);
+    fn close(&mut self, wanted: &WantedCounts, mut chunk: OpenChunk) {
+        self.count_waiting(wanted, &mut chunk);
+        for (names, counts) in self.names.iter_mut().zip(chunk.names) {
+            names.put(chunk.place, counts);
+        }
     }
 
     /// Counts the host and port of an accepted line. `line` may be only the beginning of the `len` bytes; an
@@ -137,49 +315,97 @@ impl OptionalCounts {
     fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(parts) = host(line).filter(ends) else { return };
-        if wanted.top.ports > 0
+        if wanted.top.of(TopOf::Ports) > 0
             && let Some(port) = parts.port.clone().and_then(|port| number(&line[port]))
         {
             *self.ports.entry(port).or_default() += 1;
         }
-        if !(wanted.names() || wanted.distinct.hosts) {
+        let host = &line[parts.name.clone()];
+        if !wanted.hosts() || host.is_empty() {
             return;
         }
-        let mut buffer = [0; MAX_NAME_LEN];
-        let Some(host) = lower_name(&line[parts.name.clone()], &mut buffer) else { return };
-        if wanted.distinct.hosts {
-            self.distinct_hosts.count(hash(host));
+        if has_secret(line, &parts) {
+            // A misspelt URL may have a password where a host is expected.
+            self.count_host(wanted, &mut chunk.names, host, Some(MASK.as_bytes()), 1);
+        } else if chunk.host == host {
+            chunk.n_lines += 1;
+        } else {
+            self.count_waiting(wanted, chunk);
+            chunk.host.extend_from_slice(host);
+            chunk.n_lines = 1;
         }
-        if !wanted.names() {
+    }
+
+    /// Counts the lines of a chunk whose host waits.
+    fn count_waiting(
+        &mut self,
+        wanted: &WantedCounts,
+        OpenChunk { names, host, n_lines, .. }: &mut OpenChunk,
+    ) {
+        if *n_lines > 0 {
+            self.count_host(wanted, names, host, None, std::mem::take(n_lines));
+        }
+        host.clear();
+    }
+
+    /// Counts a host of `n` lines. If there is a mask, its names are counted as that.
+    fn count_host(
+        &mut self,
+        wanted: &WantedCounts,
+        names: &mut [Counts; NAMES.len()],
+        host: &[u8],
+        mask: Option<&[u8]>,
+        n: u64,
+    ) {
+        let (mut buffer, mut lower) = (Vec::new(), Vec::new());
+        let found = compared(host, &mut buffer);
+        if wanted.top.of(TopOf::HostProblems) > 0 {
+            for problem in HostProblems::of(found, &wanted.suffixes).iter() {
+                *self.host_problems.entry(problem).or_default() += n;
+            }
+        }
+        let suffixes = found.filter(|_| wanted.needs_suffixes()).and_then(|host| wanted.suffixes.find(host));
+        let domain = suffixes.and_then(|found| found.domain());
+        let host = found.unwrap_or_else(|| {
+            lower.extend(host.iter().map(u8::to_ascii_lowercase));
+            &lower
+        });
+        if host.is_empty() || host.len() > MAX_NAME_LEN {
             return;
         }
-        // A misspelt URL may have a password where a host is expected.
-        let host = if has_secret(line, &parts) { MASK.as_bytes() } else { host };
-        if wanted.top.hosts > 0 {
-            chunk.hosts.count(host);
+        if wanted.distinct.has(DistinctOf::Hosts) {
+            self.count_distinct(DistinctOf::Hosts, hash(host));
         }
-        if wanted.top.tlds > 0
-            && let Some(label) = last_label(host)
-        {
-            chunk.tlds.count(label);
+        if let Some(domain) = domain.filter(|_| wanted.distinct.has(DistinctOf::Domains)) {
+            self.count_distinct(DistinctOf::Domains, hash(domain));
+        }
+        for (of, counts) in NAMES.into_iter().zip(names) {
+            if wanted.top.of(of) > 0
+                && let Some(name) = match of {
+                    TopOf::Tlds => last_label(host),
+                    TopOf::Domains => domain,
+                    TopOf::Suffixes => suffixes.map(|found| found.suffix()),
+                    _ => Some(host),
+                }
+            {
+                counts.count(mask.unwrap_or(name), n);
+            }
         }
     }
 
     /// Notes that all lines that begin in a byte range of an input have been counted.
     pub(crate) fn settle(&mut self, input: u32, bytes: &Range<u64>) {
-        self.hosts.settle(input, bytes);
-        self.tlds.settle(input, bytes);
+        self.names.iter_mut().for_each(|names| names.settle(input, bytes));
     }
 
     /// Moves the names of an input that has not ended from `other` to here.
     pub(crate) fn join(&mut self, other: &mut Self, input: u32) {
-        self.hosts.join(&mut other.hosts, input);
-        self.tlds.join(&mut other.tlds, input);
+        self.names.iter_mut().zip(&mut other.names).for_each(|(names, other)| names.join(other, input));
     }
 
     /// The inputs that have not ended and have names.
     pub(crate) fn open_inputs(&self) -> Vec<u32> {
-        let mut inputs: Vec<u32> = self.hosts.open_inputs().chain(self.tlds.open_inputs()).collect();
+        let mut inputs: Vec<u32> = self.names.iter().flat_map(HeavyHitters::open_inputs).collect();
         inputs.sort_unstable();
         inputs.dedup();
         inputs
@@ -187,14 +413,12 @@ impl OptionalCounts {
 
     /// Notes that an input has been read to its end.
     pub(crate) fn end(&mut self, input: u32) {
-        self.hosts.end(input);
-        self.tlds.end(input);
+        self.names.iter_mut().for_each(|names| names.end(input));
     }
 
     /// Gives new numbers to the inputs that have not ended. The new numbers must be distinct.
     pub(crate) fn renumber(&mut self, number: &dyn Fn(u32) -> u32) {
-        self.hosts.renumber(number);
-        self.tlds.renumber(number);
+        self.names.iter_mut().for_each(|names| names.renumber(number));
         if let Some(longest) = self.lengths.longest_mut() {
             longest.place.input = number(longest.place.input);
         }
@@ -209,41 +433,52 @@ impl OptionalCounts {
         is_input: impl Fn(u32) -> bool,
     ) -> Result<(), String> {
         self.lengths.check(judged, bytes, &is_input)?;
-        self.hosts.check(judged, &is_input)?;
-        self.tlds.check(judged, &is_input)?;
+        self.names.iter().try_for_each(|names| names.check(judged, &is_input))?;
         let ports: u128 = self.ports.values().copied().map(u128::from).sum();
         if ports > judged.into() || self.ports.keys().any(|&port| port > NO_PORT) {
             return Err("more ports than lines, or what is none".to_owned());
+        }
+        if self.host_problems.values().any(|&lines| lines > judged) {
+            return Err("more problems of hosts than lines".to_owned());
         }
         Ok(())
     }
 
     pub(crate) fn merge(&mut self, other: Self) {
         self.lengths.merge(&other.lengths);
-        self.hosts.merge(other.hosts);
-        self.tlds.merge(other.tlds);
+        self.names.iter_mut().zip(other.names).for_each(|(names, other)| names.merge(other));
         for (port, lines) in other.ports {
             *self.ports.entry(port).or_default() += lines;
         }
-        self.distinct_hosts.merge(&other.distinct_hosts);
-        self.distinct_lines.merge(&other.distinct_lines);
+        for (problem, lines) in other.host_problems {
+            *self.host_problems.entry(problem).or_default() += lines;
+        }
+        self.distinct.iter_mut().zip(&other.distinct).for_each(|(distinct, other)| distinct.merge(other));
     }
 
-    pub(crate) fn top_hosts(&self, n: usize) -> Top {
-        self.hosts.top(n)
+    /// The most frequent names of a kind, but for schemes, which are counted elsewhere.
+    pub(crate) fn top(&self, of: TopOf, n: usize) -> Top {
+        let sorted = |counts: Vec<(String, u64)>| {
+            let mut entries = counts;
+            // The sort is stable: names with equally many lines stay in order.
+            entries.sort_by_key(|&(_, lines)| Reverse(lines));
+            entries.truncate(n);
+            Top { entries, max_error: 0 }
+        };
+        let port = |(&port, &lines): (&u32, &u64)| {
+            (if port == NO_PORT { "above 65535".to_owned() } else { port.to_string() }, lines)
+        };
+        match NAMES.iter().position(|&name| name == of) {
+            Some(at) => self.names[at].top(n),
+            None if of == TopOf::Ports => sorted(self.ports.iter().map(port).collect()),
+            None => sorted(
+                self.host_problems.iter().map(|(problem, &lines)| (problem.to_string(), lines)).collect(),
+            ),
+        }
     }
 
-    pub(crate) fn top_tlds(&self, n: usize) -> Top {
-        self.tlds.top(n)
-    }
-
-    pub(crate) fn top_ports(&self, n: usize) -> Top {
-        let mut ports: Vec<_> = self.ports.iter().map(|(&port, &lines)| (port, lines)).collect();
-        // The sort is stable: ports with equally many lines stay in ascending order.
-        ports.sort_by_key(|&(_, lines)| Reverse(lines));
-        let name = |port: u32| if port == NO_PORT { "above 65535".to_owned() } else { port.to_string() };
-        let entries = ports.into_iter().take(n).map(|(port, lines)| (name(port), lines)).collect();
-        Top { entries, max_error: 0 }
+    pub(crate) fn distinct(&self, of: DistinctOf) -> u64 {
+        self.distinct[of as usize].estimate()
     }
 }
 
@@ -293,8 +528,11 @@ impl<'a> SecondLook<'a> {
                 self.longest = Some(Longest { bytes, place, line: self.lines });
             }
         }
-        if self.wanted.distinct.lines {
-            self.census.distinct_lines.count(hash(line));
+        if self.wanted.distinct.has(DistinctOf::Lines) {
+            self.census.count_distinct(DistinctOf::Lines, hash(line));
+        }
+        if self.wanted.keys() {
+            self.census.count_keys(self.wanted, line);
         }
         if self.wanted.authorities() {
             self.name(place, line);
@@ -307,7 +545,7 @@ impl<'a> SecondLook<'a> {
             return;
         }
         if let Some(chunk) = self.chunk.take_if(|chunk| chunk.end <= place.offset) {
-            self.census.close(chunk);
+            self.census.close(self.wanted, chunk);
         }
         let chunk = self.chunk.get_or_insert_with(|| self.census.open(place));
         self.census.count_authority(self.wanted, chunk, beginning(line), line.len() as u64);
@@ -319,7 +557,7 @@ impl<'a> SecondLook<'a> {
             self.line_until(self.run.bytes.len());
         }
         if let Some(chunk) = self.chunk {
-            self.census.close(chunk);
+            self.census.close(self.wanted, chunk);
         }
         if let Some(longest) = self.longest {
             self.census.lengths.note(longest);
@@ -334,18 +572,6 @@ fn has_secret(line: &[u8], Host { name, port, .. }: &Host) -> bool {
         && line[..name.start].ends_with(b"/")
         && !line[name.clone()].iter().any(|byte| b"%:\\".contains(byte));
     !is_plain && secrets(line, false).iter().any(|secret| secret.start < name.end && name.start < secret.end)
-}
-
-/// Returns a host in lower case, copied to `buffer` only if it has upper-case letters. Returns `None` if the host is
-/// empty or longer than [`MAX_NAME_LEN`].
-fn lower_name<'a>(host: &'a [u8], buffer: &'a mut [u8; MAX_NAME_LEN]) -> Option<&'a [u8]> {
-    let lower = buffer.get_mut(..host.len()).filter(|lower| !lower.is_empty())?;
-    if !host.iter().any(u8::is_ascii_uppercase) {
-        return Some(host);
-    }
-    lower.copy_from_slice(host);
-    lower.make_ascii_lowercase();
-    Some(lower)
 }
 
 /// Parses a port. Returns [`NO_PORT`] if the number is too large, and `None` if the text is empty or not a number.

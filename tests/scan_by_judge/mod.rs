@@ -11,8 +11,15 @@ use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Write;
 use std::net::Ipv4Addr;
 
+use urlsift::grammar::host::compared;
+use urlsift::grammar::host_problems::HostProblems;
+use urlsift::grammar::keys::{canonical::canonical, surt::surt};
+use urlsift::grammar::public_suffix::SuffixList;
 use urlsift::grammar::uri_parts;
-use urlsift::tally::{ByVerdict, ERROR_PPM, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top};
+use urlsift::tally::{
+    ByVerdict, DistinctOf, ERROR_PPM, Example, Found, MAX_EXAMPLES, MAX_SCHEME_LEN, Top, TopOf,
+};
+use urlsift::whatwg::parse;
 use urlsift::{Grammar, Tally, judge};
 
 /// The number of lines of a kind. For the first few also the line number, the offset, and the place in the line.
@@ -43,11 +50,9 @@ pub struct OnDemand {
     lengths: BTreeMap<u64, u64>,
     /// The number, offset and length of the longest line.
     longest: Option<(u64, u64, u64)>,
-    hosts: BTreeMap<String, u64>,
-    tlds: BTreeMap<String, u64>,
-    ports: BTreeMap<String, u64>,
-    /// Distinct hosts and lines.
-    distinct: (About, About),
+    /// Lines by name, for each kind of names but schemes.
+    names: BTreeMap<TopOf, BTreeMap<String, u64>>,
+    distinct: BTreeMap<DistinctOf, About>,
 }
 
 /// An estimate. It equals all numbers within five times its standard error.
@@ -118,7 +123,7 @@ pub fn count(bytes: &[u8], grammar: Grammar) -> Counts {
 /// The optional counts of `bytes` as one input. Lengths are the lower ends of their buckets.
 pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
     let mut counts = OnDemand::default();
-    let mut distinct = (BTreeSet::new(), BTreeSet::new());
+    let mut distinct: BTreeMap<_, BTreeSet<Vec<u8>>> = BTreeMap::new();
     for (number, (start, line, _)) in (1..).zip(lines(bytes)) {
         if line.is_empty() {
             continue;
@@ -129,7 +134,19 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
         if counts.longest.is_none_or(|(.., longest)| len > longest) {
             counts.longest = Some((number, start as u64, len));
         }
-        distinct.1.insert(line);
+        let mut insert = |of, item: Option<&[u8]>| {
+            _ = item.map(|item| distinct.entry(of).or_default().insert(item.to_vec()));
+        };
+        insert(DistinctOf::Lines, Some(line));
+        insert(DistinctOf::Canonical, canonical(line, &mut Vec::new()));
+        let mut key = Vec::new();
+        insert(DistinctOf::Surt, surt(line, &mut key).then_some(&*key));
+        insert(
+            DistinctOf::WhatwgHref,
+            parse(line, None).url().map(ToString::to_string).as_deref().map(str::as_bytes),
+        );
+        let mut count =
+            |of, name: &str| *counts.names.entry(of).or_default().entry(name.to_owned()).or_default() += 1;
         let parts = uri_parts::split(line);
         let (Some(host), false) = (parts.host, judge(line).verdict().is_empty()) else { continue };
         let port =
@@ -142,26 +159,45 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
                 Err(_) if port.is_empty() => "0".to_owned(),
                 Err(_) => "above 65535".to_owned(),
             };
-            *counts.ports.entry(name).or_default() += 1;
+            count(TopOf::Ports, &name);
         }
-        let host = str::from_utf8(&line[host]).unwrap().to_ascii_lowercase();
+        let (host, list, mut buffer) = (&line[host], SuffixList::built_in(), Vec::new());
+        if host.is_empty() {
+            continue;
+        }
+        let compared = compared(host, &mut buffer);
+        for problem in HostProblems::of(compared, list).iter() {
+            count(TopOf::HostProblems, problem.name());
+        }
+        let text = |bytes: &[u8]| str::from_utf8(bytes).unwrap().to_owned();
+        let host = compared.map_or_else(|| text(host).to_ascii_lowercase(), text);
         if host.is_empty() || host.len() > 255 {
             continue;
         }
         let label = host.strip_suffix('.').unwrap_or(&host).rsplit('.').next().unwrap();
         if !label.is_empty() && !host.starts_with('[') && host.parse::<Ipv4Addr>().is_err() {
-            *counts.tlds.entry(label.to_owned()).or_default() += 1;
+            count(TopOf::Tlds, label);
         }
-        distinct.0.insert(host.clone());
-        *counts.hosts.entry(host).or_default() += 1;
+        let suffixes = compared.and_then(|host| list.find(host));
+        if let Some(found) = suffixes {
+            count(TopOf::Suffixes, &text(found.suffix()));
+        }
+        let domain = suffixes.and_then(|found| found.domain());
+        if let Some(domain) = domain {
+            count(TopOf::Domains, &text(domain));
+        }
+        insert(DistinctOf::Domains, domain);
+        insert(DistinctOf::Hosts, Some(host.as_bytes()));
+        count(TopOf::Hosts, &host);
     }
-    counts.distinct = (About(distinct.0.len() as u64), About(distinct.1.len() as u64));
+    let n_items = |(of, items): (DistinctOf, BTreeSet<_>)| (of, About(items.len() as u64));
+    counts.distinct = distinct.into_iter().map(n_items).collect();
     counts
 }
 
 /// The same counts from a tally.
 pub fn on_demand(tally: &Tally) -> OnDemand {
-    let all = |top: Top| {
+    let all = |top: Top| -> BTreeMap<String, u64> {
         assert_eq!(top.max_error, 0);
         assert!(top.entries.is_sorted_by_key(|(_, lines)| Reverse(*lines)));
         top.entries.into_iter().collect()
@@ -170,10 +206,17 @@ pub fn on_demand(tally: &Tally) -> OnDemand {
     OnDemand {
         lengths: lengths.buckets().map(|(bytes, lines)| (*bytes.start(), lines)).collect(),
         longest: lengths.longest().map(|longest| (longest.line, longest.place.offset, longest.bytes)),
-        hosts: all(tally.top_hosts(usize::MAX)),
-        tlds: all(tally.top_tlds(usize::MAX)),
-        ports: all(tally.top_ports(usize::MAX)),
-        distinct: (About(tally.distinct_hosts()), About(tally.distinct_lines())),
+        names: TopOf::ALL
+            .iter()
+            .filter(|&&of| of != TopOf::Schemes)
+            .map(|&of| (of, all(tally.top(of, usize::MAX))))
+            .filter(|(_, names)| !names.is_empty())
+            .collect(),
+        distinct: DistinctOf::ALL
+            .iter()
+            .map(|&of| (of, About(tally.distinct(of))))
+            .filter(|(_, About(n))| *n > 0)
+            .collect(),
     }
 }
 

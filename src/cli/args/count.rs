@@ -5,12 +5,13 @@ use std::io;
 
 use crate::report::grouped;
 use crate::scan::{Options, WhatwgWanted};
-use crate::tally::MAX_NAMES;
+use crate::tally::{DistinctOf, MAX_NAMES, TopOf};
+use clap::Args;
 use clap::builder::TypedValueParser;
-use clap::{Args, ValueEnum};
 
 use crate::cli::offered::Offered;
-use crate::cli::whatwg_base;
+use crate::cli::suggest::one_of;
+use crate::cli::{SuffixArgs, whatwg_base};
 
 #[derive(Args)]
 pub(crate) struct CountArgs {
@@ -22,16 +23,21 @@ pub(crate) struct CountArgs {
 
     /// List the most frequent names: hosts or hosts=50
     ///
-    /// Lists the N most frequent hosts, schemes, ports or tlds (last labels of hosts); without a number, 20. Can be given
-    /// several times.
+    /// Lists the N most frequent hosts, schemes, ports, tlds (last labels of hosts), domains (registrable domains), suffixes
+    /// (public suffixes) or host-problems (what DNS says against hosts); without a number, 20. Can be given several times.
     #[arg(long, hide_short_help = true, value_name = "WHAT[=N]", value_parser = tops(), hide_possible_values = true)]
     top: Vec<(TopOf, usize)>,
 
-    /// Estimate how many distinct hosts or lines there are
+    /// Estimate how many distinct hosts, lines or domains there are
     ///
-    /// Can be given several times. The report states the error of the estimate.
-    #[arg(long, value_enum, value_name = "WHAT", hide_short_help = true)]
+    /// Counts hosts, lines, domains (registrable domains), or one of the keys canonical, surt and whatwg_href, which are the columns of
+    /// "urlsift lines". Can be given several times. The report states the error of the estimate. Lines of more than 2 MiB have no key
+    /// here.
+    #[arg(long, value_name = "WHAT", value_parser = distinct(), hide_short_help = true, hide_possible_values = true)]
     distinct: Vec<DistinctOf>,
+
+    #[command(flatten)]
+    suffixes: SuffixArgs,
 
     /// Count what browsers take: the WHATWG URL Standard
     ///
@@ -49,22 +55,6 @@ pub(crate) struct CountArgs {
     base: Option<OsString>,
 }
 
-#[derive(Clone, Copy, ValueEnum)]
-enum TopOf {
-    Hosts,
-    Schemes,
-    Ports,
-    Tlds,
-}
-
-#[derive(Clone, Copy, ValueEnum)]
-enum DistinctOf {
-    /// Hosts of accepted lines, ignoring letter case
-    Hosts,
-    /// Judged lines
-    Lines,
-}
-
 impl CountArgs {
     /// Sets the scan options that the user asked for.
     ///
@@ -72,21 +62,9 @@ impl CountArgs {
     /// If the base is none.
     pub(crate) fn apply(&self, options: &mut Options) -> io::Result<()> {
         options.lengths = self.lengths;
-        for &(of, n) in &self.top {
-            let wanted = match of {
-                TopOf::Hosts => &mut options.top.hosts,
-                TopOf::Schemes => &mut options.top.schemes,
-                TopOf::Ports => &mut options.top.ports,
-                TopOf::Tlds => &mut options.top.tlds,
-            };
-            *wanted = n;
-        }
-        for of in &self.distinct {
-            match of {
-                DistinctOf::Hosts => options.distinct.hosts = true,
-                DistinctOf::Lines => options.distinct.lines = true,
-            }
-        }
+        self.top.iter().for_each(|&(of, n)| options.top.set(of, n));
+        self.distinct.iter().for_each(|&of| options.distinct.add(of));
+        options.suffixes = self.suffixes.list();
         let base = self.base.as_deref().map(|base| whatwg_base(base, true)).transpose()?;
         options.whatwg = self.whatwg.then_some(WhatwgWanted { base });
         Ok(())
@@ -97,18 +75,18 @@ impl CountArgs {
 const DEFAULT_TOP: &str = "20";
 
 fn tops() -> impl TypedValueParser<Value = (TopOf, usize)> {
-    let values = || {
-        let names = TopOf::value_variants().iter().filter_map(TopOf::to_possible_value);
-        names.map(|name| name.get_name().to_owned()).collect()
-    };
-    Offered { parser: top, values }
+    Offered { parser: top, values: || TopOf::ALL.iter().map(TopOf::to_string).collect() }
+}
+
+fn distinct() -> impl TypedValueParser<Value = DistinctOf> {
+    let parser = |name: &str| one_of("item", name, DistinctOf::ALL, DistinctOf::name);
+    Offered { parser, values: || DistinctOf::ALL.iter().map(DistinctOf::to_string).collect() }
 }
 
 /// Parses a list and its length, such as `hosts=20`, or `hosts` alone.
 fn top(text: &str) -> Result<(TopOf, usize), String> {
     let (of, n) = text.split_once('=').unwrap_or((text, DEFAULT_TOP));
-    let of = TopOf::from_str(of, false)
-        .map_err(|_| format!("no list of {of:?}; there are hosts, schemes, ports and tlds"))?;
+    let of = one_of("list", of, TopOf::ALL, TopOf::name)?;
     let n = n.parse().ok().filter(|n| (1..=MAX_NAMES).contains(n));
     let n = n.ok_or_else(|| format!("how many is a number from 1 to {}", grouped(MAX_NAMES as u64)))?;
     Ok((of, n))
@@ -124,8 +102,8 @@ mod tests {
         assert!(matches!(top("hosts"), Ok((TopOf::Hosts, 20))));
         assert!(matches!(top("tlds=65536"), Ok((TopOf::Tlds, 65_536))));
         for (wrong, why) in [
-            ("", "no list of"),
-            ("host=2", "no list of \"host\""),
+            ("", "list"),
+            ("host=2", "hosts"),
             ("hosts=", "a number from 1 to 65,536"),
             ("hosts=0", "a number from 1 to 65,536"),
             ("hosts=65537", "a number from 1 to 65,536"),

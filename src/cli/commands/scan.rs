@@ -245,11 +245,8 @@ fn warn_of_refusals(report: &Report) {
 /// Says why a list of frequent hosts is empty if most lines have no scheme, and which command counts bare hosts.
 fn warn_of_bare_hosts(report: &Report, selection: Option<&str>) {
     let (n_bare, judged) = (report.relative.lines, report.totals.judged);
-    let of_empty = |top: &Top| match top.of {
-        TopOf::Hosts if top.entries.is_empty() => Some("hosts"),
-        TopOf::Tlds if top.entries.is_empty() => Some("tlds"),
-        _ => None,
-    };
+    let of_hosts = [TopOf::Hosts, TopOf::Tlds, TopOf::Domains, TopOf::Suffixes];
+    let of_empty = |top: &Top| (top.entries.is_empty() && of_hosts.contains(&top.of)).then_some(top.of);
     // The lines of a table or a log are no hosts: another warning says what they look like.
     let are_plain = report.inputs.iter().all(|input| input.looks_like.is_none());
     let n_taken = report.relative.accepted.by(report.grammar);

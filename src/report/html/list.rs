@@ -1,7 +1,7 @@
 //! The simple lists of the page: grammars, schemes, frequent names, distinct counts, inputs.
 
 use super::bound::{Bounds, FirstRows, NAME, SENTENCE, shown};
-use crate::report::{Count, Distinct, DistinctOf, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
+use crate::report::{Count, Distinct, Report, SchemeCount, SchemeLabel, Top, TopOf, words};
 use urlsift_grammar::Grammar;
 
 /// How many schemes are visible at first. A click shows the others.
@@ -138,12 +138,7 @@ pub(super) fn more_schemes(report: &Report) -> Vec<SchemeRow> {
 
 pub(super) fn tops(report: &Report, bounds: &Bounds) -> Vec<TopList> {
     let list = |top: &Top| TopList {
-        title: match top.of {
-            TopOf::Hosts => "Hosts",
-            TopOf::Schemes => "Schemes",
-            TopOf::Ports => "Ports",
-            TopOf::Tlds => "Top-level domains",
-        },
+        title: words::names(top.of),
         exact: top.exact,
         max_error: top.max_error,
         entries: FirstRows::new(
@@ -158,10 +153,7 @@ pub(super) fn tops(report: &Report, bounds: &Bounds) -> Vec<TopList> {
 
 pub(super) fn distinct(report: &Report) -> Vec<DistinctCount> {
     let count = |distinct: &Distinct| DistinctCount {
-        of: match distinct.of {
-            DistinctOf::Hosts => "hosts",
-            DistinctOf::Lines => "lines",
-        },
+        of: words::items(distinct.of),
         estimate: distinct.estimate,
         error: format!("{}.{:02}", distinct.error_ppm / 10_000, distinct.error_ppm / 100 % 100),
     };
@@ -169,7 +161,7 @@ pub(super) fn distinct(report: &Report) -> Vec<DistinctCount> {
 }
 
 /// The maximum number of lists of frequent names, and of distinct counts.
-const MAX_TOPS: usize = 4;
+const MAX_TOPS: usize = TopOf::ALL.len();
 
 /// The maximum number of warnings of an input.
 const MAX_WARNINGS: usize = 3;

@@ -63,6 +63,7 @@ struct Page<'a> {
     lengths: Option<Histogram<'a>>,
     tops: Vec<TopList>,
     distinct: Vec<DistinctCount>,
+    public_suffix_list: Option<String>,
     /// Inputs that hold records.
     records: FirstRows<RecordRow>,
     fields: FirstRows<FieldRow>,
@@ -108,6 +109,7 @@ impl<'a> Page<'a> {
             lengths: report.lengths.as_ref().map(|lengths| Histogram::new(lengths, report)),
             tops: list::tops(report, bounds),
             distinct: list::distinct(report),
+            public_suffix_list: report.public_suffix_list.as_ref().map(|list| shown(&list.version, NAME)),
             records: records::records(report, bounds),
             fields: records::fields(report, bounds),
             inputs: list::inputs(report, bounds),
@@ -201,6 +203,7 @@ mod tests {
     use serde_json::{Value, json};
 
     use super::*;
+    use crate::tally::{DistinctOf, TopOf};
     use urlsift_grammar::advisory::Advisory;
     use urlsift_grammar::component::Component;
     use urlsift_grammar::defect::Cause;
@@ -229,9 +232,10 @@ mod tests {
         let advisories =
             Advisory::ALL.iter().map(|name| json!({ "name": name.name(), "lines": most, "examples": lines }));
         let entries = vec![json!({ "name": text, "lines": most }); 150];
-        let top = ["hosts", "schemes", "ports", "tlds"]
-            .map(|of| json!({ "of": of, "exact": false, "max_error": most, "entries": entries }));
-        let distinct = ["hosts", "lines"].map(|of| json!({ "of": of, "estimate": most, "error_ppm": most }));
+        let list = |of: &TopOf| json!({ "of": of, "exact": false, "max_error": most, "entries": entries });
+        let top: Vec<_> = TopOf::ALL.iter().map(list).collect();
+        let estimate = |of: &DistinctOf| json!({ "of": of, "estimate": most, "error_ppm": most });
+        let distinct: Vec<_> = DistinctOf::ALL.iter().map(estimate).collect();
         let buckets =
             (0..63).flat_map(|octave| (0..16).map(move |part| (1_u64 << octave) + ((part << octave) >> 4)));
         let place = json!({ "line": most, "record_offset": most, "offset": most });
@@ -278,6 +282,7 @@ mod tests {
             },
             "top": top,
             "distinct": distinct,
+            "public_suffix_list": { "version": text, "hash": text },
             "inputs": vec![
                 json!({
                     "name": text, "bytes": most, "lines": most, "error": text, "judged": { "lines": most, "accepted_by_any": most, "accepted": count,

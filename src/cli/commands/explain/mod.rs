@@ -7,6 +7,8 @@ use std::ops::Range;
 
 use clap::Args;
 use unicode_width::UnicodeWidthStr;
+use urlsift_engine::Scanner;
+use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
@@ -14,11 +16,14 @@ use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{self, Keep};
 use urlsift_grammar::judge::Judgement;
 use urlsift_grammar::judge::judge;
+use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::uri_parts;
 
 use crate::cli::args::report::shown_on_terminal;
 use crate::cli::output_file::Output;
-use crate::cli::{End, grammar, whatwg_base};
+use crate::cli::{End, SuffixArgs, grammar, whatwg_base};
+use crate::columns::text_rows::{self, Form};
+use crate::columns::{Batch, COLUMNS, Origin};
 
 mod whatwg;
 
@@ -39,6 +44,9 @@ pub(crate) struct ExplainArgs {
     /// Without it, the WHATWG parser fails on references. The five grammars need none.
     #[arg(long, value_name = "URL", conflicts_with = "grammar")]
     base: Option<OsString>,
+
+    #[command(flatten)]
+    suffixes: SuffixArgs,
 }
 
 pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
@@ -52,7 +60,11 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
             }
             let line = text.as_encoded_bytes();
             let judgement = judge(line);
-            let mut shown = explain(&judgement, line, &grammars, keep);
+            let mut shown = beginning(line, keep);
+            if args.grammar.is_none() {
+                columns(&mut shown, line, args.suffixes.list(), keep);
+            }
+            verdicts(&mut shown, &judgement, line, &grammars, keep);
             if args.grammar.is_none() {
                 whatwg::explain(&mut shown, line, base.as_ref(), keep);
             }
@@ -64,19 +76,22 @@ pub(crate) fn run(args: &ExplainArgs) -> io::Result<End> {
     Ok(End::Done)
 }
 
-/// Nothing is masked, because the user typed the line.
-fn explain(judgement: &Judgement<'_>, line: &[u8], grammars: &[Grammar], keep: Keep) -> String {
+/// The line and its components. Nothing is masked, because the user typed the line.
+fn beginning(line: &[u8], keep: Keep) -> String {
     let mut out = if line.is_empty() { "(the empty text)".to_owned() } else { shown(line, keep) };
     out.push_str("\n\n");
     components(&mut out, line, keep);
+    out
+}
+
+fn verdicts(out: &mut String, judgement: &Judgement<'_>, line: &[u8], grammars: &[Grammar], keep: Keep) {
     out.push('\n');
     for &grammar in grammars {
         match judgement.defect(grammar) {
             None => drop(writeln!(out, "  {:<11}accepts", grammar.name())),
-            Some(defect) => refusal(&mut out, line, judgement, &defect, keep),
+            Some(defect) => refusal(out, line, judgement, &defect, keep),
         }
     }
-    out
 }
 
 fn advisories(out: &mut String, judgement: &Judgement<'_>) {
@@ -104,6 +119,35 @@ fn components(out: &mut String, line: &[u8], keep: Keep) {
         let Some(range) = range else { continue };
         let text = shown(&line[range], keep);
         let _ = writeln!(out, "  {name:<11}{}", if text.is_empty() { "(empty)" } else { &text });
+    }
+}
+
+/// The columns that `explain` shows beside components.
+const SHOWN: [&str; 9] = [
+    "host_kind",
+    "host_reversed",
+    "host_problems",
+    "suffix",
+    "domain",
+    "private_suffix",
+    "private_domain",
+    "canonical",
+    "surt",
+];
+
+/// Writes the columns that have a cell for the line.
+fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
+    let columns: Vec<_> = COLUMNS.iter().filter(|column| SHOWN.contains(&column.name)).collect();
+    let mut scanner = Scanner::new(KernelId::best());
+    let mut batch = Batch::of_values(&mut scanner, &[Some(line)], Grammar::Rfc3986, vec![Origin::default()]);
+    batch.suffixes = suffixes;
+    let mut row = String::new();
+    let _ = text_rows::write::<()>(&mut row, Form::Tsv, keep, &columns, &mut batch, &mut |_| Ok(()));
+    let cells = columns.iter().zip(row.trim_end_matches('\n').split('\t'));
+    for (n, (column, cell)) in cells.filter(|(_, cell)| !["-", "none"].contains(cell)).enumerate() {
+        let before = if n == 0 { "\n" } else { "" };
+        let cell = if cell.is_empty() { "(empty)" } else { &cell.replace(r"\\", r"\") };
+        let _ = writeln!(out, "{before}  {:<15}{cell}", column.name);
     }
 }
 

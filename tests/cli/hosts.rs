@@ -1,0 +1,135 @@
+//! Hosts and domains: conditions of `--where`, counts of reports, another list of public suffixes, and `explain`.
+
+use std::fs;
+
+use serde_json::{Value, json as value};
+
+use super::{feed, json, text, urlsift};
+
+const LIST: &[u8] =
+    b"http://a.b.example/1\nhttp://A.B.Example.:80/\nhttp://x.example.co.uk/\nhttp://192.0.2.1/\n/path\n\
+    http://a_.b.example/ refused\nhttp://%61.b.example/4\n";
+
+/// A list with one rule.
+const RULES: &str = "// VERSION: mine\n// ===BEGIN ICANN DOMAINS===\nb.example\n// ===END ICANN DOMAINS===\n";
+
+#[test]
+fn hosts_domains_and_lists_of_names_select_lines() {
+    let folder = tempfile::tempdir().unwrap();
+    let (names, rules) = (folder.path().join("names, more.txt"), folder.path().join("rules.dat"));
+    fs::write(&names, "# blocked\nB.example\n192.0.2.1 # an address\n").unwrap();
+    fs::write(&rules, RULES).unwrap();
+    let (names, rules) = (names.to_str().unwrap(), rules.to_str().unwrap());
+    for (condition, lines) in [
+        ("host=a.b.example", "1 2 7"),
+        ("host=A.B.EXAMPLE.,192.0.2.1", "1 2 4 7"),
+        ("domain=b.example", "1 2 6 7"),
+        ("domain=example.co.uk,b.example", "1 2 3 6 7"),
+        (&format!("host-in={names}"), "1 2 4 6 7"),
+        (&format!("host-not-in={names}"), "3 5"),
+    ] {
+        let rows = feed(&["lines", "-c", "line", "--where", condition], LIST);
+        assert_eq!(text(&rows.stdout).split_whitespace().collect::<Vec<_>>().join(" "), lines, "{condition}");
+        let split = feed(&["split", "-m", "-", "--where", condition], LIST);
+        assert_eq!(text(&split.stdout).lines().count(), lines.split(' ').count(), "{condition}");
+    }
+    let rows = feed(&["lines", "-c", "line,domain", "--psl", rules, "--where", "domain=a.b.example"], LIST);
+    assert_eq!(text(&rows.stdout), "1\ta.b.example\n2\ta.b.example\n7\ta.b.example\n");
+}
+
+#[test]
+fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("names"), "a.example\nhttp://b.example/\n").unwrap();
+    fs::write(folder.path().join("table.csv"), "url,status\nhttp://a/,200\n").unwrap();
+    for (args, sentence) in [
+        (
+            ["--where", "host=http://a.example/"],
+            "not the name of a host; give it alone, such as www.example.org",
+        ),
+        (["--where", "domain=co.uk"], "--where domain=co.uk: this is a public suffix, and has no domain"),
+        (["--where", "domain=www.a.example"], "the domain of this host is a.example"),
+        (["--where", "domain=192.0.2.1"], "this is an address, and has no domain"),
+        (["--where", "host-in=names"], "names: line 2: not the name of a host"),
+        (["--where", "host-in=missing"], "missing: No such file"),
+        (["--psl", "table.csv"], "table.csv: line 1: no rule of a public suffix list"),
+        (["--psl", "missing"], "missing: No such file"),
+    ] {
+        let output = urlsift().current_dir(&folder).arg("lines").args(args).arg("names").output().unwrap();
+        let said = text(&output.stderr);
+        assert!(
+            output.status.code() == Some(2) && output.stdout.is_empty() && said.contains(sentence),
+            "{said}"
+        );
+    }
+}
+
+#[test]
+fn a_report_counts_domains_suffixes_and_problems_and_names_the_list() {
+    let options =
+        ["--json", "--top", "hosts", "--top", "domains", "--top", "suffixes", "--top", "host-problems"];
+    let distinct = ["--distinct", "domains", "--distinct", "surt", "--distinct", "canonical"];
+    let report = json(&feed(&[&options[..], &distinct].concat(), LIST));
+    let list = |report: &Value, n: usize| {
+        let entries = report["top"][n]["entries"].as_array().unwrap();
+        let entry = |entry: &Value| format!("{} {}", entry["name"].as_str().unwrap(), entry["lines"]);
+        entries.iter().map(entry).collect::<Vec<_>>().join(", ")
+    };
+    assert_eq!(list(&report, 0), "a.b.example 3, 192.0.2.1 1, x.example.co.uk 1");
+    assert_eq!(list(&report, 1), "b.example 3, example.co.uk 1");
+    assert_eq!(list(&report, 2), "example 3, co.uk 1");
+    assert_eq!(list(&report, 3), "unknown-suffix 3, special-use 3");
+    let estimates: Vec<_> =
+        report["distinct"].as_array().unwrap().iter().map(|row| &row["estimate"]).collect();
+    assert_eq!(estimates, [2, 6, 7], "domains, canonical forms, keys");
+    let version = report["public_suffix_list"]["version"].as_str().unwrap();
+    assert!(text(&feed(&["-V"], b"").stdout).ends_with(&format!("Public Suffix List {version}\n")));
+    let shown = feed(&["--top", "domains"], LIST).stdout;
+    assert!(text(&shown).contains("TOP REGISTRABLE DOMAINS"), "{}", text(&shown));
+    assert!(text(&shown).contains(&format!("(domains by the Public Suffix List {version})\n")));
+    assert!(text(&feed(&["--top", "domains", "--format", "html"], LIST).stdout).contains(version));
+    assert_eq!(json(&feed(&["--json", "--top", "hosts"], LIST)).get("public_suffix_list"), None);
+}
+
+#[test]
+fn parts_are_merged_if_they_used_the_same_list() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("rules.dat"), RULES).unwrap();
+    let run = |args: &[&str]| urlsift().current_dir(&folder).args(args).output().unwrap();
+    let options = ["--top", "domains", "--distinct", "domains"];
+    let mut parts = Vec::new();
+    for (name, list) in [("a", &["--psl", "rules.dat"][..]), ("b", &["--psl", "rules.dat"]), ("c", &[])] {
+        fs::write(folder.path().join(name), LIST).unwrap();
+        let output = run(&[&["--format", "partial", name], &options[..], list].concat());
+        fs::write(folder.path().join(format!("{name}.partial")), output.stdout).unwrap();
+        parts.push(format!("{name}.partial"));
+    }
+    let merged = json(&run(&["merge", "--json", &parts[0], &parts[1]]));
+    let whole = json(&run(&[&["--json", "a", "b", "--psl", "rules.dat"], &options[..]].concat()));
+    assert_eq!(merged["digest"], whole["digest"]);
+    assert_eq!(merged["public_suffix_list"]["version"], value!("mine"));
+    let refused = run(&["merge", &parts[0], &parts[2]]);
+    assert!(refused.status.code() == Some(2) && text(&refused.stderr).contains("suffixes"), "{refused:?}");
+}
+
+#[test]
+fn explain_shows_the_columns_of_hosts_and_keys() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("rules.dat"), RULES).unwrap();
+    let explain = |args: &[&str]| {
+        let output = urlsift().current_dir(&folder).arg("explain").args(args).output().unwrap();
+        text(&output.stdout).split("\n\n").nth(2).unwrap().to_owned()
+    };
+    let url = "http://u@WWW.b.Example:80/%7ea/../?b&a";
+    let rows = |suffix: &str, domain: &str| {
+        format!(
+            "  host_kind      name\n  host_reversed  example.b.www\n  host_problems  unknown-suffix,special-use\n  \
+             suffix         {suffix}\n  domain         {domain}\n  private_suffix {suffix}\n  private_domain {domain}\n  \
+             canonical      http://u@www.b.example/?b&a\n  surt           example,b)/?a&b"
+        )
+    };
+    assert_eq!(explain(&[url]), rows("example", "b.example"));
+    let with_rule = explain(&["--psl", "rules.dat", url]);
+    assert_eq!(with_rule, rows("b.example", "www.b.example").replace("unknown-suffix,", ""));
+    assert!(explain(&["a/b"]).starts_with("  canonical      a/b\n"));
+}
