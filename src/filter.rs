@@ -109,6 +109,7 @@ impl Filter {
         let (line, mut buffer) = (judgement.line(), Vec::new());
         let buffer = &mut buffer;
         let host = LazyCell::new(move || compared(&line[host(line)?.name], buffer));
+        let is_accepted = judgement.verdict().accepts(Grammar::Rfc3986);
         let defect = LazyCell::new(|| judgement.defect(self.grammar));
         let advisories = LazyCell::new(|| advisories.unwrap_or_else(|| judgement.advisories()));
         self.conditions.iter().all(|condition| {
@@ -126,10 +127,10 @@ impl Filter {
                     found.is_some_and(|domain| domain == name)
                 }
                 Test::HostIn(set, wanted) => host.is_some_and(|host| set.contains(host)) == *wanted,
-                Test::Whatwg(level) => whatwg.parsed().level() == *level,
-                Test::HostsDiffer => whatwg.hosts_differ(),
+                Test::Whatwg(level) => whatwg.level(is_accepted) == *level,
+                Test::HostsDiffer => whatwg.hosts_differ(is_accepted),
                 Test::WhatwgError(error) => {
-                    whatwg.parsed().errors().iter().any(|found| found.error == *error)
+                    whatwg.errors(is_accepted).iter().any(|found| found.error == *error)
                 }
                 Test::Defect(component, cause) => defect.as_ref().is_some_and(|defect| {
                     component.is_none_or(|component| component == defect.component)

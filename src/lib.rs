@@ -194,7 +194,7 @@ pub mod internal {
     pub use crate::report::{MAX_PAGE, json_in_page};
     pub use crate::scan::{scan, scan_into};
     pub use urlsift_engine::PathCounts;
-    pub use urlsift_grammar::whatwg::plain::{is_plain_iri, known_level, level_by_host};
+    pub use urlsift_grammar::whatwg::plain::PlainUrl;
     pub use urlsift_input::{Separator, Walk};
     #[cfg(feature = "parquet")]
     pub use urlsift_records::parquet;

@@ -4,8 +4,8 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use urlsift::internal::known_level;
-use urlsift::whatwg::{hosts_differ, parse};
+use urlsift::internal::PlainUrl;
+use urlsift::whatwg::{Level, hosts_differ, parse};
 use urlsift::{Grammar, judge};
 
 fuzz_target!(|input: &[u8]| {
@@ -20,9 +20,12 @@ fuzz_target!(|input: &[u8]| {
         let again = again.url().expect("a URL");
         assert_eq!((again.to_string(), &again.host), (href, &url.host));
     }
-    if let Some(level) = known_level(line, judge(line).verdict().accepts(Grammar::Rfc3986)) {
-        let parsed = parse(line, None);
-        assert_eq!(parsed.level(), level);
-        assert!(!parsed.url().is_some_and(|url| hosts_differ(line, None, url)));
+    if let Some(plain) = PlainUrl::of(line, judge(line).verdict().accepts(Grammar::Rfc3986)) {
+        let url = parsed.url().expect("a URL");
+        assert!(parsed.level() == Level::Valid && !hosts_differ(line, base.as_ref(), url));
+        assert_eq!(plain.host(line).as_deref(), url.host.as_deref().map(str::as_bytes));
+        if let Some(appended) = plain.appended(line) {
+            assert_eq!([line, appended.as_bytes()].concat(), url.to_string().as_bytes());
+        }
     }
 });

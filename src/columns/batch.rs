@@ -1,6 +1,7 @@
 //! Consecutive lines and what is known of them, from which columns make their cells. Passwords are masked here.
 
 use std::borrow::Cow;
+use std::cell::RefCell;
 use std::ops::Range;
 
 use crate::scan::judge_values;
@@ -16,7 +17,7 @@ use urlsift_grammar::public_suffix::{Suffixes, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
-use urlsift_grammar::whatwg::{Parsed, TwoHosts, Url};
+use urlsift_grammar::whatwg::{TwoHosts, Url};
 use urlsift_grammar::{Grammar, Verdict};
 
 /// Lines of an input, or values in memory, and what is known of them.
@@ -26,7 +27,7 @@ pub struct Batch<'a> {
     /// What lines are resolved against.
     pub(crate) origins: Vec<Origin>,
     /// A parser for each line. They keep their memory for the next lines.
-    parsers: Vec<OnDemand>,
+    parsers: Vec<RefCell<OnDemand>>,
     /// The name of the input. Values have none.
     pub(crate) input: &'a str,
     /// The grammar whose refusals are explained.
@@ -90,25 +91,18 @@ impl<'a> Batch<'a> {
     /// The parser of the line that comes next and has this origin.
     pub(crate) fn parser<'p>(&'p mut self, line: &'p [u8], origin: usize) -> on_demand::Line<'p> {
         let n = self.lines.len();
-        self.parsers.resize_with(self.parsers.len().max(n + 1), OnDemand::default);
-        self.parsers[n].line(line, self.origins[origin].url.as_ref())
+        self.parsers.resize_with(self.parsers.len().max(n + 1), RefCell::default);
+        self.parsers[n].get_mut().line(line, self.origins[origin].url.as_ref())
     }
 
-    /// Parses the lines that are not parsed yet.
-    pub(super) fn parse(&mut self) {
-        self.parsers.resize_with(self.parsers.len().max(self.lines.len()), OnDemand::default);
-        let mut parsers = std::mem::take(&mut self.parsers);
-        for (row, parser) in self.rows().zip(&mut parsers) {
-            if let Some(row) = row {
-                parser.again(row.line, row.origin().url.as_ref()).parsed();
-            }
-        }
-        self.parsers = parsers;
+    /// Adds the parsers that are missing.
+    pub(super) fn add_parsers(&mut self) {
+        self.parsers.resize_with(self.parsers.len().max(self.lines.len()), RefCell::default);
     }
 
     /// Takes out all lines, and all origins but the first.
     pub(crate) fn clear(&mut self) {
-        self.parsers.iter_mut().for_each(OnDemand::forget);
+        self.parsers.iter_mut().for_each(|parser| parser.get_mut().forget());
         self.lines.clear();
         self.origins.truncate(1);
     }
@@ -142,9 +136,11 @@ impl<'b, 'a> Row<'b, 'a> {
         if self.verdict.accepts(grammar) { None } else { Defect::of_line(grammar, self.line) }
     }
 
-    /// What the WHATWG parser makes of the line.
-    pub(super) fn parsed(&self) -> &'b Parsed {
-        self.batch.parsers[self.n].result()
+    /// Asks what browsers make of the line. The second argument is whether RFC 3986 accepts it.
+    pub(super) fn browsers<T>(&self, ask: impl FnOnce(&mut on_demand::Line<'_>, bool) -> T) -> T {
+        let mut parser = self.batch.parsers[self.n].borrow_mut();
+        let is_accepted = self.verdict.accepts(Grammar::Rfc3986);
+        ask(&mut parser.again(self.line, self.origin().url.as_ref()), is_accepted)
     }
 
     /// The line, with masks if they are wanted.
@@ -240,35 +236,53 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// The URL that the WHATWG parser makes of the line, if it makes one.
-    pub(super) fn href(&self) -> Option<Vec<u8>> {
-        let url = self.parsed().url()?;
-        if !self.batch.mask_passwords {
-            return Some(url.to_string().into_bytes());
-        }
-        let has_authority = |base: &&Url| {
-            (&base.username, &base.password, &base.host) == (&url.username, &url.password, &url.host)
-        };
-        let base = self.origin().url.as_ref().filter(has_authority).map(Url::to_string);
-        // The parser also finds passwords that are hard to find in text.
-        let shown = url.without_password().to_string();
-        let shown = self.mask_target(shown.as_bytes(), base.as_deref().map(str::as_bytes));
-        // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
-        Some(self.hide(shown))
+    pub(super) fn href(&self) -> Option<Cow<'a, [u8]>> {
+        self.browsers(|line, is_accepted| {
+            let mask_passwords = self.batch.mask_passwords;
+            let plain = line.plain(is_accepted).filter(|_| !mask_passwords);
+            match plain.and_then(|url| url.appended(self.line)) {
+                Some("") => return Some(self.line.clone()),
+                Some(path) => return Some([self.line, path.as_bytes()].concat().into()),
+                None => {}
+            }
+            let url = line.parsed().url()?;
+            if !mask_passwords {
+                return Some(url.to_string().into_bytes().into());
+            }
+            let has_authority = |base: &&Url| {
+                (&base.username, &base.password, &base.host) == (&url.username, &url.password, &url.host)
+            };
+            let base = self.origin().url.as_ref().filter(has_authority).map(Url::to_string);
+            // The parser also finds passwords that are hard to find in text.
+            let shown = url.without_password().to_string();
+            let shown = self.mask_target(shown.as_bytes(), base.as_deref().map(str::as_bytes));
+            // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
+            Some(self.hide(shown).into())
+        })
     }
 
     /// The host of that URL. If the whole URL is masked, the host may be what has to be masked.
-    pub(super) fn host(&self) -> Option<Vec<u8>> {
+    pub(super) fn host(&self) -> Option<Cow<'a, [u8]>> {
         if self.batch.mask_passwords && self.href().as_deref() == Some(MASK.as_bytes()) {
-            return Some(MASK.as_bytes().to_vec());
+            return Some(MASK.as_bytes().into());
         }
-        self.parsed().url()?.host.clone().map(String::into_bytes)
+        self.browsers(|line, is_accepted| match (line.plain(is_accepted), self.line) {
+            (Some(url), Cow::Borrowed(line)) => url.host(line),
+            (Some(url), Cow::Owned(line)) => url.host(line).map(|host| host.into_owned().into()),
+            (None, _) => Some(line.parsed().url()?.host.clone()?.into_bytes().into()),
+        })
     }
 
     /// The hosts that RFC 3986 and browsers find, and why, if they differ.
     pub(super) fn two_hosts(&self) -> Option<Vec<u8>> {
-        let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), self.parsed().url()?)?;
-        let hosts = if self.batch.mask_passwords { hosts.masked(self.line) } else { hosts };
-        Some(hosts.to_string().into_bytes())
+        self.browsers(|line, is_accepted| {
+            if line.plain(is_accepted).is_some() {
+                return None;
+            }
+            let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), line.parsed().url()?)?;
+            let hosts = if self.batch.mask_passwords { hosts.masked(self.line) } else { hosts };
+            Some(hosts.to_string().into_bytes())
+        })
     }
 
     /// The ranges of the line or its target that may be passwords.

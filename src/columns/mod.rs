@@ -23,7 +23,7 @@ use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
 use urlsift_grammar::scheme::scheme_len;
 use urlsift_grammar::uri_parts::split;
-use urlsift_grammar::whatwg::{Level, ValidationError};
+use urlsift_grammar::whatwg::{Found, Level, ValidationError};
 
 /// A column.
 #[derive(Debug)]
@@ -142,7 +142,7 @@ columns! {
     "surt" "its key in the indices of web archives" Text Line "it has none" true
         |batch| texts(batch, |row| row.surt());
     "whatwg" "what browsers make of it" Words Parser "" false
-        |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.parsed().level() as u8))));
+        |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.browsers(|line, is_accepted| line.level(is_accepted)) as u8))));
     "whatwg_errors" "the errors that browsers find" Names Parser "" false whatwg_errors;
     "whatwg_host" "the host that browsers connect to" Text Parser "there is none" true
         |batch| texts(batch, |row| row.host());
@@ -161,7 +161,7 @@ impl<'a> Batch<'a> {
     /// The cells of columns, one for each line.
     pub fn cells(&mut self, columns: &[&Column]) -> Vec<Cells<'a>> {
         if columns.iter().any(|column| column.needs == Need::Parser) {
-            self.parse();
+            self.add_parsers();
         }
         columns.iter().map(|column| (column.cells)(self)).collect()
     }
@@ -222,7 +222,10 @@ fn advisories<'a>(batch: &Batch<'a>) -> Cells<'a> {
 }
 
 fn whatwg_errors<'a>(batch: &Batch<'a>) -> Cells<'a> {
-    let errors = |row: Row<'_, '_>| row.parsed().errors().iter().map(|found| found.error as u8).collect();
+    let number = |found: &Found| found.error as u8;
+    let errors = |row: Row<'_, '_>| {
+        row.browsers(|line, is_accepted| line.errors(is_accepted).iter().map(number).collect())
+    };
     let lists = batch.rows().map(|row| row.map(errors));
     Cells::Lists(names(ValidationError::ALL, ValidationError::name), lists.collect())
 }

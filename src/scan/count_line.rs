@@ -16,8 +16,8 @@ use urlsift_grammar::defect::{Defect, of_illegal_byte};
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::scheme::{Scheme, Schemes};
 use urlsift_grammar::uri_parts::beginning;
-use urlsift_grammar::whatwg::plain::known_level;
-use urlsift_grammar::whatwg::{Level, Parsed};
+use urlsift_grammar::whatwg::Parsed;
+use urlsift_grammar::whatwg::plain::PlainUrl;
 use urlsift_grammar::{Grammar, Verdict};
 
 /// Counts lines one by one.
@@ -198,7 +198,7 @@ pub(crate) fn count_whatwg(
         counts.count_one_relative(shown, entry, line, verdict);
     } else if line.len() > MAX_PARSED_LEN {
         counts.count_too_long();
-    } else if known_level(line, is_accepted) == Some(Level::Valid) {
+    } else if PlainUrl::of(line, is_accepted).is_some() {
         counts.count_valid(verdict, 1);
     } else {
         let base = wanted.base.as_ref();

@@ -353,7 +353,7 @@ pub struct List {
     pub advisories: Advisories,
     /// The lines that no grammar accepts and whose defects are of these kinds, one bit each, are not listed.
     pub bulk_defects: u32,
-    /// Lines with a scheme, unless [`level_by_host`](urlsift_grammar::whatwg::plain::level_by_host) says that they are WHATWG-valid. Then
+    /// Lines with a scheme, unless [`PlainUrl`](urlsift_grammar::whatwg::plain::PlainUrl) says that they are WHATWG-valid. Then
     /// `bulk_defects` has to be 0.
     pub whatwg: bool,
     /// Lines without a scheme, except blank ones.

@@ -10,7 +10,7 @@ use crate::whatwg::ValidationError;
 use crate::whatwg::code_points::{
     EncodeSet, escaped_byte, invalid_units, is_forbidden_in_domain, is_forbidden_in_host, percent_decode,
 };
-use crate::whatwg::plain::plain_host;
+use crate::whatwg::plain::{plain_domain, plain_host};
 
 /// The end of a parse: there is no URL.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -35,6 +35,9 @@ pub(super) fn parse_host(host: &str, is_opaque: bool, report: Report<'_>) -> Res
     }
     if is_opaque {
         return parse_opaque_host(host, report);
+    }
+    if plain_domain(host.as_bytes()) == Some(host.len()) {
+        return Ok(host.to_ascii_lowercase());
     }
     let mut domain = Cow::Borrowed(host);
     if host.contains('%') {

@@ -1,12 +1,15 @@
-//! One line after another, each parsed when its result is asked for, and once.
+//! One line after another, each parsed when only the parser has what is asked for, and once.
 
-use crate::whatwg::{Parsed, Url, hosts_differ};
+use crate::whatwg::plain::PlainUrl;
+use crate::whatwg::{Found, Level, Parsed, Url, hosts_differ};
 
 /// The parser and its memory. Parsing the next line reuses what the line before has allocated.
 #[derive(Debug, Default)]
 pub struct OnDemand {
     parsed: Parsed,
     is_parsed: bool,
+    /// The line as a plain URL, once it is asked for.
+    plain: Option<Option<PlainUrl>>,
 }
 
 impl OnDemand {
@@ -23,12 +26,7 @@ impl OnDemand {
 
     /// Forgets the line, but not the memory.
     pub fn forget(&mut self) {
-        self.is_parsed = false;
-    }
-
-    /// What the parser makes of the line that was parsed last.
-    pub fn result(&self) -> &Parsed {
-        &self.parsed
+        (self.is_parsed, self.plain) = (false, None);
     }
 }
 
@@ -44,7 +42,7 @@ pub struct Line<'a> {
 impl Line<'_> {
     /// The result of the parser. The first call parses the line.
     pub fn parsed(&mut self) -> &Parsed {
-        let OnDemand { parsed, is_parsed } = &mut *self.parser;
+        let OnDemand { parsed, is_parsed, .. } = &mut *self.parser;
         if !*is_parsed {
             parsed.replace(self.bytes, self.base);
             *is_parsed = true;
@@ -52,9 +50,26 @@ impl Line<'_> {
         parsed
     }
 
+    /// The line as a plain URL, if it is one. Like the functions below, this one has to know whether RFC 3986 accepts the line.
+    pub fn plain(&mut self, is_accepted_by_rfc3986: bool) -> Option<&PlainUrl> {
+        let bytes = self.bytes;
+        self.parser.plain.get_or_insert_with(|| PlainUrl::of(bytes, is_accepted_by_rfc3986)).as_ref()
+    }
+
+    /// The level.
+    pub fn level(&mut self, is_accepted_by_rfc3986: bool) -> Level {
+        if self.plain(is_accepted_by_rfc3986).is_some() { Level::Valid } else { self.parsed().level() }
+    }
+
+    /// The validation errors.
+    pub fn errors(&mut self, is_accepted_by_rfc3986: bool) -> &[Found] {
+        if self.plain(is_accepted_by_rfc3986).is_some() { &[] } else { self.parsed().errors() }
+    }
+
     /// Whether RFC 3986 finds another host in the line than the parser.
-    pub fn hosts_differ(&mut self) -> bool {
+    pub fn hosts_differ(&mut self, is_accepted_by_rfc3986: bool) -> bool {
         let (bytes, base) = (self.bytes, self.base);
-        self.parsed().url().is_some_and(|url| hosts_differ(bytes, base, url))
+        self.plain(is_accepted_by_rfc3986).is_none()
+            && self.parsed().url().is_some_and(|url| hosts_differ(bytes, base, url))
     }
 }
