@@ -63,10 +63,18 @@ impl EncodeSet {
         CLASSES[usize::from(byte)] & self as u8 != 0
     }
 
-    /// Whether `text` consists of URL code points outside of the set, without "%". Such text is what nearly all URLs consist of.
-    pub(super) fn is_plain(self, text: &str) -> bool {
+    /// How many bytes `text` begins with that are URL units in ASCII, outside of the set. Nearly all URLs consist of these.
+    pub(super) fn plain_len(self, text: &[u8]) -> usize {
         let mask = self as u8 | UNIT_TO_CHECK;
-        text.bytes().fold(0, |all, byte| all | CLASSES[usize::from(byte)]) & mask == 0
+        let mut len = 0;
+        while let Some(found) = text[len..].iter().position(|&byte| CLASSES[usize::from(byte)] & mask != 0) {
+            len += found;
+            if escaped_byte(&text[len..]).is_none() {
+                return len;
+            }
+            len += 3;
+        }
+        text.len()
     }
 
     /// Appends `text` to `out`. Code points of the set become their bytes in UTF-8, percent-encoded.

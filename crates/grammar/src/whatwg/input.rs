@@ -32,7 +32,10 @@ impl<'a> Input<'a> {
         if kept.len() < line.len() {
             trimmed = Some(if start > 0 { 0 } else { end });
         }
-        let removed = kept.iter().position(|byte| matches!(byte, b'\t' | b'\n' | b'\r')).map(|at| start + at);
+        let is_removed = |byte: &u8| matches!(byte, b'\t' | b'\n' | b'\r');
+        // Without branches, because nearly no line has one.
+        let has_removed = kept.iter().fold(false, |found, byte| found | is_removed(byte));
+        let removed = has_removed.then(|| start + kept.iter().position(is_removed).unwrap_or(0));
         let utf8 = std::str::from_utf8(kept);
         let is_utf8 = utf8.is_ok();
         let (text, offsets) = match utf8 {

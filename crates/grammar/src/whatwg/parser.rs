@@ -6,11 +6,12 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memchr2, memrchr};
+use memchr::{memchr, memchr_iter, memchr2, memchr3_iter, memrchr};
 
 use crate::whatwg::ValidationError;
 use crate::whatwg::code_points::{EncodeSet, invalid_units};
 use crate::whatwg::host::{Failure, parse_host};
+use crate::whatwg::plain::{may_have_dot_segments, plain_domain};
 use crate::whatwg::url::{Url, default_port, port_number};
 
 /// What the parser reads next.
@@ -26,7 +27,6 @@ enum State {
     SpecialAuthoritySlashes,
     SpecialAuthorityIgnoreSlashes,
     Authority,
-    Host,
     Port,
     File,
     FileSlash,
@@ -86,7 +86,6 @@ impl<'a> Parser<'a> {
             State::SpecialAuthoritySlashes => self.special_authority_slashes(),
             State::SpecialAuthorityIgnoreSlashes => self.special_authority_ignore_slashes(),
             State::Authority => self.authority(),
-            State::Host => self.host(),
             State::Port => self.port(),
             State::File => self.file(),
             State::FileSlash => self.file_slash(),
@@ -129,7 +128,7 @@ impl<'a> Parser<'a> {
     /// Appends the code points in this range to `out`, percent-encoded by `set`, and reports what is no URL unit.
     fn encode(&mut self, range: Range<usize>, set: EncodeSet, out: fn(&mut Url) -> &mut String) {
         let text = &self.text[range.clone()];
-        if set.is_plain(text) {
+        if set.plain_len(text.as_bytes()) == text.len() {
             return out(self.url).push_str(text);
         }
         self.check_units(range);
@@ -303,12 +302,22 @@ impl<'a> Parser<'a> {
     }
 
     fn authority(&mut self) -> Next {
+        let rest = &self.input[self.pointer..];
+        if let Some(len) = plain_domain(rest)
+            && matches!(rest.get(len), None | Some(b'/' | b'?' | b'#'))
+            && self.is_special
+        {
+            let end = self.pointer + len;
+            self.url.host = Some(self.text[self.pointer..end].to_ascii_lowercase());
+            self.pointer = end;
+            return Ok(State::PathStart);
+        }
         let (start, end) = (self.pointer, self.end_of_segment());
         let authority = &self.input[start..end];
         let Some(last_at) = memrchr(b'@', authority) else {
-            return Ok(State::Host);
+            return self.host(end);
         };
-        for at in memchr::memchr_iter(b'@', authority) {
+        for at in memchr_iter(b'@', authority) {
             self.error(ValidationError::InvalidCredentials, start + at);
         }
         let credentials = &self.text[start..start + last_at];
@@ -319,7 +328,7 @@ impl<'a> Parser<'a> {
         if self.pointer == end {
             return self.fail(ValidationError::HostMissing, end);
         }
-        Ok(State::Host)
+        self.host(end)
     }
 
     /// Parses the host that reaches from the pointer to `end`.
@@ -331,15 +340,13 @@ impl<'a> Parser<'a> {
         parse_host(&self.text[start..end], is_opaque, &mut |error, at| errors.push((error, start + at)))
     }
 
-    fn host(&mut self) -> Next {
-        let (start, end) = (self.pointer, self.end_of_segment());
+    /// Reads the rest of the authority, which ends at `end`.
+    fn host(&mut self, end: usize) -> Next {
+        let start = self.pointer;
         let mut inside_brackets = false;
-        let colon = self.input[start..end].iter().position(|&byte| {
-            match byte {
-                b'[' => inside_brackets = true,
-                b']' => inside_brackets = false,
-                _ => {}
-            }
+        let colon = memchr3_iter(b':', b'[', b']', &self.input[start..end]).find(|at| {
+            let byte = self.input[start + at];
+            inside_brackets = byte == b'[' || inside_brackets && byte != b']';
             byte == b':' && !inside_brackets
         });
         let host_end = colon.map_or(end, |colon| start + colon);
@@ -440,21 +447,41 @@ impl<'a> Parser<'a> {
             self.pointer += usize::from(self.is_slash(c));
             return Ok(State::Path);
         }
-        self.pointer += usize::from(c.is_some());
         // Nothing else ends a host or a port.
-        Ok(match c {
+        Ok(self.pass_delimiter(self.pointer))
+    }
+
+    /// Passes over the delimiter at `end`: "?", "#", or one that a path follows.
+    fn pass_delimiter(&mut self, end: usize) -> State {
+        let c = self.input.get(end);
+        self.pointer = end + usize::from(c.is_some());
+        match c {
             Some(b'?') => State::Query,
             Some(b'#') => State::Fragment,
             Some(_) => State::Path,
             None => State::End,
-        })
+        }
     }
 
-    /// Reads one segment.
+    /// Reads the path: as a whole if it stays as it is, and else segment by segment.
     fn path(&mut self) -> Next {
-        let end = self.end_of_segment();
-        self.check_units(self.pointer..end);
-        Ok(self.take_segment(end))
+        let rest = &self.input[self.pointer..];
+        let len = EncodeSet::Path.plain_len(rest);
+        let is_whole = matches!(rest.get(len), None | Some(b'?' | b'#'));
+        if is_whole && self.url.scheme != "file" && !may_have_dot_segments(&rest[..len]) {
+            let end = self.pointer + len;
+            self.url.path.push('/');
+            self.url.path.push_str(&self.text[self.pointer..end]);
+            return Ok(self.pass_delimiter(end));
+        }
+        loop {
+            let end = self.end_of_segment();
+            self.check_units(self.pointer..end);
+            let next = self.take_segment(end);
+            if next != State::Path {
+                return Ok(next);
+            }
+        }
     }
 
     /// Appends the segment that reaches from the pointer to `end`, and passes over what ends it.
@@ -483,13 +510,7 @@ impl<'a> Parser<'a> {
             }
             None => self.push_segment(segment),
         }
-        self.pointer = end + usize::from(c.is_some());
-        match c {
-            Some(b'?') => State::Query,
-            Some(b'#') => State::Fragment,
-            Some(_) => State::Path,
-            None => State::End,
-        }
+        self.pass_delimiter(end)
     }
 
     fn push_segment(&mut self, segment: &str) {
@@ -502,20 +523,14 @@ impl<'a> Parser<'a> {
         let rest = &self.input[start..];
         let end = start + memchr2(b'?', b'#', rest).unwrap_or(rest.len());
         self.check_units(start..end);
-        let c = self.input.get(end).copied();
         let path = &self.text[start..end];
         // A blank before a query or a fragment would be lost if these were removed.
-        let kept = path.strip_suffix(' ').filter(|_| c.is_some());
+        let kept = path.strip_suffix(' ').filter(|_| end < self.input.len());
         EncodeSet::C0Control.encode(kept.unwrap_or(path), &mut self.url.path);
         if kept.is_some() {
             self.url.path.push_str("%20");
         }
-        self.pointer = end + usize::from(c.is_some());
-        Ok(match c {
-            Some(b'?') => State::Query,
-            Some(_) => State::Fragment,
-            None => State::End,
-        })
+        Ok(self.pass_delimiter(end))
     }
 
     fn query(&mut self) -> Next {
@@ -525,11 +540,7 @@ impl<'a> Parser<'a> {
         let set = if self.is_special { EncodeSet::SpecialQuery } else { EncodeSet::Query };
         self.url.query = Some(String::with_capacity(end - start));
         self.encode(start..end, set, |url| url.query.get_or_insert_default());
-        if end == self.input.len() {
-            return Ok(State::End);
-        }
-        self.pointer = end + 1;
-        Ok(State::Fragment)
+        Ok(self.pass_delimiter(end))
     }
 
     fn fragment(&mut self) -> Next {
