@@ -8,13 +8,40 @@ use memchr::{memchr, memmem};
 
 use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible, unquoted};
 use super::field_names::{begins_as_url, is_same, is_strong, is_url, usual};
-use super::formats::Begins;
+use super::record::Begins;
 use super::{Format, Reader, Selector, json, w3c};
 use crate::text_shape::SAMPLE_LEN;
-use urlsift_engine::lines::trim_terminator;
+use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
+
+impl Format {
+    /// Returns the format of an input that begins with `head`, judged by its first records. The result is [`Format::Lines`]
+    /// unless another format is clear. A few kilobytes are enough. `head` may be the whole input, and it may end inside a record.
+    ///
+    /// ```
+    /// # mod urlsift { pub use urlsift_records as internal; pub use urlsift_records as run; }
+    /// use urlsift::run::Format;
+    ///
+    /// assert_eq!(Format::detect(b"http://example.org/\n"), Format::Lines);
+    /// assert_eq!(Format::detect(b"{\"id\": 1, \"url\": \"http://example.org/\"}\n"), Format::JsonLines);
+    /// ```
+    #[must_use]
+    pub fn detect(head: &[u8]) -> Self {
+        Self::detect_with(head, &[])
+    }
+
+    /// Like [`Format::detect`], for an input from which `fields` are wanted. A header may name a wanted column.
+    pub fn detect_with(head: &[u8], fields: &[Selector]) -> Self {
+        detect(skip_byte_order_mark(head, 0), fields)
+    }
+
+    /// Whether the result of [`Format::detect_with`] is final: no bytes after `head` can change it. `head` ends with an LF.
+    pub fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
+        is_settled(skip_byte_order_mark(head, 0), fields)
+    }
+}
 
 /// Returns the format of an input from which `fields` are wanted.
-pub(super) fn detect(head: &[u8], fields: &[Selector]) -> Format {
+fn detect(head: &[u8], fields: &[Selector]) -> Format {
     let is_it = |format: &Format| matches!((format.row().begins)(head), Begins::Likely | Begins::Yes);
     if let Some(format) = Format::ALL.iter().copied().find(is_it) {
         return format;
@@ -118,7 +145,7 @@ fn are_json_strings(lines: &[&[u8]]) -> bool {
 }
 
 /// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
-pub(super) fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
+fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
     let mut begins = Format::ALL.iter().map(|format| (format.row().begins)(head));
     if let Some(begins) = begins.find(|begins| *begins != Begins::No) {
         return begins == Begins::Yes;
@@ -167,14 +194,6 @@ fn has_w3c_header(lines: &[&[u8]]) -> bool {
 /// The comments before the first record.
 fn comments<'a>(lines: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
     lines.iter().copied().take_while(|line| line.starts_with(b"#"))
-}
-
-/// Whether an input begins with the magic number of Parquet, plain or encrypted, and then with no text. After the number comes a
-/// page or the footer, whose first byte is a control character.
-pub(super) fn begins_as_parquet(head: &[u8]) -> Begins {
-    let begins = head.starts_with(b"PAR1") || head.starts_with(b"PARE");
-    let has_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
-    Begins::yes_if(begins && head.get(4).is_some_and(has_control))
 }
 
 /// How many lines are read to find records, including comments and headers.

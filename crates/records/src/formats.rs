@@ -5,10 +5,9 @@ use std::sync::Arc;
 use super::dialect::Dialect;
 use super::markup::Language;
 use super::page::Page;
-use super::record::{Cursor, Gap, Record, RecordReader, none_of};
+use super::record::{Begins, Cursor, Gap, Record, RecordReader, none_of};
 use super::selector::Selector;
-use super::{alb, cdx, cdxj, clf, container, csv, detect, json, lines, log, markup, text, w3c, warc};
-use urlsift_engine::lines::skip_byte_order_mark;
+use super::{alb, cdx, cdxj, clf, container, csv, json, lines, log, markup, text, w3c, warc};
 use urlsift_grammar::named;
 
 /// What is known of a format beside its name, its description and its reader.
@@ -56,21 +55,12 @@ enum RecordKind {
     Parts,
 }
 
-/// Whether an input begins like a format.
-#[derive(Clone, Copy, PartialEq, Eq)]
-pub(super) enum Begins {
-    No,
-    /// It may, if more bytes show it.
-    Perhaps,
-    /// It does, but more bytes may show another format.
-    Likely,
-    Yes,
-}
-
-impl Begins {
-    pub(super) fn yes_if(is_so: bool) -> Self {
-        if is_so { Self::Yes } else { Self::No }
-    }
+/// Whether an input begins with the magic number of Parquet, plain or encrypted, and then with no text. After the number comes a
+/// page or the footer, whose first byte is a control character.
+fn begins_as_parquet(head: &[u8]) -> Begins {
+    let begins = head.starts_with(b"PAR1") || head.starts_with(b"PARE");
+    let has_control = |byte: &u8| byte.is_ascii_control() && !byte.is_ascii_whitespace();
+    Begins::yes_if(begins && head.get(4).is_some_and(has_control))
 }
 
 /// Makes the enum of formats, the table, and a reader of any format, whose methods are those of the format's reader.
@@ -228,7 +218,7 @@ formats! {
     /// Parquet, which stores tables by column. Read: the column of URLs. It is not read from its start, because the positions of its
     /// values are at the end of the file.
     Parquet = "parquet": lines::Lines = |fields| Err(fields.len()), {
-        records: Parts, ends_at_delimiters: false, begins: detect::begins_as_parquet,
+        records: Parts, ends_at_delimiters: false, begins: begins_as_parquet,
         needs: if cfg!(feature = "parquet") {
             "a Parquet file tells at its end where its columns are: it is read from a file itself, not from a pipe and not compressed once more"
         } else {
@@ -254,31 +244,6 @@ formats! {
 impl Format {
     pub(super) fn row(self) -> &'static Row {
         &FORMATS[self as usize]
-    }
-
-    /// Returns the format of an input that begins with `head`, judged by its first records. The result is [`Format::Lines`]
-    /// unless another format is clear. A few kilobytes are enough. `head` may be the whole input, and it may end inside a record.
-    ///
-    /// ```
-    /// # mod urlsift { pub use urlsift_records as internal; pub use urlsift_records as run; }
-    /// use urlsift::run::Format;
-    ///
-    /// assert_eq!(Format::detect(b"http://example.org/\n"), Format::Lines);
-    /// assert_eq!(Format::detect(b"{\"id\": 1, \"url\": \"http://example.org/\"}\n"), Format::JsonLines);
-    /// ```
-    #[must_use]
-    pub fn detect(head: &[u8]) -> Self {
-        Self::detect_with(head, &[])
-    }
-
-    /// Like [`Format::detect`], for an input from which `fields` are wanted. A header may name a wanted column.
-    pub fn detect_with(head: &[u8], fields: &[Selector]) -> Self {
-        detect::detect(skip_byte_order_mark(head, 0), fields)
-    }
-
-    /// Whether the result of [`Format::detect_with`] is final: no bytes after `head` can change it. `head` ends with an LF.
-    pub fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
-        detect::is_settled(skip_byte_order_mark(head, 0), fields)
     }
 
     /// Whether each record is one or more lines of text, so that single records can be copied to another file.

@@ -60,9 +60,9 @@ pub mod trial;
 pub use counts::{BadCause, BadRecord, Counts, Skip};
 pub use dialect::{Dialect, Escape};
 pub use formats::Format;
-pub use reader::{Field, Fields, Found, Reader, Records, Whole};
-pub use record::{MAX_RECORD_LEN, Origin, Part, Role, without_end};
-pub use selector::{FieldError, Selector, WantedNames};
+pub use reader::{Field, FieldError, Fields, Found, Reader, Records, Whole};
+pub use record::{MAX_RECORD_LEN, Origin, Part, without_end};
+pub use selector::{Role, Selector, WantedNames};
 
 use counts::{Miss, Outcome};
 use record::{Cursor, Cut, Gap, Parts, Record, RecordReader, first_line, n_lines};

@@ -2,7 +2,8 @@
 
 use std::borrow::Cow;
 
-use super::record::{Cursor, Part, Record, RecordReader, Role, first_line};
+use super::record::{Cursor, Part, Record, RecordReader, first_line};
+use super::selector::Role;
 
 #[derive(Clone, Debug)]
 pub(super) struct Lines;

@@ -1,6 +1,8 @@
 //! Reads an input of any format, and iterates over the fields of its records that are URLs.
 
 use std::borrow::Cow;
+use std::error::Error;
+use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
 
@@ -9,8 +11,8 @@ use super::dialect::Dialect;
 use super::formats::{AnyReader, Format};
 use super::log;
 use super::page::Page;
-use super::record::{Cursor, Gap, Origin, Part, Record, Role, n_lines};
-use super::selector::{FieldError, Selector, WantedNames};
+use super::record::{Cursor, Gap, Origin, Part, Record, n_lines};
+use super::selector::{Role, Selector, WantedNames};
 use urlsift_engine::lines::skip_byte_order_mark;
 
 /// A field of a record.
@@ -380,3 +382,27 @@ impl<'a> Records<'_, 'a> {
         Some(Whole { range, line: fields.line, found })
     }
 }
+
+/// A field that no record of a format can have, or a format that cannot be read from its start.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct FieldError {
+    format: Format,
+    field: Option<Selector>,
+}
+
+impl FieldError {
+    fn new(format: Format, field: Option<&Selector>) -> Self {
+        Self { format, field: field.cloned() }
+    }
+}
+
+impl fmt::Display for FieldError {
+    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match &self.field {
+            Some(field) => write!(out, "no field \"{field}\": {}", self.format.row().fields),
+            None => out.write_str(self.format.row().needs),
+        }
+    }
+}
+
+impl Error for FieldError {}

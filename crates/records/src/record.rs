@@ -8,10 +8,9 @@ use super::counts::{BadCause, Miss, Outcome, Skip};
 use super::dialect::Dialect;
 use super::field_names::Choice;
 use super::page::Page;
-use super::selector::Selector;
+use super::selector::{Role, Selector};
 use super::separators::{Marks, Set};
 use urlsift_engine::lines::{last_end, trim_terminator};
-use urlsift_grammar::named;
 
 /// The longest record that is read, in bytes. Longer ones are refused ([`BadCause::TooLong`]), which bounds the memory of a
 /// reader.
@@ -147,19 +146,20 @@ impl<'a> Cursor<'a> {
     }
 }
 
-named! {
-    /// The role of a field in its record.
-    Role {
-        /// The URL that the record is about.
-        Url = "url",
-        /// The request target of a client (RFC 9112, section 3.2), mostly a relative reference.
-        Request = "request",
-        /// The page that a client says it came from (RFC 9110, section 10.1.3).
-        Referer = "referer",
-        /// A link in a page.
-        Link = "link",
-        /// What a page shows or runs itself: an image, a script, a frame.
-        Embed = "embed",
+/// Whether an input begins like a format.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begins {
+    No,
+    /// It may, if more bytes show it.
+    Perhaps,
+    /// It does, but more bytes may show another format.
+    Likely,
+    Yes,
+}
+
+impl Begins {
+    pub(super) fn yes_if(is_so: bool) -> Self {
+        if is_so { Self::Yes } else { Self::No }
     }
 }
 

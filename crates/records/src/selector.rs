@@ -1,13 +1,27 @@
-//! How a user selects a field.
+//! How a user selects a field, and what a field is in its record.
 
-use std::error::Error;
 use std::fmt;
 use std::str::FromStr;
 use std::sync::Arc;
 
-use super::formats::Format;
-use super::record::Role;
+use urlsift_grammar::named;
 use urlsift_grammar::password::shown;
+
+named! {
+    /// The role of a field in its record.
+    Role {
+        /// The URL that the record is about.
+        Url = "url",
+        /// The request target of a client (RFC 9112, section 3.2), mostly a relative reference.
+        Request = "request",
+        /// The page that a client says it came from (RFC 9110, section 10.1.3).
+        Referer = "referer",
+        /// A link in a page.
+        Link = "link",
+        /// What a page shows or runs itself: an image, a script, a frame.
+        Embed = "embed",
+    }
+}
 
 /// Selects a field of a record.
 ///
@@ -86,27 +100,3 @@ impl WantedNames {
         self.0.get(wanted as usize).map_or(role.name(), String::as_str)
     }
 }
-
-/// A field that no record of a format can have, or a format that cannot be read from its start.
-#[derive(Clone, Debug, PartialEq, Eq)]
-pub struct FieldError {
-    format: Format,
-    field: Option<Selector>,
-}
-
-impl FieldError {
-    pub(super) fn new(format: Format, field: Option<&Selector>) -> Self {
-        Self { format, field: field.cloned() }
-    }
-}
-
-impl fmt::Display for FieldError {
-    fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
-        match &self.field {
-            Some(field) => write!(out, "no field \"{field}\": {}", self.format.row().fields),
-            None => out.write_str(self.format.row().needs),
-        }
-    }
-}
-
-impl Error for FieldError {}

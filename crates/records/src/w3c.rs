@@ -12,9 +12,9 @@ use std::ops::Range;
 use memchr::{memchr, memmem};
 
 use super::field_names::{self, Choice, usual};
-use super::formats::Begins;
 use super::log::{begins_like, is_number, words};
 use super::quoted::unescape;
+use super::record::Begins;
 use super::separators::{Marks, Set};
 use super::{
     BadCause, Cursor, Cut, MAX_RECORD_LEN, Miss, Origin, Outcome, Part, Parts, Record, RecordReader, Role,

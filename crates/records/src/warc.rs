@@ -10,8 +10,8 @@ use std::sync::{Arc, LazyLock};
 use memchr::memmem::Finder;
 use memchr::{memchr, memmem};
 
-use super::formats::Begins;
 use super::page::Page;
+use super::record::Begins;
 use super::separators::Set;
 use super::{
     BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Part, Parts, Record, RecordReader, Role, Selector,

@@ -9,7 +9,7 @@ use serde::de::IgnoredAny;
 
 use super::skip::{Skip, Window};
 use super::{Path, SEPARATORS, Token, Wanted, read, skip_blanks, unescape};
-use crate::formats::Begins;
+use crate::record::Begins;
 use crate::separators::Set;
 use crate::{
     BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Parts, Record, RecordReader, Role, Selector, n_lines,

@@ -19,8 +19,8 @@ use std::sync::Arc;
 
 use memchr::memchr;
 
-use super::formats::Begins;
 use super::page::Page;
+use super::record::Begins;
 use super::{
     BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Part, Parts, Record, RecordReader, Role, Selector,
     n_lines,
