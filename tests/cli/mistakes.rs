@@ -75,6 +75,7 @@ fn a_mistake_in_the_table() {
     let folder = tempfile::tempdir().unwrap();
     fs::write(folder.path().join("urls.txt"), "http://a.example/\n").unwrap();
     fs::write(folder.path().join("table.csv"), "id,url\n1,http://a.example/\n").unwrap();
+    fs::write(folder.path().join("names.txt"), "a.example\n").unwrap();
     let own = Path::new(env!("CARGO_BIN_EXE_urlsift")).parent().unwrap().to_owned();
     let others = std::env::var_os("PATH").unwrap_or_default();
     let paths = std::env::join_paths([own].into_iter().chain(std::env::split_paths(&others))).unwrap();
