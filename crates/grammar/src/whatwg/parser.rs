@@ -1,7 +1,7 @@
 //! The basic URL parser (section 4.4), without state override.
 //!
 //! Each state of the standard is a function here, in the order of the standard. It reads what the standard reads in that state, and
-//! returns the next state. Where the standard puts one code point after the other into its buffer, a function looks for the end
+//! calls the function of the next state. Where the standard puts one code point after the other into its buffer, a function looks for the end
 //! of what belongs to the buffer. All code points that decide something are ASCII, so it looks at bytes.
 
 use std::ops::Range;
@@ -14,33 +14,6 @@ use crate::whatwg::host::{Failure, parse_host};
 use crate::whatwg::plain::{may_have_dot_segments, plain_domain};
 use crate::whatwg::url::{Url, default_port, port_number};
 
-/// What the parser reads next.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-enum State {
-    SchemeStart,
-    Scheme,
-    NoScheme,
-    SpecialRelativeOrAuthority,
-    PathOrAuthority,
-    Relative,
-    RelativeSlash,
-    SpecialAuthoritySlashes,
-    SpecialAuthorityIgnoreSlashes,
-    Authority,
-    Port,
-    File,
-    FileSlash,
-    FileHost,
-    PathStart,
-    Path,
-    OpaquePath,
-    Query,
-    Fragment,
-    End,
-}
-
-type Next = Result<State, Failure>;
-
 /// Parses `input`, from which blanks and controls at the ends, tabs and line ends are removed. Appends each error with its offset in
 /// `input`.
 pub(super) fn parse(
@@ -51,13 +24,8 @@ pub(super) fn parse(
 ) -> Result<(), Failure> {
     url.clear();
     url.path.reserve(input.len());
-    let mut parser =
-        Parser { text: input, input: input.as_bytes(), pointer: 0, base, is_special: false, url, errors };
-    let mut state = State::SchemeStart;
-    while state != State::End {
-        state = parser.step(state)?;
-    }
-    Ok(())
+    Parser { text: input, input: input.as_bytes(), pointer: 0, base, is_special: false, url, errors }
+        .scheme_start()
 }
 
 struct Parser<'a> {
@@ -72,33 +40,7 @@ struct Parser<'a> {
     errors: &'a mut Vec<(ValidationError, usize)>,
 }
 
-#[allow(clippy::unnecessary_wraps, reason = "all states return what the next one is, or a failure")]
 impl<'a> Parser<'a> {
-    fn step(&mut self, state: State) -> Next {
-        match state {
-            State::SchemeStart => self.scheme_start(),
-            State::Scheme => self.scheme(),
-            State::NoScheme => self.no_scheme(),
-            State::SpecialRelativeOrAuthority => self.special_relative_or_authority(),
-            State::PathOrAuthority => self.path_or_authority(),
-            State::Relative => self.relative(),
-            State::RelativeSlash => self.relative_slash(),
-            State::SpecialAuthoritySlashes => self.special_authority_slashes(),
-            State::SpecialAuthorityIgnoreSlashes => self.special_authority_ignore_slashes(),
-            State::Authority => self.authority(),
-            State::Port => self.port(),
-            State::File => self.file(),
-            State::FileSlash => self.file_slash(),
-            State::FileHost => self.file_host(),
-            State::PathStart => self.path_start(),
-            State::Path => self.path(),
-            State::OpaquePath => self.opaque_path(),
-            State::Query => self.query(),
-            State::Fragment => self.fragment(),
-            State::End => Ok(State::End),
-        }
-    }
-
     /// The byte at the pointer; `None` is the standard's *EOF code point*.
     fn c(&self) -> Option<u8> {
         self.input.get(self.pointer).copied()
@@ -113,7 +55,7 @@ impl<'a> Parser<'a> {
         self.errors.push((error, at));
     }
 
-    fn fail(&mut self, error: ValidationError, at: usize) -> Next {
+    fn fail(&mut self, error: ValidationError, at: usize) -> Result<(), Failure> {
         self.error(error, at);
         Err(Failure)
     }
@@ -155,39 +97,39 @@ impl<'a> Parser<'a> {
         self.pointer + rest.iter().position(is_end).unwrap_or(rest.len())
     }
 
-    fn scheme_start(&mut self) -> Next {
+    fn scheme_start(&mut self) -> Result<(), Failure> {
         let is_letter = self.c().is_some_and(|c| c.is_ascii_alphabetic());
-        Ok(if is_letter { State::Scheme } else { State::NoScheme })
+        if is_letter { self.scheme() } else { self.no_scheme() }
     }
 
-    fn scheme(&mut self) -> Next {
+    fn scheme(&mut self) -> Result<(), Failure> {
         let is_scheme = |byte: &u8| byte.is_ascii_alphanumeric() || matches!(byte, b'+' | b'-' | b'.');
         let len = self.input.iter().position(|byte| !is_scheme(byte)).unwrap_or(self.input.len());
         if self.input.get(len) != Some(&b':') {
-            return Ok(State::NoScheme);
+            return self.no_scheme();
         }
         self.set_scheme(&self.text[..len]);
         self.pointer = len;
         let remaining = self.remaining();
         self.pointer += 1;
-        Ok(if self.url.scheme == "file" {
+        if self.url.scheme == "file" {
             if !remaining.starts_with(b"//") {
                 self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
             }
-            State::File
+            self.file()
         } else if self.is_special {
             let has_base = self.base.is_some_and(|base| base.scheme == self.url.scheme);
-            if has_base { State::SpecialRelativeOrAuthority } else { State::SpecialAuthoritySlashes }
+            if has_base { self.special_relative_or_authority() } else { self.special_authority_slashes() }
         } else if remaining.starts_with(b"/") {
             self.pointer += 1;
-            State::PathOrAuthority
+            self.path_or_authority()
         } else {
             self.url.has_opaque_path = true;
-            State::OpaquePath
-        })
+            self.opaque_path()
+        }
     }
 
-    fn no_scheme(&mut self) -> Next {
+    fn no_scheme(&mut self) -> Result<(), Failure> {
         match self.base {
             Some(base) if base.has_opaque_path && self.c() == Some(b'#') => {
                 self.set_scheme(&base.scheme);
@@ -195,30 +137,34 @@ impl<'a> Parser<'a> {
                 self.url.has_opaque_path = true;
                 self.url.query.clone_from(&base.query);
                 self.pointer += 1;
-                Ok(State::Fragment)
+                self.fragment()
             }
             Some(base) if !base.has_opaque_path => {
-                Ok(if base.scheme == "file" { State::File } else { State::Relative })
+                if base.scheme == "file" {
+                    self.file()
+                } else {
+                    self.relative()
+                }
             }
             _ => self.fail(ValidationError::MissingSchemeNonRelativeUrl, 0),
         }
     }
 
-    fn special_relative_or_authority(&mut self) -> Next {
+    fn special_relative_or_authority(&mut self) -> Result<(), Failure> {
         if self.input[self.pointer..].starts_with(b"//") {
             self.pointer += 2;
-            return Ok(State::SpecialAuthorityIgnoreSlashes);
+            return self.special_authority_ignore_slashes();
         }
         self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
-        Ok(State::Relative)
+        self.relative()
     }
 
-    fn path_or_authority(&mut self) -> Next {
+    fn path_or_authority(&mut self) -> Result<(), Failure> {
         if self.c() == Some(b'/') {
             self.pointer += 1;
-            return Ok(State::Authority);
+            return self.authority();
         }
-        Ok(State::Path)
+        self.path()
     }
 
     /// Takes credentials, host and port of the base.
@@ -229,7 +175,7 @@ impl<'a> Parser<'a> {
         self.url.port = base.port;
     }
 
-    fn relative(&mut self) -> Next {
+    fn relative(&mut self) -> Result<(), Failure> {
         let base = self.base.ok_or(Failure)?;
         self.set_scheme(&base.scheme);
         let c = self.c();
@@ -238,70 +184,68 @@ impl<'a> Parser<'a> {
                 self.error(ValidationError::InvalidReverseSolidus, self.pointer);
             }
             self.pointer += 1;
-            return Ok(State::RelativeSlash);
+            return self.relative_slash();
         }
         self.take_authority(base);
-        Ok(self.after_path_of(base))
+        self.after_path_of(base)
     }
 
     /// Takes path and query of the base, as far as the reference does not replace them.
-    fn after_path_of(&mut self, base: &Url) -> State {
+    fn after_path_of(&mut self, base: &Url) -> Result<(), Failure> {
         self.url.path.clone_from(&base.path);
         match self.c() {
             Some(b'?') => {
                 self.pointer += 1;
-                State::Query
+                self.query()
             }
             Some(b'#') => {
                 self.url.query.clone_from(&base.query);
                 self.pointer += 1;
-                State::Fragment
+                self.fragment()
             }
             Some(_) => {
                 self.url.shorten_path();
-                State::Path
+                self.path()
             }
             None => {
                 self.url.query.clone_from(&base.query);
-                State::End
+                Ok(())
             }
         }
     }
 
-    fn relative_slash(&mut self) -> Next {
+    fn relative_slash(&mut self) -> Result<(), Failure> {
         let c = self.c();
         if self.is_slash(c) {
             if c == Some(b'\\') {
                 self.error(ValidationError::InvalidReverseSolidus, self.pointer);
             }
             self.pointer += 1;
-            let is_special = self.is_special;
-            return Ok(if is_special { State::SpecialAuthorityIgnoreSlashes } else { State::Authority });
+            return if self.is_special { self.special_authority_ignore_slashes() } else { self.authority() };
         }
         let base = self.base.ok_or(Failure)?;
         self.take_authority(base);
-        Ok(State::Path)
+        self.path()
     }
 
-    fn special_authority_slashes(&mut self) -> Next {
+    fn special_authority_slashes(&mut self) -> Result<(), Failure> {
         if self.input[self.pointer..].starts_with(b"//") {
             self.pointer += 2;
         } else {
             self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
         }
-        Ok(State::SpecialAuthorityIgnoreSlashes)
+        self.special_authority_ignore_slashes()
     }
 
-    fn special_authority_ignore_slashes(&mut self) -> Next {
-        if matches!(self.c(), Some(b'/' | b'\\')) {
+    fn special_authority_ignore_slashes(&mut self) -> Result<(), Failure> {
+        while matches!(self.c(), Some(b'/' | b'\\')) {
             self.error(ValidationError::SpecialSchemeMissingFollowingSolidus, self.pointer);
             self.pointer += 1;
-            return Ok(State::SpecialAuthorityIgnoreSlashes);
         }
-        Ok(State::Authority)
+        self.authority()
     }
 
-    fn authority(&mut self) -> Next {
+    fn authority(&mut self) -> Result<(), Failure> {
         let rest = &self.input[self.pointer..];
         if let Some(len) = plain_domain(rest)
             && matches!(rest.get(len), None | Some(b'/' | b'?' | b'#'))
@@ -310,7 +254,7 @@ impl<'a> Parser<'a> {
             let end = self.pointer + len;
             self.url.host = Some(self.text[self.pointer..end].to_ascii_lowercase());
             self.pointer = end;
-            return Ok(State::PathStart);
+            return self.path_start();
         }
         let (start, end) = (self.pointer, self.end_of_segment());
         let authority = &self.input[start..end];
@@ -341,7 +285,7 @@ impl<'a> Parser<'a> {
     }
 
     /// Reads the rest of the authority, which ends at `end`.
-    fn host(&mut self, end: usize) -> Next {
+    fn host(&mut self, end: usize) -> Result<(), Failure> {
         let start = self.pointer;
         let mut inside_brackets = false;
         let colon = memchr3_iter(b':', b'[', b']', &self.input[start..end]).find(|at| {
@@ -356,12 +300,12 @@ impl<'a> Parser<'a> {
         self.url.host = Some(self.take_host(host_end)?);
         if colon.is_some() {
             self.pointer += 1;
-            return Ok(State::Port);
+            return self.port();
         }
-        Ok(State::PathStart)
+        self.path_start()
     }
 
-    fn port(&mut self) -> Next {
+    fn port(&mut self) -> Result<(), Failure> {
         let (start, end) = (self.pointer, self.end_of_segment());
         let digits = &self.input[start..end];
         if let Some(at) = digits.iter().position(|byte| !byte.is_ascii_digit()) {
@@ -374,10 +318,10 @@ impl<'a> Parser<'a> {
             self.url.port = Some(port).filter(|_| default_port(&self.url.scheme) != Some(port));
         }
         self.pointer = end;
-        Ok(State::PathStart)
+        self.path_start()
     }
 
-    fn file(&mut self) -> Next {
+    fn file(&mut self) -> Result<(), Failure> {
         self.set_scheme("file");
         self.url.host = Some(String::new());
         if let Some(c @ (b'/' | b'\\')) = self.c() {
@@ -385,17 +329,17 @@ impl<'a> Parser<'a> {
                 self.error(ValidationError::InvalidReverseSolidus, self.pointer);
             }
             self.pointer += 1;
-            return Ok(State::FileSlash);
+            return self.file_slash();
         }
         let Some(base) = self.base.filter(|base| base.scheme == "file") else {
-            return Ok(State::Path);
+            return self.path();
         };
         self.url.host.clone_from(&base.host);
         if self.starts_with_drive_letter() {
             self.error(ValidationError::FileInvalidWindowsDriveLetter, self.pointer);
-            return Ok(State::Path);
+            return self.path();
         }
-        Ok(self.after_path_of(base))
+        self.after_path_of(base)
     }
 
     /// Whether the rest *starts with a Windows drive letter*.
@@ -405,13 +349,13 @@ impl<'a> Parser<'a> {
             && matches!(rest.get(2), None | Some(b'/' | b'\\' | b'?' | b'#'))
     }
 
-    fn file_slash(&mut self) -> Next {
+    fn file_slash(&mut self) -> Result<(), Failure> {
         if let Some(c @ (b'/' | b'\\')) = self.c() {
             if c == b'\\' {
                 self.error(ValidationError::InvalidReverseSolidus, self.pointer);
             }
             self.pointer += 1;
-            return Ok(State::FileHost);
+            return self.file_host();
         }
         if let Some(base) = self.base.filter(|base| base.scheme == "file") {
             self.url.host.clone_from(&base.host);
@@ -421,50 +365,51 @@ impl<'a> Parser<'a> {
                 self.push_segment(first);
             }
         }
-        Ok(State::Path)
+        self.path()
     }
 
-    fn file_host(&mut self) -> Next {
+    fn file_host(&mut self) -> Result<(), Failure> {
         let end = self.end_of_segment();
         let host = &self.input[self.pointer..end];
         if is_drive_letter(host) {
             self.error(ValidationError::FileInvalidWindowsDriveLetterHost, self.pointer);
-            return Ok(self.take_segment(end));
+            self.take_segment(end);
+            return self.pass_delimiter(end);
         }
         if !host.is_empty() {
             let host = self.take_host(end)?;
             self.url.host = Some(if host == "localhost" { String::new() } else { host });
         }
-        Ok(State::PathStart)
+        self.path_start()
     }
 
-    fn path_start(&mut self) -> Next {
+    fn path_start(&mut self) -> Result<(), Failure> {
         let c = self.c();
         if self.is_special {
             if c == Some(b'\\') {
                 self.error(ValidationError::InvalidReverseSolidus, self.pointer);
             }
             self.pointer += usize::from(self.is_slash(c));
-            return Ok(State::Path);
+            return self.path();
         }
         // Nothing else ends a host or a port.
-        Ok(self.pass_delimiter(self.pointer))
+        self.pass_delimiter(self.pointer)
     }
 
-    /// Passes over the delimiter at `end`: "?", "#", or one that a path follows.
-    fn pass_delimiter(&mut self, end: usize) -> State {
+    /// Reads what follows the delimiter at `end`: "?", "#", or one that begins a segment.
+    fn pass_delimiter(&mut self, end: usize) -> Result<(), Failure> {
         let c = self.input.get(end);
         self.pointer = end + usize::from(c.is_some());
         match c {
-            Some(b'?') => State::Query,
-            Some(b'#') => State::Fragment,
-            Some(_) => State::Path,
-            None => State::End,
+            Some(b'?') => self.query(),
+            Some(b'#') => self.fragment(),
+            Some(_) => self.path(),
+            None => Ok(()),
         }
     }
 
     /// Reads the path: as a whole if it stays as it is, and else segment by segment.
-    fn path(&mut self) -> Next {
+    fn path(&mut self) -> Result<(), Failure> {
         let rest = &self.input[self.pointer..];
         let len = EncodeSet::Path.plain_len(rest);
         let is_whole = matches!(rest.get(len), None | Some(b'?' | b'#'));
@@ -472,20 +417,21 @@ impl<'a> Parser<'a> {
             let end = self.pointer + len;
             self.url.path.push('/');
             self.url.path.push_str(&self.text[self.pointer..end]);
-            return Ok(self.pass_delimiter(end));
+            return self.pass_delimiter(end);
         }
         loop {
             let end = self.end_of_segment();
             self.check_units(self.pointer..end);
-            let next = self.take_segment(end);
-            if next != State::Path {
-                return Ok(next);
+            self.take_segment(end);
+            if !self.is_slash(self.input.get(end).copied()) {
+                return self.pass_delimiter(end);
             }
+            self.pointer = end + 1;
         }
     }
 
-    /// Appends the segment that reaches from the pointer to `end`, and passes over what ends it.
-    fn take_segment(&mut self, end: usize) -> State {
+    /// Appends the segment that reaches from the pointer to `end`.
+    fn take_segment(&mut self, end: usize) {
         let segment = &self.text[self.pointer..end];
         let c = self.input.get(end).copied();
         if c == Some(b'\\') {
@@ -510,7 +456,6 @@ impl<'a> Parser<'a> {
             }
             None => self.push_segment(segment),
         }
-        self.pass_delimiter(end)
     }
 
     fn push_segment(&mut self, segment: &str) {
@@ -518,7 +463,7 @@ impl<'a> Parser<'a> {
         EncodeSet::Path.encode(segment, &mut self.url.path);
     }
 
-    fn opaque_path(&mut self) -> Next {
+    fn opaque_path(&mut self) -> Result<(), Failure> {
         let start = self.pointer;
         let rest = &self.input[start..];
         let end = start + memchr2(b'?', b'#', rest).unwrap_or(rest.len());
@@ -530,25 +475,25 @@ impl<'a> Parser<'a> {
         if kept.is_some() {
             self.url.path.push_str("%20");
         }
-        Ok(self.pass_delimiter(end))
+        self.pass_delimiter(end)
     }
 
-    fn query(&mut self) -> Next {
+    fn query(&mut self) -> Result<(), Failure> {
         let start = self.pointer;
         let rest = &self.input[start..];
         let end = start + memchr(b'#', rest).unwrap_or(rest.len());
         let set = if self.is_special { EncodeSet::SpecialQuery } else { EncodeSet::Query };
         self.url.query = Some(String::with_capacity(end - start));
         self.encode(start..end, set, |url| url.query.get_or_insert_default());
-        Ok(self.pass_delimiter(end))
+        self.pass_delimiter(end)
     }
 
-    fn fragment(&mut self) -> Next {
+    fn fragment(&mut self) -> Result<(), Failure> {
         self.url.fragment = Some(String::new());
         self.encode(self.pointer..self.input.len(), EncodeSet::Fragment, |url| {
             url.fragment.get_or_insert_default()
         });
-        Ok(State::End)
+        Ok(())
     }
 }
 
