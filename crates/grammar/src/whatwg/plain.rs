@@ -1,4 +1,4 @@
-//! Lines of which the parser's result is known without it.
+//! Decides by scheme and host what the parser makes of most lines.
 //!
 //! In paths, queries and fragments, RFC 3986 accepts only ASCII URL units (section 4.3), which the parser takes without an error. So if
 //! RFC 3986 accepts a line, a validation error can only come from the scheme or the authority. This file knows schemes and
@@ -30,8 +30,8 @@ pub struct PlainUrl {
 }
 
 impl PlainUrl {
-    /// `None` if the line has no scheme, or if only the parser can tell. The cost is linear in the length of scheme, host and port, and in
-    /// that of the line if RFC 3986 refuses it.
+    /// `None` if the line has no scheme, or if only the parser can tell. The cost is linear in the length of scheme, host and port. If RFC
+    /// 3986 refuses the line, it is linear in the length of the line.
     #[must_use]
     pub fn of(line: &[u8], is_accepted_by_rfc3986: bool) -> Option<Self> {
         let url = Self::by_host(line, scheme_len(line)?)?;
