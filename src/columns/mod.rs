@@ -142,7 +142,7 @@ columns! {
     "surt" "its key in the indices of web archives" Text Line "it has none" true
         |batch| texts(batch, |row| row.surt());
     "whatwg" "what browsers make of it" Words Parser "" false
-        |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.browsers(|line, is_accepted| line.level(is_accepted)) as u8))));
+        |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.browsers(|line, is_accepted| line.level(is_accepted) as u8)))));
     "whatwg_errors" "the errors that browsers find" Names Parser "" false whatwg_errors;
     "whatwg_host" "the host that browsers connect to" Text Parser "there is none" true
         |batch| texts(batch, |row| row.host());

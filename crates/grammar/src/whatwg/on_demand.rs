@@ -1,5 +1,7 @@
 //! One line after another, each parsed when only the parser has what is asked for, and once.
 
+use std::cell::OnceCell;
+
 use crate::whatwg::plain::PlainUrl;
 use crate::whatwg::{Found, Level, Parsed, Url, hosts_differ};
 
@@ -9,7 +11,7 @@ pub struct OnDemand {
     parsed: Parsed,
     is_parsed: bool,
     /// The line as a plain URL, once it is asked for.
-    plain: Option<Option<PlainUrl>>,
+    plain: OnceCell<Option<PlainUrl>>,
 }
 
 impl OnDemand {
@@ -26,7 +28,7 @@ impl OnDemand {
 
     /// Forgets the line, but not the memory.
     pub fn forget(&mut self) {
-        (self.is_parsed, self.plain) = (false, None);
+        (self.is_parsed, self.plain) = (false, OnceCell::new());
     }
 }
 
@@ -53,7 +55,7 @@ impl Line<'_> {
     /// The line as a plain URL, if it is one. Like the functions below, this one has to know whether RFC 3986 accepts the line.
     pub fn plain(&mut self, is_accepted_by_rfc3986: bool) -> Option<&PlainUrl> {
         let bytes = self.bytes;
-        self.parser.plain.get_or_insert_with(|| PlainUrl::of(bytes, is_accepted_by_rfc3986)).as_ref()
+        self.parser.plain.get_or_init(|| PlainUrl::of(bytes, is_accepted_by_rfc3986)).as_ref()
     }
 
     /// The level.

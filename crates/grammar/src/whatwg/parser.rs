@@ -488,6 +488,7 @@ impl<'a> Parser<'a> {
         self.pass_delimiter(end)
     }
 
+    #[expect(clippy::unnecessary_wraps, reason = "the other states can fail")]
     fn fragment(&mut self) -> Result<(), Failure> {
         self.url.fragment = Some(String::new());
         self.encode(self.pointer..self.input.len(), EncodeSet::Fragment, |url| {

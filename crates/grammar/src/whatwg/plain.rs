@@ -97,8 +97,10 @@ impl PlainUrl {
         let lacks_path = self.is_special() && !rest.starts_with(b"/");
         // RFC 3986 accepts nothing else that the parser encodes.
         let is_encoded = !rest.is_ascii() || self.is_special() && memchr(b'\'', rest).is_some();
-        let is_kept = !has_capitals && keeps_authority && !is_encoded && !may_have_dot_segments(rest);
-        (is_kept && !(lacks_path && !rest.is_empty())).then_some(if lacks_path { "/" } else { "" })
+        if has_capitals || !keeps_authority || is_encoded || may_have_dot_segments(rest) {
+            return None;
+        }
+        if lacks_path { rest.is_empty().then_some("/") } else { Some("") }
     }
 }
 
