@@ -158,6 +158,22 @@ fn lines() -> Vec<Vec<u8>> {
         b"HTTP://H%41:80/%00",
         b"A.b+c:d",
         b"http:a",
+        // Runs of equal hosts, and hosts that are almost the same.
+        b"http://a.b.co.uk/1",
+        b"http://a.b.co.uk/2",
+        b"http://a.b.co.uk./",
+        b"http://u:hunter2@a.b.co.uk:80/",
+        b"http://A.b.co.uk/",
+        b"http://a.b.co.uk/\"3\"",
+        b"http://%61.b.co.uk/",
+        b"http:///",
+        b"/",
+        b"http://192.0.2.1/1",
+        b"http://192.0.2.1/2",
+        b"http://a.github.io/?1",
+        b"http://a.github.io/?2",
+        b"http://github.io",
+        b"http://github.io",
     ]
     .map(<[u8]>::to_vec)
     .into();

@@ -8,7 +8,7 @@ use serde_json::Value;
 
 use super::{Batch, Cells, Column, Type};
 use urlsift_grammar::defect::Defect;
-use urlsift_grammar::escape::{Keep, push_text, visible_json};
+use urlsift_grammar::escape::{Keep, is_plain, push_text, visible_json};
 
 /// How rows are written.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -80,6 +80,12 @@ fn push_field(out: &mut String, column: &Column, cells: &Cells<'_>, n: usize, ke
 
 /// Appends cell `n` as a member of an object.
 fn push_member(out: &mut String, name: &str, cells: &Cells<'_>, n: usize) {
+    if let Cells::Texts(texts) = cells
+        && let Some(text) = texts[n].as_deref().filter(|text| is_plain(text) && !text.contains(&b'"'))
+        && let Ok(text) = str::from_utf8(text)
+    {
+        return out.extend(["\"", name, "\":\"", text, "\""]);
+    }
     let mut suffix = "";
     let value = match cells {
         Cells::Numbers(numbers) => numbers[n].map(Value::from),
