@@ -9,13 +9,13 @@ use urlsift_engine::Scanner;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{MASK, mask};
-use urlsift_grammar::host::{compared, reverse};
-use urlsift_grammar::keys::canonical::canonical_of_accepted;
+use urlsift_grammar::host::{compared, reverse, unchanged};
+use urlsift_grammar::keys::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
 use urlsift_grammar::public_suffix::{Suffixes, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
-use urlsift_grammar::uri_parts::{Parts, split};
+use urlsift_grammar::uri_parts::{host, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
 use urlsift_grammar::whatwg::{TwoHosts, Url};
 use urlsift_grammar::{Grammar, Verdict};
@@ -116,6 +116,12 @@ impl<'a> Batch<'a> {
     }
 }
 
+/// Where a part of a host is in it, or its text if the host is not written as it is compared.
+pub(super) enum PartOfHost {
+    At(Range<usize>),
+    Text(Vec<u8>),
+}
+
 /// A line that was judged.
 pub(super) struct Row<'b, 'a> {
     batch: &'b Batch<'a>,
@@ -165,14 +171,11 @@ impl<'b, 'a> Row<'b, 'a> {
         Some(self.mask_target(&target, base.filter(|_| takes_authority).map(Base::as_bytes)))
     }
 
-    /// A component of the line.
-    pub(super) fn part(&self, of: impl Fn(&Parts) -> Option<Range<usize>>) -> Option<Cow<'a, [u8]>> {
-        let range = of(&split(self.line))?;
+    /// The part of the line where `of` says.
+    pub(super) fn part(&self, of: impl Fn(&[u8]) -> Option<Range<usize>>) -> Option<Cow<'a, [u8]>> {
+        let range = of(self.line)?;
         if !self.batch.mask_passwords {
-            return Some(match self.line {
-                Cow::Borrowed(line) => line[range].into(),
-                Cow::Owned(line) => line[range].to_vec().into(),
-            });
+            return Some(self.slice(range));
         }
         let inside = |secret: Range<usize>| {
             let (start, end) = (secret.start.max(range.start), secret.end.min(range.end));
@@ -182,39 +185,64 @@ impl<'b, 'a> Row<'b, 'a> {
         Some(mask(&self.line[range.clone()], secrets).into_owned().into())
     }
 
-    /// What `make` makes of the host of the line, as hosts are compared.
-    fn of_host(&self, make: impl Fn(&[u8]) -> Option<Vec<u8>>) -> Option<Vec<u8>> {
-        let (host, mut buffer) = (&self.line[split(self.line).host?], Vec::new());
-        make(compared(host, &mut buffer)?).map(|made| self.masked(made))
+    /// A part of the line without masks.
+    fn slice(&self, range: Range<usize>) -> Cow<'a, [u8]> {
+        match self.line {
+            Cow::Borrowed(line) => line[range].into(),
+            Cow::Owned(line) => line[range].to_vec().into(),
+        }
     }
 
     /// The labels of the host in reverse order, if it has labels.
     pub(super) fn host_reversed(&self) -> Option<Vec<u8>> {
-        self.of_host(|host| {
-            let mut reversed = Vec::new();
-            reverse(host, &mut reversed).then_some(reversed)
-        })
+        let (mut buffer, mut reversed) = (Vec::new(), Vec::new());
+        let host = compared(&self.line[host(self.line)?.name], &mut buffer)?;
+        reverse(host, &mut reversed).then(|| self.masked(reversed))
     }
 
-    /// A part of the host that the list of public suffixes tells.
+    /// The part of the host that `part` chooses of its suffixes. `last` is the host of a line before and its part: lines with the same host
+    /// mostly follow each other.
     pub(super) fn by_suffix(
         &self,
-        part: impl for<'h> Fn(Suffixes<'h>) -> Option<&'h [u8]>,
-    ) -> Option<Vec<u8>> {
-        self.of_host(|host| Some(part(self.batch.suffixes.find(host)?)?.to_vec()))
+        part: for<'h> fn(Suffixes<'h>) -> Option<&'h [u8]>,
+        last: &mut (&'b [u8], Option<PartOfHost>),
+    ) -> Option<Cow<'a, [u8]>> {
+        let range = host(self.line)?.name;
+        let host = &self.line[range.clone()];
+        if last.0 != host {
+            let find = |host| part(self.batch.suffixes.find(host)?);
+            let found = match unchanged(host) {
+                // The part is the end of the host.
+                Some(name) => find(name).map(|part| PartOfHost::At(name.len() - part.len()..name.len())),
+                None => {
+                    compared(host, &mut Vec::new()).and_then(find).map(|part| PartOfHost::Text(part.to_vec()))
+                }
+            };
+            *last = (host, found);
+        }
+        let found = match last.1.as_ref()? {
+            PartOfHost::At(at) => self.slice(range.start + at.start..range.start + at.end),
+            PartOfHost::Text(text) => text.clone().into(),
+        };
+        Some(if self.batch.mask_passwords { self.masked(found.into_owned()).into() } else { found })
     }
 
     /// The canonical form of the line, if RFC 3986 accepts it.
-    pub(super) fn canonical(&self) -> Option<Vec<u8>> {
+    pub(super) fn canonical(&self) -> Option<Cow<'a, [u8]>> {
+        if !self.verdict.accepts(Grammar::Rfc3986) {
+            return None;
+        }
+        if !self.batch.mask_passwords && canonical::is_plain(self.line) {
+            return Some(self.line.clone());
+        }
         let mut key = Vec::new();
-        let accepted = Some(&self.line[..]).filter(|_| self.verdict.accepts(Grammar::Rfc3986))?;
-        let key = canonical_of_accepted(accepted, &mut key).to_vec();
-        Some(self.masked(key))
+        let key = canonical::canonical_of_accepted(self.line, &mut key).to_vec();
+        Some(self.masked(key).into())
     }
 
     /// The key of the line in the indices of web archives, if it has one.
     pub(super) fn surt(&self) -> Option<Vec<u8>> {
-        let mut key = Vec::new();
+        let mut key = Vec::with_capacity(self.line.len());
         surt(self.line, &mut key).then(|| self.masked(key))
     }
 

@@ -21,8 +21,9 @@ use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::host::{HostKind, compared};
 use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
+use urlsift_grammar::public_suffix::Suffixes;
 use urlsift_grammar::scheme::scheme_len;
-use urlsift_grammar::uri_parts::split;
+use urlsift_grammar::uri_parts::{host, split};
 use urlsift_grammar::whatwg::{Found, Level, ValidationError};
 
 /// A column.
@@ -114,29 +115,29 @@ columns! {
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.resolved());
     "userinfo" "what is before the last @ of its authority" Text Line "there is none" true
-        |batch| texts(batch, |row| row.part(|parts| parts.userinfo.clone()));
+        |batch| texts(batch, |row| row.part(|line| split(line).userinfo));
     "host" "the host as it is written" Text Line "it has no authority" true
-        |batch| texts(batch, |row| row.part(|parts| parts.host.clone()));
+        |batch| texts(batch, |row| row.part(|line| Some(host(line)?.name)));
     "port" "the port as it is written" Text Line "there is none" true
-        |batch| texts(batch, |row| row.part(|parts| parts.port.clone()));
+        |batch| texts(batch, |row| row.part(|line| host(line)?.port));
     "path" "the path" Text Line "" true
-        |batch| texts(batch, |row| row.part(|parts| Some(parts.path.clone())));
+        |batch| texts(batch, |row| row.part(|line| Some(split(line).path)));
     "query" "what is between ? and #" Text Line "there is none" true
-        |batch| texts(batch, |row| row.part(|parts| parts.query.clone()));
+        |batch| texts(batch, |row| row.part(|line| split(line).query));
     "fragment" "what follows #" Text Line "there is none" true
-        |batch| texts(batch, |row| row.part(|parts| parts.fragment.clone()));
+        |batch| texts(batch, |row| row.part(|line| split(line).fragment));
     "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Line "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Line "the host is no name" true
         |batch| texts(batch, |row| row.host_reversed());
     "host_problems" "what DNS says against its host" Names Line "it has no authority" false host_problems;
     "suffix" "the public suffix of its host" Text Line "the host has none" true
-        |batch| texts(batch, |row| row.by_suffix(|of| Some(of.suffix())));
+        |batch| parts_of_hosts(batch, |of| Some(of.suffix()));
     "domain" "the registrable domain of its host" Text Line "the host has none" true
-        |batch| texts(batch, |row| row.by_suffix(|of| of.domain()));
+        |batch| parts_of_hosts(batch, |of| of.domain());
     "private_suffix" "the public suffix, private ones included" Text Line "the host has none" true
-        |batch| texts(batch, |row| row.by_suffix(|of| Some(of.private_suffix())));
+        |batch| parts_of_hosts(batch, |of| Some(of.private_suffix()));
     "private_domain" "the domain, with private suffixes included" Text Line "the host has none" true
-        |batch| texts(batch, |row| row.by_suffix(|of| of.private_domain()));
+        |batch| parts_of_hosts(batch, |of| of.private_domain());
     "canonical" "its canonical form by RFC 3986" Text Line "RFC 3986 refuses it" true
         |batch| texts(batch, |row| row.canonical());
     "surt" "its key in the indices of web archives" Text Line "it has none" true
@@ -178,6 +179,11 @@ fn texts<'a, T: Into<Cow<'a, [u8]>>>(
     Cells::Texts(batch.rows().map(|row| text(row?).map(T::into)).collect())
 }
 
+fn parts_of_hosts<'a>(batch: &Batch<'a>, part: for<'h> fn(Suffixes<'h>) -> Option<&'h [u8]>) -> Cells<'a> {
+    let mut last = (&b""[..], None);
+    Cells::Texts(batch.rows().map(|row| row?.by_suffix(part, &mut last)).collect())
+}
+
 fn kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
     // Values are never blank.
     let blank = (!batch.input.is_empty()).then_some("blank");
@@ -190,14 +196,14 @@ fn kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
 }
 
 fn host_kind<'a>(batch: &Batch<'a>) -> Cells<'a> {
-    let kind = |row: Row<'_, '_>| Some(HostKind::of(&row.line[split(row.line).host?]) as u8);
+    let kind = |row: Row<'_, '_>| Some(HostKind::of(&row.line[host(row.line)?.name]) as u8);
     let numbers = batch.rows().map(|row| row.and_then(kind));
     Cells::Names(Names::fixed(names(HostKind::ALL, HostKind::name), numbers))
 }
 
 fn host_problems<'a>(batch: &Batch<'a>) -> Cells<'a> {
     let problems = |row: Row<'_, '_>| {
-        let (host, mut buffer) = (&row.line[split(row.line).host?], Vec::new());
+        let (host, mut buffer) = (&row.line[host(row.line)?.name], Vec::new());
         let problems = HostProblems::of(compared(host, &mut buffer), &batch.suffixes);
         Some(problems.iter().map(|problem| problem as u8).collect())
     };

@@ -37,12 +37,13 @@ pub(crate) fn write<E>(
     full: Full<'_, E>,
 ) -> Result<(), E> {
     let cells = batch.cells(columns);
+    let mut last = vec![(0, "none".to_owned()); columns.len()];
     for n in 0..batch.lines.len() {
         let mut before = if form == Form::Tsv { "" } else { "{" };
-        for (column, cells) in columns.iter().zip(&cells) {
+        for ((column, cells), last) in columns.iter().zip(&cells).zip(&mut last) {
             out.push_str(before);
             match form {
-                Form::Tsv => push_field(out, column, cells, n, keep),
+                Form::Tsv => push_field(out, column, cells, n, (keep, last)),
                 Form::Jsonl => push_member(out, column.name, cells, n),
             }
             before = if form == Form::Tsv { "\t" } else { "," };
@@ -55,13 +56,25 @@ pub(crate) fn write<E>(
     Ok(())
 }
 
-/// Appends cell `n` as a field.
-fn push_field(out: &mut String, column: &Column, cells: &Cells<'_>, n: usize, keep: Keep) {
+/// Appends cell `n` as a field. `last` is a set and its text: most sets are the one before.
+fn push_field(
+    out: &mut String,
+    column: &Column,
+    cells: &Cells<'_>,
+    n: usize,
+    (keep, last): (Keep, &mut (u8, String)),
+) {
     let start = out.len();
     let is_there = match cells {
         Cells::Numbers(numbers) => numbers[n].map(|number| push_number(out, number)),
         Cells::Names(names) => names.get(n).map(|name| out.push_str(name)),
-        Cells::Sets(names, sets) => sets[n].map(|bits| push_list(out, of_set(names, bits))),
+        Cells::Sets(names, sets) => sets[n].map(|bits| {
+            if last.0 != bits {
+                *last = (bits, String::new());
+                push_list(&mut last.1, of_set(names, bits));
+            }
+            out.push_str(&last.1);
+        }),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
         Cells::Defects(defects) => defects[n].as_ref().map(|defect| push_defect(out, defect)),
         Cells::Texts(texts) if column.of == Type::Words => {

@@ -128,13 +128,10 @@ fn is_reg_name(text: &[u8]) -> bool {
 #[must_use]
 #[inline]
 pub fn compared<'a>(host: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-    if is_plain(host) {
-        return Some(without_dot(host));
+    if let Some(name) = unchanged(host) {
+        return Some(name);
     }
     let seen = classes(host);
-    if seen & (UPPER | OTHER) == 0 {
-        return Some(without_dot(host));
-    }
     buffer.clear();
     if seen & OTHER == 0 || matches!(HostKind::of(host), HostKind::Ipv6 | HostKind::IpvFuture) {
         buffer.extend_from_slice(host);
@@ -144,6 +141,13 @@ pub fn compared<'a>(host: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]>
         buffer.extend_from_slice(to_ascii(&decoded)?.as_bytes());
     }
     Some(without_dot(buffer))
+}
+
+/// The compared form of a host, if it is that or lacks but the removal of its last dot.
+#[must_use]
+#[inline]
+pub fn unchanged(host: &[u8]) -> Option<&[u8]> {
+    (is_plain(host) || classes(host) & (UPPER | OTHER) == 0).then(|| without_dot(host))
 }
 
 /// Whether a host consists of lower-case letters, digits, "-" and ".", as most do, and has 8 bytes at least. It tests 8 bytes at once.

@@ -31,46 +31,53 @@ pub struct Parts {
 /// Splits a line into its components. The cost is linear in the length of the line.
 #[must_use]
 pub fn split(line: &[u8]) -> Parts {
-    let scheme = scheme_len(line).map(|len| 0..len);
+    let scheme = scheme_end(line).map(|len| 0..len);
     let start = scheme.as_ref().map_or(0, |scheme| scheme.end + 1);
-    let fragment_mark = memchr::memchr(b'#', &line[start..]).map_or(line.len(), |n| start + n);
-    let query_mark = memchr::memchr(b'?', &line[start..fragment_mark]).map_or(fragment_mark, |n| start + n);
-    let authority = line[start..query_mark].starts_with(b"//").then(|| {
-        let begin = start + 2;
-        begin..memchr::memchr(b'/', &line[begin..query_mark]).map_or(query_mark, |n| begin + n)
-    });
+    let found = host_after(line, start);
+    let path = found.as_ref().map_or(start, |found| found.end);
+    let mark = memchr::memchr2(b'?', b'#', &line[path..]).map_or(line.len(), |n| path + n);
+    let has_query = line.get(mark) == Some(&b'?');
+    let fragment = if has_query { memchr::memchr(b'#', &line[mark..]).map(|n| mark + n) } else { Some(mark) };
+    let fragment = fragment.unwrap_or(line.len());
     let mut parts = Parts {
-        path: authority.as_ref().map_or(start, |authority| authority.end)..query_mark,
-        query: (query_mark < fragment_mark).then(|| query_mark + 1..fragment_mark),
-        fragment: (fragment_mark < line.len()).then(|| fragment_mark + 1..line.len()),
         scheme,
+        authority: None,
         userinfo: None,
         host: None,
         port: None,
-        authority: None,
+        path: path..mark,
+        query: has_query.then(|| mark + 1..fragment),
+        fragment: (fragment < line.len()).then(|| fragment + 1..line.len()),
     };
-    if let Some(authority) = authority {
-        let text = &line[authority.clone()];
-        let at = memchr::memrchr(b'@', text);
-        let host = authority.start + at.map_or(0, |at| at + 1);
-        let bracket = memchr::memrchr(b']', &line[host..authority.end]).map_or(host, |n| host + n + 1);
-        let colon = memchr::memrchr(b':', &line[bracket..authority.end]).map(|n| bracket + n);
-        parts.userinfo = at.map(|at| authority.start..authority.start + at);
-        parts.host = Some(host..colon.unwrap_or(authority.end));
-        parts.port = colon.map(|colon| colon + 1..authority.end);
-        parts.authority = Some(authority);
+    if let Some(Host { name, port, end }) = found {
+        let begin = start + 2;
+        parts.authority = Some(begin..end);
+        parts.userinfo = (name.start > begin).then(|| begin..name.start - 1);
+        (parts.host, parts.port) = (Some(name), port);
     }
     parts
 }
 
+/// The length of the scheme. The usual ones are found at a glance.
+#[inline]
+fn scheme_end(line: &[u8]) -> Option<usize> {
+    match line {
+        [b'h', b't', b't', b'p', b':', ..] => Some(4),
+        [b'h', b't', b't', b'p', b's', b':', ..] => Some(5),
+        _ => scheme_len(line),
+    }
+}
+
 /// Finds the host and the port of a line, with the same result as [`split`], and the end of the authority. `None` without an
 /// authority. Reads each byte of the authority once, and no byte after it.
+#[inline]
 pub fn host(line: &[u8]) -> Option<Host> {
-    let start = match line {
-        [b'h', b't', b't', b'p', b':', ..] => 5,
-        [b'h', b't', b't', b'p', b's', b':', ..] => 6,
-        _ => scheme_len(line).map_or(0, |len| len + 1),
-    };
+    host_after(line, scheme_end(line).map_or(0, |len| len + 1))
+}
+
+/// The same for a line whose scheme and ":" end at `start`.
+#[inline]
+fn host_after(line: &[u8], start: usize) -> Option<Host> {
     let authority = line[start..].strip_prefix(b"//")?;
     let start = start + 2;
     let mut host = start;
@@ -116,6 +123,41 @@ pub const BEGINNING: usize = 1 << 16;
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// The components, each by a search for its delimiters.
+    fn by_searches(line: &[u8]) -> Parts {
+        let scheme = scheme_len(line).map(|len| 0..len);
+        let start = scheme.as_ref().map_or(0, |scheme| scheme.end + 1);
+        let fragment_mark = memchr::memchr(b'#', &line[start..]).map_or(line.len(), |n| start + n);
+        let query_mark =
+            memchr::memchr(b'?', &line[start..fragment_mark]).map_or(fragment_mark, |n| start + n);
+        let authority = line[start..query_mark].starts_with(b"//").then(|| {
+            let begin = start + 2;
+            begin..memchr::memchr(b'/', &line[begin..query_mark]).map_or(query_mark, |n| begin + n)
+        });
+        let mut parts = Parts {
+            path: authority.as_ref().map_or(start, |authority| authority.end)..query_mark,
+            query: (query_mark < fragment_mark).then(|| query_mark + 1..fragment_mark),
+            fragment: (fragment_mark < line.len()).then(|| fragment_mark + 1..line.len()),
+            scheme,
+            userinfo: None,
+            host: None,
+            port: None,
+            authority: None,
+        };
+        if let Some(authority) = authority {
+            let text = &line[authority.clone()];
+            let at = memchr::memrchr(b'@', text);
+            let host = authority.start + at.map_or(0, |at| at + 1);
+            let bracket = memchr::memrchr(b']', &line[host..authority.end]).map_or(host, |n| host + n + 1);
+            let colon = memchr::memrchr(b':', &line[bracket..authority.end]).map(|n| bracket + n);
+            parts.userinfo = at.map(|at| authority.start..authority.start + at);
+            parts.host = Some(host..colon.unwrap_or(authority.end));
+            parts.port = colon.map(|colon| colon + 1..authority.end);
+            parts.authority = Some(authority);
+        }
+        parts
+    }
 
     #[test]
     fn all_parts() {
@@ -174,6 +216,7 @@ mod tests {
                 range.as_ref().is_some_and(|part| line[part.clone()].contains(&b'@'))
             };
             assert!(!has_at(&parts.host) && !has_at(&parts.port), "{}", line.escape_ascii());
+            assert_eq!(parts, by_searches(&line), "{}", line.escape_ascii());
             assert_eq!(joined(&line, parts), line);
         }
     }
@@ -200,7 +243,7 @@ mod tests {
             let text: String =
                 (0..4).map(|place| fragments[n / fragments.len().pow(place) % fragments.len()]).collect();
             for text in [format!("//{text}"), format!("https://{text}"), text] {
-                let parts = split(text.as_bytes());
+                let parts = by_searches(text.as_bytes());
                 let expected = parts.authority.map(|authority| Host {
                     name: parts.host.unwrap_or_default(),
                     port: parts.port,

@@ -40,7 +40,8 @@ pub fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u
 
 /// Returns whether a line that RFC 3986 accepts is known to be canonical: an http or https URL with a lower-case host, without
 /// userinfo, port and dot-segments. Its escapes are canonical and follow the host.
-pub(super) fn is_plain(line: &[u8]) -> bool {
+#[must_use]
+pub fn is_plain(line: &[u8]) -> bool {
     let rest = line.strip_prefix(b"https://").or_else(|| line.strip_prefix(b"http://"));
     let Some(rest) = rest else { return false };
     let is_host = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
