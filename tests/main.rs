@@ -15,6 +15,7 @@ mod webdriver;
 mod cli;
 mod citations;
 mod codec;
+mod common_crawl;
 mod conformance;
 mod differential;
 mod extractors;
