@@ -135,12 +135,12 @@ pub fn write_records(
     let mut stopped = None;
     let mut write = |(input, made): (u32, Result<Rows, Later>)| {
         let (text, some) = made.or_else(|(bytes, before)| {
-            let mut write = |text: &mut String| {
+            let mut write = |text: &mut Vec<u8>| {
                 if exec.is_stopped() {
                     stopped = Some(input);
                     return Err(io::Error::from(Stopped));
                 }
-                out.write_all(text.as_bytes())?;
+                out.write_all(text)?;
                 text.clear();
                 Ok(())
             };
@@ -151,7 +151,7 @@ pub fn write_records(
             exec.judged(some.n_fields());
             record_fields::append(&mut found, input, *some);
         }
-        out.write_all(text.as_bytes())?;
+        out.write_all(&text)?;
         out.flush()
     };
     let sink = |made| match write(made) {
@@ -184,7 +184,7 @@ pub fn write_records(
 }
 
 /// The rows of a chunk, and the records in it.
-type Rows = (String, Option<Box<record_fields::Records>>);
+type Rows = (Vec<u8>, Option<Box<record_fields::Records>>);
 
 /// A chunk whose rows are too long to wait until those before them are written. So they are made afterwards.
 type Later = (PooledBuffer, Before);
@@ -239,11 +239,11 @@ impl Records {
         first: u64,
         scanner: &mut Scanner,
         full: Full<'_, E>,
-    ) -> Result<String, E> {
+    ) -> Result<Vec<u8>, E> {
         let bytes = chunk.bytes.get();
         let body = skip_byte_order_mark(bytes, chunk.bytes.offset);
         let offset = chunk.bytes.offset + (bytes.len() - body.len()) as u64;
-        let mut out = String::with_capacity(bytes.len());
+        let mut out = Vec::with_capacity(bytes.len());
         let mut numbers = first..;
         let mut batch = self.batch(chunk);
         let mut result = Ok(());
@@ -273,9 +273,9 @@ impl Records {
         chunk: &Chunk<'_>,
         mut reader: Box<Reader>,
         full: Full<'_, E>,
-    ) -> Result<(String, record_fields::Records), E> {
+    ) -> Result<(Vec<u8>, record_fields::Records), E> {
         let mut found = record_fields::Records::new(reader.format());
-        let mut out = String::with_capacity(chunk.bytes.get().len());
+        let mut out = Vec::with_capacity(chunk.bytes.get().len());
         let names = reader.names().clone();
         let mut bases = Bases::new(self.base.as_ref());
         let mut urls = Bases::new(self.whatwg_base.as_ref());
@@ -324,9 +324,9 @@ impl Records {
         chunk: &Chunk<'_>,
         values: &parquet::Batch,
         full: Full<'_, E>,
-    ) -> Result<(String, record_fields::Records), E> {
+    ) -> Result<(Vec<u8>, record_fields::Records), E> {
         let mut found = record_fields::Records::new(Format::Parquet);
-        let mut out = String::with_capacity(chunk.bytes.get().len());
+        let mut out = Vec::with_capacity(chunk.bytes.get().len());
         let names = WantedNames::new(&self.reading.fields);
         let mut batch = self.batch(chunk);
         for field in values.fields(chunk.bytes.get()) {
@@ -384,7 +384,7 @@ impl Records {
     /// Appends the rows of a batch if it has so many lines, and takes these out.
     fn write<E>(
         &self,
-        out: &mut String,
+        out: &mut Vec<u8>,
         batch: &mut Batch<'_>,
         least: usize,
         full: Full<'_, E>,

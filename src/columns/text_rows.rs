@@ -1,7 +1,5 @@
 //! Writes cells as text: a row for each line, of fields between tabs or as a JSON object.
 
-use std::fmt::Write;
-
 use base64::Engine;
 use base64::prelude::BASE64_STANDARD;
 use serde_json::Value;
@@ -22,14 +20,14 @@ pub enum Form {
 }
 
 /// What gets the rows so far when there are many, and takes them out.
-pub(crate) type Full<'f, E> = &'f mut dyn FnMut(&mut String) -> Result<(), E>;
+pub(crate) type Full<'f, E> = &'f mut dyn FnMut(&mut Vec<u8>) -> Result<(), E>;
 
 /// The most bytes of rows that wait. The rows of a chunk can be a thousand times as long as the chunk, if a base is long.
 const MAX_WAITING: usize = 8 << 20;
 
 /// Appends a row for each line of a batch.
 pub(crate) fn write<E>(
-    out: &mut String,
+    out: &mut Vec<u8>,
     form: Form,
     keep: Keep,
     columns: &[&Column],
@@ -37,18 +35,23 @@ pub(crate) fn write<E>(
     full: Full<'_, E>,
 ) -> Result<(), E> {
     let cells = batch.cells(columns);
-    let mut last = vec![(0, "none".to_owned()); columns.len()];
+    let mut lists = vec![(0, Vec::from("none")); columns.len()];
+    let (begin, between, end): (&[u8], _, &[u8]) = match form {
+        Form::Tsv => (b"", b'\t', b"\n"),
+        Form::Jsonl => (b"{", b',', b"}\n"),
+    };
     for n in 0..batch.lines.len() {
-        let mut before = if form == Form::Tsv { "" } else { "{" };
-        for ((column, cells), last) in columns.iter().zip(&cells).zip(&mut last) {
-            out.push_str(before);
+        out.extend_from_slice(begin);
+        for (at, (column, cells)) in columns.iter().zip(&cells).enumerate() {
+            if at > 0 {
+                out.push(between);
+            }
             match form {
-                Form::Tsv => push_field(out, column, cells, n, (keep, last)),
+                Form::Tsv => push_field(out, column, cells, n, (keep, &mut lists[at])),
                 Form::Jsonl => push_member(out, column.name, cells, n),
             }
-            before = if form == Form::Tsv { "\t" } else { "," };
         }
-        out.push_str(if form == Form::Tsv { "\n" } else { "}\n" });
+        out.extend_from_slice(end);
         if out.len() > MAX_WAITING {
             full(out)?;
         }
@@ -58,63 +61,94 @@ pub(crate) fn write<E>(
 
 /// Appends cell `n` as a field. `last` is a set and its text: most sets are the one before.
 fn push_field(
-    out: &mut String,
+    out: &mut Vec<u8>,
     column: &Column,
     cells: &Cells<'_>,
     n: usize,
-    (keep, last): (Keep, &mut (u8, String)),
+    (keep, last): (Keep, &mut (u8, Vec<u8>)),
 ) {
     let start = out.len();
     let is_there = match cells {
-        Cells::Numbers(numbers) => numbers[n].map(|number| push_number(out, number)),
-        Cells::Names(names) => names.get(n).map(|name| out.push_str(name)),
+        Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
+        Cells::Names(names) => names.get(n).map(|name| push(out, name)),
         Cells::Sets(names, sets) => sets[n].map(|bits| {
             if last.0 != bits {
-                *last = (bits, String::new());
+                *last = (bits, Vec::new());
                 push_list(&mut last.1, of_set(names, bits));
             }
-            out.push_str(&last.1);
+            out.extend_from_slice(&last.1);
         }),
         Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_list(out, of_list(names, list))),
-        Cells::Defects(defects) => defects[n].as_ref().map(|defect| push_defect(out, defect)),
+        Cells::Defects(defects) => {
+            defects[n].as_ref().map(|defect| push_defect(&mut |text| push(out, text), defect))
+        }
         Cells::Texts(texts) if column.of == Type::Words => {
-            texts[n].as_ref().map(|words| out.push_str(&String::from_utf8_lossy(words)))
+            texts[n].as_ref().map(|words| push(out, &String::from_utf8_lossy(words)))
         }
         Cells::Texts(texts) => texts[n].as_ref().map(|text| push_text(out, text, keep)),
     };
     if is_there.is_none() {
-        out.push('-');
-    } else if column.of == Type::Text && &out[start..] == "-" {
+        out.push(b'-');
+    } else if column.of == Type::Text && &out[start..] == b"-" {
         // A "-" of the data is not a missing value.
         out.truncate(start);
-        out.push_str("\\x2d");
+        push(out, "\\x2d");
     }
 }
 
 /// Appends cell `n` as a member of an object.
-fn push_member(out: &mut String, name: &str, cells: &Cells<'_>, n: usize) {
+fn push_member(out: &mut Vec<u8>, name: &str, cells: &Cells<'_>, n: usize) {
+    out.push(b'"');
+    push(out, name);
     if let Cells::Texts(texts) = cells
-        && let Some(text) = texts[n].as_deref().filter(|text| is_plain(text) && !text.contains(&b'"'))
-        && let Ok(text) = str::from_utf8(text)
+        && let Some(bytes) = texts[n].as_deref()
+        && !is_plain(bytes)
+        && str::from_utf8(bytes).is_err()
     {
-        return out.extend(["\"", name, "\":\"", text, "\""]);
+        push(out, "_base64\":");
+        return push_string(out, BASE64_STANDARD.encode(bytes).as_bytes());
     }
-    let mut suffix = "";
-    let value = match cells {
-        Cells::Numbers(numbers) => numbers[n].map(Value::from),
-        Cells::Names(names) => names.get(n).map(Value::from),
-        Cells::Sets(names, sets) => sets[n].map(|bits| of_set(names, bits).collect()),
-        Cells::Lists(names, lists) => lists[n].as_ref().map(|list| of_list(names, list).collect()),
-        Cells::Defects(defects) => defects[n].as_ref().map(|defect| defect.to_string().into()),
-        Cells::Texts(texts) => texts[n].as_ref().map(|text| {
-            if let Ok(text) = str::from_utf8(text) {
-                return text.into();
-            }
-            suffix = "_base64";
-            BASE64_STANDARD.encode(text).into()
-        }),
+    push(out, "\":");
+    let is_there = match cells {
+        Cells::Numbers(numbers) => numbers[n].map(|number| push_number(&mut |text| push(out, text), number)),
+        Cells::Names(names) => names.get(n).map(|name| push_string(out, name.as_bytes())),
+        Cells::Sets(names, sets) => sets[n].map(|bits| push_array(out, of_set(names, bits))),
+        Cells::Lists(names, lists) => lists[n].as_ref().map(|list| push_array(out, of_list(names, list))),
+        Cells::Defects(defects) => {
+            defects[n].as_ref().map(|defect| push_string(out, defect.to_string().as_bytes()))
+        }
+        Cells::Texts(texts) => texts[n].as_ref().map(|text| push_string(out, text)),
     };
-    let _ = write!(out, "\"{name}{suffix}\":{}", visible_json(&value.unwrap_or_default().to_string()));
+    if is_there.is_none() {
+        push(out, "null");
+    }
+}
+
+/// Appends a text of UTF-8 as a string of JSON.
+fn push_string(out: &mut Vec<u8>, text: &[u8]) {
+    if is_plain(text) && !text.contains(&b'"') {
+        out.push(b'"');
+        out.extend_from_slice(text);
+        out.push(b'"');
+    } else {
+        push(out, &visible_json(&Value::from(String::from_utf8_lossy(text)).to_string()));
+    }
+}
+
+/// Appends names as an array of JSON.
+fn push_array(out: &mut Vec<u8>, names: impl Iterator<Item = &'static str>) {
+    out.push(b'[');
+    for (n, name) in names.enumerate() {
+        if n > 0 {
+            out.push(b',');
+        }
+        push_string(out, name.as_bytes());
+    }
+    out.push(b']');
+}
+
+fn push(out: &mut Vec<u8>, text: &str) {
+    out.extend_from_slice(text.as_bytes());
 }
 
 /// The names in a set.
@@ -127,19 +161,24 @@ fn of_list(names: &[&'static str], list: &[u8]) -> impl Iterator<Item = &'static
     list.iter().map(|&number| names[usize::from(number)])
 }
 
-/// Appends a number.
-pub(crate) fn push_number(out: &mut String, number: u64) {
-    out.push_str(itoa::Buffer::new().format(number));
+/// Passes a number to `push`.
+pub(crate) fn push_number(push: &mut impl FnMut(&str), number: u64) {
+    push(itoa::Buffer::new().format(number));
 }
 
 /// Appends names joined by commas, or "none".
-fn push_list(out: &mut String, mut names: impl Iterator<Item = &'static str>) {
-    out.push_str(names.next().unwrap_or("none"));
-    names.for_each(|name| out.extend([",", name]));
+fn push_list(out: &mut Vec<u8>, mut names: impl Iterator<Item = &'static str>) {
+    push(out, names.next().unwrap_or("none"));
+    for name in names {
+        out.push(b',');
+        push(out, name);
+    }
 }
 
-/// Appends the same text as `{defect}`, without the cost of a formatter that supports padding.
-pub(crate) fn push_defect(out: &mut String, defect: &Defect) {
-    let mut digits = itoa::Buffer::new();
-    out.extend([defect.component.name(), ":", defect.cause.name(), "@", digits.format(defect.offset)]);
+/// Passes the same text as `{defect}` to `push`, without the cost of a formatter that supports padding.
+pub(crate) fn push_defect(push: &mut impl FnMut(&str), defect: &Defect) {
+    for text in [defect.component.name(), ":", defect.cause.name(), "@"] {
+        push(text);
+    }
+    push_number(push, defect.offset);
 }

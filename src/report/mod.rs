@@ -316,9 +316,9 @@ impl ExampleLine {
         let marked = if utf8 && end == start + 1 { escape::character(&self.text, start) } else { start..end };
         let mut out = escape::text(&self.text[..marked.start], keep);
         let start = out.len();
-        escape::push_text(&mut out, &self.text[marked.clone()], keep);
+        out.push_str(&escape::text(&self.text[marked.clone()], keep));
         let end = out.len();
-        escape::push_text(&mut out, &self.text[marked.end..], keep);
+        out.push_str(&escape::text(&self.text[marked.end..], keep));
         (out, [start, end])
     }
 }

@@ -491,7 +491,7 @@ impl Rows<'_> {
         for grammar in self.options.by.iter() {
             match Defect::of_line(grammar, line) {
                 _ if line.is_empty() => text.push_str("blank"),
-                Some(defect) => push_defect(text, &defect),
+                Some(defect) => push_defect(&mut |part| text.push_str(part), &defect),
                 None => text.push('-'),
             }
             text.push('\t');
@@ -522,7 +522,7 @@ fn push_place(row: &mut String, input: &str, line: u64, offset: u64) {
     row.push_str(input);
     for number in [line, offset] {
         row.push('\t');
-        push_number(row, number);
+        push_number(&mut |digits| row.push_str(digits), number);
     }
     row.push('\t');
 }

@@ -203,16 +203,16 @@ impl Splitter<'_> {
                     match defects.find_map(|(field, defect)| Some((field, defect?))) {
                         Some((field, defect)) => {
                             row.extend([names.of(field.wanted, field.role), "@"]);
-                            push_number(row, field.at as u64);
+                            push_number(&mut |digits| row.push_str(digits), field.at as u64);
                             row.push(':');
-                            push_defect(row, &defect);
+                            push_defect(&mut |part| row.push_str(part), &defect);
                         }
                         None => row.push('-'),
                     }
                 }
                 Fate::Refused(Why::Record(cause, at)) => {
                     row.extend(["record:", cause, "@"]);
-                    push_number(row, *at);
+                    push_number(&mut |digits| row.push_str(digits), *at);
                 }
                 Fate::Blank | Fate::Unmatched | Fate::Accepted | Fate::Header | Fate::Remark => {
                     row.push_str("blank");

@@ -27,6 +27,7 @@ pub fn push(out: &mut String, bytes: &[u8]) {
 
 /// Whether no byte needs an escape: all are printable ASCII, and none is a backslash. Up to 16 bytes are tested at once.
 #[must_use]
+#[inline]
 pub fn is_plain(bytes: &[u8]) -> bool {
     fn all<const N: usize>(bytes: &[u8; N]) -> bool {
         bytes.iter().fold(true, |all, &byte| all & matches!(byte, b' '..=b'[' | b']'..=b'~'))
@@ -55,7 +56,7 @@ fn push_byte(out: &mut String, byte: u8) {
     }
 }
 
-/// The characters that [`push_text`] leaves as they are. Backslashes and control characters are never among them.
+/// The characters that [`text`] leaves as they are. Backslashes and control characters are never among them.
 #[cfg(feature = "scan")]
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Keep {
@@ -67,18 +68,15 @@ pub enum Keep {
     All,
 }
 
-/// Appends `bytes` to `out` like [`push`], but leaves the characters that `keep` says. Bytes that are not UTF-8 become
-/// `\xHH`. The text can be converted back to the bytes.
+/// Appends [`text`] to `out`.
 #[cfg(feature = "scan")]
-pub fn push_text(out: &mut String, bytes: &[u8], keep: Keep) {
+#[inline]
+pub fn push_text(out: &mut Vec<u8>, bytes: &[u8], keep: Keep) {
     if is_plain(bytes) {
-        return push_plain(out, bytes);
+        out.extend_from_slice(bytes);
+    } else {
+        out.extend_from_slice(text(bytes, keep).as_bytes());
     }
-    push_chars(out, bytes, |c| match keep {
-        Keep::Ascii => c.is_ascii_graphic() && c != '\\' || c == ' ',
-        Keep::Visible => c != '\\' && is_visible(c),
-        Keep::All => c != '\\' && !c.is_control(),
-    });
 }
 
 /// Makes a sentence safe to print, which may contain text from elsewhere.
@@ -93,12 +91,17 @@ pub fn printable(bytes: &[u8]) -> String {
     out
 }
 
-/// Returns what [`push_text`] appends. Different bytes become different texts.
+/// The bytes as [`push`] writes them, but with the characters that `keep` says. Bytes that are not UTF-8 become `\xHH`. The text can be
+/// converted back to the bytes.
 #[cfg(feature = "scan")]
 #[must_use]
 pub fn text(bytes: &[u8], keep: Keep) -> String {
     let mut out = String::with_capacity(bytes.len());
-    push_text(&mut out, bytes, keep);
+    push_chars(&mut out, bytes, |c| match keep {
+        Keep::Ascii => c.is_ascii_graphic() && c != '\\' || c == ' ',
+        Keep::Visible => c != '\\' && is_visible(c),
+        Keep::All => c != '\\' && !c.is_control(),
+    });
     out
 }
 

@@ -141,8 +141,9 @@ fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
     let mut scanner = Scanner::new(KernelId::best());
     let mut batch = Batch::of_values(&mut scanner, &[Some(line)], Grammar::Rfc3986, vec![Origin::default()]);
     batch.suffixes = suffixes;
-    let mut row = String::new();
+    let mut row = Vec::new();
     let _ = text_rows::write::<()>(&mut row, Form::Tsv, keep, &columns, &mut batch, &mut |_| Ok(()));
+    let row = String::from_utf8_lossy(&row);
     let cells = columns.iter().zip(row.trim_end_matches('\n').split('\t'));
     for (n, (column, cell)) in cells.filter(|(_, cell)| !["-", "none"].contains(cell)).enumerate() {
         let before = if n == 0 { "\n" } else { "" };
