@@ -1,7 +1,5 @@
 //! Arrow columns made of plain vectors, and of the cells of judged values.
 
-use std::borrow::Cow;
-
 use urlsift::columns::{Cells, Names};
 use urlsift::{Cause, Component};
 
@@ -98,10 +96,8 @@ impl Column {
                 Self::table(name, cells.len(), &valid(&cells), members.into())
             }
             Cells::Texts(cells) => {
-                let text = |cell: &Option<Cow<'_, [u8]>>| {
-                    String::from_utf8_lossy(cell.as_deref().unwrap_or_default()).into_owned()
-                };
-                Self::strings(name, cells.iter().map(text), &valid(&cells))
+                let text = |n: usize| String::from_utf8_lossy(cells[n].as_deref().unwrap_or_default());
+                Self::strings(name, (0..cells.len()).map(text), &valid(&cells))
             }
             _ => unreachable!("all types of cells are above"),
         }
