@@ -2,6 +2,8 @@
 //!
 //! This file puts the lines of inputs into batches. `columns` makes rows of them.
 
+#[cfg(feature = "cli")]
+use std::convert::Infallible;
 use std::io::{self, Write};
 use std::ops::ControlFlow;
 
@@ -181,6 +183,21 @@ pub fn write_records(
     failures.extend(Failure::of_columns(&found));
     failures.sort_by_key(|failure| failure.input);
     Ok(Written { failures, found, signs: signs.seen() })
+}
+
+/// Makes the rows of the lines of `bytes`, chunk by chunk as those of a file, and returns how many bytes they have. All lines end in LF.
+#[cfg(feature = "cli")]
+pub(crate) fn len_of_rows(bytes: &[u8], records: &Records, scanners: &Scanners) -> usize {
+    let (mut rest, mut first, mut len) = (bytes, 1, 0);
+    while !rest.is_empty() {
+        let end = memchr::memchr(b'\n', &rest[rest.len().min(CHUNK_LEN) - 1..]);
+        let (chunk, behind) = rest.split_at(end.map_or(rest.len(), |lf| rest.len().min(CHUNK_LEN) + lf));
+        let bytes = &ChunkBytes::new(0, chunk.to_vec(), chunk.len());
+        let chunk = Chunk { input: "-", bytes, before: &Before::Lines(first) };
+        let Ok((rows, _)) = records.format::<Infallible>(&chunk, scanners, &mut |_| Ok(()));
+        (rest, first, len) = (behind, first + 1, len + rows.len());
+    }
+    len
 }
 
 /// The rows of a chunk, and the records in it.

@@ -685,12 +685,12 @@ fn bench_measures_every_kernel_of_the_machine() {
 
 #[test]
 fn bench_has_a_sample_and_a_table() {
-    let output = feed(&["bench", "--rounds", "1", "-j1", "--size", "64k"], b"");
+    let output = feed(&["bench", "--rounds", "1", "-j1", "--size", "64k", "--columns", "host,path"], b"");
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
     let shown = text(&output.stdout);
     let head = concat!("urlsift ", env!("CARGO_PKG_VERSION"), " bench   the built-in sample   65,");
     assert!(shown.starts_with(head), "{shown}");
-    let rows = ["memchr count", "memchr split", "portable"];
+    let rows = ["memchr count", "memchr split", "portable", "columns"];
     assert!(rows.iter().all(|row| shown.contains(&format!("\n{row}"))), "{shown}");
     assert!(shown.contains("\nns/line by way"), "{shown}");
     assert!(shown.lines().count() < 30, "{shown}");

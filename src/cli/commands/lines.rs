@@ -114,7 +114,8 @@ enum Format {
     Jsonl,
 }
 
-fn columns() -> impl TypedValueParser<Value = &'static Column> {
+/// Parses the name of a column.
+pub(super) fn columns() -> impl TypedValueParser<Value = &'static Column> {
     let all = || COLUMNS.iter().collect::<Vec<_>>();
     Offered {
         parser: move |name: &str| one_of("column", name, &all(), |column| column.name),

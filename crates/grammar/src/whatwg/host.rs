@@ -46,10 +46,13 @@ pub(super) fn parse_host(host: &str, is_opaque: bool, report: Report<'_>) -> Res
         }
         domain = Cow::Owned(String::from_utf8_lossy(&percent_decode(host)).into_owned());
     }
-    if strict_domain_to_ascii(&domain).is_none() {
+    let ascii = if let Some(ascii) = strict_domain_to_ascii(&domain) {
+        // A domain that passes more tests has the same form.
+        ascii.to_ascii_lowercase()
+    } else {
         report(ValidationError::DomainToAscii, 0);
-    }
-    let ascii = domain_to_ascii(&domain)?;
+        domain_to_ascii(&domain)?
+    };
     if ends_in_a_number(&ascii) {
         if !domain.is_ascii() {
             report(ValidationError::Ipv4NonAsciiInput, 0);

@@ -11,6 +11,7 @@ use std::path::PathBuf;
 use std::thread::available_parallelism;
 
 use crate::report::grouped;
+use crate::rows::Column;
 use clap::{Args, ValueEnum};
 use serde_json::json;
 use urlsift_engine::simd::KernelId;
@@ -21,6 +22,7 @@ use self::corpus::Corpus;
 use self::sample::Sample;
 use self::trial::{Shares, Trial, float};
 use self::ways::WayCost;
+use super::lines::columns;
 use crate::cli::output_file::Output;
 use crate::cli::{End, complain, input_path};
 
@@ -55,6 +57,10 @@ pub(crate) struct BenchArgs {
     /// Measure on 1, 2, 4 and so on up to N threads [default: all]
     #[arg(short = 'j', long, value_name = "N", value_parser = clap::value_parser!(u32).range(1..=1024))]
     threads: Option<u32>,
+
+    /// Measure also how fast these columns of "urlsift lines" are written, on one thread
+    #[arg(short, long, value_delimiter = ',', value_name = "COLUMN,...", value_parser = columns(), hide_possible_values = true)]
+    columns: Vec<&'static Column>,
 
     /// How the times are written
     #[arg(long, value_enum, default_value_t = Format::Text, value_name = "FORMAT")]
@@ -93,7 +99,8 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
     let thread_counts: Vec<_> = powers.take_while(|&n| n < most).chain([most]).collect();
     let kernels: Vec<_> = KernelId::available().collect();
-    let (tally, trials) = trial::measure(&corpus.bytes, &kernels, &thread_counts, args.rounds)?;
+    let (tally, trials) =
+        trial::measure(&corpus.bytes, &kernels, &args.columns, &thread_counts, args.rounds)?;
     let costs = ways::measure(&corpus.bytes, &kernels, args.rounds)?;
     let processor = processor();
     let rustc = Some(urlsift_grammar::RUSTC).filter(|name| !name.is_empty());

@@ -4,6 +4,7 @@ use std::hint::black_box;
 use std::io;
 use std::time::Instant;
 
+use crate::rows::{Column, Records, len_of_rows};
 use crate::run::{ExecOptions, scan_memory_counted};
 use crate::scan::{Options, Scanner, scan_into};
 use crate::tally::Tally;
@@ -19,13 +20,16 @@ use urlsift_grammar::judge::judge;
 /// The measurements of one job on one number of threads.
 #[derive(Default, Serialize)]
 pub(super) struct Trial {
-    /// The job: count LFs, find each line without reading it, or judge each line with a kernel.
+    /// The job: count LFs, find each line without reading it, judge each line with a kernel, or write rows.
     pub(super) name: &'static str,
     pub(super) kernel: Option<&'static str>,
     pub(super) threads: usize,
     /// How the job is done. Rounds share its scanners, as the files of a scan do.
     #[serde(skip)]
     exec: ExecOptions,
+    /// What is written of each line, if the job is to write rows.
+    #[serde(skip)]
+    columns: Vec<&'static Column>,
     /// The time of each timed round.
     nanoseconds: Vec<u64>,
     /// The speed, in units of 10^9 bytes per second.
@@ -66,8 +70,8 @@ pub(super) struct Shares {
     pub(super) table: u64,
 }
 
-/// Measures the baselines and `kernels` on `bytes`, for each number of threads. All lines of `bytes` must end in LF.
-/// Returns the tally that all kernels agree on, and the trials.
+/// Measures the baselines and `kernels` on `bytes`, for each number of threads, and on one thread the rows of `columns` if there are any. All
+/// lines of `bytes` must end in LF. Returns the tally that all kernels agree on, and the trials.
 ///
 /// Each round measures all jobs in turn, so that disturbances of the machine affect all of them.
 ///
@@ -77,6 +81,7 @@ pub(super) struct Shares {
 pub(super) fn measure(
     bytes: &[u8],
     kernels: &[KernelId],
+    columns: &[&'static Column],
     thread_counts: &[usize],
     rounds: u32,
 ) -> io::Result<(Tally, Vec<Trial>)> {
@@ -92,7 +97,9 @@ pub(super) fn measure(
     for &threads in thread_counts {
         let pool = pool(threads)?;
         let trials = jobs.iter().map(|&(name, kernel)| Trial { name, kernel, threads, ..Trial::default() });
-        groups.push((pool, trials.collect::<Vec<_>>()));
+        let rows = || Trial { name: "columns", threads, columns: columns.to_vec(), ..Trial::default() };
+        let rows = (threads == 1 && !columns.is_empty()).then(rows);
+        groups.push((pool, trials.chain(rows).collect::<Vec<_>>()));
     }
     // The first round is not timed. It does what is only slow once, and it checks all answers before any time is taken.
     for round in 0..=rounds {
@@ -162,6 +169,11 @@ impl Trial {
             (exec.kernel, exec.threads) = (kernel, self.threads);
             let (tally, path_counts) = scan_memory_counted(bytes, &Options::default(), &exec);
             (tally.lines(), Some((tally, path_counts)))
+        } else if !self.columns.is_empty() {
+            let mut records = Records::default();
+            records.columns.clone_from(&self.columns);
+            black_box(len_of_rows(bytes, &records, &exec.scanners()));
+            (memchr_iter(b'\n', bytes).count() as u64, None)
         } else if self.name == "memchr split" {
             (chunks.map(split).sum(), None)
         } else {
@@ -206,6 +218,7 @@ pub(super) fn float(n: u64) -> f64 {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::columns::COLUMNS;
 
     #[test]
     fn a_wrong_answer_is_noticed() {
@@ -221,6 +234,14 @@ mod tests {
         let other_example = b"http://a.example/\nb d\r\n\nx:y\nhttp://u:p@h/%2F\n";
         let error = take(other_example, text).unwrap_err().to_string();
         assert!(error.starts_with("portable with --threads 1 differs from the portable kernel; "), "{error}");
+    }
+
+    #[test]
+    fn rows_of_several_chunks() {
+        let columns = COLUMNS.iter().filter(|column| column.name == "host").collect();
+        let records = Records { columns, ..Records::default() };
+        let (lines, rows) = ("http://a.example/b\n/\n".repeat(50_000), "a.example\n-\n".len() * 50_000);
+        assert_eq!(len_of_rows(lines.as_bytes(), &records, &ExecOptions::default().scanners()), rows);
     }
 
     #[test]
