@@ -99,12 +99,12 @@ fn on_demand(c: &mut Criterion) {
     let demands = [
         ("plain", of(|_| ())),
         ("lengths", of(|options| options.lengths = true)),
-        ("top ports", of(|options| options.top.set(TopOf::Ports, 10))),
-        ("top tlds", of(|options| options.top.set(TopOf::Tlds, 10))),
-        ("top hosts", of(|options| options.top.set(TopOf::Hosts, 10))),
-        ("top domains", of(|options| options.top.set(TopOf::Domains, 10))),
-        ("distinct hosts", of(|options| options.distinct.add(DistinctOf::Hosts))),
-        ("distinct lines", of(|options| options.distinct.add(DistinctOf::Lines))),
+        ("top ports", of(|options| _ = options.top.insert(TopOf::Ports, 10))),
+        ("top tlds", of(|options| _ = options.top.insert(TopOf::Tlds, 10))),
+        ("top hosts", of(|options| _ = options.top.insert(TopOf::Hosts, 10))),
+        ("top domains", of(|options| _ = options.top.insert(TopOf::Domains, 10))),
+        ("distinct hosts", of(|options| _ = options.distinct.insert(DistinctOf::Hosts))),
+        ("distinct lines", of(|options| _ = options.distinct.insert(DistinctOf::Lines))),
     ];
     for name in ["top100.txt", "kasztp.txt"] {
         let bytes = corpora::grown(name);

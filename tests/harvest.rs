@@ -10,9 +10,9 @@ use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{BadCause, BadRecord, Format, Role};
 use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
-use urlsift::internal::scan::{DistinctWanted, Options, TopWanted};
+use urlsift::internal::scan::Options;
 use urlsift::internal::{MAX_RECORD_LEN, Reader};
-use urlsift::tally::TopOf;
+use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::tally::{Example, FoundDefect, MAX_EXAMPLES, Tally};
 use urlsift::{Grammar, judge};
 
@@ -96,7 +96,8 @@ fn check(name: &str, bytes: &[u8], format: Format, scanned: &Scanned) {
 fn options() -> Options {
     let mut options = Options::default();
     options.lengths = true;
-    (options.top, options.distinct) = (TopWanted::all(5), DistinctWanted::all());
+    options.top = TopOf::ALL.iter().map(|&of| (of, 5)).collect();
+    options.distinct = DistinctOf::ALL.iter().copied().collect();
     options
 }
 

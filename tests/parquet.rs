@@ -19,8 +19,8 @@ use urlsift::internal::run::KernelId;
 use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{Counts, Format, Selector, Skip};
 use urlsift::internal::run::{ExecOptions, Reading, Scanned, scan_records};
-use urlsift::internal::scan::{DistinctWanted, Options, TopWanted};
-use urlsift::tally::FoundDefect;
+use urlsift::internal::scan::Options;
+use urlsift::tally::{DistinctOf, FoundDefect, TopOf};
 use urlsift::{Grammar, judge};
 
 fn folder() -> PathBuf {
@@ -105,7 +105,8 @@ fn scanned(paths: &[PathBuf], column: Option<&Selector>, options: &Options, exec
 fn options() -> Options {
     let mut options = Options::default();
     options.lengths = true;
-    (options.top, options.distinct) = (TopWanted::all(5), DistinctWanted::all());
+    options.top = TopOf::ALL.iter().map(|&of| (of, 5)).collect();
+    options.distinct = DistinctOf::ALL.iter().copied().collect();
     options
 }
 

@@ -16,13 +16,15 @@ use urlsift::internal::run::{ExecOptions, Part, Reading, scan_parts, scan_record
 use urlsift::internal::scan;
 use urlsift::partial_report::{Identity, MergeError, Partial, Settings};
 use urlsift::report::Report;
+use urlsift::tally::{DistinctOf, TopOf};
 
 /// Options with all optional counts.
 fn everything() -> scan::Options {
     let mut options = scan::Options::default();
     options.grammar = Grammar::Rfc1738;
     options.lengths = true;
-    (options.top, options.distinct) = (scan::TopWanted::all(9), scan::DistinctWanted::all());
+    options.top = TopOf::ALL.iter().map(|&of| (of, 9)).collect();
+    options.distinct = DistinctOf::ALL.iter().copied().collect();
     options
 }
 
@@ -289,8 +291,8 @@ fn incompatible_partial_reports_are_refused() {
     for change in [
         |options: &mut scan::Options| options.grammar = Grammar::Rfc3986,
         |options: &mut scan::Options| options.lengths = false,
-        |options: &mut scan::Options| options.top = scan::TopWanted::all(10),
-        |options: &mut scan::Options| options.distinct = scan::DistinctWanted::default(),
+        |options: &mut scan::Options| _ = options.top.insert(TopOf::Hosts, 10),
+        |options: &mut scan::Options| _ = options.distinct.remove(&DistinctOf::Lines),
     ] {
         let mut other = Corpus::of(vec![Input::file(directory.path().join("x"))]);
         change(&mut other.options);

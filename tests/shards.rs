@@ -17,7 +17,7 @@ use urlsift::internal::scan;
 use urlsift::internal::scan::Place;
 use urlsift::internal::scan::scan_part;
 use urlsift::internal::scan_into;
-use urlsift::tally::{FoundDefect, MAX_SCHEMES};
+use urlsift::tally::{DistinctOf, FoundDefect, MAX_SCHEMES, TopOf};
 use urlsift::{Grammar, Tally};
 
 fn options(grammar: Grammar) -> scan::Options {
@@ -30,7 +30,8 @@ fn options(grammar: Grammar) -> scan::Options {
 fn everything(grammar: Grammar) -> scan::Options {
     let mut options = options(grammar);
     options.lengths = true;
-    (options.top, options.distinct) = (scan::TopWanted::all(3), scan::DistinctWanted::all());
+    options.top = TopOf::ALL.iter().map(|&of| (of, 3)).collect();
+    options.distinct = DistinctOf::ALL.iter().copied().collect();
     options
 }
 

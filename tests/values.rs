@@ -6,9 +6,10 @@ use crate::support::{amount, corpus_files};
 use proptest::prelude::*;
 use urlsift::internal::run::{ExecOptions, Format, KernelId, Reading, scan_values};
 use urlsift::internal::scan;
-use urlsift::internal::scan::{DistinctWanted, Options, Scanner, TopWanted, judge_values};
+use urlsift::internal::scan::{Options, Scanner, judge_values};
 use urlsift::partial_report::{Partial, Settings};
 use urlsift::report::Report;
+use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::{Cause, Component, Grammar, Tally, judge};
 
 type Row = Option<Vec<u8>>;
@@ -16,7 +17,8 @@ type Row = Option<Vec<u8>>;
 fn everything() -> Options {
     let mut options = Options::default();
     options.lengths = true;
-    (options.top, options.distinct) = (TopWanted::all(3), DistinctWanted::all());
+    options.top = TopOf::ALL.iter().map(|&of| (of, 3)).collect();
+    options.distinct = DistinctOf::ALL.iter().copied().collect();
     options
 }
 

@@ -182,7 +182,7 @@ fn drawn_lists_have_the_counts_of_the_parser() {
             let mut options = options(base.as_ref());
             options.grammar = Grammar::ALL[rng.below(5)];
             options.lengths = rng.below(2) == 0;
-            options.top.set(TopOf::Hosts, rng.below(2));
+            options.top.insert(TopOf::Hosts, rng.below(2));
             for kernel in kernels() {
                 let counts = of(&scanned(&list, kernel, &options));
                 assert_eq!(counts, expected, "{turn} {kernel} {base:?}");

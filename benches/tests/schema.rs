@@ -14,6 +14,7 @@ use urlsift::internal::run::list_inputs;
 use urlsift::internal::run::{ExecOptions, Reading, scan_records};
 use urlsift::internal::scan;
 use urlsift::report::{Report, Run, SCHEMA};
+use urlsift::tally::{DistinctOf, TopOf};
 
 fn repository() -> PathBuf {
     Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
@@ -54,7 +55,8 @@ fn errors(validator: &Validator, report: &str) -> Vec<String> {
 fn report(path: PathBuf) -> String {
     let mut options = scan::Options::default();
     options.lengths = true;
-    (options.top, options.distinct) = (scan::TopWanted::all(5), scan::DistinctWanted::all());
+    options.top = TopOf::ALL.iter().map(|&of| (of, 5)).collect();
+    options.distinct = DistinctOf::ALL.iter().copied().collect();
     options.whatwg = Some(scan::WhatwgWanted::default());
     let inputs = list_inputs(&[path]);
     let exec = ExecOptions::default();

@@ -1,7 +1,7 @@
 //! The settings that change a count or how it is shown. Only parts with equal settings are merged. This file does not
 //! know what was counted.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 
 use serde::{Deserialize, Serialize};
 use serde_json::{Map, Value};
@@ -9,7 +9,8 @@ use serde_json::{Map, Value};
 use crate::report::digest;
 use crate::run::Reading;
 use crate::run::builder::Scan;
-use crate::scan::{DistinctWanted, Options, TopWanted, WhatwgWanted};
+use crate::scan::{Options, WhatwgWanted};
+use crate::tally::{DistinctOf, TopOf};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::automaton::TABLES;
 use urlsift_grammar::password::masked_text;
@@ -28,8 +29,8 @@ pub struct Settings {
     tables: String,
     grammar: Grammar,
     lengths: bool,
-    top: TopWanted,
-    distinct: DistinctWanted,
+    top: BTreeMap<TopOf, usize>,
+    distinct: BTreeSet<DistinctOf>,
     /// The list of public suffixes, if a count depends on it.
     #[serde(default, skip_serializing_if = "Option::is_none")]
     suffixes: Option<SuffixSettings>,
@@ -87,8 +88,8 @@ impl Settings {
             tables: format!("{TABLES:016x}"),
             grammar: *grammar,
             lengths: *lengths,
-            top: *top,
-            distinct: *distinct,
+            top: top.clone(),
+            distinct: distinct.clone(),
             suffixes: options
                 .wanted()
                 .needs_suffixes()
@@ -137,7 +138,8 @@ impl Settings {
 
     /// The options of the scan.
     pub(super) fn options(&self) -> Options {
-        let Self { grammar, lengths, top, distinct, .. } = *self;
+        let Self { grammar, lengths, .. } = *self;
+        let (top, distinct) = (self.top.clone(), self.distinct.clone());
         let whatwg = self
             .whatwg
             .as_ref()

@@ -281,8 +281,8 @@ mod tests {
     use super::*;
     use crate::partial_report::Identity;
     use crate::run::{ExecOptions, Part, Reading, scan_parts};
-    use crate::scan::TopWanted;
     use crate::scan::{Options, WhatwgWanted};
+    use crate::tally::TopOf;
     use urlsift_input::Input;
 
     /// Collects the JSON pointers of all numbers in a document.
@@ -322,7 +322,7 @@ mod tests {
         std::fs::write(&path, lines).unwrap();
         let inputs = [Input::file(path)];
         let mut options = Options { lengths: true, ..Options::default() };
-        options.top = TopWanted::all(5);
+        options.top = TopOf::ALL.iter().map(|&of| (of, 5)).collect();
         options.whatwg = Some(WhatwgWanted::default());
         let reading = Reading::default();
         let parts = [Part::whole(0)];

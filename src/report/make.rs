@@ -279,20 +279,18 @@ fn lengths(counted: &tally::Lengths) -> Lengths {
 }
 
 fn top(tally: &Tally, options: &Options) -> Vec<Top> {
-    let list = |&of: &TopOf| {
-        let n = Some(options.top.of(of)).filter(|&n| n > 0)?;
+    let list = |(&of, &n): (&TopOf, &usize)| {
         let list = tally.top(of, n);
         let entry = |(name, lines): (String, u64)| TopEntry { name: printable(name.as_bytes()), lines };
         let entries = list.entries.into_iter().map(entry).collect();
-        Some(Top { of, exact: list.max_error == 0, max_error: list.max_error, entries })
+        Top { of, exact: list.max_error == 0, max_error: list.max_error, entries }
     };
-    TopOf::ALL.iter().filter_map(list).collect()
+    options.top.iter().filter(|(_, n)| **n > 0).map(list).collect()
 }
 
 fn distinct(tally: &Tally, options: &Options) -> Vec<Distinct> {
-    let wanted = DistinctOf::ALL.iter().copied().filter(|&of| options.distinct.has(of));
-    let count = |of| Distinct { of, estimate: tally.distinct(of), error_ppm: tally::ERROR_PPM };
-    wanted.map(count).collect()
+    let count = |&of: &DistinctOf| Distinct { of, estimate: tally.distinct(of), error_ppm: tally::ERROR_PPM };
+    options.distinct.iter().map(count).collect()
 }
 
 pub(super) fn lines_of(examples: &[Example], show_secrets: bool) -> Vec<ExampleLine> {

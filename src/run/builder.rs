@@ -65,13 +65,13 @@ impl Scan {
 
     /// Counts the `n` most frequent names of a kind ([`Tally::top`]). Costs some dozen nanoseconds per line; schemes cost nothing.
     pub fn top(mut self, of: TopOf, n: usize) -> Self {
-        self.options.top.set(of, n);
+        self.options.top.insert(of, n);
         self
     }
 
     /// Estimates how many distinct items there are ([`Tally::distinct`]). Costs some dozen nanoseconds per line, keys some hundred.
     pub fn distinct(mut self, of: DistinctOf) -> Self {
-        self.options.distinct.add(of);
+        self.options.distinct.insert(of);
         self
     }
 

@@ -73,7 +73,7 @@ impl LongLine {
             state: State::START,
             tracker: Tracker::new(options.grammar),
             steps: KnownSteps::default(),
-            hash: options.distinct.has(DistinctOf::Lines).then(PartsHash::new),
+            hash: options.distinct.contains(&DistinctOf::Lines).then(PartsHash::new),
             whatwg: options.whatwg.clone(),
             whole: (options.whatwg.is_some() || options.wanted().keys()).then(Vec::new),
             scheme: LongScheme::Open,
@@ -228,7 +228,7 @@ impl LongLine {
 mod tests {
     use super::*;
     use crate::scan::scan;
-    use crate::tally::optional::{DistinctWanted, TopWanted};
+    use crate::tally::TopOf;
 
     /// Returns the tally of `bytes`, fed to `LongLine` in parts.
     fn by_parts(bytes: &[u8], step: usize, options: &Options) -> Tally {
@@ -273,7 +273,8 @@ mod tests {
         for text in texts {
             for grammar in Grammar::ALL {
                 let mut options = Options { grammar, lengths: true, ..Options::default() };
-                (options.top, options.distinct) = (TopWanted::all(1), DistinctWanted::all());
+                options.top = TopOf::ALL.iter().map(|&of| (of, 1)).collect();
+                options.distinct = DistinctOf::ALL.iter().copied().collect();
                 options.whatwg = Some(WhatwgWanted::default());
                 let whole = scan(text, &options);
                 for step in [1, 2, 3, 5, 64, 161, 1000] {

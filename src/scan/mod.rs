@@ -12,6 +12,7 @@ pub(crate) mod record_fields;
 pub(crate) mod scheme_counts;
 pub(crate) mod values;
 
+use std::collections::{BTreeMap, BTreeSet};
 use std::iter;
 use std::sync::LazyLock;
 
@@ -21,7 +22,7 @@ use crate::scan::count_line::Observer;
 use crate::scan::find_examples::Search;
 use crate::tally::already_shown::AlreadyShown;
 use crate::tally::optional::{SecondLook, WantedCounts};
-use crate::tally::{ByVerdict, DistinctOf, Signs, Tally};
+use crate::tally::{ByVerdict, DistinctOf, Signs, Tally, TopOf};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use urlsift_engine::lines::skip_byte_order_mark;
@@ -35,7 +36,6 @@ use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::whatwg::Url;
 use urlsift_grammar::{Grammar, Verdict};
 
-pub use crate::tally::optional::{DistinctWanted, TopWanted};
 pub use values::judge_values;
 
 /// The options that change a count.
@@ -48,9 +48,9 @@ pub struct Options {
     pub lengths: bool,
     /// Which items are counted to find the most frequent ([`Tally::top`]). Costs some dozen
     /// nanoseconds per line.
-    pub top: TopWanted,
+    pub top: BTreeMap<TopOf, usize>,
     /// Which distinct items are counted ([`Tally::distinct`]). Costs some dozen nanoseconds per line, keys some hundred.
-    pub distinct: DistinctWanted,
+    pub distinct: BTreeSet<DistinctOf>,
     /// The list of public suffixes.
     pub suffixes: UsedList,
     /// Whether and how the WHATWG parser judges lines too ([`Tally::whatwg`]). Costs some hundred nanoseconds per line.
@@ -71,8 +71,8 @@ impl Default for Options {
         Self {
             grammar: Grammar::Rfc3986,
             lengths: false,
-            top: TopWanted::default(),
-            distinct: DistinctWanted::default(),
+            top: BTreeMap::new(),
+            distinct: BTreeSet::new(),
             suffixes: UsedList::default(),
             whatwg: None,
         }
@@ -82,14 +82,9 @@ impl Default for Options {
 impl Options {
     /// The counts that need a second look at each line.
     pub(crate) fn wanted(&self) -> WantedCounts {
-        let base = self.whatwg.as_ref().filter(|_| self.distinct.has(DistinctOf::WhatwgHref));
-        WantedCounts {
-            lengths: self.lengths,
-            top: self.top,
-            distinct: self.distinct,
-            suffixes: self.suffixes.clone(),
-            base: base.and_then(|whatwg| whatwg.base.clone()),
-        }
+        let needs_base = self.distinct.contains(&DistinctOf::WhatwgHref);
+        let base = self.whatwg.as_ref().filter(|_| needs_base).and_then(|whatwg| whatwg.base.clone());
+        WantedCounts::new(self.lengths, &self.top, &self.distinct, (self.suffixes.clone(), base))
     }
 }
 

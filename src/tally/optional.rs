@@ -4,7 +4,7 @@
 //! a [`OptionalCounts`] is a commutative monoid. It knows neither verdicts nor defects.
 
 use std::cmp::Reverse;
-use std::collections::BTreeMap;
+use std::collections::{BTreeMap, BTreeSet};
 use std::net::Ipv4Addr;
 use std::ops::Range;
 
@@ -66,135 +66,77 @@ named! {
     }
 }
 
-/// How many of the most frequent names are wanted. A kind with 0 is not counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "BTreeMap<TopOf, usize>", from = "BTreeMap<TopOf, usize>")]
-pub struct TopWanted([usize; TopOf::ALL.len()]);
-
-impl TopWanted {
-    /// So many of each kind.
-    #[must_use]
-    pub const fn all(n: usize) -> Self {
-        Self([n; TopOf::ALL.len()])
-    }
-
-    /// How many are wanted.
-    #[must_use]
-    pub fn of(&self, of: TopOf) -> usize {
-        self.0[of as usize]
-    }
-
-    /// Sets how many are wanted.
-    pub fn set(&mut self, of: TopOf, n: usize) {
-        self.0[of as usize] = n;
-    }
-
-    fn any(&self, of: &[TopOf]) -> bool {
-        of.iter().any(|&of| self.of(of) > 0)
-    }
-}
-
-impl From<TopWanted> for BTreeMap<TopOf, usize> {
-    fn from(wanted: TopWanted) -> Self {
-        let all = TopOf::ALL.iter().map(|&of| (of, wanted.of(of)));
-        all.filter(|&(_, n)| n > 0).collect()
-    }
-}
-
-impl From<BTreeMap<TopOf, usize>> for TopWanted {
-    fn from(all: BTreeMap<TopOf, usize>) -> Self {
-        let mut wanted = Self::default();
-        for (of, n) in all {
-            wanted.set(of, n);
-        }
-        wanted
-    }
-}
-
-/// Which distinct items are counted.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Serialize, Deserialize)]
-#[serde(into = "Vec<DistinctOf>", from = "Vec<DistinctOf>")]
-pub struct DistinctWanted([bool; DistinctOf::ALL.len()]);
-
-impl DistinctWanted {
-    /// All of them.
-    #[must_use]
-    pub const fn all() -> Self {
-        Self([true; DistinctOf::ALL.len()])
-    }
-
-    /// Whether these are counted.
-    #[must_use]
-    pub fn has(&self, of: DistinctOf) -> bool {
-        self.0[of as usize]
-    }
-
-    /// Counts these too.
-    pub fn add(&mut self, of: DistinctOf) {
-        self.0[of as usize] = true;
-    }
-}
-
-impl From<DistinctWanted> for Vec<DistinctOf> {
-    fn from(wanted: DistinctWanted) -> Self {
-        DistinctOf::ALL.iter().copied().filter(|&of| wanted.has(of)).collect()
-    }
-}
-
-impl From<Vec<DistinctOf>> for DistinctWanted {
-    fn from(all: Vec<DistinctOf>) -> Self {
-        let mut wanted = Self::default();
-        for of in all {
-            wanted.add(of);
-        }
-        wanted
-    }
-}
-
 /// The counts that are wanted, and what they need.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct WantedCounts {
     pub(crate) lengths: bool,
-    pub(crate) top: TopWanted,
-    pub(crate) distinct: DistinctWanted,
+    /// In the order of [`NAMES`].
+    names: [bool; NAMES.len()],
+    ports: bool,
+    host_problems: bool,
+    /// In the order of [`DistinctOf::ALL`].
+    distinct: [bool; DistinctOf::ALL.len()],
     /// The list of public suffixes.
-    pub(crate) suffixes: UsedList,
+    suffixes: UsedList,
     /// What [`DistinctOf::WhatwgHref`] is resolved against.
-    pub(crate) base: Option<Url>,
+    base: Option<Url>,
 }
 
 impl WantedCounts {
+    pub(crate) fn new(
+        lengths: bool,
+        top: &BTreeMap<TopOf, usize>,
+        distinct: &BTreeSet<DistinctOf>,
+        (suffixes, base): (UsedList, Option<Url>),
+    ) -> Self {
+        let is_listed = |of| top.get(&of).is_some_and(|&n| n > 0);
+        let mut wanted = Self { lengths, suffixes, base, ..Self::default() };
+        wanted.names = NAMES.map(is_listed);
+        (wanted.ports, wanted.host_problems) = (is_listed(TopOf::Ports), is_listed(TopOf::HostProblems));
+        for &of in distinct {
+            wanted.distinct[of as usize] = true;
+        }
+        wanted
+    }
+
+    fn has(&self, of: DistinctOf) -> bool {
+        self.distinct[of as usize]
+    }
+
+    fn lists(&self, of: TopOf) -> bool {
+        NAMES.iter().zip(self.names).any(|(&name, is_listed)| name == of && is_listed)
+    }
+
     /// Whether each line needs a second look.
     pub(crate) fn any(&self) -> bool {
-        self.lengths || self.distinct.has(DistinctOf::Lines) || self.authorities() || self.keys()
+        self.lengths || self.has(DistinctOf::Lines) || self.authorities() || self.keys()
     }
 
     /// Whether authorities are counted. If so, the scan must note which lines no grammar accepts.
     pub(crate) fn authorities(&self) -> bool {
-        self.hosts() || self.top.of(TopOf::Ports) > 0
+        self.hosts() || self.ports
     }
 
     fn hosts(&self) -> bool {
-        self.ends()
-            || self.top.of(TopOf::HostProblems) > 0
-            || self.distinct.has(DistinctOf::Hosts)
-            || self.distinct.has(DistinctOf::Domains)
+        self.ends() || self.host_problems || self.has(DistinctOf::Hosts) || self.has(DistinctOf::Domains)
     }
 
     /// Whether keys of whole lines are counted.
     pub(crate) fn keys(&self) -> bool {
-        KEYS.iter().any(|&of| self.distinct.has(of))
+        KEYS.iter().any(|&of| self.has(of))
     }
 
     /// Whether inputs must be [ended](OptionalCounts::end).
     pub(crate) fn ends(&self) -> bool {
-        self.top.any(&NAMES)
+        self.names.contains(&true)
     }
 
     /// Whether a count depends on the list of public suffixes.
     pub(crate) fn needs_suffixes(&self) -> bool {
-        self.top.any(&[TopOf::Domains, TopOf::Suffixes, TopOf::HostProblems])
-            || self.distinct.has(DistinctOf::Domains)
+        self.lists(TopOf::Domains)
+            || self.lists(TopOf::Suffixes)
+            || self.host_problems
+            || self.has(DistinctOf::Domains)
     }
 }
 
@@ -253,7 +195,7 @@ impl OptionalCounts {
             self.lengths.count(longest.bytes);
             self.lengths.note(longest);
         }
-        if wanted.distinct.has(DistinctOf::Lines) {
+        if wanted.has(DistinctOf::Lines) {
             self.count_distinct(DistinctOf::Lines, line.hash);
         }
         if wanted.keys() {
@@ -277,16 +219,16 @@ impl OptionalCounts {
             return;
         }
         let mut key = Vec::new();
-        if wanted.distinct.has(DistinctOf::Canonical)
+        if wanted.has(DistinctOf::Canonical)
             && let Some(key) = canonical(line, &mut key)
         {
             self.count_distinct(DistinctOf::Canonical, hash(key));
         }
         key.clear();
-        if wanted.distinct.has(DistinctOf::Surt) && surt(line, &mut key) {
+        if wanted.has(DistinctOf::Surt) && surt(line, &mut key) {
             self.count_distinct(DistinctOf::Surt, hash(&key));
         }
-        if wanted.distinct.has(DistinctOf::WhatwgHref)
+        if wanted.has(DistinctOf::WhatwgHref)
             && let Some(url) = parse(line, wanted.base.as_ref()).url()
         {
             self.count_distinct(DistinctOf::WhatwgHref, hash(url.to_string().as_bytes()));
@@ -315,7 +257,7 @@ impl OptionalCounts {
     fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(parts) = host(line).filter(ends) else { return };
-        if wanted.top.of(TopOf::Ports) > 0
+        if wanted.ports
             && let Some(port) = parts.port.clone().and_then(|port| number(&line[port]))
         {
             *self.ports.entry(port).or_default() += 1;
@@ -359,7 +301,7 @@ impl OptionalCounts {
     ) {
         let (mut buffer, mut lower) = (Vec::new(), Vec::new());
         let found = compared(host, &mut buffer);
-        if wanted.top.of(TopOf::HostProblems) > 0 {
+        if wanted.host_problems {
             for problem in HostProblems::of(found, &wanted.suffixes).iter() {
                 *self.host_problems.entry(problem).or_default() += n;
             }
@@ -373,14 +315,14 @@ impl OptionalCounts {
         if host.is_empty() || host.len() > MAX_NAME_LEN {
             return;
         }
-        if wanted.distinct.has(DistinctOf::Hosts) {
+        if wanted.has(DistinctOf::Hosts) {
             self.count_distinct(DistinctOf::Hosts, hash(host));
         }
-        if let Some(domain) = domain.filter(|_| wanted.distinct.has(DistinctOf::Domains)) {
+        if let Some(domain) = domain.filter(|_| wanted.has(DistinctOf::Domains)) {
             self.count_distinct(DistinctOf::Domains, hash(domain));
         }
-        for (of, counts) in NAMES.into_iter().zip(names) {
-            if wanted.top.of(of) > 0
+        for ((of, is_listed), counts) in NAMES.into_iter().zip(wanted.names).zip(names) {
+            if is_listed
                 && let Some(name) = match of {
                     TopOf::Tlds => last_label(host),
                     TopOf::Domains => domain,
@@ -528,7 +470,7 @@ impl<'a> SecondLook<'a> {
                 self.longest = Some(Longest { bytes, place, line: self.lines });
             }
         }
-        if self.wanted.distinct.has(DistinctOf::Lines) {
+        if self.wanted.has(DistinctOf::Lines) {
             self.census.count_distinct(DistinctOf::Lines, hash(line));
         }
         if self.wanted.keys() {

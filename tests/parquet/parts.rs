@@ -9,7 +9,7 @@ use urlsift::internal::plan::plan;
 use urlsift::internal::run::{
     ExecOptions, Part, Reading, ScannedParts, Selector, list_inputs, scan_parts, scan_records,
 };
-use urlsift::internal::scan::{DistinctWanted, Options};
+use urlsift::internal::scan::Options;
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::report::Report;
 
@@ -216,7 +216,7 @@ fn frequent_hosts_of_many_do_not_depend_on_parts() {
     };
     fs::write(&path, with_values(&lens.map(hosts))).unwrap();
     let mut corpus = Corpus::new(&path, &[]);
-    corpus.options.distinct = DistinctWanted::default();
+    corpus.options.distinct.clear();
     let whole = corpus.whole();
     assert_eq!(whole.totals.lines, lens.iter().sum::<usize>() as u64);
     let len = fs::metadata(&path).unwrap().len();

@@ -62,8 +62,8 @@ impl CountArgs {
     /// If the base is none.
     pub(crate) fn apply(&self, options: &mut Options) -> io::Result<()> {
         options.lengths = self.lengths;
-        self.top.iter().for_each(|&(of, n)| options.top.set(of, n));
-        self.distinct.iter().for_each(|&of| options.distinct.add(of));
+        options.top = self.top.iter().copied().collect();
+        options.distinct = self.distinct.iter().copied().collect();
         options.suffixes = self.suffixes.list();
         let base = self.base.as_deref().map(|base| whatwg_base(base, true)).transpose()?;
         options.whatwg = self.whatwg.then_some(WhatwgWanted { base });
