@@ -236,7 +236,7 @@ fn whatwg_base(base: &OsStr, is_masked: bool) -> io::Result<Url> {
         ));
     }
     if let Some(hosts) = TwoHosts::of(base, None, &url) {
-        warn(&format!("--base has two hosts. {}", hosts.masked(base)));
+        warn(&format!("--base has two hosts. {}", hosts.masked(base, None)));
     }
     Ok(url)
 }

@@ -12,7 +12,7 @@ use urlsift_grammar::escape::{MASK, mask};
 use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
 use urlsift_grammar::keys::surt::surt;
-use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
+use urlsift_grammar::password::{secrets, secrets_in_text};
 use urlsift_grammar::public_suffix::{Suffixes, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{host, split};
@@ -111,7 +111,7 @@ impl<'a> Batch<'a> {
     pub(super) fn rows(&self) -> impl ExactSizeIterator<Item = Option<Row<'_, 'a>>> {
         self.lines.iter().enumerate().map(|(n, whole)| {
             let (line, verdict) = (whole.bytes.as_ref()?, whole.verdict?);
-            Some(Row { batch: self, n, whole, line, verdict })
+            Some(Row { batch: self, n, whole, line, verdict, is_masked: false })
         })
     }
 }
@@ -129,6 +129,8 @@ pub(super) struct Row<'b, 'a> {
     pub(super) whole: &'b Line<'a>,
     pub(super) line: &'b Cow<'a, [u8]>,
     pub(super) verdict: Verdict,
+    /// Whether the line has masks in place of its passwords.
+    is_masked: bool,
 }
 
 impl<'b, 'a> Row<'b, 'a> {
@@ -144,9 +146,30 @@ impl<'b, 'a> Row<'b, 'a> {
 
     /// Asks what browsers make of the line. The second argument is whether RFC 3986 accepts it.
     pub(super) fn browsers<T>(&self, ask: impl FnOnce(&mut on_demand::Line<'_>, bool) -> T) -> T {
-        let mut parser = self.batch.parsers[self.n].borrow_mut();
-        let is_accepted = self.verdict.accepts(Grammar::Rfc3986);
-        ask(&mut parser.again(self.line, self.origin().url.as_ref()), is_accepted)
+        let (is_accepted, base) = (self.verdict.accepts(Grammar::Rfc3986), self.origin().url.as_ref());
+        if self.is_masked {
+            return ask(&mut OnDemand::default().line(self.line, base), false);
+        }
+        ask(&mut self.batch.parsers[self.n].borrow_mut().again(self.line, base), is_accepted)
+    }
+
+    /// What `make` makes of the line. If passwords are masked, it is made of the line with masks, so that no part of a password is in it.
+    pub(super) fn shown<T: Into<Cow<'a, [u8]>>>(
+        &self,
+        make: impl Fn(&Row<'_, 'a>) -> Option<T>,
+    ) -> Option<Cow<'a, [u8]>> {
+        let made = make(self)?.into();
+        if !self.batch.mask_passwords {
+            return Some(made);
+        }
+        let secrets = self.secrets(self.line);
+        if secrets.is_empty() {
+            return Some(mask(&made, self.secrets(&made)).into_owned().into());
+        }
+        let line = Cow::from(mask(self.line, secrets).into_owned());
+        let made = make(&Row { line: &line, is_masked: true, ..*self });
+        let made = made.map_or(MASK.as_bytes().into(), T::into);
+        Some(mask(&made, self.secrets(&made)).into_owned().into())
     }
 
     /// The line, with masks if they are wanted.
@@ -197,7 +220,7 @@ impl<'b, 'a> Row<'b, 'a> {
     pub(super) fn host_reversed(&self) -> Option<Vec<u8>> {
         let (mut buffer, mut reversed) = (Vec::new(), Vec::new());
         let host = compared(&self.line[host(self.line)?.name], &mut buffer)?;
-        reverse(host, &mut reversed).then(|| self.masked(reversed))
+        reverse(host, &mut reversed).then_some(reversed)
     }
 
     /// The part of the host that `part` chooses of its suffixes. `last` is the host of a line before and its part: lines with the same host
@@ -220,47 +243,31 @@ impl<'b, 'a> Row<'b, 'a> {
             };
             *last = (host, found);
         }
-        let found = match last.1.as_ref()? {
+        Some(match last.1.as_ref()? {
             PartOfHost::At(at) => self.slice(range.start + at.start..range.start + at.end),
             PartOfHost::Text(text) => text.clone().into(),
-        };
-        Some(if self.batch.mask_passwords { self.masked(found.into_owned()).into() } else { found })
+        })
     }
 
     /// The canonical form of the line, if RFC 3986 accepts it.
     pub(super) fn canonical(&self) -> Option<Cow<'a, [u8]>> {
+        let mut key = Vec::new();
+        if self.is_masked {
+            return Some(canonical::canonical(self.line, &mut key)?.to_vec().into());
+        }
         if !self.verdict.accepts(Grammar::Rfc3986) {
             return None;
         }
-        if !self.batch.mask_passwords && canonical::is_plain(self.line) {
+        if canonical::is_plain(self.line) {
             return Some(self.line.clone());
         }
-        let mut key = Vec::new();
-        let key = canonical::canonical_of_accepted(self.line, &mut key).to_vec();
-        Some(self.masked(key).into())
+        Some(canonical::canonical_of_accepted(self.line, &mut key).to_vec().into())
     }
 
     /// The key of the line in the indices of web archives, if it has one.
     pub(super) fn surt(&self) -> Option<Vec<u8>> {
         let mut key = Vec::with_capacity(self.line.len());
-        surt(self.line, &mut key).then(|| self.masked(key))
-    }
-
-    /// What is made of the line, with masks if they are wanted. If it still shows a word of a password, all of it is masked.
-    fn masked(&self, made: Vec<u8>) -> Vec<u8> {
-        if !self.batch.mask_passwords {
-            return made;
-        }
-        self.hide(mask(&made, self.secrets(&made)).into_owned())
-    }
-
-    /// What is made of the line, or a mask in its place if it shows a word of the passwords in the line.
-    fn hide(&self, shown: Vec<u8>) -> Vec<u8> {
-        if shows_word_of(self.line, &self.secrets(self.line), &shown) {
-            MASK.as_bytes().to_vec()
-        } else {
-            shown
-        }
+        surt(self.line, &mut key).then_some(key)
     }
 
     /// The URL that the WHATWG parser makes of the line, if it makes one.
@@ -284,8 +291,7 @@ impl<'b, 'a> Row<'b, 'a> {
             // The parser also finds passwords that are hard to find in text.
             let shown = url.without_password().to_string();
             let shown = self.mask_target(shown.as_bytes(), base.as_deref().map(str::as_bytes));
-            // It reads some lines in other ways than the search for passwords: the host of `http://u:@secret/x@h/` is "secret".
-            Some(self.hide(shown).into())
+            Some(shown.into())
         })
     }
 
@@ -308,7 +314,6 @@ impl<'b, 'a> Row<'b, 'a> {
                 return None;
             }
             let hosts = TwoHosts::of(self.line, self.origin().url.as_ref(), line.parsed().url()?)?;
-            let hosts = if self.batch.mask_passwords { hosts.masked(self.line) } else { hosts };
             Some(hosts.to_string().into_bytes())
         })
     }

@@ -113,7 +113,7 @@ columns! {
     "field" "the role or the name of a field of a record" Text Place "it is a line of a list" false
         |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field)));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
-        |batch| texts(batch, |row| row.resolved());
+        |batch| texts(batch, |row| row.shown(|row| row.resolved()));
     "userinfo" "what is before the last @ of its authority" Text Line "there is none" true
         |batch| texts(batch, |row| row.part(|line| split(line).userinfo));
     "host" "the host as it is written" Text Line "it has no authority" true
@@ -128,7 +128,7 @@ columns! {
         |batch| texts(batch, |row| row.part(|line| split(line).fragment));
     "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Line "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Line "the host is no name" true
-        |batch| texts(batch, |row| row.host_reversed());
+        |batch| texts(batch, |row| row.shown(|row| row.host_reversed()));
     "host_problems" "what DNS says against its host" Names Line "it has no authority" false host_problems;
     "suffix" "the public suffix of its host" Text Line "the host has none" true
         |batch| parts_of_hosts(batch, |of| Some(of.suffix()));
@@ -139,18 +139,18 @@ columns! {
     "private_domain" "the domain, with private suffixes included" Text Line "the host has none" true
         |batch| parts_of_hosts(batch, |of| of.private_domain());
     "canonical" "its canonical form by RFC 3986" Text Line "RFC 3986 refuses it" true
-        |batch| texts(batch, |row| row.canonical());
+        |batch| texts(batch, |row| row.shown(|row| row.canonical()));
     "surt" "its key in the indices of web archives" Text Line "it has none" true
-        |batch| texts(batch, |row| row.surt());
+        |batch| texts(batch, |row| row.shown(|row| row.surt()));
     "whatwg" "what browsers make of it" Words Parser "" false
         |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.browsers(|line, is_accepted| line.level(is_accepted) as u8)))));
     "whatwg_errors" "the errors that browsers find" Names Parser "" false whatwg_errors;
     "whatwg_host" "the host that browsers connect to" Text Parser "there is none" true
-        |batch| texts(batch, |row| row.host());
+        |batch| texts(batch, |row| row.shown(|row| row.host()));
     "whatwg_href" "the URL that browsers use" Text Parser "browsers fail" true
-        |batch| texts(batch, |row| row.href());
+        |batch| texts(batch, |row| row.shown(|row| row.href()));
     "hosts_differ" "the hosts of RFC 3986 and of browsers" Words Parser "they are the same" true
-        |batch| texts(batch, |row| row.two_hosts());
+        |batch| texts(batch, |row| row.shown(|row| row.two_hosts()));
 }
 
 impl Column {
@@ -180,6 +180,9 @@ fn texts<'a, T: Into<Cow<'a, [u8]>>>(
 }
 
 fn parts_of_hosts<'a>(batch: &Batch<'a>, part: for<'h> fn(Suffixes<'h>) -> Option<&'h [u8]>) -> Cells<'a> {
+    if batch.mask_passwords {
+        return texts(batch, |row| row.shown(|row| row.by_suffix(part, &mut (b"", None))));
+    }
     let mut last = (&b""[..], None);
     Cells::Texts(batch.rows().map(|row| row?.by_suffix(part, &mut last)).collect())
 }

@@ -305,6 +305,43 @@ fn columns_are_as_the_table_says() {
     });
 }
 
+#[test]
+fn no_part_of_a_password_is_in_a_masked_cell() {
+    for (line, words) in [
+        ("postgres://user:p4s@db.example/x", &["p4s"][..]),
+        ("sftp://u:\u{43f}\u{430}\u{440}@h/", &["%d0%bf", "\u{43f}"]),
+        ("postgres://u:SEC%61RET@h/db", &["secaret", "sec%61ret"]),
+        ("sftp://u:SEC/RET@h.com/", &["sec", "ret"]),
+        ("http:/u:p4s@h/", &["p4s"]),
+        ("http://u:@abc/x@h", &["abc"]),
+        ("http://u:@SEC%61RET.com/x@h/", &["secaret", "sec%61ret"]),
+        ("foo://u%3Asecretpw?@h", &["secretpw"]),
+        ("//a:/u:SEC%61RET@h", &["secaret", "sec%61ret"]),
+        ("http:.com%3A/../zqjwxk%3A@%40", &["zqjwxk"]),
+        ("http:a:@abc/x@", &["abc"]),
+        ("http://u:@1234567/x@h/", &["1234567", "0.18.214.135"]),
+        ("http://u:4711/x@h", &["4711"]),
+    ] {
+        for base in [None, Some("http://b.example/c/d")] {
+            let (url, base) = (
+                base.and_then(|base| parse(base.as_bytes(), None).url().cloned()),
+                base.map(|base| Base::new(base.as_bytes()).unwrap()),
+            );
+            let origins = vec![Origin { base, url, hides_password: false }];
+            let mut batch =
+                Batch::of_values(&mut Scanner::default(), &[Some(line.as_bytes())], GRAMMAR, origins);
+            batch.mask_passwords = true;
+            for (column, cells) in
+                COLUMNS.iter().zip(batch.cells(&columns())).filter(|(column, _)| column.is_masked)
+            {
+                let Cells::Texts(texts) = cells else { panic!("{column:?}") };
+                let shown = String::from_utf8_lossy(texts[0].as_deref().unwrap_or_default()).to_lowercase();
+                assert!(!words.iter().any(|word| shown.contains(word)), "{line} {}: {shown}", column.name);
+            }
+        }
+    }
+}
+
 /// What Python has of values is what `lines` has of lines. Values are not blank, and columns of several batches can be joined.
 #[test]
 fn values_have_the_cells_of_lines() {

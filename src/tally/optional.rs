@@ -257,8 +257,11 @@ impl OptionalCounts {
     fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(parts) = host(line).filter(ends) else { return };
+        let is_shown = |range: &Range<usize>| !has_secret(line, &parts, range);
         if wanted.ports
-            && let Some(port) = parts.port.clone().and_then(|port| number(&line[port]))
+            && let Some(range) = parts.port.clone()
+            && let Some(port) = number(&line[range.clone()])
+            && is_shown(&range)
         {
             *self.ports.entry(port).or_default() += 1;
         }
@@ -266,7 +269,7 @@ impl OptionalCounts {
         if !wanted.hosts() || host.is_empty() {
             return;
         }
-        if has_secret(line, &parts) {
+        if !is_shown(&parts.name) {
             // A misspelt URL may have a password where a host is expected.
             self.count_host(wanted, &mut chunk.names, host, Some(MASK.as_bytes()), 1);
         } else if chunk.host == host {
@@ -312,24 +315,23 @@ impl OptionalCounts {
             lower.extend(host.iter().map(u8::to_ascii_lowercase));
             &lower
         });
-        if host.is_empty() || host.len() > MAX_NAME_LEN {
+        if host.is_empty() {
             return;
         }
-        if wanted.has(DistinctOf::Hosts) {
+        if wanted.has(DistinctOf::Hosts) && host.len() <= MAX_NAME_LEN {
             self.count_distinct(DistinctOf::Hosts, hash(host));
         }
         if let Some(domain) = domain.filter(|_| wanted.has(DistinctOf::Domains)) {
             self.count_distinct(DistinctOf::Domains, hash(domain));
         }
         for ((of, is_listed), counts) in NAMES.into_iter().zip(wanted.names).zip(names) {
-            if is_listed
-                && let Some(name) = match of {
-                    TopOf::Tlds => last_label(host),
-                    TopOf::Domains => domain,
-                    TopOf::Suffixes => suffixes.map(|found| found.suffix()),
-                    _ => Some(host),
-                }
-            {
+            let name = match of {
+                TopOf::Tlds => last_label(host),
+                TopOf::Domains => domain,
+                TopOf::Suffixes => suffixes.map(|found| found.suffix()),
+                _ => Some(host),
+            };
+            if let Some(name) = name.filter(|name| is_listed && name.len() <= MAX_NAME_LEN) {
                 counts.count(mask.unwrap_or(name), n);
             }
         }
@@ -507,13 +509,14 @@ impl<'a> SecondLook<'a> {
     }
 }
 
-/// Whether the host of a line may be a part of a password.
-fn has_secret(line: &[u8], Host { name, port, .. }: &Host) -> bool {
+/// Whether a range of the host and port of a line may be a part of a password.
+fn has_secret(line: &[u8], Host { name, port, .. }: &Host, range: &Range<usize>) -> bool {
     // Nearly all authorities are a plain host.
     let is_plain = port.is_none()
         && line[..name.start].ends_with(b"/")
         && !line[name.clone()].iter().any(|byte| b"%:\\".contains(byte));
-    !is_plain && secrets(line, false).iter().any(|secret| secret.start < name.end && name.start < secret.end)
+    !is_plain
+        && secrets(line, false).iter().any(|secret| secret.start < range.end && range.start < secret.end)
 }
 
 /// Parses a port. Returns [`NO_PORT`] if the number is too large, and `None` if the text is empty or not a number.

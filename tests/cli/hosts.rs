@@ -18,11 +18,12 @@ fn hosts_domains_and_lists_of_names_select_lines() {
     let folder = tempfile::tempdir().unwrap();
     let (names, rules) = (folder.path().join("names, more.txt"), folder.path().join("rules.dat"));
     fs::write(&names, "# blocked\nB.example\n192.0.2.1 # an address\n").unwrap();
-    fs::write(&rules, RULES).unwrap();
+    fs::write(&rules, format!("\u{feff}{RULES}")).unwrap();
     let (names, rules) = (names.to_str().unwrap(), rules.to_str().unwrap());
     for (condition, lines) in [
         ("host=a.b.example", "1 2 7"),
         ("host=A.B.EXAMPLE.,192.0.2.1", "1 2 4 7"),
+        ("host=192.0.2.1,127.1,a..b", "4"),
         ("domain=b.example", "1 2 6 7"),
         ("domain=example.co.uk,b.example", "1 2 3 6 7"),
         (&format!("host-in={names}"), "1 2 4 6 7"),
@@ -49,9 +50,11 @@ fn a_condition_on_hosts_that_cannot_hold_is_an_error() {
         ),
         (["--where", "domain=co.uk"], "--where domain=co.uk: this is a public suffix, and has no domain"),
         (["--where", "domain=www.a.example"], "the domain of this host is a.example"),
-        (["--where", "domain=192.0.2.1"], "this is an address, and has no domain"),
+        (["--where", "domain=192.0.2.1"], "this is an address or no name, and has no domain"),
         (["--where", "host-in=names"], "names: line 2: not the name of a host"),
         (["--where", "host-in=missing"], "missing: No such file"),
+        (["--where", "host-in="], "a list of names is a file, such as names.txt"),
+        (["--where", "host=*.a.example"], "not the name of a host"),
         (["--psl", "table.csv"], "table.csv: line 1: no rule of a public suffix list"),
         (["--psl", "missing"], "missing: No such file"),
     ] {
@@ -89,6 +92,17 @@ fn a_report_counts_domains_suffixes_and_problems_and_names_the_list() {
     assert!(text(&shown).contains(&format!("(domains by the Public Suffix List {version})\n")));
     assert!(text(&feed(&["--top", "domains", "--format", "html"], LIST).stdout).contains(version));
     assert_eq!(json(&feed(&["--json", "--top", "hosts"], LIST)).get("public_suffix_list"), None);
+}
+
+#[test]
+fn a_long_host_has_a_domain_and_a_port_may_be_a_password() {
+    let long = format!("http://{}example.org/\nhttp://u:4711/x@h\nhttp://h:8080/\n", "a.".repeat(200));
+    let report =
+        json(&feed(&["--json", "--top", "hosts", "--top", "domains", "--top", "ports"], long.as_bytes()));
+    let names = |n: usize| report["top"][n]["entries"].to_string();
+    assert_eq!(names(0), r#"[{"lines":1,"name":"h"},{"lines":1,"name":"u"}]"#);
+    assert_eq!(names(1), r#"[{"lines":1,"name":"8080"}]"#);
+    assert_eq!(names(2), r#"[{"lines":1,"name":"example.org"}]"#);
 }
 
 #[test]

@@ -301,11 +301,7 @@ fn passwords_are_masked_in_the_url_of_browsers() {
     };
     assert_eq!(shown("http://b/", "http://u:p@h/a"), "http://u:***@h/a\n");
     let long = format!("http://u:{}@h/", "x".repeat(1000));
-    assert_eq!(
-        shown("http://b/", &long),
-        "***\n",
-        "what is too long to be searched for is masked with all around it"
-    );
+    assert_eq!(shown("http://b/", &long), "http://u:***@h/\n");
     assert_eq!(shown("http://u:p@b/", "c"), "http://u:***@b/c\n");
     assert_eq!(shown("http://u:p@b/", "http://v:q@h/"), "http://v:***@h/\n");
     assert_eq!(rows(&["-c", "whatwg_href"], b"http://u:p@h/a"), "http://u:p@h/a\n");

@@ -171,10 +171,15 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
         }
         let text = |bytes: &[u8]| str::from_utf8(bytes).unwrap().to_owned();
         let host = compared.map_or_else(|| text(host).to_ascii_lowercase(), text);
-        if host.is_empty() || host.len() > 255 {
+        if host.is_empty() {
             continue;
         }
         let label = host.strip_suffix('.').unwrap_or(&host).rsplit('.').next().unwrap();
+        let mut count = |of, name: &str| {
+            if name.len() <= 255 {
+                count(of, name);
+            }
+        };
         if !label.is_empty() && !host.starts_with('[') && host.parse::<Ipv4Addr>().is_err() {
             count(TopOf::Tlds, label);
         }
@@ -187,7 +192,7 @@ pub fn count_on_demand(bytes: &[u8]) -> OnDemand {
             count(TopOf::Domains, &text(domain));
         }
         insert(DistinctOf::Domains, domain);
-        insert(DistinctOf::Hosts, Some(host.as_bytes()));
+        insert(DistinctOf::Hosts, Some(host.as_bytes()).filter(|host| host.len() <= 255));
         count(TopOf::Hosts, &host);
     }
     let n_items = |(of, items): (DistinctOf, BTreeSet<_>)| (of, About(items.len() as u64));

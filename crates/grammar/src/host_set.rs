@@ -79,8 +79,8 @@ impl HostSet {
             if written.is_empty() {
                 continue;
             }
-            let error = HostSetError { line: n, kind: HostSetErrorKind::NotAName };
-            let name = name_of_list(written, &mut buffer).ok_or(error)?;
+            let name = compared(written, &mut buffer).filter(|name| is_listable(name));
+            let name = name.ok_or(HostSetError { line: n, kind: HostSetErrorKind::NotAName })?;
             set.text.push(u8::try_from(name.len()).expect("a name of a list is short"));
             set.text.extend_from_slice(name);
             set.n_names += 1;
@@ -178,12 +178,6 @@ const LOW: u64 = 0xffff_ffff;
 
 /// The most bytes of a name in the text of the Domain Name System.
 const MAX_LEN: usize = 253;
-
-/// A name or an address as hosts are compared, if a list may have it (H12).
-#[must_use]
-pub fn name_of_list<'a>(written: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]> {
-    compared(written, buffer).filter(|name| is_listable(name))
-}
 
 /// Whether a list may have this compared host: a name that a domain can have, or an address (H12).
 fn is_listable(name: &[u8]) -> bool {

@@ -127,6 +127,7 @@ impl Table {
     /// # Errors
     /// If a line is not a comment, a rule in a section or empty, if a section does not end, or if the text is too long.
     pub fn parse(text: &[u8], to_ascii: impl Fn(&str) -> Option<String>) -> Result<Self, SuffixListError> {
+        let text = text.strip_prefix(b"\xef\xbb\xbf").unwrap_or(text);
         if text.len() > MAX_LEN {
             return Err(SuffixListError { line: 1, kind: SuffixListErrorKind::TooLarge });
         }

@@ -11,7 +11,8 @@ use clap::builder::TypedValueParser;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
-use urlsift_grammar::host_set::{HostSet, name_of_list};
+use urlsift_grammar::host::compared;
+use urlsift_grammar::host_set::HostSet;
 use urlsift_grammar::judge::Kind;
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::scheme::scheme_len;
@@ -74,7 +75,7 @@ impl FilterArgs {
                         format!("the domain of this host is {}", String::from_utf8_lossy(domain))
                     }
                     Some(None) => "this is a public suffix, and has no domain".to_owned(),
-                    None => "this is an address, and has no domain".to_owned(),
+                    None => "this is an address or no name, and has no domain".to_owned(),
                 };
                 return Err(io::Error::other(format!(
                     "--where domain={text}: {why}; --where host=... compares hosts"
@@ -214,12 +215,18 @@ fn scheme(text: &str) -> Result<Test, String> {
 
 /// Parses a name or an address, which is returned as hosts are compared.
 fn name_of(text: &str) -> Result<Vec<u8>, String> {
-    let name = name_of_list(text.as_bytes(), &mut Vec::new()).map(<[u8]>::to_vec);
-    name.ok_or_else(|| "not the name of a host; give it alone, such as www.example.org".to_owned())
+    let mut buffer = Vec::new();
+    let name =
+        compared(text.as_bytes(), &mut buffer).filter(|name| !name.is_empty() && !name.contains(&b'*'));
+    name.map(<[u8]>::to_vec)
+        .ok_or_else(|| "not the name of a host; give it alone, such as www.example.org".to_owned())
 }
 
 /// Reads a list of names.
 fn host_set(path: &str) -> Result<HostSet, String> {
+    if path.is_empty() {
+        return Err("a list of names is a file, such as names.txt".to_owned());
+    }
     let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
     HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))
 }

@@ -5,14 +5,14 @@ use std::net::IpAddr;
 
 use serde::{Deserialize, Serialize};
 
-use crate::escape::{Keep, MASK, text};
+use crate::escape::{Keep, MASK, mask, text};
 use crate::named;
 use crate::password::{secrets, shows_word_of};
 use crate::scheme::scheme_len;
 use crate::uri_parts::beginning;
-use crate::whatwg::Url;
 use crate::whatwg::hosts::{different_hosts, hosts_differ};
 use crate::whatwg::input::Input;
+use crate::whatwg::{Url, parse};
 
 named! {
     /// Why browsers find another host than RFC 3986.
@@ -74,16 +74,23 @@ impl TwoHosts {
         })
     }
 
-    /// The same with masks instead of hosts that show a word of a password in `line`.
-    pub fn masked(mut self, line: &[u8]) -> Self {
-        let line = beginning(line);
-        let secrets = secrets(line, false);
-        for host in [&mut self.rfc3986, &mut self.browsers] {
-            if shows_word_of(line, &secrets, host.as_bytes()) {
+    /// The hosts of the line with masks in place of its passwords. A host is a mask if it shows a word of a password, and both are if they do not
+    /// differ then.
+    pub fn masked(self, line: &[u8], base: Option<&Url>) -> Self {
+        let secrets = secrets(beginning(line), false);
+        if secrets.is_empty() {
+            return self;
+        }
+        let masked = mask(line, secrets.clone());
+        let hosts = parse(&masked, base).url().and_then(|url| Self::of(&masked, base, url));
+        let [rfc3986, browsers] = [MASK.to_owned(), MASK.to_owned()];
+        let mut hosts = hosts.unwrap_or(Self { rfc3986, browsers, network: None, ..self });
+        for host in [&mut hosts.rfc3986, &mut hosts.browsers] {
+            if shows_word_of(beginning(line), &secrets, host.as_bytes()) {
                 MASK.clone_into(host);
             }
         }
-        self
+        hosts
     }
 }
 
