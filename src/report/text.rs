@@ -451,7 +451,7 @@ impl<'a> Text<'a> {
         if let Some(list) = &self.report.public_suffix_list {
             let name = if list.version.is_empty() { &list.hash } else { &list.version };
             let name = self.page.beginning(name, 48);
-            self.page.line(&format!("  (domains by the Public Suffix List {name})"));
+            self.page.line(&format!("  (domains by the list of public suffixes {name})"));
         }
     }
 

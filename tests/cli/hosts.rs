@@ -89,7 +89,7 @@ fn a_report_counts_domains_suffixes_and_problems_and_names_the_list() {
     assert!(text(&feed(&["-V"], b"").stdout).ends_with(&format!("Public Suffix List {version}\n")));
     let shown = feed(&["--top", "domains"], LIST).stdout;
     assert!(text(&shown).contains("TOP REGISTRABLE DOMAINS"), "{}", text(&shown));
-    assert!(text(&shown).contains(&format!("(domains by the Public Suffix List {version})\n")));
+    assert!(text(&shown).contains(&format!("(domains by the list of public suffixes {version})\n")));
     assert!(text(&feed(&["--top", "domains", "--format", "html"], LIST).stdout).contains(version));
     assert_eq!(json(&feed(&["--json", "--top", "hosts"], LIST)).get("public_suffix_list"), None);
 }

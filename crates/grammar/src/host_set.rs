@@ -45,7 +45,9 @@ pub struct HostSetError {
 impl fmt::Display for HostSetError {
     fn fmt(&self, out: &mut fmt::Formatter<'_>) -> fmt::Result {
         let text = match self.kind {
-            HostSetErrorKind::NotAName => "not the name of a host",
+            HostSetErrorKind::NotAName => {
+                "not the name of a host; a line has one name, such as example.org, which stands for the names below it too"
+            }
             HostSetErrorKind::TooLarge => "too many names",
         };
         write!(out, "line {}: {text}", self.line)

@@ -21,6 +21,7 @@ use urlsift_grammar::{Grammar, Verdict};
 
 use crate::cli::offered::Offered;
 use crate::cli::suggest::{one_of, unknown};
+use crate::cli::warn;
 
 #[derive(Args)]
 pub(crate) struct FilterArgs {
@@ -228,7 +229,11 @@ fn host_set(path: &str) -> Result<HostSet, String> {
         return Err("a list of names is a file, such as names.txt".to_owned());
     }
     let text = fs::read(path).map_err(|error| format!("{path}: {error}"))?;
-    HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))
+    let set = HostSet::parse(&text).map_err(|error| format!("{path}: {error}"))?;
+    if set.is_empty() {
+        warn(&format!("{path}: this list has no names"));
+    }
+    Ok(set)
 }
 
 /// Parses a set of grammars.
