@@ -79,6 +79,7 @@ pub enum Need {
 macro_rules! columns {
     ($($name:literal $meaning:literal $of:ident $needs:ident $absent:literal $is_masked:literal $cells:expr;)+) => {
         /// All columns, in the order of their documentation.
+        #[expect(clippy::redundant_closure_for_method_calls, reason = "a method is of one lifetime, and rows have several")]
         pub static COLUMNS: &[Column] = &[$(Column {
             name: $name,
             meaning: $meaning,
