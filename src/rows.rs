@@ -185,19 +185,21 @@ pub fn write_records(
     Ok(Written { failures, found, signs: signs.seen() })
 }
 
-/// Makes the rows of the lines of `bytes`, chunk by chunk as those of a file, and returns how many bytes they have. All lines end in LF.
+/// Makes the rows of the lines of `bytes`, chunk by chunk as those of a file, and counts them. All lines end in LF.
 #[cfg(feature = "cli")]
-pub(crate) fn len_of_rows(bytes: &[u8], records: &Records, scanners: &Scanners) -> usize {
-    let (mut rest, mut first, mut len) = (bytes, 1, 0);
+pub(crate) fn count_rows(bytes: &[u8], records: &Records, scanners: &Scanners) -> u64 {
+    let (mut rest, mut n_rows) = (bytes, 0);
     while !rest.is_empty() {
-        let end = memchr::memchr(b'\n', &rest[rest.len().min(CHUNK_LEN) - 1..]);
-        let (chunk, behind) = rest.split_at(end.map_or(rest.len(), |lf| rest.len().min(CHUNK_LEN) + lf));
+        let least = rest.len().min(CHUNK_LEN);
+        let end = memchr::memchr(b'\n', &rest[least - 1..]);
+        let (chunk, behind) = rest.split_at(end.map_or(rest.len(), |lf| least + lf));
         let bytes = &ChunkBytes::new(0, chunk.to_vec(), chunk.len());
-        let chunk = Chunk { input: "-", bytes, before: &Before::Lines(first) };
+        let chunk = Chunk { input: "-", bytes, before: &Before::Lines(n_rows + 1) };
         let Ok((rows, _)) = records.format::<Infallible>(&chunk, scanners, &mut |_| Ok(()));
-        (rest, first, len) = (behind, first + 1, len + rows.len());
+        n_rows += memchr::memchr_iter(b'\n', &rows).count() as u64;
+        rest = behind;
     }
-    len
+    n_rows
 }
 
 /// The rows of a chunk, and the records in it.

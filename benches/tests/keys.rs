@@ -85,7 +85,7 @@ const PEERS: [(&str, Peer); 2] = [
     ("iri-string", |line| Some(UriStr::new(line).ok()?.normalize().to_dedicated_string().into())),
 ];
 
-/// A known difference between our canonical form and that of a peer.
+/// A known difference between the canonical forms of urlsift and a peer.
 struct Difference {
     peer: &'static str,
     rule: &'static str,

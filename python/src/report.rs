@@ -44,8 +44,8 @@ fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
     }
 }
 
-/// Whether lengths are counted, how many of the most frequent names of which kinds are listed, which distinct items are estimated, and
-/// whether the WHATWG parser judges too, with which base.
+/// What is counted beside the rest: lengths, the most frequent names by kind, distinct items by kind, and what the WHATWG parser makes of
+/// lines, with its base.
 type Counts = (bool, BTreeMap<String, usize>, Vec<String>, (bool, Option<String>));
 
 /// The error about a name that nothing has.

@@ -261,7 +261,8 @@ impl<'b, 'a> Row<'b, 'a> {
         if canonical::is_plain(self.line) {
             return Some(self.line.clone());
         }
-        Some(canonical::canonical_of_accepted(self.line, &mut key).to_vec().into())
+        canonical::write_canonical(self.line, &mut key);
+        Some(key.into())
     }
 
     /// The key of the line in the indices of web archives, if it has one.

@@ -479,6 +479,13 @@ pub struct PublicSuffixList {
     pub hash: String,
 }
 
+impl PublicSuffixList {
+    /// The version, or the hash of a list that names none.
+    fn name(&self) -> &str {
+        if self.version.is_empty() { &self.hash } else { &self.version }
+    }
+}
+
 /// An input and what was read of it.
 #[derive(Clone, Debug, PartialEq, Eq, Serialize, Deserialize)]
 #[cfg_attr(feature = "schema", derive(schemars::JsonSchema))]

@@ -75,7 +75,7 @@ impl Scan {
         self
     }
 
-    /// Takes another list of public suffixes than that of this program.
+    /// Replaces the built-in list of public suffixes.
     pub fn suffixes(mut self, list: SuffixList) -> Self {
         self.options.suffixes = list.into();
         self

@@ -61,9 +61,11 @@ enum LongScheme {
 impl LongLine {
     /// Begins a line at `place`.
     pub(crate) fn new(place: Place, options: &Options) -> Self {
+        let wanted = options.wanted();
+        let has_keys = wanted.keys();
         Self {
             grammar: options.grammar,
-            wanted: options.wanted(),
+            wanted,
             place,
             fed: 0,
             mark_len: 0,
@@ -75,7 +77,7 @@ impl LongLine {
             steps: KnownSteps::default(),
             hash: options.distinct.contains(&DistinctOf::Lines).then(PartsHash::new),
             whatwg: options.whatwg.clone(),
-            whole: (options.whatwg.is_some() || options.wanted().keys()).then(Vec::new),
+            whole: (options.whatwg.is_some() || has_keys).then(Vec::new),
             scheme: LongScheme::Open,
             beginning: Vec::new(),
             window: Vec::new(),

@@ -238,8 +238,8 @@ impl OptionalCounts {
     fn open(&mut self, place: Place) -> OpenChunk {
         let mut end = 0;
         let names = self.names.each_mut().map(|names| {
-            let counts;
-            (counts, end) = names.take(place);
+            let (counts, end_of_chunk) = names.take(place);
+            end = end_of_chunk;
             counts
         });
         OpenChunk { place, end, names, host: Vec::new(), n_lines: 0 }
@@ -400,10 +400,9 @@ impl OptionalCounts {
         self.distinct.iter_mut().zip(&other.distinct).for_each(|(distinct, other)| distinct.merge(other));
     }
 
-    /// The most frequent names of a kind, but for schemes, which are counted elsewhere.
+    /// The most frequent names of any kind except schemes, which [`Tally::top`](super::Tally::top) has.
     pub(crate) fn top(&self, of: TopOf, n: usize) -> Top {
-        let sorted = |counts: Vec<(String, u64)>| {
-            let mut entries = counts;
+        let sorted = |mut entries: Vec<(String, u64)>| {
             // The sort is stable: names with equally many lines stay in order.
             entries.sort_by_key(|&(_, lines)| Reverse(lines));
             entries.truncate(n);

@@ -143,7 +143,7 @@ pub fn compared<'a>(host: &'a [u8], buffer: &'a mut Vec<u8>) -> Option<&'a [u8]>
     Some(without_dot(buffer))
 }
 
-/// The compared form of a host, if it is that or lacks but the removal of its last dot.
+/// The compared form of a host that differs from it in a last dot at most. `None` for other hosts.
 #[must_use]
 #[inline]
 pub fn unchanged(host: &[u8]) -> Option<&[u8]> {

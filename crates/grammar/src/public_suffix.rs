@@ -31,7 +31,7 @@ static BUILT_IN: SuffixList = SuffixList(Table {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct SuffixList(Table);
 
-/// The list that is used: that of this program, or another one. Clones share it.
+/// The list in use: the built-in one or another. Clones share it.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct UsedList(Option<Arc<SuffixList>>);
 

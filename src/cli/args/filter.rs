@@ -38,17 +38,17 @@ pub(crate) struct FilterArgs {
     ///   host=a.example     the host, as hosts are compared: lower case,
     ///                      escapes undone, labels beyond ASCII as A-labels
     ///   domain=a.example   the registrable domain of the host (--psl)
-    ///   host-in=FILE       the host, or a name above it, stands in the
-    ///                      file: a name per line, # begins a comment
+    ///   host-in=FILE       the file has the host or a name above it:
+    ///                      a name per line, # begins a comment
     ///   host-not-in=FILE   it does not, or the line has no host
     ///   whatwg=failure     for browsers: valid, errors, failure, relative;
     ///                      hosts-differ: RFC 3986 finds another host
     ///   whatwg_error=NAME  an error of their parser, such as host-missing
     ///
     /// Commas separate alternatives, such as scheme=ftp,file, but FILE is one
-    /// path. If the option is repeated, all conditions must hold. A blank line matches nothing.
-    /// --grammar chooses whose defect is compared. The JSON report has the
-    /// same names; "urlsift causes" explains them.
+    /// path. If the option is repeated, all conditions must hold. A blank line
+    /// matches nothing. --grammar chooses whose defect is compared. The JSON
+    /// report has the same names; "urlsift causes" explains them.
     #[arg(id = "where", long = "where", value_name = "CONDITION", value_parser = conditions(), hide_possible_values = true,
           verbatim_doc_comment)]
     conditions: Vec<Condition>,

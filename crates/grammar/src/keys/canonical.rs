@@ -12,7 +12,7 @@ use crate::uri_parts::split;
 ///
 /// RFC 3986 accepts the canonical form, which is its own canonical form. A line that is canonical is mostly returned as it is. Other
 /// forms are written to `out`, whose contents are replaced. The cost is linear in the length of the line: a table look-up per byte to
-/// judge the line, and the cost of [`canonical_of_accepted`].
+/// judge the line. A plain line ([`is_plain`]) then costs a look at each byte of its host, and a search for "%" and "." in the rest.
 ///
 /// ```
 /// use urlsift_grammar::keys::canonical::canonical;
@@ -27,10 +27,8 @@ pub fn canonical<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> Option<&'a [u8]> {
 }
 
 /// Does the same as [`canonical`] for a line that RFC 3986 accepts. For other lines, the result has no meaning.
-///
-/// A plain line (`is_plain`) costs a look at each byte of its host, and a search for "%" and "." in the rest. Nothing is copied.
 #[must_use]
-pub fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
+pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) -> &'a [u8] {
     if is_plain(line) {
         return line;
     }
@@ -60,8 +58,8 @@ pub fn is_plain(line: &[u8]) -> bool {
         })
 }
 
-/// Replaces the contents of `out` by the canonical form of `line`, without [`is_plain`].
-pub(super) fn write_canonical(line: &[u8], out: &mut Vec<u8>) {
+/// Replaces the contents of `out` by the canonical form of a line that RFC 3986 accepts.
+pub fn write_canonical(line: &[u8], out: &mut Vec<u8>) {
     out.clear();
     out.reserve(line.len() + 2);
     let parts = split(line);

@@ -4,7 +4,7 @@ use std::hint::black_box;
 use std::io;
 use std::time::Instant;
 
-use crate::rows::{Column, Records, len_of_rows};
+use crate::rows::{Column, Records, count_rows};
 use crate::run::{ExecOptions, scan_memory_counted};
 use crate::scan::{Options, Scanner, scan_into};
 use crate::tally::Tally;
@@ -172,8 +172,7 @@ impl Trial {
         } else if !self.columns.is_empty() {
             let mut records = Records::default();
             records.columns.clone_from(&self.columns);
-            black_box(len_of_rows(bytes, &records, &exec.scanners()));
-            (memchr_iter(b'\n', bytes).count() as u64, None)
+            (count_rows(bytes, &records, &exec.scanners()), None)
         } else if self.name == "memchr split" {
             (chunks.map(split).sum(), None)
         } else {
@@ -240,8 +239,8 @@ mod tests {
     fn rows_of_several_chunks() {
         let columns = COLUMNS.iter().filter(|column| column.name == "host").collect();
         let records = Records { columns, ..Records::default() };
-        let (lines, rows) = ("http://a.example/b\n/\n".repeat(50_000), "a.example\n-\n".len() * 50_000);
-        assert_eq!(len_of_rows(lines.as_bytes(), &records, &ExecOptions::default().scanners()), rows);
+        let lines = "http://a.example/b\n\n/\n".repeat(50_000);
+        assert_eq!(count_rows(lines.as_bytes(), &records, &ExecOptions::default().scanners()), 150_000);
     }
 
     #[test]
