@@ -262,7 +262,7 @@ fn is_commented(sample: &[u8]) -> bool {
     n_urls > 1 && has_many && n_others <= n_urls / 4
 }
 
-/// Whether a line does not begin with a URL, but has one after a blank, a quote, a bracket, a name with "=", or the name of a file.
+/// Whether a line has a URL that is not at its start. A blank, a quote, a bracket, a name with "=", or the name of a file precedes it.
 fn is_log(line: &[u8]) -> bool {
     let is_of_name = |byte: &u8| byte.is_ascii_alphanumeric() || b"_-.".contains(byte);
     let is_behind = |before: &[u8]| {

@@ -102,8 +102,8 @@ mod tests {
         assert!(matches!(top("hosts"), Ok((TopOf::Hosts, 20))));
         assert!(matches!(top("tlds=65536"), Ok((TopOf::Tlds, 65_536))));
         for (wrong, why) in [
-            ("", "list"),
-            ("host=2", "hosts"),
+            ("", "no such list; one of hosts, schemes, ports, tlds, domains, suffixes, host-problems"),
+            ("host=2", "no such list; did you mean hosts?"),
             ("hosts=", "a number from 1 to 65,536"),
             ("hosts=0", "a number from 1 to 65,536"),
             ("hosts=65537", "a number from 1 to 65,536"),
