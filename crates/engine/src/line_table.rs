@@ -17,14 +17,14 @@ use urlsift_grammar::{Grammar, Verdict};
 
 /// The kinds of pairs of bytes, for a chosen grammar. Pairs of a kind lead from each state to the same state.
 struct PairKinds {
-    /// The kind of each pair.
-    of_pair: Box<[u16; 1 << 16]>,
-    /// All pairs, ordered by their kinds.
-    pairs: Vec<u16>,
-    /// Where the pairs of each kind begin in `pairs`, and their end.
-    starts: Vec<usize>,
     /// A number for each byte. Bytes that nothing tells apart have the same number.
     of_byte: [u16; 1 << 8],
+    /// The bytes of each number.
+    bytes: Vec<Vec<u8>>,
+    /// The kind of each pair of numbers: all second numbers of the first number 0, then those of 1, and so on.
+    of_numbers: Vec<u16>,
+    /// The pairs of numbers of each kind.
+    pairs: Vec<Vec<(usize, usize)>>,
 }
 
 impl PairKinds {
@@ -37,47 +37,47 @@ impl PairKinds {
 
     fn new(grammar: Grammar) -> Self {
         let mut numbers = HashMap::with_hasher(RandomState::default());
-        let mut of_byte = [0; 1 << 8];
+        let (mut of_byte, mut bytes) = ([0; 1 << 8], Vec::new());
         for (byte, number) in (0..=u8::MAX).zip(&mut of_byte) {
-            let n = small(numbers.len());
-            *number = *numbers.entry((class_of(byte), ByteKind::of(byte))).or_insert(n);
+            *number = *numbers.entry((class_of(byte), ByteKind::of(byte))).or_insert_with(|| {
+                bytes.push(Vec::new());
+                small(bytes.len() - 1)
+            });
+            bytes[usize::from(*number)].push(byte);
         }
         let mut kinds = HashMap::with_hasher(RandomState::default());
-        let mut of_numbers = vec![None; numbers.len() * numbers.len()];
-        let mut of_pair = vec![0; 1 << 16].into_boxed_slice();
-        let mut starts = vec![0];
-        for (pair, kind) in (0..=u16::MAX).zip(&mut of_pair) {
-            let [first, second] = pair.to_le_bytes();
-            let [n_first, n_second] = [first, second].map(|byte| of_byte[usize::from(byte)]);
-            let of_numbers = &mut of_numbers[usize::from(n_first) * numbers.len() + usize::from(n_second)];
-            *kind = *of_numbers.get_or_insert_with(|| {
-                let key = match (first, second) {
+        let (mut of_numbers, mut pairs) = (Vec::new(), Vec::new());
+        for (n_first, firsts) in bytes.iter().enumerate() {
+            for (n_second, seconds) in bytes.iter().enumerate() {
+                let key = match (firsts[0], seconds[0]) {
                     (_, b'\n') => PairKey::EndsInLf,
                     (b'\n', _) => PairKey::BeginsWithLf(n_second),
-                    _ => PairKey::of(grammar, first, second),
+                    (first, second) => PairKey::of(grammar, first, second),
                 };
-                let n = small(kinds.len());
-                *kinds.entry(key).or_insert(n)
-            });
-            starts.resize(kinds.len() + 1, 0);
-            starts[usize::from(*kind) + 1] += 1;
+                let kind = *kinds.entry(key).or_insert_with(|| {
+                    pairs.push(Vec::new());
+                    pairs.len() - 1
+                });
+                pairs[kind].push((n_first, n_second));
+                of_numbers.push(small(kind));
+            }
         }
-        for kind in 1..starts.len() {
-            starts[kind] += starts[kind - 1];
-        }
-        let mut pairs = vec![0; 1 << 16];
-        let mut next = starts.clone();
-        for (pair, &kind) in (0..=u16::MAX).zip(&of_pair) {
-            pairs[next[usize::from(kind)]] = pair;
-            next[usize::from(kind)] += 1;
-        }
-        Self { of_pair: of_pair.try_into().expect("a kind for each pair"), pairs, starts, of_byte }
+        Self { of_byte, bytes, of_numbers, pairs }
+    }
+
+    fn kind(&self, pair: u16) -> usize {
+        let [first, second] = pair.to_le_bytes().map(|byte| usize::from(self.of_byte[usize::from(byte)]));
+        usize::from(self.of_numbers[first * self.bytes.len() + second])
     }
 
     /// All pairs of the same kind as `pair`.
-    fn like(&self, pair: u16) -> &[u16] {
-        let kind = usize::from(self.of_pair[usize::from(pair)]);
-        &self.pairs[self.starts[kind]..self.starts[kind + 1]]
+    fn like(&self, pair: u16) -> impl Iterator<Item = u16> {
+        self.pairs[self.kind(pair)].iter().flat_map(|&(first, second)| {
+            let seconds = &self.bytes[second];
+            let with =
+                move |&first: &u8| seconds.iter().map(move |&second| u16::from_le_bytes([first, second]));
+            self.bytes[first].iter().flat_map(with)
+        })
     }
 }
 
@@ -113,7 +113,7 @@ impl ByteKind {
 enum PairKey {
     EndsInLf,
     /// What precedes the LF does not matter. The number belongs to the second byte.
-    BeginsWithLf(u16),
+    BeginsWithLf(usize),
     /// What the automata of the grammars tell apart, and what the other automata tell apart.
     Other(u16, ByteKind, ByteKind),
 }
@@ -372,7 +372,7 @@ impl LineTable {
     fn column_of(&mut self, pair: u16) -> Option<u16> {
         if self.of_pair[usize::from(pair)] == NO_COLUMN {
             let column = self.new_column()?;
-            for &pair in self.kinds.like(pair) {
+            for pair in self.kinds.like(pair) {
                 self.of_pair[usize::from(pair)] = column;
             }
         }
@@ -550,6 +550,7 @@ mod tests {
         lines.retain(|line| line.len() < 60);
         for grammar in Grammar::ALL {
             let kinds = PairKinds::of(grammar);
+            let mut alike_of_kind = HashMap::new();
             // A line that leads to each state.
             let mut beginnings: HashMap<Progress, Vec<u8>> = HashMap::new();
             for line in &lines {
@@ -565,7 +566,9 @@ mod tests {
                     if pair.to_le_bytes().contains(&b'\n') {
                         continue;
                     }
-                    let alike = kinds.like(pair);
+                    let alike = alike_of_kind
+                        .entry(kinds.kind(pair))
+                        .or_insert_with(|| kinds.like(pair).collect::<Vec<_>>());
                     let ends: HashSet<Progress> = (0..4)
                         .map(|_| {
                             let line =

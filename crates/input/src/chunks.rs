@@ -136,12 +136,18 @@ pub struct Chunks<R> {
     /// Bytes that were read and not given out: the beginning of a line.
     rest: Vec<u8>,
     in_long_line: bool,
+    /// Bytes of the next chunk, unless a line is longer.
+    chunk: usize,
 }
+
+/// The size of the first chunk: most inputs are small, and a buffer is cleared before it is used.
+const FIRST: usize = 64 << 10;
 
 impl<R: Read> Chunks<R> {
     /// The chunks of `source`. Its first byte is at `offset` of the input, and begins a line.
     pub fn new(source: R, offset: u64, sizes: Sizes) -> Self {
-        Self { supply: Supply::new(source), sizes, offset, rest: Vec::new(), in_long_line: false }
+        let chunk = sizes.chunk.min(FIRST);
+        Self { supply: Supply::new(source), sizes, offset, rest: Vec::new(), in_long_line: false, chunk }
     }
 
     /// The next chunk, or `None` at the end. It takes over the buffer of `spare` and leaves `spare` empty.
@@ -154,7 +160,8 @@ impl<R: Read> Chunks<R> {
         let mut len = self.rest.len();
         // The longest allowed line and its LF.
         let most = if self.sizes.in_parts { usize::MAX } else { self.sizes.line + 1 };
-        let mut wanted = self.sizes.chunk.max(len * 2).min(most);
+        let mut wanted = self.chunk.max(len * 2).min(most);
+        self.chunk = self.sizes.chunk;
         lengthen(buffer, wanted)?;
         buffer[..len].copy_from_slice(&self.rest);
         self.rest.clear();

@@ -5,6 +5,7 @@ use std::path::PathBuf;
 
 use crate::report::grouped;
 use memchr::{memchr, memchr_iter, memrchr};
+use memmap2::MmapMut;
 
 use super::sample::{SEED, Sample, sample};
 use urlsift_grammar::random::Random;
@@ -100,6 +101,15 @@ impl Corpus {
             self.bytes.extend_from_within(start..end);
         }
         self.grown_from = (self.bytes.len() > len).then_some(len);
+    }
+
+    /// The bytes in huge pages, where the system has them. In others, the kernels wait for addresses.
+    pub(super) fn in_huge_pages(&self) -> io::Result<MmapMut> {
+        let mut pages = MmapMut::map_anon(self.bytes.len())?;
+        #[cfg(target_os = "linux")]
+        drop(pages.advise(memmap2::Advice::HugePage));
+        pages.copy_from_slice(&self.bytes);
+        Ok(pages)
     }
 }
 

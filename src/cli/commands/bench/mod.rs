@@ -99,9 +99,9 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
     let thread_counts: Vec<_> = powers.take_while(|&n| n < most).chain([most]).collect();
     let kernels: Vec<_> = KernelId::available().collect();
-    let (tally, trials) =
-        trial::measure(&corpus.bytes, &kernels, &args.columns, &thread_counts, args.rounds)?;
-    let costs = ways::measure(&corpus.bytes, &kernels, args.rounds)?;
+    let bytes = corpus.in_huge_pages()?;
+    let (tally, trials) = trial::measure(&bytes, &kernels, &args.columns, &thread_counts, args.rounds)?;
+    let costs = ways::measure(&bytes, &kernels, args.rounds)?;
     let processor = processor();
     let rustc = Some(urlsift_grammar::RUSTC).filter(|name| !name.is_empty());
     Output::open(None)?.write(|out| match if args.json { Format::Json } else { args.format } {
