@@ -199,7 +199,6 @@ pub const N_OUTCOMES: usize = 4096;
 /// The table over pairs of bytes.
 pub struct LineTable {
     grammar: Grammar,
-    kinds: &'static PairKinds,
     /// For each state and column, the next state or the number of an outcome. 0 if it is not made yet.
     cells: Box<[u32; N_CELLS]>,
     /// The column of each pair of bytes. Columns are numbered as lines need them, so that used ones are close together.
@@ -228,7 +227,6 @@ impl LineTable {
         let none = Outcome::plain(None, Verdict::default());
         let mut table = Self {
             grammar,
-            kinds: PairKinds::of(grammar),
             cells: vec![0; N_CELLS].into_boxed_slice().try_into().expect(all),
             of_pair: vec![NO_COLUMN; 1 << 16].into_boxed_slice().try_into().expect(all),
             of_last: [NO_COLUMN; 2 << 8],
@@ -239,8 +237,11 @@ impl LineTable {
             outcomes: vec![none],
             outcome_numbers: HashMap::default(),
         };
-        let column = table.column_of(u16::from_le_bytes(*b"\n\n"));
+        let column = table.new_column();
         debug_assert_eq!(column, Some(LF_COLUMN));
+        for first in 0..=u8::MAX {
+            table.of_pair[usize::from(u16::from_le_bytes([first, b'\n']))] = LF_COLUMN;
+        }
         table.cells[usize::from(LF_COLUMN)] = LineState::START.0;
         let start = table.row_of(&Progress::START);
         debug_assert!(start == Some(LineState::START));
@@ -372,7 +373,7 @@ impl LineTable {
     fn column_of(&mut self, pair: u16) -> Option<u16> {
         if self.of_pair[usize::from(pair)] == NO_COLUMN {
             let column = self.new_column()?;
-            for pair in self.kinds.like(pair) {
+            for pair in PairKinds::of(self.grammar).like(pair) {
                 self.of_pair[usize::from(pair)] = column;
             }
         }
@@ -384,9 +385,10 @@ impl LineTable {
         let place = place_of_last(more, last);
         if self.of_last[place] == NO_COLUMN {
             let column = self.new_column()?;
+            let of_byte = &PairKinds::of(self.grammar).of_byte;
             for other in 0..=u8::MAX {
                 // Nothing depends on the byte that follows a line.
-                if !more || self.kinds.of_byte[usize::from(other)] == self.kinds.of_byte[usize::from(last)] {
+                if !more || of_byte[usize::from(other)] == of_byte[usize::from(last)] {
                     self.of_last[place_of_last(more, other)] = column;
                 }
             }

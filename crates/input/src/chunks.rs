@@ -158,6 +158,9 @@ impl<R: Read> Chunks<R> {
     pub fn next(&mut self, spare: &mut Vec<u8>) -> io::Result<Option<Chunk>> {
         let buffer = spare;
         let mut len = self.rest.len();
+        if self.supply.ended && len == 0 {
+            return Ok(None);
+        }
         // The longest allowed line and its LF.
         let most = if self.sizes.in_parts { usize::MAX } else { self.sizes.line + 1 };
         let mut wanted = self.chunk.max(len * 2).min(most);
