@@ -283,7 +283,15 @@ fn scan_numbered<'a>(
         };
     let scan_files =
         || files.par_iter().fold(Scanned::default, scan_one).reduce(Scanned::default, Scanned::merge);
-    let mut all = in_pool(exec.n_threads(), scan_files);
+    let is_small = |input: &Input| {
+        input
+            .path()
+            .and_then(|path| path.metadata().ok())
+            .is_some_and(|file| file.len() <= exec.shard_len as u64)
+    };
+    // A small file is one piece of work, for which one thread is started.
+    let threads = if matches!(files[..], [(_, input)] if is_small(input)) { 1 } else { exec.n_threads() };
+    let mut all = in_pool(threads, scan_files);
     let mut from_start = from_start.into_inner().unwrap_or_else(PoisonError::into_inner);
     from_start.sort_unstable_by_key(|file| file.number);
     all = all.merge(sequential::scan_files(&from_start, reading, &counter));
