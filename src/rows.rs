@@ -5,7 +5,7 @@
 #[cfg(feature = "cli")]
 use std::convert::Infallible;
 use std::io::{self, Write};
-use std::ops::ControlFlow;
+use std::ops::{ControlFlow, Range};
 
 pub use crate::columns::Column;
 pub use crate::columns::text_rows::Form;
@@ -18,14 +18,14 @@ use crate::run::pipeline::{Numbers, PooledBuffer, in_chunks, sources};
 use crate::run::{ExecOptions, Failure};
 use crate::scan::record_fields;
 use urlsift_engine::line_automaton::Outcome;
-use urlsift_engine::lines::skip_byte_order_mark;
+use urlsift_engine::lines::{places, skip_byte_order_mark};
 use urlsift_engine::{Scanner, Scanners};
-use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::Keep;
 use urlsift_grammar::judge::{Judgement, judge};
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::resolve::Base;
 use urlsift_grammar::whatwg::Url;
+use urlsift_grammar::{Grammar, Verdict};
 use urlsift_input::progress::Stopped;
 use urlsift_input::workers::with_workers;
 use urlsift_input::{ChunkBytes, Input, Sizes};
@@ -266,7 +266,7 @@ impl Records {
         let mut numbers = first..;
         let mut batch = self.batch(chunk);
         let mut result = Ok(());
-        scanner.judge(self.grammar, body, &mut |place, outcome| {
+        let mut each = |place: Range<usize>, outcome: Option<&Outcome>| {
             let (bytes, offset) = (&body[place.clone()], offset + place.start as u64);
             let number = numbers.next().expect("a line has a number");
             let matches = |outcome: &Outcome| {
@@ -280,7 +280,13 @@ impl Records {
                 batch.lines.push(Line { bytes, verdict, advisories, number, offset, ..Line::default() });
                 result = self.write(&mut out, &mut batch, BATCH, full);
             }
-        });
+        };
+        if Column::need_judging(&self.columns) || !self.filter.is_empty() {
+            scanner.judge(self.grammar, body, &mut each);
+        } else {
+            let unknown = Outcome::plain(None, Verdict::default());
+            places(body).for_each(|place| each(place.clone(), (!place.is_empty()).then_some(&unknown)));
+        }
         result?;
         self.write(&mut out, &mut batch, 0, full)?;
         Ok(out)

@@ -97,6 +97,32 @@ fn rows_are_written_in_pieces_of_some_size() {
     assert!(pieces.longest < (8 << 20) + 2 * base.len(), "{}", pieces.longest);
 }
 
+/// Lines are judged only for columns that need it. That changes no cell.
+#[test]
+fn a_column_alone_is_the_column_among_others() {
+    let desk = Desk::new();
+    let mut lists = vec![
+        b"\xef\xbb\xbfhttp://a.example/b?c#d\r\n\n\r\r\n\rx\ry\n//h:1\r\n\xff\n-\nhttp://u:p@h/\n%".to_vec(),
+    ];
+    lists.push(fs::read("corpora/samples/parser_vectors.txt").unwrap());
+    for list in lists {
+        let inputs = desk.inputs(&[("list", &list)]);
+        let mut records = rows::Records::default();
+        let mut write = |columns: Vec<&'static Column>| {
+            records.columns = columns;
+            let mut out = Vec::new();
+            write_records(&inputs, &records, &exec(1, 1 << 12), &mut out).unwrap();
+            String::from_utf8(out).unwrap()
+        };
+        let all = write(COLUMNS.iter().collect());
+        for (n, column) in COLUMNS.iter().enumerate() {
+            let among_others: String =
+                all.lines().map(|row| row.split('\t').nth(n).unwrap().to_owned() + "\n").collect();
+            assert_eq!(write(vec![column]), among_others, "{column:?}");
+        }
+    }
+}
+
 /// The same rows by a simple loop.
 fn naive_rows(name: &str, bytes: &[u8], format: Format) -> String {
     let mut rows = String::new();

@@ -49,6 +49,7 @@ impl<'a> Piece<'a> {
             Bases::Same(origin) => vec![Origin::clone(origin)],
             Bases::Each(batches) => (0..rows.len()).map(|n| of_row(batches, n)).collect(),
         };
+        let scanner = Column::need_judging(columns).then_some(scanner);
         let cells = Batch::of_values(scanner, rows, grammar, origins).cells(columns);
         Self { is_there, cells }
     }

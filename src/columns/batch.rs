@@ -4,6 +4,8 @@ use std::borrow::Cow;
 use std::cell::RefCell;
 use std::ops::Range;
 
+#[cfg(doc)]
+use crate::columns::Column;
 use crate::scan::judge_values;
 use urlsift_engine::Scanner;
 use urlsift_grammar::advisory::Advisories;
@@ -44,7 +46,7 @@ pub struct Batch<'a> {
 pub(crate) struct Line<'a> {
     /// The line without its end; `None` for a null.
     pub(crate) bytes: Option<Cow<'a, [u8]>>,
-    /// `None` for a null and for a blank line.
+    /// `None` for a null and for a blank line. Empty if the line is not judged.
     pub(crate) verdict: Option<Verdict>,
     pub(crate) advisories: Advisories,
     /// The number of the line, from 1.
@@ -69,10 +71,10 @@ pub struct Origin {
 }
 
 impl<'a> Batch<'a> {
-    /// Judges values. There is one origin for all, or one for each.
+    /// Judges values. There is one origin for all, or one for each. Without a scanner, columns that [need judging](Column::need_judging) are wrong.
     #[must_use]
     pub fn of_values(
-        scanner: &mut Scanner,
+        scanner: Option<&mut Scanner>,
         values: &[Option<&'a [u8]>],
         grammar: Grammar,
         origins: Vec<Origin>,
@@ -82,9 +84,14 @@ impl<'a> Batch<'a> {
         if origins.len() > 1 {
             lines.iter_mut().zip(0..).for_each(|(line, n)| line.origin = n);
         }
-        judge_values(scanner, values, |n, verdict, advisories| {
-            (lines[n].verdict, lines[n].advisories) = (Some(verdict), advisories);
-        });
+        match scanner {
+            Some(scanner) => judge_values(scanner, values, |n, verdict, advisories| {
+                (lines[n].verdict, lines[n].advisories) = (Some(verdict), advisories);
+            }),
+            None => lines
+                .iter_mut()
+                .for_each(|line| line.verdict = line.bytes.as_ref().map(|_| Verdict::default())),
+        }
         Self { lines, origins, grammar, ..Self::default() }
     }
 

@@ -66,8 +66,10 @@ pub enum Type {
 pub enum Need {
     /// Its place in an input. A value in memory has none.
     Place,
-    /// Its bytes, and the grammars that accept it.
-    Line,
+    /// Its bytes.
+    Bytes,
+    /// The grammars that accept it.
+    Verdict,
     /// Its advisories.
     Advisories,
     /// What it is resolved against.
@@ -100,48 +102,48 @@ columns! {
         |batch| Cells::Numbers(batch.lines.iter().map(|line| Some(line.number)).collect());
     "offset" "where the line begins in the input, in bytes" Number Place "" false
         |batch| Cells::Numbers(batch.lines.iter().map(|line| Some(line.offset)).collect());
-    "length" "the length in bytes, without the line end" Number Line "" false
+    "length" "the length in bytes, without the line end" Number Bytes "" false
         |batch| Cells::Numbers(batch.rows().map(|row| Some(row?.line.len() as u64)).collect());
-    "verdict" "the grammars that accept it" Names Line "" false
+    "verdict" "the grammars that accept it" Names Verdict "" false
         |batch| Cells::Sets(names(&Grammar::ALL, Grammar::name), batch.rows().map(|row| Some(row?.verdict.bits())).collect());
-    "kind" "absolute, relative or blank" Words Line "" false kind;
-    "scheme" "the scheme, in lower case" Text Line "it has no scheme" false scheme;
-    "defect" "why the grammar refuses it" Defect Line "the grammar accepts it" false
+    "kind" "absolute, relative or blank" Words Bytes "" false kind;
+    "scheme" "the scheme, in lower case" Text Bytes "it has no scheme" false scheme;
+    "defect" "why the grammar refuses it" Defect Verdict "the grammar accepts it" false
         |batch| Cells::Defects(batch.rows().map(|row| row?.defect().map(Box::new)).collect());
     "advisories" "what is noteworthy, if a grammar accepts it" Names Advisories "" false advisories;
-    "text" "the line itself" Text Line "" true
+    "text" "the line itself" Text Bytes "" true
         |batch| texts(batch, |row| Some(row.text()));
     "field" "the role or the name of a field of a record" Text Place "it is a line of a list" false
         |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field)));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.shown(|row| row.resolved()));
-    "userinfo" "what is before the last @ of its authority" Text Line "there is none" true
+    "userinfo" "what is before the last @ of its authority" Text Bytes "there is none" true
         |batch| texts(batch, |row| row.part(|line| split(line).userinfo));
-    "host" "the host as it is written" Text Line "it has no authority" true
+    "host" "the host as it is written" Text Bytes "it has no authority" true
         |batch| texts(batch, |row| row.part(|line| Some(host(line)?.name)));
-    "port" "the port as it is written" Text Line "there is none" true
+    "port" "the port as it is written" Text Bytes "there is none" true
         |batch| texts(batch, |row| row.part(|line| host(line)?.port));
-    "path" "the path" Text Line "" true
+    "path" "the path" Text Bytes "" true
         |batch| texts(batch, |row| row.part(|line| Some(split(line).path)));
-    "query" "what is between ? and #" Text Line "there is none" true
+    "query" "what is between ? and #" Text Bytes "there is none" true
         |batch| texts(batch, |row| row.part(|line| split(line).query));
-    "fragment" "what follows #" Text Line "there is none" true
+    "fragment" "what follows #" Text Bytes "there is none" true
         |batch| texts(batch, |row| row.part(|line| split(line).fragment));
-    "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Line "it has no authority" false host_kind;
-    "host_reversed" "the labels of its host in reverse order" Text Line "the host is no name" true
+    "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Bytes "it has no authority" false host_kind;
+    "host_reversed" "the labels of its host in reverse order" Text Bytes "the host is no name" true
         |batch| texts(batch, |row| row.shown(|row| row.host_reversed()));
-    "host_problems" "what DNS says against its host" Names Line "it has no authority" false host_problems;
-    "suffix" "the public suffix of its host" Text Line "the host has none" true
+    "host_problems" "what DNS says against its host" Names Bytes "it has no authority" false host_problems;
+    "suffix" "the public suffix of its host" Text Bytes "the host has none" true
         |batch| parts_of_hosts(batch, |of| Some(of.suffix()));
-    "domain" "the registrable domain of its host" Text Line "the host has none" true
+    "domain" "the registrable domain of its host" Text Bytes "the host has none" true
         |batch| parts_of_hosts(batch, |of| of.domain());
-    "private_suffix" "the public suffix, private ones included" Text Line "the host has none" true
+    "private_suffix" "the public suffix, private ones included" Text Bytes "the host has none" true
         |batch| parts_of_hosts(batch, |of| Some(of.private_suffix()));
-    "private_domain" "the domain, with private suffixes included" Text Line "the host has none" true
+    "private_domain" "the domain, with private suffixes included" Text Bytes "the host has none" true
         |batch| parts_of_hosts(batch, |of| of.private_domain());
-    "canonical" "its canonical form by RFC 3986" Text Line "RFC 3986 refuses it" true
+    "canonical" "its canonical form by RFC 3986" Text Verdict "RFC 3986 refuses it" true
         |batch| texts(batch, |row| row.shown(|row| row.canonical()));
-    "surt" "its key in the indices of web archives" Text Line "it has none" true
+    "surt" "its key in the indices of web archives" Text Bytes "it has none" true
         |batch| texts(batch, |row| row.shown(|row| row.surt()));
     "whatwg" "what browsers make of it" Words Parser "" false
         |batch| Cells::Names(Names::fixed(names(Level::ALL, Level::name), batch.rows().map(|row| Some(row?.browsers(|line, is_accepted| line.level(is_accepted) as u8)))));
@@ -157,6 +159,11 @@ columns! {
 impl Column {
     /// The columns of rows if none are chosen.
     pub const DEFAULT: [&'static str; 4] = ["line", "verdict", "defect", "text"];
+
+    /// Whether a column needs more of lines than places and bytes, so that they have to be judged.
+    pub fn need_judging(columns: &[&Column]) -> bool {
+        columns.iter().any(|column| !matches!(column.needs, Need::Place | Need::Bytes))
+    }
 }
 
 impl<'a> Batch<'a> {

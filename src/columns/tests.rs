@@ -329,7 +329,7 @@ fn no_part_of_a_password_is_in_a_masked_cell() {
             );
             let origins = vec![Origin { base, url, hides_password: false }];
             let mut batch =
-                Batch::of_values(&mut Scanner::default(), &[Some(line.as_bytes())], GRAMMAR, origins);
+                Batch::of_values(Some(&mut Scanner::default()), &[Some(line.as_bytes())], GRAMMAR, origins);
             batch.mask_passwords = true;
             for (column, cells) in
                 COLUMNS.iter().zip(batch.cells(&columns())).filter(|(column, _)| column.is_masked)
@@ -351,12 +351,20 @@ fn values_have_the_cells_of_lines() {
     let columns: Vec<_> = COLUMNS.iter().filter(|column| column.needs != Need::Place).collect();
     let origin = origins().pop().unwrap();
     let mut scanner = Scanner::default();
-    let mut joined = Batch::of_values(&mut scanner, &[], GRAMMAR, Vec::new()).cells(&columns);
+    let mut joined = Batch::of_values(Some(&mut scanner), &[], GRAMMAR, Vec::new()).cells(&columns);
     for part in values.chunks(100) {
-        let cells = Batch::of_values(&mut scanner, part, GRAMMAR, vec![origin.clone()]).cells(&columns);
+        let cells = Batch::of_values(Some(&mut scanner), part, GRAMMAR, vec![origin.clone()]).cells(&columns);
         joined.iter_mut().zip(cells).for_each(|(joined, cells)| joined.append(cells));
     }
-    for (column, cells) in columns.iter().zip(&joined) {
+    let unjudged: Vec<_> =
+        columns.iter().copied().filter(|column| !Column::need_judging(&[column])).collect();
+    let mut cells = Batch::of_values(None, &values, GRAMMAR, vec![origin.clone()]).cells(&unjudged);
+    assert!(unjudged.len() > 15);
+    for (column, cells) in columns
+        .iter()
+        .zip(&joined)
+        .chain(unjudged.iter().zip(&mut cells).map(|(column, cells)| (column, &*cells)))
+    {
         for (n, value) in values.iter().enumerate() {
             let found = cell_of(column, cells, n);
             let Some(bytes) = value else {

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use memchr::{memchr, memrchr};
+use memchr::{memchr, memchr_iter, memrchr};
 
 /// Cuts `bytes` at the starts of lines into `count` slices of nearly equal length.
 ///
@@ -54,6 +54,18 @@ pub fn trim_terminator(bytes: &[u8]) -> (&[u8], bool) {
     }
     let end = line.iter().rposition(|&byte| byte != b'\r').map_or(0, |last| last + 1);
     (&line[..end], true)
+}
+
+/// The place of each line, without its terminator.
+pub fn places(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
+    let mut start = 0;
+    let ends = memchr_iter(b'\n', bytes).map(|lf| lf + 1).chain(Some(bytes.len()));
+    ends.filter_map(move |end| {
+        let line = start..start + trim_terminator(&bytes[start..end]).0.len();
+        let is_line = start < end;
+        start = end;
+        is_line.then_some(line)
+    })
 }
 
 /// Removes the UTF-8 byte order mark at the very start of an input (SPEC A3). `bytes` begin at `offset` of the input.

@@ -139,7 +139,8 @@ const SHOWN: [&str; 9] = [
 fn columns(out: &mut String, line: &[u8], suffixes: UsedList, keep: Keep) {
     let columns: Vec<_> = COLUMNS.iter().filter(|column| SHOWN.contains(&column.name)).collect();
     let mut scanner = Scanner::new(KernelId::best());
-    let mut batch = Batch::of_values(&mut scanner, &[Some(line)], Grammar::Rfc3986, vec![Origin::default()]);
+    let mut batch =
+        Batch::of_values(Some(&mut scanner), &[Some(line)], Grammar::Rfc3986, vec![Origin::default()]);
     batch.suffixes = suffixes;
     let mut row = Vec::new();
     let _ = text_rows::write::<()>(&mut row, Form::Tsv, keep, &columns, &mut batch, &mut |_| Ok(()));
