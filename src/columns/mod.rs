@@ -161,6 +161,7 @@ impl Column {
     pub const DEFAULT: [&'static str; 4] = ["line", "verdict", "defect", "text"];
 
     /// Whether a column needs more of lines than places and bytes, so that they have to be judged.
+    #[must_use]
     pub fn need_judging(columns: &[&Column]) -> bool {
         columns.iter().any(|column| !matches!(column.needs, Need::Place | Need::Bytes))
     }
