@@ -10,7 +10,7 @@ use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible, 
 use super::field_names::{begins_as_url, is_same, is_strong, is_url, usual};
 use super::record::Begins;
 use super::{Format, Reader, Selector, json, w3c};
-use crate::text_shape::SAMPLE_LEN;
+use crate::text_shape::{SAMPLE_LEN, is_whole_url};
 use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 
 impl Format {
@@ -31,45 +31,54 @@ impl Format {
 
     /// Like [`Format::detect`], for an input from which `fields` are wanted. A header may name a wanted column.
     pub fn detect_with(head: &[u8], fields: &[Selector]) -> Self {
-        detect(skip_byte_order_mark(head, 0), fields)
+        let head = skip_byte_order_mark(head, 0);
+        let is_it = |format: &Format| matches!((format.row().begins)(head), Begins::Likely | Begins::Yes);
+        if let Some(format) = Self::ALL.iter().copied().find(is_it) {
+            return format;
+        }
+        let lines = whole_lines(head);
+        if has_w3c_header(&lines) {
+            return Self::W3c;
+        }
+        let first = records(&lines);
+        if first.is_empty() {
+            return Self::Lines;
+        }
+        if are_json_strings(&first) && first.iter().any(|line| line.contains(&b'\\')) {
+            return Self::JsonLines;
+        }
+        if let [line] = first[..]
+            && line.len() >= SAMPLE_LEN
+            && line.starts_with(b"{\"")
+            && json::begins_as_json(line)
+        {
+            // The first line is longer than what is looked at, as in crawls that keep pages in JSON.
+            return Self::JsonLines;
+        }
+        let mut counts = likeness(&first).into_iter().flatten();
+        if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
+            return format;
+        }
+        table(&lines, &first, fields).unwrap_or(Self::Lines)
     }
 
     /// Whether the result of [`Format::detect_with`] is final: no bytes after `head` can change it. `head` ends with an LF.
     pub fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
-        is_settled(skip_byte_order_mark(head, 0), fields)
+        let head = skip_byte_order_mark(head, 0);
+        let mut begins = Self::ALL.iter().map(|format| (format.row().begins)(head));
+        if let Some(begins) = begins.find(|begins| *begins != Begins::No) {
+            return begins == Begins::Yes;
+        }
+        let lines = whole_lines(head);
+        let first = records(&lines);
+        // A format needs more than half of eight lines. Four lines that are not its records rule it out.
+        let speaks_against = |n| first.len() - n >= LINES / 2;
+        has_w3c_header(&lines)
+            || first.len() == LINES
+            || !may_be_table(&lines, &first, fields)
+                && !are_json_strings(&first)
+                && likeness(&first).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
     }
-}
-
-/// Returns the format of an input from which `fields` are wanted.
-fn detect(head: &[u8], fields: &[Selector]) -> Format {
-    let is_it = |format: &Format| matches!((format.row().begins)(head), Begins::Likely | Begins::Yes);
-    if let Some(format) = Format::ALL.iter().copied().find(is_it) {
-        return format;
-    }
-    let lines = whole_lines(head);
-    if has_w3c_header(&lines) {
-        return Format::W3c;
-    }
-    let first = records(&lines);
-    if first.is_empty() {
-        return Format::Lines;
-    }
-    if fields.is_empty() && are_json_strings(&first) && first.iter().any(|line| line.contains(&b'\\')) {
-        return Format::JsonLines;
-    }
-    if let [line] = first[..]
-        && line.len() >= SAMPLE_LEN
-        && line.starts_with(b"{\"")
-        && json::begins_as_json(line)
-    {
-        // The first line is longer than what is looked at, as in crawls that keep pages in JSON.
-        return Format::JsonLines;
-    }
-    let mut counts = likeness(&first, fields).into_iter().flatten();
-    if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
-        return format;
-    }
-    table(&lines, &first, fields).unwrap_or(Format::Lines)
 }
 
 /// The format of a table that begins with `lines`. `first` are those that are records. `None` if it does not look like one.
@@ -83,11 +92,11 @@ fn table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> Option<Format
         return is_quoted_column(first).then_some(Format::Csv);
     };
     // The first record names the columns, or the comment before it does (as in the lists of URLhaus).
-    let comment = comments(lines).last().map(|line| &line[1..]);
+    let comment = comments(lines).last().map(|line| line[1..].trim_ascii_start());
     let candidates = [(Some(first[0]), first.get(1)), (comment, first.first())];
     let mut candidates = candidates.into_iter().filter_map(|(names, next)| Some((names?, next.copied())));
     let is_table = candidates.any(|(names, next)| is_header(names, next, delimiter, fields))
-        || fields.is_empty() && has_column_of_urls(first, delimiter);
+        || has_column_of_urls(first, delimiter);
     is_table.then(|| of(delimiter))
 }
 
@@ -112,14 +121,19 @@ fn may_be_table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> bool {
 /// How many lines a table needs to be recognised by its values.
 const ROWS: usize = 3;
 
-/// Whether all lines have equally many cells, and one column has a URL in each line. The first line may name the columns.
+/// Whether all lines have equally many cells, and one column has a URL in each line, mostly with nothing behind it. The first line
+/// may name the columns.
 ///
 /// A URL may contain delimiters other than tabs. So the column is not the first one, unless the columns have names.
 fn has_column_of_urls(lines: &[&[u8]], delimiter: char) -> bool {
     let rows: Vec<_> = lines.iter().map(|line| cells(line, delimiter)).collect();
-    let has_names = memmem::find(lines[0], b"://").is_none();
+    let has_names = may_be_header(lines[0]);
     let values = &rows[usize::from(has_names)..];
-    let is_column = |column: usize| values.iter().all(|row| begins_as_url(unquoted(row[column])));
+    let is_column = |column: usize| {
+        let mut cells = values.iter().map(|row| unquoted(row[column]));
+        cells.clone().filter(|cell| is_whole_url(cell)).count() * 2 >= values.len()
+            && cells.all(begins_as_url)
+    };
     let from = usize::from(!has_names && delimiter != '\t');
     rows.len() >= ROWS
         && rows.iter().all(|row| row.len() == rows[0].len())
@@ -144,38 +158,21 @@ fn are_json_strings(lines: &[&[u8]]) -> bool {
     !lines.is_empty() && lines.iter().all(is_string)
 }
 
-/// Whether the result of [`detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
-fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
-    let mut begins = Format::ALL.iter().map(|format| (format.row().begins)(head));
-    if let Some(begins) = begins.find(|begins| *begins != Begins::No) {
-        return begins == Begins::Yes;
-    }
-    let lines = whole_lines(head);
-    let first = records(&lines);
-    // A format needs more than half of eight lines. Four lines that are not its records rule it out.
-    let speaks_against = |n| first.len() - n >= LINES / 2;
-    has_w3c_header(&lines)
-        || first.len() == LINES
-        || !may_be_table(&lines, &first, fields)
-            && !are_json_strings(&first)
-            && likeness(&first, fields).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
-}
-
 /// The first lines that are neither comments nor CDXJ headers.
 fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
     lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
 }
 
 /// Counts for each format how many lines look like its records. Returns `None` if a line looks like a URL and like no record.
-fn likeness(lines: &[&[u8]], fields: &[Selector]) -> Option<Vec<(Format, usize)>> {
+fn likeness(lines: &[&[u8]]) -> Option<Vec<(Format, usize)>> {
     let mut formats = Format::ALL.to_vec();
     // These two may contain the lines of others.
     formats.sort_by_key(|format| !matches!(format, Format::JsonLines | Format::Cri));
-    let is_no_record = |line: &[u8]| !formats.iter().any(|format| (format.row().is_record)(line, fields));
+    let is_no_record = |line: &[u8]| !formats.iter().any(|format| (format.row().is_record)(line));
     if lines.iter().any(|line| may_be_url(line) && is_no_record(line)) {
         return None;
     }
-    let count = |format: Format| lines.iter().filter(|line| (format.row().is_record)(line, fields)).count();
+    let count = |format: Format| lines.iter().filter(|line| (format.row().is_record)(line)).count();
     Some(formats.into_iter().map(|format| (format, count(format))).collect())
 }
 
@@ -221,8 +218,13 @@ fn is_remark(line: &[u8]) -> bool {
     matches!(line[0], b'#' | b'!' | b'@')
 }
 
-/// Whether a line has two or more columns, one of them called like a wanted field. Without wanted fields, it has a usual name for
-/// URLs. If that name often means something else, the `next` line has a URL in this column.
+/// Whether a line may name columns: it has no URL.
+fn may_be_header(line: &[u8]) -> bool {
+    memmem::find(line, b"://").is_none()
+}
+
+/// Whether a line has two or more columns, one of them called like a wanted field or by a usual name for URLs. If that name often means
+/// something else, the `next` line has a URL in this column. Columns that are padded with blanks are no cells.
 fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: char, fields: &[Selector]) -> bool {
     let is_wanted = |column: &Vec<u8>| {
         let mut wanted = fields.iter().filter_map(|field| match field {
@@ -231,14 +233,17 @@ fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: char, fields: &[Select
         });
         column == b"url" || wanted.any(|name| is_same(name, column))
     };
-    let name = |cell: &[u8]| unquoted(cell.trim_ascii()).to_ascii_lowercase();
+    let name = |cell: &[u8]| {
+        let is_padded = cell.starts_with(b" ");
+        if is_padded { Vec::new() } else { unquoted(cell.trim_ascii_end()).to_ascii_lowercase() }
+    };
     let names: Vec<_> = cells(line, delimiter).into_iter().map(name).collect();
     let is_usual = || {
-        let column = usual(&names).filter(|_| fields.is_empty())?;
+        let column = usual(&names)?;
         let value = next.and_then(|next| cells(next, delimiter).get(column).copied());
         Some(is_strong(&names[column]) || value.is_some_and(|value| begins_as_url(unquoted(value))))
     };
-    names.len() > 1 && (names.iter().any(is_wanted) || is_usual() == Some(true))
+    names.len() > 1 && may_be_header(line) && (names.iter().any(is_wanted) || is_usual() == Some(true))
 }
 
 #[cfg(test)]
@@ -248,7 +253,7 @@ mod tests {
     #[test]
     fn an_object_that_is_longer_than_the_sample_is_a_record() {
         let line = |start: &str| [start, &"x".repeat(SAMPLE_LEN)].concat();
-        let format_of = |line: &str| detect(line.as_bytes(), &[]);
+        let format_of = |line: &str| Format::detect(line.as_bytes());
         assert_eq!(format_of(&line("{\"url\": \"http://h/\", \"page\": \"")), Format::JsonLines);
         assert_eq!(format_of(&line("{\"url\": \"http://h/\"} \"")), Format::JsonLines);
         assert_eq!(format_of(&line("{\"url\": http")), Format::Lines);
@@ -290,7 +295,7 @@ mod tests {
             (Format::Iis, "2026-01-01 00:00:00 ::1 GET / - 80 - ::1 a - 200 0 0 15\n", "a b\n"),
         ];
         for (format, record, foreign) in records {
-            let format_of = |lines: &[&str]| detect(lines.concat().as_bytes(), &[]);
+            let format_of = |lines: &[&str]| Format::detect(lines.concat().as_bytes());
             assert_eq!(format_of(&[record]), format, "{record}");
             assert_eq!(format_of(&[foreign, record, record]), format, "{record}");
             assert_eq!(format_of(&[record, record, record, foreign]), format, "{record}");
@@ -300,7 +305,7 @@ mod tests {
                 assert_eq!(format_of(&[&most_foreign]), Format::Lines, "{record}");
             }
         }
-        let format_of = |lines: &str| detect(lines.as_bytes(), &[]);
+        let format_of = |lines: &str| Format::detect(lines.as_bytes());
         for directive in ["#Date: 2026-01-01", "#Software: x", "#Start-Date: x", "# x"] {
             assert_eq!(format_of(&format!("{directive}\n#Fields: cs-uri-stem\n/\n")), Format::W3c);
             if directive != "#Software: x" {
@@ -320,23 +325,28 @@ mod tests {
             assert_eq!(format_of(list), Format::Lines, "{list}");
         }
         for line in ["http://h/ Title", " http://h/", "#Date: x\nhttp://h/"] {
-            assert!(is_settled(format!("{line}\n").as_bytes(), &[]), "{line}");
+            assert!(Format::is_settled(format!("{line}\n").as_bytes(), &[]), "{line}");
         }
-        assert!(is_settled(b"a b\nc d\ne f\ng h\n", &[]), "none can be most of eight");
+        assert!(Format::is_settled(b"a b\nc d\ne f\ng h\n", &[]), "none can be most of eight");
     }
 
     #[test]
     fn wanted_fields_tell_tables_and_objects() {
-        let format_of = |head: &str, field: &str| detect(head.as_bytes(), &[field.parse().unwrap()]);
+        let format_of =
+            |head: &str, field: &str| Format::detect_with(head.as_bytes(), &[field.parse().unwrap()]);
         assert_eq!(format_of("id,Link\n1,http://h/\n", "link"), Format::Csv);
         assert_eq!(format_of("\"id\"\t\"link\"\n1\thttp://h/\n", "link"), Format::Tsv);
-        assert_eq!(format_of("id,link\n1,http://h/\n", "uri"), Format::Lines);
+        assert_eq!(format_of("id,name\n1,http://h/\n", "uri"), Format::Lines);
+        // The message about a wanted field that there is not has to name those of the format.
+        assert_eq!(format_of("id,link\n1,http://h/\n", "uri"), Format::Csv);
+        assert_eq!(format_of("1\thttp://h/\n2\thttp://h/\n3\thttp://h/\n", "uri"), Format::Tsv);
+        assert_eq!(format_of("{\"url\": 5, \"a\": [1]}\n", "a"), Format::JsonLines);
         assert_eq!(format_of("{\"a\": {\"b\": \"http://h/\"}}\n", "/a/b"), Format::JsonLines);
     }
 
     #[test]
     fn tables_are_recognised_by_their_rows() {
-        let format_of = |head: &str| detect(head.as_bytes(), &[]);
+        let format_of = |head: &str| Format::detect(head.as_bytes());
         for (table, format) in [
             ("site;clicks\nhttp://a/;1\nhttp://b/;2\n", Format::Csv),
             ("1|http://a/\n2|http://b/\n3|http://c/\n", Format::Csv),
@@ -350,6 +360,10 @@ mod tests {
             ("a,http://b/\nc,http://d/,\ne,http://f/\n", Format::Lines),
             ("url\nhttp://a/,b\n", Format::Lines),
             ("a;b\nc;d\ne;f\n", Format::Lines),
+            // What follows the URLs, a statement of SQL, and a table whose cells are padded.
+            ("a\thttp://a/ (x)\nb\thttp://b/ (x)\nc\thttp://c/ (x)\n", Format::Lines),
+            ("INSERT INTO a(id,url,x) VALUES(1,'http://h/','y');\n", Format::Lines),
+            ("| id | url |\n|---|---|\n| 1 | http://h/ |\n", Format::Lines),
         ] {
             assert_eq!(format_of(table), format, "{table}");
         }
@@ -394,10 +408,10 @@ mod tests {
             for _ in 0..12 {
                 text.extend(line.bytes().chain([b'\n']));
                 if let Some(format) = settled {
-                    assert_eq!(detect(&text, &[]), format, "{}", text.escape_ascii());
-                    assert!(is_settled(&text, &[]));
-                } else if is_settled(&text, &[]) {
-                    settled = Some(detect(&text, &[]));
+                    assert_eq!(Format::detect(&text), format, "{}", text.escape_ascii());
+                    assert!(Format::is_settled(&text, &[]));
+                } else if Format::is_settled(&text, &[]) {
+                    settled = Some(Format::detect(&text));
                     n_settled += 1;
                 }
                 choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);
@@ -408,9 +422,9 @@ mod tests {
         }
         assert!(n_settled > 10_000, "{n_settled}");
         assert!(
-            is_settled(b"http://example.org/\n", &[])
-                && !is_settled(b"\n", &[])
-                && !is_settled(b"{\"url\": \"/\"}\n", &[])
+            Format::is_settled(b"http://example.org/\n", &[])
+                && !Format::is_settled(b"\n", &[])
+                && !Format::is_settled(b"{\"url\": \"/\"}\n", &[])
         );
     }
 }

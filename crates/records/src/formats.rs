@@ -23,8 +23,8 @@ pub(super) struct Row {
     ends_at_delimiters: bool,
     /// Whether an input begins like the format.
     pub(super) begins: fn(&[u8]) -> Begins,
-    /// Whether a line looks like a record from which these fields are wanted. It need not have them.
-    pub(super) is_record: fn(&[u8], &[Selector]) -> bool,
+    /// Whether a line looks like a record. It need not have a URL.
+    pub(super) is_record: fn(&[u8]) -> bool,
 }
 
 /// What most formats are.
@@ -35,7 +35,7 @@ const USUAL: Row = Row {
     has_objects: false,
     ends_at_delimiters: true,
     begins: |_| Begins::No,
-    is_record: |_, _| false,
+    is_record: |_| false,
 };
 
 use RecordKind::{Cells, Elements, Parts, Text};
@@ -120,7 +120,6 @@ macro_rules! formats {
 }
 
 const KEYS: &str = "a field of JSON is a key of the object or a pointer, which begins with \"/\"";
-const VARIABLES: &str = "a field of a log is request, referer, url, or the name of a variable of its pattern";
 const COLUMNS: &str = "a field of w3c and iis is request, referer, a name in #Fields, or a number from 1";
 const CELLS: &str = "a field of csv and tsv is the name of a column or a number from 1";
 
@@ -131,12 +130,12 @@ formats! {
     }
     /// CDXJ, an index of web archives: a key, a time and a JSON object per line. Read: its "url".
     Cdxj = "cdxj": cdxj::Objects = cdxj::Objects::new, {
-        fields: KEYS, has_objects: true, is_record: |line, _| cdxj::is_record(line),
+        fields: KEYS, has_objects: true, is_record: cdxj::is_record,
     }
     /// CDX, the predecessor of CDXJ: columns that a header names by letters. Read: column "a", or the third column without a header.
     Cdx = "cdx": cdx::Columns = cdx::Columns::new, {
         fields: "a field of cdx is a letter of its header or a number from 1", records: Text,
-        begins: |head| Begins::yes_if(head.starts_with(b" CDX ")), is_record: |line, _| cdx::is_record(line),
+        begins: |head| Begins::yes_if(head.starts_with(b" CDX ")), is_record: cdx::is_record,
     }
     /// WARC and WET, web archives (ISO 28500). Read: the header WARC-Target-URI of each record. The field "body-links"
     /// has the links of pages.
@@ -150,7 +149,7 @@ formats! {
     }
     /// The common and combined log formats of Apache and nginx. Read: request target and Referer.
     Clf = "clf": clf::WantedFields = clf::WantedFields::new, {
-        fields: "the fields of clf are request and referer", is_record: |line, _| clf::is_record(line),
+        fields: "the fields of clf are request and referer", is_record: clf::is_record,
     }
     /// The extended log format of the W3C (IIS, CloudFront). Read: the columns that a line #Fields names cs-uri-stem, cs-uri-query
     /// and cs(Referer).
@@ -159,27 +158,32 @@ formats! {
     }
     /// The access log of the application load balancer of AWS. Read: the URL of the request.
     Alb = "alb": alb::Request = alb::Request::new, {
-        fields: "the only field of alb is request", is_record: |line, _| alb::is_record(line),
+        fields: "the only field of alb is request", is_record: alb::is_record,
     }
     /// The server access log of Amazon S3. Read: request target and Referer.
     S3 = "s3": Arc<log::Plan> = |fields| log::S3.plan(fields), {
-        fields: VARIABLES, is_record: |line, _| log::S3.is_record(line),
+        fields: "the fields of s3 are bucket_owner, bucket, time, remote_ip, requester, request_id, operation, key, request, http_status, error_code, bytes_sent, object_size, total_time, turn_around_time and http_referer (or referer)",
+        is_record: |line| log::S3.is_record(line),
     }
     /// The access log of the classic load balancer of AWS. Read: the URL of the request.
     Elb = "elb": Arc<log::Plan> = |fields| log::ELB.plan(fields), {
-        fields: VARIABLES, is_record: |line, _| log::ELB.is_record(line),
+        fields: "the fields of elb are timestamp, elb, client, backend, request_time, backend_time, response_time, elb_status, backend_status, received, sent and request",
+        is_record: |line| log::ELB.is_record(line),
     }
     /// The HTTP log of HAProxy, with or without what syslog writes before it. Read: request target.
     Haproxy = "haproxy": Arc<log::Plan> = |fields| log::HAPROXY.plan(fields), {
-        fields: VARIABLES, is_record: |line, _| log::HAPROXY.is_record(line),
+        fields: "the fields of haproxy are process_and_client, accept_date, frontend, backend, server, timers, status, bytes_read, cookies_to_captured_headers and request",
+        is_record: |line| log::HAPROXY.is_record(line),
     }
     /// The native access log of Squid. Read: the URL.
     Squid = "squid": Arc<log::Plan> = |fields| log::SQUID.plan(fields), {
-        fields: VARIABLES, is_record: |line, _| log::SQUID.is_record(line),
+        fields: "the fields of squid are time_elapsed_client_and_code, status, bytes, method, url, user and hierarchy_and_type",
+        is_record: |line| log::SQUID.is_record(line),
     }
     /// The default access log of Envoy. Read: request target.
     Envoy = "envoy": Arc<log::Plan> = |fields| log::ENVOY.plan(fields), {
-        fields: VARIABLES, is_record: |line, _| log::ENVOY.is_record(line),
+        fields: "the fields of envoy are start_time, request and response_code",
+        is_record: |line| log::ENVOY.is_record(line),
     }
     /// The log http.log of Zeek, with tabs. Read: the columns that a line #fields names uri and referrer.
     Zeek = "zeek": w3c::Columns = |fields| w3c::Columns::new(&w3c::ZEEK, fields), {
@@ -188,12 +192,12 @@ formats! {
     }
     /// The log of IIS without a line #Fields. Read: the columns of the default order, as in [`Format::W3c`].
     Iis = "iis": w3c::Columns = w3c::Columns::of_iis, {
-        fields: COLUMNS, records: Text, is_record: |line, _| w3c::is_record_of_iis(line),
+        fields: COLUMNS, records: Text, is_record: w3c::is_record_of_iis,
     }
     /// A log whose pattern the user gives ([`Reading::log_format`](crate::run::Reading::log_format)). Read: the variables that
     /// are URLs. Never detected.
     Log = "log": Arc<log::Plan> = |fields| Err(fields.len()), {
-        fields: VARIABLES,
+        fields: "a field of a log is request, referer, url, or the name of a variable of its pattern",
         needs: "a log needs its pattern, which --log-format gives",
     }
     /// One JSON value per line. Read: the "url" of an object, or the URLs of a known log pipeline.
@@ -209,7 +213,7 @@ formats! {
     /// is JSON or a line of an access log.
     Cri = "cri": container::Cri = |fields| none_of(fields).map(|()| container::Cri), {
         fields: "the fields of cri are those of the lines in it",
-        is_record: |line, _| container::unwrapped(line).is_some(),
+        is_record: |line| container::unwrapped(line).is_some(),
     }
     /// A table of text: comma-separated values (RFC 4180), or the same with semicolons, bars or tabs. Read: the column of URLs.
     Csv = "csv": csv::Table = |fields| csv::Table::new(Dialect::of(','), fields), { fields: CELLS, records: Cells, }

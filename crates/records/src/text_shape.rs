@@ -93,14 +93,19 @@ impl TextShape {
         if let Some((_, table)) = tables.into_iter().find(|(delimiter, _)| lines.are_rows(*delimiter)) {
             return Some(table);
         }
-        // Where hardly any line is a URL, one in five is enough.
-        if lines.most(is_log)
-            || lines.count(is_log) * 5 >= lines.0.len() && lines.count(is_url) * 5 < lines.0.len()
-        {
+        if lines.most(is_log) {
             return Some(Self::Log);
         }
         if lines.most(has_several) {
             return Some(Self::Several);
+        }
+        // Where hardly any line is a URL, one in five is enough. In prose, one line is.
+        let [n_urls, n_inside] = [lines.count(is_whole_url), lines.count(is_log)];
+        let is_prose = || {
+            lines.0.len() > 2 && n_inside + lines.count(is_url) > 0 && lines.most(|line| line.contains(&b' '))
+        };
+        if n_urls * 5 < lines.0.len() && (n_inside * 5 >= lines.0.len() || is_prose()) {
+            return Some(Self::Log);
         }
         (begins(&[b"#EXTM3U"]) || is_commented(sample)).then_some(Self::Commented)
     }
@@ -233,13 +238,18 @@ fn is_base64(line: &[u8]) -> bool {
 }
 
 /// Whether a line begins with a URL, and has another one after a blank or a separator.
-pub(crate) fn has_several(line: &[u8]) -> bool {
+fn has_several(line: &[u8]) -> bool {
     let behind_separator = |at: usize| {
         let scheme = line[..at].iter().rev().take_while(|byte| byte.is_ascii_alphanumeric()).count();
         let before = &line[..at - scheme];
         scheme > 0 && matches!(before.last(), Some(b' ' | b'\t' | b',' | b';' | b'|' | b'>'))
     };
     is_url(line) && memmem::find_iter(line, b"://").any(behind_separator)
+}
+
+/// Whether text is one URL, and nothing else that a delimiter or a blank separates from it.
+pub(crate) fn is_whole_url(text: &[u8]) -> bool {
+    is_url(text) && !has_several(text) && !text.iter().any(|byte| b" \t\r\n\"<>|".contains(byte))
 }
 
 /// Whether a tenth of the lines are comments or a third are titles, and most of the others are URLs with an authority.

@@ -4,8 +4,8 @@ use memchr::memrchr;
 use serde::{Deserialize, Serialize};
 
 use crate::dialect::{DELIMITERS, Dialect, cells, unquoted};
-use crate::field_names::{ByValues, is_url};
-use crate::text_shape::{SAMPLE_LEN, TextShape, has_several};
+use crate::field_names::ByValues;
+use crate::text_shape::{SAMPLE_LEN, TextShape, is_whole_url};
 use crate::{Format, Reader, Selector};
 use urlsift_engine::lines::trim_terminator;
 
@@ -120,11 +120,6 @@ fn count(mut reader: Reader, sample: &[u8], is_so: impl Fn(&[u8]) -> bool) -> (u
         }
     }
     (found, refuses)
-}
-
-/// Whether a value is one URL, and nothing else that a delimiter or a blank separates from it.
-fn is_whole_url(value: &[u8]) -> bool {
-    is_url(value) && !has_several(value) && !value.iter().any(|byte| b" \t\r\n\"<>|".contains(byte))
 }
 
 /// Whether a value may be a host or a path.

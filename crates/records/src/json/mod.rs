@@ -16,7 +16,7 @@ use std::ops::Range;
 
 use memchr::memmem::Finder;
 use serde::Deserializer;
-use serde::de::{self, Visitor};
+use serde::de::{self, IgnoredAny, Visitor};
 
 use super::record::refusal;
 use super::separators::{Marks, Set};
@@ -57,11 +57,12 @@ impl RecordReader for Wanted {
     }
 }
 
-/// Whether a line is a JSON object from which `fields` are wanted. It need not have them.
-pub(super) fn is_object(line: &[u8], fields: &[Selector]) -> bool {
+/// Whether a line is a JSON object. Its "url" may be no string.
+pub(super) fn is_object(line: &[u8]) -> bool {
     let inside = line.trim_ascii_start().strip_prefix(b"{").unwrap_or_default();
-    let mut wanted = Wanted::new(fields).unwrap_or(Wanted::Usual);
-    inside.trim_ascii_start().starts_with(b"\"") && refusal(&mut wanted, line).is_none()
+    let is_whole = || serde_json::from_slice::<IgnoredAny>(line).is_ok();
+    inside.trim_ascii_start().starts_with(b"\"")
+        && (refusal(&mut Wanted::Usual, line).is_none() || is_whole())
 }
 
 /// The path from a record to values in it: a JSON pointer (RFC 6901). In it, `*` stands for any key and any index. A key that is

@@ -29,6 +29,25 @@ fn shown(pattern: &str) -> String {
 }
 
 #[test]
+fn a_message_names_all_variables_of_a_known_log() {
+    let logs = [
+        (Format::S3, S3),
+        (Format::Elb, ELB),
+        (Format::Haproxy, HAPROXY),
+        (Format::Squid, SQUID),
+        (Format::Envoy, ENVOY),
+    ];
+    for (format, preset) in logs {
+        let said = format.row().fields.strip_prefix(&format!("the fields of {format} are ")).unwrap();
+        let said = said.trim_end_matches(" (or referer)").replace(" and ", ", ");
+        let pattern = preset.pattern();
+        let names: Vec<_> =
+            pattern.tokens.iter().filter_map(Token::variable).map(|variable| &*variable.name).collect();
+        assert_eq!(said, names.join(", "));
+    }
+}
+
+#[test]
 fn patterns_of_nginx_are_read() {
     for (pattern, expected) in [
         (
