@@ -2,7 +2,10 @@
 
 use std::collections::{BTreeMap, HashSet};
 use std::fs;
+use std::path::Path;
 use std::process::Output;
+
+use serde_json::Value;
 
 use super::{feed, json, text, urlsift};
 
@@ -114,7 +117,7 @@ const TEXTS: [(&str, &str, &str, &str); 43] = [
 ];
 
 /// The options of the command in an advice, and what it finds. Both are empty if no format finds anything.
-fn advised(input: &serde_json::Value) -> (Vec<String>, String) {
+fn advised(input: &Value) -> (Vec<String>, String) {
     let advice = input["looks_like"]["advice"].as_str().unwrap();
     let Some((command, found)) =
         advice.split_once(" finds ").filter(|(_, found)| !found.starts_with("a URL"))
@@ -159,44 +162,93 @@ fn text_of_another_shape_is_counted_with_a_warning() {
     assert_eq!(shapes.len(), 13);
 }
 
+/// Texts in `folder`, how each is read or what is advised, and what is found. Returns the report.
+fn assert_found(folder: &Path, cases: &[[&str; 3]]) -> Value {
+    let names = || cases.iter().map(|case| case[0]);
+    let output = urlsift().arg("--json").args(names()).current_dir(folder).output().unwrap();
+    let (report, said) = (json(&output), text(&output.stderr));
+    let mut commands: BTreeMap<Vec<&str>, Vec<&[&str; 3]>> = BTreeMap::new();
+    for (n, case) in cases.iter().enumerate() {
+        let [name, way, finds] = *case;
+        let input = &report["inputs"][n];
+        let words: Vec<_> = way.split(' ').collect();
+        let command = match words[..] {
+            ["advised", ref options @ ..] => {
+                let (words, found) = advised(input);
+                assert_eq!(
+                    (words.get(1..).unwrap_or_default(), &*found),
+                    (&*owned(options), finds),
+                    "{name}"
+                );
+                if options.is_empty() { vec![] } else { [&["lines", "--input-format"], options].concat() }
+            }
+            ["read", format] => {
+                assert_eq!((&input["looks_like"], &input["error"]), (&Value::Null, &Value::Null), "{name}");
+                assert_eq!(input["records"]["format"].as_str().unwrap_or("lines"), format, "{name}");
+                vec!["lines"]
+            }
+            _ => {
+                let fields =
+                    words.last().unwrap().split(',').map(|field| field.replace("extract", "urlsift extract"));
+                let message = |line: &&str| line.starts_with(&format!("urlsift: {name}: read as "));
+                let message = said.lines().find(message).unwrap_or_default();
+                fields.for_each(|field| assert!(message.contains(&field), "{name}: {field} in {message}"));
+                if way == "extract" { words } else { [&["lines", "--input-format"], &words[..]].concat() }
+            }
+        };
+        commands.entry(command).or_default().push(case);
+    }
+    commands.remove(&vec![]);
+    for (words, cases) in commands {
+        let names = cases.iter().map(|case| case[0]);
+        let args = [&words[..], &["-q", "-c", "input,text"]].concat();
+        let output = urlsift().args(args).args(names).current_dir(folder).output().unwrap();
+        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", text(&output.stderr));
+        for [name, way, finds] in cases {
+            let rows = text(&output.stdout).lines().filter_map(|line| line.split_once('\t'));
+            let fields = rows.filter(|(input, _)| input == name).map(|(_, field)| field);
+            // A header is no host or path. References in HTML count as URLs.
+            let (number, what) = finds.split_once(' ').unwrap();
+            let is_it = |field: &&str| {
+                field.contains("://")
+                    || *way == "advised html"
+                    || !what.starts_with("URL") && field.contains(['.', '/'])
+            };
+            assert_eq!(fields.filter(is_it).count().to_string(), number, "{name}: {words:?}");
+        }
+    }
+    report
+}
+
+fn owned(words: &[&str]) -> Vec<String> {
+    words.iter().map(|&word| word.to_owned()).collect()
+}
+
 /// Runs the advised command for each text.
 #[test]
 fn the_advised_command_finds_what_the_warning_says() {
     let folder = tempfile::tempdir().unwrap();
-    let name = |n: usize| format!("{n:03}");
-    for (n, (content, ..)) in TEXTS.iter().enumerate() {
-        fs::write(folder.path().join(name(n)), content).unwrap();
+    let names: Vec<_> = (0..TEXTS.len()).map(|n| format!("{n:03}")).collect();
+    let ways = TEXTS.map(|(_, _, options, _)| format!("advised {options}").trim_end().to_owned());
+    for (name, (content, ..)) in names.iter().zip(TEXTS) {
+        fs::write(folder.path().join(name), content).unwrap();
     }
-    let report = json(&urlsift().args(["--json", "."]).current_dir(&folder).output().unwrap());
-    let mut commands: BTreeMap<Vec<String>, Vec<usize>> = BTreeMap::new();
-    for (n, (content, shape, options, finds)) in TEXTS.into_iter().enumerate() {
-        let input = &report["inputs"][n];
-        let (words, found) = advised(input);
-        let said =
-            (input["looks_like"]["shape"].as_str(), words.get(1..).unwrap_or_default().join(" "), &*found);
-        assert_eq!(said, (Some(shape), options.to_owned(), finds), "{content:?}");
-        commands.entry(words).or_default().push(n);
+    let cases: Vec<_> = (0..TEXTS.len()).map(|n| [&*names[n], &*ways[n], TEXTS[n].3]).collect();
+    let report = assert_found(folder.path(), &cases);
+    for (n, (content, shape, ..)) in TEXTS.into_iter().enumerate() {
+        assert_eq!(report["inputs"][n]["looks_like"]["shape"], shape, "{content:?}");
     }
-    commands.remove(&Vec::new());
-    for (words, inputs) in commands {
-        let args = ["lines", "-q", "-c", "input,text"];
-        let paths = inputs.iter().map(|&n| name(n));
-        let output = urlsift().args(args).args(&words).args(paths).current_dir(&folder).output().unwrap();
-        assert_eq!(output.status.code(), Some(0), "{words:?}: {}", text(&output.stderr));
-        for n in inputs {
-            let (content, _, options, finds) = TEXTS[n];
-            let rows = text(&output.stdout).lines().filter_map(|line| line.split_once('\t'));
-            let fields = rows.filter(|(input, _)| *input == name(n)).map(|(_, field)| field);
-            // A header is no host or path.
-            let is_it =
-                |field: &&str| field.contains("://") || options == "html" || field.contains(['.', '/']);
-            assert_eq!(
-                fields.filter(is_it).count().to_string(),
-                finds.split(' ').next().unwrap(),
-                "{content:?}"
-            );
-        }
-    }
+}
+
+/// Runs the advised command for each text of a folder, which are made by many programs.
+#[test]
+fn texts_of_many_programs_are_read_or_a_message_says_how() {
+    let rows = include_str!("../awkward/expected.tsv").lines().filter(|line| !line.starts_with('#'));
+    let cases: Vec<[&str; 3]> =
+        rows.map(|row| row.split('\t').collect::<Vec<_>>().try_into().unwrap()).collect();
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/awkward");
+    assert_eq!(fs::read_dir(&folder).unwrap().count(), cases.len() + 1, "each text has a row");
+    assert_found(&folder, &cases);
 }
 
 /// A dump of a database: few of its lines are long, and RFC 3986 accepts many of the others.

@@ -191,13 +191,13 @@ impl ReadingArgs {
                 let what = if records.names.contains(&keys) { "a string under" } else { "the key" };
                 let are = if records.names.len() == 1 { "is" } else { "are" };
                 format!(
-                    "; no object has {what} {keys}; there {are} {}; --field names one",
+                    "; no object has {what} {keys}; there {are} {}; --field names one, and urlsift extract finds URLs inside text",
                     records.names.join(", ")
                 )
             } else if has_none && !self.field.is_empty() {
                 format!("; no record has the field {}", joined(&self.field))
             } else if has_none {
-                "; no URL was found, --field says where there is one".to_owned()
+                "; no URL was found; --field says where there is one, and urlsift extract finds URLs inside text".to_owned()
             } else {
                 String::new()
             };

@@ -1,0 +1,7 @@
+wget \
+  https://a.example/0 \
+  https://a.example/1 \
+  https://a.example/2 \
+  https://a.example/3 \
+  https://a.example/4 \
+  --no-verbose

@@ -1,0 +1,1 @@
+callback({"items": [{"title": "T", "link": "https://a.example/0"}, {"title": "T", "link": "https://a.example/1"}, {"title": "T", "link": "https://a.example/2"}, {"title": "T", "link": "https://a.example/3"}]});

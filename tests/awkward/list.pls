@@ -1,0 +1,9 @@
+[playlist]
+NumberOfEntries=2
+File1=http://radio.example:8000/a
+Title1=A
+Length1=-1
+File2=http://radio.example:8000/b
+Title2=B
+Length2=-1
+Version=2
