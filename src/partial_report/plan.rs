@@ -144,7 +144,7 @@ fn measure(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io
         }
         return whole(None, len);
     }
-    reading.reader(format, &crate::run::format_choice::Head::default())?;
+    reading.reader(format, &[])?;
     if !format.is_cut_at_lines() || is_decoded {
         return whole(None, len);
     }

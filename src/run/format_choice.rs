@@ -63,8 +63,8 @@ impl Reading {
             source = Box::new(utf16::decode(head.then(source)));
             head = self.head(&mut source, false);
         }
-        let (format, _) = self.recognise(&head, name)?;
-        let reader = self.reader(format, &head)?;
+        let (format, _) = self.recognise(&head.bytes, name)?;
+        let reader = self.reader(format, &head.bytes)?;
         let signs = TextSigns { utf16, looks: Arc::default() };
         if format != Format::Lines || self.any_contents {
             return Ok((reader, Box::new(head.then(source)), signs));
@@ -72,7 +72,7 @@ impl Reading {
         let sampling = Sampling {
             source: head.then(source),
             sample: Some(Vec::new()),
-            finds_looks: self.format.is_none(),
+            reading: self.clone(),
             looks: signs.looks.clone(),
             name: name.to_owned(),
         };
@@ -128,7 +128,7 @@ impl Reading {
         }
         let head = self.head(&mut file, true);
         file.rewind()?;
-        Ok(self.recognise(&head, name)?.0 == Format::Parquet)
+        Ok(self.recognise(&head.bytes, name)?.0 == Format::Parquet)
     }
 
     /// The format of an input that begins with `head`, and what it looks like if it is only a list because it looks like
@@ -136,14 +136,17 @@ impl Reading {
     ///
     /// # Errors
     /// When these are contents that urlsift does not read.
-    pub(crate) fn recognise(&self, head: &Head, name: &str) -> io::Result<(Format, Option<Looks>)> {
-        let format = self.format.unwrap_or_else(|| Format::detect_with(&head.bytes, &self.fields));
+    pub(crate) fn recognise(&self, head: &[u8], name: &str) -> io::Result<(Format, Option<Looks>)> {
+        let format = self.format.unwrap_or_else(|| Format::detect_with(head, &self.fields));
+        let is_list = format == Format::Lines;
         // Text may be any bytes.
-        if !self.any_contents && format != Format::Text {
-            refuse_foreign(&head.bytes, format, name)?;
+        if !self.any_contents
+            && format != Format::Text
+            && let Some(foreign) = Foreign::of(head, is_list)
+        {
+            return Err(io::Error::new(io::ErrorKind::InvalidData, foreign.message(name)));
         }
-        let is_only_a_list = format == Format::Lines && self.format.is_none();
-        Ok((format, if is_only_a_list { Looks::of(&head.bytes) } else { None }))
+        Ok((format, if is_list && self.format.is_none() { Looks::of(head) } else { None }))
     }
 
     /// The format of an input that is a file.
@@ -152,7 +155,7 @@ impl Reading {
     /// When the input cannot be opened, or its contents are not read.
     pub(crate) fn format_of(&self, input: &Input) -> io::Result<Format> {
         let (mut bytes, _) = self.decoded(input.open(None)?.bytes(None)?)?;
-        Ok(self.recognise(&self.head(&mut bytes, true), input.name())?.0)
+        Ok(self.recognise(&self.head(&mut bytes, true).bytes, input.name())?.0)
     }
 
     /// Whether the first lines decide about the delimiter of this format.
@@ -164,7 +167,7 @@ impl Reading {
     ///
     /// # Errors
     /// When the format cannot have the requested fields, or has no reader.
-    pub(crate) fn reader(&self, format: Format, head: &Head) -> io::Result<Reader> {
+    pub(crate) fn reader(&self, format: Format, head: &[u8]) -> io::Result<Reader> {
         if self.delimiter.is_some_and(|delimiter| !delimiter.is_ascii()) {
             return Err(io::Error::new(
                 io::ErrorKind::InvalidInput,
@@ -177,7 +180,7 @@ impl Reading {
         }
         let reader = Reader::with_fields(format, &self.fields);
         let reader = reader.map(|reader| match format {
-            Format::Csv => reader.in_dialect(Dialect::detect(&head.bytes, self.delimiter, self.escape)),
+            Format::Csv => reader.in_dialect(Dialect::detect(head, self.delimiter, self.escape)),
             Format::Tsv => reader.in_dialect(Dialect::tabs(self.escape)),
             _ => reader,
         });
@@ -189,15 +192,6 @@ impl Reading {
             }
             io::Error::new(kind, error)
         })
-    }
-}
-
-/// Refuses contents that urlsift does not read.
-fn refuse_foreign(head: &[u8], format: Format, name: &str) -> io::Result<()> {
-    let by_control_bytes = || (format == Format::Lines).then(|| Foreign::by_control_bytes(head)).flatten();
-    match Foreign::by_magic(head).or_else(by_control_bytes) {
-        Some(foreign) => Err(io::Error::new(io::ErrorKind::InvalidData, foreign.message(name))),
-        None => Ok(()),
     }
 }
 
@@ -237,8 +231,7 @@ struct Sampling<R> {
     source: R,
     /// The first bytes, until there are enough of them.
     sample: Option<Vec<u8>>,
-    /// Whether it is wanted what the text looks like.
-    finds_looks: bool,
+    reading: Reading,
     looks: Arc<OnceLock<Looks>>,
     /// The name of the input.
     name: String,
@@ -251,8 +244,7 @@ impl<R: Read> Read for Sampling<R> {
             sample.extend_from_slice(&buffer[..n.min(SAMPLE_LEN - sample.len())]);
             if sample.len() == SAMPLE_LEN || (n == 0 && !buffer.is_empty()) {
                 let sample = self.sample.take().unwrap_or_default();
-                refuse_foreign(&sample, Format::Lines, &self.name)?;
-                if let Some(looks) = self.finds_looks.then(|| Looks::of(&sample)).flatten() {
+                if let (_, Some(looks)) = self.reading.recognise(&sample, &self.name)? {
                     let _ = self.looks.set(looks);
                 }
             }
@@ -264,7 +256,7 @@ impl<R: Read> Read for Sampling<R> {
 /// The beginning of a source.
 #[derive(Default)]
 pub(crate) struct Head {
-    bytes: Vec<u8>,
+    pub(crate) bytes: Vec<u8>,
     /// Whether the source ends after these bytes.
     has_ended: bool,
     /// The error, if the source ended with one.

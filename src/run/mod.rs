@@ -337,11 +337,11 @@ impl Access {
         if reading.is_utf16(&head) {
             return Ok(Self::FromStart { is_table: false });
         }
-        let (format, looks) = reading.recognise(&head, input.name())?;
+        let (format, looks) = reading.recognise(&head.bytes, input.name())?;
         if cfg!(feature = "parquet") && format == Format::Parquet {
             return Ok(Self::FromStart { is_table: true });
         }
-        let reader = reading.reader(format, &head)?;
+        let reader = reading.reader(format, &head.bytes)?;
         Ok(if len <= exec.shard_len as u64 {
             Self::Small(Box::new(head.then(file)), reader, looks)
         } else if format.is_cut_at_lines() {

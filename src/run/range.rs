@@ -148,7 +148,7 @@ fn scan_part(
             let files = if is_right(*len) { &[file][..] } else { &[] };
             return Ok((scan_files(files, reading, &counter), Some(*len)));
         }
-        let reader = reading.reader(format, &Head::default())?;
+        let reader = reading.reader(format, &[])?;
         let range = part.range.start.min(*len)..part.range.end.min(*len);
         let mut scanned = Scanned::default();
         if is_right(*len) {
@@ -160,7 +160,7 @@ fn scan_part(
     let (bytes, packed) = Packing::open(opened, None, watch)?;
     let (mut bytes, utf16) = reading.decoded(Box::new(bytes))?;
     let (head, format, looks) = look_at(&mut bytes, input, reading)?;
-    let reader = reading.reader(format, &Head::default())?;
+    let reader = reading.reader(format, &[])?;
     // A range that should end with the input is read to the end of the input, to learn its length.
     let range_end = if part.size == Some(part.range.end) { u64::MAX } else { part.range.end };
     let span = Span::new(head.then(bytes), &(part.range.start..range_end))?;
@@ -185,7 +185,7 @@ fn look_at(
     reading: &Reading,
 ) -> io::Result<(Head, Format, Option<Looks>)> {
     let head = reading.head(source, true);
-    let (format, looks) = reading.recognise(&head, input.name())?;
+    let (format, looks) = reading.recognise(&head.bytes, input.name())?;
     if format.is_cut_at_lines() || format == Format::Parquet {
         return Ok((head, format, looks));
     }

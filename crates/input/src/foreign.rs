@@ -23,8 +23,8 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"PK\x05\x06")], ZIP),
     (&[(0, b"PK\x07\x08PK")], ZIP),
     (&[(0, b"PK00PK\x03\x04")], ZIP),
-    (&[(0, b"7z\xbc\xaf\x27\x1c")], Foreign { name: "a 7z archive", help: "7z x -so FILE | urlsift" }),
-    (&[(0, b"Rar!\x1a\x07")], Foreign { name: "a RAR archive", help: "unrar p -inul FILE | urlsift" }),
+    (&[(0, b"7z\xbc\xaf\x27\x1c")], of("a 7z archive", "7z x -so FILE | urlsift")),
+    (&[(0, b"Rar!\x1a\x07")], of("a RAR archive", "unrar p -inul FILE | urlsift")),
     (&[(257, b"ustar\0")], TAR),
     (&[(257, b"ustar  \0")], TAR),
     (&[(0, b"070701"), (102, b"00000000")], CPIO),
@@ -36,52 +36,31 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"\x28\xb5\x2f\xfd")], TWICE),
     (&[(0, b"BZh"), (4, b"\x31\x41\x59\x26\x53\x59")], TWICE),
     (&[(0, b"\xfd7zXZ\0")], TWICE),
-    (&[(0, b"\x1f\x9d")], Foreign { name: "compressed by compress", help: "gzip -dc FILE | urlsift" }),
+    (&[(0, b"\x1f\x9d")], of("compressed by compress", "gzip -dc FILE | urlsift")),
     (&[(0, b"\x04\x22\x4d\x18")], LZ4),
     (&[(0, b"\x02\x21\x4c\x18")], LZ4),
-    (
-        &[(0, b"\xff\x06\0\0sNaPpY")],
-        Foreign { name: "compressed by Snappy", help: "snzip -dc FILE | urlsift" },
-    ),
-    (&[(0, b"LZIP\x01")], Foreign { name: "compressed by lzip", help: "lzip -dc FILE | urlsift" }),
-    (&[(0, b"\x89LZO\0\r\n\x1a\n")], Foreign { name: "compressed by lzop", help: "lzop -dc FILE | urlsift" }),
-    (
-        &[(0, b"\x5d\0\0")],
-        Foreign { name: "compressed by LZMA", help: "xz -dc --format=lzma FILE | urlsift" },
-    ),
-    (&[(0, b"FEA1\0\0")], Foreign { name: "a Feather file", help: "export the column of URLs as Parquet" }),
-    (&[(0, b"!<arch>\n")], Foreign { name: "an ar archive", help: "ar p FILE | urlsift" }),
-    (
-        &[(0, b"Obj\x01")],
-        Foreign { name: "an Avro file", help: "export the column of URLs as text or Parquet" },
-    ),
-    (&[(0, b"ARROW1\0\0")], Foreign { name: "an Arrow file", help: "export the column of URLs as Parquet" }),
+    (&[(0, b"\xff\x06\0\0sNaPpY")], of("compressed by Snappy", "snzip -dc FILE | urlsift")),
+    (&[(0, b"LZIP\x01")], of("compressed by lzip", "lzip -dc FILE | urlsift")),
+    (&[(0, b"\x89LZO\0\r\n\x1a\n")], of("compressed by lzop", "lzop -dc FILE | urlsift")),
+    (&[(0, b"\x5d\0\0")], of("compressed by LZMA", "xz -dc --format=lzma FILE | urlsift")),
+    (&[(0, b"FEA1\0\0")], of("a Feather file", "export the column of URLs as Parquet")),
+    (&[(0, b"!<arch>\n")], of("an ar archive", "ar p FILE | urlsift")),
+    (&[(0, b"Obj\x01")], of("an Avro file", "export the column of URLs as text or Parquet")),
+    (&[(0, b"ARROW1\0\0")], of("an Arrow file", "export the column of URLs as Parquet")),
     (
         &[(0, b"\xff\xff\xff\xff"), (6, b"\0\0")],
-        Foreign { name: "an Arrow stream", help: "export the column of URLs as Parquet" },
+        of("an Arrow stream", "export the column of URLs as Parquet"),
     ),
-    (
-        &[(0, b"SQLite format 3\0")],
-        Foreign { name: "an SQLite database", help: "sqlite3 FILE 'SELECT url FROM ...' | urlsift" },
-    ),
-    (
-        &[(8, b"DUCK"), (14, b"\0\0\0\0\0\0")],
-        Foreign { name: "a DuckDB database", help: "export the column of URLs as Parquet" },
-    ),
-    (
-        &[(0, b"\x89HDF\r\n\x1a\n")],
-        Foreign { name: "an HDF5 file", help: "export the column of URLs as text" },
-    ),
-    (&[(0, b"\x93NUMPY")], Foreign { name: "a NumPy array", help: "export the URLs as text" }),
+    (&[(0, b"SQLite format 3\0")], of("an SQLite database", "sqlite3 FILE 'SELECT url FROM ...' | urlsift")),
+    (&[(8, b"DUCK"), (14, b"\0\0\0\0\0\0")], of("a DuckDB database", "export the column of URLs as Parquet")),
+    (&[(0, b"\x89HDF\r\n\x1a\n")], of("an HDF5 file", "export the column of URLs as text")),
+    (&[(0, b"\x93NUMPY")], of("a NumPy array", "export the URLs as text")),
     (&[(0, b"\x80\x02")], PICKLE),
     (&[(0, b"\x80\x03")], PICKLE),
     (&[(0, b"\x80\x04")], PICKLE),
     (&[(0, b"\x80\x05")], PICKLE),
-    (&[(0, b"%PDF-1.")], Foreign { name: "a PDF document", help: "extract its URLs first" }),
-    (
-        &[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")],
-        Foreign { name: "an old Office document", help: "export it as CSV" },
-    ),
+    (&[(0, b"%PDF-1.")], of("a PDF document", "extract its URLs first")),
+    (&[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")], of("an old Office document", "export it as CSV")),
     (&[(0, b"\x89PNG\r\n\x1a\n")], IMAGE),
     (&[(0, b"\xff\xd8\xff")], IMAGE),
     // Byte 12 of a GIF file is the shape of its pixels, which no program sets.
@@ -103,33 +82,38 @@ static MAGIC: &[(Magic, Foreign)] = &[
 type Magic = &'static [(usize, &'static [u8])];
 
 /// The decoder has read one layer of compression, or the user wants none read.
-const TWICE: Foreign = Foreign {
-    name: "compressed twice, or compressed and read with --codec none",
-    help: "decompress it first",
-};
-const UTF_16_LE: Foreign = Foreign {
-    name: "UTF-16 text without a byte order mark",
-    help: "iconv -f UTF-16LE -t UTF-8 FILE | urlsift",
-};
+const TWICE: Foreign =
+    of("compressed twice, or compressed and read with --codec none", "decompress it first");
+const UTF_16_LE: Foreign =
+    of("UTF-16 text without a byte order mark", "iconv -f UTF-16LE -t UTF-8 FILE | urlsift");
 const UTF_16_BE: Foreign = Foreign { help: "iconv -f UTF-16BE -t UTF-8 FILE | urlsift", ..UTF_16_LE };
-const UTF_32: Foreign = Foreign { name: "UTF-32 text", help: "iconv -f UTF-32 -t UTF-8 FILE | urlsift" };
-const DOCUMENT: Foreign = Foreign { name: "an Office document or e-book", help: "export it as CSV or text" };
-const ZIP: Foreign = Foreign { name: "a zip archive", help: "unzip -p FILE | urlsift" };
-const TAR: Foreign = Foreign { name: "a tar archive", help: "tar -xOf FILE | urlsift" };
-const CPIO: Foreign = Foreign { name: "a cpio archive", help: "cpio -i --to-stdout < FILE | urlsift" };
-const PICKLE: Foreign = Foreign { name: "a Python pickle", help: "export the URLs as text" };
-const LZ4: Foreign = Foreign { name: "compressed by LZ4", help: "lz4 -dc FILE | urlsift" };
-const ORC: Foreign = Foreign { name: "an ORC file", help: "export the column of URLs as Parquet" };
-const IMAGE: Foreign = Foreign { name: "an image", help: "it has no lines" };
-const PROGRAM: Foreign = Foreign { name: "a program", help: "strings FILE | grep :// | urlsift" };
-const BINARY: Foreign = Foreign { name: "binary data", help: "export its URLs as text" };
+const UTF_32: Foreign = of("UTF-32 text", "iconv -f UTF-32 -t UTF-8 FILE | urlsift");
+const DOCUMENT: Foreign = of("an Office document or e-book", "export it as CSV or text");
+const ZIP: Foreign = of("a zip archive", "unzip -p FILE | urlsift");
+const TAR: Foreign = of("a tar archive", "tar -xOf FILE | urlsift");
+const CPIO: Foreign = of("a cpio archive", "cpio -i --to-stdout < FILE | urlsift");
+const PICKLE: Foreign = of("a Python pickle", "export the URLs as text");
+const LZ4: Foreign = of("compressed by LZ4", "lz4 -dc FILE | urlsift");
+const ORC: Foreign = of("an ORC file", "export the column of URLs as Parquet");
+const IMAGE: Foreign = of("an image", "it has no lines");
+const PROGRAM: Foreign = of("a program", "strings FILE | grep :// | urlsift");
+const BINARY: Foreign = of("binary data", "export its URLs as text");
 
 /// Endings of compressed files, and the programs that decompress them.
 const PACKERS: [(&str, &str); 4] = [(".gz", "gzip"), (".zst", "zstd"), (".bz2", "bzip2"), (".xz", "xz")];
 
+const fn of(name: &'static str, help: &'static str) -> Foreign {
+    Foreign { name, help }
+}
+
 impl Foreign {
-    /// What content that begins with `head` is, by its magic bytes.
-    pub fn by_magic(head: &[u8]) -> Option<Self> {
+    /// What content that begins with `head` is, by its magic bytes, or by control bytes if it would be read as a list.
+    pub fn of(head: &[u8], is_list: bool) -> Option<Self> {
+        let by_magic = Self::by_magic(head);
+        by_magic.or_else(|| if is_list { Self::by_control_bytes(head) } else { None })
+    }
+
+    fn by_magic(head: &[u8]) -> Option<Self> {
         let has = |(at, bytes): &(usize, &[u8])| head.get(*at..).is_some_and(|head| head.starts_with(bytes));
         // After "ORC" comes the length of a chunk in three bytes, or the footer of a stripe. Neither is text.
         let is_orc = || {
@@ -143,12 +127,11 @@ impl Foreign {
     }
 
     /// Binary data, if `head` has too many NUL bytes or other control bytes for a list.
-    pub fn by_control_bytes(head: &[u8]) -> Option<Self> {
-        let utf16 = if has_many_nul_bytes(head) { utf16(head) } else { None };
-        if utf16.is_some() {
-            return utf16;
+    fn by_control_bytes(head: &[u8]) -> Option<Self> {
+        if has_many_nul_bytes(head) {
+            return utf16(head).or(Some(BINARY));
         }
-        (has_many_nul_bytes(head) || has_many_control_bytes(head)).then_some(BINARY)
+        has_many_control_bytes(head).then_some(BINARY)
     }
 
     /// The message for an input of this name, without the name. Only tar decompresses a file that it reads.
@@ -213,10 +196,6 @@ fn is_old_tar(head: &[u8]) -> bool {
 mod tests {
     use super::*;
 
-    fn of(head: &[u8]) -> Option<Foreign> {
-        Foreign::by_magic(head).or_else(|| Foreign::by_control_bytes(head))
-    }
-
     #[test]
     fn no_magic_bytes_are_text() {
         let is_text = |byte: &u8| matches!(byte, b' '..=b'~' | b'\t' | b'\n' | b'\r');
@@ -242,12 +221,12 @@ mod tests {
             b"https://DUCK.example/\n",
             &tar_like,
         ] {
-            assert_eq!(of(head), None, "{}", head.escape_ascii());
+            assert_eq!(Foreign::of(head, true), None, "{}", head.escape_ascii());
         }
-        assert_eq!(of(b"http://h\0\0\n"), Some(BINARY));
-        assert_eq!(of(b"h\0t\0t\0p\0:\0/\0/\0h\0/\0\n\0"), Some(UTF_16_LE));
-        assert_eq!(of(b"\0h\0t\0t\0p\0:\0/\0/\0h\0/\0\n"), Some(UTF_16_BE));
-        assert_eq!(of(b"ORC\x0c\0\0"), Some(ORC));
+        assert_eq!(Foreign::of(b"http://h\0\0\n", true), Some(BINARY));
+        assert_eq!(Foreign::of(b"h\0t\0t\0p\0:\0/\0/\0h\0/\0\n\0", true), Some(UTF_16_LE));
+        assert_eq!(Foreign::of(b"\0h\0t\0t\0p\0:\0/\0/\0h\0/\0\n", true), Some(UTF_16_BE));
+        assert_eq!(Foreign::of(b"ORC\x0c\0\0", true), Some(ORC));
     }
 
     #[test]
@@ -258,8 +237,8 @@ mod tests {
         header[148..156].fill(b' ');
         let sum: u64 = header.iter().map(|&byte| u64::from(byte)).sum();
         header[148..156].copy_from_slice(format!("{sum:06o}\0 ").as_bytes());
-        assert_eq!(of(&header), Some(TAR));
+        assert_eq!(Foreign::of(&header, true), Some(TAR));
         header[0] = b'b';
-        assert_eq!(of(&header), Some(BINARY));
+        assert_eq!(Foreign::of(&header, true), Some(BINARY));
     }
 }

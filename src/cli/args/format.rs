@@ -5,7 +5,6 @@ use std::ffi::OsString;
 use std::mem;
 
 use crate::report::grouped;
-use crate::run::format_choice::Head;
 use crate::run::{Reading, Records};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -154,7 +153,7 @@ impl ReadingArgs {
         if let Some(format) =
             reading.format.filter(|&format| !(cfg!(feature = "parquet") && format == Format::Parquet))
         {
-            reading.reader(format, &Head::default())?;
+            reading.reader(format, &[])?;
         }
         Ok(reading)
     }
