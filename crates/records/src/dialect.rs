@@ -64,14 +64,14 @@ impl Dialect {
     /// The dialect of a table that begins with `head`. `delimiter` is used if it is given.
     pub fn detect(head: &[u8], delimiter: Option<char>, escape: Option<Escape>) -> Self {
         let head = skip_byte_order_mark(head, 0);
-        let found = || named_delimiter(head).or_else(|| likely_delimiter(&records(head)));
+        let found = || named_delimiter(head).or_else(|| likely_delimiter(&first_records(head)));
         Self { delimiter: delimiter.or_else(found).unwrap_or(','), escape }
     }
 
     /// Whether the delimiter of [`Dialect::detect`] is final: no bytes after `head` can change it. `head` ends with an LF.
     pub fn is_settled(head: &[u8]) -> bool {
         let head = skip_byte_order_mark(head, 0);
-        let lines = records(head);
+        let lines = first_records(head);
         named_delimiter(head).is_some()
             || lines.len() == LINES
             || lines.first().is_some_and(|line| possible(line).count() < 2)
@@ -87,11 +87,15 @@ pub(super) fn named_delimiter(head: &[u8]) -> Option<char> {
     }
 }
 
-/// The first lines that are records, without their terminators.
-fn records(head: &[u8]) -> Vec<&[u8]> {
-    let whole = memchr::memrchr(b'\n', head).map_or(head, |lf| &head[..=lf]);
-    let lines = whole.split(|&byte| byte == b'\n').map(|line| trim_terminator(line).0);
-    lines.filter(|line| !line.is_empty() && line[0] != b'#').take(LINES).collect()
+/// The first records of a table. The last line may be cut off.
+fn first_records(head: &[u8]) -> Vec<&[u8]> {
+    records(memchr::memrchr(b'\n', head).map_or(head, |lf| &head[..=lf])).take(LINES).collect()
+}
+
+/// The lines of a text that are neither blank nor comments, without their terminators.
+pub(super) fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    let lines = text.split(|&byte| byte == b'\n').map(|line| trim_terminator(line).0);
+    lines.filter(|line| !line.is_empty() && line[0] != b'#')
 }
 
 /// The delimiters that separate cells in the first line of a table.

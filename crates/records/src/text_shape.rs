@@ -3,11 +3,10 @@
 //! The shape is decided on the first [`SAMPLE_LEN`] bytes of an input. Most of its lines have to have the shape, and a
 //! line that is a URL and nothing else never has one.
 
-use memchr::{memchr, memchr_iter, memmem};
+use memchr::{memchr, memchr_iter, memmem, memrchr};
 
-use crate::dialect::cells;
+use crate::dialect::{cells, records};
 use crate::field_names::is_url;
-use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 use urlsift_grammar::named;
 
 /// The number of bytes at the start of an input that decide its shape.
@@ -51,7 +50,6 @@ const HEADERS: [&[u8]; 7] = [b"url", b"urls", b"uri", b"link", b"links", b"href"
 impl TextShape {
     /// The shape of an input that begins with `sample`, or `None` if it looks like a list of URLs.
     pub fn of(sample: &[u8]) -> Option<Self> {
-        let sample = skip_byte_order_mark(sample, 0);
         let n_lf = memchr_iter(b'\n', sample).count();
         let body = sample.trim_ascii();
         if n_lf == 0 && body.contains(&0) {
@@ -65,10 +63,9 @@ impl TextShape {
             return Some(Self::Json);
         }
         let begins = |texts: &[&[u8]]| texts.iter().any(|text| body.starts_with(text));
-        let scripts: [&[u8]; 5] = [b"#!/bin/", b"#!/usr/", b"%!PS-", b"#define ", b"#include "];
-        let messages: [&[u8]; 6] =
-            [b"BEGIN:VCARD", b"BEGIN:VCALENDAR", b"[InternetShortcut]", b"HTTP/1.", b"From: ", b"Received: "];
-        if begins(&scripts) || begins(&messages) {
+        let scripts = begins(&[b"#!/bin/", b"#!/usr/", b"%!PS-", b"#define ", b"#include "]);
+        let messages = [&b"BEGIN:VC"[..], b"[InternetShortcut]", b"HTTP/1.", b"From: ", b"Received: "];
+        if scripts || begins(&messages) {
             return Some(Self::Log);
         }
         let lines = Lines::of(sample);
@@ -116,25 +113,21 @@ impl TextShape {
     }
 }
 
+/// How many lines are looked at.
+pub(crate) const LINES: usize = 200;
+
 /// The first lines of a sample, without blank ones and comments.
 struct Lines<'a>(Vec<&'a [u8]>);
 
 impl<'a> Lines<'a> {
-    /// How many lines are looked at.
-    const MOST: usize = 200;
-
-    fn of(sample: &'a [u8]) -> Self {
-        let mut lines: Vec<_> = sample.split_inclusive(|&byte| byte == b'\n').collect();
-        // The last line may be cut off. Dumps of databases have a short beginning, and then lines that fill the sample.
-        if sample.len() >= SAMPLE_LEN
-            && let [others @ .., last] = &lines[..]
-            && !others.is_empty()
+    fn of(mut sample: &'a [u8]) -> Self {
+        // Dumps of databases have a short beginning, and then lines that fill the sample.
+        if let Some(lf) = memrchr(b'\n', sample)
+            && sample.len() - lf > SAMPLE_LEN / 2
         {
-            lines = if last.len() > SAMPLE_LEN / 2 { vec![*last] } else { others.to_vec() };
+            sample = &sample[lf + 1..];
         }
-        let lines = lines.into_iter().map(|line| trim_terminator(line).0);
-        let is_record = |line: &&[u8]| !line.is_empty() && !line.starts_with(b"#");
-        Self(lines.filter(is_record).take(Self::MOST).collect())
+        Self(records(sample).take(LINES).collect())
     }
 
     fn count(&self, is_so: impl Fn(&[u8]) -> bool) -> usize {
@@ -256,7 +249,7 @@ pub(crate) fn is_whole_url(text: &[u8]) -> bool {
 fn is_commented(sample: &[u8]) -> bool {
     let lines = sample.split(|&byte| byte == b'\n').map(<[u8]>::trim_ascii);
     let [mut n_urls, mut n_comments, mut n_titles, mut n_others] = [0; 4];
-    for line in lines.filter(|line| !line.is_empty()).take(Lines::MOST) {
+    for line in lines.filter(|line| !line.is_empty()).take(LINES) {
         let kind = if is_url(line) {
             &mut n_urls
         } else if line.starts_with(b"# ") || line.starts_with(b"#EXT") {

@@ -3,11 +3,11 @@
 use memchr::memrchr;
 use serde::{Deserialize, Serialize};
 
-use crate::dialect::{DELIMITERS, Dialect, cells, unquoted};
+use crate::dialect::{DELIMITERS, Dialect, cells, records, unquoted};
 use crate::field_names::ByValues;
-use crate::text_shape::{SAMPLE_LEN, TextShape, is_whole_url};
+use crate::text_shape::{LINES, SAMPLE_LEN, TextShape, is_whole_url};
 use crate::{Format, Reader, Selector};
-use urlsift_engine::lines::trim_terminator;
+use urlsift_engine::lines::skip_byte_order_mark;
 
 /// What an input looks like that is read as a list, and how it can be read.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, Deserialize)]
@@ -22,6 +22,10 @@ pub struct Looks {
 impl Looks {
     /// What an input looks like that begins with `sample`; `None` if it looks like a list.
     pub fn of(sample: &[u8]) -> Option<Self> {
+        // The last line may be cut off.
+        let lines = memrchr(b'\n', sample).map_or(0, |lf| lf + 1);
+        let is_cut = sample.len() >= SAMPLE_LEN && lines * 2 >= sample.len();
+        let sample = skip_byte_order_mark(if is_cut { &sample[..lines] } else { sample }, 0);
         TextShape::of(sample).map(|shape| Self { shape, trial: Trial::best(sample, shape.is_table()) })
     }
 }
@@ -41,17 +45,10 @@ pub struct Trial {
     pub found: u64,
 }
 
-/// How many lines of a table show which columns are wanted.
-const LINES: usize = 200;
-
 impl Trial {
     /// The way that finds the most URLs in `sample`, the beginning of an input. If none finds a URL and it `is_table`, a column may
     /// have hosts or paths.
     fn best(sample: &[u8], is_table: bool) -> Option<Self> {
-        // The last line may be cut off.
-        let lines = memrchr(b'\n', sample).map_or(0, |lf| lf + 1);
-        let sample =
-            if sample.len() < SAMPLE_LEN || lines * 2 < sample.len() { sample } else { &sample[..lines] };
         let tables = DELIMITERS.into_iter().filter_map(|delimiter| Self::of_table(sample, delimiter));
         let is_it =
             |format: &&Format| format.has_objects() || format.has_elements() || **format == Format::Text;
@@ -78,10 +75,8 @@ impl Trial {
     /// record is refused.
     fn of_table(sample: &[u8], delimiter: char) -> Option<(Self, bool)> {
         let (mut urls, mut targets) = (ByValues::default(), ByValues::default());
-        let lines = sample.split(|&byte| byte == b'\n').map(|line| trim_terminator(line).0);
-        let rows =
-            lines.filter(|line| !line.is_empty() && line[0] != b'#').map(|line| cells(line, delimiter));
-        for cells in rows.take(LINES).filter(|cells| cells.len() > 1) {
+        let rows = records(sample).take(LINES).map(|line| cells(line, delimiter));
+        for cells in rows.filter(|cells| cells.len() > 1) {
             for (column, cell) in cells.into_iter().take(64).enumerate() {
                 urls.add(column, unquoted(cell));
                 targets.add_if(is_target, column, unquoted(cell));
