@@ -141,37 +141,32 @@ impl<'a> Lines<'a> {
 
     /// Whether the lines are rows of a table.
     fn are_rows(&self, delimiter: u8) -> bool {
-        let count = |line: &[u8]| cells(line, char::from(delimiter)).len() - 1;
+        let n_cells = |line: &[u8]| cells(line, char::from(delimiter)).len();
         let Some((first, rows)) = self.0.split_first() else { return false };
         // A URL in a later column. No URL begins with a bare word and one of these delimiters.
         let has_url_inside = |line: &[u8]| !is_url(line) && columns(line, delimiter).skip(1).any(is_url);
-        if self.most(has_url_inside) {
-            return true;
-        }
         // A quoted column, and another one after it.
         let is_quoted_row = |line: &[u8]| line[0] == b'"' && memmem::find(line, &[b'"', delimiter]).is_some();
-        if self.most(is_quoted_row) {
+        if self.most(has_url_inside) || self.most(is_quoted_row) {
             return true;
+        }
+        let n = n_cells(first);
+        if n < 2 {
+            return false;
         }
         // Bare words, numbers or URLs after the first column. A URL may have a delimiter after its "?", but some have no "?".
-        let is_row =
-            |line: &&&[u8]| count(line) == count(first) && columns(line, delimiter).skip(1).all(is_bare);
-        let is_certain = |line: &&&[u8]| memchr(delimiter, &line[..path_end(line)]).is_some();
-        let n_rows = self.0.iter().filter(is_row).count();
-        if count(first) > 0
-            && n_rows > 2
-            && n_rows * 10 >= self.0.len() * 9
-            && self.0.iter().filter(is_certain).count() * 5 >= self.0.len()
-        {
+        let is_row = |line: &[u8]| n_cells(line) == n && columns(line, delimiter).skip(1).all(is_bare);
+        let is_certain = |line: &[u8]| memchr(delimiter, &line[..path_end(line)]).is_some();
+        let n_rows = self.count(is_row);
+        if n_rows > 2 && n_rows * 10 >= self.0.len() * 9 && self.count(is_certain) * 5 >= self.0.len() {
             return true;
         }
-        let n = count(first);
-        let is_even = n > 0 && rows.iter().filter(|row| count(row) == n).count() * 10 >= rows.len() * 9;
         match delimiter {
             // Few URLs contain these, and only behind a "?".
-            b'\t' | b'|' => n > 0 && self.most(|line| memchr(delimiter, &line[..path_end(line)]).is_some()),
+            b'\t' | b'|' => self.most(is_certain),
             // URLs contain the others. A header has no "/", and numbers in the first column are no URLs.
             _ => {
+                let is_even = rows.iter().filter(|row| n_cells(row) == n).count() * 10 >= rows.len() * 9;
                 let is_number = |row: &[u8]| {
                     columns(row, delimiter).next().is_some_and(|word| word.iter().all(u8::is_ascii_digit))
                 };
