@@ -170,7 +170,7 @@ pub mod cli;
 #[cfg(feature = "scan")]
 pub mod inputs {
     pub use crate::run::{
-        Codec, Compressed, DecodeError, DecodeErrorKind, Failure, Input, Part, Scanned, ScannedParts,
+        Advice, Codec, Compressed, DecodeError, DecodeErrorKind, Failure, Input, Part, Scanned, ScannedParts,
         ScannedPaths, Values, Watch, list_inputs,
     };
 }

@@ -196,9 +196,7 @@ fn columns_are_found_by_usual_names_names_pointers_and_numbers() {
     }
     let error = table.find(None).unwrap_err().to_string();
     assert!(
-        error.starts_with(
-            "no column has a usual name or values like URLs; name one with --field: its columns are page"
-        ),
+        error.starts_with("no column has a usual name or values like URLs: its columns are page"),
         "{error}"
     );
     // A list can be selected by its own name.

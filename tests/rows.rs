@@ -677,8 +677,7 @@ fn archives_are_not_split() {
     let desk = Desk::new();
     let warc = b"WARC/1.0\r\nWARC-Target-URI: http://a/\r\nContent-Length: 0\r\n\r\n\r\n\r\n";
     let inputs = desk.inputs(&[("list", b"http://a/\n"), ("warc", warc)]);
-    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, cri, csv, tsv; \
-               urlsift lines --input-format warc lists their URLs";
+    let why = "records of warc cannot be split, only those of cdxj, cdx, clf, w3c, alb, s3, elb, haproxy, squid, envoy, zeek, iis, log, jsonl, cri, csv, tsv";
     let mut options = options(Format::Warc, Form::Lines, Blank::Accepted, &[Grammar::Rfc3986]);
     let error = split_inputs(&inputs, &options, &ExecOptions::default(), None, None).unwrap_err();
     assert_eq!(error.to_string(), why);

@@ -1,6 +1,7 @@
 //! Reports: of files, of columns, and merged ones.
 
 use std::collections::BTreeMap;
+use std::io;
 use std::path::PathBuf;
 use std::sync::mpsc::{self, RecvTimeoutError};
 use std::thread;
@@ -10,7 +11,7 @@ use pyo3::exceptions::{PyOSError, PyTypeError, PyValueError};
 use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use urlsift::columns::Cells;
-use urlsift::inputs::{Codec, Input, Part, Values, Watch, list_inputs};
+use urlsift::inputs::{Advice, Codec, Failure, Input, Part, Values, Watch, list_inputs};
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::records::Format;
 use urlsift::report::{Report, Run, TextStyle, render};
@@ -139,7 +140,8 @@ pub fn scan(
         })
     });
     stopped?;
-    let found = found?;
+    let mut found = found?;
+    Failure::say(&mut found.scanned.failures, words);
     let settings = Settings::of(&scan, show_secrets);
     let partial = Partial::new(&found, &parts, &identities, None, settings);
     let partial = partial.map_err(failed)?;
@@ -210,8 +212,20 @@ impl Counted {
     }
 }
 
-fn failed(error: impl std::fmt::Display) -> PyErr {
-    PyValueError::new_err(error.to_string())
+fn failed(error: impl Into<io::Error>) -> PyErr {
+    PyValueError::new_err(Advice::said(error.into(), words).to_string())
+}
+
+/// What helps against an error, as the continuation of its sentence.
+fn words(advice: Advice) -> &'static str {
+    match advice {
+        Advice::ChooseField => "; fields chooses one by name or number",
+        Advice::ChooseSmallerNumber => " as fields says",
+        Advice::ChooseFormat => "; input_format says what they are",
+        Advice::ChooseOneFormat => "; say by input_format which it has",
+        Advice::ReadAsLines => "; input_format=\"lines\", codec=\"none\" reads its bytes as lines",
+        _ => "",
+    }
 }
 
 #[pymethods]

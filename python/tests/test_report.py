@@ -139,6 +139,22 @@ def test_scan_of_what_is_not_there(tmp_path: Path, monkeypatch: pytest.MonkeyPat
         urlsift.merge([scanned, scanned])
 
 
+def test_advice_names_arguments(tmp_path: Path) -> None:
+    (tmp_path / "a.csv").write_text("id,name\n1,x\n")
+    (tmp_path / "a.zip").write_bytes(b"PK\x03\x04\x14\0\0\0")
+    for name, options, advice in (
+        ("a.csv", {"fields": "url", "input_format": "csv"}, "its columns are id, name; fields chooses one by name or number"),
+        ("a.csv", {"fields": "9", "input_format": "csv"}, "no record has as many columns as fields says"),
+        ("a.zip", {}, 'input_format="lines", codec="none" reads its bytes as lines'),
+    ):
+        given: dict[str, Any] = options
+        with pytest.raises(OSError, match="a[.]") as caught:
+            urlsift.scan(tmp_path / name, **given)
+        assert advice in str(caught.value) and "--" not in str(caught.value)
+    with pytest.raises(ValueError, match="as urlsift writes them: not JSON"):
+        urlsift.Report.from_partial(b"no JSON")
+
+
 def test_progress_is_reported(tmp_path: Path) -> None:
     path = tmp_path / "list.txt"
     path.write_bytes(b"http://example.org/\n" * 3_000_000)

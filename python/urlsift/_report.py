@@ -366,7 +366,7 @@ def scan(
             show.end()
     report = Report(counted)
     if report.failures and len(report.failures) == len(report._report["inputs"]) and not report.lines:
-        raise OSError("; ".join(report.failures).replace("--field", "fields"))
+        raise OSError("; ".join(report.failures))
     for message in report.failures:
         warnings.warn(message, stacklevel=2)
     for row in report._report["inputs"]:

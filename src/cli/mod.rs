@@ -2,6 +2,7 @@
 //!
 //! It is not part of the library's interface. It lives in the library because it uses what the interface leaves out.
 
+mod advice;
 mod args;
 mod commands;
 mod compress;
@@ -35,9 +36,9 @@ use urlsift_grammar::escape::{MASK, mask, printable};
 use urlsift_grammar::password::{masked, secrets_of_name, secrets_of_record, shows_password_of};
 use urlsift_grammar::public_suffix::{SuffixList, UsedList};
 use urlsift_grammar::whatwg::{self, STANDARD, TwoHosts, Url};
-use urlsift_input::Input;
 use urlsift_input::memory::threads_with_memory;
 use urlsift_input::progress::Watch;
+use urlsift_input::{Advice, Input};
 use urlsift_records::input_signs::Signs;
 
 use args::paths::PathArgs;
@@ -509,7 +510,7 @@ pub fn run() -> ExitCode {
         // The reader of the output closed it early, which is no error.
         Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
         Err(error) => {
-            complain(&error.to_string());
+            complain(&Advice::said(error, advice::words).to_string());
             ExitCode::from(2)
         }
     }

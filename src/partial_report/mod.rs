@@ -28,6 +28,7 @@ use crate::tally::{MAX_BYTES, Signs, Tally};
 use ranges::Cover;
 use urlsift_grammar::escape::printable;
 use urlsift_grammar::password::shown_sentence;
+use urlsift_input::Advice;
 
 /// The identity of an input, the same in all partial reports of a corpus.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -153,7 +154,7 @@ impl std::fmt::Display for MergeError {
                 out.write_str("inputs that were not scanned in the order of their numbers or names")
             }
             Self::Format(name) => {
-                write!(out, "{name}: was read in different formats; say by --input-format which it has")
+                write!(out, "{name}: was read in different formats")
             }
             Self::TooMuch => out.write_str("more lines than can be counted"),
         }
@@ -161,6 +162,15 @@ impl std::fmt::Display for MergeError {
 }
 
 impl std::error::Error for MergeError {}
+
+impl From<MergeError> for io::Error {
+    fn from(error: MergeError) -> Self {
+        match error {
+            MergeError::Format(_) => Advice::ChooseOneFormat.error(io::ErrorKind::Other, error),
+            error => Self::other(error),
+        }
+    }
+}
 
 /// Describes a range in words.
 fn bytes(range: &Range<u64>) -> String {

@@ -11,7 +11,7 @@ use crate::partial_report::MAX_INPUTS;
 use crate::run::{Part, Reading};
 use crate::tally::MAX_BYTES;
 use urlsift_grammar::escape::printable;
-use urlsift_input::{Input, Opened};
+use urlsift_input::{Advice, Input, Opened};
 use urlsift_records::Format;
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Table;
@@ -79,7 +79,7 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
     let n_inputs = u32::try_from(inputs.len()).map_err(io::Error::other)?;
     let mut splits = Vec::new();
     for (number, input) in (0..n_inputs).zip(inputs) {
-        let named = |error: io::Error| io::Error::new(error.kind(), format!("{}: {error}", input.name()));
+        let named = |error| Advice::at(input.name(), &error);
         let path = input.path().ok_or_else(|| named(io::Error::other("only files can be planned")))?;
         if path.to_str().is_none() {
             return Err(named(io::Error::other("its path is not UTF-8, and cannot be written as JSON")));

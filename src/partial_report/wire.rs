@@ -124,16 +124,12 @@ impl Partial {
     /// If it is not a partial report, has another version, was changed after it was written, or has impossible
     /// counts.
     pub fn from_json(json: &[u8]) -> Result<Self, PartialError> {
-        let not_json = |error| {
-            PartialError(format!("not JSON: {error}; expected a line written by urlsift --format partial"))
-        };
+        let not_json = |error| PartialError::field(format_args!("not JSON: {error}"));
         let text = str::from_utf8(json.trim_ascii()).map_err(PartialError::field)?;
         match serde_json::from_str::<Named>(text).map_err(not_json)?.schema.as_deref() {
             Some(SCHEMA) => {}
             Some(other) if other.starts_with("urlsift.report/") => {
-                return Err(PartialError(
-                    "a finished report; what is merged is written with --format partial".to_owned(),
-                ));
+                return Err(PartialError("a finished report, which cannot be merged any more".to_owned()));
             }
             other => {
                 let other = other.unwrap_or("none");

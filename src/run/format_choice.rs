@@ -12,7 +12,7 @@ use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use memchr::memchr;
 
 use urlsift_engine::lines::last_end;
-use urlsift_input::{Foreign, Input, utf16};
+use urlsift_input::{Advice, Foreign, Input, utf16};
 use urlsift_records::input_signs::Signs;
 use urlsift_records::text_shape::SAMPLE_LEN;
 use urlsift_records::trial::Looks;
@@ -144,7 +144,7 @@ impl Reading {
             && format != Format::Text
             && let Some(foreign) = Foreign::of(head, is_list)
         {
-            return Err(io::Error::new(io::ErrorKind::InvalidData, foreign.message(name)));
+            return Err(Advice::ReadAsLines.error(io::ErrorKind::InvalidData, foreign.message(name)));
         }
         Ok((format, if is_list && self.format.is_none() { Looks::of(head) } else { None }))
     }
@@ -175,8 +175,7 @@ impl Reading {
             ));
         }
         if let (Format::Log, Some(pattern)) = (format, &self.log_format) {
-            return Reader::of_log(pattern, &self.fields)
-                .map_err(|why| io::Error::new(io::ErrorKind::InvalidInput, why));
+            return Reader::of_log(pattern, &self.fields);
         }
         let reader = Reader::with_fields(format, &self.fields);
         let reader = reader.map(|reader| match format {
@@ -187,8 +186,8 @@ impl Reading {
         reader.map_err(|error| {
             let kind = io::ErrorKind::InvalidInput;
             if self.format.is_none() && format == Format::Lines {
-                let looks = "its first records look like no format that has fields; --input-format says what they are";
-                return io::Error::new(kind, format!("{error}, and {looks}"));
+                let looks = "its first records look like no format that has fields";
+                return Advice::ChooseFormat.error(kind, format!("{error}, and {looks}"));
             }
             io::Error::new(kind, error)
         })

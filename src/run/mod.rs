@@ -47,7 +47,7 @@ use urlsift_engine::{PathCounts, Scanners};
 /// ```
 pub use urlsift_input::progress::Watch;
 use urlsift_input::workers::STACK_LEN;
-pub use urlsift_input::{Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
+pub use urlsift_input::{Advice, Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
 use urlsift_input::{Opened, ProgressReader, Sizes};
 use urlsift_records::Reader;
 use urlsift_records::trial::Looks;

@@ -7,9 +7,9 @@ use std::ops::Range;
 
 use crate::run::chunk_cutter::{AnyChunk, Cut};
 use crate::scan::record_fields::Records;
-use urlsift_input::ChunkBytes;
 use urlsift_input::workers::Helpers;
-use urlsift_records::parquet::{MAX_LEN, Table, TableError, Values};
+use urlsift_input::{Advice, ChunkBytes};
+use urlsift_records::parquet::{MAX_LEN, Table, TableError, TableErrorKind, Values};
 use urlsift_records::{Counts, Format, Selector, WantedNames};
 
 /// The values of some columns, in chunks that any thread can process.
@@ -39,7 +39,10 @@ impl<'a> TableChunks<'a> {
         chunk_len: usize,
         helpers: Helpers<'a>,
     ) -> io::Result<Self> {
-        let (columns, by_values) = table.choose(fields)?;
+        let (columns, by_values) = table.choose(fields).map_err(|error| match (fields, error.kind()) {
+            ([], TableErrorKind::Column) => Advice::ChooseField.error(io::ErrorKind::InvalidInput, error),
+            _ => error.into(),
+        })?;
         let values = table.values(&columns, range, chunk_len.min(MAX_LEN), helpers);
         Ok(Self {
             rows_before: values.progress().rows,

@@ -3,6 +3,7 @@
 //!
 //! This module knows chunks and their buffers. It does not know what is made of them.
 
+use std::fmt::Display;
 use std::io;
 use std::mem;
 use std::ops::{ControlFlow, Deref, DerefMut, Range};
@@ -22,7 +23,7 @@ use crate::scan::record_fields::Records;
 use urlsift_input::Opened;
 use urlsift_input::progress::{Stopped, Watch};
 use urlsift_input::workers::{Helpers, JobSender};
-use urlsift_input::{Chunk, ChunkBytes, Input, Sizes};
+use urlsift_input::{Advice, Chunk, ChunkBytes, Input, Sizes};
 use urlsift_records::Format;
 #[cfg(feature = "parquet")]
 use urlsift_records::parquet::Table;
@@ -47,12 +48,18 @@ impl Failure {
         format!("{}{}: {}", listed.unwrap_or_default(), input.map_or("?", Input::name), self.error)
     }
 
+    /// Adds to the errors what helps, in the words of a front end. They continue the sentences.
+    pub fn say<W: Display>(failures: &mut [Self], words: impl Fn(Advice) -> W) {
+        for Self { error, .. } in failures {
+            *error = Advice::said(mem::replace(error, io::ErrorKind::Other.into()), &words);
+        }
+    }
+
     /// The failures of tables that lack a wanted column.
     pub(crate) fn of_columns(records: &[(u32, Records)]) -> impl Iterator<Item = Self> {
-        records.iter().filter_map(|(input, records)| {
-            let error = io::Error::new(io::ErrorKind::InvalidInput, records.missing_column()?);
-            Some(Self { input: *input, error })
-        })
+        records
+            .iter()
+            .filter_map(|(input, records)| Some(Self { input: *input, error: records.missing_column()? }))
     }
 
     /// Whether the only reason is that [`Watch::stop`] was called before the input was read to its end.

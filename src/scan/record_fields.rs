@@ -6,8 +6,8 @@
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
-use std::iter;
 use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::{io, iter};
 
 use memchr::memchr;
 use serde::{Deserialize, Serialize};
@@ -24,6 +24,7 @@ use urlsift_engine::place::{Extent, Place};
 use urlsift_grammar::Verdict;
 use urlsift_grammar::password::masked_text;
 use urlsift_grammar::whatwg::Url;
+use urlsift_input::Advice;
 use urlsift_records::field_names::Choice;
 use urlsift_records::page::{Bases, Page};
 use urlsift_records::{BadCause, BadRecord, Counts, Dialect, Field, Format, Reader, Role, WantedNames};
@@ -147,7 +148,8 @@ impl Records {
     }
 
     /// Why the wanted columns of a table cannot be read; `None` if they can.
-    pub(crate) fn missing_column(&self) -> Option<String> {
+    pub(crate) fn missing_column(&self) -> Option<io::Error> {
+        let kind = io::ErrorKind::InvalidInput;
         if self.counts.read() > 0 {
             None
         } else if self.counts.refused(BadCause::NoColumn) > 0 && !self.names.is_empty() {
@@ -156,12 +158,11 @@ impl Records {
                 [] => "such column".to_owned(),
                 missing => format!("column {}", missing.join(" and no column ")),
             };
-            Some(format!(
-                "it has no {what}; its columns are {columns}; --field chooses one by name or number"
-            ))
+            let what = format!("it has no {what}; its columns are {columns}");
+            Some(Advice::ChooseField.error(kind, what))
         } else {
             let has_few = self.is_numbered && self.counts.refused(BadCause::TooFewFields) > 0;
-            has_few.then(|| "no record has as many columns as --field says".to_owned())
+            has_few.then(|| Advice::ChooseSmallerNumber.error(kind, "no record has as many columns"))
         }
     }
 

@@ -16,6 +16,7 @@ use urlsift_grammar::escape;
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::password::{Spelling, secrets, secrets_of_record};
 use urlsift_grammar::whatwg::on_demand::OnDemand;
+use urlsift_input::Advice;
 use urlsift_records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, without_end};
 
 /// Checks that records of a format can be split with these options.
@@ -23,28 +24,25 @@ use urlsift_records::{Format, Found, Part, Reader, Skip, WantedNames, Whole, wit
 /// # Errors
 /// If such records cannot be assembled in other files, or only lists are allowed.
 pub(super) fn check(format: Format, options: &Options) -> io::Result<()> {
-    let refused = |why: String| Err(io::Error::new(io::ErrorKind::InvalidInput, why));
+    let kind = io::ErrorKind::InvalidInput;
     if format == Format::Parquet {
-        return refused(
-            "a Parquet file cannot be split, because its rows have no text to copy; urlsift lines --only accepted -c text \
-             writes the accepted values, and --only refused -c line,defect,text the others with their rows"
-                .to_owned(),
-        );
+        let why = "a Parquet file cannot be split, because its rows have no text to copy";
+        return Err(Advice::ListValues.error(kind, why));
     }
     if format != Format::Lines && options.lists_only {
-        return refused(format!(
+        let why = format!(
             "records of {format} may hold bytes that control a terminal: name a file, or pipe them on"
-        ));
+        );
+        return Err(io::Error::new(kind, why));
     }
     if format.has_text_records() {
         return Ok(());
     }
     let is_one = |format: &&Format| format.has_text_records() && **format != Format::Lines;
     let formats = Format::ALL.iter().filter(is_one).map(|format| format.name());
-    refused(format!(
-        "records of {format} cannot be split, only those of {}; urlsift lines --input-format {format} lists their URLs",
-        formats.collect::<Vec<_>>().join(", ")
-    ))
+    let formats = formats.collect::<Vec<_>>().join(", ");
+    let why = format!("records of {format} cannot be split, only those of {formats}");
+    Err(Advice::ListUrls(format.name()).error(kind, why))
 }
 
 /// Splits chunks of records.

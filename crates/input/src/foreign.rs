@@ -83,7 +83,7 @@ type Magic = &'static [(usize, &'static [u8])];
 
 /// The decoder has read one layer of compression, or the user wants none read.
 const TWICE: Foreign =
-    of("compressed twice, or compressed and read with --codec none", "decompress it first");
+    of("compressed twice, or compressed and read without a codec", "decompress it first");
 const UTF_16_LE: Foreign =
     of("UTF-16 text without a byte order mark", "iconv -f UTF-16LE -t UTF-8 FILE | urlsift");
 const UTF_16_BE: Foreign = Foreign { help: "iconv -f UTF-16BE -t UTF-8 FILE | urlsift", ..UTF_16_LE };
@@ -144,9 +144,7 @@ impl Foreign {
             (_, Some((_, packer))) => format!("{packer} -dc {} > FILE && {help}", shell_word(name)),
             _ => help.replace("FILE", &shell_word(name)),
         };
-        format!(
-            "is {what}, which urlsift does not read ({help}); --input-format lines --codec none reads its bytes as lines"
-        )
+        format!("is {what}, which urlsift does not read ({help})")
     }
 }
 

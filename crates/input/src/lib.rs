@@ -15,6 +15,7 @@
 )]
 
 pub mod memory;
+mod advice;
 pub mod progress;
 pub mod workers;
 mod codec;
@@ -40,6 +41,7 @@ mod program;
 #[cfg(feature = "cli")]
 mod unnamed;
 
+pub use advice::Advice;
 pub use byte_range::Span;
 #[cfg(feature = "parquet")]
 pub use chunks::read_at;

@@ -198,7 +198,7 @@ formats! {
     /// are URLs. Never detected.
     Log = "log": Arc<log::Plan> = |fields| Err(fields.len()), {
         fields: "a field of a log is request, referer, url, or the name of a variable of its pattern",
-        needs: "a log needs its pattern, which --log-format gives",
+        needs: "a log needs its pattern",
     }
     /// One JSON value per line. Read: the "url" of an object, or the URLs of a known log pipeline.
     JsonLines = "jsonl": json::Wanted = json::Wanted::new, {

@@ -2,9 +2,9 @@
 
 use std::borrow::Cow;
 use std::error::Error;
-use std::fmt;
 use std::ops::Range;
 use std::sync::Arc;
+use std::{fmt, io};
 
 use super::counts::{BadCause, BadRecord, Counts, Miss, Skip};
 use super::dialect::Dialect;
@@ -14,6 +14,7 @@ use super::page::Page;
 use super::record::{Cursor, Gap, Origin, Part, Record, n_lines};
 use super::selector::{Role, Selector, WantedNames};
 use urlsift_engine::lines::skip_byte_order_mark;
+use urlsift_input::Advice;
 
 /// A field of a record.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -89,12 +90,17 @@ impl Reader {
     ///
     /// # Errors
     /// When the pattern is malformed or ambiguous, or has no such field.
-    pub fn of_log(pattern: &str, fields: &[Selector]) -> Result<Self, String> {
-        match log::Plan::of(pattern, fields) {
-            Ok(plan) => Ok(Self::of(Format::Log, AnyReader::Log(Arc::new(plan)), fields)),
-            Err(log::Fault::Field(n)) => Err(FieldError::new(Format::Log, fields.get(n)).to_string()),
-            Err(fault) => Err(format!("the log format cannot be read: {fault}")),
-        }
+    pub fn of_log(pattern: &str, fields: &[Selector]) -> io::Result<Self> {
+        let kind = io::ErrorKind::InvalidInput;
+        log::Plan::of(pattern, fields)
+            .map(|plan| Self::of(Format::Log, AnyReader::Log(Arc::new(plan)), fields))
+            .map_err(|fault| match (&fault, format!("the log format cannot be read: {fault}")) {
+                (log::Fault::Field(n), _) => {
+                    io::Error::new(kind, FieldError::new(Format::Log, fields.get(*n)))
+                }
+                (log::Fault::NoUrl, what) => Advice::NameVariable.error(kind, what),
+                (_, what) => io::Error::new(kind, what),
+            })
     }
 
     fn of(format: Format, records: AnyReader, fields: &[Selector]) -> Self {

@@ -15,7 +15,7 @@ use urlsift_input::{Codec, Input};
 use urlsift_records::input_signs::Signs;
 
 use crate::cli::args::size::count;
-use crate::cli::{InputArgs, input_path};
+use crate::cli::{InputArgs, advice, input_path};
 
 #[derive(Args)]
 pub(crate) struct PartArgs {
@@ -190,13 +190,14 @@ impl Asked {
         let (whole, parts): (Vec<_>, Vec<_>) = self.parts.iter().cloned().partition(Part::is_whole);
         let groups = [whole].into_iter().chain(parts.into_iter().map(|part| vec![part]));
         for parts in groups.filter(|parts| !parts.is_empty()) {
-            let some = scan_parts(&self.inputs, &parts, reading, options, exec);
+            let mut some = scan_parts(&self.inputs, &parts, reading, options, exec);
+            Failure::say(&mut some.scanned.failures, advice::words);
             let part = Partial::new(&some, &parts, &self.identities, self.n_inputs, settings.clone());
             let merged = match found.partial.take() {
                 Some(partial) => part.and_then(|part| partial.merge(part)),
                 None => part,
             };
-            found.partial = Some(merged.map_err(io::Error::other)?);
+            found.partial = Some(merged?);
             found.signs.extend(some.scanned.tally.signs());
             found.failures.extend(some.scanned.failures);
             found.records.extend(some.scanned.records);

@@ -21,8 +21,8 @@ use crate::cli::offered::Offered;
 use crate::cli::output_file::Output;
 use crate::cli::suggest::one_of;
 use crate::cli::{
-    End, GrammarArgs, InputArgs, SuffixArgs, check_base_len, complain, complain_of, is_void, output_path,
-    warn, warn_of_signs, whatwg_base,
+    End, GrammarArgs, InputArgs, SuffixArgs, advice, check_base_len, complain, complain_of, is_void,
+    output_path, warn, warn_of_signs, whatwg_base,
 };
 
 #[derive(Args)]
@@ -243,7 +243,8 @@ fn write_rows(args: &LinesArgs, has_header_on_terminal: bool) -> io::Result<End>
         })
     };
     let (result, signal) = args.input.attend(args.input.exec(), &inputs, mixed, write);
-    let Written { failures, found, signs } = written;
+    let Written { mut failures, found, signs } = written;
+    Failure::say(&mut failures, advice::words);
     args.reading.explain(&found, &inputs);
     complain_of_records(&found, &inputs);
     warn_of_signs(signs.into_iter(), &inputs);

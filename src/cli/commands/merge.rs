@@ -6,11 +6,11 @@ use std::path::PathBuf;
 use crate::partial_report::Partial;
 use clap::Args;
 use memchr::memmem;
-use urlsift_input::{Input, Separator, Walk};
+use urlsift_input::{Advice, Input, Separator, Walk};
 
 use crate::cli::args::paths::inputs;
 use crate::cli::args::report::ReportArgs;
-use crate::cli::{End, QuietArgs, complain, input_path};
+use crate::cli::{End, QuietArgs, advice, complain, input_path};
 
 #[derive(Args)]
 pub(crate) struct MergeArgs {
@@ -106,6 +106,7 @@ fn merge_last(all: &mut Vec<Merged>, inputs: &[Input]) -> io::Result<()> {
             let name = |n: usize| inputs[n].name();
             let to =
                 if other.first < other.last { format!(" to {}", name(other.last)) } else { String::new() };
+            let error = Advice::said(error.into(), advice::words);
             io::Error::other(format!("{}{to}: {error}; nothing was written", name(other.first)))
         })?;
         let n_reports = one.n_reports + other.n_reports;

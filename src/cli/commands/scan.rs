@@ -20,7 +20,9 @@ use crate::cli::args::format::{ReadingArgs, complain_of_useless_records};
 use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::{Gate, gates};
-use crate::cli::{End, GrammarArgs, InputArgs, complain, complain_of, kernel, more, warn, warn_of_signs};
+use crate::cli::{
+    End, GrammarArgs, InputArgs, advice, complain, complain_of, kernel, more, warn, warn_of_signs,
+};
 
 #[derive(Args)]
 #[allow(clippy::struct_excessive_bools, reason = "each is an option of the command line")]
@@ -136,7 +138,8 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
         run.selection = args.selection();
         (scanned, run, n_read)
     };
-    let ((scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
+    let ((mut scanned, run, n_read), signal) = args.input.attend(exec, inputs, false, scan);
+    Failure::say(&mut scanned.failures, advice::words);
     args.reading.explain(&scanned.records, inputs);
     complain_of_useless_records(&scanned.records, inputs);
     complain_of(&scanned.failures, inputs);

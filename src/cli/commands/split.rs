@@ -18,7 +18,7 @@ use crate::cli::args::format::{ReadingArgs, complain_of_records};
 use crate::cli::compress::{Packer, codec_of};
 use crate::cli::output_file::{Output, finish_all};
 use crate::cli::{
-    End, InputArgs, SuffixArgs, complain, complain_of, grammar, is_void, kernel, output_path, warn,
+    End, InputArgs, SuffixArgs, advice, complain, complain_of, grammar, is_void, kernel, output_path, warn,
     warn_of_signs, whatwg_base,
 };
 
@@ -249,7 +249,8 @@ pub(crate) fn run(args: &SplitArgs) -> io::Result<End> {
         Ok::<_, io::Error>((split, left))
     };
     let (split, signal) = args.input.attend(exec, &inputs, mixed, work);
-    let (split, left) = split?;
+    let (mut split, left) = split?;
+    Failure::say(&mut split.failures, advice::words);
     args.reading.explain(&split.records, &inputs);
     complain_of_records(&split.records, &inputs);
     warn_of_signs(split.signs.iter().copied(), &inputs);

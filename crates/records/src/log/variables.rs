@@ -4,7 +4,7 @@ use super::super::{Role, Selector};
 
 /// The variables that are URLs, as a message names them.
 pub(super) const URLS: &str = "in nginx's syntax these are $request, $request_uri, $uri, $http_referer, $sent_http_location and \
-     $scheme://$host$request_uri, in Apache's %r, %U%q, %{Referer}i and %{Location}o; --field names any other variable";
+     $scheme://$host$request_uri, in Apache's %r, %U%q, %{Referer}i and %{Location}o";
 
 /// A variable of a pattern.
 #[derive(Clone, Debug, PartialEq, Eq)]

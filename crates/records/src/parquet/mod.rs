@@ -206,9 +206,7 @@ impl Table {
             (Some(n), _) if self.columns[n].is_text() => Ok(n),
             (Some(n), _) => Err(self.lacks(&format!("column {} is no text", self.columns[n]))),
             (None, Some(field)) => Err(self.lacks(&format!("no column \"{field}\""))),
-            (None, None) => {
-                Err(self.lacks("no column has a usual name or values like URLs; name one with --field"))
-            }
+            (None, None) => Err(self.lacks("no column has a usual name or values like URLs")),
         }
     }
 
