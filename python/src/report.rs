@@ -14,7 +14,7 @@ use urlsift::columns::Cells;
 use urlsift::inputs::{Advice, Codec, Failure, Input, Part, Values, Watch, list_inputs};
 use urlsift::partial_report::{Identity, Partial, Settings};
 use urlsift::records::Format;
-use urlsift::report::{Report, Run, TextStyle, render};
+use urlsift::report::{Report, Run, TextStyle, Trial, render};
 use urlsift::tally::{DistinctOf, TopOf};
 use urlsift::{Scan, Tally};
 
@@ -208,12 +208,35 @@ impl Counted {
     fn report(&self) -> Report {
         let mut report = self.partial.clone().report();
         report.run.clone_from(&self.run);
+        report.say(arguments);
         report
     }
 }
 
 fn failed(error: impl Into<io::Error>) -> PyErr {
     PyValueError::new_err(Advice::said(error.into(), words).to_string())
+}
+
+/// The style of reports. A page has commands for a shell, because Python has none that list lines.
+fn style() -> TextStyle {
+    let mut style = TextStyle::default();
+    (style.words.list, style.words.grammar) = ("urlsift lines", "-g");
+    (style.words.base, style.words.condition) = ("--base", "--where");
+    (style.words.render, style.words.write) = ("urlsift render --format json FILE", "save(\"report.json\")");
+    style
+}
+
+/// The arguments of `scan` that read an input as in a trial, and what they find. For a delimiter there is only the command.
+fn arguments(trial: &Trial, found: &str) -> String {
+    let format = trial.format;
+    let columns: Vec<_> = trial.columns().map(|column| column.to_string()).collect();
+    match (trial.delimiter, columns.join(",")) {
+        (Some(char), columns) => {
+            format!("urlsift --input-format {format} --delimiter '{char}' --field {columns} {found}")
+        }
+        (None, columns) if columns.is_empty() => format!("input_format=\"{format}\" {found}"),
+        (None, columns) => format!("input_format=\"{format}\", fields=[{columns}] {found}"),
+    }
 }
 
 /// What helps against an error, as the continuation of its sentence.
@@ -266,12 +289,12 @@ impl Counted {
 
     fn html(&self) -> PyResult<String> {
         let mut page = Vec::new();
-        self.report().write_html(&mut page)?;
+        self.report().write_html_in(&mut page, &style())?;
         Ok(String::from_utf8_lossy(&page).into_owned())
     }
 
     fn text(&self, width: usize) -> String {
-        let mut style = TextStyle::default();
+        let mut style = style();
         style.width = width;
         render(&self.report(), &style)
     }

@@ -579,7 +579,7 @@ fn warn_of_signs(signs: impl Iterator<Item = (u32, Signs)>, inputs: &[Input]) {
         let decoded =
             signs.utf16.then(|| "is UTF-16 and is decoded; output and offsets are UTF-8".to_owned());
         let name = inputs.get(input as usize).map_or("?", Input::name);
-        let looks_like = signs.looks.map(|looks| LooksLike::new(looks).sentence());
+        let looks_like = signs.looks.map(|looks| LooksLike::new(looks).say(advice::command).sentence());
         let sentences: Vec<_> = decoded.into_iter().chain(looks_like).collect();
         (!sentences.is_empty()).then(|| format!("{name}: {}", sentences.join("; ")))
     };

@@ -1,6 +1,6 @@
 //! The commands that list the lines behind a number of a report.
 
-use super::Report;
+use super::{Report, Words};
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::{MASK, printable, shell_word};
 
@@ -14,8 +14,8 @@ const MAX_NAMES: usize = 3;
 const MAX_REPEATED: usize = 60;
 
 /// The options and inputs of all commands of a report, if they are so long that the commands take them from the arguments of the shell.
-pub(super) fn arguments(report: &Report) -> Option<String> {
-    Some(selection(report)).filter(|selection| !is_part(report) && is_long(selection))
+pub(super) fn arguments(report: &Report, words: Words) -> Option<String> {
+    Some(selection(report)).filter(|selection| has_commands(report, words) && is_long(selection))
 }
 
 fn selection(report: &Report) -> String {
@@ -27,20 +27,21 @@ fn is_long(selection: &str) -> bool {
     selection.len() > MAX_REPEATED
 }
 
-/// Whether the report is of a range of an input.
-fn is_part(report: &Report) -> bool {
-    !report.complete && report.run.is_none()
+/// Whether commands list the lines of the report. None reads a range of an input.
+fn has_commands(report: &Report, words: Words) -> bool {
+    !words.list.is_empty() && (report.complete || report.run.is_some())
 }
 
-/// The command that lists the lines of a report for which `conditions` hold. Empty if no command can: `urlsift lines` reads
-/// no range of an input, and a masked base is not the base.
-pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
-    if is_part(report) {
+/// The command that lists the lines of a report for which `conditions` hold. Empty if no command can: a masked base is not the
+/// base.
+pub(super) fn of_lines(report: &Report, conditions: &[String], words: Words) -> String {
+    if !has_commands(report, words) {
         return String::new();
     }
-    let mut words = vec!["urlsift lines".to_owned()];
+    let Words { list, grammar, base: of_base, condition: of_condition, .. } = words;
+    let mut command = vec![list.to_owned()];
     if report.grammar != Grammar::Rfc3986 {
-        words.push(format!("-g {}", report.grammar));
+        command.push(format!("{grammar} {}", report.grammar));
     }
     let is_of_browsers = conditions.iter().any(|condition| condition.starts_with("whatwg"));
     let base = report.whatwg.as_ref().and_then(|whatwg| whatwg.base.as_deref());
@@ -48,12 +49,12 @@ pub(super) fn of_lines(report: &Report, conditions: &[String]) -> String {
         if base.contains(MASK) || base.len() > MAX_NAME {
             return String::new();
         }
-        words.push(format!("--base {}", shell_word(base)));
+        command.push(format!("{of_base} {}", shell_word(base)));
     }
-    words.extend(conditions.iter().map(|condition| format!("--where {}", shell_word(condition))));
+    command.extend(conditions.iter().map(|condition| format!("{of_condition} {}", shell_word(condition))));
     let selection = selection(report);
-    words.push(if is_long(&selection) { "\"$@\"".to_owned() } else { selection });
-    words.join(" ")
+    command.push(if is_long(&selection) { "\"$@\"".to_owned() } else { selection });
+    command.join(" ")
 }
 
 /// The names of the inputs, if it is not known how they were selected.

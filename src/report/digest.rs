@@ -29,11 +29,11 @@ pub(crate) fn to_value(of: &impl Serialize) -> Value {
 
 /// The digest of a report that was read as JSON, including fields that this version does not know.
 ///
-/// It is SHA-256 of the report without `digest` and `run`, without `name`, `codec` and `compressed_bytes` of the inputs,
-/// and without `input_name` of examples. If the rows of an input have no order, all that depends on one is left out:
+/// It is SHA-256 of the report without `digest` and `run`, without `name`, `codec`, `compressed_bytes` and `looks_like.advice` of the
+/// inputs, and without `input_name` of examples. If the rows of an input have no order, all that depends on one is left out:
 /// examples, `longest`, and lists of frequent names that are not exact.
 /// The report is written without spaces, with the keys of each object sorted, as
-/// this command writes it: `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"], (.verdict_sets,
+/// this command writes it: `jq -jcS 'del(.digest, .run, .inputs[]["name", "codec", "compressed_bytes"], .inputs[].looks_like.advice, (.verdict_sets,
 /// .defects, .advisories)[].examples[].input_name, (.whatwg.errors[]?, .whatwg.hosts_differ).examples[]?.input_name)'`.
 pub(crate) fn of(mut report: Value) -> String {
     let inputs = report.get_mut("inputs").and_then(Value::as_array_mut).map(std::mem::take);
@@ -78,6 +78,9 @@ fn of_fields(mut report: Value, is_unordered: bool, mut inputs: impl Iterator<It
         add("[");
         for (n, mut input) in inputs.by_ref().enumerate() {
             if let Value::Object(fields) = &mut input {
+                if let Some(Value::Object(looks)) = fields.get_mut("looks_like") {
+                    looks.remove("advice");
+                }
                 fields.retain(|name, _| !matches!(&**name, "name" | "codec" | "compressed_bytes"));
             }
             input.sort_all_objects();

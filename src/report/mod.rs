@@ -27,18 +27,18 @@ use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
-use urlsift_grammar::escape::{self, Keep, shell_word};
+use urlsift_grammar::escape::{self, Keep};
 use urlsift_grammar::whatwg::TwoHosts;
 use urlsift_input::Codec;
-use urlsift_records::Format;
 pub use urlsift_records::text_shape::TextShape;
-use urlsift_records::trial::{Looks, Trial};
+use urlsift_records::trial::Looks;
+pub use urlsift_records::trial::Trial;
 
 pub use crate::tally::{DistinctOf, TopOf};
 #[cfg(feature = "html")]
 #[doc(hidden)]
 pub use html::{MAX_PAGE, json_in_page};
-pub use page::TextStyle;
+pub use page::{TextStyle, Words};
 pub use read::{ReadError, ReadErrorKind};
 pub use records::{FieldCount, RecordCount, RecordPlace, RefusedCount, SkippedCount};
 pub use text::render;
@@ -63,9 +63,9 @@ pub struct Report {
     /// The version of urlsift that made this report.
     pub version: String,
     /// A digest of the findings: SHA-256 in 64 hexadecimal digits. It is taken of this JSON without `digest` and `run`, and
-    /// without `name`, `codec` and `compressed_bytes` of the inputs and `input_name` of examples. If an input is `unordered`, it is
-    /// taken without examples, `longest`, and the lists of `top` that are not exact. That JSON has no spaces, and the keys of each object
-    /// are sorted.
+    /// without `name`, `codec`, `compressed_bytes` and `looks_like.advice` of the inputs and `input_name` of examples. If an input is
+    /// `unordered`, it is taken without examples, `longest`, and the lists of `top` that are not exact. That JSON has no spaces, and the
+    /// keys of each object are sorted.
     #[cfg_attr(feature = "schema", schemars(regex(pattern = "^[0-9a-f]{64}$")))]
     pub digest: String,
     /// Time, threads and kernel of the scan; left out if they are not reported.
@@ -573,14 +573,30 @@ pub struct InputDefect {
 pub struct LooksLike {
     /// The shape of its text.
     pub shape: TextShape,
-    /// The command that finds the most URLs in its beginning.
+    /// How to read it so that the most URLs are found in its beginning: the command, or the arguments of Python. The digest is taken
+    /// without it.
     pub advice: String,
+    /// The same as a value, until a front end has said it.
+    #[serde(skip)]
+    trial: Option<Trial>,
 }
 
 impl LooksLike {
     /// The warning for an input that looks so.
     pub(crate) fn new(looks: Looks) -> Self {
-        Self { shape: looks.shape, advice: looks.trial.map_or_else(|| NO_FORMAT.to_owned(), advice) }
+        let advice = looks.trial.map_or_else(
+            || "no format finds a URL in its first 64 KiB".to_owned(),
+            |trial| format!("the format {} {}", trial.format, found(&trial)),
+        );
+        Self { shape: looks.shape, advice, trial: looks.trial }
+    }
+
+    /// Says in the words of a front end how to read the input. They get the way to read it, and what it finds.
+    pub(crate) fn say(&mut self, words: impl Fn(&Trial, &str) -> String) -> &Self {
+        if let Some(trial) = self.trial.take() {
+            self.advice = words(&trial, &found(&trial));
+        }
+        self
     }
 
     /// The warning as a sentence without the name of the input.
@@ -592,27 +608,15 @@ impl LooksLike {
     }
 }
 
-/// The advice if there is none.
-const NO_FORMAT: &str = "no format finds a URL in its first 64 KiB";
-
-/// The command that reads an input as in a trial, and what it finds.
-fn advice(trial: Trial) -> String {
-    let Trial { format, delimiter, finds_urls, found, .. } = trial;
-    let what = match (finds_urls, found) {
+/// What a trial finds.
+fn found(trial: &Trial) -> String {
+    let what = match (trial.finds_urls, trial.found) {
         (true, 1) => "URL",
         (true, _) => "URLs",
         (false, 1) => "host or path",
         (false, _) => "hosts or paths",
     };
-    let delimiter = delimiter.map_or(String::new(), |char| {
-        let word = char.to_string();
-        format!(" --delimiter {}", shell_word(&word))
-    });
-    let columns: Vec<_> = trial.columns().map(|column| column.to_string()).collect();
-    let field = if columns.is_empty() { String::new() } else { format!(" --field {}", columns.join(",")) };
-    let also = if format == Format::Text { ", and urlsift extract lists them" } else { "" };
-    let command = format!("urlsift --input-format {format}{delimiter}{field}");
-    format!("{command} finds {} {what} in its first 64 KiB{also}", grouped(found))
+    format!("finds {} {what} in its first 64 KiB", grouped(trial.found))
 }
 
 /// A peculiarity of how an input is written.
@@ -654,6 +658,13 @@ impl Report {
     #[must_use]
     pub fn input_name(&self, input: usize) -> &str {
         self.inputs.get(input).map_or("?", |input| &input.name)
+    }
+
+    /// Says in the words of a front end how to read inputs that look like no list. They get a way to read an input, and what it finds.
+    pub fn say(&mut self, words: impl Fn(&Trial, &str) -> String) {
+        for looks in self.inputs.iter_mut().filter_map(|input| input.looks_like.as_deref_mut()) {
+            looks.say(&words);
+        }
     }
 
     /// Gives each example the name of its input.

@@ -23,6 +23,29 @@ pub struct TextStyle {
     /// Whether example lines have characters that are not ASCII. Otherwise, and if the report is ASCII only, these are written
     /// as `\xHH`.
     pub utf8: bool,
+    /// What a front end calls the settings that the report names.
+    pub words: Words,
+}
+
+/// The command that lists lines, and the names of settings, as a front end has them. Without a command, a page has none, and without a
+/// name, the report leaves out the setting.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Words {
+    /// The command that lists the lines of inputs.
+    pub list: &'static str,
+    /// Its option for the grammar.
+    pub grammar: &'static str,
+    /// Its option for the base of relative references.
+    pub base: &'static str,
+    /// Its option for a condition on lines.
+    pub condition: &'static str,
+    /// The command that prints the JSON in a page.
+    pub render: &'static str,
+    /// What writes a report as JSON.
+    pub write: &'static str,
+    /// The setting that shows all inputs.
+    pub all_inputs: &'static str,
 }
 
 /// How many inputs a report shows by default. The JSON report has all.
@@ -30,7 +53,8 @@ pub(super) const MAX_INPUTS: usize = 20;
 
 impl Default for TextStyle {
     fn default() -> Self {
-        Self { colour: false, width: 100, ascii: false, utf8: true, by_input: MAX_INPUTS }
+        let words = Words::default();
+        Self { colour: false, width: 100, ascii: false, utf8: true, by_input: MAX_INPUTS, words }
     }
 }
 

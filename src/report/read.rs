@@ -61,10 +61,7 @@ impl Report {
     pub fn from_json(json: &[u8]) -> Result<Self, ReadError> {
         use ReadErrorKind::{NotAReport, NotJson, OtherSchema, WrongDigest, WrongField};
         let value: Value = serde_json::from_slice(json).map_err(|cause| {
-            error(
-                NotJson,
-                format!("not JSON: {cause}; expected a report written by urlsift --format json or html"),
-            )
+            error(NotJson, format!("not JSON: {cause}; expected a report that urlsift wrote"))
         })?;
         match value.get("schema").and_then(Value::as_str) {
             Some(SCHEMA) => {}

@@ -46,7 +46,7 @@ pub fn render(report: &Report, style: &TextStyle) -> String {
     text.distinct();
     text.public_suffix_list();
     text.records();
-    text.by_input(style.by_input);
+    text.by_input(style);
     text.inputs();
     text.digest();
     text.page.finish()
@@ -520,13 +520,13 @@ impl<'a> Text<'a> {
     }
 
     /// Writes a table of the inputs if there are several, those with the smallest share of accepted lines first.
-    fn by_input(&mut self, n_rows: usize) {
+    fn by_input(&mut self, style: &TextStyle) {
         let report = self.report;
         let inputs = report.inputs_worst_first();
-        if inputs.len() < 2 || n_rows == 0 {
+        if inputs.len() < 2 || style.by_input == 0 {
             return;
         }
-        let (shown, hidden) = inputs.split_at(inputs.len().min(n_rows));
+        let (shown, hidden) = inputs.split_at(inputs.len().min(style.by_input));
         let title = format!("INPUT, {} accepts", report.grammar);
         let names = shown.iter().map(|(input, _)| input.name.clone());
         let defects = shown.iter().map(|(_, judged)| {
@@ -550,10 +550,11 @@ impl<'a> Text<'a> {
             self.page.line(&(row + &defect));
         }
         if !hidden.is_empty() {
-            self.page.line(&format!(
-                "  ({} other inputs; --by-input=all shows them)",
-                grouped(hidden.len() as u64)
-            ));
+            let how = match style.words.all_inputs {
+                "" => String::new(),
+                option => format!("; {option} shows them"),
+            };
+            self.page.line(&format!("  ({} other inputs{how})", grouped(hidden.len() as u64)));
         }
     }
 

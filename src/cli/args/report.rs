@@ -13,7 +13,7 @@ use urlsift_grammar::escape::Keep;
 use urlsift_input::Input;
 
 use crate::cli::output_file::Output;
-use crate::cli::{complain, output_path, warn};
+use crate::cli::{advice, complain, output_path, warn};
 
 #[derive(Args)]
 pub(crate) struct ReportArgs {
@@ -128,7 +128,9 @@ impl ReportArgs {
         };
         let utf8 = shown_on_terminal() == Keep::Visible;
         let ascii = self.ascii || (terminal && !utf8);
-        let mut style = TextStyle { colour, ascii, utf8, by_input: self.by_input, ..TextStyle::default() };
+        let words = advice::WORDS;
+        let mut style =
+            TextStyle { colour, ascii, utf8, by_input: self.by_input, words, ..TextStyle::default() };
         if terminal {
             let columns = env::var("COLUMNS").ok().and_then(|columns| columns.parse().ok());
             let seen = || size.map(|(width, _)| usize::from(width.0));
@@ -191,9 +193,7 @@ impl ReportOutput {
             )),
             Format::Text => out.write_all(render(report, &self.style).as_bytes()),
             Format::Json => report.write_json(out),
-            Format::Html => {
-                report.write_html_by_input(out, self.style.by_input).map(|embeds| lacks_json = !embeds)
-            }
+            Format::Html => report.write_html_in(out, &self.style).map(|embeds| lacks_json = !embeds),
         })?;
         if lacks_json {
             warn(&format!(

@@ -81,7 +81,8 @@ pub(crate) fn run(args: &MergeArgs) -> io::Result<End> {
     for gap in partial.gaps() {
         complain(&gap);
     }
-    let report = partial.report();
+    let mut report = partial.report();
+    report.say(advice::command);
     output.write(&report)?;
     Ok(if report.complete { End::Done } else { End::Incomplete })
 }

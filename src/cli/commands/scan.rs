@@ -145,6 +145,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     complain_of(&scanned.failures, inputs);
     warn_of_signs(scanned.tally.signs(), inputs);
     let mut report = Report::new(&scanned, inputs, &options, args.show_secrets);
+    report.say(advice::command);
     warn_of_bare_hosts(&report, run.selection.as_deref());
     report.run = (!args.reproducible).then_some(run);
     if reading.format.is_none() {
@@ -215,7 +216,8 @@ fn run_parts(
         output.write_partial(&partial)?;
         return Ok(if failures.is_empty() { End::Done } else { End::Incomplete });
     }
-    let report = partial.report();
+    let mut report = partial.report();
+    report.say(advice::command);
     if failures.is_empty() && report.totals.lines == 0 {
         warn("no line begins in the range");
     }

@@ -1,7 +1,6 @@
 //! Refusals and advisories with their example lines. The relevant byte is marked.
 
 use super::bound::{Bounds, LINE, NAME, RULE, SENTENCE, shown};
-use crate::report::command::of_lines;
 use crate::report::{AdvisoryCount, DefectCount, ExampleLine, Report, RuleText};
 use urlsift_grammar::escape::window;
 
@@ -13,8 +12,8 @@ pub(super) struct Finding<'a> {
     pub(super) component: Option<&'a str>,
     pub(super) meaning: &'static str,
     pub(super) lines: u64,
-    /// The command that lists the lines.
-    pub(super) command: String,
+    /// The conditions that select the lines.
+    pub(super) conditions: Vec<String>,
     pub(super) examples: Vec<Excerpt>,
     /// The rules that were being read at the defects of the examples, without duplicates.
     pub(super) rules: Vec<Rule>,
@@ -73,7 +72,7 @@ pub(super) fn refusal<'a>(kind: &'a DefectCount, report: &Report, bounds: &Bound
         component: Some(kind.component.name()),
         meaning: kind.cause.meaning(),
         lines: kind.lines,
-        command: of_lines(report, &[format!("defect={}:{}", kind.component, kind.cause)]),
+        conditions: vec![format!("defect={}:{}", kind.component, kind.cause)],
         examples: marked_bytes(&kind.examples, report, bounds),
         rules,
     }
@@ -85,7 +84,7 @@ pub(super) fn advisory<'a>(kind: &'a AdvisoryCount, report: &Report, bounds: &Bo
         component: None,
         meaning: kind.name.meaning(),
         lines: kind.lines,
-        command: of_lines(report, &[format!("advisory={}", kind.name)]),
+        conditions: vec![format!("advisory={}", kind.name)],
         examples: whole_lines(&kind.examples, report, bounds),
         rules: Vec::new(),
     }

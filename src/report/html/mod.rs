@@ -28,8 +28,7 @@ use self::list::{DistinctCount, FIRST_REFUSALS, FIRST_SCHEMES, GrammarRow, Input
 use self::records::{FieldRow, RecordRow};
 use self::verdict::{MatrixRow, Pair, SetRow};
 use self::whatwg::Whatwg;
-use super::page::MAX_INPUTS;
-use super::{Report, command, digest};
+use super::{Report, TextStyle, Words, command, digest};
 
 /// The maximum size of a page, in bytes.
 pub const MAX_PAGE: usize = 300_000;
@@ -47,6 +46,7 @@ struct Page<'a> {
     /// The size of that JSON, in bytes.
     json_len: u64,
     title: String,
+    words: Words,
     /// The arguments of all commands, if these do not repeat them.
     arguments: Option<String>,
     /// One row per grammar, in the order of [`Grammar::ALL`](crate::Grammar::ALL).
@@ -71,7 +71,7 @@ struct Page<'a> {
 }
 
 impl<'a> Page<'a> {
-    fn new(report: &'a Report, bounds: &Bounds, embeds: bool, json_len: u64) -> Self {
+    fn new(report: &'a Report, words: Words, bounds: &Bounds, embeds: bool, json_len: u64) -> Self {
         Self {
             style: STYLE,
             style_hash: BASE64_STANDARD.encode(Sha256::digest(STYLE)),
@@ -82,7 +82,8 @@ impl<'a> Page<'a> {
                 [input] => shown(&input.name, NAME),
                 inputs => format!("{} inputs", inputs.len()),
             },
-            arguments: command::arguments(report),
+            words,
+            arguments: command::arguments(report, words),
             grammars: list::grammars(report),
             sets: verdict::sets(report, bounds),
             matrix: verdict::matrix(report, bounds),
@@ -121,6 +122,11 @@ impl<'a> Page<'a> {
         &self.grammars[self.report.grammar as usize]
     }
 
+    /// The command that lists the lines for which the conditions hold; empty if none can.
+    fn command(&self, conditions: &[String]) -> String {
+        command::of_lines(self.report, conditions, self.words)
+    }
+
     fn max_len() -> u64 {
         MAX_PAGE as u64
     }
@@ -145,23 +151,24 @@ impl<'a> Page<'a> {
 }
 
 impl Report {
-    /// Writes the report as a page of at most [`MAX_PAGE`] bytes. The page says what it leaves out. Returns whether the
-    /// page contains the report as JSON, for [`json_in_page`].
+    /// Writes the report as a page of at most [`MAX_PAGE`] bytes, without commands. The page says what it leaves out. Returns
+    /// whether the page contains the report as JSON, for [`json_in_page`].
     ///
     /// # Errors
     /// If `out` cannot be written to.
     pub fn write_html(&self, out: impl io::Write) -> io::Result<bool> {
-        self.write_html_by_input(out, MAX_INPUTS)
+        self.write_html_in(out, &TextStyle::default())
     }
 
-    /// Does what [`write_html`](Self::write_html) does, with at most `n_inputs` rows in the table of inputs.
+    /// Does what [`write_html`](Self::write_html) does. The style has the maximum number of rows of the table of inputs, and the
+    /// words of the commands.
     ///
     /// # Errors
     /// If `out` cannot be written to.
-    pub(crate) fn write_html_by_input(&self, mut out: impl io::Write, n_inputs: usize) -> io::Result<bool> {
+    pub fn write_html_in(&self, mut out: impl io::Write, style: &TextStyle) -> io::Result<bool> {
         let mut report = self.clone();
         report.digest = digest::of_report(&mut report);
-        let (page, embeds) = page(&report, n_inputs).map_err(io::Error::other)?;
+        let (page, embeds) = page(&report, style).map_err(io::Error::other)?;
         out.write_all(page.as_bytes())?;
         Ok(embeds)
     }
@@ -182,20 +189,21 @@ const BEHIND_JSON: &[u8] = b"</script>";
 
 /// Renders the page, and returns whether it contains the JSON. Tries three sizes and takes the first that fits: with the
 /// JSON, without it, and with the tightest bounds. What people see has priority over the JSON.
-fn page(report: &Report, n_inputs: usize) -> askama::Result<(String, bool)> {
+fn page(report: &Report, style: &TextStyle) -> askama::Result<(String, bool)> {
+    let &TextStyle { by_input: inputs, words, .. } = style;
     let json_len = serde_json::to_string(report).map_or(usize::MAX, |json| json.len());
     for embeds in [true, false] {
         if embeds && json_len > MAX_PAGE {
             continue;
         }
-        let page = Page::new(report, &Bounds { inputs: n_inputs, ..Bounds::MOST }, embeds, json_len as u64)
-            .render()?;
+        let bounds = Bounds { inputs, ..Bounds::MOST };
+        let page = Page::new(report, words, &bounds, embeds, json_len as u64).render()?;
         if page.len() <= MAX_PAGE {
             return Ok((page, embeds));
         }
     }
     let least = if report.whatwg.is_some() { Bounds::LEAST_WITH_WHATWG } else { Bounds::LEAST };
-    Ok((Page::new(report, &least, false, json_len as u64).render()?, false))
+    Ok((Page::new(report, words, &least, false, json_len as u64).render()?, false))
 }
 
 #[cfg(test)]
@@ -300,12 +308,15 @@ mod tests {
     fn no_report_makes_a_long_page() {
         for text in ["\"'&<>".repeat(100), "\u{1f600}".repeat(500), "\u{202e}".repeat(500)] {
             let mut report = monster(&text);
+            let mut style = TextStyle::default();
+            (style.words.list, style.words.grammar) = ("urlsift lines", "-g");
+            (style.words.base, style.words.condition) = ("--base", "--where");
             assert!(report.schemes.len() > Bounds::MOST.schemes && report.inputs.len() > Bounds::MOST.inputs);
             assert!(report.defects.len() > Bounds::MOST.findings);
             for with_whatwg in [true, false] {
                 report.whatwg = report.whatwg.filter(|_| with_whatwg);
                 let mut page = Vec::new();
-                assert!(!report.write_html(&mut page).unwrap());
+                assert!(!report.write_html_in(&mut page, &style).unwrap());
                 assert!(page.len() <= MAX_PAGE, "{} bytes", page.len());
                 assert!(page.ends_with(b"</html>\n"));
             }

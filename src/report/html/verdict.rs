@@ -4,7 +4,6 @@
 use super::bound::{Bounds, FirstRows};
 use super::finding::{Excerpt, whole_lines};
 use super::list::{label, words};
-use crate::report::command::of_lines;
 use crate::report::{Report, VerdictSet};
 use urlsift_grammar::Grammar;
 
@@ -14,8 +13,8 @@ pub(super) struct SetRow {
     /// The names of the grammars.
     pub(super) names: String,
     pub(super) lines: u64,
-    /// The command that lists the lines.
-    pub(super) command: String,
+    /// The conditions that select the lines.
+    pub(super) conditions: Vec<String>,
     pub(super) examples: Vec<Excerpt>,
 }
 
@@ -40,8 +39,8 @@ pub(super) struct Pair {
     pub(super) accepts: &'static str,
     pub(super) refuses: &'static str,
     pub(super) lines: u64,
-    /// The command that lists the lines.
-    pub(super) command: String,
+    /// The conditions that select the lines.
+    pub(super) conditions: Vec<String>,
     /// The verdict sets of these lines.
     pub(super) sets: FirstRows<SetRow>,
 }
@@ -54,7 +53,7 @@ fn all(report: &Report) -> impl Iterator<Item = &VerdictSet> {
     report.verdict_sets.iter().take(MAX_SETS)
 }
 
-fn row(set: &VerdictSet, examples: Vec<Excerpt>, report: &Report) -> SetRow {
+fn row(set: &VerdictSet, examples: Vec<Excerpt>) -> SetRow {
     let dot = |grammar| Dot { label: label(grammar), accepts: set.grammars.contains(&grammar) };
     let dots = Vec::from(Grammar::ALL.map(dot));
     let names: Vec<_> = dots.iter().filter(|dot| dot.accepts).map(|dot| dot.label).collect();
@@ -64,13 +63,13 @@ fn row(set: &VerdictSet, examples: Vec<Excerpt>, report: &Report) -> SetRow {
         dots,
         names: names.join(", "),
         lines: set.lines,
-        command: of_lines(report, &[format!("verdict={verdict}")]),
+        conditions: vec![format!("verdict={verdict}")],
         examples,
     }
 }
 
 pub(super) fn sets(report: &Report, bounds: &Bounds) -> Vec<SetRow> {
-    all(report).map(|set| row(set, whole_lines(&set.examples, report, bounds), report)).collect()
+    all(report).map(|set| row(set, whole_lines(&set.examples, report, bounds))).collect()
 }
 
 pub(super) fn matrix(report: &Report, bounds: &Bounds) -> Vec<MatrixRow> {
@@ -96,12 +95,12 @@ fn pair(report: &Report, accepts: Grammar, refuses: Grammar, bounds: &Bounds) ->
         accepts: label(accepts),
         refuses: label(refuses),
         lines: sets.iter().map(|set| set.lines).fold(0, u64::saturating_add),
-        command: of_lines(report, &[format!("{accepts}=accepted"), format!("{refuses}=refused")]),
+        conditions: vec![format!("{accepts}=accepted"), format!("{refuses}=refused")],
         sets: FirstRows::new(
             sets,
             bounds.sets,
             |set| set.lines,
-            |set| row(set, whole_lines(&set.examples, report, &bounds), report),
+            |set| row(set, whole_lines(&set.examples, report, &bounds)),
         ),
     }
 }

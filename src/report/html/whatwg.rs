@@ -3,7 +3,6 @@
 use super::bound::{Bounds, FirstRows, LINE, NAME, shown};
 use super::finding::{Finding, marked_bytes, whole_lines};
 use super::list::label;
-use crate::report::command::of_lines;
 use crate::report::whatwg::{HOSTS_DIFFER, HOSTS_DIFFER_MEANING};
 use crate::report::{Report, WhatwgCount};
 use urlsift_grammar::Grammar;
@@ -41,7 +40,7 @@ impl<'a> Whatwg<'a> {
             component: None,
             meaning,
             lines,
-            command: of_lines(report, &[condition]),
+            conditions: vec![condition],
             examples,
             rules: Vec::new(),
         };
