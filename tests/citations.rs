@@ -5,7 +5,7 @@ use std::fs;
 use std::path::Path;
 
 /// All files of the repository below `folder`, as paths from its root.
-fn files(root: &Path, folder: &str, found: &mut BTreeSet<String>) {
+pub(crate) fn files(root: &Path, folder: &str, found: &mut BTreeSet<String>) {
     for entry in fs::read_dir(root.join(folder)).unwrap() {
         let entry = entry.unwrap();
         let path = format!("{folder}{}", entry.file_name().to_str().unwrap());
@@ -18,7 +18,7 @@ fn files(root: &Path, folder: &str, found: &mut BTreeSet<String>) {
 }
 
 /// The ending of a file's name.
-fn ending(path: &str) -> &str {
+pub(crate) fn ending(path: &str) -> &str {
     path.rsplit_once('.').map_or("", |(_, ending)| ending)
 }
 

@@ -27,6 +27,7 @@ mod html;
 mod json;
 mod layers;
 mod markup;
+mod option_names;
 mod parquet;
 mod partial;
 #[cfg(unix)]
