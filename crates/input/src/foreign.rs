@@ -82,8 +82,7 @@ static MAGIC: &[(Magic, Foreign)] = &[
 type Magic = &'static [(usize, &'static [u8])];
 
 /// The decoder has read one layer of compression, or the user wants none read.
-const TWICE: Foreign =
-    of("compressed twice, or compressed and read without a codec", "decompress it first");
+const TWICE: Foreign = of("compressed twice, or compressed and read without a codec", "decompress it first");
 const UTF_16_LE: Foreign =
     of("UTF-16 text without a byte order mark", "iconv -f UTF-16LE -t UTF-8 FILE | urlsift");
 const UTF_16_BE: Foreign = Foreign { help: "iconv -f UTF-16BE -t UTF-8 FILE | urlsift", ..UTF_16_LE };
