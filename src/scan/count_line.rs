@@ -120,9 +120,8 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Counts a value that cannot be a line of a buffer, with all counts that are wanted. Names are counted by `place`. Returns the
-    /// verdict.
-    pub(crate) fn observe_value(&mut self, entry: &Line<'_>, value: &[u8], place: Place) -> Verdict {
+    /// Counts a value that cannot be a line of a buffer, with all counts that are wanted. Names are counted by `place`.
+    pub(crate) fn observe_value(&mut self, entry: &Line<'_>, value: &[u8], place: Place) {
         let judgement = judge(value);
         let verdict = judgement.verdict();
         let scheme = self.schemes.of(value);
@@ -138,7 +137,6 @@ impl<'a> Observer<'a> {
             };
             census.count_long(&self.wanted, place, longest, &line);
         }
-        verdict
     }
 
     /// Counts a line that no grammar accepts. If `at` is known, the byte there is the reason, and RFC 2396 and RFC

@@ -2,7 +2,7 @@
 //!
 //! The engine needs buffers with many lines. So the fields of a chunk of records are copied into a buffer, one line
 //! per field, with a buffer for each wanted field and role. A table lists where each field came from. After the scan, the places of
-//! examples are looked up there. A field that contains a line end, or ends in CR, is judged alone.
+//! examples are looked up there. Fields that contain a line end, or end in CR, have buffers of their own, and are judged one by one.
 
 use std::borrow::Cow;
 use std::collections::{BTreeMap, HashSet};
@@ -390,13 +390,13 @@ struct Gathering<'a> {
     shown: &'a AlreadyShown,
 }
 
-/// Gathered fields. For each wanted field, there are as many elements as there are roles.
+/// Gathered fields. For each wanted field and role there are two elements: fields that are lines, and those that are not.
 type Buffers = Vec<Lines>;
 
 /// The number of roles.
 const N_ROLES: usize = Role::ALL.len();
 
-/// Fields of one wanted field and role, one line each.
+/// Fields of one wanted field and role, with an LF after each.
 #[derive(Default)]
 struct Lines {
     text: Vec<u8>,
@@ -408,6 +408,19 @@ impl Lines {
     /// The size of its buffers in bytes.
     fn memory(&self) -> usize {
         self.text.capacity() + self.table.capacity() * size_of::<(u64, u64, u64)>()
+    }
+
+    /// Counts fields that are not lines. `place` is in their input, where an offset stands for `unit` bytes.
+    fn observe_alone(&self, observer: &mut Observer<'_>, place: Place, unit: u64) {
+        let ends = self.table.iter().skip(1).map(|&(at, ..)| at as usize).chain([self.text.len()]);
+        for (&(at, offset, line), end) in self.table.iter().zip(ends) {
+            let value = &self.text[at as usize..end - 1];
+            let at = |unit| Place { offset: offset * unit, ..place };
+            let number = || line;
+            let entry = Line { is_open: observer.is_open, ..Line::whole(at(1), &number, value) };
+            observer.observe_value(&entry, value, at(unit));
+        }
+        observer.tally.cover(Extent::of_bytes(place.input, 0, 0, 0));
     }
 }
 
@@ -460,10 +473,8 @@ impl<'a> Gathering<'a> {
         let line = field.line + 1 - self.first_line;
         // A field borrowed from a record that is a line cannot contain an LF.
         let is_in_line = self.are_lines && matches!(field.bytes, Cow::Borrowed(_));
-        if field.bytes.ends_with(b"\r") || (!is_in_line && memchr(b'\n', &field.bytes).is_some()) {
-            return self.add_alone(field, line);
-        }
-        let n = field.wanted as usize * N_ROLES + field.role as usize;
+        let is_alone = field.bytes.ends_with(b"\r") || (!is_in_line && memchr(b'\n', &field.bytes).is_some());
+        let n = 2 * (field.wanted as usize * N_ROLES + field.role as usize) + usize::from(is_alone);
         if n >= self.lines.len() {
             self.more_buffers(n);
         }
@@ -481,19 +492,6 @@ impl<'a> Gathering<'a> {
     #[cold]
     fn more_buffers(&mut self, n: usize) {
         self.lines.resize_with(n + 1, Lines::default);
-    }
-
-    #[cold]
-    fn add_alone(&mut self, field: &Field<'_>, line: u64) {
-        let options = self.options(field.role);
-        let at = |unit| Place { offset: field.offset * unit, ..self.place };
-        let (place, counted_at) = (at(1), at(self.unit));
-        let mut observer = Observer::new(&options, &mut self.tally, self.shown);
-        let number = || line;
-        let is_open = self.records.format.ends_at_delimiters();
-        let line = Line { is_open, ..Line::whole(place, &number, &field.bytes) };
-        let verdict = observer.observe_value(&line, &field.bytes, counted_at);
-        self.records.add(field.wanted, field.role, Some(verdict));
     }
 
     /// The options for fields of a role, with the base that they have.
@@ -517,20 +515,24 @@ impl<'a> Gathering<'a> {
             if self.lines[n].text.is_empty() {
                 continue;
             }
-            let (wanted, role) = (n / N_ROLES, Role::ALL[n % N_ROLES]);
+            let (wanted, role) = (n / 2 / N_ROLES, Role::ALL[n / 2 % N_ROLES]);
             let options = self.options(role);
             let lines = &mut self.lines[n];
             let shown = self.shown.with(&self.tally, self.place);
             let mut tally = Tally::default();
             let mut observer = Observer::new(&options, &mut tally, &shown);
             observer.is_open = self.records.format.ends_at_delimiters();
-            let scanners = &self.gatherer.scanners;
-            scanners.with(|scanner| scanner.scan(&mut observer, &lines.text, counted_at));
             let table = &lines.table;
-            tally.relocate(|offset| {
-                let row = table.partition_point(|&(at, ..)| at < offset - start);
-                table.get(row).map_or((offset, 1), |&(_, offset, line)| (offset, line))
-            });
+            if n % 2 == 0 {
+                let scanners = &self.gatherer.scanners;
+                scanners.with(|scanner| scanner.scan(&mut observer, &lines.text, counted_at));
+                tally.relocate(|offset| {
+                    let row = table.partition_point(|&(at, ..)| at < offset - start);
+                    table.get(row).map_or((offset, 1), |&(_, offset, line)| (offset, line))
+                });
+            } else {
+                lines.observe_alone(&mut observer, self.place, self.unit);
+            }
             self.records.count(wanted, role, &tally);
             self.tally = std::mem::take(&mut self.tally).merge(tally);
             lines.text.clear();

@@ -46,7 +46,11 @@ fn records_and_compressed_inputs_have_counts_too() {
         "tests/codec/gzip.gz",
         "tests/records/parquet/required.parquet",
     ];
-    let report = json(&urlsift().args(args).output().unwrap());
+    // Cells with line ends are counted in another way.
+    let folder = tempfile::tempdir().unwrap();
+    let table = folder.path().join("cells.csv");
+    fs::write(&table, "url,n\nhttp://a/,1\n\"http://b/\n\",2\n\"http://c/\r\",3\n").unwrap();
+    let report = json(&urlsift().args(args).arg(&table).output().unwrap());
     let sum: u64 = report["inputs"]
         .as_array()
         .unwrap()
@@ -55,6 +59,7 @@ fn records_and_compressed_inputs_have_counts_too() {
         .sum();
     assert_eq!(report["totals"]["judged"], sum);
     assert!(report["inputs"].as_array().unwrap().iter().all(|input| input["judged"]["lines"] != 0));
+    assert_eq!(report["inputs"][3]["judged"]["most_frequent_defect"]["lines"], 2);
 }
 
 #[test]
