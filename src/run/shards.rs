@@ -16,7 +16,7 @@ use crate::run::pipeline::Failure;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::{Extent, Place};
 use urlsift_input::progress::Stopped;
-use urlsift_input::{Mapped, Pace, ShardBytes, Window};
+use urlsift_input::{Mapped, ShardBytes, Window};
 use urlsift_records::{Format, Reader};
 
 /// Adds a file that is no longer than a shard to `scanned`. `source` has all its bytes, and is read to its end, because
@@ -58,17 +58,14 @@ pub(super) fn scan_shards(
     // The longest known range where no line begins, so that a long line is not read again to look for line ends.
     let longest_gap = Mutex::new(0..0);
     // One tally serves many shards, because it takes some kilobytes and soon has its examples.
-    let scan_one = |scanned: &mut Scanned,
-                    shown: &AlreadyShown,
-                    n: u64,
-                    (window, pace): (&mut Option<Window>, &mut Pace)| {
+    let scan_one = |scanned: &mut Scanned, shown: &AlreadyShown, n: u64, window: &mut Option<Window>| {
         let mut shard = bytes_of(&(n..n + 1));
         let gap = lock(&longest_gap).clone();
         if gap.start <= shard.start && shard.end <= gap.end {
             return;
         }
         while let Some(window) = window
-            && let Some((offset, lines, end)) = window.lines(&shard, pace)
+            && let Some((offset, lines, end)) = window.lines(&shard)
         {
             exec.read(lines.len());
             if !lines.is_empty() {
@@ -104,13 +101,13 @@ pub(super) fn scan_shards(
         n: (range.end - range.start).div_ceil(shard_len),
         n_threads: exec.n_threads() as u64,
     };
-    let is_mapped = exec.mmap && Mapped::is_brief(exec.n_threads(), exec.shard_len);
+    // Where some lines cost a hundred times as much as others, a process that wants to write would wait long.
+    let is_mapped = exec.mmap && !counter.options.is_costly() && Mapped::is_brief(exec.n_threads());
     let mapped = is_mapped.then(|| Mapped::of(file, len)).flatten();
     scanned.note_reader(input, Some(reader));
     // The result, and the runs from whose start its records count their lines.
     let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();
     (0..exec.n_threads()).into_par_iter().for_each(|_| {
-        let mut pace = Pace::default();
         while !exec.is_stopped()
             && let Some(taken) = shards.take()
         {
@@ -121,7 +118,7 @@ pub(super) fn scan_shards(
             let mut some = Scanned::default();
             {
                 let mut window = mapped.as_ref().and_then(|mapped| mapped.window(range));
-                taken.for_each(|n| scan_one(&mut some, &shown, n, (&mut window, &mut pace)));
+                taken.for_each(|n| scan_one(&mut some, &shown, n, &mut window));
             }
             let mut all = lock(&all);
             if reader.format() != Format::Lines {

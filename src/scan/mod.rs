@@ -86,6 +86,11 @@ impl Options {
         let base = self.whatwg.as_ref().filter(|_| needs_base).and_then(|whatwg| whatwg.base.clone());
         WantedCounts::new(self.lengths, &self.top, &self.distinct, (self.suffixes.clone(), base))
     }
+
+    /// Whether lines are looked at one by one, so that some may cost a hundred times as much as others.
+    pub(crate) fn is_costly(&self) -> bool {
+        self.whatwg.is_some() || self.wanted().any()
+    }
 }
 
 /// Judges all lines of `bytes`, a whole corpus in memory, and counts them as input 0, on the calling thread.

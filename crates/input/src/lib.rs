@@ -51,7 +51,7 @@ pub use codec::{Coding, End, Meter, Unpacked};
 pub use directory::Walk;
 pub use file_list::Separator;
 pub use foreign::Foreign;
-pub use mmap::{Mapped, Pace, Window};
+pub use mmap::{Mapped, Window};
 #[cfg(feature = "cli")]
 pub use pipe::enlarge_pipe;
 pub use progress_reader::ProgressReader;

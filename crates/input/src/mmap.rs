@@ -7,9 +7,9 @@
 //! open for writing. A process that then opens the file for writing, or truncates it, waits until the lease is
 //! returned. The lease is held while there are windows. Once a process waits, no new window is opened, and the open ones
 //! give out no more lines. So it waits for the lines that were given out before. A thread gets as many at a time as it judges
-//! in about [`TIME`], whatever they cost ([`Pace`]).
-//! There are no windows if threads have to wait for each other, because a suspended thread keeps its window. To exclude
-//! the third danger, a window is given out only if all its pages are in memory. Everything else is read with `read`.
+//! in about [`TIME`] ([`Pace`]), and so few that they last less than [`LATE`] if they cost more than those before.
+//! There are no windows if threads have to wait for each other, because a suspended thread keeps its window. Nor are there any after
+//! a thread had to wait for a processor. To exclude the third danger, a window is given out only if all its pages are in memory. Everything else is read with `read`.
 //!
 //! Some file systems grant leases that prevent nothing. A file on FUSE can change in its server, and a file on overlayfs
 //! in the layer below. So files are memory-mapped only on file systems that are known to keep leases.
@@ -27,6 +27,7 @@ use std::fs::File;
 use std::num::NonZero;
 use std::ops::Range;
 use std::os::fd::AsRawFd;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -42,6 +43,8 @@ pub struct Mapped<'a> {
     len: u64,
     /// Number of open windows.
     n_windows: Mutex<usize>,
+    /// Whether lines of a window took longer than [`LATE`].
+    is_late: AtomicBool,
 }
 
 /// A memory-mapped part of a file. While it exists, processes that want to write to the file wait.
@@ -52,6 +55,7 @@ pub struct Window<'a> {
     start: u64,
     /// Whether the window ends where the file does.
     is_last: bool,
+    pace: Pace,
     lease: Lease<'a>,
 }
 
@@ -71,13 +75,16 @@ const KEEPING_LEASES: [u32; 4] = [0xef53, 0x5846_5342, 0x9123_683e, 0x0102_1994]
 /// How long a thread judges lines between two looks whether a process waits to write.
 const TIME: Duration = Duration::from_millis(2);
 
-/// Fewest, first and most bytes of lines between two looks.
+/// The longest time between two looks, unless the thread waits for a processor.
+const LATE: Duration = Duration::from_millis(10);
+
+/// Fewest, first and most bytes of lines between two looks. The costliest lines are judged at 80 MB/s.
 const LEAST_LINES: u64 = 4 << 10;
 const FIRST_LINES: u64 = 16 << 10;
-const MOST_LINES: u64 = 1 << 20;
+const MOST_LINES: u64 = 256 << 10;
 
 /// How many bytes of lines a thread gets between two looks whether a process waits to write.
-pub struct Pace {
+struct Pace {
     len: u64,
     /// How many bytes it got last, and when.
     last: Option<(u64, Instant)>,
@@ -97,42 +104,47 @@ impl Pace {
         u64::try_from(len).unwrap_or(u64::MAX).clamp(LEAST_LINES, 2 * self.len).min(MOST_LINES)
     }
 
-    /// The beginning of `range` that is judged next.
-    fn next(&mut self, range: &Range<u64>) -> Range<u64> {
+    /// The beginning of `range` that is judged next. `None` if the last lines took longer than [`LATE`].
+    fn next(&mut self, range: &Range<u64>) -> Option<Range<u64>> {
         let now = Instant::now();
         if let Some((len, then)) = self.last {
+            (now - then <= LATE).then_some(())?;
             self.len = self.after(len, now - then);
         }
         let end = range.end.min(range.start + self.len);
         self.last = Some((end - range.start, now));
-        range.start..end
+        Some(range.start..end)
     }
 }
 
 /// The command that chooses the signal for a waiting writer (`fcntl(2)`).
 const F_SETSIG: i32 = 10;
 
-/// How far a window extends after its range, so that the last line ends in it.
+/// How far lines extend after the range where they begin. Longer ones are read.
 const REACH: u64 = 64 << 10;
 
 impl<'a> Mapped<'a> {
     /// A file to be memory-mapped. It was opened for reading only, and is `len` bytes long. `None` if its file system is
     /// not known to keep leases.
     pub fn of(file: &'a File, len: u64) -> Option<Self> {
-        keeps_leases(file).then(|| Self { file, len, n_windows: Mutex::new(0) })
+        keeps_leases(file).then(|| Self {
+            file,
+            len,
+            n_windows: Mutex::new(0),
+            is_late: AtomicBool::new(false),
+        })
     }
 
-    /// Whether `n_threads` threads, which judge `n_bytes` bytes of lines at a time, keep a process that wants to write
-    /// waiting for a moment only.
-    pub fn is_brief(n_threads: usize, n_bytes: usize) -> bool {
-        n_bytes as u64 <= MOST_LINES && n_threads <= thread::available_parallelism().map_or(1, NonZero::get)
+    /// Whether `n_threads` threads keep a process that wants to write waiting for a moment only.
+    pub fn is_brief(n_threads: usize) -> bool {
+        n_threads <= thread::available_parallelism().map_or(1, NonZero::get)
     }
 
     /// A window with the lines that begin in `range` of the file. `None` if `range` is too long, if not all of it is in
     /// memory, or if the system grants no lease. It grants none while another process has the file open for writing, or
-    /// waits to open it. It also grants none for files of other users.
+    /// waits to open it. It also grants none for files of other users. `None` too if a thread had to wait for a processor.
     pub fn window(&'a self, range: Range<u64>) -> Option<Window<'a>> {
-        if range.end - range.start > MOST {
+        if range.end - range.start > MOST || self.is_late.load(Ordering::Relaxed) {
             return None;
         }
         let lease = self.lease()?;
@@ -142,7 +154,13 @@ impl<'a> Mapped<'a> {
         // SAFETY: while the lease is held, no process writes to the file or makes it shorter. The lease is dropped after
         // the map.
         let map = unsafe { MmapOptions::new().offset(start).len(len).map(self.file) }.ok()?;
-        is_in_memory(&map).then_some(Window { map, start, is_last: end == self.len, lease })
+        is_in_memory(&map).then_some(Window {
+            map,
+            start,
+            is_last: end == self.len,
+            pace: Pace::default(),
+            lease,
+        })
     }
 
     fn lease(&'a self) -> Option<Lease<'a>> {
@@ -187,15 +205,20 @@ impl Drop for Lease<'_> {
 
 impl Window<'_> {
     /// The lines that begin in the first part of `range` of the file, the offset of the first one, and the end of that part.
-    /// `range` is part of the window's range. `None` if the last line may continue after the window, or if a process waits to
-    /// write to the file.
-    pub fn lines(&self, range: &Range<u64>, pace: &mut Pace) -> Option<(u64, &[u8], u64)> {
-        self.lease.0.is_undisturbed().then_some(())?;
-        let part = pace.next(range);
+    /// `range` is part of the window's range. `None` if the last line is long or may continue after the window, if a process
+    /// waits to write to the file, or if a thread had to wait for a processor.
+    pub fn lines(&mut self, range: &Range<u64>) -> Option<(u64, &[u8], u64)> {
+        let mapped = self.lease.0;
+        (mapped.is_undisturbed() && !mapped.is_late.load(Ordering::Relaxed)).then_some(())?;
+        let Some(part) = self.pace.next(range) else {
+            mapped.is_late.store(true, Ordering::Relaxed);
+            return None;
+        };
         let at = |offset: u64| usize::try_from(offset - self.start).expect("a window is in memory");
-        let lines = beginning_in(&self.map, at(part.start), at(part.end));
+        let end = self.map.len().min(at(part.end + REACH));
+        let lines = beginning_in(&self.map[..end], at(part.start), at(part.end));
         let (offset, lines) = (self.start + lines.start as u64, &self.map[lines]);
-        let is_whole = self.is_last || lines.is_empty() || lines.ends_with(b"\n");
+        let is_whole = (self.is_last && end == self.map.len()) || lines.is_empty() || lines.ends_with(b"\n");
         is_whole.then_some((offset, lines, part.end))
     }
 }
@@ -235,9 +258,9 @@ mod tests {
     use super::*;
 
     /// The lines that begin in `range`, and the offset of the first one.
-    fn lines_in<'a>(window: &'a Window<'_>, range: Range<u64>) -> Option<(u64, &'a [u8])> {
-        let mut pace = Pace { len: MOST_LINES, last: None };
-        window.lines(&range, &mut pace).map(|(offset, lines, end)| {
+    fn lines_in<'a>(window: &'a mut Window<'_>, range: Range<u64>) -> Option<(u64, &'a [u8])> {
+        window.pace = Pace { len: 1 << 20, last: None };
+        window.lines(&range).map(|(offset, lines, end)| {
             assert_eq!(end, range.end);
             (offset, lines)
         })
@@ -245,7 +268,7 @@ mod tests {
 
     #[test]
     fn a_thread_soon_looks_again_whatever_lines_cost() {
-        // Lines of 4 GB/s, and those of 25 and 2 MB/s with costly options.
+        // Lines of 4 GB/s, and those of 25 and 2 MB/s.
         for (bytes_per_ms, most) in [(4_000_000, MOST_LINES), (25_000, 50_000), (2_048, LEAST_LINES)] {
             let mut pace = Pace::default();
             let took = |len: u64| Duration::from_nanos(len * 1_000_000 / bytes_per_ms);
@@ -259,8 +282,25 @@ mod tests {
             assert!(lens.iter().all(|&len| took(len) <= TIME), "{lens:?}");
         }
         let mut pace = Pace::default();
-        assert_eq!(pace.next(&(5..9)), 5..9);
-        assert_eq!(pace.next(&(0..1 << 20)), 0..pace.len);
+        assert_eq!(pace.next(&(5..9)), Some(5..9));
+        // Costly lines may follow the cheapest ones.
+        let most = Duration::from_secs_f64(MOST_LINES as f64 / 80e6);
+        assert!(most < LATE, "{most:?}");
+    }
+
+    #[test]
+    fn after_a_wait_for_a_processor_the_file_is_read() {
+        let file = tempfile::NamedTempFile::new().unwrap().into_temp_path();
+        fs::write(&file, b"http://h/\n".repeat(10_000)).unwrap();
+        let opened = File::open(&file).unwrap();
+        let Some(mapped) = Mapped::of(&opened, 100_000) else { return };
+        let Some(mut window) = mapped.window(0..50_000) else { return };
+        let Some(mut other) = mapped.window(50_000..100_000) else { return };
+        assert!(lines_in(&mut other, 50_000..60_000).is_some());
+        window.pace.last = Instant::now().checked_sub(2 * LATE).map(|then| (10, then));
+        assert!(window.lines(&(0..10)).is_none());
+        assert!(lines_in(&mut other, 60_000..70_000).is_none());
+        assert!(mapped.window(0..50_000).is_none());
     }
 
     #[test]
@@ -275,10 +315,10 @@ mod tests {
         for step in [1, 7000, 65_536, 65_537, 300_000, len] {
             let starts = (0..len).step_by(usize::try_from(step).unwrap()).take(20);
             for range in starts.map(|start| start..len.min(start + step)) {
-                let Some(window) = mapped.window(range.clone()) else { return };
+                let Some(mut window) = mapped.window(range.clone()) else { return };
                 let at = |offset: u64| usize::try_from(offset).unwrap();
                 let expected = beginning_in(&bytes, at(range.start), at(range.end));
-                let (offset, lines) = lines_in(&window, range).unwrap();
+                let (offset, lines) = lines_in(&mut window, range).unwrap();
                 assert_eq!((at(offset), lines), (expected.start, &bytes[expected]));
             }
         }
@@ -291,9 +331,11 @@ mod tests {
         let opened = File::open(&file).unwrap();
         let Some(mapped) = Mapped::of(&opened, 200_002) else { return };
         let lines = |range: Range<u64>| {
-            lines_in(&mapped.window(range.clone())?, range).map(|(at, lines)| (at, lines.len()))
+            lines_in(&mut mapped.window(range.clone())?, range).map(|(at, lines)| (at, lines.len()))
         };
         assert_eq!(lines(0..10), None);
+        let window = mapped.window(0..199_000);
+        assert!(window.is_none_or(|mut window| lines_in(&mut window, 0..100_000).is_none()), "it is long");
         assert_eq!(lines(0..199_000), Some((0, 200_001)));
         assert_eq!(lines(150_000..200_002), Some((200_001, 1)));
     }
@@ -312,7 +354,7 @@ mod tests {
         let writer = OpenOptions::new().write(true).open(&file).unwrap();
         assert!(mapped.window(0..100_000).is_none(), "somebody has it open to write");
         drop(writer);
-        let Some(window) = mapped.window(0..100_000) else { return };
+        let Some(mut window) = mapped.window(0..100_000) else { return };
         let path = &file;
         thread::scope(|scope| {
             let writer =
@@ -322,7 +364,7 @@ mod tests {
                 thread::yield_now();
             }
             assert!(!writer.is_finished() && window.map[..] == *b"http://h/\n".repeat(10_000));
-            assert!(lines_in(&window, 0..10).is_none(), "the window is to be dropped soon");
+            assert!(lines_in(&mut window, 0..10).is_none(), "the window is to be dropped soon");
             drop(window);
             writer.join().unwrap();
         });
@@ -330,8 +372,8 @@ mod tests {
         assert!(mapped.window(0..10).is_none(), "it is shorter than it was");
         fs::write(&file, b"http://i/\n".repeat(10_000)).unwrap();
         for _ in 0..3 {
-            let window = mapped.window(0..10).unwrap();
-            assert_eq!(lines_in(&window, 0..10).unwrap(), (0, &b"http://i/\n"[..]));
+            let mut window = mapped.window(0..10).unwrap();
+            assert_eq!(lines_in(&mut window, 0..10).unwrap(), (0, &b"http://i/\n"[..]));
             let mut options = OpenOptions::new();
             let refused = options.write(true).custom_flags(libc::O_NONBLOCK).open(&file);
             assert!(refused.is_err(), "no signal ends the process");

@@ -10,16 +10,12 @@ pub struct Mapped(Infallible);
 /// A type without values, because no file is memory-mapped.
 pub struct Window(Infallible);
 
-/// The pace of a thread that reads no memory-mapped file.
-#[derive(Default)]
-pub struct Pace {}
-
 impl Mapped {
     pub fn of(_: &File, _: u64) -> Option<Self> {
         None
     }
 
-    pub fn is_brief(_: usize, _: usize) -> bool {
+    pub fn is_brief(_: usize) -> bool {
         false
     }
 
@@ -29,7 +25,7 @@ impl Mapped {
 }
 
 impl Window {
-    pub fn lines(&self, _: &Range<u64>, _: &mut Pace) -> Option<(u64, &[u8], u64)> {
+    pub fn lines(&mut self, _: &Range<u64>) -> Option<(u64, &[u8], u64)> {
         match self.0 {}
     }
 }
