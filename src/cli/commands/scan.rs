@@ -6,7 +6,7 @@ use std::{env, io};
 
 use crate::partial_report::Settings;
 use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, Top, TopOf, grouped};
-use crate::run::{ExecOptions, Failure, Reading, scan_records};
+use crate::run::{ExecOptions, Reading, scan_records};
 use crate::scan::Options;
 use clap::Args;
 use urlsift_engine::simd::KernelId;
@@ -152,7 +152,8 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
     if reading.format.is_none() {
         warn_of_refusals(&report);
     }
-    if scanned.failures.iter().any(Failure::is_stop) {
+    // The signal may have come when all inputs had been read.
+    if signal.is_some() {
         // This is no result, and programs that wait for one must not mistake it for one.
         args.report.show(&report);
         let name = output.name().display();
@@ -209,7 +210,7 @@ fn run_parts(
     complain_of_useless_records(&records, &asked.inputs);
     warn_of_signs(signs.into_iter(), &asked.inputs);
     complain_of(&failures, &asked.inputs);
-    if failures.iter().any(Failure::is_stop) {
+    if signal.is_some() {
         return Ok(End::stopped(signal, &format!("nothing was written to {}", output.name().display())));
     }
     let Some(partial) = partial else { return Ok(End::NoInput) };
