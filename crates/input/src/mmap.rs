@@ -284,7 +284,7 @@ mod tests {
         let mut pace = Pace::default();
         assert_eq!(pace.next(&(5..9)), Some(5..9));
         // Costly lines may follow the cheapest ones.
-        let most = Duration::from_secs_f64(MOST_LINES as f64 / 80e6);
+        let most = Duration::from_nanos(MOST_LINES * 1_000 / 80);
         assert!(most < LATE, "{most:?}");
     }
 
