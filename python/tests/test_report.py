@@ -151,6 +151,9 @@ def test_advice_names_arguments(tmp_path: Path) -> None:
         with pytest.raises(OSError, match="a[.]") as caught:
             urlsift.scan(tmp_path / name, **given)
         assert advice in str(caught.value) and "--" not in str(caught.value)
+    (tmp_path / "b.txt").write_text("see http://h/ and more\n" * 20)
+    with pytest.warns(UserWarning, match='input_format="text" finds 20 URLs'):
+        urlsift.scan(tmp_path / "b.txt")
     with pytest.raises(ValueError, match="as urlsift writes them: not JSON"):
         urlsift.Report.from_partial(b"no JSON")
 
