@@ -412,9 +412,10 @@ impl Lines {
 
     /// Counts fields that are not lines. `place` is in their input, where an offset stands for `unit` bytes.
     fn observe_alone(&self, observer: &mut Observer<'_>, place: Place, unit: u64) {
-        let ends = self.table.iter().skip(1).map(|&(at, ..)| at as usize).chain([self.text.len()]);
-        for (&(at, offset, line), end) in self.table.iter().zip(ends) {
-            let value = &self.text[at as usize..end - 1];
+        let start = |&(at, ..): &(u64, u64, u64)| usize::try_from(at).expect("a buffer is in memory");
+        let ends = self.table.iter().skip(1).map(start).chain([self.text.len()]);
+        for (field, end) in self.table.iter().zip(ends) {
+            let (value, &(_, offset, line)) = (&self.text[start(field)..end - 1], field);
             let at = |unit| Place { offset: offset * unit, ..place };
             let number = || line;
             let entry = Line { is_open: observer.is_open, ..Line::whole(at(1), &number, value) };

@@ -6,7 +6,7 @@ use std::{env, io};
 
 use crate::partial_report::Settings;
 use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, Top, TopOf, grouped};
-use crate::run::{ExecOptions, Reading, scan_records};
+use crate::run::{ExecOptions, Failure, Reading, scan_records};
 use crate::scan::Options;
 use clap::Args;
 use urlsift_engine::simd::KernelId;
