@@ -143,8 +143,9 @@ impl Scan {
     }
 
     /// Maps files into memory, on Linux with the feature `mmap`. A file is mapped only while the system guarantees that no process
-    /// changes it, only on ext2 to ext4, XFS, Btrfs and tmpfs, and only if there are no more threads than processors. A process that
-    /// opens such a file for writing waits up to ten milliseconds. This process then gets a SIGURG, which is ignored unless
+    /// changes it, only on ext2 to ext4, XFS, Btrfs and tmpfs, only if there are no more threads than processors, and only without counts
+    /// that look at lines one by one. A process that opens such a file for writing waits up to ten milliseconds, and on a busy machine once
+    /// until a suspended thread continues. This process then gets a SIGURG, which is ignored unless
     /// it is handled.
     pub fn memory_map(mut self) -> Self {
         self.exec.mmap = true;

@@ -67,8 +67,9 @@ pub struct ExecOptions {
     /// The kernel that judges lines. It has to be available.
     pub kernel: KernelId,
     /// Whether files are memory-mapped, on Linux with the feature `mmap`. A file is memory-mapped only while the system
-    /// guarantees that no process changes it, only on ext2 to ext4, XFS, Btrfs and tmpfs, and only if there are no more threads
-    /// than processors. A process that opens such a file for writing waits up to ten milliseconds.
+    /// guarantees that no process changes it, only on ext2 to ext4, XFS, Btrfs and tmpfs, only if there are no more threads
+    /// than processors, and only without counts that look at lines one by one. A process that opens such a file for writing waits up to
+    /// ten milliseconds, and on a busy machine once until a suspended thread continues.
     /// This process then gets a SIGURG, which is ignored unless it is handled.
     pub mmap: bool,
     /// The watch to which progress is reported, and which may stop the work.

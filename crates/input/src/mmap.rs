@@ -283,6 +283,7 @@ mod tests {
         }
         let mut pace = Pace::default();
         assert_eq!(pace.next(&(5..9)), Some(5..9));
+        assert_eq!(Pace::default().next(&(0..1 << 20)), Some(0..FIRST_LINES));
         // Costly lines may follow the cheapest ones.
         let most = Duration::from_nanos(MOST_LINES * 1_000 / 80);
         assert!(most < LATE, "{most:?}");

@@ -102,15 +102,15 @@ impl Corpus {
         }
         self.grown_from = (self.bytes.len() > len).then_some(len);
     }
+}
 
-    /// The bytes in huge pages, where the system has them. In others, the kernels wait for addresses.
-    pub(super) fn in_huge_pages(&self) -> io::Result<MmapMut> {
-        let mut pages = MmapMut::map_anon(self.bytes.len())?;
-        #[cfg(target_os = "linux")]
-        drop(pages.advise(memmap2::Advice::HugePage));
-        pages.copy_from_slice(&self.bytes);
-        Ok(pages)
-    }
+/// The bytes in huge pages, where the system has them. With small pages, kernels also wait for the addresses of pages.
+pub(super) fn in_huge_pages(bytes: &[u8]) -> io::Result<MmapMut> {
+    let mut pages = MmapMut::map_anon(bytes.len())?;
+    #[cfg(target_os = "linux")]
+    drop(pages.advise(memmap2::Advice::HugePage));
+    pages.copy_from_slice(bytes);
+    Ok(pages)
 }
 
 #[cfg(test)]

@@ -7,6 +7,7 @@ mod ways;
 
 use std::fs;
 use std::io::{self, Write};
+use std::mem;
 use std::path::PathBuf;
 use std::thread::available_parallelism;
 
@@ -18,7 +19,7 @@ use urlsift_engine::simd::KernelId;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::escape::printable;
 
-use self::corpus::Corpus;
+use self::corpus::{Corpus, in_huge_pages};
 use self::sample::Sample;
 use self::trial::{Shares, Trial, float};
 use self::ways::WayCost;
@@ -86,7 +87,7 @@ fn size(text: &str) -> Result<usize, String> {
 }
 
 pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
-    let corpus = Corpus::load(&args.paths, args.sample.unwrap_or(Sample::Mix), args.size)?;
+    let mut corpus = Corpus::load(&args.paths, args.sample.unwrap_or(Sample::Mix), args.size)?;
     if corpus.cut {
         complain(&format!(
             "measuring on the first {} bytes of {}; --size takes more",
@@ -99,7 +100,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let powers = std::iter::successors(Some(1_usize), |n| n.checked_mul(2));
     let thread_counts: Vec<_> = powers.take_while(|&n| n < most).chain([most]).collect();
     let kernels: Vec<_> = KernelId::available().collect();
-    let bytes = corpus.in_huge_pages()?;
+    let bytes = in_huge_pages(&mem::take(&mut corpus.bytes))?;
     let (tally, trials) = trial::measure(&bytes, &kernels, &args.columns, &thread_counts, args.rounds)?;
     let costs = ways::measure(&bytes, &kernels, args.rounds)?;
     let processor = processor();
@@ -111,7 +112,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
                 out,
                 "urlsift {VERSION} bench   {}   {} bytes   {} lines   {} {rounds}\n{}   {} at once   {}",
                 corpus.name,
-                grouped(corpus.bytes.len() as u64),
+                grouped(bytes.len() as u64),
                 grouped(tally.lines()),
                 args.rounds,
                 printable(processor.as_deref().unwrap_or("unknown processor").as_bytes()),
@@ -140,7 +141,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
                 "parallelism": parallelism,
                 "corpus": {
                     "name": corpus.name,
-                    "bytes": corpus.bytes.len(),
+                    "bytes": bytes.len(),
                     "lines": tally.lines(),
                     "blank": tally.blank,
                     "grown_from": corpus.grown_from,
