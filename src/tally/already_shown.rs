@@ -8,7 +8,7 @@ use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
 use urlsift_grammar::whatwg::ValidationError;
 
-/// The last error of each line of the level [`Level::Relative`], and of no other line.
+/// The last error of each line of the level [`Level::Relative`](urlsift_grammar::whatwg::Level::Relative), and of no other line.
 pub(super) const RELATIVE: ValidationError = ValidationError::MissingSchemeNonRelativeUrl;
 
 pub(super) const fn bit(error: ValidationError) -> u32 {

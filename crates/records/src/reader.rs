@@ -204,7 +204,7 @@ impl Reader {
     /// The reader moves past these bytes as if it had read them, but counts nothing. A copy made before the call can read them
     /// later, on any thread.
     ///
-    /// It never needs more than twice [`MAX_RECORD_LEN`] bytes: a longer record is cut, and its rest is skipped.
+    /// It never needs more than twice [`MAX_RECORD_LEN`](crate::MAX_RECORD_LEN) bytes: a longer record is cut, and its rest is skipped.
     pub fn cut(&mut self, bytes: &[u8], ended: bool) -> usize {
         let body = skip_byte_order_mark(bytes, self.offset);
         let mark = bytes.len() - body.len();
