@@ -78,25 +78,55 @@ pub fn host(line: &[u8]) -> Option<Host> {
 /// The same for a line whose scheme and ":" end at `start`.
 #[inline]
 fn host_after(line: &[u8], start: usize) -> Option<Host> {
-    let authority = line[start..].strip_prefix(b"//")?;
-    let start = start + 2;
-    let mut host = start;
-    let mut colon = None;
-    let mut end = line.len();
-    for (at, byte) in (start..).zip(authority) {
-        match byte {
-            b'/' | b'?' | b'#' => {
-                end = at;
-                break;
-            }
-            b'@' => (host, colon) = (at + 1, None),
-            // A ":" inside an IP literal begins no port.
-            b']' => colon = None,
-            b':' => colon = Some(at),
-            _ => {}
-        }
+    if !line[start..].starts_with(b"//") {
+        return None;
     }
+    let (mut host, mut colon, mut at) = (start + 2, None, start + 2);
+    let end = loop {
+        at = next_delimiter(line, at);
+        match line.get(at) {
+            None | Some(b'/' | b'?' | b'#') => break at,
+            Some(b'@') => (host, colon) = (at + 1, None),
+            // A ":" inside an IP literal begins no port.
+            Some(b']') => colon = None,
+            Some(b':') => colon = Some(at),
+            Some(_) => {}
+        }
+        at += 1;
+    };
     Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
+}
+
+/// The first byte from `at` on that may be a delimiter of an authority: "/", "#", "]", or one from ":" to "@". The end of the line if there is none.
+#[inline]
+fn next_delimiter(line: &[u8], mut at: usize) -> usize {
+    while at < line.len() {
+        let left = line.len() - at;
+        let bytes = match (line[at..].first_chunk(), line.last_chunk::<16>()) {
+            (Some(bytes), _) => u128::from_le_bytes(*bytes),
+            // The bytes before `at` are shifted out.
+            (None, Some(last)) => u128::from_le_bytes(*last) >> (8 * (16 - left)),
+            (None, None) => line[at..].iter().rfold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
+        };
+        let found = delimiters(bytes);
+        if found != 0 {
+            return at + found.trailing_zeros() as usize / 8;
+        }
+        at += left.min(16);
+    }
+    at
+}
+
+/// The highest bit of each of 16 bytes that is "/", "#", "]", or from ":" to "@".
+#[inline]
+fn delimiters(bytes: u128) -> u128 {
+    const EACH: u128 = u128::MAX / 0xff;
+    // Sums of seven bits, so that no byte carries into the next: the highest bit says whether a byte has at least the value, or is another.
+    let low = bytes & (EACH * 0x7f);
+    let at_least = |value: u8| low + EACH * u128::from(0x80 - value);
+    let is_not = |value: u8| (low ^ (EACH * u128::from(value))) + EACH * 0x7f;
+    let is_none = is_not(b'/') & is_not(b'#') & is_not(b']');
+    (at_least(b':') & !at_least(b'A') | !is_none) & !bytes & (EACH * 0x80)
 }
 
 /// The result of [`host`], as offsets in the line.
@@ -157,6 +187,17 @@ mod tests {
             parts.authority = Some(authority);
         }
         parts
+    }
+
+    #[test]
+    fn sixteen_bytes_at_once_are_each_alone() {
+        let mut random = crate::random::Random::new(1);
+        let is_delimiter = |byte: u8| matches!(byte, b'/' | b'#' | b']' | b':'..=b'@');
+        for _ in 0..10_000 {
+            let bytes = u128::from(random.next()) << 64 | u128::from(random.next());
+            let expected = bytes.to_le_bytes().map(|byte| u8::from(is_delimiter(byte)) << 7);
+            assert_eq!(delimiters(bytes).to_le_bytes(), expected, "{bytes:x}");
+        }
     }
 
     #[test]

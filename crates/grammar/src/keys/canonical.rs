@@ -6,7 +6,7 @@ use crate::Grammar;
 use crate::automaton::State;
 use crate::hex::hex_byte;
 use crate::resolve::finish_path;
-use crate::uri_parts::split;
+use crate::uri_parts::{Host, host, split};
 
 /// The canonical form of `line`; `None` if RFC 3986 refuses `line`.
 ///
@@ -40,12 +40,15 @@ pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) ->
 /// userinfo, port and dot-segments. Its escapes are canonical and follow the host.
 #[must_use]
 pub fn is_plain(line: &[u8]) -> bool {
-    let rest = line.strip_prefix(b"https://").or_else(|| line.strip_prefix(b"http://"));
-    let Some(rest) = rest else { return false };
-    let is_host = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
-    let Some(end) = rest.iter().position(|byte| !is_host(byte)) else { return false };
-    let rest = &rest[end..];
-    rest[0] == b'/'
+    let Some(start) = [&b"https://"[..], b"http://"].into_iter().find(|start| line.starts_with(start)) else {
+        return false;
+    };
+    let Some(Host { name, port: None, end }) = host(line) else { return false };
+    let is_plain_byte = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
+    let rest = &line[end..];
+    name.start == start.len()
+        && rest.first() == Some(&b'/')
+        && line[name].iter().fold(true, |all, byte| all & is_plain_byte(byte))
         && memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {
             [b'%', high, low, ..] => {
                 !(high.is_ascii_lowercase() || low.is_ascii_lowercase())
