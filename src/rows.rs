@@ -259,35 +259,47 @@ impl Records {
         scanner: &mut Scanner,
         full: Full<'_, E>,
     ) -> Result<Vec<u8>, E> {
-        let bytes = chunk.bytes.get();
-        let body = skip_byte_order_mark(bytes, chunk.bytes.offset);
-        let offset = chunk.bytes.offset + (bytes.len() - body.len()) as u64;
-        let mut out = Vec::with_capacity(bytes.len());
-        let mut numbers = first..;
+        let body = skip_byte_order_mark(chunk.bytes.get(), chunk.bytes.offset);
+        if Column::need_judging(&self.columns) || !self.filter.is_empty() {
+            return self.format_judged(chunk, first, body, scanner.judge(self.grammar, body), full);
+        }
+        let unknown = Outcome::plain(None, Verdict::default());
+        let outcomes = places(body).map(|place| (place.clone(), (!place.is_empty()).then_some(unknown)));
+        self.format_judged(chunk, first, body, outcomes, full)
+    }
+
+    /// The rows of lines of `body`, which have these places and outcomes.
+    fn format_judged<'c, E>(
+        &self,
+        chunk: &Chunk<'c>,
+        first: u64,
+        body: &'c [u8],
+        mut lines: impl Iterator<Item = (Range<usize>, Option<Outcome>)>,
+        full: Full<'_, E>,
+    ) -> Result<Vec<u8>, E> {
+        let start = chunk.bytes.offset + (chunk.bytes.get().len() - body.len()) as u64;
+        let mut out = Vec::with_capacity(body.len());
         let mut batch = self.batch(chunk);
-        let mut result = Ok(());
-        let mut each = |place: Range<usize>, outcome: Option<&Outcome>| {
-            let (bytes, offset) = (&body[place.clone()], offset + place.start as u64);
+        let mut numbers = first..;
+        // Inside the iterator, which is faster than a loop around it.
+        lines.try_for_each(|(place, outcome)| {
             let number = numbers.next().expect("a line has a number");
-            let matches = |outcome: &Outcome| {
-                let judgement = Judgement::known(bytes, outcome.verdict);
-                self.filter.matches(&judgement, Some(outcome.advisories), &mut batch.parser(bytes, 0))
+            let (bytes, offset) = (&body[place.clone()], start + place.start as u64);
+            let (verdict, advisories) = match outcome {
+                Some(outcome) => (Some(outcome.verdict), outcome.advisories),
+                None => Default::default(),
             };
-            if result.is_ok() && (self.filter.is_empty() || outcome.is_some_and(matches)) {
-                let verdict = outcome.map(|outcome| outcome.verdict);
-                let advisories = outcome.map(|outcome| outcome.advisories).unwrap_or_default();
+            let matches = |verdict| {
+                let judgement = Judgement::known(bytes, verdict);
+                self.filter.matches(&judgement, Some(advisories), &mut batch.parser(bytes, 0))
+            };
+            if self.filter.is_empty() || verdict.is_some_and(matches) {
                 let bytes = Some(bytes.into());
                 batch.lines.push(Line { bytes, verdict, advisories, number, offset, ..Line::default() });
-                result = self.write(&mut out, &mut batch, BATCH, full);
+                self.write(&mut out, &mut batch, BATCH, full)?;
             }
-        };
-        if Column::need_judging(&self.columns) || !self.filter.is_empty() {
-            scanner.judge(self.grammar, body, &mut each);
-        } else {
-            let unknown = Outcome::plain(None, Verdict::default());
-            places(body).for_each(|place| each(place.clone(), (!place.is_empty()).then_some(&unknown)));
-        }
-        result?;
+            Ok(())
+        })?;
         self.write(&mut out, &mut batch, 0, full)?;
         Ok(out)
     }

@@ -128,18 +128,17 @@ pub fn judge_values(
             each(first, judgement.verdict(), judgement.advisories());
         } else {
             let lines = Lines::of(run);
-            let mut n = 0;
-            scanner.judge(Grammar::Rfc3986, &lines.text, &mut |_, outcome| {
-                match (run[n], outcome) {
+            let outcomes = scanner.judge(Grammar::Rfc3986, &lines.text).map(|(_, outcome)| outcome);
+            for ((n, value), outcome) in (first..).zip(run).zip(outcomes) {
+                match (value, outcome) {
                     (None, _) => {}
-                    (_, Some(outcome)) => each(first + n, outcome.verdict, outcome.advisories),
+                    (_, Some(outcome)) => each(n, outcome.verdict, outcome.advisories),
                     (Some(value), None) => {
                         let judgement = judge(value);
-                        each(first + n, judgement.verdict(), judgement.advisories());
+                        each(n, judgement.verdict(), judgement.advisories());
                     }
                 }
-                n += 1;
-            });
+            }
         }
         first += run.len();
     }

@@ -390,10 +390,10 @@ impl Finder {
     /// Finds the refused lines and those that do not match the filter. `start` is where the lines begin in the chunk.
     fn select(&mut self, options: &Options, lines: &[u8], start: usize, scanner: &mut Scanner) {
         let mut parser = OnDemand::default();
-        scanner.judge(options.filter.grammar, lines, &mut |place, outcome| {
+        for (place, outcome) in scanner.judge(options.filter.grammar, lines) {
             self.n_lines += 1;
             let line = &lines[place.clone()];
-            let matches = |outcome: &&Outcome| {
+            let matches = |outcome: &Outcome| {
                 let judgement = Judgement::known(line, outcome.verdict);
                 let mut parsed = parser.line(line, options.whatwg_base.as_ref());
                 options.filter.matches(&judgement, Some(outcome.advisories), &mut parsed)
@@ -409,7 +409,7 @@ impl Finder {
                     is_written: is_refused,
                 });
             }
-        });
+        }
     }
 
     fn judge(&mut self, entry: &Line<'_>, verdict: Verdict) {

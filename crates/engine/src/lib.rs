@@ -294,26 +294,29 @@ impl Scanner {
         engine.path_counts
     }
 
-    /// Calls `each` with the place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has
-    /// no outcome. `grammar` is the chosen grammar of the outcomes.
+    /// The place and the outcome of each line of `body`, in order. The place leaves out the terminator. A blank line has no outcome.
+    /// `grammar` is the chosen grammar of the outcomes.
     pub fn judge(
         &mut self,
         grammar: Grammar,
         body: &[u8],
-        each: &mut dyn FnMut(Range<usize>, Option<&Outcome>),
-    ) {
+    ) -> impl Iterator<Item = (Range<usize>, Option<Outcome>)> {
         let table = LineTable::of(&mut self.table, grammar);
         let lanes = cut::<TABLE_LANES>(body, TABLE_LANES);
         let mut lines: [Vec<Ended>; TABLE_LANES] = Default::default();
         scan_lanes(table, lanes, |lane, ended, _| lines[lane].push(ended));
-        let mut lane_start = 0;
-        for (lane, lines) in lanes.into_iter().zip(lines) {
-            for Ended { start, end, outcome, .. } in lines {
+        let table = &*table;
+        let starts = lanes.into_iter().scan(0, |end, lane| {
+            let start = *end;
+            *end += lane.len();
+            Some((start, lane))
+        });
+        starts.zip(lines).flat_map(move |((first, lane), lines)| {
+            lines.into_iter().map(move |Ended { start, end, outcome, .. }| {
                 let outcome = (start < end).then(|| table.outcome_of(outcome, &lane[start..end]));
-                each(lane_start + start..lane_start + end, outcome.as_ref());
-            }
-            lane_start += lane.len();
-        }
+                (first + start..first + end, outcome)
+            })
+        })
     }
 }
 
