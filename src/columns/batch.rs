@@ -17,7 +17,7 @@ use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::password::{secrets, secrets_in_text};
 use urlsift_grammar::public_suffix::{Suffixes, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
-use urlsift_grammar::uri_parts::{host, split};
+use urlsift_grammar::uri_parts::{Parts, host, split};
 use urlsift_grammar::whatwg::on_demand::{self, OnDemand};
 use urlsift_grammar::whatwg::{TwoHosts, Url};
 use urlsift_grammar::{Grammar, Verdict};
@@ -30,6 +30,8 @@ pub struct Batch<'a> {
     pub(crate) origins: Vec<Origin>,
     /// A parser for each line. They keep their memory for the next lines.
     parsers: Vec<RefCell<OnDemand>>,
+    /// The components of each line, if several columns are components.
+    components: Vec<Parts>,
     /// The name of the input. Values have none.
     pub(crate) input: &'a str,
     /// The grammar whose refusals are explained.
@@ -107,6 +109,15 @@ impl<'a> Batch<'a> {
         self.parsers.resize_with(self.parsers.len().max(self.lines.len()), RefCell::default);
     }
 
+    /// Splits the lines if their components are wanted.
+    pub(super) fn add_components(&mut self, are_wanted: bool) {
+        self.components.clear();
+        if are_wanted {
+            let lines = self.lines.iter().map(|line| line.bytes.as_deref().unwrap_or_default());
+            self.components.extend(lines.map(split));
+        }
+    }
+
     /// Takes out all lines, and all origins but the first.
     pub(crate) fn clear(&mut self) {
         self.parsers.iter_mut().for_each(|parser| parser.get_mut().forget());
@@ -149,6 +160,11 @@ impl<'b, 'a> Row<'b, 'a> {
     pub(super) fn defect(&self) -> Option<Defect> {
         let grammar = self.batch.grammar;
         if self.verdict.accepts(grammar) { None } else { Defect::of_line(grammar, self.line) }
+    }
+
+    /// The components of the line, if they are known.
+    pub(super) fn components(&self) -> Option<&'b Parts> {
+        self.batch.components.get(self.n)
     }
 
     /// Asks what browsers make of the line. The second argument is whether RFC 3986 accepts it.
@@ -202,6 +218,7 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// The part of the line where `of` says.
+    #[inline]
     pub(super) fn part(&self, of: impl Fn(&[u8]) -> Option<Range<usize>>) -> Option<Cow<'a, [u8]>> {
         let range = of(self.line)?;
         if !self.batch.mask_passwords {
@@ -216,6 +233,7 @@ impl<'b, 'a> Row<'b, 'a> {
     }
 
     /// A part of the line without masks.
+    #[inline]
     fn slice(&self, range: Range<usize>) -> Cow<'a, [u8]> {
         match self.line {
             Cow::Borrowed(line) => line[range].into(),

@@ -10,6 +10,7 @@ mod tests;
 pub(crate) mod text_rows;
 
 use std::borrow::Cow;
+use std::ops::Range;
 
 pub(crate) use self::batch::Line;
 use self::batch::Row;
@@ -23,7 +24,7 @@ use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::judge::Kind;
 use urlsift_grammar::public_suffix::Suffixes;
 use urlsift_grammar::scheme::scheme_len;
-use urlsift_grammar::uri_parts::{host, split};
+use urlsift_grammar::uri_parts::{Parts, host, split};
 use urlsift_grammar::whatwg::{Found, Level, ValidationError};
 
 /// A column.
@@ -68,6 +69,8 @@ pub enum Need {
     Place,
     /// Its bytes.
     Bytes,
+    /// Its components.
+    Components,
     /// The grammars that accept it.
     Verdict,
     /// Its advisories.
@@ -117,18 +120,18 @@ columns! {
         |batch| Cells::Names(Names::any(batch.lines.iter().map(|line| line.field)));
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.shown(|row| row.resolved()));
-    "userinfo" "what is before the last @ of its authority" Text Bytes "there is none" true
-        |batch| texts(batch, |row| row.part(|line| split(line).userinfo));
-    "host" "the host as it is written" Text Bytes "it has no authority" true
-        |batch| texts(batch, |row| row.part(|line| Some(host(line)?.name)));
-    "port" "the port as it is written" Text Bytes "there is none" true
-        |batch| texts(batch, |row| row.part(|line| host(line)?.port));
-    "path" "the path" Text Bytes "" true
-        |batch| texts(batch, |row| row.part(|line| Some(split(line).path)));
-    "query" "what is between ? and #" Text Bytes "there is none" true
-        |batch| texts(batch, |row| row.part(|line| split(line).query));
-    "fragment" "what follows #" Text Bytes "there is none" true
-        |batch| texts(batch, |row| row.part(|line| split(line).fragment));
+    "userinfo" "what is before the last @ of its authority" Text Components "there is none" true
+        |batch| parts(batch, |line| split(line).userinfo, |parts| parts.userinfo.clone());
+    "host" "the host as it is written" Text Components "it has no authority" true
+        |batch| parts(batch, |line| Some(host(line)?.name), |parts| parts.host.clone());
+    "port" "the port as it is written" Text Components "there is none" true
+        |batch| parts(batch, |line| host(line)?.port, |parts| parts.port.clone());
+    "path" "the path" Text Components "" true
+        |batch| parts(batch, |line| Some(split(line).path), |parts| Some(parts.path.clone()));
+    "query" "what is between ? and #" Text Components "there is none" true
+        |batch| parts(batch, |line| split(line).query, |parts| parts.query.clone());
+    "fragment" "what follows #" Text Components "there is none" true
+        |batch| parts(batch, |line| split(line).fragment, |parts| parts.fragment.clone());
     "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Bytes "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Bytes "the host is no name" true
         |batch| texts(batch, |row| row.shown(|row| row.host_reversed()));
@@ -163,7 +166,7 @@ impl Column {
     /// Whether a column needs more of lines than places and bytes, so that they have to be judged.
     #[must_use]
     pub fn need_judging(columns: &[&Column]) -> bool {
-        columns.iter().any(|column| !matches!(column.needs, Need::Place | Need::Bytes))
+        columns.iter().any(|column| !matches!(column.needs, Need::Place | Need::Bytes | Need::Components))
     }
 }
 
@@ -173,6 +176,7 @@ impl<'a> Batch<'a> {
         if columns.iter().any(|column| column.needs == Need::Parser) {
             self.add_parsers();
         }
+        self.add_components(columns.iter().filter(|column| column.needs == Need::Components).count() > 1);
         columns.iter().map(|column| (column.cells)(self)).collect()
     }
 }
@@ -186,6 +190,15 @@ fn texts<'a, T: Into<Cow<'a, [u8]>>>(
     text: impl Fn(Row<'_, 'a>) -> Option<T>,
 ) -> Cells<'a> {
     Cells::Texts(batch.rows().map(|row| text(row?).map(T::into)).collect())
+}
+
+/// A component: `alone` finds it in a line, and `among` among the components of a line, if a batch has them.
+fn parts<'a>(
+    batch: &Batch<'a>,
+    alone: impl Fn(&[u8]) -> Option<Range<usize>>,
+    among: impl Fn(&Parts) -> Option<Range<usize>>,
+) -> Cells<'a> {
+    texts(batch, |row| row.part(|line| row.components().map_or_else(|| alone(line), &among)))
 }
 
 fn parts_of_hosts<'a>(batch: &Batch<'a>, part: for<'h> fn(Suffixes<'h>) -> Option<&'h [u8]>) -> Cells<'a> {

@@ -36,36 +36,58 @@ pub(crate) fn write<E>(
 ) -> Result<(), E> {
     let cells = batch.cells(columns);
     let mut lists = vec![(0, Vec::from("none")); columns.len()];
-    let (begin, between, end): (&[u8], _, &[u8]) = match form {
-        Form::Tsv => (b"", b'\t', b"\n"),
-        Form::Jsonl => (b"{", b',', b"}\n"),
-    };
-    for n in 0..batch.lines.len() {
-        out.extend_from_slice(begin);
-        for (at, (column, cells)) in columns.iter().zip(&cells).enumerate() {
-            if at > 0 {
-                out.push(between);
-            }
-            match form {
-                Form::Tsv => push_field(out, column, cells, n, (keep, &mut lists[at])),
-                Form::Jsonl => push_member(out, column.name, cells, n),
-            }
+    let has_text = columns.iter().any(|column| column.of == Type::Text);
+    let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
+        for ((column, cells), list) in columns.iter().zip(&cells).zip(&mut lists) {
+            push_field(out, column, cells, n, (keep, list));
+            out.push(b'\t');
         }
-        out.extend_from_slice(end);
+        out.pop();
+        out.push(b'\n');
+    };
+    let (mut first, mut start) = (0, out.len());
+    for n in 0..batch.lines.len() {
+        match form {
+            Form::Tsv => push_fields(out, n, None),
+            Form::Jsonl => push_object(out, columns, &cells, n),
+        }
+        if out.len() - start < TOGETHER && n + 1 < batch.lines.len() {
+            continue;
+        }
+        let rows = first..n + 1;
+        if form == Form::Tsv && has_text && !are_plain_fields(&out[start..], rows.len() * columns.len()) {
+            out.truncate(start);
+            rows.for_each(|n| push_fields(out, n, Some(keep)));
+        }
         if out.len() > MAX_WAITING {
             full(out)?;
         }
+        (first, start) = (n + 1, out.len());
     }
     Ok(())
 }
 
-/// Appends cell `n` as a field. `last` is a set and its text: most sets are the one before.
+/// How many bytes of rows are looked at together for what has to be escaped.
+const TOGETHER: usize = 1024;
+
+/// Whether nothing in rows of this many fields has to be escaped: no byte but those between and after the fields is special.
+fn are_plain_fields(rows: &[u8], n_fields: usize) -> bool {
+    let is_special = |byte: u8| matches!(byte, ..b' ' | b'\\' | 0x7f..);
+    let n_special =
+        |bytes: &[u8; 64]| usize::from(bytes.iter().map(|&byte| u8::from(is_special(byte))).sum::<u8>());
+    let (blocks, rest) = rows.as_chunks();
+    let mut last = [b' '; 64];
+    last[..rest.len()].copy_from_slice(rest);
+    blocks.iter().chain([&last]).map(n_special).sum::<usize>() == n_fields
+}
+
+/// Appends cell `n` as a field. Without `keep`, nothing in texts is escaped. `last` is a set and its text: most sets are the one before.
 fn push_field(
     out: &mut Vec<u8>,
     column: &Column,
     cells: &Cells<'_>,
     n: usize,
-    (keep, last): (Keep, &mut (u8, Vec<u8>)),
+    (keep, last): (Option<Keep>, &mut (u8, Vec<u8>)),
 ) {
     let start = out.len();
     let is_there = match cells {
@@ -85,7 +107,10 @@ fn push_field(
         Cells::Texts(texts) if column.of == Type::Words => {
             texts[n].as_ref().map(|words| push(out, &String::from_utf8_lossy(words)))
         }
-        Cells::Texts(texts) => texts[n].as_ref().map(|text| push_text(out, text, keep)),
+        Cells::Texts(texts) => texts[n].as_ref().map(|text| match keep {
+            Some(keep) => push_text(out, text, keep),
+            None => out.extend_from_slice(text),
+        }),
     };
     if is_there.is_none() {
         out.push(b'-');
@@ -94,6 +119,17 @@ fn push_field(
         out.truncate(start);
         push(out, "\\x2d");
     }
+}
+
+/// Appends cells `n` as an object.
+fn push_object(out: &mut Vec<u8>, columns: &[&Column], cells: &[Cells<'_>], n: usize) {
+    out.push(b'{');
+    for (column, cells) in columns.iter().zip(cells) {
+        push_member(out, column.name, cells, n);
+        out.push(b',');
+    }
+    out.pop();
+    push(out, "}\n");
 }
 
 /// Appends cell `n` as a member of an object.
