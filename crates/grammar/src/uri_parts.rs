@@ -99,7 +99,7 @@ fn host_after(line: &[u8], start: usize) -> Option<Host> {
 
 /// The first byte from `at` on that may be a delimiter of an authority: "/", "#", "]", or one from ":" to "@". The end of the line if there is none.
 #[inline]
-fn next_delimiter(line: &[u8], mut at: usize) -> usize {
+pub(crate) fn next_delimiter(line: &[u8], mut at: usize) -> usize {
     while at < line.len() {
         let left = line.len() - at;
         let bytes = match (line[at..].first_chunk(), line.last_chunk::<16>()) {

@@ -7,13 +7,14 @@ use std::net::Ipv4Addr;
 
 use icu_properties::CodePointMapData;
 use icu_properties::props::GeneralCategory;
-use memchr::{memchr, memchr_iter};
+use memchr::memchr;
 
 use crate::hex::hex_byte;
 use crate::keys::idna2003;
 use crate::keys::java_escapes::{push_escaped, unescape};
 use crate::keys::session_ids::{may_end_in_id, strip_from_path, strip_from_query};
 use crate::scheme::SCHEME_BYTES;
+use crate::uri_parts::next_delimiter;
 
 /// Appends the key of `line` to `out`, such as `org,example)/a?b=1` for `http://www.example.org/A/?b=1`. Returns whether the line has a
 /// key. Without one, `out` is unchanged.
@@ -255,11 +256,11 @@ pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
     let schemes = [&b"http://"[..], b"https://", b"ftp://"];
     let rest = schemes.iter().find_map(|scheme| line.strip_prefix(*scheme)).unwrap_or(line);
-    // The bytes of schemes are letters, digits, "+", "-" and ".".
-    let is_end = |&byte: &u8| !SCHEME_BYTES[usize::from(byte)];
-    let (host, rest) = rest.split_at(rest.iter().position(is_end).unwrap_or(rest.len()));
+    let (host, rest) = rest.split_at(next_delimiter(rest, 0));
     let has_name = host.iter().any(|byte| !matches!(byte, b'0'..=b'9' | b'.'));
-    if !has_name || !matches!(rest, [] | [b'/' | b'?' | b'#', ..]) {
+    // The bytes of schemes are letters, digits, "+", "-" and ".".
+    let is_plain = host.iter().fold(true, |all, &byte| all & SCHEME_BYTES[usize::from(byte)]);
+    if !has_name || !is_plain || !matches!(rest, [] | [b'/' | b'?' | b'#', ..]) {
         return None;
     }
     out.reserve(line.len() + 1);
@@ -284,8 +285,10 @@ fn push_plain_path(path: &[u8], out: &mut Vec<u8>) -> Option<()> {
     let start = out.len();
     push_plain_text(path, out)?;
     let path = &out[start..];
-    let is_rare = |at: usize| matches!(path.get(at + 1), Some(b'/' | b'.'));
-    if memchr_iter(b'/', path).any(is_rare) || memchr(b'(', path).is_some() {
+    // Without a branch for each segment.
+    let pairs = path.iter().zip(path.iter().skip(1));
+    let is_rare = |(&byte, &next): (&u8, &u8)| byte == b'/' && matches!(next, b'/' | b'.') || byte == b'(';
+    if pairs.fold(false, |any, pair| any | is_rare(pair)) || path.last() == Some(&b'(') {
         return None;
     }
     match path {
