@@ -7,6 +7,7 @@
 use std::ops::RangeInclusive;
 
 use crate::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, Halves, begin, finish};
+use crate::lines::bits;
 use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
@@ -310,16 +311,6 @@ impl Findings {
             }
         }
     }
-}
-
-/// The positions of the bits set in a word, lowest first.
-#[inline]
-fn bits(mut word: u64) -> impl Iterator<Item = usize> {
-    std::iter::from_fn(move || {
-        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
-        word &= word.wrapping_sub(1);
-        bit
-    })
 }
 
 /// Whether the verdict of the streams holds for lines with this scheme. It does if no grammar has its own rule for the

@@ -4,6 +4,8 @@ use std::ops::Range;
 
 use memchr::{memchr, memchr_iter, memrchr};
 
+use crate::simd::{BLOCK, find};
+
 /// Cuts `bytes` at the starts of lines into `count` slices of nearly equal length.
 ///
 /// A line begins at the start of `bytes` and after each LF. `count` is 1 to `N`. Slices may be empty; those after the first
@@ -59,12 +61,38 @@ pub fn trim_terminator(bytes: &[u8]) -> (&[u8], bool) {
 /// The place of each line, without its terminator.
 pub fn places(bytes: &[u8]) -> impl Iterator<Item = Range<usize>> {
     let mut start = 0;
-    let ends = memchr_iter(b'\n', bytes).map(|lf| lf + 1).chain(Some(bytes.len()));
+    let ends = line_feeds(bytes).map(|lf| lf + 1).chain(Some(bytes.len()));
     ends.filter_map(move |end| {
         let line = start..start + trim_terminator(&bytes[start..end]).0.len();
         let is_line = start < end;
         start = end;
         is_line.then_some(line)
+    })
+}
+
+/// The offsets of all LFs. A search for each of them would start again in every line.
+fn line_feeds(bytes: &[u8]) -> impl Iterator<Item = usize> {
+    let (blocks, rest) = bytes.as_chunks();
+    let words = blocks.chunks(AT_ONCE).flat_map(|blocks| {
+        let mut found = [0; AT_ONCE];
+        find([b'\n'; 3], blocks, &mut found);
+        found.into_iter().take(blocks.len())
+    });
+    let of_word = |(n, word)| bits(word).map(move |bit| n * BLOCK + bit);
+    let after = blocks.len() * BLOCK;
+    words.enumerate().flat_map(of_word).chain(memchr_iter(b'\n', rest).map(move |at| after + at))
+}
+
+/// How many blocks are searched at once.
+const AT_ONCE: usize = 64;
+
+/// The positions of the bits set in a word, lowest first.
+#[inline]
+pub(crate) fn bits(mut word: u64) -> impl Iterator<Item = usize> {
+    std::iter::from_fn(move || {
+        let bit = (word != 0).then(|| word.trailing_zeros() as usize);
+        word &= word.wrapping_sub(1);
+        bit
     })
 }
 
