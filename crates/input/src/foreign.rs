@@ -3,14 +3,10 @@
 use memchr::memchr_iter;
 use urlsift_grammar::escape::shell_word;
 
-/// A kind of content that is neither text nor a format that urlsift reads.
+/// A kind of content that is neither text nor a format that urlsift reads: what it is, with its article, and a command that makes lines of
+/// it, or what else helps.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign {
-    /// What it is, with its article.
-    name: &'static str,
-    /// A command that makes lines of it, or what else helps.
-    help: &'static str,
-}
+pub struct Foreign(&'static str, &'static str);
 
 /// The contents that are recognised: their magic bytes with the offset of these, the name, and what helps.
 ///
@@ -23,8 +19,8 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"PK\x05\x06")], ZIP),
     (&[(0, b"PK\x07\x08PK")], ZIP),
     (&[(0, b"PK00PK\x03\x04")], ZIP),
-    (&[(0, b"7z\xbc\xaf\x27\x1c")], of("a 7z archive", "7z x -so FILE | urlsift")),
-    (&[(0, b"Rar!\x1a\x07")], of("a RAR archive", "unrar p -inul FILE | urlsift")),
+    (&[(0, b"7z\xbc\xaf\x27\x1c")], Foreign("a 7z archive", "7z x -so FILE | urlsift")),
+    (&[(0, b"Rar!\x1a\x07")], Foreign("a RAR archive", "unrar p -inul FILE | urlsift")),
     (&[(257, b"ustar\0")], TAR),
     (&[(257, b"ustar  \0")], TAR),
     (&[(0, b"070701"), (102, b"00000000")], CPIO),
@@ -36,31 +32,31 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"\x28\xb5\x2f\xfd")], TWICE),
     (&[(0, b"BZh"), (4, b"\x31\x41\x59\x26\x53\x59")], TWICE),
     (&[(0, b"\xfd7zXZ\0")], TWICE),
-    (&[(0, b"\x1f\x9d")], of("compressed by compress", "gzip -dc FILE | urlsift")),
+    (&[(0, b"\x1f\x9d")], Foreign("compressed by compress", "gzip -dc FILE | urlsift")),
     (&[(0, b"\x04\x22\x4d\x18")], LZ4),
     (&[(0, b"\x02\x21\x4c\x18")], LZ4),
-    (&[(0, b"\xff\x06\0\0sNaPpY")], of("compressed by Snappy", "snzip -dc FILE | urlsift")),
-    (&[(0, b"LZIP\x01")], of("compressed by lzip", "lzip -dc FILE | urlsift")),
-    (&[(0, b"\x89LZO\0\r\n\x1a\n")], of("compressed by lzop", "lzop -dc FILE | urlsift")),
-    (&[(0, b"\x5d\0\0")], of("compressed by LZMA", "xz -dc --format=lzma FILE | urlsift")),
-    (&[(0, b"FEA1\0\0")], of("a Feather file", "export the column of URLs as Parquet")),
-    (&[(0, b"!<arch>\n")], of("an ar archive", "ar p FILE | urlsift")),
-    (&[(0, b"Obj\x01")], of("an Avro file", "export the column of URLs as text or Parquet")),
-    (&[(0, b"ARROW1\0\0")], of("an Arrow file", "export the column of URLs as Parquet")),
+    (&[(0, b"\xff\x06\0\0sNaPpY")], Foreign("compressed by Snappy", "snzip -dc FILE | urlsift")),
+    (&[(0, b"LZIP\x01")], Foreign("compressed by lzip", "lzip -dc FILE | urlsift")),
+    (&[(0, b"\x89LZO\0\r\n\x1a\n")], Foreign("compressed by lzop", "lzop -dc FILE | urlsift")),
+    (&[(0, b"\x5d\0\0")], Foreign("compressed by LZMA", "xz -dc --format=lzma FILE | urlsift")),
+    (&[(0, b"FEA1\0\0")], Foreign("a Feather file", AS_PARQUET)),
+    (&[(0, b"!<arch>\n")], Foreign("an ar archive", "ar p FILE | urlsift")),
+    (&[(0, b"Obj\x01")], Foreign("an Avro file", "export the column of URLs as text or Parquet")),
+    (&[(0, b"ARROW1\0\0")], Foreign("an Arrow file", AS_PARQUET)),
+    (&[(0, b"\xff\xff\xff\xff"), (6, b"\0\0")], Foreign("an Arrow stream", AS_PARQUET)),
     (
-        &[(0, b"\xff\xff\xff\xff"), (6, b"\0\0")],
-        of("an Arrow stream", "export the column of URLs as Parquet"),
+        &[(0, b"SQLite format 3\0")],
+        Foreign("an SQLite database", "sqlite3 FILE 'SELECT url FROM ...' | urlsift"),
     ),
-    (&[(0, b"SQLite format 3\0")], of("an SQLite database", "sqlite3 FILE 'SELECT url FROM ...' | urlsift")),
-    (&[(8, b"DUCK"), (14, b"\0\0\0\0\0\0")], of("a DuckDB database", "export the column of URLs as Parquet")),
-    (&[(0, b"\x89HDF\r\n\x1a\n")], of("an HDF5 file", "export the column of URLs as text")),
-    (&[(0, b"\x93NUMPY")], of("a NumPy array", "export the URLs as text")),
+    (&[(8, b"DUCK"), (14, b"\0\0\0\0\0\0")], Foreign("a DuckDB database", AS_PARQUET)),
+    (&[(0, b"\x89HDF\r\n\x1a\n")], Foreign("an HDF5 file", "export the column of URLs as text")),
+    (&[(0, b"\x93NUMPY")], Foreign("a NumPy array", "export the URLs as text")),
     (&[(0, b"\x80\x02")], PICKLE),
     (&[(0, b"\x80\x03")], PICKLE),
     (&[(0, b"\x80\x04")], PICKLE),
     (&[(0, b"\x80\x05")], PICKLE),
-    (&[(0, b"%PDF-1.")], of("a PDF document", "extract its URLs first")),
-    (&[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")], of("an old Office document", "export it as CSV")),
+    (&[(0, b"%PDF-1.")], Foreign("a PDF document", "extract its URLs first")),
+    (&[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")], Foreign("an old Office document", "export it as CSV")),
     (&[(0, b"\x89PNG\r\n\x1a\n")], IMAGE),
     (&[(0, b"\xff\xd8\xff")], IMAGE),
     // Byte 12 of a GIF file is the shape of its pixels, which no program sets.
@@ -78,64 +74,49 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"\0asm")], PROGRAM),
 ];
 
+/// What helps for tables of other formats.
+const AS_PARQUET: &str = "export the column of URLs as Parquet";
+
 /// Bytes that content has at these offsets.
 type Magic = &'static [(usize, &'static [u8])];
 
 /// The decoder has read one layer of compression, or the user wants none read.
-const TWICE: Foreign = of("compressed twice, or compressed and read without a codec", "decompress it first");
+const TWICE: Foreign =
+    Foreign("compressed twice, or compressed and read without a codec", "decompress it first");
 const UTF_16_LE: Foreign =
-    of("UTF-16 text without a byte order mark", "iconv -f UTF-16LE -t UTF-8 FILE | urlsift");
-const UTF_16_BE: Foreign = Foreign { help: "iconv -f UTF-16BE -t UTF-8 FILE | urlsift", ..UTF_16_LE };
-const UTF_32: Foreign = of("UTF-32 text", "iconv -f UTF-32 -t UTF-8 FILE | urlsift");
-const DOCUMENT: Foreign = of("an Office document or e-book", "export it as CSV or text");
-const ZIP: Foreign = of("a zip archive", "unzip -p FILE | urlsift");
-const TAR: Foreign = of("a tar archive", "tar -xOf FILE | urlsift");
-const CPIO: Foreign = of("a cpio archive", "cpio -i --to-stdout < FILE | urlsift");
-const PICKLE: Foreign = of("a Python pickle", "export the URLs as text");
-const LZ4: Foreign = of("compressed by LZ4", "lz4 -dc FILE | urlsift");
-const ORC: Foreign = of("an ORC file", "export the column of URLs as Parquet");
-const IMAGE: Foreign = of("an image", "it has no lines");
-const PROGRAM: Foreign = of("a program", "strings FILE | grep :// | urlsift");
-const BINARY: Foreign = of("binary data", "export its URLs as text");
+    Foreign("UTF-16 text without a byte order mark", "iconv -f UTF-16LE -t UTF-8 FILE | urlsift");
+const UTF_16_BE: Foreign = Foreign(UTF_16_LE.0, "iconv -f UTF-16BE -t UTF-8 FILE | urlsift");
+const UTF_32: Foreign = Foreign("UTF-32 text", "iconv -f UTF-32 -t UTF-8 FILE | urlsift");
+const DOCUMENT: Foreign = Foreign("an Office document or e-book", "export it as CSV or text");
+const ZIP: Foreign = Foreign("a zip archive", "unzip -p FILE | urlsift");
+const TAR: Foreign = Foreign("a tar archive", "tar -xOf FILE | urlsift");
+const CPIO: Foreign = Foreign("a cpio archive", "cpio -i --to-stdout < FILE | urlsift");
+const PICKLE: Foreign = Foreign("a Python pickle", "export the URLs as text");
+const LZ4: Foreign = Foreign("compressed by LZ4", "lz4 -dc FILE | urlsift");
+const ORC: Foreign = Foreign("an ORC file", AS_PARQUET);
+const IMAGE: Foreign = Foreign("an image", "it has no lines");
+const PROGRAM: Foreign = Foreign("a program", "strings FILE | grep :// | urlsift");
+const BINARY: Foreign = Foreign("binary data", "export its URLs as text");
 
 /// Endings of compressed files, and the programs that decompress them.
 const PACKERS: [(&str, &str); 4] = [(".gz", "gzip"), (".zst", "zstd"), (".bz2", "bzip2"), (".xz", "xz")];
 
-const fn of(name: &'static str, help: &'static str) -> Foreign {
-    Foreign { name, help }
-}
-
 impl Foreign {
     /// What content that begins with `head` is, by its magic bytes, or by control bytes if it would be read as a list.
     pub fn of(head: &[u8], is_list: bool) -> Option<Self> {
-        let by_magic = Self::by_magic(head);
-        by_magic.or_else(|| if is_list { Self::by_control_bytes(head) } else { None })
-    }
-
-    fn by_magic(head: &[u8]) -> Option<Self> {
         let has = |(at, bytes): &(usize, &[u8])| head.get(*at..).is_some_and(|head| head.starts_with(bytes));
-        // After "ORC" comes the length of a chunk in three bytes, or the footer of a stripe. Neither is text.
-        let is_orc = || {
-            matches!(
-                head,
-                [b'O', b'R', b'C', _, 0 | 1, 0, ..] | [b'O', b'R', b'C', b'\n', 0..0x20, b'\n' | 0x12, ..]
-            )
-        };
-        let found = MAGIC.iter().find(|(magic, _)| magic.iter().all(has)).map(|(_, foreign)| *foreign);
-        found.or_else(|| is_orc().then_some(ORC)).or_else(|| is_old_tar(head).then_some(TAR))
-    }
-
-    /// Binary data, if `head` has too many NUL bytes or other control bytes for a list.
-    fn by_control_bytes(head: &[u8]) -> Option<Self> {
-        if has_many_nul_bytes(head) {
-            return utf16(head).or(Some(BINARY));
+        match MAGIC.iter().find(|(magic, _)| magic.iter().all(has)) {
+            Some((_, foreign)) => Some(*foreign),
+            None if is_orc(head) => Some(ORC),
+            None if is_old_tar(head) => Some(TAR),
+            None if is_list && has_many_nul_bytes(head) => Some(utf16(head).unwrap_or(BINARY)),
+            None => (is_list && has_many_control_bytes(head)).then_some(BINARY),
         }
-        has_many_control_bytes(head).then_some(BINARY)
     }
 
     /// The message for an input of this name, without the name. Only tar decompresses a file that it reads.
     pub fn message(self, name: &str) -> String {
-        let Self { name: what, help } = self;
+        let Self(what, help) = self;
         let packed = PACKERS.iter().find(|(ending, _)| name.ends_with(ending) && self != TAR);
         let help = match (name, packed) {
             _ if !help.contains("FILE") => help.to_owned(),
@@ -145,6 +126,11 @@ impl Foreign {
         };
         format!("is {what}, which urlsift does not read ({help})")
     }
+}
+
+/// Whether `head` begins with "ORC" and the length of a chunk in three bytes, or the footer of a stripe. Neither is text.
+fn is_orc(head: &[u8]) -> bool {
+    matches!(head, [b'O', b'R', b'C', _, 0 | 1, 0, ..] | [b'O', b'R', b'C', b'\n', 0..0x20, b'\n' | 0x12, ..])
 }
 
 /// Whether at least a tenth of `head` are NUL bytes, as in no list.
@@ -182,10 +168,7 @@ fn is_old_tar(head: &[u8]) -> bool {
     let digits = header[148..156].trim_ascii_start();
     let end = digits.iter().position(|byte| !byte.is_ascii_digit()).unwrap_or(digits.len());
     let written = std::str::from_utf8(&digits[..end]).ok().and_then(|text| u64::from_str_radix(text, 8).ok());
-    let sum = header
-        .iter()
-        .enumerate()
-        .map(|(at, &byte)| u64::from(if (148..156).contains(&at) { b' ' } else { byte }));
+    let sum = (0..512).map(|at| u64::from(if matches!(at, 148..156) { b' ' } else { header[at] }));
     header[0] != 0 && written == Some(sum.sum())
 }
 
