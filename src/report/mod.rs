@@ -30,9 +30,8 @@ use urlsift_grammar::defect::Cause;
 use urlsift_grammar::escape::{self, Keep};
 use urlsift_grammar::whatwg::TwoHosts;
 use urlsift_input::Codec;
-pub use urlsift_records::text_shape::TextShape;
-use urlsift_records::trial::Looks;
-pub use urlsift_records::trial::Trial;
+use urlsift_records::looks::Looks;
+pub use urlsift_records::looks::{TextShape, Trial};
 
 pub use crate::tally::{DistinctOf, TopOf};
 #[cfg(feature = "html")]

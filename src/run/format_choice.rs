@@ -14,8 +14,7 @@ use memchr::memchr;
 use urlsift_engine::lines::last_end;
 use urlsift_input::{Advice, Foreign, Input, utf16};
 use urlsift_records::input_signs::Signs;
-use urlsift_records::text_shape::SAMPLE_LEN;
-use urlsift_records::trial::Looks;
+use urlsift_records::looks::{Looks, SAMPLE_LEN};
 use urlsift_records::{Dialect, Escape, Format, Reader, Selector};
 
 /// How inputs are read: their format, and the fields that are URLs.

@@ -50,7 +50,7 @@ use urlsift_input::workers::STACK_LEN;
 pub use urlsift_input::{Advice, Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
 use urlsift_input::{Opened, ProgressReader, Sizes};
 use urlsift_records::Reader;
-use urlsift_records::trial::Looks;
+use urlsift_records::looks::Looks;
 pub use urlsift_records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
 pub use values::{Values, scan_values};
 

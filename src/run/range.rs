@@ -21,7 +21,7 @@ use crate::scan::Options;
 use urlsift_input::{Input, Opened, Span};
 use urlsift_records::Format;
 use urlsift_records::input_signs::Signs;
-use urlsift_records::trial::Looks;
+use urlsift_records::looks::Looks;
 
 /// The lines of an input whose first byte is in a range. Offsets in a compressed input are those of its decoded bytes. Of a
 /// Parquet file, these are the rows of the row groups that begin in the range of its bytes.

@@ -4,14 +4,16 @@
 //! no record. It is also a list if no more than half of these lines look like records of one format. Only a header can override
 //! this. Logs and dumps that were cut, or that contain some foreign lines, are still detected.
 
-use memchr::{memchr, memmem};
+use memchr::memmem;
 
-use super::dialect::{LINES, cells, likely_delimiter, named_delimiter, possible, unquoted};
+use super::dialect::{
+    LINES, cells, likely_delimiter, lines, named_delimiter, possible, unquoted, without_cut_line,
+};
 use super::field_names::{begins_as_url, is_same, is_strong, is_url, usual};
+use super::looks::{SAMPLE_LEN, is_whole_url};
 use super::record::Begins;
 use super::{Format, Reader, Selector, json, w3c};
-use crate::text_shape::{SAMPLE_LEN, is_whole_url};
-use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
+use urlsift_engine::lines::skip_byte_order_mark;
 
 impl Format {
     /// Returns the format of an input that begins with `head`, judged by its first records. The result is [`Format::Lines`]
@@ -31,53 +33,58 @@ impl Format {
 
     /// Like [`Format::detect`], for an input from which `fields` are wanted. A header may name a wanted column.
     pub fn detect_with(head: &[u8], fields: &[Selector]) -> Self {
-        let head = skip_byte_order_mark(head, 0);
-        let is_it = |format: &Format| matches!((format.row().begins)(head), Begins::Likely | Begins::Yes);
-        if let Some(format) = Self::ALL.iter().copied().find(is_it) {
-            return format;
-        }
-        let lines = whole_lines(head);
-        if has_w3c_header(&lines) {
-            return Self::W3c;
-        }
-        let first = records(&lines);
-        if first.is_empty() {
-            return Self::Lines;
-        }
-        if are_json_strings(&first) && first.iter().any(|line| line.contains(&b'\\')) {
-            return Self::JsonLines;
-        }
-        if let [line] = first[..]
-            && line.len() >= SAMPLE_LEN
-            && line.starts_with(b"{\"")
-            && json::begins_as_json(line)
-        {
-            // The first line is longer than what is looked at, as in crawls that keep pages in JSON.
-            return Self::JsonLines;
-        }
-        let mut counts = likeness(&first).into_iter().flatten();
-        if let Some((format, _)) = counts.find(|(_, n)| *n > first.len() / 2) {
-            return format;
-        }
-        table(&lines, &first, fields).unwrap_or(Self::Lines)
+        Detected::of(head, fields).format
     }
 
     /// Whether the result of [`Format::detect_with`] is final: no bytes after `head` can change it. `head` ends with an LF.
     pub fn is_settled(head: &[u8], fields: &[Selector]) -> bool {
+        Detected::of(head, fields).is_settled
+    }
+}
+
+/// The format of an input, and whether no more of its bytes can change it.
+struct Detected {
+    format: Format,
+    is_settled: bool,
+}
+
+impl Detected {
+    fn of(head: &[u8], fields: &[Selector]) -> Self {
         let head = skip_byte_order_mark(head, 0);
-        let mut begins = Self::ALL.iter().map(|format| (format.row().begins)(head));
-        if let Some(begins) = begins.find(|begins| *begins != Begins::No) {
-            return begins == Begins::Yes;
+        let mut begins = Format::ALL.iter().map(|&format| (format, (format.row().begins)(head)));
+        let begins = begins.find(|(_, begins)| *begins != Begins::No);
+        if let Some((format, begins @ (Begins::Likely | Begins::Yes))) = begins {
+            return Self { format, is_settled: begins == Begins::Yes };
         }
-        let lines = whole_lines(head);
-        let first = records(&lines);
+        let lines: Vec<_> = lines(without_cut_line(head)).take(MOST_LINES).collect();
+        if comments(&lines).any(w3c::is_header) {
+            return Self { format: Format::W3c, is_settled: begins.is_none() };
+        }
+        // Neither comments of CSV nor headers of CDXJ.
+        let first: Vec<_> =
+            lines.iter().filter(|line| !matches!(line[0], b'#' | b'!' | b'@')).take(LINES).copied().collect();
+        if first.is_empty() {
+            return Self { format: Format::Lines, is_settled: false };
+        }
+        let (are_strings, likeness) = (are_json_strings(&first), likeness(&first));
+        // The first line may be longer than what is looked at, as in crawls that keep pages in JSON.
+        let is_long =
+            |line: &[u8]| line.len() >= SAMPLE_LEN && line.starts_with(b"{\"") && json::begins_as_json(line);
+        let format = if are_strings && first.iter().any(|line| line.contains(&b'\\'))
+            || matches!(first[..], [line] if is_long(line))
+        {
+            Some(Format::JsonLines)
+        } else {
+            let most = likeness.iter().find(|(_, n)| *n > first.len() / 2);
+            most.map(|(format, _)| *format).or_else(|| table(&lines, &first, fields))
+        };
         // A format needs more than half of eight lines. Four lines that are not its records rule it out.
-        let speaks_against = |n| first.len() - n >= LINES / 2;
-        has_w3c_header(&lines)
-            || first.len() == LINES
-            || !may_be_table(&lines, &first, fields)
-                && !are_json_strings(&first)
-                && likeness(&first).is_none_or(|counts| counts.iter().all(|(_, n)| speaks_against(*n)))
+        let is_settled = begins.is_none()
+            && (first.len() == LINES
+                || !may_be_table(&lines, &first, fields)
+                    && !are_strings
+                    && likeness.iter().all(|(_, n)| first.len() - n >= LINES / 2));
+        Self { format: format.unwrap_or(Format::Lines), is_settled }
     }
 }
 
@@ -92,10 +99,9 @@ fn table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> Option<Format
         return is_quoted_column(first).then_some(Format::Csv);
     };
     // The first record names the columns, or the comment before it does (as in the lists of URLhaus).
-    let comment = comments(lines).last().map(|line| line[1..].trim_ascii_start());
-    let candidates = [(Some(first[0]), first.get(1)), (comment, first.first())];
-    let mut candidates = candidates.into_iter().filter_map(|(names, next)| Some((names?, next.copied())));
-    let is_table = candidates.any(|(names, next)| is_header(names, next, delimiter, fields))
+    let comment = comments(lines).last().map_or(&b""[..], |line| line[1..].trim_ascii_start());
+    let is_table = is_header(first[0], first.get(1).copied(), delimiter, fields)
+        || is_header(comment, Some(first[0]), delimiter, fields)
         || has_column_of_urls(first, delimiter);
     is_table.then(|| of(delimiter))
 }
@@ -103,7 +109,7 @@ fn table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> Option<Format
 /// Whether more lines may show that an input is a table. `lines` are those so far, and `first` its records. The name of a column
 /// settles it, unless several delimiters are possible.
 fn may_be_table(lines: &[&[u8]], first: &[&[u8]], fields: &[Selector]) -> bool {
-    let Some(&line) = first.first() else { return false };
+    let line = first[0];
     let may_separate =
         |&delimiter: &char| delimiter == '\t' || !begins_as_url(line) || lines.len() > first.len();
     let delimiters: Vec<_> = possible(line).filter(may_separate).collect();
@@ -148,32 +154,25 @@ fn is_quoted_column(lines: &[&[u8]]) -> bool {
     !values.is_empty() && values.iter().all(is_value) && values.iter().all(|line| cells(line, ',').len() == 1)
 }
 
-/// Whether each line is a URL as a JSON string, and there is a line.
+/// Whether each line is a URL as a JSON string.
 fn are_json_strings(lines: &[&[u8]]) -> bool {
-    let is_string = |line: &&[u8]| {
+    lines.iter().all(|line| {
         let mut reader = Reader::new(Format::JsonLines);
         line.starts_with(b"\"")
             && reader.fields(line).all(|field| field.is_ok_and(|field| begins_as_url(&field.bytes)))
-    };
-    !lines.is_empty() && lines.iter().all(is_string)
+    })
 }
 
-/// The first lines that are neither comments nor CDXJ headers.
-fn records<'a>(lines: &[&'a [u8]]) -> Vec<&'a [u8]> {
-    lines.iter().filter(|line| !is_remark(line)).take(LINES).copied().collect()
-}
-
-/// Counts for each format how many lines look like its records. Returns `None` if a line looks like a URL and like no record.
-fn likeness(lines: &[&[u8]]) -> Option<Vec<(Format, usize)>> {
-    let mut formats = Format::ALL.to_vec();
-    // These two may contain the lines of others.
-    formats.sort_by_key(|format| !matches!(format, Format::JsonLines | Format::Cri));
-    let is_no_record = |line: &[u8]| !formats.iter().any(|format| (format.row().is_record)(line));
+/// Counts for each format how many lines look like its records. There are none if a line looks like a URL and like no record.
+fn likeness(lines: &[&[u8]]) -> Vec<(Format, usize)> {
+    let is_no_record = |line: &[u8]| !Format::ALL.iter().any(|format| (format.row().is_record)(line));
     if lines.iter().any(|line| may_be_url(line) && is_no_record(line)) {
-        return None;
+        return Vec::new();
     }
-    let count = |format: Format| lines.iter().filter(|line| (format.row().is_record)(line)).count();
-    Some(formats.into_iter().map(|format| (format, count(format))).collect())
+    // The first two may contain the lines of others.
+    let formats = [Format::JsonLines, Format::Cri].iter().chain(Format::ALL);
+    let count = |format: &Format| lines.iter().filter(|line| (format.row().is_record)(line)).count();
+    formats.map(|format| (*format, count(format))).collect()
 }
 
 /// Whether a line may be a URL, or begin with one. Records that are lines contain blanks or quotes.
@@ -181,11 +180,6 @@ fn may_be_url(line: &[u8]) -> bool {
     let line = line.trim_ascii_start();
     let line = line.strip_prefix(b"\"").unwrap_or(line);
     is_url(line) || !line.iter().any(|byte| matches!(byte, b' ' | b'\t' | b'"'))
-}
-
-/// Whether a comment before the first record names the fields.
-fn has_w3c_header(lines: &[&[u8]]) -> bool {
-    comments(lines).any(w3c::is_header)
 }
 
 /// The comments before the first record.
@@ -196,28 +190,6 @@ fn comments<'a>(lines: &[&'a [u8]]) -> impl Iterator<Item = &'a [u8]> {
 /// How many lines are read to find records, including comments and headers.
 const MOST_LINES: usize = 64;
 
-/// The first lines that are not cut off, without blank ones.
-fn whole_lines(head: &[u8]) -> Vec<&[u8]> {
-    let mut lines = Vec::new();
-    let mut rest = head;
-    while !rest.is_empty() && lines.len() < MOST_LINES {
-        let lf = memchr(b'\n', rest);
-        // The last line may continue after `head`.
-        if lf.is_none() && rest.len() < head.len() {
-            break;
-        }
-        let line;
-        (line, rest) = rest.split_at(lf.map_or(rest.len(), |lf| lf + 1));
-        lines.extend(Some(trim_terminator(line).0).filter(|line| !line.is_empty()));
-    }
-    lines
-}
-
-/// Whether a line is a comment of CSV or a header of CDXJ.
-fn is_remark(line: &[u8]) -> bool {
-    matches!(line[0], b'#' | b'!' | b'@')
-}
-
 /// Whether a line may name columns: it has no URL.
 fn may_be_header(line: &[u8]) -> bool {
     memmem::find(line, b"://").is_none()
@@ -226,24 +198,17 @@ fn may_be_header(line: &[u8]) -> bool {
 /// Whether a line has two or more columns, one of them called like a wanted field or by a usual name for URLs. If that name often means
 /// something else, the `next` line has a URL in this column. Columns that are padded with blanks are no cells.
 fn is_header(line: &[u8], next: Option<&[u8]>, delimiter: char, fields: &[Selector]) -> bool {
-    let is_wanted = |column: &Vec<u8>| {
-        let mut wanted = fields.iter().filter_map(|field| match field {
-            Selector::Name(name) => Some(name.as_bytes()),
-            _ => None,
-        });
-        column == b"url" || wanted.any(|name| is_same(name, column))
-    };
-    let name = |cell: &[u8]| {
-        let is_padded = cell.starts_with(b" ");
-        if is_padded { Vec::new() } else { unquoted(cell.trim_ascii_end()).to_ascii_lowercase() }
-    };
+    let is_padded = |cell: &[u8]| cell.starts_with(b" ");
+    let name = |cell| if is_padded(cell) { b"" } else { unquoted(cell.trim_ascii_end()) };
     let names: Vec<_> = cells(line, delimiter).into_iter().map(name).collect();
-    let is_usual = || {
-        let column = usual(&names)?;
+    let is_there = |wanted: &str| names.iter().any(|name| is_same(wanted.as_bytes(), name));
+    let is_wanted = |field: &Selector| matches!(field, Selector::Name(name) if is_there(name));
+    let is_usual = |column: usize| {
         let value = next.and_then(|next| cells(next, delimiter).get(column).copied());
-        Some(is_strong(&names[column]) || value.is_some_and(|value| begins_as_url(unquoted(value))))
+        is_strong(names[column]) || value.is_some_and(|value| begins_as_url(unquoted(value)))
     };
-    names.len() > 1 && may_be_header(line) && (names.iter().any(is_wanted) || is_usual() == Some(true))
+    let has_url = usual(&names).is_some_and(is_usual) || fields.iter().any(is_wanted);
+    names.len() > 1 && may_be_header(line) && has_url
 }
 
 #[cfg(test)]
@@ -407,11 +372,12 @@ mod tests {
             let mut settled = None;
             for _ in 0..12 {
                 text.extend(line.bytes().chain([b'\n']));
+                let detected = Detected::of(&text, &[]);
                 if let Some(format) = settled {
-                    assert_eq!(Format::detect(&text), format, "{}", text.escape_ascii());
-                    assert!(Format::is_settled(&text, &[]));
-                } else if Format::is_settled(&text, &[]) {
-                    settled = Some(Format::detect(&text));
+                    assert_eq!(detected.format, format, "{}", text.escape_ascii());
+                    assert!(detected.is_settled);
+                } else if detected.is_settled {
+                    settled = Some(detected.format);
                     n_settled += 1;
                 }
                 choice = choice.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1);

@@ -87,15 +87,24 @@ pub(super) fn named_delimiter(head: &[u8]) -> Option<char> {
     }
 }
 
-/// The first records of a table. The last line may be cut off.
+/// The first records of a table.
 fn first_records(head: &[u8]) -> Vec<&[u8]> {
-    records(memchr::memrchr(b'\n', head).map_or(head, |lf| &head[..=lf])).take(LINES).collect()
+    records(without_cut_line(head)).take(LINES).collect()
 }
 
-/// The lines of a text that are neither blank nor comments, without their terminators.
+/// The beginning of an input without its last line, which may be cut off, unless that is the only one.
+pub(super) fn without_cut_line(head: &[u8]) -> &[u8] {
+    memchr::memrchr(b'\n', head).map_or(head, |lf| &head[..=lf])
+}
+
+/// The lines of a text that are not blank, without their terminators.
+pub(super) fn lines(text: &[u8]) -> impl Iterator<Item = &[u8]> {
+    text.split(|&byte| byte == b'\n').map(|line| trim_terminator(line).0).filter(|line| !line.is_empty())
+}
+
+/// The lines of a text that are neither blank nor comments.
 pub(super) fn records(text: &[u8]) -> impl Iterator<Item = &[u8]> {
-    let lines = text.split(|&byte| byte == b'\n').map(|line| trim_terminator(line).0);
-    lines.filter(|line| !line.is_empty() && line[0] != b'#')
+    lines(text).filter(|line| line[0] != b'#')
 }
 
 /// The delimiters that separate cells in the first line of a table.

@@ -2,7 +2,7 @@
 
 use serde::{Deserialize, Serialize};
 
-use crate::trial::Looks;
+use crate::looks::Looks;
 use urlsift_engine::lines::skip_byte_order_mark;
 
 /// Properties of an input that its lines do not show.

@@ -24,8 +24,6 @@
     reason = "what is public is what the crate urlsift re-exports"
 )]
 
-pub mod text_shape;
-pub mod input_signs;
 mod separators;
 mod near_bytes;
 mod quote_parity;
@@ -53,9 +51,10 @@ mod markup;
 mod http;
 mod warc;
 mod formats;
-mod detect;
 mod reader;
-pub mod trial;
+pub mod looks;
+pub mod input_signs;
+mod detect;
 
 pub use counts::{BadCause, BadRecord, Counts, Skip};
 pub use dialect::{Dialect, Escape};
