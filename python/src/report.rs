@@ -247,7 +247,8 @@ fn words(advice: Advice) -> &'static str {
         Advice::ChooseFormat => "; input_format says what they are",
         Advice::ChooseOneFormat => "; say by input_format which it has",
         Advice::ReadAsLines => "; input_format=\"lines\", codec=\"none\" reads its bytes as lines",
-        _ => "",
+        // Python has neither patterns of logs nor splits.
+        Advice::NameVariable | Advice::ListValues | Advice::ListUrls(_) => "",
     }
 }
 

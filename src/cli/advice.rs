@@ -40,7 +40,6 @@ pub(crate) fn words(advice: Advice) -> String {
             "; urlsift lines --only accepted -c text writes the accepted values, and --only refused -c line,defect,text the \
              others with their rows"
         }
-        _ => "",
     };
     words.to_owned()
 }

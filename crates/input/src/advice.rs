@@ -4,9 +4,8 @@
 use std::error::Error;
 use std::{fmt, io};
 
-/// What helps against an error.
+/// What helps against an error. Each front end has words for every kind, so a new one breaks their `match`: that is wanted.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-#[non_exhaustive]
 pub enum Advice {
     /// Ask for a field that is there, by its name or its number.
     ChooseField,
