@@ -103,7 +103,7 @@ impl<'a> Counter<'a> {
             Content::Lines => {
                 let blank = scanned.tally.blank;
                 let ways = self.gatherer.scanners.with(|scanner| {
-                    add_lines((&mut scanned.tally, shown), scanner, bytes, place, self.options)
+                    add_lines(&mut scanned.tally, shown, scanner, bytes, place, self.options)
                 });
                 let judged = ways.bulk + ways.listed + ways.table;
                 self.exec.judged(judged + scanned.tally.blank - blank);
@@ -111,7 +111,7 @@ impl<'a> Counter<'a> {
             Content::Records { mut reader, is_last } => {
                 let tally = std::mem::take(&mut scanned.tally);
                 let (tally, records) =
-                    self.gatherer.gather((tally, shown), &mut reader, bytes, is_last, place.input);
+                    self.gatherer.gather(tally, shown, &mut reader, bytes, is_last, place.input);
                 scanned.tally = tally;
                 self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);
@@ -121,7 +121,7 @@ impl<'a> Counter<'a> {
                 let tally = std::mem::take(&mut scanned.tally);
                 let (fields, run) = (chunk.fields(bytes), chunk.run(place.input));
                 let (tally, records) =
-                    self.gatherer.gather_fields((tally, shown), fields, run, chunk.before().rows + 1);
+                    self.gatherer.gather_fields(tally, shown, fields, run, chunk.before().rows + 1);
                 scanned.tally = tally;
                 self.exec.judged(records.n_fields());
                 append(&mut scanned.records, place.input, records);

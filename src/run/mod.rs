@@ -270,8 +270,7 @@ fn scan_numbered<'a>(
                 scanned
             }
             Ok(Access::Shards(file, len, reader, looks)) => {
-                let mut scanned =
-                    shards::scan_shards(scanned, (&file, len), 0..len, number, &reader, &counter);
+                let mut scanned = shards::scan_shards(scanned, &file, len, 0..len, number, &reader, &counter);
                 scanned.note_looks(number, looks);
                 scanned
             }

@@ -152,7 +152,7 @@ fn scan_part(
         let range = part.range.start.min(*len)..part.range.end.min(*len);
         let mut scanned = Scanned::default();
         if is_right(*len) {
-            scanned = scan_shards(scanned, (file, *len), range, part.input, &reader, &counter);
+            scanned = scan_shards(scanned, file, *len, range, part.input, &reader, &counter);
             scanned.note_looks(part.input, looks_at_start(looks));
         }
         return Ok((scanned, Some(*len)));

@@ -65,7 +65,8 @@ fn scan_input<'a>(
     input: &Input,
     number: u32,
     reading: &Reading,
-    (counter, helpers): (&Counter<'_>, Helpers<'a>),
+    counter: &Counter<'_>,
+    helpers: Helpers<'a>,
     scan: impl FnOnce(Scanned, AnyChunks<Source<'a>>) -> Scanned,
 ) -> Scanned {
     let watch = counter.exec.watch.as_ref();
@@ -150,10 +151,10 @@ fn scan_some<'a>(
         let helpers = workers.sender.helpers(n_helpers);
         #[cfg(feature = "parquet")]
         if let Some(range) = &file.table {
-            scanned = scan_table(scanned, (input, number, range), reading, (counter, helpers), &workers);
+            scanned = scan_table(scanned, file, range, reading, counter, helpers, &workers);
             continue;
         }
-        scanned = scan_input(scanned, input, number, reading, (counter, helpers), |scanned, chunks| {
+        scanned = scan_input(scanned, input, number, reading, counter, helpers, |scanned, chunks| {
             scan_chunks(scanned, chunks, number, counter, &workers)
         });
     }
@@ -167,9 +168,11 @@ fn scan_some<'a>(
 #[cfg(feature = "parquet")]
 fn scan_table<'a>(
     mut scanned: Scanned,
-    (input, number, range): (&Input, u32, &Range<u64>),
+    &File { number, input, .. }: &File<'_>,
+    range: &Range<u64>,
     reading: &Reading,
-    (counter, helpers): (&'a Counter<'a>, Helpers<'a>),
+    counter: &'a Counter<'a>,
+    helpers: Helpers<'a>,
     workers: &Workers<'a>,
 ) -> Scanned {
     let watch = counter.exec.watch.as_ref();
@@ -259,7 +262,7 @@ fn count_chunks<'a, C: Cut>(
 pub(super) fn scan_stream(input: &Input, number: u32, reading: &Reading, counter: &Counter<'_>) -> Scanned {
     Workers::of_stream(counter.exec, |workers| {
         let helpers = workers.sender.helpers(counter.exec.n_threads() - 1);
-        scan_input(Scanned::default(), input, number, reading, (counter, helpers), |scanned, chunks| {
+        scan_input(Scanned::default(), input, number, reading, counter, helpers, |scanned, chunks| {
             scan_chunks(scanned, chunks, number, counter, workers)
         })
     })

@@ -39,7 +39,8 @@ pub(super) fn scan_small(
 /// can be cut at lines. `reader` is at the start of the file.
 pub(super) fn scan_shards(
     mut scanned: Scanned,
-    (file, len): (&File, u64),
+    file: &File,
+    len: u64,
     range: Range<u64>,
     input: u32,
     reader: &Reader,

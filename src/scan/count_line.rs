@@ -152,7 +152,7 @@ impl<'a> Observer<'a> {
             Some((at, (component, cause))) => {
                 let grammar = self.grammar;
                 let around = || (Line::around(line, at), defect_of(grammar, line).map(|defect| defect.rule));
-                self.tally.count_defect(self.shown, entry, (component, cause, at), around);
+                self.tally.count_defect(self.shown, entry, component, cause, at, around);
             }
             None => self.explain(entry, line),
         }
@@ -172,7 +172,7 @@ impl<'a> Observer<'a> {
         if let Some(defect) = defect_of(self.grammar, line) {
             let Defect { component, cause, offset, rule, .. } = defect;
             let around = || (Line::around(line, offset), Some(rule));
-            self.tally.count_defect(self.shown, entry, (component, cause, offset), around);
+            self.tally.count_defect(self.shown, entry, component, cause, offset, around);
         }
     }
 }
@@ -201,7 +201,7 @@ pub(crate) fn count_whatwg(
     } else {
         let base = wanted.base.as_ref();
         parsed.replace(line, base);
-        counts.count(shown, entry, line, verdict, (parsed, base));
+        counts.count(shown, entry, line, verdict, parsed, base);
     }
 }
 

@@ -216,7 +216,7 @@ impl LongLine {
             }
             if let Some(defect) = Defect::of(self.grammar, &self.tracker, &self.beginning) {
                 let Defect { component, cause, offset, rule, .. } = defect;
-                tally.count_defect(&shown, &entry, (component, cause, offset), || {
+                tally.count_defect(&shown, &entry, component, cause, offset, || {
                     ((self.window_start, &self.window), Some(rule))
                 });
             }

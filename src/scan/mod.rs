@@ -84,7 +84,7 @@ impl Options {
     pub(crate) fn wanted(&self) -> WantedCounts {
         let needs_base = self.distinct.contains(&DistinctOf::WhatwgHref);
         let base = self.whatwg.as_ref().filter(|_| needs_base).and_then(|whatwg| whatwg.base.clone());
-        WantedCounts::new(self.lengths, &self.top, &self.distinct, (self.suffixes.clone(), base))
+        WantedCounts::new(self.lengths, &self.top, &self.distinct, self.suffixes.clone(), base)
     }
 
     /// Whether lines are looked at one by one, so that some may cost a hundred times as much as others.
@@ -126,12 +126,13 @@ pub fn scan_into(
     place: Place,
     options: &Options,
 ) -> PathCounts {
-    add_lines((tally, &AlreadyShown::default()), scanner, bytes, place, options)
+    add_lines(tally, &AlreadyShown::default(), scanner, bytes, place, options)
 }
 
 /// Does what [`scan_into`] does, but keeps no examples of the kinds in `shown`.
 pub(crate) fn add_lines(
-    (tally, shown): (&mut Tally, &AlreadyShown),
+    tally: &mut Tally,
+    shown: &AlreadyShown,
     scanner: &mut Scanner,
     bytes: &[u8],
     place: Place,

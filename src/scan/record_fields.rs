@@ -319,7 +319,8 @@ impl<'a> Gatherer<'a> {
     /// Adds them to `tally`. Kinds in `shown` get no examples.
     pub(crate) fn gather(
         &self,
-        (tally, shown): (Tally, &AlreadyShown),
+        tally: Tally,
+        shown: &AlreadyShown,
         reader: &mut Reader,
         bytes: &[u8],
         ended: bool,
@@ -327,7 +328,7 @@ impl<'a> Gatherer<'a> {
     ) -> (Tally, Records) {
         let (start, first_line) = (reader.offset(), reader.line());
         let place = Place { input, offset: start };
-        let mut gathering = Gathering::new(self, (tally, shown), place, first_line, reader.format());
+        let mut gathering = Gathering::new(self, tally, shown, place, first_line, reader.format());
         let mut signs = Signs::of(bytes, start);
         signs.unterminated &= ended;
         gathering.tally.note(input, signs);
@@ -352,13 +353,14 @@ impl<'a> Gatherer<'a> {
     #[cfg(feature = "parquet")]
     pub(crate) fn gather_fields<'f>(
         &self,
-        (tally, shown): (Tally, &AlreadyShown),
+        tally: Tally,
+        shown: &AlreadyShown,
         fields: impl Iterator<Item = Field<'f>>,
         run: Extent,
         first_row: u64,
     ) -> (Tally, Records) {
         let place = Place { input: run.input, offset: run.start };
-        let mut gathering = Gathering::new(self, (tally, shown), place, first_row, Format::Parquet);
+        let mut gathering = Gathering::new(self, tally, shown, place, first_row, Format::Parquet);
         fields.for_each(|field| gathering.add(&field, &Page::NONE));
         gathering.finish(run)
     }
@@ -435,7 +437,8 @@ const MAX_SPARE: usize = 8 << 20;
 impl<'a> Gathering<'a> {
     fn new(
         gatherer: &'a Gatherer<'a>,
-        (tally, shown): (Tally, &'a AlreadyShown),
+        tally: Tally,
+        shown: &'a AlreadyShown,
         place: Place,
         first_line: u64,
         format: Format,

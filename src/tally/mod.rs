@@ -126,7 +126,9 @@ impl Tally {
         &mut self,
         shown: &AlreadyShown,
         line: &Line<'_>,
-        (component, cause, offset): (Component, Cause, u64),
+        component: Component,
+        cause: Cause,
+        offset: u64,
         around: impl FnOnce() -> ((u64, &'a [u8]), Option<Rule>),
     ) {
         self.uncovered.1.count(component, cause, 1);

@@ -87,7 +87,8 @@ impl WantedCounts {
         lengths: bool,
         top: &BTreeMap<TopOf, usize>,
         distinct: &BTreeSet<DistinctOf>,
-        (suffixes, base): (UsedList, Option<Url>),
+        suffixes: UsedList,
+        base: Option<Url>,
     ) -> Self {
         let is_listed = |of| top.get(&of).is_some_and(|&n| n > 0);
         let mut wanted = Self { lengths, suffixes, base, ..Self::default() };

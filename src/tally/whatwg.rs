@@ -111,7 +111,8 @@ impl WhatwgCounts {
         entry: &Line<'_>,
         line: &[u8],
         verdict: Verdict,
-        (parsed, base): (&Parsed, Option<&Url>),
+        parsed: &Parsed,
+        base: Option<&Url>,
     ) {
         self.levels[parsed.level() as usize].count(verdict, 1);
         self.not_utf8 += u64::from(!parsed.is_utf8());

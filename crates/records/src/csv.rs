@@ -273,9 +273,9 @@ impl Table {
         parts: &mut Parts<'_, 'a>,
     ) -> Outcome {
         let bytes = &bytes[..record.end];
-        self.take_cell(bytes, record.start, (0, &self.wanted[0]), first, parts)?;
+        self.take_cell(bytes, record.start, 0, &self.wanted[0], first, parts)?;
         for (n, wanted) in (0..).zip(&self.wanted).skip(1) {
-            self.take_cell(bytes, record.start, (n, wanted), wanted.cell, parts)?;
+            self.take_cell(bytes, record.start, n, wanted, wanted.cell, parts)?;
         }
         parts.or_skip()
     }
@@ -286,7 +286,8 @@ impl Table {
         &self,
         bytes: &'a [u8],
         at: usize,
-        (n, wanted): (u32, &WantedColumn),
+        n: u32,
+        wanted: &WantedColumn,
         cell: Option<Cell>,
         parts: &mut Parts<'_, 'a>,
     ) -> Outcome {
@@ -629,11 +630,10 @@ fn walk_with<const BACKSLASHES: bool>(
                 (start, index) = (mark + 1, index + 1);
             }
             Some(b'"') if mark == start => {
-                let found = (&mut lines, &mut doubt);
-                let Some(end) = step_over_quotes::<BACKSLASHES>(marks, &mut place, bytes, delimiter, found)
-                else {
-                    break Err(Unclosed { quote: start - at, doubt });
-                };
+                let (lines, doubt_at) = (&mut lines, &mut doubt);
+                let end =
+                    step_over_quotes::<BACKSLASHES>(marks, &mut place, bytes, delimiter, lines, doubt_at);
+                let Some(end) = end else { break Err(Unclosed { quote: start - at, doubt }) };
                 closed = if end.is_doubled { UNDO } else { end.quote + 1 };
                 if BACKSLASHES || bytes[end.quote - 1] == b'\\' {
                     suspect = end.quote;
@@ -688,7 +688,8 @@ fn step_over_quotes<const BACKSLASHES: bool>(
     place: &mut SeparatorPosition,
     bytes: &[u8],
     delimiter: u8,
-    (lines, doubt): (&mut u32, &mut usize),
+    lines: &mut u32,
+    doubt: &mut usize,
 ) -> Option<Closing> {
     let mut is_doubled = false;
     loop {

@@ -204,7 +204,7 @@ impl Archive {
                     None => Miss::Bad(BadCause::TooLong, len),
                     Some(body) => match bytes.get(len..len + body) {
                         None => Miss::Bad(BadCause::CutOff, bytes.len()),
-                        Some(body) => self.read_body(body, (len, wanted), &mut parts),
+                        Some(body) => self.read_body(body, len, wanted, &mut parts),
                     },
                 };
                 let outcome = match miss {
@@ -231,7 +231,8 @@ impl Archive {
     fn read_body<'a>(
         &mut self,
         body: &'a [u8],
-        (start, wanted): (usize, u32),
+        start: usize,
+        wanted: u32,
         parts: &mut Parts<'_, 'a>,
     ) -> Miss {
         let n = parts.len();

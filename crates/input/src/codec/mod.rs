@@ -206,7 +206,7 @@ pub fn unpack<'a>(
         && let Some((walk, unit)) = walk(codec)
     {
         let sizes = units::Sizes::of(n_workers, unit);
-        let units = units::Units::new((source, is_ready), (codec, walk), workers, sizes, watch);
+        let units = units::Units::new(source, is_ready, codec, walk, workers, sizes, watch);
         let decoder = Decoder::new(units, codec, watch)?;
         return Ok(Unpacked { meter: decoder.meter(), codec, bytes: Box::new(decoder) });
     }

@@ -118,8 +118,10 @@ struct Decoded {
 impl<'a, R: Read> Units<'a, R> {
     /// Decodes units of `source` ahead on `workers`. `is_ready` says whether a read of the source would return at once.
     pub(super) fn new(
-        (source, is_ready): (R, IsReady),
-        (codec, walk): (Codec, Box<dyn Walk>),
+        source: R,
+        is_ready: IsReady,
+        codec: Codec,
+        walk: Box<dyn Walk>,
         workers: JobSender<'a>,
         sizes: Sizes,
         watch: Option<&Watch>,

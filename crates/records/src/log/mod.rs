@@ -147,8 +147,8 @@ impl Plan {
             if end == MISSING {
                 return Err(step.misfit(line, at, self.escapes == Escapes::Backslash));
             }
-            if let Some(wanted) = step.wanted {
-                self.push(wanted, line, Quoted { start: at, end, has_escapes }, parts)?;
+            if let Some((wanted, n)) = step.wanted {
+                self.push(wanted, n, line, Quoted { start: at, end, has_escapes }, parts)?;
             }
             at = end + step.literal.len();
             if let Some(bare) = step.bare.as_ref().filter(|_| !line[end..].starts_with(&step.literal)) {
@@ -168,7 +168,8 @@ impl Plan {
     #[inline(always)]
     fn push<'a>(
         &self,
-        (wanted, n): (Wanted, u32),
+        wanted: Wanted,
+        n: u32,
         line: &'a [u8],
         value: Quoted,
         parts: &mut Parts<'_, 'a>,

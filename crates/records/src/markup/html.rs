@@ -114,13 +114,13 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &m
         let text = undo_html(&record[value.clone()]);
         let start = start + value.start;
         match form {
-            Form::Url(role) => parts.push(part(&text, without_white(&text), start, (role, wanted))),
+            Form::Url(role) => parts.push(part(&text, without_white(&text), start, role, wanted)),
             Form::Candidates => each_candidate(&text, |candidate| {
-                parts.push(part(&text, candidate, start, (Role::Embed, wanted)));
+                parts.push(part(&text, candidate, start, Role::Embed, wanted));
             }),
             Form::Refresh if is_refresh => {
                 if let Some(url) = refresh(&text) {
-                    parts.push(part(&text, url, start, (Role::Link, wanted)));
+                    parts.push(part(&text, url, start, Role::Link, wanted));
                 }
             }
             Form::Refresh => {}

@@ -93,12 +93,7 @@ fn index(names: &[Name], is_usual: impl Fn() -> bool, is_wanted: impl Fn(&Name) 
 }
 
 /// The field at `range` of `text`, which begins at `start` of the record if it is borrowed from there.
-fn part<'a>(
-    text: &Cow<'a, [u8]>,
-    range: Range<usize>,
-    start: usize,
-    (role, wanted): (Role, u32),
-) -> Part<'a> {
+fn part<'a>(text: &Cow<'a, [u8]>, range: Range<usize>, start: usize, role: Role, wanted: u32) -> Part<'a> {
     let (at, bytes) = match text {
         Cow::Borrowed(text) => (start + range.start, Cow::Borrowed(&text[range])),
         Cow::Owned(text) => (start, Cow::Owned(text[range].to_vec())),

@@ -87,7 +87,7 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], parts: &mut Parts<'_, '
         let raw = &record[value.clone()];
         if let Some(wanted) = of_attribute(names, element, &record[name.clone()]) {
             match undo(raw, Piece::Value) {
-                Ok(text) => parts.push(part(&text, without_white(&text), value.start, (Role::Link, wanted))),
+                Ok(text) => parts.push(part(&text, without_white(&text), value.start, Role::Link, wanted)),
                 Err(at) => _ = bad.get_or_insert(value.start + at),
             }
         }
@@ -103,7 +103,7 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], parts: &mut Parts<'_, '
             Err(wrong) => _ = bad.get_or_insert(at.start + wrong),
         });
         if let Pieces::Some(start, text) = pieces {
-            let part = part(&text, without_white(&text), start, (Role::Url, wanted));
+            let part = part(&text, without_white(&text), start, Role::Url, wanted);
             if !part.bytes.is_empty() {
                 parts.push(part);
             }

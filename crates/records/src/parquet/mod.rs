@@ -303,7 +303,7 @@ impl Table {
         let columns = columns.iter().map(|&column| self.columns[column].clone()).collect();
         let before = |end: u64| self.starts().take_while(|&start| start < end).count();
         let wanted = before(range.start)..before(range.end);
-        Values::new(&self.source, columns, chunks, self.rows, (wanted, batch_len), helpers)
+        Values::new(&self.source, columns, chunks, self.rows, wanted, batch_len, helpers)
     }
 
     /// Where each row group begins, in bytes from the start of the file, in ascending order. Any two neighbouring ranges of the

@@ -207,7 +207,8 @@ impl<'a> Values<'a> {
         columns: Vec<Column>,
         chunks: Result<Vec<Vec<ColumnChunk>>, TableError>,
         rows: u64,
-        (range, batch_len): (Range<usize>, usize),
+        range: Range<usize>,
+        batch_len: usize,
         helpers: Helpers<'a>,
     ) -> Self {
         // What precedes the row groups is known from the footer.

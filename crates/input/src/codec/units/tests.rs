@@ -53,7 +53,7 @@ fn units<R: Read>(
     is_slow: bool,
 ) -> Units<'_, R> {
     let walk = walk(codec).unwrap().0;
-    Units::new((source, Box::new(move || !is_slow)), (codec, walk), workers, sizes, None)
+    Units::new(source, Box::new(move || !is_slow), codec, walk, workers, sizes, None)
 }
 
 /// A source whose requested jobs are done at once.
