@@ -89,6 +89,17 @@ impl<'a> Parser<'a> {
         byte == Some(b'/') || byte == Some(b'\\') && self.is_special
     }
 
+    /// Passes a slash at the pointer. Returns whether there is one. A "\" is an error.
+    fn pass_slash(&mut self) -> bool {
+        let c = self.c();
+        let is_slash = self.is_slash(c);
+        if is_slash && c == Some(b'\\') {
+            self.error(ValidationError::InvalidReverseSolidus, self.pointer);
+        }
+        self.pointer += usize::from(is_slash);
+        is_slash
+    }
+
     /// The first place from the pointer on where the authority or a segment ends, or the end of the input.
     fn end_of_segment(&self) -> usize {
         let is_special = self.is_special;
@@ -178,12 +189,7 @@ impl<'a> Parser<'a> {
     fn relative(&mut self) -> Result<(), Failure> {
         let base = self.base.ok_or(Failure)?;
         self.set_scheme(&base.scheme);
-        let c = self.c();
-        if self.is_slash(c) {
-            if c == Some(b'\\') {
-                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
-            }
-            self.pointer += 1;
+        if self.pass_slash() {
             return self.relative_slash();
         }
         self.take_authority(base);
@@ -215,12 +221,7 @@ impl<'a> Parser<'a> {
     }
 
     fn relative_slash(&mut self) -> Result<(), Failure> {
-        let c = self.c();
-        if self.is_slash(c) {
-            if c == Some(b'\\') {
-                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
-            }
-            self.pointer += 1;
+        if self.pass_slash() {
             return if self.is_special { self.special_authority_ignore_slashes() } else { self.authority() };
         }
         let base = self.base.ok_or(Failure)?;
@@ -324,11 +325,7 @@ impl<'a> Parser<'a> {
     fn file(&mut self) -> Result<(), Failure> {
         self.set_scheme("file");
         self.url.host = Some(String::new());
-        if let Some(c @ (b'/' | b'\\')) = self.c() {
-            if c == b'\\' {
-                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
-            }
-            self.pointer += 1;
+        if self.pass_slash() {
             return self.file_slash();
         }
         let Some(base) = self.base.filter(|base| base.scheme == "file") else {
@@ -350,11 +347,7 @@ impl<'a> Parser<'a> {
     }
 
     fn file_slash(&mut self) -> Result<(), Failure> {
-        if let Some(c @ (b'/' | b'\\')) = self.c() {
-            if c == b'\\' {
-                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
-            }
-            self.pointer += 1;
+        if self.pass_slash() {
             return self.file_host();
         }
         if let Some(base) = self.base.filter(|base| base.scheme == "file") {
@@ -384,12 +377,8 @@ impl<'a> Parser<'a> {
     }
 
     fn path_start(&mut self) -> Result<(), Failure> {
-        let c = self.c();
         if self.is_special {
-            if c == Some(b'\\') {
-                self.error(ValidationError::InvalidReverseSolidus, self.pointer);
-            }
-            self.pointer += usize::from(self.is_slash(c));
+            self.pass_slash();
             return self.path();
         }
         // Nothing else ends a host or a port.
