@@ -10,8 +10,8 @@ use memchr::memmem;
 
 use super::separators::{Marks, Set};
 use super::{
-    BadCause, Cursor, Cut, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, RecordReader, Role, Selector,
-    Skip, without_end,
+    BadCause, Cursor, MAX_RECORD_LEN, Miss, Outcome, Part, Parts, Record, RecordReader, Role, Selector, Skip,
+    without_end,
 };
 
 /// The wanted columns, and what is known about their positions.
@@ -57,17 +57,6 @@ impl Columns {
         let mut columns = Self { wanted, delimiter: b' ', n_columns: 0, columns: Vec::new() };
         columns.count();
         Ok(columns)
-    }
-
-    /// Learns the columns from the headers in `lines`. The last one is valid.
-    fn learn(&mut self, lines: &[u8]) {
-        // The delimiter precedes "CDX", and is nearly always a blank.
-        for found in memmem::find_iter(lines, b"CDX") {
-            if found > 0 && (found == 1 || lines[found - 2] == b'\n') {
-                let line = lines[found - 1..].split(|&byte| byte == b'\n').next().unwrap_or_default();
-                self.take_header(without_end(line));
-            }
-        }
     }
 
     /// Learns the columns from `line` if it is a header. Returns whether it is one.
@@ -145,10 +134,15 @@ impl RecordReader for Columns {
         [self.delimiter, b'\n', b'\n']
     }
 
-    fn cut(&mut self, bytes: &[u8], _offset: u64, ended: bool) -> Cut {
-        let cut = Cut::at_lines(bytes, ended);
-        self.learn(&bytes[..cut.len]);
-        cut
+    /// The last header names the columns.
+    fn learn(&mut self, lines: &[u8]) {
+        // The delimiter precedes "CDX", and is nearly always a blank.
+        for found in memmem::find_iter(lines, b"CDX") {
+            if found > 0 && (found == 1 || lines[found - 2] == b'\n') {
+                let line = lines[found - 1..].split(|&byte| byte == b'\n').next().unwrap_or_default();
+                self.take_header(without_end(line));
+            }
+        }
     }
 }
 

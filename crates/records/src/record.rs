@@ -30,8 +30,13 @@ pub(super) trait RecordReader {
     /// Finds out how many of `bytes`, which begin at `offset` of the input, are whole records. At the end of the input (`ended`)
     /// these are all of them. The reader moves past them, and learns from headers.
     fn cut(&mut self, bytes: &[u8], _offset: u64, ended: bool) -> Cut {
-        Cut::at_lines(bytes, ended)
+        let cut = Cut::at_lines(bytes, ended);
+        self.learn(&bytes[..cut.len]);
+        cut
     }
+
+    /// Learns from headers among whole lines, which the reader moves past without reading them.
+    fn learn(&mut self, _lines: &[u8]) {}
 
     /// Finds the next record in `bytes`, which begin at `offset` of the input. Returns what precedes it, or all bytes. It is called
     /// before each record of a format that has no text records ([`Format::has_text_records`](super::Format::has_text_records)).

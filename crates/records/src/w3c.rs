@@ -17,7 +17,7 @@ use super::quoted::unescape;
 use super::record::Begins;
 use super::separators::{Marks, Set};
 use super::{
-    BadCause, Cursor, Cut, MAX_RECORD_LEN, Miss, Origin, Outcome, Part, Parts, Record, RecordReader, Role,
+    BadCause, Cursor, MAX_RECORD_LEN, Miss, Origin, Outcome, Part, Parts, Record, RecordReader, Role,
     Selector, Skip, without_end,
 };
 use urlsift_engine::lines::trim_terminator;
@@ -142,15 +142,6 @@ impl Columns {
         columns.take_header(IIS);
         columns.is_assumed = true;
         Ok(columns)
-    }
-
-    /// Learns the columns from the last header in `lines`.
-    fn learn(&mut self, lines: &[u8]) {
-        let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
-        if let Some(at) = memmem::find_iter(lines, self.names.header).filter(begins_line).last() {
-            let line = &lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)];
-            self.take_header(without_end(line));
-        }
     }
 
     /// Learns the columns from a line. Returns whether it names them.
@@ -310,10 +301,13 @@ impl RecordReader for Columns {
         [b'\t', b' ', b'\n']
     }
 
-    fn cut(&mut self, bytes: &[u8], _offset: u64, ended: bool) -> Cut {
-        let cut = Cut::at_lines(bytes, ended);
-        self.learn(&bytes[..cut.len]);
-        cut
+    /// The last header names the columns.
+    fn learn(&mut self, lines: &[u8]) {
+        let begins_line = |at: &usize| *at == 0 || lines[at - 1] == b'\n';
+        if let Some(at) = memmem::find_iter(lines, self.names.header).filter(begins_line).last() {
+            let line = &lines[at..memchr(b'\n', &lines[at..]).map_or(lines.len(), |lf| at + lf)];
+            self.take_header(without_end(line));
+        }
     }
 
     fn origin(&self) -> Origin<'_> {
