@@ -5,7 +5,7 @@
 
 use super::by_headers::{ByHeaders, Header, Headers};
 use super::walk::Part;
-use super::xz_index::{DAMAGED, FOOTER, Index, Read, Sizes};
+use super::xz_index::{DAMAGED, FOOTER, Index, Read, Sums};
 
 /// The first bytes of a stream, and the length of its header.
 const MAGIC: &[u8] = b"\xfd7zXZ\0";
@@ -33,7 +33,7 @@ pub(super) struct XzBlocks {
     window: u64,
     /// Whether no filter of the block holds bytes back.
     is_plain: bool,
-    blocks: Sizes,
+    blocks: Sums,
     index: Index,
 }
 

@@ -18,7 +18,7 @@ pub(super) const UNKNOWN_OPTIONS: &str = "made with options that are not known";
 
 /// The sizes of blocks, or of the records of an index, summed up.
 #[derive(Clone, Default)]
-pub(super) struct Sizes {
+pub(super) struct Sums {
     count: u64,
     unpadded: u64,
     decoded: u64,
@@ -27,7 +27,7 @@ pub(super) struct Sizes {
     hash: Sha256,
 }
 
-impl Sizes {
+impl Sums {
     /// Adds a block: its compressed length without padding, and its decoded length.
     pub(super) fn add(&mut self, unpadded: u64, decoded: u64) {
         self.count += 1;
@@ -50,7 +50,7 @@ fn len_of_integer(value: u64) -> u64 {
 #[derive(Default)]
 pub(super) struct Index {
     stage: Stage,
-    records: Sizes,
+    records: Sums,
     /// Records that have not been read.
     n_left: u64,
     /// An integer so far, and the number of its bytes.
@@ -88,7 +88,7 @@ impl Index {
     }
 
     /// Reads a byte of the index of `blocks`.
-    pub(super) fn read(&mut self, byte: u8, blocks: &Sizes) -> Read {
+    pub(super) fn read(&mut self, byte: u8, blocks: &Sums) -> Read {
         if matches!(self.stage, Stage::Padding(0)) {
             let (hash, right) = (self.records.hash.clone(), blocks.hash.clone());
             if self.records.sums() != blocks.sums() || hash.finalize() != right.finalize() {
@@ -110,7 +110,7 @@ impl Index {
     }
 
     /// Takes a byte before the checksum. Returns `None` if it is wrong.
-    fn take(&mut self, byte: u8, blocks: &Sizes) -> Option<()> {
+    fn take(&mut self, byte: u8, blocks: &Sums) -> Option<()> {
         match self.stage {
             Stage::Indicator if byte == 0 => self.stage = Stage::Count,
             Stage::Padding(left) if byte == 0 => self.stage = Stage::Padding(left - 1),
@@ -132,7 +132,7 @@ impl Index {
         Some(())
     }
 
-    fn take_integer(&mut self, integer: u64, blocks: &Sizes) -> Option<()> {
+    fn take_integer(&mut self, integer: u64, blocks: &Sums) -> Option<()> {
         match self.stage {
             Stage::Count => {
                 self.n_left = integer;

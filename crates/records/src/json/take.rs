@@ -34,6 +34,9 @@ fn is_scalar(value: &[u8]) -> bool {
     }
 }
 
+/// Where the values of an object are that it has under [`KEYS`].
+type Values = [Option<usize>; KEYS.len()];
+
 impl<'a> Text<'_, 'a> {
     /// Takes the value at `at` as a field if it is a string, and each element if it is an array of strings. A null gives no field.
     #[inline]
@@ -214,7 +217,7 @@ impl<'a> Text<'_, 'a> {
     fn take_pipeline(
         &mut self,
         pipeline: &Pipeline,
-        values: &[Option<usize>; KEYS.len()],
+        values: &Values,
         parts: &mut Parts<'_, 'a>,
     ) -> Result<bool, Miss> {
         let Some(mut request) = self.known(&pipeline.request, values, Role::Request)? else {
@@ -235,7 +238,7 @@ impl<'a> Text<'_, 'a> {
     fn take_referer(
         &mut self,
         pipeline: &Pipeline,
-        values: &[Option<usize>; KEYS.len()],
+        values: &Values,
         parts: &mut Parts<'_, 'a>,
     ) -> Result<bool, Miss> {
         for referer in pipeline.referers {
@@ -248,12 +251,7 @@ impl<'a> Text<'_, 'a> {
     }
 
     /// The string at a known place of an object that has these `values` under [`KEYS`].
-    fn known(
-        &mut self,
-        known: &Known,
-        values: &[Option<usize>; KEYS.len()],
-        role: Role,
-    ) -> Result<Option<Part<'a>>, Miss> {
+    fn known(&mut self, known: &Known, values: &Values, role: Role) -> Result<Option<Part<'a>>, Miss> {
         let Some(mut at) = values[known.key] else { return Ok(None) };
         for name in known.below {
             let found = match self.bytes.get(at) {
