@@ -100,11 +100,11 @@ enum Command {
     /// Checks all answers before it measures.
     Bench(commands::bench::BenchArgs),
     /// List the five grammars: documents, and how they differ
-    Grammars(commands::grammars::GrammarsArgs),
+    Grammars(commands::listing::ListArgs),
     /// List the known schemes, with their ports and rules
-    Schemes(commands::schemes::SchemesArgs),
+    Schemes(commands::listing::ListArgs),
     /// List the causes and components of refusals, with their rules
-    Causes(commands::causes::CausesArgs),
+    Causes(commands::listing::ListArgs),
     /// Print a manual page
     Man(commands::man::ManArgs),
     /// Print a completion script for a shell

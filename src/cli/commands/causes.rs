@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::io;
 
-use clap::Args;
 use serde::Serialize;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::advisory::Advisory;
@@ -15,12 +14,6 @@ use urlsift_grammar::judge::judge;
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};
-
-#[derive(Args)]
-pub(crate) struct CausesArgs {
-    #[command(flatten)]
-    list: ListArgs,
-}
 
 /// An example line and the grammar that refuses it, one for each cause. Component and offset come from judging it.
 const EXAMPLES: [(Grammar, &str); 9] = [
@@ -79,7 +72,7 @@ struct AdvisoryEntry {
     meaning: &'static str,
 }
 
-pub(crate) fn run(args: &CausesArgs) -> io::Result<End> {
+pub(crate) fn run(args: &ListArgs) -> io::Result<End> {
     let list = List {
         schema: "urlsift.causes/1",
         causes: Cause::ALL.iter().map(|&cause| cause_entry(cause)).collect(),
@@ -89,7 +82,7 @@ pub(crate) fn run(args: &CausesArgs) -> io::Result<End> {
             .map(|advisory| AdvisoryEntry { name: advisory.name(), meaning: advisory.meaning() })
             .collect(),
     };
-    write(&args.list, &list, || text(&list))
+    write(args, &list, || text(&list))
 }
 
 fn cause_entry(cause: Cause) -> CauseEntry {

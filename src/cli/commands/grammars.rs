@@ -3,19 +3,12 @@
 use std::fmt::Write;
 use std::io;
 
-use clap::Args;
 use serde::Serialize;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::judge::judge;
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};
-
-#[derive(Args)]
-pub(crate) struct GrammarsArgs {
-    #[command(flatten)]
-    list: ListArgs,
-}
 
 /// An example line for each possible set of accepting grammars, with the reason. The set itself comes from judging the
 /// line.
@@ -63,9 +56,9 @@ struct Line {
     because: &'static str,
 }
 
-pub(crate) fn run(args: &GrammarsArgs) -> io::Result<End> {
+pub(crate) fn run(args: &ListArgs) -> io::Result<End> {
     let list = list();
-    write(&args.list, &list, || text(&list))
+    write(args, &list, || text(&list))
 }
 
 fn list() -> List {

@@ -3,7 +3,6 @@
 use std::fmt::Write;
 use std::io;
 
-use clap::Args;
 use serde::Serialize;
 use urlsift_grammar::Grammar;
 use urlsift_grammar::automaton::Rule;
@@ -12,12 +11,6 @@ use urlsift_grammar::scheme::{KNOWN, Standing};
 
 use crate::cli::End;
 use crate::cli::commands::listing::{ListArgs, push_paragraph, write};
-
-#[derive(Args)]
-pub(crate) struct SchemesArgs {
-    #[command(flatten)]
-    list: ListArgs,
-}
 
 /// Example schemes that represent all unknown and all experimental ones.
 const UNKNOWN: &str = "anything";
@@ -50,11 +43,11 @@ struct ReadBy {
     section: Option<&'static str>,
 }
 
-pub(crate) fn run(args: &SchemesArgs) -> io::Result<End> {
+pub(crate) fn run(args: &ListArgs) -> io::Result<End> {
     let known = KNOWN.iter().map(|known| entry(known.name, known.name, known.default_port));
     let others = [("x-*", EXPERIMENT), ("*", UNKNOWN)].map(|(name, one)| entry(name, one, None));
     let list = List { schema: "urlsift.schemes/1", schemes: known.chain(others).collect() };
-    write(&args.list, &list, || text(&list))
+    write(args, &list, || text(&list))
 }
 
 /// Makes the entry `name` from the rules for the scheme `one`, which represents it.
