@@ -201,15 +201,9 @@ impl Partial {
     ) -> Result<Self, MergeError> {
         let ScannedParts { scanned, sizes } = found;
         let number_of = numbers(inputs)?;
-        let mut all = Self {
-            settings,
-            is_numbered: inputs.iter().all(|input| input.number.is_some()),
-            n_inputs,
-            inputs: BTreeMap::new(),
-            tally: scanned.tally.clone(),
-            records: BTreeMap::new(),
-            compressed: BTreeMap::new(),
-        };
+        let mut all = Self::without_inputs(scanned.tally.clone(), settings);
+        all.is_numbered = inputs.iter().all(|input| input.number.is_some());
+        all.n_inputs = n_inputs;
         let end = n_inputs.unwrap_or(MAX_INPUTS);
         if end > MAX_INPUTS || number_of.iter().any(|&number| number >= end) {
             return Err(MergeError::Numbers);
@@ -242,9 +236,6 @@ impl Partial {
             add_compressed(&mut all.compressed, Compressed { input, ..*compressed });
         }
         all.tally.renumber(&|input| number_of[input as usize]);
-        if !all.settings.show_secrets() {
-            all.tally.examples_mut().for_each(urlsift_engine::example::Example::forget_secrets);
-        }
         Ok(all)
     }
 
@@ -256,23 +247,29 @@ impl Partial {
     #[must_use]
     pub fn of_column(name: &str, mut tally: Tally, unordered: bool, settings: Settings) -> Self {
         tally.note(0, Signs::of_column(0, unordered));
+        let size = tally.bytes();
+        let mut all = Self::without_inputs(tally, settings);
+        let name = printable(name.as_bytes());
+        let known = Known { name, size: None, ranges: Cover::default(), errors: BTreeSet::new() };
+        all.inputs.insert(0, known);
+        all.cover_column(0, size);
+        all
+    }
+
+    /// A report with these counts, and without their inputs. Passwords in examples are masked, unless they are to be shown.
+    fn without_inputs(mut tally: Tally, settings: Settings) -> Self {
         if !settings.show_secrets() {
             tally.examples_mut().for_each(urlsift_engine::example::Example::forget_secrets);
         }
-        let name = printable(name.as_bytes());
-        let known = Known { name, size: None, ranges: Cover::default(), errors: BTreeSet::new() };
-        let mut all = Self {
+        Self {
             settings,
             is_numbered: false,
             n_inputs: None,
-            inputs: BTreeMap::from([(0, known)]),
+            inputs: BTreeMap::new(),
             tally,
             records: BTreeMap::new(),
             compressed: BTreeMap::new(),
-        };
-        let size = all.tally.bytes();
-        all.cover_column(0, size);
-        all
+        }
     }
 
     /// Notes that all rows of a column have been counted, which are `size` bytes.
