@@ -31,12 +31,12 @@ fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
         scan = scan.lengths();
     }
     for (name, n) in top {
-        let of = TopOf::ALL.iter().find(|of| of.name() == name);
-        scan = scan.top(*of.ok_or_else(|| unknown("list", &name, TopOf::ALL, TopOf::name))?, n);
+        let of = TopOf::find(&name);
+        scan = scan.top(of.ok_or_else(|| unknown("list", &name, TopOf::ALL, TopOf::name))?, n);
     }
     for name in distinct {
-        let of = DistinctOf::ALL.iter().find(|of| of.name() == name);
-        scan = scan.distinct(*of.ok_or_else(|| unknown("item", &name, DistinctOf::ALL, DistinctOf::name))?);
+        let of = DistinctOf::find(&name);
+        scan = scan.distinct(of.ok_or_else(|| unknown("item", &name, DistinctOf::ALL, DistinctOf::name))?);
     }
     match (whatwg, base) {
         (true, base) => Ok(scan.whatwg(base.map(|base| crate::base_url(base.as_bytes())).transpose()?)),
@@ -91,8 +91,8 @@ pub fn scan(
     };
     scan = scan.fields(fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?);
     if let Some(name) = codec {
-        let codec = Codec::ALL.iter().find(|codec| codec.name() == name);
-        scan = scan.codec(*codec.ok_or_else(|| unknown("codec", name, Codec::ALL, Codec::name))?);
+        let codec = Codec::find(name);
+        scan = scan.codec(codec.ok_or_else(|| unknown("codec", name, Codec::ALL, Codec::name))?);
     }
     let mut inputs = list_inputs(&paths);
     // In the order of a report whose parts were merged.

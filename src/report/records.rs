@@ -182,8 +182,7 @@ impl RecordCount {
                 count: count(&fields.judged),
             }));
             if let Some(name) = name.as_ref().filter(|_| roles.is_empty()) {
-                let role = Role::ALL.iter().copied().find(|role| role.name() == name);
-                let (role, count) = (role.unwrap_or(Role::Url), count(&ByVerdict::default()));
+                let (role, count) = (Role::find(name).unwrap_or(Role::Url), count(&ByVerdict::default()));
                 fields.push(FieldCount { name: Some(name.clone()), role, blank: 0, count });
             }
         }

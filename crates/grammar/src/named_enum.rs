@@ -25,6 +25,13 @@ macro_rules! named {
                 match self { $(Self::$variant => $name,)+ }
             }
 
+            /// The one with this public name.
+            #[inline]
+            #[must_use]
+            pub fn find(name: &str) -> Option<Self> {
+                Self::ALL.iter().copied().find(|one| one.name() == name)
+            }
+
             /// The meaning, in a sentence.
             #[must_use]
             pub const fn meaning(self) -> &'static str {

@@ -286,10 +286,4 @@ impl Format {
     pub fn ends_at_delimiters(self) -> bool {
         self.row().ends_at_delimiters
     }
-
-    /// Finds the format with this public name.
-    #[must_use]
-    pub fn find(name: &str) -> Option<Self> {
-        Self::ALL.iter().copied().find(|format| format.name() == name)
-    }
 }

@@ -4,7 +4,7 @@ use std::convert::Infallible;
 use std::ffi::OsString;
 use std::mem;
 
-use crate::report::grouped;
+use crate::report::{grouped, plural};
 use crate::run::{Reading, Records};
 use clap::Args;
 use clap::builder::{PossibleValuesParser, TypedValueParser};
@@ -58,7 +58,8 @@ pub(crate) struct ReadingArgs {
     /// With auto, quotes are doubled, unless a record is well-formed only if backslashes escape. A record that is not
     /// well-formed in either way is refused as doubtful-quote.
     #[arg(long, hide_short_help = true, value_name = "HOW",
-          value_parser = PossibleValuesParser::new(Escape::ALL.iter().map(|escape| escape.name())).map(|name| escape(&name)),
+          value_parser = PossibleValuesParser::new(Escape::ALL.iter().map(|escape| escape.name()))
+              .map(|name| Escape::find(&name).expect("one of the possible values")),
           hide_possible_values = true)]
     escape: Option<Escape>,
 
@@ -70,11 +71,6 @@ pub(crate) struct ReadingArgs {
     /// variable. Lines that do not fit are refused.
     #[arg(long, hide_short_help = true, value_name = "PATTERN")]
     log_format: Option<String>,
-}
-
-/// Finds the escape with this name.
-fn escape(name: &str) -> Escape {
-    Escape::ALL.iter().copied().find(|escape| escape.name() == name).expect("one of the possible values")
 }
 
 /// Reads a delimiter.
@@ -279,8 +275,4 @@ fn causes(records: &Records) -> Option<String> {
     let all = plural(counts.read() + n_missed, "record", "records");
     let missed: Vec<_> = missed.iter().map(|(n, why)| format!("{} {why}", grouped(*n))).collect();
     (n_missed > 0).then(|| format!("{} of {all} gave no URL: {}", grouped(n_missed), missed.join(", ")))
-}
-
-fn plural(n: u64, one: &str, many: &str) -> String {
-    format!("{} {}", grouped(n), if n == 1 { one } else { many })
 }

@@ -52,8 +52,7 @@ fn codec(name: &str) -> Result<CodecChoice, String> {
     if name == "auto" {
         return Ok(CodecChoice(None));
     }
-    let known = Codec::ALL.iter().find(|codec| codec.name() == name);
-    known.map(|&codec| CodecChoice(Some(codec))).ok_or_else(|| {
+    Codec::find(name).map(|codec| CodecChoice(Some(codec))).ok_or_else(|| {
         let names: Vec<_> = ["auto"].into_iter().chain(Codec::ALL.iter().map(|codec| codec.name())).collect();
         suggest::unknown("codec", name, &names)
     })
