@@ -9,7 +9,6 @@ pub(crate) mod references;
 
 use std::collections::HashSet;
 use std::path::{Path, PathBuf};
-use std::sync::LazyLock;
 use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::{fs, thread};
 
@@ -33,8 +32,9 @@ pub(crate) fn amount(short: u64, long: u64) -> u64 {
 
 /// Does some work with a scanner by `kernel`. What it has learned of earlier lines must not matter.
 pub(crate) fn with_scanner<R>(kernel: KernelId, work: impl FnOnce(&mut Scanner) -> R) -> R {
-    static SCANNERS: LazyLock<Scanners> = LazyLock::new(|| Scanners::new(KernelId::best()));
-    SCANNERS.by(kernel).with(work)
+    // One that another thread used before may have the table of another grammar, and makes a new one.
+    thread_local!(static SCANNERS: Scanners = Scanners::new(KernelId::best()));
+    SCANNERS.with(|scanners| scanners.by(kernel).with(work))
 }
 
 /// The bytes of a line in a file of cases. `\xHH` stands for a byte.
