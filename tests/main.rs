@@ -1,5 +1,5 @@
 //! All tests that use the library and the command as users do. They are one program, so that it is linked once and its
-//! tests share the cores. Those of the kernels are another one, `of_kernels.rs`.
+//! tests share the cores. `of_kernels.rs` is a program of those of the kernels alone.
 //!
 //! `cargo test golden::` runs the tests of one file.
 
@@ -9,6 +9,8 @@ mod samples;
 mod support;
 #[allow(unreachable_pub)]
 mod scan_by_judge;
+#[cfg(unix)]
+mod page;
 #[cfg(unix)]
 mod webdriver;
 
@@ -25,6 +27,7 @@ mod help;
 #[cfg(unix)]
 mod html;
 mod json;
+mod kernels;
 mod layers;
 mod markup;
 mod option_names;
