@@ -218,3 +218,21 @@ pub(crate) fn push_defect(push: &mut impl FnMut(&str), defect: &Defect) {
     }
     push_number(push, defect.offset);
 }
+
+#[cfg(test)]
+mod tests {
+    use super::are_plain_fields;
+
+    #[test]
+    fn any_byte_but_visible_ascii_and_blanks_is_found_anywhere() {
+        for byte in 0..=u8::MAX {
+            for at in 0..130 {
+                let mut rows = b"a".repeat(130);
+                rows[at] = byte;
+                let rows = [&rows, &b"\t-\n"[..]].concat();
+                let is_plain = matches!(byte, b' '..=b'~') && byte != b'\\';
+                assert_eq!(are_plain_fields(&rows, 2), is_plain, "{byte} at {at}");
+            }
+        }
+    }
+}

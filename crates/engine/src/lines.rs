@@ -104,6 +104,7 @@ pub fn skip_byte_order_mark(bytes: &[u8], offset: u64) -> &[u8] {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use urlsift_grammar::random::Random;
 
     #[test]
     fn slices_are_whole_lines() {
@@ -143,6 +144,24 @@ mod tests {
                         .all(|lines| lines.is_empty() || lines.ends_with(b"\n") || text.ends_with(lines))
                 );
             }
+        }
+    }
+
+    #[test]
+    fn places_are_those_of_one_line_after_another() {
+        let mut random = Random::new(1);
+        for turn in 0..300 {
+            let alphabet: &[u8] =
+                [&b"\n\r"[..], b"\n\raaaaaaaa", b"\naaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaaa"][turn % 3];
+            let len = BLOCK * random.below(2 * AT_ONCE + 2) + random.below(3);
+            let text: Vec<u8> = (0..len).map(|_| alphabet[random.below(alphabet.len())]).collect();
+            let mut start = 0;
+            let expected = text.split_inclusive(|&byte| byte == b'\n').map(|line| {
+                let place = start..start + trim_terminator(line).0.len();
+                start += line.len();
+                place
+            });
+            assert!(places(&text).eq(expected), "{}", text.escape_ascii());
         }
     }
 
