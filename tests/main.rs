@@ -1,5 +1,5 @@
 //! All tests that use the library and the command as users do. They are one program, so that it is linked once and its
-//! tests share the cores. `of_kernels.rs` is a program of those of the kernels alone.
+//! tests share the cores. `of_kernels.rs` is a second program, which has only the tests of the kernels.
 //!
 //! `cargo test golden::` runs the tests of one file.
 

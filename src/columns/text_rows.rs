@@ -39,25 +39,30 @@ pub(crate) fn write<E>(
     let has_text = columns.iter().any(|column| column.of == Type::Text);
     let mut push_fields = |out: &mut Vec<u8>, n: usize, keep: Option<Keep>| {
         for ((column, cells), list) in columns.iter().zip(&cells).zip(&mut lists) {
-            push_field(out, column, cells, n, (keep, list));
+            push_field(out, column, cells, n, keep, list);
             out.push(b'\t');
         }
         out.pop();
         out.push(b'\n');
     };
-    let (mut first, mut start) = (0, out.len());
+    let (mut first, mut start, mut are_plain) = (0, out.len(), true);
     for n in 0..batch.lines.len() {
         match form {
-            Form::Tsv => push_fields(out, n, None),
+            // Rows that follow special ones mostly are special too.
+            Form::Tsv => push_fields(out, n, (!are_plain).then_some(keep)),
             Form::Jsonl => push_object(out, columns, &cells, n),
         }
         if out.len() - start < TOGETHER && n + 1 < batch.lines.len() {
             continue;
         }
         let rows = first..n + 1;
-        if form == Form::Tsv && has_text && !are_plain_fields(&out[start..], rows.len() * columns.len()) {
-            out.truncate(start);
-            rows.for_each(|n| push_fields(out, n, Some(keep)));
+        if form == Form::Tsv && has_text {
+            let were_plain = are_plain;
+            are_plain = are_plain_fields(&out[start..], rows.len() * columns.len());
+            if were_plain && !are_plain {
+                out.truncate(start);
+                rows.for_each(|n| push_fields(out, n, Some(keep)));
+            }
         }
         if out.len() > MAX_WAITING {
             full(out)?;
@@ -67,8 +72,8 @@ pub(crate) fn write<E>(
     Ok(())
 }
 
-/// How many bytes of rows are looked at together for what has to be escaped.
-const TOGETHER: usize = 1024;
+/// Rows are looked at for what has to be escaped once they have this many bytes.
+const TOGETHER: usize = 256;
 
 /// Whether nothing in rows of this many fields has to be escaped: no byte but those between and after the fields is special.
 fn are_plain_fields(rows: &[u8], n_fields: usize) -> bool {
@@ -87,7 +92,8 @@ fn push_field(
     column: &Column,
     cells: &Cells<'_>,
     n: usize,
-    (keep, last): (Option<Keep>, &mut (u8, Vec<u8>)),
+    keep: Option<Keep>,
+    last: &mut (u8, Vec<u8>),
 ) {
     let start = out.len();
     let is_there = match cells {

@@ -69,7 +69,7 @@ fn scheme_end(line: &[u8]) -> Option<usize> {
 }
 
 /// Finds the host and the port of a line, with the same result as [`split`], and the end of the authority. `None` without an
-/// authority. Reads each byte of the authority once, and no byte after it.
+/// authority. Reads 16 bytes at a time, and so some after the authority.
 #[inline]
 pub fn host(line: &[u8]) -> Option<Host> {
     host_after(line, scheme_end(line).map_or(0, |len| len + 1))
@@ -81,47 +81,51 @@ fn host_after(line: &[u8], start: usize) -> Option<Host> {
     if !line[start..].starts_with(b"//") {
         return None;
     }
-    let (mut host, mut colon, mut at) = (start + 2, None, start + 2);
-    let end = loop {
-        at = next_delimiter(line, at);
-        match line.get(at) {
-            None | Some(b'/' | b'?' | b'#') => break at,
-            Some(b'@') => (host, colon) = (at + 1, None),
+    let (mut host, mut colon, mut end) = (start + 2, None, line.len());
+    for at in possible_delimiters(line, start + 2) {
+        match line[at] {
+            b'/' | b'?' | b'#' => {
+                end = at;
+                break;
+            }
+            b'@' => (host, colon) = (at + 1, None),
             // A ":" inside an IP literal begins no port.
-            Some(b']') => colon = None,
-            Some(b':') => colon = Some(at),
-            Some(_) => {}
+            b']' => colon = None,
+            b':' => colon = Some(at),
+            _ => {}
         }
-        at += 1;
-    };
+    }
     Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
 }
 
-/// The first byte from `at` on that may be a delimiter of an authority: "/", "#", "]", or one from ":" to "@". The end of the line if there is none.
+/// The bytes from `start` on that may be delimiters of an authority: "/", "#", "]", and those from ":" to "@".
 #[inline]
-pub(crate) fn next_delimiter(line: &[u8], mut at: usize) -> usize {
-    while at < line.len() {
-        let left = line.len() - at;
-        let bytes = match (line[at..].first_chunk(), line.last_chunk::<16>()) {
-            (Some(bytes), _) => u128::from_le_bytes(*bytes),
-            // The bytes before `at` are shifted out.
-            (None, Some(last)) => u128::from_le_bytes(*last) >> (8 * (16 - left)),
-            (None, None) => line[at..].iter().rfold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
-        };
-        let found = delimiters(bytes);
-        if found != 0 {
-            return at + found.trailing_zeros() as usize / 8;
+pub(crate) fn possible_delimiters(line: &[u8], start: usize) -> impl Iterator<Item = usize> {
+    // Those of the 16 bytes from `at` on that are not passed yet, and the bytes after these.
+    let (mut at, mut found, mut next) = (start, 0, start);
+    std::iter::from_fn(move || {
+        while found == 0 {
+            let left = line.len() - next;
+            let bytes = match (line[next..].first_chunk(), line.last_chunk::<16>()) {
+                _ if left == 0 => return None,
+                (Some(bytes), _) => u128::from_le_bytes(*bytes),
+                // The bytes before are shifted out.
+                (None, Some(last)) => u128::from_le_bytes(*last) >> (8 * (16 - left)),
+                (None, None) => line[next..].iter().rfold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
+            };
+            (at, found, next) = (next, delimiters(bytes), next + left.min(16));
         }
-        at += left.min(16);
-    }
-    at
+        let n = found.trailing_zeros() as usize / 8;
+        found &= found - 1;
+        Some(at + n)
+    })
 }
 
 /// The highest bit of each of 16 bytes that is "/", "#", "]", or from ":" to "@".
 #[inline]
 fn delimiters(bytes: u128) -> u128 {
     const EACH: u128 = u128::MAX / 0xff;
-    // Sums of seven bits, so that no byte carries into the next: the highest bit says whether a byte has at least the value, or is another.
+    // Without the top bits, no sum carries into the next byte. The top bit of a sum says "at least `value`", or "not `value`".
     let low = bytes & (EACH * 0x7f);
     let at_least = |value: u8| low + EACH * u128::from(0x80 - value);
     let is_not = |value: u8| (low ^ (EACH * u128::from(value))) + EACH * 0x7f;

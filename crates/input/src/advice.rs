@@ -4,7 +4,7 @@
 use std::error::Error;
 use std::{fmt, io};
 
-/// What helps against an error. Each front end has words for every kind, so a new one breaks their `match`: that is wanted.
+/// What helps against an error. Not `non_exhaustive`: a new kind must not compile until each front end has words for it.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Advice {
     /// Ask for a field that is there, by its name or its number.

@@ -266,18 +266,31 @@ impl Trial {
     /// may have hosts or paths.
     fn best(sample: &[u8], shape: TextShape) -> Option<Self> {
         use TextShape::{BarTable, CommaTable, SemicolonTable, TabTable};
-        let is_table = matches!(shape, BarTable | CommaTable | SemicolonTable | TabTable);
-        let tables = DELIMITERS.into_iter().filter_map(|delimiter| Self::of_table(sample, delimiter));
+        let of_shape = match shape {
+            BarTable => Some('|'),
+            CommaTable => Some(','),
+            SemicolonTable => Some(';'),
+            TabTable => Some('\t'),
+            _ => None,
+        };
+        let table = |delimiter| {
+            let (trial, refuses) = Self::of_table(sample, delimiter)?;
+            Some((trial, refuses, of_shape == Some(delimiter)))
+        };
+        let tables = DELIMITERS.into_iter().filter_map(table);
         let is_it =
             |format: &&Format| format.has_objects() || format.has_elements() || **format == Format::Text;
-        let others =
-            Format::ALL.iter().rev().filter(is_it).filter_map(|&format| Self::of_format(sample, format));
-        let all = tables.chain(others).filter(|(trial, _)| trial.found > 0 && (trial.finds_urls || is_table));
-        // Of two that find as many, the one that has more structure and refuses no record is right, and else the first.
-        let rank = |(trial, refuses): &(Self, bool)| {
-            (trial.finds_urls, trial.found, !refuses, trial.format != Format::Text)
+        let other = |&format: &Format| {
+            Self::of_format(sample, format).map(|(trial, refuses)| (trial, refuses, false))
         };
-        all.rev().max_by_key(rank).map(|(trial, _)| trial)
+        let others = Format::ALL.iter().rev().filter(is_it).filter_map(other);
+        let is_something = |trial: &Self| trial.found > 0 && (trial.finds_urls || of_shape.is_some());
+        let all = tables.chain(others).filter(|(trial, ..)| is_something(trial));
+        // Of two that find as many, the one that refuses no record, is of this shape and has more structure is right, and else the first.
+        let rank = |(trial, refuses, is_of_shape): &(Self, bool, bool)| {
+            (trial.finds_urls, trial.found, !refuses, *is_of_shape, trial.format != Format::Text)
+        };
+        all.rev().max_by_key(rank).map(|(trial, ..)| trial)
     }
 
     /// Reads records of a format that is no table. A reference in a document counts as a URL. Also returns whether a record is
@@ -372,6 +385,17 @@ mod tests {
             "http://h/?u=http://h/\nhttp://h/http://h/\n",
         ] {
             assert_eq!(TextShape::of(list.as_bytes()), None, "{list:?}");
+        }
+    }
+
+    #[test]
+    fn the_advised_delimiter_is_that_of_the_shape() {
+        for text in [
+            "http://h/;1,5;x\nhttp://k/;2,5;y\nhttp://l/;30,5;z\n",
+            "http://h/;1,5\nhttp://k/;2,5\nhttp://l/;3,5\n",
+        ] {
+            let trial = Trial::best(text.as_bytes(), TextShape::SemicolonTable).unwrap();
+            assert_eq!((trial.delimiter, trial.found), (Some(';'), 3), "{text}");
         }
     }
 

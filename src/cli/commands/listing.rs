@@ -8,7 +8,7 @@ use serde::Serialize;
 use crate::cli::End;
 use crate::cli::output_file::Output;
 
-// Options of commands that print a list. A comment in the documentation would be the help of each.
+// Options of commands that print a list. Not a doc comment: clap would show it as the help of each command.
 #[derive(Args)]
 pub(crate) struct ListArgs {
     /// How the list is written
