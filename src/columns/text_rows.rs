@@ -48,7 +48,7 @@ pub(crate) fn write<E>(
     let (mut first, mut start, mut are_plain) = (0, out.len(), true);
     for n in 0..batch.lines.len() {
         match form {
-            // Rows that follow special ones mostly are special too.
+            // Rows that follow special ones mostly are special too. The next batch is tested again.
             Form::Tsv => push_fields(out, n, (!are_plain).then_some(keep)),
             Form::Jsonl => push_object(out, columns, &cells, n),
         }
@@ -56,13 +56,14 @@ pub(crate) fn write<E>(
             continue;
         }
         let rows = first..n + 1;
-        if form == Form::Tsv && has_text {
-            let were_plain = are_plain;
-            are_plain = are_plain_fields(&out[start..], rows.len() * columns.len());
-            if were_plain && !are_plain {
-                out.truncate(start);
-                rows.for_each(|n| push_fields(out, n, Some(keep)));
-            }
+        if form == Form::Tsv
+            && has_text
+            && are_plain
+            && !are_plain_fields(&out[start..], rows.len() * columns.len())
+        {
+            are_plain = false;
+            out.truncate(start);
+            rows.for_each(|n| push_fields(out, n, Some(keep)));
         }
         if out.len() > MAX_WAITING {
             full(out)?;
