@@ -81,44 +81,44 @@ fn host_after(line: &[u8], start: usize) -> Option<Host> {
     if !line[start..].starts_with(b"//") {
         return None;
     }
-    let (mut host, mut colon, mut end) = (start + 2, None, line.len());
-    for at in possible_delimiters(line, start + 2) {
+    let (mut host, mut colon) = (start + 2, None);
+    let end = find_delimiter(line, start + 2, |at| {
         match line[at] {
-            b'/' | b'?' | b'#' => {
-                end = at;
-                break;
-            }
+            b'/' | b'?' | b'#' => return true,
             b'@' => (host, colon) = (at + 1, None),
             // A ":" inside an IP literal begins no port.
             b']' => colon = None,
             b':' => colon = Some(at),
             _ => {}
         }
-    }
+        false
+    });
     Some(Host { name: host..colon.unwrap_or(end), port: colon.map(|colon| colon + 1..end), end })
 }
 
-/// The bytes from `start` on that may be delimiters of an authority: "/", "#", "]", and those from ":" to "@".
+/// The first place from `at` on for which `is_it` holds, or the end of the line. Only possible delimiters of an authority are asked for: "/", "#",
+/// "]", and those from ":" to "@".
 #[inline]
-pub(crate) fn possible_delimiters(line: &[u8], start: usize) -> impl Iterator<Item = usize> {
-    // Those of the 16 bytes from `at` on that are not passed yet, and the bytes after these.
-    let (mut at, mut found, mut next) = (start, 0, start);
-    std::iter::from_fn(move || {
-        while found == 0 {
-            let left = line.len() - next;
-            let bytes = match (line[next..].first_chunk(), line.last_chunk::<16>()) {
-                _ if left == 0 => return None,
-                (Some(bytes), _) => u128::from_le_bytes(*bytes),
-                // The bytes before are shifted out.
-                (None, Some(last)) => u128::from_le_bytes(*last) >> (8 * (16 - left)),
-                (None, None) => line[next..].iter().rfold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
-            };
-            (at, found, next) = (next, delimiters(bytes), next + left.min(16));
+pub(crate) fn find_delimiter(line: &[u8], mut at: usize, mut is_it: impl FnMut(usize) -> bool) -> usize {
+    while at < line.len() {
+        let left = line.len() - at;
+        let bytes = match (line[at..].first_chunk(), line.last_chunk::<16>()) {
+            (Some(bytes), _) => u128::from_le_bytes(*bytes),
+            // The bytes before `at` are shifted out.
+            (None, Some(last)) => u128::from_le_bytes(*last) >> (8 * (16 - left)),
+            (None, None) => line[at..].iter().rfold(0, |bytes, &byte| bytes << 8 | u128::from(byte)),
+        };
+        let mut found = delimiters(bytes);
+        while found != 0 {
+            let place = at + found.trailing_zeros() as usize / 8;
+            if is_it(place) {
+                return place;
+            }
+            found &= found - 1;
         }
-        let n = found.trailing_zeros() as usize / 8;
-        found &= found - 1;
-        Some(at + n)
-    })
+        at += left.min(16);
+    }
+    at
 }
 
 /// The highest bit of each of 16 bytes that is "/", "#", "]", or from ":" to "@".

@@ -40,13 +40,10 @@ pub(super) fn canonical_of_accepted<'a>(line: &'a [u8], out: &'a mut Vec<u8>) ->
 /// userinfo, port and dot-segments. Its escapes are canonical and follow the host.
 #[must_use]
 pub fn is_plain(line: &[u8]) -> bool {
-    let Some(start) = [&b"https://"[..], b"http://"].into_iter().find(|start| line.starts_with(start)) else {
-        return false;
-    };
     let Some(Host { name, port: None, end }) = host(line) else { return false };
     let is_plain_byte = |byte: &u8| matches!(byte, b'a'..=b'z' | b'0'..=b'9' | b'-' | b'.' | b'_');
     let rest = &line[end..];
-    name.start == start.len()
+    matches!(&line[..name.start], b"http://" | b"https://")
         && rest.first() == Some(&b'/')
         && line[name].iter().fold(true, |all, byte| all & is_plain_byte(byte))
         && memchr2_iter(b'%', b'.', rest).all(|at| match rest[at..] {

@@ -14,7 +14,7 @@ use crate::keys::idna2003;
 use crate::keys::java_escapes::{push_escaped, unescape};
 use crate::keys::session_ids::{may_end_in_id, strip_from_path, strip_from_query};
 use crate::scheme::SCHEME_BYTES;
-use crate::uri_parts::possible_delimiters;
+use crate::uri_parts::find_delimiter;
 
 /// Appends the key of `line` to `out`, such as `org,example)/a?b=1` for `http://www.example.org/A/?b=1`. Returns whether the line has a
 /// key. Without one, `out` is unchanged.
@@ -256,7 +256,7 @@ pub(super) fn push_plain(line: &[u8], out: &mut Vec<u8>) -> Option<()> {
     }
     let schemes = [&b"http://"[..], b"https://", b"ftp://"];
     let rest = schemes.iter().find_map(|scheme| line.strip_prefix(*scheme)).unwrap_or(line);
-    let (host, rest) = rest.split_at(possible_delimiters(rest, 0).next().unwrap_or(rest.len()));
+    let (host, rest) = rest.split_at(find_delimiter(rest, 0, |_| true));
     let has_name = host.iter().any(|byte| !matches!(byte, b'0'..=b'9' | b'.'));
     // The bytes of schemes are letters, digits, "+", "-" and ".".
     let is_plain = host.iter().fold(true, |all, &byte| all & SCHEME_BYTES[usize::from(byte)]);
