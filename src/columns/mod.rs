@@ -121,17 +121,17 @@ columns! {
     "resolved" "the URI that it refers to" Text Base "RFC 3986 refuses it, or it lacks a base" true
         |batch| texts(batch, |row| row.shown(|row| row.resolved()));
     "userinfo" "what is before the last @ of its authority" Text Components "there is none" true
-        |batch| parts(batch, |line| split(line).userinfo, |parts| parts.userinfo.clone());
+        |batch| parts(batch, |parts| parts.userinfo.clone());
     "host" "the host as it is written" Text Components "it has no authority" true
-        |batch| parts(batch, |line| Some(host(line)?.name), |parts| parts.host.clone());
+        |batch| parts_by(batch, |line| Some(host(line)?.name), |parts| parts.host.clone());
     "port" "the port as it is written" Text Components "there is none" true
-        |batch| parts(batch, |line| host(line)?.port, |parts| parts.port.clone());
+        |batch| parts_by(batch, |line| host(line)?.port, |parts| parts.port.clone());
     "path" "the path" Text Components "" true
-        |batch| parts(batch, |line| Some(split(line).path), |parts| Some(parts.path.clone()));
+        |batch| parts(batch, |parts| Some(parts.path.clone()));
     "query" "what is between ? and #" Text Components "there is none" true
-        |batch| parts(batch, |line| split(line).query, |parts| parts.query.clone());
+        |batch| parts(batch, |parts| parts.query.clone());
     "fragment" "what follows #" Text Components "there is none" true
-        |batch| parts(batch, |line| split(line).fragment, |parts| parts.fragment.clone());
+        |batch| parts(batch, |parts| parts.fragment.clone());
     "host_kind" "name, ipv4, ipv6, ipvfuture or other" Words Bytes "it has no authority" false host_kind;
     "host_reversed" "the labels of its host in reverse order" Text Bytes "the host is no name" true
         |batch| texts(batch, |row| row.shown(|row| row.host_reversed()));
@@ -192,8 +192,12 @@ fn texts<'a, T: Into<Cow<'a, [u8]>>>(
     Cells::Texts(batch.rows().map(|row| text(row?).map(T::into)).collect())
 }
 
-/// A component: `alone` finds it in a line, and `among` among the components of a line, if a batch has them.
-fn parts<'a>(
+fn parts<'a>(batch: &Batch<'a>, part: impl Fn(&Parts) -> Option<Range<usize>>) -> Cells<'a> {
+    parts_by(batch, |line| part(&split(line)), &part)
+}
+
+/// A component: among the components of a line if a batch has them, or else what `alone` finds in the line.
+fn parts_by<'a>(
     batch: &Batch<'a>,
     alone: impl Fn(&[u8]) -> Option<Range<usize>>,
     among: impl Fn(&Parts) -> Option<Range<usize>>,
