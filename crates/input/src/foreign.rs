@@ -3,10 +3,18 @@
 use memchr::memchr_iter;
 use urlsift_grammar::escape::shell_word;
 
-/// A kind of content that is neither text nor a format that urlsift reads: what it is, with its article, and a command that makes lines of
-/// it, or what else helps.
+/// A kind of content that is neither text nor a format that urlsift reads.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Foreign(&'static str, &'static str);
+pub struct Foreign {
+    /// What it is, with its article.
+    name: &'static str,
+    /// A command that makes lines of it, or what else helps.
+    help: &'static str,
+}
+
+const fn foreign(name: &'static str, help: &'static str) -> Foreign {
+    Foreign { name, help }
+}
 
 /// The contents that are recognised: their magic bytes with the offset of these, the name, and what helps.
 ///
@@ -19,8 +27,8 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"PK\x05\x06")], ZIP),
     (&[(0, b"PK\x07\x08PK")], ZIP),
     (&[(0, b"PK00PK\x03\x04")], ZIP),
-    (&[(0, b"7z\xbc\xaf\x27\x1c")], Foreign("a 7z archive", "7z x -so FILE | urlsift")),
-    (&[(0, b"Rar!\x1a\x07")], Foreign("a RAR archive", "unrar p -inul FILE | urlsift")),
+    (&[(0, b"7z\xbc\xaf\x27\x1c")], foreign("a 7z archive", "7z x -so FILE | urlsift")),
+    (&[(0, b"Rar!\x1a\x07")], foreign("a RAR archive", "unrar p -inul FILE | urlsift")),
     (&[(257, b"ustar\0")], TAR),
     (&[(257, b"ustar  \0")], TAR),
     (&[(0, b"070701"), (102, b"00000000")], CPIO),
@@ -32,31 +40,31 @@ static MAGIC: &[(Magic, Foreign)] = &[
     (&[(0, b"\x28\xb5\x2f\xfd")], TWICE),
     (&[(0, b"BZh"), (4, b"\x31\x41\x59\x26\x53\x59")], TWICE),
     (&[(0, b"\xfd7zXZ\0")], TWICE),
-    (&[(0, b"\x1f\x9d")], Foreign("compressed by compress", "gzip -dc FILE | urlsift")),
+    (&[(0, b"\x1f\x9d")], foreign("compressed by compress", "gzip -dc FILE | urlsift")),
     (&[(0, b"\x04\x22\x4d\x18")], LZ4),
     (&[(0, b"\x02\x21\x4c\x18")], LZ4),
-    (&[(0, b"\xff\x06\0\0sNaPpY")], Foreign("compressed by Snappy", "snzip -dc FILE | urlsift")),
-    (&[(0, b"LZIP\x01")], Foreign("compressed by lzip", "lzip -dc FILE | urlsift")),
-    (&[(0, b"\x89LZO\0\r\n\x1a\n")], Foreign("compressed by lzop", "lzop -dc FILE | urlsift")),
-    (&[(0, b"\x5d\0\0")], Foreign("compressed by LZMA", "xz -dc --format=lzma FILE | urlsift")),
-    (&[(0, b"FEA1\0\0")], Foreign("a Feather file", AS_PARQUET)),
-    (&[(0, b"!<arch>\n")], Foreign("an ar archive", "ar p FILE | urlsift")),
-    (&[(0, b"Obj\x01")], Foreign("an Avro file", "export the column of URLs as text or Parquet")),
-    (&[(0, b"ARROW1\0\0")], Foreign("an Arrow file", AS_PARQUET)),
-    (&[(0, b"\xff\xff\xff\xff"), (6, b"\0\0")], Foreign("an Arrow stream", AS_PARQUET)),
+    (&[(0, b"\xff\x06\0\0sNaPpY")], foreign("compressed by Snappy", "snzip -dc FILE | urlsift")),
+    (&[(0, b"LZIP\x01")], foreign("compressed by lzip", "lzip -dc FILE | urlsift")),
+    (&[(0, b"\x89LZO\0\r\n\x1a\n")], foreign("compressed by lzop", "lzop -dc FILE | urlsift")),
+    (&[(0, b"\x5d\0\0")], foreign("compressed by LZMA", "xz -dc --format=lzma FILE | urlsift")),
+    (&[(0, b"FEA1\0\0")], foreign("a Feather file", AS_PARQUET)),
+    (&[(0, b"!<arch>\n")], foreign("an ar archive", "ar p FILE | urlsift")),
+    (&[(0, b"Obj\x01")], foreign("an Avro file", "export the column of URLs as text or Parquet")),
+    (&[(0, b"ARROW1\0\0")], foreign("an Arrow file", AS_PARQUET)),
+    (&[(0, b"\xff\xff\xff\xff"), (6, b"\0\0")], foreign("an Arrow stream", AS_PARQUET)),
     (
         &[(0, b"SQLite format 3\0")],
-        Foreign("an SQLite database", "sqlite3 FILE 'SELECT url FROM ...' | urlsift"),
+        foreign("an SQLite database", "sqlite3 FILE 'SELECT url FROM ...' | urlsift"),
     ),
-    (&[(8, b"DUCK"), (14, b"\0\0\0\0\0\0")], Foreign("a DuckDB database", AS_PARQUET)),
-    (&[(0, b"\x89HDF\r\n\x1a\n")], Foreign("an HDF5 file", "export the column of URLs as text")),
-    (&[(0, b"\x93NUMPY")], Foreign("a NumPy array", "export the URLs as text")),
+    (&[(8, b"DUCK"), (14, b"\0\0\0\0\0\0")], foreign("a DuckDB database", AS_PARQUET)),
+    (&[(0, b"\x89HDF\r\n\x1a\n")], foreign("an HDF5 file", "export the column of URLs as text")),
+    (&[(0, b"\x93NUMPY")], foreign("a NumPy array", "export the URLs as text")),
     (&[(0, b"\x80\x02")], PICKLE),
     (&[(0, b"\x80\x03")], PICKLE),
     (&[(0, b"\x80\x04")], PICKLE),
     (&[(0, b"\x80\x05")], PICKLE),
-    (&[(0, b"%PDF-1.")], Foreign("a PDF document", "extract its URLs first")),
-    (&[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")], Foreign("an old Office document", "export it as CSV")),
+    (&[(0, b"%PDF-1.")], foreign("a PDF document", "extract its URLs first")),
+    (&[(0, b"\xd0\xcf\x11\xe0\xa1\xb1\x1a\xe1")], foreign("an old Office document", "export it as CSV")),
     (&[(0, b"\x89PNG\r\n\x1a\n")], IMAGE),
     (&[(0, b"\xff\xd8\xff")], IMAGE),
     // Byte 12 of a GIF file is the shape of its pixels, which no program sets.
@@ -82,21 +90,21 @@ type Magic = &'static [(usize, &'static [u8])];
 
 /// The decoder has read one layer of compression, or the user wants none read.
 const TWICE: Foreign =
-    Foreign("compressed twice, or compressed and read without a codec", "decompress it first");
+    foreign("compressed twice, or compressed and read without a codec", "decompress it first");
 const UTF_16_LE: Foreign =
-    Foreign("UTF-16 text without a byte order mark", "iconv -f UTF-16LE -t UTF-8 FILE | urlsift");
-const UTF_16_BE: Foreign = Foreign(UTF_16_LE.0, "iconv -f UTF-16BE -t UTF-8 FILE | urlsift");
-const UTF_32: Foreign = Foreign("UTF-32 text", "iconv -f UTF-32 -t UTF-8 FILE | urlsift");
-const DOCUMENT: Foreign = Foreign("an Office document or e-book", "export it as CSV or text");
-const ZIP: Foreign = Foreign("a zip archive", "unzip -p FILE | urlsift");
-const TAR: Foreign = Foreign("a tar archive", "tar -xOf FILE | urlsift");
-const CPIO: Foreign = Foreign("a cpio archive", "cpio -i --to-stdout < FILE | urlsift");
-const PICKLE: Foreign = Foreign("a Python pickle", "export the URLs as text");
-const LZ4: Foreign = Foreign("compressed by LZ4", "lz4 -dc FILE | urlsift");
-const ORC: Foreign = Foreign("an ORC file", AS_PARQUET);
-const IMAGE: Foreign = Foreign("an image", "it has no lines");
-const PROGRAM: Foreign = Foreign("a program", "strings FILE | grep :// | urlsift");
-const BINARY: Foreign = Foreign("binary data", "export its URLs as text");
+    foreign("UTF-16 text without a byte order mark", "iconv -f UTF-16LE -t UTF-8 FILE | urlsift");
+const UTF_16_BE: Foreign = Foreign { help: "iconv -f UTF-16BE -t UTF-8 FILE | urlsift", ..UTF_16_LE };
+const UTF_32: Foreign = foreign("UTF-32 text", "iconv -f UTF-32 -t UTF-8 FILE | urlsift");
+const DOCUMENT: Foreign = foreign("an Office document or e-book", "export it as CSV or text");
+const ZIP: Foreign = foreign("a zip archive", "unzip -p FILE | urlsift");
+const TAR: Foreign = foreign("a tar archive", "tar -xOf FILE | urlsift");
+const CPIO: Foreign = foreign("a cpio archive", "cpio -i --to-stdout < FILE | urlsift");
+const PICKLE: Foreign = foreign("a Python pickle", "export the URLs as text");
+const LZ4: Foreign = foreign("compressed by LZ4", "lz4 -dc FILE | urlsift");
+const ORC: Foreign = foreign("an ORC file", AS_PARQUET);
+const IMAGE: Foreign = foreign("an image", "it has no lines");
+const PROGRAM: Foreign = foreign("a program", "strings FILE | grep :// | urlsift");
+const BINARY: Foreign = foreign("binary data", "export its URLs as text");
 
 /// Endings of compressed files, and the programs that decompress them.
 const PACKERS: [(&str, &str); 4] = [(".gz", "gzip"), (".zst", "zstd"), (".bz2", "bzip2"), (".xz", "xz")];
@@ -116,7 +124,7 @@ impl Foreign {
 
     /// The message for an input of this name, without the name. Only tar decompresses a file that it reads.
     pub fn message(self, name: &str) -> String {
-        let Self(what, help) = self;
+        let Self { name: what, help } = self;
         let packed = PACKERS.iter().find(|(ending, _)| name.ends_with(ending) && self != TAR);
         let help = match (name, packed) {
             _ if !help.contains("FILE") => help.to_owned(),
