@@ -462,11 +462,26 @@ fn words() -> Vec<OsString> {
     env::args_os().collect()
 }
 
+/// Parses the words of a scan. `None` if they name another command, ask for help, or are wrong. To make the parser of all commands, with their
+/// pages of help, takes a third of the time of a short scan (docs/decisions/0066-start-up.md).
+fn scan_without_help(words: &[OsString], needs_input: bool) -> Option<Typed> {
+    let first = words.get(1).and_then(|word| word.to_str());
+    if (needs_input && words.len() < 2) || first.is_some_and(|word| word == "help" || help::is_command(word))
+    {
+        return None;
+    }
+    let matches =
+        commands::scan::ScanArgs::augment_args(clap::Command::new("urlsift")).try_get_matches_from(words);
+    let scan = commands::scan::ScanArgs::from_arg_matches(&matches.ok()?).ok()?;
+    Some(Typed { command: None, scan })
+}
+
 /// Runs the command, and returns its exit status.
 #[must_use]
 pub fn run() -> ExitCode {
+    let needs_input = io::stdin().is_terminal();
     let parse = |words: &[OsString]| {
-        let matches = help::command(io::stdin().is_terminal()).try_get_matches_from(words)?;
+        let matches = help::command(needs_input).try_get_matches_from(words)?;
         Typed::from_arg_matches(&matches)
     };
     let words = words();
@@ -474,11 +489,14 @@ pub fn run() -> ExitCode {
         let _ = writeln!(io::stderr(), "urlsift: {commands}");
         return ExitCode::from(2);
     }
-    let typed = parse(&words).unwrap_or_else(|error| {
-        let error = suggest::first_of(error, &words, |words| parse(words).err());
-        let error = suggest::with_tip(error, &words, &Typed::command());
-        if error.use_stderr() { refuse(&error) } else { show_help(&error) }
-    });
+    let full = || {
+        parse(&words).unwrap_or_else(|error| {
+            let error = suggest::first_of(error, &words, |words| parse(words).err());
+            let error = suggest::with_tip(error, &words, &Typed::command());
+            if error.use_stderr() { refuse(&error) } else { show_help(&error) }
+        })
+    };
+    let typed = scan_without_help(&words, needs_input).unwrap_or_else(full);
     QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
         None => commands::scan::run(&typed.scan),
