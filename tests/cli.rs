@@ -645,7 +645,7 @@ fn bench_measures_every_kernel_of_the_machine() {
     let output = feed(&[&args[..], &["-"]].concat(), LIST);
     assert_eq!((output.status.code(), text(&output.stderr)), (Some(0), ""));
     let results = json(&output);
-    assert_eq!(results["schema"], "urlsift.bench/1");
+    assert_eq!(results["schema"], "urlsift.bench/2");
     let corpus = &results["corpus"];
     let bytes = corpus["bytes"].as_u64().unwrap();
     assert!(bytes > 4900 && bytes <= 5000, "{bytes}");
@@ -669,18 +669,11 @@ fn bench_measures_every_kernel_of_the_machine() {
             assert!(run["gigabytes_per_second"]["median"].as_f64().unwrap() > 0.0);
         }
         for run in &group[2..] {
-            let path_counts =
-                ["bulk", "listed", "table"].map(|way| run["path_counts"][way].as_u64().unwrap());
+            let path_counts = ["bulk", "listed"].map(|way| run["path_counts"][way].as_u64().unwrap());
             assert_eq!(path_counts.iter().sum::<u64>(), judged);
         }
     }
     assert_eq!(runs.len(), 3 * kernels.len());
-    let ways = results["ways"].as_array().unwrap();
-    for (costs, kernel) in ways.chunks(3).zip(&kernels[2..]) {
-        assert!(costs.iter().all(|cost| cost["kernel"] == *kernel), "{costs:?}");
-        assert_eq!(costs.iter().map(|cost| cost["lines"].as_u64().unwrap()).sum::<u64>(), lines);
-    }
-    assert_eq!(ways.len(), 3 * (kernels.len() - 2));
 }
 
 #[test]
@@ -692,7 +685,6 @@ fn bench_has_a_sample_and_a_table() {
     assert!(shown.starts_with(head), "{shown}");
     let rows = ["memchr count", "memchr split", "portable", "columns"];
     assert!(rows.iter().all(|row| shown.contains(&format!("\n{row}"))), "{shown}");
-    assert!(shown.contains("\nns/line by way"), "{shown}");
     assert!(shown.lines().count() < 30, "{shown}");
 }
 

@@ -36,7 +36,7 @@ fn fault(bytes: &[u8], grammar: Grammar) -> Option<String> {
     let judged = crate::scan_by_judge::judged(&counts);
     let scan_with = |kernel| {
         let (tally, path_counts) = scan(kernel, bytes, grammar);
-        let n_lines = path_counts.bulk + path_counts.listed + path_counts.table;
+        let n_lines = path_counts.bulk + path_counts.listed;
         if n_lines == judged {
             Ok(tally)
         } else {

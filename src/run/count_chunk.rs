@@ -105,7 +105,7 @@ impl<'a> Counter<'a> {
                 let ways = self.gatherer.scanners.with(|scanner| {
                     add_lines(&mut scanned.tally, shown, scanner, bytes, place, self.options)
                 });
-                let judged = ways.bulk + ways.listed + ways.table;
+                let judged = ways.bulk + ways.listed;
                 self.exec.judged(judged + scanned.tally.blank - blank);
             }
             Content::Records { mut reader, is_last } => {

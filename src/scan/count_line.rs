@@ -12,7 +12,7 @@ use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use urlsift_engine::place::Place;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::automaton::Tracker;
-use urlsift_grammar::defect::{Defect, of_illegal_byte};
+use urlsift_grammar::defect::Defect;
 use urlsift_grammar::judge::judge;
 use urlsift_grammar::scheme::{Scheme, Schemes};
 use urlsift_grammar::uri_parts::beginning;
@@ -113,7 +113,7 @@ impl<'a> Observer<'a> {
         advisories: Advisories,
     ) {
         self.keep(entry, line, scheme.name.is_some(), verdict);
-        self.count_scheme(scheme, verdict);
+        self.count_scheme(line, scheme, verdict);
         self.tally.count_advisories(self.shown, entry, advisories);
         if !verdict.accepts(self.grammar) {
             self.explain(entry, line);
@@ -137,31 +137,13 @@ impl<'a> Observer<'a> {
             };
             census.count_long(&self.wanted, place, longest, &line);
         }
-    }
-
-    /// Counts a line that no grammar accepts. If `at` is known, the byte there is the reason, and RFC 2396 and RFC
-    /// 3986 accept what precedes it.
-    pub(crate) fn observe_bad(&mut self, entry: &Line<'_>, line: &[u8], at: Option<usize>) {
-        let scheme = self.schemes.of(line);
-        self.keep(entry, line, scheme.name.is_some(), Verdict::default());
-        self.count_scheme(&scheme, Verdict::default());
-        // RFC 2396 and RFC 3986 require a letter at the start of a scheme. Otherwise they refuse an earlier byte.
-        let at = at.filter(|_| scheme.name.is_none_or(|name| name[0].is_ascii_alphabetic()));
-        let defect = at.and_then(|at| Some((at as u64, of_illegal_byte(self.grammar, line, at)?)));
-        match defect {
-            Some((at, (component, cause))) => {
-                let grammar = self.grammar;
-                let around = || (Line::around(line, at), defect_of(grammar, line).map(|defect| defect.rule));
-                self.tally.count_defect(self.shown, entry, component, cause, at, around);
-            }
-            None => self.explain(entry, line),
-        }
+        self.scheme_counts.flush(self.tally);
     }
 
     #[inline]
-    fn count_scheme(&mut self, scheme: &Scheme<'_>, verdict: Verdict) {
+    fn count_scheme(&mut self, line: &[u8], scheme: &Scheme<'_>, verdict: Verdict) {
         match (scheme.known, scheme.name) {
-            (None, Some(name)) => self.tally.count_other(name, verdict),
+            (None, Some(_)) => self.scheme_counts.count(self.tally, line, verdict),
             (known, _) => self.tally.count_many(known, verdict, 1),
         }
     }
@@ -210,30 +192,4 @@ fn defect_of(grammar: Grammar, line: &[u8]) -> Option<Defect> {
     let mut tracker = Tracker::new(grammar);
     tracker.feed(line);
     Defect::of(grammar, &tracker, line)
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// RFC 3986 requires a letter at the start of a scheme. Otherwise the defect is at the ":", not at a later
-    /// illegal byte.
-    #[test]
-    fn an_illegal_byte_behind_a_scheme_without_a_letter() {
-        for line in ["1x://h/ ", "-://h/\u{e9}", "+a://h/?\\", ".://h/#\0", "127.0.0.1://h/<", "x://h/ "] {
-            let at = line.find([' ', '\u{e9}', '\\', '\0', '<']).expect("an illegal byte");
-            let mut tally = Tally::default();
-            let place = Place { input: 0, offset: 0 };
-            let entry = Line::whole(place, &|| 1, line.as_bytes());
-            let shown = AlreadyShown::default();
-            let options = Options::default();
-            let mut observer = Observer::new(&options, &mut tally, &shown);
-            observer.observe_bad(&entry, line.as_bytes(), Some(at));
-            let defect = judge(line.as_bytes()).defect(Grammar::Rfc3986).expect("an illegal byte");
-            let defects = tally.defects();
-            let [counted] = defects[..] else { panic!("one line, one defect") };
-            let counted = (counted.component, counted.cause, counted.found.examples[0].at);
-            assert_eq!(counted, (defect.component, defect.cause, defect.offset), "{line:?}");
-        }
-    }
 }

@@ -5,8 +5,6 @@
 
 pub(crate) mod find_examples;
 pub(crate) mod count_line;
-#[cfg(feature = "cli")]
-pub(crate) mod lines_by_way;
 pub(crate) mod long_line;
 pub(crate) mod record_fields;
 pub(crate) mod scheme_counts;
@@ -29,7 +27,7 @@ use urlsift_engine::lines::skip_byte_order_mark;
 use urlsift_engine::place::Extent;
 pub use urlsift_engine::place::Place;
 use urlsift_engine::simd::KernelId;
-use urlsift_engine::{Bulk, Judged, LineSink, Needs, PathCounts, Run, Stripe};
+use urlsift_engine::{Bulk, LineSink, Needs, PathCounts, Run, Stripe};
 pub use urlsift_engine::{Scanner, Scanners};
 use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::public_suffix::UsedList;
@@ -241,15 +239,11 @@ impl LineSink for Observer<'_> {
     }
 
     #[inline]
-    fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>) {
+    fn line(&mut self, entry: &Line<'_>, line: &[u8], outcome: Option<&Outcome>) {
         let entry = &Line { is_open: self.is_open, ..*entry };
-        match judged {
-            Judged::Blank => self.tally.blank += 1,
-            Judged::Known(scheme, verdict, advisories) => {
-                self.observe_known(entry, line, scheme, verdict, advisories());
-            }
-            Judged::Bad(at) => self.observe_bad(entry, line, at),
-            Judged::Outcome(outcome) => self.observe_outcome(entry, line, outcome),
+        match outcome {
+            None => self.tally.blank += 1,
+            Some(outcome) => self.observe_outcome(entry, line, outcome),
         }
     }
 
@@ -279,17 +273,16 @@ mod tests {
             let (mut tally, place) = (Tally::default(), Place { input: 0, offset: 0 });
             let path_counts =
                 scan_into(&mut tally, &mut Scanner::new(kernel), &text, place, &Options::default());
-            let PathCounts { bulk, listed, table, .. } = path_counts;
-            assert_eq!([bulk, listed, table], [2, 0, 1], "{kernel}");
+            assert_eq!([path_counts.bulk, path_counts.listed], [2, 1], "{kernel}");
         }
     }
 
     #[test]
-    fn segments_of_table_lines_are_left_to_the_table_scan() {
-        let table_lines =
+    fn segments_of_listed_lines_are_left_to_the_table_scan() {
+        let listed_lines =
             b"ftp://u:p@h/\nhttp://h/ x\nmailto:a@b\n".repeat((FIRST_PAUSE + 3) * SEGMENT_LEN / 35);
         let text =
-            [table_lines, b"http://h/\n".repeat(SEGMENT_LEN / 5), b"http://h:81/\n?".to_vec()].concat();
+            [listed_lines, b"http://h/\n".repeat(SEGMENT_LEN / 5), b"http://h:81/\n?".to_vec()].concat();
         let place = Place { input: 0, offset: 0 };
         let scan_by = |kernel| {
             let mut tally = Tally::default();
@@ -301,13 +294,9 @@ mod tests {
         for kernel in KernelId::available().filter(|&kernel| kernel != KernelId::Portable) {
             let (tally, path_counts) = scan_by(kernel);
             assert!(tally == expected, "{kernel}");
-            // Two in three lines are table lines. The table scan takes all but a few segments of them, and counts them in bulk.
-            assert!(path_counts.bulk > 4 * path_counts.table, "{kernel} {path_counts:?}");
-            assert_eq!(
-                path_counts.bulk + path_counts.listed + path_counts.table,
-                expected.judged().lines(),
-                "{kernel}"
-            );
+            // The bit streams would list all of these lines. The table scan takes all but a few segments of them, and counts them in bulk.
+            assert!(path_counts.bulk > 4 * path_counts.listed, "{kernel} {path_counts:?}");
+            assert_eq!(path_counts.bulk + path_counts.listed, expected.judged().lines(), "{kernel}");
         }
     }
 

@@ -27,7 +27,7 @@ use urlsift_engine::lanes::List;
 use urlsift_engine::line_automaton::Outcome;
 use urlsift_engine::lines::{skip_byte_order_mark, trim_terminator};
 use urlsift_engine::place::Place;
-use urlsift_engine::{Bulk, Judged, LineSink, Needs, Run, Scanner, Scanners, Stripe};
+use urlsift_engine::{Bulk, LineSink, Needs, Run, Scanner, Scanners, Stripe};
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::escape::{self, mask};
@@ -411,13 +411,6 @@ impl Finder {
             }
         }
     }
-
-    fn judge(&mut self, entry: &Line<'_>, verdict: Verdict) {
-        if !verdict.includes(self.by) {
-            self.n_refused += 1;
-            self.find(entry, true);
-        }
-    }
 }
 
 impl LineSink for Finder {
@@ -446,17 +439,19 @@ impl LineSink for Finder {
     }
 
     #[inline]
-    fn line(&mut self, entry: &Line<'_>, _: &[u8], judged: Judged<'_>) {
-        match judged {
-            Judged::Blank => {
+    fn line(&mut self, entry: &Line<'_>, _: &[u8], outcome: Option<&Outcome>) {
+        match outcome {
+            None => {
                 self.n_blank += 1;
                 if self.blank != Blank::Accepted {
                     self.find(entry, self.blank == Blank::Refused);
                 }
             }
-            Judged::Known(_, verdict, _) => self.judge(entry, verdict),
-            Judged::Bad(_) => self.judge(entry, Verdict::default()),
-            Judged::Outcome(outcome) => self.judge(entry, outcome.verdict),
+            Some(outcome) if outcome.verdict.includes(self.by) => {}
+            Some(_) => {
+                self.n_refused += 1;
+                self.find(entry, true);
+            }
         }
     }
 

@@ -29,15 +29,13 @@
 //!
 //! # What the streams know
 //!
-//! The streams know the verdict of a line exactly, or they make it a table line and say nothing else about it.
-//! (`crates/engine/src/lib.rs` defines table lines and listed lines.) Few facts decide for all grammars except the draft of 1993
-//! and RFC 1738. On lines that are not table lines, the grammars refuse in a fixed order. If RFC 1808 refuses a line
-//! (for a "~"), RFC 1738 refuses it too. If RFC 1738 refuses a line, the draft refuses it too.
+//! The streams know the verdict of a line exactly and count it in bulk, or they list it and say nothing else about it. Few facts
+//! decide for all grammars except the draft of 1993 and RFC 1738. On lines that are counted in bulk, the grammars refuse in a fixed
+//! order. If RFC 1808 refuses a line (for a "~"), RFC 1738 refuses it too. If RFC 1738 refuses a line, the draft refuses it too.
 //!
-//! Lines of the four schemes and relative references are counted in bulk. A line is listed if the chosen grammar
-//! refuses it, if it is a table line, or if it needs a closer look. A closer look is needed for a port that
-//! begins with 0, for a scheme other than the four, and outside http and https for a port or an escape that is noteworthy.
-//! With [`Halves`], it is also needed if the WHATWG parser may find an error in the host or the port.
+//! Lines of the four schemes and relative references are counted in bulk. A line is listed if it has a scheme other than the four, a
+//! host or a delimiter that only some grammars accept, a port that begins with 0, or, outside http and https, a port or an escape
+//! that is noteworthy. With [`Halves`], it is also listed if the WHATWG parser may find an error in the host or the port.
 //!
 //! This file knows the grammars. It knows no files, threads or tallies.
 
@@ -159,7 +157,7 @@ pub struct Carried<W> {
     port: Rare<W, PORT_SLOTS>,
     escape: EscapeCarries<W>,
     defect: [W; DEFECT_SLOTS],
-    /// If it is there, lines need a closer look unless scheme and host make them WHATWG-valid.
+    /// If it is there, lines are listed unless scheme and host make them WHATWG-valid.
     halves: Option<Halves<W>>,
 }
 
@@ -189,8 +187,8 @@ struct EscapeCarries<W> {
 }
 
 impl<W: Word> Carried<W> {
-    /// The carries before the first step. Each lane begins at a line start, as if an LF came before it. With `halves`, lines need a
-    /// closer look unless scheme and host make them WHATWG-valid.
+    /// The carries before the first step. Each lane begins at a line start, as if an LF came before it. With `halves`, lines are listed
+    /// unless scheme and host make them WHATWG-valid.
     pub fn new(zero: W, last_bit: W, halves: Option<Halves<W>>) -> Self {
         let mut slots = [zero; SLOTS];
         slots[0] = last_bit.going_on();
@@ -275,8 +273,7 @@ impl<W: Word, const N: usize> Rare<W, N> {
     }
 }
 
-/// What one step knows of the lines that end in it, as bits at their LFs. The last three streams have bits at other
-/// bytes.
+/// What one step knows of the lines that end in it, as bits at their LFs.
 pub struct Ends<W> {
     pub newline: W,
     /// The line ends in CR.
@@ -295,7 +292,7 @@ pub struct Ends<W> {
     pub refused_1738: W,
     /// The draft refuses the line if its scheme is http or ftp.
     pub refused_draft: W,
-    /// The line is a table line, needs a closer look, or is refused by all grammars and not in `defects`.
+    /// The line is listed. Unless defects are asked for, so is each line that no grammar accepts.
     pub listed: W,
     /// Empty if defects are not asked for.
     pub defects: Defects<W>,
@@ -303,12 +300,6 @@ pub struct Ends<W> {
     pub delimiter: W,
     /// Rarer advisories; `None` if no line has one.
     pub advised: Option<Advised<W>>,
-    /// Bytes that may have an advisory.
-    pub noteworthy: W,
-    /// Bytes that make their line a table line.
-    pub table: W,
-    /// Bytes for which all grammars refuse the line.
-    pub violation: W,
 }
 
 /// The lines with a rare advisory, as bits at their LFs.
@@ -390,7 +381,7 @@ impl<W: Word> Reaches<W> {
     }
 
     /// Judges the bytes `at` which a host or port ends. Returns three streams: where RFC 1738 and the draft refuse the
-    /// line, where the draft refuses it, and where it is a table line. In ftp, a "?" there may belong to a login.
+    /// line, where the draft refuses it, and where it is listed. In ftp, a "?" there may belong to a login.
     #[inline(always)]
     fn behind_authority(self, at: W, c: impl Classes<W>) -> (W, W, W) {
         let question = at & c.question();
@@ -401,10 +392,8 @@ impl<W: Word> Reaches<W> {
 
 /// Bytes that decide what becomes of their line. Each part of a step adds to them.
 struct Marks<W> {
-    /// The line is a table line.
-    table: W,
-    /// The line needs a closer look.
-    attend: W,
+    /// The line is listed.
+    listed: W,
     /// All grammars refuse the line.
     violation: W,
     /// RFC 1738 and the draft refuse the line if it has a scheme.
@@ -416,10 +405,10 @@ struct Marks<W> {
 impl<W: Word> Marks<W> {
     /// Adds what [`Reaches::behind_authority`] finds.
     #[inline(always)]
-    fn add_behind_authority(&mut self, (refused_both, refused_by_draft, table): (W, W, W)) {
+    fn add_behind_authority(&mut self, (refused_both, refused_by_draft, listed): (W, W, W)) {
         self.refused_both = self.refused_both | refused_both;
         self.refused_by_draft = self.refused_by_draft | refused_by_draft;
-        self.table = self.table | table;
+        self.listed = self.listed | listed;
     }
 }
 
@@ -435,7 +424,7 @@ fn crs<W: Word>(
 ) -> W {
     let mut flow = Flow::new(&mut carried.slots);
     let behind_cr = flow.moved(c.cr());
-    marks.table = marks.table | (behind_cr & !end) | (start & c.cr());
+    marks.listed = marks.listed | (behind_cr & !end) | (start & c.cr());
     debug_assert_eq!(flow.at, CR_SLOTS);
     carried.look();
     behind_cr
@@ -487,7 +476,7 @@ fn ftp_file<W: Word>(
     ]
 }
 
-/// Finds the lines without a scheme, as bits at their LFs. Table lines are those with a ":" in the first segment, with a
+/// Finds the lines without a scheme, as bits at their LFs. Listed are those with a ":" in the first segment, with a
 /// query but no path, or with "//" at the start.
 #[inline(always)]
 fn relative<W: Word>(
@@ -500,8 +489,8 @@ fn relative<W: Word>(
     let relative = flow.sum(first_segment, !newline) & newline;
     let segment_end = flow.behind(first_segment, !(c.delimiter() | newline));
     let second_slash = flow.moved(start & c.slash());
-    marks.table =
-        marks.table | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
+    marks.listed =
+        marks.listed | (segment_end & c.colon()) | (start & c.question()) | (second_slash & c.slash());
     debug_assert_eq!(flow.at, RELATIVE_SLOTS);
     carried.look();
     relative
@@ -524,7 +513,7 @@ struct Hosts<W> {
 }
 
 /// Finds the hosts. "//" and a plain host must follow a scheme. With file, the host may be empty if a "/" follows. All
-/// other lines are table lines.
+/// other lines are listed.
 #[inline(always)]
 fn hosts<W: Word>(
     c: impl Classes<W>,
@@ -537,13 +526,13 @@ fn hosts<W: Word>(
     let behind_scheme = flow.moved(scheme_end);
     let second_slash = flow.moved(behind_scheme & c.slash());
     let authority = flow.moved(second_slash & c.slash());
-    marks.table = marks.table | ((behind_scheme | second_slash) & !c.slash());
-    marks.table = marks.table | (authority & !c.host() & !(reaches.file & c.slash()));
+    marks.listed = marks.listed | ((behind_scheme | second_slash) & !c.slash());
+    marks.listed = marks.listed | (authority & !c.host() & !(reaches.file & c.slash()));
     let host_sum = flow.sum(authority, c.host());
     let host_end = host_sum & !c.host();
     let in_host = c.host() & !host_sum;
     let port_colon = host_end & c.colon();
-    marks.table = marks.table | (host_end & !(c.delimiter() | end)) | (port_colon & reaches.file);
+    marks.listed = marks.listed | (host_end & !(c.delimiter() | end)) | (port_colon & reaches.file);
 
     // RFC 1738 hosts: each label begins and ends with a letter or digit, and the last label begins with a letter; or the
     // host is a number. The draft has no labels: a name begins with a letter.
@@ -557,9 +546,9 @@ fn hosts<W: Word>(
     if let Some(halves) = halves {
         // No two of "-" and "." in a row: this includes "--" at the third and fourth byte of a label.
         let not_plain = bad_label | digit_label_end | (behind_mark & label_marks);
-        marks.attend = marks.attend | not_plain;
+        marks.listed = marks.listed | not_plain;
         if halves.full(in_host).any() {
-            marks.attend = marks.attend | long_hosts(in_host, dots, halves);
+            marks.listed = marks.listed | long_hosts(in_host, dots, halves);
         }
     }
     Hosts { authority, host_end, port_colon, bad_label, digit_start, digit_label_end }
@@ -597,15 +586,13 @@ fn number_ends<W: Word>(
 
 /// What a step knows of ports.
 struct Ports<W> {
-    /// The byte after the ":" of each port.
-    port: W,
     /// As [`Advised::port`].
     other: W,
     /// As [`Advised::reserved_port`].
     reserved: W,
 }
 
-/// Judges ports. With `halves`, lines with a port of more than four digits need a closer look.
+/// Judges ports. With `halves`, lines with a port of more than four digits are listed.
 #[inline(always)]
 fn ports<W: Word>(
     c: impl Classes<W>,
@@ -622,7 +609,7 @@ fn ports<W: Word>(
     let port_end = flow.behind(port, c.digit());
     marks.refused_both = marks.refused_both | (empty_port & reaches.own_rule());
     marks.refused_by_draft = marks.refused_by_draft | empty_port;
-    marks.table = marks.table | (port_end & !((c.delimiter() & !c.colon()) | end));
+    marks.listed = marks.listed | (port_end & !((c.delimiter() & !c.colon()) | end));
     marks.add_behind_authority(reaches.behind_authority(port_end, c));
     let second = flow.moved(port & c.digit());
     let third = flow.moved(second & c.digit());
@@ -642,17 +629,16 @@ fn ports<W: Word>(
     let below_1030 = flow.moved(one_zero & c.zero_to_two() & c.two_three());
     let below_1024 = (below_1020 & c.digit()) | (below_1030 & (c.zero_to_two() | c.three()));
     let low_end = port_end & flow.moved(below_1024);
-    // A number that begins with 0 needs a closer look.
-    marks.attend = marks.attend | (port & c.zero());
+    marks.listed = marks.listed | (port & c.zero());
     let other = flow.line_end(port_end & !(empty_port | default), newline);
     let reserved = flow.line_end((short_end & !default) | low_end, newline);
     if halves.is_some() {
         let fifth = flow.moved(fourth & c.digit());
-        marks.attend = marks.attend | (fifth & c.digit());
+        marks.listed = marks.listed | (fifth & c.digit());
     }
     debug_assert_eq!(flow.at, PORT_SLOTS - usize::from(halves.is_none()));
     carried.look();
-    Ports { port, other, reserved }
+    Ports { other, reserved }
 }
 
 /// What a step knows of percent escapes.
@@ -661,13 +647,12 @@ struct Escapes<W> {
     delimiter: W,
     /// As [`Advised::control`]; `None` if no line has one.
     control: Option<W>,
-    noteworthy: W,
     /// The bytes that break an escape.
     broken: W,
 }
 
 /// Judges percent escapes. In http and https, escapes of "/" ";" "?" (%2F %3B %3F) are noteworthy, and those that [`low_escapes`]
-/// finds. In ftp, all are. Without `RARE`, lines with an escape below 0x10 need a closer look.
+/// finds. In ftp, all are. Without `RARE`, lines with an escape below 0x10 are listed.
 #[inline(always)]
 fn escapes<W: Word, const RARE: bool>(
     c: impl Classes<W>,
@@ -677,7 +662,7 @@ fn escapes<W: Word, const RARE: bool>(
     carried: &mut EscapeCarries<W>,
     marks: &mut Marks<W>,
 ) -> Escapes<W> {
-    let mut escapes = Escapes { delimiter: zero, control: None, noteworthy: zero, broken: zero };
+    let mut escapes = Escapes { delimiter: zero, control: None, broken: zero };
     let mut low = zero;
     if carried.habit.is_on() || carried.all.alive | c.percent().any() {
         carried.habit.times += 1;
@@ -687,12 +672,9 @@ fn escapes<W: Word, const RARE: bool>(
         }
     }
     if !RARE {
-        marks.attend = marks.attend | low;
-        escapes.noteworthy = escapes.noteworthy | low;
+        marks.listed = marks.listed | low;
     } else if carried.low.alive | low.any() {
-        let (control, second_digits) = low_escapes(c, low, newline, &mut carried.low);
-        escapes.control = Some(control);
-        escapes.noteworthy = escapes.noteworthy | second_digits;
+        escapes.control = Some(low_escapes(c, low, newline, &mut carried.low));
     }
     escapes
 }
@@ -715,29 +697,26 @@ fn all_escapes<W: Word>(
     let two_three = flow.moved(escape & c.two_three());
     let three = flow.moved(escape & c.three());
     let of_delimiter = (two_three & c.f()) | (three & c.b());
-    let in_ftp = percent & in_ftp;
-    marks.attend = marks.attend | in_ftp;
+    marks.listed = marks.listed | (percent & in_ftp);
     let delimiter = flow.line_end_behind(of_delimiter, newline);
     debug_assert_eq!(flow.at, ESCAPE_SLOTS);
-    let escapes = Escapes { delimiter, control: None, noteworthy: of_delimiter | in_ftp, broken };
-    (escapes, escape & c.zero())
+    (Escapes { delimiter, control: None, broken }, escape & c.zero())
 }
 
-/// Finds the escapes of NUL, TAB, LF and CR (%00 %09 %0A %0D) among those below 0x10. Returns [`Advised::control`], and the second
-/// digits.
+/// Finds the escapes of NUL, TAB, LF and CR (%00 %09 %0A %0D) among those below 0x10. Returns [`Advised::control`].
 #[inline(always)]
 fn low_escapes<W: Word>(
     c: impl Classes<W>,
     low: W,
     newline: W,
     carried: &mut Rare<W, LOW_ESCAPE_SLOTS>,
-) -> (W, W) {
+) -> W {
     let mut flow = Flow::new(&mut carried.slots);
     let of_control = flow.moved(low) & c.control_digit();
     let control = flow.line_end_behind(of_control, newline);
     debug_assert_eq!(flow.at, LOW_ESCAPE_SLOTS);
     carried.look();
-    (control, of_control)
+    control
 }
 
 /// The bytes of a step that some grammar refuses.
@@ -751,7 +730,7 @@ struct Refused<W> {
 }
 
 /// Finds the first byte that RFC 3986 refuses in each line that no grammar accepts. It is a violation, a quote or a bracket. (If a
-/// quote or bracket is in an authority, its line is a table line.) Also returns the lines that have any of these.
+/// quote or bracket is in an authority, its line is listed.) Also returns the lines that have any of these.
 #[inline(always)]
 fn defects<W: Word>(
     c: impl Classes<W>,
@@ -791,7 +770,7 @@ fn defects<W: Word>(
 
 /// The rest of a step: 64 bytes of each lane. Without `OTHER`, all lines of the step have a scheme other than ftp and
 /// file, and no CR. Most of the logic for other lines is then left out. Without `RARE`, lines with a host that is a number
-/// are table lines, and lines with an escape below 0x10 need a closer look. With `DEFECTS`, lines that no grammar accepts are in
+/// or an escape below 0x10 are listed. With `DEFECTS`, lines that no grammar accepts are in
 /// [`Ends::defects`] instead of [`Ends::listed`].
 #[inline(always)]
 pub fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>(
@@ -805,8 +784,8 @@ pub fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>
     let (end, halves) = (if OTHER { c.end() } else { newline }, carried.halves);
     // Illegal bytes are needed last. If they were computed there, their inputs would be spilled until then.
     let (odd, violation) = (c.odd(), c.illegal().made());
-    let table = if DEFECTS { zero } else { odd };
-    let mut marks = Marks { table, attend: zero, violation, refused_both: zero, refused_by_draft: zero };
+    let listed = if DEFECTS { zero } else { odd };
+    let mut marks = Marks { listed, violation, refused_both: zero, refused_by_draft: zero };
 
     let mut behind_cr = zero;
     if OTHER && carried.cr.alive | c.cr().any() {
@@ -822,11 +801,11 @@ pub fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>
     let [ftp, file] = ftp_and_file;
     let known = (http_end | https_end) | (ftp.end | file.end);
     let (ftp, in_ftp, file, in_file) = (ftp.lines, ftp.reach, file.lines, file.reach);
-    marks.attend = scheme_end & !known;
+    marks.listed = marks.listed | (scheme_end & !known);
     let (http, in_http) = flow.line_end_and_reach(http_end, newline);
     let reaches = Reaches { http: in_http, ftp: in_ftp, file: in_file };
 
-    marks.table = marks.table | (start & c.colon());
+    marks.listed = marks.listed | (start & c.colon());
     let mut no_scheme = zero;
     if OTHER && carried.relative.alive | first_segment.any() {
         no_scheme = relative(c, beginnings, &mut carried.relative, &mut marks);
@@ -852,29 +831,28 @@ pub fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>
         | mark_in_search
         | (c.question() & in_ftp)
         | (authority & !c.alpha() & !if RARE { digit_start } else { zero });
-    marks.table = marks.table | (c.semicolon() & (in_ftp | in_file));
+    marks.listed = marks.listed | (c.semicolon() & (in_ftp | in_file));
     marks.add_behind_authority(reaches.behind_authority(host_end & !c.colon(), c));
 
-    // In lines of ftp and file and in relative references, advisories need a closer look.
+    // Lines of ftp and file and relative references are listed if they have an advisory.
     let other_schemes = ftp | file | no_scheme;
-    let (mut advised, mut noteworthy) = (None, zero);
+    let mut advised = None;
     let mut bad_number = digit_label_end & reaches.own_rule();
     if RARE && carried.number.alive | digit_start.any() {
         bad_number = bad_number & !number_ends(c, digit_start, &mut carried.number, &mut marks);
     }
     if carried.port.alive | port_colon.any() {
         let found = ports(c, port_colon, (newline, end), reaches, halves, &mut carried.port, &mut marks);
-        noteworthy = found.port;
-        marks.attend = marks.attend | (found.other & other_schemes);
+        marks.listed = marks.listed | (found.other & other_schemes);
         advised = Some(Advised { control: zero, port: found.other, reserved_port: found.reserved });
     }
-    let of_number = if RARE { &mut marks.refused_both } else { &mut marks.table };
+    let of_number = if RARE { &mut marks.refused_both } else { &mut marks.listed };
     *of_number = *of_number | bad_number;
-    let Escapes { delimiter, control, noteworthy: in_escapes, broken: broken_escape } =
+    let Escapes { delimiter, control, broken: broken_escape } =
         escapes::<_, RARE>(c, newline, in_ftp, zero, &mut carried.escape, &mut marks);
-    marks.attend = marks.attend | (delimiter & other_schemes);
+    marks.listed = marks.listed | (delimiter & other_schemes);
     if let Some(control) = control {
-        marks.attend = marks.attend | (control & other_schemes);
+        marks.listed = marks.listed | (control & other_schemes);
         let none = Advised { control: zero, port: zero, reserved_port: zero };
         advised = Some(Advised { control, ..advised.unwrap_or(none) });
     }
@@ -882,10 +860,10 @@ pub fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>
     let tilde = flow.line_end_behind(c.tilde(), newline);
     let refused_1738 = flow.line_end(marks.refused_both, newline);
     let refused_draft = flow.line_end(marks.refused_by_draft, newline);
-    // The table judges lines that break the fixed order: RFC 1738 refuses them, but the draft does not.
-    marks.table = marks.table | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
-    let attend = if DEFECTS { marks.attend } else { marks.attend | marks.violation };
-    let listed = flow.line_end(marks.table | attend, newline);
+    // Lines that break the fixed order: RFC 1738 refuses them, but the draft does not.
+    marks.listed = marks.listed | (refused_1738 & !(refused_draft | tilde) & (http | ftp));
+    let listed = if DEFECTS { marks.listed } else { marks.listed | marks.violation };
+    let listed = flow.line_end(listed, newline);
     debug_assert_eq!(flow.at, SLOTS - BEGINNING_SLOTS);
     let (found, lines) = if DEFECTS {
         let refused = Refused { violation: marks.violation, broken_escape, second_hash, hash_sum };
@@ -893,7 +871,7 @@ pub fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>
     } else {
         (Defects { any: zero, cause: [zero; 3], query: zero, fragment: zero }, zero)
     };
-    // Lines with a quote or a bracket that some grammar may accept are table lines.
+    // Lines with a quote or a bracket that some grammar may accept are listed.
     let listed = listed | (lines & !found.any);
     Ends {
         newline,
@@ -910,8 +888,5 @@ pub fn finish<W: Word, const OTHER: bool, const RARE: bool, const DEFECTS: bool>
         defects: found,
         delimiter,
         advised,
-        noteworthy: noteworthy | in_escapes,
-        table: marks.table | odd,
-        violation: marks.violation,
     }
 }

@@ -1,10 +1,7 @@
 //! Reads lanes of whole lines as bit streams, and decides which lines are counted in bulk and which are listed.
 //!
 //! The lanes are read a stripe at a time. Lines counted in bulk are counted by population count for each scheme and
-//! verdict, and never looked at. Each step keeps only the masks that are needed to find the start of a listed line, and
-//! what is in it. This file knows no tally.
-
-use std::ops::RangeInclusive;
+//! verdict, and never looked at. Each step keeps only its LFs, to find the start of a listed line. This file knows no tally.
 
 use crate::bitstreams::{Advised, CAUSES, Carried, Defects, Ends, Halves, begin, finish};
 use crate::lines::bits;
@@ -12,7 +9,7 @@ use crate::simd::{BLOCK, Blocks, Counts, Job, Kernel, LANES, Word};
 use urlsift_grammar::advisory::{Advisories, Advisory};
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
-use urlsift_grammar::scheme::{FILE, FTP, HTTP, HTTPS, has_own_rule};
+use urlsift_grammar::scheme::{FILE, FTP, HTTP, HTTPS};
 use urlsift_grammar::{Grammar, Verdict};
 
 /// The verdicts that the streams tell apart. The draft refuses all that RFC 1738 refuses, and RFC 1738 all that RFC 1808
@@ -24,7 +21,7 @@ const LEVELS: [Verdict; 4] = [
     Verdict::since(Grammar::Rfc2396),
 ];
 
-/// How many steps are done before their listed lines are passed on. These bytes are then still in the cache.
+/// How many steps are done before their listed lines are copied. These bytes are then still in the cache.
 const STRIPE: usize = 64;
 
 /// How many bytes of each lane a stripe has.
@@ -81,20 +78,15 @@ const BY_SCHEME: [(Counter, usize, Option<usize>); 5] = [
     (Counter::Rest, 2, None),
 ];
 
-/// What is kept of each step: the LFs, and the bytes that may have an advisory, that make a table line, or for which
-/// all grammars refuse the line.
+/// What is kept of each step: the LFs.
 #[derive(Clone, Copy)]
 #[repr(C, align(64))]
 struct Step {
     newline: [u64; LANES],
-    noteworthy: [u64; LANES],
-    table: [u64; LANES],
-    violation: [u64; LANES],
 }
 
 impl Step {
-    const NONE: Self =
-        Self { newline: [0; LANES], noteworthy: [0; LANES], table: [0; LANES], violation: [0; LANES] };
+    const NONE: Self = Self { newline: [0; LANES] };
 }
 
 /// A step with the end of a listed line.
@@ -102,23 +94,13 @@ impl Step {
 #[repr(C, align(64))]
 struct Listed {
     lines: [u64; LANES],
-    refused_draft: [u64; LANES],
-    refused_1738: [u64; LANES],
-    tilde: [u64; LANES],
     /// One bit for each lane with a listed line.
     lanes: u32,
     step: usize,
 }
 
 impl Listed {
-    const NONE: Self = Self {
-        lines: [0; LANES],
-        refused_draft: [0; LANES],
-        refused_1738: [0; LANES],
-        tilde: [0; LANES],
-        lanes: 0,
-        step: 0,
-    };
+    const NONE: Self = Self { lines: [0; LANES], lanes: 0, step: 0 };
 }
 
 /// A listed line.
@@ -129,23 +111,6 @@ pub struct ListedLine {
     pub start: usize,
     /// The offset of its LF in its lane.
     pub end: usize,
-    /// What is known of its verdict.
-    pub known: Known,
-}
-
-/// What the streams know of the verdict of a listed line.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Known {
-    /// Nothing: it is a table line.
-    TableLine,
-    /// The verdict, if [`decides`] holds for the scheme. If the line has no scheme, RFC 1738 and the draft refuse it
-    /// too.
-    Verdict(Verdict),
-    /// No grammar accepts the line, because of the byte at this offset in its lane. RFC 2396 and RFC 3986 accept all
-    /// bytes before it.
-    Bad(usize),
-    /// No grammar accepts the line. The streams do not know which byte spoils it.
-    Refused,
 }
 
 /// What the streams find in the lanes of a segment. The memory is reused for the next segment.
@@ -232,96 +197,18 @@ impl Findings {
         }
     }
 
-    // Inlined, so that the result stays in registers. In memory it would be read in other widths than it was written,
-    // and each such load would wait for the stores.
     #[inline(always)]
     fn line(&self, listed: &Listed, lane: usize, bit: usize) -> ListedLine {
         let end = listed.step * BLOCK + bit;
         // Back to the previous LF, or to the start of the lane.
         let mut at = listed.step;
-        let mut part = u64::MAX >> (BLOCK - 1 - bit);
-        let mut before = self.steps[at].newline[lane] & (part >> 1);
-        let (mut table, mut violation) = (0, 0);
-        let start = loop {
-            let step = &self.steps[at];
-            let behind = before.leading_zeros();
-            // Only the bytes after the previous LF.
-            part &= !u64::MAX.checked_shr(behind).unwrap_or(0);
-            table |= step.table[lane] & part;
-            violation |= step.violation[lane] & part;
-            if before != 0 {
-                break at * BLOCK + BLOCK - behind as usize;
-            }
-            if at == 0 {
-                break 0;
-            }
+        let mut before = self.steps[at].newline[lane] & ((1 << bit) - 1);
+        while before == 0 && at > 0 {
             at -= 1;
-            part = u64::MAX;
             before = self.steps[at].newline[lane];
-        };
-        let known = if table != 0 {
-            if violation == 0 { Known::TableLine } else { Known::Refused }
-        } else if violation != 0
-            && let Some(at) = self.first(lane, start..=end, |step| &step.violation)
-        {
-            Known::Bad(at)
-        } else {
-            let is = |words: &[u64; LANES]| (words[lane] >> bit & 1) as usize;
-            Known::Verdict(LEVELS[is(&listed.refused_draft) + is(&listed.refused_1738) + is(&listed.tilde)])
-        };
-        ListedLine { lane, start, end, known }
-    }
-
-    /// The first byte in `range` of a lane whose bit is set in `words`.
-    #[inline]
-    fn first(
-        &self,
-        lane: usize,
-        range: RangeInclusive<usize>,
-        words: impl Fn(&Step) -> &[u64; LANES],
-    ) -> Option<usize> {
-        let (start, end) = range.into_inner();
-        let mut mask = u64::MAX << (start % BLOCK);
-        for (n, step) in self.steps[start / BLOCK..=end / BLOCK].iter().enumerate() {
-            let word = words(step)[lane] & mask;
-            if word != 0 {
-                let at = (start / BLOCK + n) * BLOCK + word.trailing_zeros() as usize;
-                return (at <= end).then_some(at);
-            }
-            mask = u64::MAX;
         }
-        None
-    }
-
-    /// Passes to `each` the offsets in a listed line that may have an advisory. These are the first byte of a port, the
-    /// first or last digit of an escape, and in ftp the "%" of an escape.
-    #[inline]
-    pub fn each_noteworthy(&self, line: &ListedLine, mut each: impl FnMut(usize)) {
-        let (first, last) = (line.start / BLOCK, line.end / BLOCK);
-        for at in first..=last {
-            let mut word = self.steps[at].noteworthy[line.lane];
-            if at == first {
-                word &= u64::MAX << (line.start % BLOCK);
-            }
-            if at == last {
-                word &= u64::MAX >> (BLOCK - 1 - line.end % BLOCK);
-            }
-            for bit in bits(word) {
-                each(at * BLOCK + bit);
-            }
-        }
-    }
-}
-
-/// Whether the verdict of the streams holds for lines with this scheme. It does if no grammar has its own rule for the
-/// scheme, or if the streams know that rule. `known` is its place among the known schemes. `name` is `None` for lines
-/// without a scheme.
-pub fn decides(known: Option<usize>, name: Option<&[u8]>) -> bool {
-    match known {
-        Some(HTTP | HTTPS | FTP | FILE) => true,
-        Some(known) => !has_own_rule(known),
-        // RFC 2396 and RFC 3986 require a letter first.
-        None => name.is_none_or(|name| name[0].is_ascii_alphabetic()),
+        let start = if before == 0 { 0 } else { (at + 1) * BLOCK - before.leading_zeros() as usize };
+        ListedLine { lane, start, end }
     }
 }
 
@@ -632,15 +519,8 @@ fn listed<W: Word>(ends: &Ends<W>, list: List) -> W {
 /// Keeps what listing needs of a step. Returns 1 if a listed line ends in it, and 0 otherwise.
 #[inline(always)]
 fn keep<W: Word>(ends: &Ends<W>, listed: W, step: &mut Step, entry: &mut Listed) -> usize {
-    let Ends { newline, refused_draft, refused_1738, tilde, .. } = *ends;
-    newline.store(&mut step.newline);
-    ends.noteworthy.store(&mut step.noteworthy);
-    ends.table.store(&mut step.table);
-    ends.violation.store(&mut step.violation);
+    ends.newline.store(&mut step.newline);
     listed.store(&mut entry.lines);
-    (refused_draft | !(ends.http | ends.ftp)).store(&mut entry.refused_draft);
-    refused_1738.store(&mut entry.refused_1738);
-    tilde.store(&mut entry.tilde);
     entry.lanes = listed.lanes();
     usize::from(entry.lanes != 0)
 }

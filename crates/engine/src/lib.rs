@@ -2,17 +2,15 @@
 //!
 //! With vector instructions, bit streams decide the verdicts of many lines at once (`bitstreams`, `lanes`). Without
 //! them, the table scan walks several lanes side by side (`table_scan`). It also takes the segments that follow one with
-//! many table lines, because it is faster there.
+//! many listed lines, because it is faster there.
 //!
 //! Terms of this folder:
 //!
 //! - A *segment* is what the bit streams or the table scan take at a time: whole lines of about 512 KiB. It is cut into
-//!   *lanes*, which are read side by side. After each *stripe* of some blocks of all lanes, listed lines are passed on.
+//!   *lanes*, which are read side by side. After each *stripe* of some blocks of all lanes, listed lines are collected.
+//! - *Listed lines* are the lines that the bit streams do not judge. The table scan judges them ([`line_table`]).
 //! - Lines *counted in bulk* reach the sink only as a number. All that is counted of them follows from their
-//!   scheme, their verdict and a few counters ([`Bulk`]).
-//! - *Listed lines* are the lines that the bit streams pass on one by one, with the verdict if they know it.
-//! - *Table lines* are lines that are passed on one by one with a verdict of the table ([`line_table`]): listed lines whose verdict the
-//!   bit streams do not know, and lines of the table scan.
+//!   outcome and a few counters ([`Bulk`]). The others are passed on one by one, with their outcome.
 //!
 //! The sink decides what happens to a line: the scan counts it, and `urlsift split` records where it is. The engine
 //! knows no tally.
@@ -54,7 +52,7 @@ use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use memchr::{memchr, memchr_iter};
 
 use crate::example::Line;
-use crate::lanes::{Findings, Known, LaneReader, List, ListedLine, STRIPE_LEN, decides};
+use crate::lanes::{Findings, LaneReader, List, ListedLine, STRIPE_LEN};
 use crate::line_automaton::{Outcome, SchemeOf};
 use crate::line_table::{LineTable, N_OUTCOMES, NO_OUTCOME};
 use crate::lines::{cut, last_end, trim_terminator};
@@ -65,11 +63,10 @@ use crate::simd::Neon;
 #[cfg(target_arch = "x86_64")]
 use crate::simd::{Avx2, Avx512, Gfni};
 use crate::simd::{Kernel, KernelId, LANES};
-use crate::table_scan::{Ended, each_outcome, scan_lanes};
-use urlsift_grammar::advisory::{Advisories, Advisory};
+use crate::table_scan::{Ended, scan_lanes};
+use urlsift_grammar::advisory::Advisory;
 use urlsift_grammar::component::Component;
 use urlsift_grammar::defect::Cause;
-use urlsift_grammar::scheme::{Scheme, Schemes};
 use urlsift_grammar::{Grammar, Verdict};
 
 /// A receiver of lines. Each line reaches it once: alone or counted in bulk.
@@ -77,15 +74,15 @@ pub trait LineSink {
     /// What the sink needs of the lines from `place` on.
     fn needs(&self, place: Place) -> Needs;
 
-    /// Whether the table scan counts lines of this outcome in bulk from `place` on. If it does at one place, it does at any later
+    /// Whether lines that the table judges are counted in bulk from `place` on if they have this outcome. If it does at one place, it does at any later
     /// one. [`Self::scheme`] takes those schemes that are not known.
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
 
     /// Takes the scheme of a line. The rest of the line is counted in bulk. Its outcome has [`SchemeOf::Other`].
     fn scheme(&mut self, _line: &[u8], _verdict: Verdict) {}
 
-    /// Takes a line that is not counted in bulk.
-    fn line(&mut self, entry: &Line<'_>, line: &[u8], judged: Judged<'_>);
+    /// Takes a line that is not counted in bulk, with its outcome. A blank line has none.
+    fn line(&mut self, entry: &Line<'_>, line: &[u8], outcome: Option<&Outcome>);
 
     /// Takes the lines of a segment that are counted in bulk, after its other lines. `stripes` have all lines counted in bulk
     /// with the verdicts of [`Needs::examples`], and other lines. They come in the order of the lines.
@@ -139,19 +136,6 @@ impl Stripe<'_> {
     }
 }
 
-/// What the engine knows of a line that is not counted in bulk.
-pub enum Judged<'a> {
-    /// The line is blank.
-    Blank,
-    /// Its scheme, verdict and advisories.
-    Known(&'a Scheme<'a>, Verdict, &'a dyn Fn() -> Advisories),
-    /// No grammar accepts it. The byte that spoils it, if that byte is known; RFC 2396 and RFC 3986 accept all bytes
-    /// before it.
-    Bad(Option<usize>),
-    /// Its outcome.
-    Outcome(&'a Outcome),
-}
-
 /// The lines of a segment that are counted in bulk. Except for `cr`, the counters leave out lines that are passed on one by one.
 #[derive(Default)]
 pub struct Bulk {
@@ -171,23 +155,17 @@ pub struct Bulk {
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct PathCounts {
-    /// Lines counted in bulk.
+    /// Lines counted in bulk, without listed lines.
     pub bulk: u64,
-    /// Lines that were looked at one by one with a verdict of the bit streams, for their scheme, advisories or defect.
+    /// Lines that the bit streams listed, and lines of the table scan that were passed on one by one.
     pub listed: u64,
-    /// Lines that were looked at one by one with a verdict of the table.
-    pub table: u64,
 }
 
 impl PathCounts {
     /// Adds the lines of `other`.
     #[must_use]
     pub fn merge(self, other: Self) -> Self {
-        Self {
-            bulk: self.bulk + other.bulk,
-            listed: self.listed + other.listed,
-            table: self.table + other.table,
-        }
+        Self { bulk: self.bulk + other.bulk, listed: self.listed + other.listed }
     }
 }
 
@@ -199,11 +177,9 @@ const TABLE_LANES: usize = 6;
 pub const FIRST_PAUSE: usize = 7;
 const LONGEST_PAUSE: usize = 127;
 
-/// How many bytes the bit streams have to be ahead of the table scan, to make up for a listed line that the table scan counts in
-/// bulk.
-const BYTES_PER_LISTED: u64 = 120;
-/// The same for a table line.
-const BYTES_PER_TABLE_LINE: u64 = 240;
+/// How many bytes per listed line the bit streams have to read to be faster than the table scan, divided by the number of lanes. The
+/// more lanes, the further they are ahead.
+const BYTES_PER_LISTED: u64 = 1200;
 
 /// The bit streams count lines in bulk that no grammar accepts while each segment has more of them than one in so many bytes. If there
 /// are fewer, it costs all lines more than these few save.
@@ -212,12 +188,8 @@ const BYTES_PER_DEFECT: u64 = 2048;
 /// The same for lines with rare features ([`LaneReader`]).
 const BYTES_PER_RARE: u64 = 16384;
 
-/// How many table lines are walked side by side. A walk mostly waits for its table entry, and the other walks hide that
-/// latency.
-const TABLE_LINES_AT_ONCE: usize = 4;
-/// How many table lines are collected before they are walked. With fewer, more of them are walked alone. With many
-/// more, their bytes have left the cache.
-const MANY_TABLE_LINES: usize = 32;
+/// How many bytes of listed lines are collected before the table scan walks them.
+const LISTED_LEN: usize = 16 << 10;
 
 /// The approximate length of a segment for the bit streams, in bytes. Larger segments spend less time on the starts and ends of
 /// lanes. Smaller segments need less memory for the masks of their steps: at this size, a few hundred kilobytes.
@@ -266,18 +238,8 @@ impl Scanner {
     pub fn scan(&mut self, sink: &mut dyn LineSink, body: &[u8], place: Place) -> PathCounts {
         let Self { kernel, table, findings, attempts } = self;
         let table = LineTable::of(table, sink.needs(place).list.grammar);
-        let (schemes, path_counts) = (Schemes::default(), PathCounts::default());
-        let mut engine = Engine {
-            sink,
-            table,
-            attempts,
-            schemes,
-            path_counts,
-            n_slower: 0,
-            n_bad: 0,
-            n_defects: 0,
-            n_rare: 0,
-        };
+        let path_counts = PathCounts::default();
+        let mut engine = Engine { sink, table, attempts, path_counts, n_bad: 0, n_defects: 0, n_rare: 0 };
         let missing = "the scanner was made for a kernel of this machine";
         match kernel {
             KernelId::Portable => engine.scan_by_table(body, place),
@@ -374,10 +336,7 @@ struct Engine<'a> {
     sink: &'a mut dyn LineSink,
     table: &'a mut LineTable,
     attempts: &'a mut Attempts,
-    schemes: Schemes,
     path_counts: PathCounts,
-    /// How many listed lines, without table lines, the table scan would have counted in bulk.
-    n_slower: u64,
     /// How many listed lines no grammar accepts.
     n_bad: u64,
     /// How many lines that no grammar accepts were counted in bulk by the bit streams.
@@ -409,13 +368,12 @@ impl Engine<'_> {
                 self.scan_by_table(segment, at);
             } else {
                 let counts = |engine: &Self| {
-                    [engine.n_slower, engine.path_counts.table, engine.n_bad, engine.n_defects, engine.n_rare]
+                    [engine.path_counts.listed, engine.n_bad, engine.n_defects, engine.n_rare]
                 };
                 let before = counts(self);
                 let (defects, rare) = (self.attempts.defects, self.attempts.rare);
                 self.stream(kernel, findings, &Segment::new(segment, K::LANES, at));
-                let [listed, table, n_bad, n_defects, n_rare] =
-                    std::array::from_fn(|n| counts(self)[n] - before[n]);
+                let [listed, n_bad, n_defects, n_rare] = std::array::from_fn(|n| counts(self)[n] - before[n]);
                 let len = segment.len() as u64;
                 // A short segment predicts little about the next ones. At the start of a scan, it can show that many lines are refused.
                 let is_short = segment.len() <= SEGMENT_LEN / 4;
@@ -425,12 +383,12 @@ impl Engine<'_> {
                 }
                 if !is_short {
                     let many = |lines| lines * BYTES_PER_RARE > len;
-                    self.attempts.rare = rare.next(many(n_rare), many(n_rare + listed + table));
+                    self.attempts.rare = rare.next(many(n_rare), many(n_rare + listed));
                 }
                 let is_tried = |before: Attempt, now: Attempt| now.on && !before.on;
                 let Attempts { streams, defects: defects_now, rare: rare_now } = &mut *self.attempts;
                 if !is_short && !is_tried(defects, *defects_now) && !is_tried(rare, *rare_now) {
-                    let cost = listed * BYTES_PER_LISTED + table * BYTES_PER_TABLE_LINE;
+                    let cost = listed * BYTES_PER_LISTED / K::LANES as u64;
                     // For the parser, the table scan passes on what the bit streams list, and most other lines too.
                     *streams = streams.next(cost <= len || list.whatwg, true);
                 }
@@ -448,22 +406,17 @@ impl Engine<'_> {
         }
         let mut reader = LaneReader::new(kernel, &segment.lanes, needs.list, self.attempts.rare.on, findings);
         let mut lines_of_all = 0;
-        let mut table_lines = Vec::new();
+        let (mut listed, mut by_outcome) = (ListedLines::default(), ByOutcome::default());
         // The stripes with lines that were counted in bulk and have a verdict without examples.
         let lacking = needs.examples & Findings::plain_verdicts();
         let (mut stripes, mut n_stripes, mut known) = (Vec::new(), 0, 0);
         while reader.stripe(findings) {
-            findings.each_listed(|listed| {
-                lines_of_all += 1;
-                match listed.known {
-                    Known::TableLine => table_lines.push(listed),
-                    Known::Verdict(verdict) => self.known(findings, segment, &listed, verdict),
-                    Known::Bad(at) => self.bad(findings, segment, &listed, Some(at - listed.start)),
-                    Known::Refused => self.bad(findings, segment, &listed, None),
-                }
+            findings.each_listed(|line| {
+                let bytes = &segment.lanes[line.lane][line.start..];
+                listed.push(bytes, segment.line(&line).len(), line);
             });
-            if table_lines.len() >= MANY_TABLE_LINES {
-                self.judge_table_lines(findings, segment, table_lines.drain(..));
+            if listed.bytes.len() >= LISTED_LEN {
+                lines_of_all += self.judge_listed(findings, segment, &mut listed, &mut by_outcome);
             }
             if lacking != 0 {
                 let plain = findings.plain().filter(|(_, verdict, _)| lacking >> verdict.bits() & 1 == 1);
@@ -475,11 +428,16 @@ impl Engine<'_> {
             }
             n_stripes += 1;
         }
-        self.judge_table_lines(findings, segment, table_lines.drain(..));
+        lines_of_all += self.judge_listed(findings, segment, &mut listed, &mut by_outcome);
         self.n_rare += reader.n_rare();
         let plain = findings.plain().filter(|(.., lines)| *lines > 0);
+        let plain = plain.map(|(known, verdict, lines)| (Outcome::plain(known, verdict), lines));
+        let of_listed: Vec<_> = by_outcome.lines(self.table).collect();
+        let n_listed = of_listed.iter().map(|(_, lines)| lines).sum::<u64>();
+        let of_none = of_listed.iter().filter(|(outcome, _)| outcome.verdict.is_empty());
+        self.n_bad += of_none.map(|(_, lines)| lines).sum::<u64>();
         let bulk = Bulk {
-            lines: plain.map(|(known, verdict, lines)| (Outcome::plain(known, verdict), lines)).collect(),
+            lines: plain.chain(of_listed).collect(),
             blank: findings.blank(),
             cr: findings.cr(),
             advised: findings.advised().collect(),
@@ -488,66 +446,50 @@ impl Engine<'_> {
         self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
         let findings = &*findings;
         let in_lane = |lane| stripes.iter().map(move |&stripe| segment.stripe(findings, lane, stripe));
-        lines_of_all += bulk.blank + self.bulk(&bulk, &mut (0..K::LANES).flat_map(in_lane));
+        lines_of_all += bulk.blank + self.bulk(&bulk, &mut (0..K::LANES).flat_map(in_lane)) - n_listed;
+        self.path_counts.bulk -= n_listed;
         let lanes = segment.starts.iter().enumerate().take(K::LANES);
         let mut ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
         let run = Run { bytes: segment.bytes, place: segment.place, lines: lines_of_all };
         self.sink.cover(&run, &mut ends);
     }
 
-    /// Passes on a listed line that no grammar accepts.
-    #[inline]
-    fn bad(&mut self, findings: &Findings, segment: &Segment<'_>, listed: &ListedLine, at: Option<usize>) {
-        let number = || segment.number(findings, listed);
-        self.path_counts.listed += 1;
-        self.n_slower += 1;
-        self.n_bad += 1;
-        self.sink.line(&segment.entry(listed, &number), segment.line(listed), Judged::Bad(at));
-    }
-
-    /// Judges table lines of a segment by the table, and passes them on.
-    fn judge_table_lines(
+    /// Judges listed lines of a segment by the table. Counts them by outcome, or passes them on. Returns their number.
+    fn judge_listed(
         &mut self,
         findings: &Findings,
         segment: &Segment<'_>,
-        listed: impl Iterator<Item = ListedLine>,
-    ) {
-        let lines = listed.map(|listed| (listed, segment.line(&listed)));
-        let Self { sink, table, path_counts, .. } = self;
-        each_outcome::<TABLE_LINES_AT_ONCE, _>(table, lines, |listed, outcome| {
-            let number = || segment.number(findings, &listed);
-            path_counts.table +=
-                pass_on(*sink, &segment.entry(&listed, &number), segment.line(&listed), outcome);
+        lines: &mut ListedLines,
+        by_outcome: &mut ByOutcome,
+    ) -> u64 {
+        let Self { sink, table, path_counts, n_bad, .. } = self;
+        let lanes = cut::<TABLE_LANES>(&lines.bytes, TABLE_LANES);
+        let first = lines.first_of(&lanes);
+        scan_lanes(table, lanes, |lane, Ended { number, start, end, outcome: n, .. }, table| {
+            let line = &lanes[lane][start..end];
+            let way = by_outcome.way(n, || {
+                let outcome = table.outcome_of(n, line);
+                let is_in_bulk = n != NO_OUTCOME && sink.is_in_bulk(&outcome, segment.place);
+                let by_name = outcome.scheme == SchemeOf::Other;
+                if is_in_bulk { Way::InBulk { lines: 0, by_name } } else { Way::PassedOn }
+            });
+            if let Way::InBulk { lines, by_name } = way {
+                *lines += 1;
+                path_counts.listed += 1;
+                if *by_name {
+                    sink.scheme(line, table.outcome_of(n, line).verdict);
+                }
+            } else {
+                let in_lane = usize::try_from(number).expect("the lines are in memory") - 1;
+                let listed = &lines.listed[first[lane] + in_lane].0;
+                let number = || segment.number(findings, listed);
+                let outcome = table.outcome_of(n, line);
+                path_counts.listed += pass_on(*sink, &segment.entry(listed, &number), line, &outcome);
+                *n_bad += u64::from(outcome.verdict.is_empty());
+            }
         });
-    }
-
-    /// Passes on a listed line with its verdict from the bit streams. If that verdict does not hold for its scheme, the
-    /// table judges it.
-    #[inline]
-    fn known(&mut self, findings: &Findings, segment: &Segment<'_>, listed: &ListedLine, verdict: Verdict) {
-        let number = || segment.number(findings, listed);
-        let (entry, line) = (segment.entry(listed, &number), segment.line(listed));
-        if line.is_empty() {
-            return self.sink.line(&entry, line, Judged::Blank);
-        }
-        let scheme = self.schemes.of(line);
-        if !decides(scheme.known, scheme.name) {
-            return self.judge_by_table(&entry, line);
-        }
-        self.path_counts.listed += 1;
-        self.n_slower += 1;
-        // RFC 1738 and the draft have no lines without a scheme.
-        let verdict = if scheme.name.is_some() {
-            verdict
-        } else {
-            verdict.intersection(Verdict::since(Grammar::Rfc1808))
-        };
-        let advisories = || {
-            let mut advisories = Advisories::default();
-            findings.each_noteworthy(listed, |at| advisories.add_at(scheme.known, line, at - listed.start));
-            advisories
-        };
-        self.sink.line(&entry, line, Judged::Known(&scheme, verdict, &advisories));
+        lines.bytes.clear();
+        lines.listed.drain(..).len() as u64
     }
 
     /// Passes on all lines of `body`, which begins at `place`, by the table scan.
@@ -609,7 +551,7 @@ impl Engine<'_> {
     /// Judges a line by the table, and passes it on.
     fn judge_by_table(&mut self, entry: &Line<'_>, line: &[u8]) {
         let outcome = self.table.outcome_of_line(line);
-        self.path_counts.table += pass_on(self.sink, entry, line, &self.table.outcome_of(outcome, line));
+        self.path_counts.listed += pass_on(self.sink, entry, line, &self.table.outcome_of(outcome, line));
     }
 
     /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
@@ -618,6 +560,81 @@ impl Engine<'_> {
         self.path_counts.bulk += n_lines;
         self.sink.bulk(bulk, stripes);
         n_lines
+    }
+}
+
+/// Listed lines of a segment. Their bytes are copied while they are in the cache, so that the table scan can walk them side by side.
+#[derive(Default)]
+struct ListedLines {
+    bytes: Vec<u8>,
+    /// Each line, and the offset of its LF in `bytes`.
+    listed: Vec<(ListedLine, usize)>,
+}
+
+impl ListedLines {
+    /// Adds a line, which begins `bytes`.
+    #[inline]
+    fn push(&mut self, bytes: &[u8], len: usize, listed: ListedLine) {
+        // Most lines are short, and a copy of constant length is a few instructions.
+        match bytes.first_chunk::<64>() {
+            Some(some) if len <= some.len() => {
+                self.bytes.extend_from_slice(some);
+                self.bytes.truncate(self.bytes.len() - (some.len() - len));
+            }
+            _ => self.bytes.extend_from_slice(&bytes[..len]),
+        }
+        self.listed.push((listed, self.bytes.len()));
+        self.bytes.push(b'\n');
+    }
+
+    /// The index in `listed` of the first line of each lane of `bytes`.
+    fn first_of(&self, lanes: &[&[u8]; TABLE_LANES]) -> [usize; TABLE_LANES] {
+        let mut start = 0;
+        lanes.map(|lane| {
+            let first = self.listed.partition_point(|&(_, end)| end < start);
+            start += lane.len();
+            first
+        })
+    }
+}
+
+/// The numbers of listed lines of a segment by outcome, if the sink takes lines of their outcome in bulk from the start of the segment on.
+#[derive(Default)]
+struct ByOutcome(Vec<Way>);
+
+/// What becomes of listed lines with one outcome.
+#[derive(Clone, Copy, Default)]
+enum Way {
+    /// None was met yet.
+    #[default]
+    Unknown,
+    /// They are passed on one by one.
+    PassedOn,
+    /// So many were counted, and their schemes were passed on if `by_name`.
+    InBulk { lines: u32, by_name: bool },
+}
+
+impl ByOutcome {
+    /// The way of the outcome of number `n`. `find` finds it the first time.
+    #[inline(always)]
+    fn way(&mut self, n: u16, find: impl FnOnce() -> Way) -> &mut Way {
+        let n = usize::from(n);
+        if n >= self.0.len() {
+            self.0.resize(n + 1, Way::Unknown);
+        }
+        let way = &mut self.0[n];
+        if matches!(way, Way::Unknown) {
+            *way = find();
+        }
+        way
+    }
+
+    /// The numbers of lines by outcome.
+    fn lines(&self, table: &LineTable) -> impl Iterator<Item = (Outcome, u64)> {
+        table.outcomes().iter().zip(&self.0).filter_map(|(&outcome, way)| match *way {
+            Way::InBulk { lines, .. } => Some((outcome, lines.into())),
+            _ => None,
+        })
     }
 }
 
@@ -651,8 +668,7 @@ impl Attempt {
 /// Passes on a line with its outcome. Returns the number of judged lines: 0 for a blank line, otherwise 1.
 #[inline]
 fn pass_on(sink: &mut dyn LineSink, entry: &Line<'_>, line: &[u8], outcome: &Outcome) -> u64 {
-    let judged = if line.is_empty() { Judged::Blank } else { Judged::Outcome(outcome) };
-    sink.line(entry, line, judged);
+    sink.line(entry, line, (!line.is_empty()).then_some(outcome));
     u64::from(!line.is_empty())
 }
 
@@ -686,7 +702,7 @@ impl TableLister<'_> {
             return (1, 0);
         }
         let place = Place { offset: self.places[lane].offset + start, ..self.places[lane] };
-        self.path_counts.table += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
+        self.path_counts.listed += pass_on(self.sink, &Line::whole(place, &|| number, line), line, &outcome);
         let bit = u8::from(n != NO_OUTCOME && self.sink.is_in_bulk(&outcome, place)) << lane;
         if outcome.scheme == SchemeOf::Other {
             *but_scheme |= bit;

@@ -9,7 +9,6 @@
 //! second pass finds the line ends and looks up their states. No branch depends on where lines end. Such a branch would
 //! be mispredicted about once per line, and a misprediction costs as much as walking over some twenty bytes.
 
-use crate::line_automaton::Outcome;
 use crate::line_table::{LineState, LineTable, NO_OUTCOME};
 use crate::simd::{BLOCK, find_one};
 
@@ -26,71 +25,6 @@ pub struct Ended {
     pub cr: bool,
     /// The number of its outcome. A blank line has none.
     pub outcome: u16,
-}
-
-/// A line that is being walked, and its remaining bytes.
-struct Walked<'a, L> {
-    line: L,
-    bytes: &'a [u8],
-    state: LineState,
-    pairs: &'a [[u8; 2]],
-    last: &'a [u8],
-}
-
-impl<'a, L> Walked<'a, L> {
-    fn new((line, bytes): (L, &'a [u8])) -> Self {
-        let (pairs, last) = bytes.as_chunks();
-        Self { line, bytes, state: LineState::START, pairs, last }
-    }
-
-    /// The number of the outcome, once no pairs are left.
-    fn outcome(&self, table: &mut LineTable) -> u16 {
-        let last = self.last.first().copied().unwrap_or(0);
-        match table.at_end(self.state, !self.last.is_empty(), last) {
-            NO_OUTCOME => table.make(self.bytes, false),
-            number => number,
-        }
-    }
-}
-
-/// Calls `each` with each of `lines` and its outcome, in no particular order. `N` lines are walked side by side. When one ends,
-/// the next begins.
-pub fn each_outcome<'a, const N: usize, L>(
-    table: &mut LineTable,
-    lines: impl Iterator<Item = (L, &'a [u8])>,
-    mut each: impl FnMut(L, &Outcome),
-) {
-    let mut lines = lines.map(Walked::new);
-    let mut walks: Vec<_> = lines.by_ref().take(N).collect();
-    while let Some(side_by_side) = walks.first_chunk_mut::<N>() {
-        let together = side_by_side.iter().map(|walk| walk.pairs.len()).min().unwrap_or(0);
-        let pairs = side_by_side.each_ref().map(|walk| &walk.pairs[..together]);
-        let mut states = side_by_side.each_ref().map(|walk| walk.state);
-        for at in 0..together {
-            for (state, pairs) in states.iter_mut().zip(pairs) {
-                *state = table.after(*state, pairs[at]);
-            }
-        }
-        for (walk, state) in side_by_side.iter_mut().zip(states) {
-            (walk.state, walk.pairs) = (state, &walk.pairs[together..]);
-        }
-        for n in (0..N).rev() {
-            if !walks[n].pairs.is_empty() {
-                continue;
-            }
-            let ended = match lines.next() {
-                Some(next) => std::mem::replace(&mut walks[n], next),
-                None => walks.swap_remove(n),
-            };
-            let outcome = ended.outcome(table);
-            each(ended.line, &table.outcome_of(outcome, ended.bytes));
-        }
-    }
-    for mut walk in walks {
-        walk.state = walk.pairs.iter().fold(walk.state, |state, &pair| table.after(state, pair));
-        let outcome = walk.outcome(table);
-        each(walk.line, &table.outcome_of(outcome, walk.bytes));
-    }
 }
 
 /// How many bytes of each lane are walked before the lines that end in them are passed on. One call of [`find_one`]
@@ -119,52 +53,52 @@ pub fn scan_lanes<const N: usize>(
     let mut traces = [[LineState::START; STRIPE / 2 + 1]; N];
     let mut ends = [0; STRIPE + AT_ONCE];
     let mut readers = lanes.map(|lane| LaneProgress { lane, lines: 0, start: 0 });
-    // The last bytes of each lane are left for later, because its last line may lack the LF.
-    let together = lanes.iter().map(|lane| lane.len().saturating_sub(1) / STRIPE * STRIPE).min().unwrap_or(0);
-    for from in (0..together).step_by(STRIPE) {
-        let stripes = lanes.map(|lane| lane[from..].first_chunk().expect("a stripe of each lane"));
-        scan_stripe(table, stripes, &mut states, &mut traces);
+    let longest = lanes.iter().map(|lane| lane.len()).max().unwrap_or(0);
+    let mut padded = [[0; STRIPE]; N];
+    for from in (0..longest).step_by(STRIPE) {
+        let rests = lanes.map(|lane| lane.get(from..).unwrap_or_default());
+        // Where a lane ends, its last line may lack the LF. The padding has none, so it ends no line.
+        let is_whole = rests.iter().all(|rest| rest.len() > STRIPE);
+        if !is_whole {
+            for (stripe, rest) in padded.iter_mut().zip(rests) {
+                let len = rest.len().min(STRIPE);
+                stripe[..len].copy_from_slice(&rest[..len]);
+                stripe[len..].fill(0);
+            }
+        }
+        let stripes: [&Stripe; N] = std::array::from_fn(|n| {
+            if is_whole { rests[n].first_chunk().expect("it is longer") } else { &padded[n] }
+        });
+        scan_stripe(table, stripes, (longest - from).min(STRIPE), &mut states, &mut traces);
         for (n, reader) in readers.iter_mut().enumerate() {
             reader.end_lines(table, from, stripes[n], &traces[n], &mut ends, |ended, table| {
                 line(n, ended, table);
             });
-        }
-    }
-    for (n, reader) in readers.iter_mut().enumerate() {
-        let lane = lanes[n];
-        for from in (together..lane.len()).step_by(STRIPE) {
-            let rest = &lane[from..lane.len().min(from + STRIPE)];
-            // The padding has no LF, so it ends no line.
-            let mut stripe = [0; STRIPE];
-            stripe[..rest.len()].copy_from_slice(rest);
-            scan_stripe(
-                table,
-                [&stripe],
-                std::array::from_mut(&mut states[n]),
-                std::array::from_mut(&mut traces[n]),
-            );
-            reader
-                .end_lines(table, from, &stripe, &traces[n], &mut ends, |ended, table| line(n, ended, table));
-            if from + rest.len() == lane.len() && reader.start < lane.len() {
-                let ended = reader.end_line(table, from, &stripe, &traces[n], rest.len());
+            let len = rests[n].len();
+            if len <= STRIPE && reader.start < lanes[n].len() {
+                let ended = reader.end_line(table, from, stripes[n], &traces[n], len);
                 line(n, ended, table);
+                reader.start = lanes[n].len();
             }
         }
     }
     readers.map(|reader| reader.lines)
 }
 
-/// Walks all lanes through one stripe, side by side. It is a separate function, so that the states stay in registers.
+/// Walks all lanes through the first `len` bytes of a stripe and some more, side by side. It is a separate function, so that the states stay
+/// in registers.
 #[inline(never)]
 fn scan_stripe<const N: usize>(
     table: &LineTable,
     stripes: [&Stripe; N],
+    len: usize,
     states: &mut [LineState; N],
     traces: &mut [Trace; N],
 ) {
+    let chunks = (len / (2 * UNROLL) + 1).min(STRIPE / (2 * UNROLL));
     let mut now = *states;
     let pairs: [&[[[u8; 2]; UNROLL]]; N] = stripes.map(|stripe| stripe.as_chunks().0.as_chunks().0);
-    for chunk in 0..STRIPE / 2 / UNROLL {
+    for chunk in 0..chunks {
         let pairs: [&[[u8; 2]; UNROLL]; N] = std::array::from_fn(|n| &pairs[n][chunk]);
         #[allow(clippy::needless_range_loop, reason = "one index for all lanes")]
         for at in 0..UNROLL {
@@ -175,7 +109,7 @@ fn scan_stripe<const N: usize>(
         }
     }
     for (trace, now) in traces.iter_mut().zip(now) {
-        trace[STRIPE / 2] = now;
+        trace[chunks * UNROLL] = now;
     }
     *states = now;
 }
@@ -271,6 +205,7 @@ impl LaneProgress<'_> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::line_automaton::Outcome;
     use crate::lines::cut;
     use urlsift_grammar::Grammar;
     use urlsift_grammar::random::Random;

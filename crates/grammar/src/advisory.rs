@@ -68,30 +68,6 @@ impl Advisories {
         }
     }
 
-    /// Adds the advisories of the port or percent escape at `at`.
-    ///
-    /// `at` is the first digit of a port, after its ":", or the "%", the first or the second digit of a percent escape. At any other
-    /// byte, nothing is added. The line has no userinfo and no IP literal.
-    #[inline]
-    pub fn add_at(&mut self, scheme: Option<usize>, line: &[u8], at: usize) {
-        let byte = |back: usize| line[at.saturating_sub(back).min(line.len() - 1)];
-        let percent = match (byte(2), byte(1), byte(0)) {
-            (b'%', ..) if at >= 2 => at - 2,
-            (_, b'%', _) if at >= 1 => at - 1,
-            (_, b':', b'0'..=b'9') => {
-                let digits = line[at..].iter().take_while(|byte| byte.is_ascii_digit());
-                return self.add_port(scheme, port_of(scheme, digits));
-            }
-            (_, _, b'%') => at,
-            _ => return,
-        };
-        if let Some(&[high, low]) = line.get(percent + 1..percent + 3)
-            && let (Some(high), Some(low)) = (hex_value(high), hex_value(low))
-        {
-            self.add_escaped(scheme, high << 4 | low);
-        }
-    }
-
     /// Adds the advisories of a port, or of one that stands for it ([`port_after`]).
     fn add_port(&mut self, scheme: Option<usize>, port: u16) {
         let default = scheme.and_then(|place| KNOWN[place].default_port);
@@ -176,11 +152,6 @@ fn port_after(scheme: Option<usize>, port: u16, digit: u8) -> u16 {
         103..=1023 => 999,
         _ => 9999,
     }
-}
-
-/// The port that stands for these digits ([`port_after`]).
-fn port_of<'a>(scheme: Option<usize>, digits: impl Iterator<Item = &'a u8>) -> u16 {
-    digits.fold(0, |port, &digit| port_after(scheme, port, digit))
 }
 
 /// The text after the last ":" so far, outside brackets, which may be the port.
@@ -365,7 +336,10 @@ mod tests {
             for port in 0..70_000_u32 {
                 for digits in [port.to_string(), format!("00{port}")] {
                     let mut found = Advisories::default();
-                    found.add_port(scheme, port_of(scheme, digits.as_bytes().iter()));
+                    found.add_port(
+                        scheme,
+                        digits.bytes().fold(0, |port, digit| port_after(scheme, port, digit)),
+                    );
                     let is_other = default.is_some_and(|default| u32::from(default) != port);
                     let expected = [
                         (is_other, Advisory::PortNondefault),

@@ -6,8 +6,6 @@
 use std::fmt;
 use std::ops::Range;
 
-use memchr::{memchr, memchr2};
-
 use crate::Grammar;
 use crate::automaton::{Rule, Tracker, has_character, top_rule};
 use crate::component::Component;
@@ -121,31 +119,6 @@ impl Defect {
     pub fn source(&self) -> String {
         self.rule.source(self.grammar)
     }
-}
-
-/// Returns the component and the cause of the defect at `at`, without an automaton.
-///
-/// RFC 3986 must accept some line that begins with the bytes before `at`. These bytes must include the scheme and the authority
-/// of the line, if it has them. Returns `None` for other grammars, and if the bytes around `at` do not decide.
-pub fn of_illegal_byte(grammar: Grammar, line: &[u8], at: usize) -> Option<(Component, Cause)> {
-    let before = line.get(..at)?;
-    if grammar != Grammar::Rfc3986 || beginning(line).len() <= at {
-        return None;
-    }
-    let cause = match (before, line.get(at)) {
-        ([.., b'%'] | [.., b'%', _], _) => Cause::BadEscape,
-        (_, Some(b' ')) => Cause::Space,
-        (_, Some(0..0x20 | 0x7f)) => Cause::ControlByte,
-        (_, Some(0x80..)) => Cause::NonAscii,
-        (_, Some(&byte)) if !has_character(grammar, byte) => Cause::IllegalCharacter,
-        _ => return None,
-    };
-    let component = match memchr2(b'?', b'#', before) {
-        None => Component::Path,
-        Some(mark) if before[mark] == b'?' && memchr(b'#', &before[mark..]).is_none() => Component::Query,
-        Some(_) => Component::Fragment,
-    };
-    Some((component, cause))
 }
 
 /// Returns whether the line lacks a slash of the "//" before an authority: only "/" could follow there.

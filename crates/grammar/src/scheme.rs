@@ -182,12 +182,6 @@ pub fn find_known(name: &[u8]) -> Option<usize> {
     KNOWN.iter().position(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// Returns whether some grammar has its own rule for the scheme at index `known` of [`KNOWN`]. These are the ten schemes of RFC
-/// 1738, two more of draft1993, and the prefix "url:" that draft1993 allows.
-pub fn has_own_rule(known: usize) -> bool {
-    KNOWN[known].standing == Standing::Defined || matches!(KNOWN[known].name, "mid" | "cid" | "url")
-}
-
 /// The scheme of a line.
 pub struct Scheme<'a> {
     /// The index in [`KNOWN`]; `None` if the scheme is unknown or missing.

@@ -2,7 +2,7 @@
 
 use std::collections::BTreeMap;
 
-use super::{COUNTED, DEFECT_KINDS, Findings, Known, LaneReader, List, STRIPE_LEN, defect_kinds};
+use super::{COUNTED, DEFECT_KINDS, Findings, LaneReader, List, STRIPE_LEN, defect_kinds};
 use crate::bitstreams::HABIT_LASTS;
 use crate::lines::{cut, trim_terminator};
 use crate::simd::every_kernel::{Visit, each};
@@ -36,11 +36,6 @@ struct Found {
 struct Listed {
     start: usize,
     end: usize,
-    /// Its verdict, if it is known.
-    verdict: Option<u8>,
-    /// The byte for which no grammar accepts it, if it is known.
-    bad: Option<usize>,
-    noteworthy: Vec<usize>,
     /// How many lines of the buffer end before it.
     before: u64,
 }
@@ -68,17 +63,9 @@ fn find<K: Kernel>(kernel: K, bytes: &[u8], list: List, bulk_rare: bool, finding
     while reader.stripe(findings) {
         findings.each_listed(|line| {
             let (from, lines_before) = before[line.lane];
-            let mut noteworthy = Vec::new();
-            findings.each_noteworthy(&line, |at| noteworthy.push(from + at));
-            let (verdict, bad) = match line.known {
-                Known::TableLine => (None, None),
-                Known::Verdict(verdict) => (Some(verdict.bits()), None),
-                Known::Bad(at) => (None, Some(from + at)),
-                Known::Refused => (Some(0), None),
-            };
             let (start, end) = (from + line.start, from + line.end);
             let before = lines_before + findings.lines_before(line.lane, line.start);
-            found.listed.push(Listed { start, end, verdict, bad, noteworthy, before });
+            found.listed.push(Listed { start, end, before });
         });
     }
     found.listed.sort();
@@ -105,19 +92,6 @@ fn check_against_judge(found: &Found, bytes: &[u8], list: List) {
         before += newlines(&bytes[at..listed.start]);
         at = listed.start;
         assert_eq!(listed.before, before, "{listed:?}");
-        let (line, _) = trim_terminator(&bytes[listed.start..=listed.end]);
-        let judgement = judge(line);
-        let scheme = judgement.scheme();
-        if let Some(at) = listed.bad {
-            assert!(judgement.verdict().is_empty(), "\"{}\" {listed:?}", line.escape_ascii());
-            assert!((listed.start..=listed.start + line.len()).contains(&at), "{listed:?}");
-        } else if let Some(verdict) = listed.verdict
-            && super::decides(scheme.and_then(find_known), scheme)
-        {
-            // RFC 1738 and the draft have no lines without a scheme.
-            let verdict = if scheme.is_some() { verdict } else { verdict & 0b1_1100 };
-            assert_eq!(judgement.verdict().bits(), verdict, "\"{}\" {listed:?}", line.escape_ascii());
-        }
     }
     let listed_blank = found.listed.iter().filter(|listed| {
         let (line, cr) = trim_terminator(&bytes[listed.start..=listed.end]);

@@ -3,7 +3,6 @@
 mod corpus;
 mod sample;
 mod trial;
-mod ways;
 
 use std::fs;
 use std::io::{self, Write};
@@ -22,7 +21,6 @@ use urlsift_grammar::escape::printable;
 use self::corpus::{Corpus, in_huge_pages};
 use self::sample::Sample;
 use self::trial::{Shares, Trial, float};
-use self::ways::WayCost;
 use super::lines::columns;
 use crate::cli::output_file::Output;
 use crate::cli::{End, complain, input_path};
@@ -76,7 +74,7 @@ pub(crate) struct BenchArgs {
 enum Format {
     /// A table for people
     Text,
-    /// The schema urlsift.bench/1, with the times of each kernel in all rounds
+    /// The schema urlsift.bench/2, with the times of each kernel in all rounds
     Json,
 }
 
@@ -102,7 +100,6 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
     let kernels: Vec<_> = KernelId::available().collect();
     let bytes = in_huge_pages(&mem::take(&mut corpus.bytes))?;
     let (tally, trials) = trial::measure(&bytes, &kernels, &args.columns, &thread_counts, args.rounds)?;
-    let costs = ways::measure(&bytes, &kernels, args.rounds)?;
     let processor = processor();
     let rustc = Some(urlsift_grammar::RUSTC).filter(|name| !name.is_empty());
     Output::open(None)?.write(|out| match if args.json { Format::Json } else { args.format } {
@@ -124,7 +121,6 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
                 writeln!(out, "repeated: its {len} bytes would stay in the processor's cache")?;
             }
             write_tables(out, &trials)?;
-            write_costs(out, &costs)?;
             write!(out, "\n{NOTE}")
         }
         Format::Json => {
@@ -134,7 +130,7 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
             });
             // Adding a field keeps the version number of the schema; any other change increases it.
             let results = json!({
-                "schema": "urlsift.bench/1",
+                "schema": "urlsift.bench/2",
                 "version": VERSION,
                 "rustc": rustc,
                 "processor": processor,
@@ -150,7 +146,6 @@ pub(crate) fn run(args: &BenchArgs) -> io::Result<End> {
                 "rounds": args.rounds,
                 "verdict_sets": sets.collect::<Vec<_>>(),
                 "runs": trials,
-                "ways": costs,
             });
             writeln!(out, "{results:#}")
         }
@@ -169,13 +164,11 @@ const NOTE: &str = "\
 split finds each line with memchr and does no more, as every tool has to. \"of split\" compares with it in the same round, on as
 many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
 Before the first round, each kernel gave the answer of the portable kernel, and that gave the answer of judge on each line.
-bulk lines are counted without a look at each. The others are looked at one by one: listed lines have a verdict of the bit streams,
-table lines one of the table. ns/line by way is on one thread; for listed and table lines it is what a scan without them saves; - means
-too few lines, or nothing saved.
+bulk lines are counted without a look at each. The table judges listed lines one by one.
 ";
 
 /// The columns with their widths.
-const COLUMNS: [(&str, usize); 8] = [
+const COLUMNS: [(&str, usize); 7] = [
     ("GB/s", 8),
     ("least-most", 16),
     ("ns/line", 10),
@@ -183,7 +176,6 @@ const COLUMNS: [(&str, usize); 8] = [
     ("of split", 10),
     ("bulk", 9),
     ("listed", 10),
-    ("table", 8),
 ];
 
 /// Writes one table for each number of threads.
@@ -200,24 +192,12 @@ fn write_tables(out: &mut dyn Write, trials: &[Trial]) -> io::Result<()> {
                 format!("{:.1}", trial.million_lines_per_second),
                 format!("{:.2}", trial.of_split.median),
             ];
-            if let Some(Shares { bulk, listed, table }) = trial.path_counts {
-                let all = float((bulk + listed + table).max(1));
-                cells.extend([bulk, listed, table].map(|n| format!("{:.2}%", 100.0 * float(n) / all)));
+            if let Some(Shares { bulk, listed }) = trial.path_counts {
+                let all = float((bulk + listed).max(1));
+                cells.extend([bulk, listed].map(|n| format!("{:.2}%", 100.0 * float(n) / all)));
             }
             row(out, trial.kernel.unwrap_or(trial.name), &cells)?;
         }
-    }
-    Ok(())
-}
-
-/// Writes what a line of each way costs.
-fn write_costs(out: &mut dyn Write, costs: &[WayCost]) -> io::Result<()> {
-    writeln!(out, "\n{:<14}{:>8}{:>10}{:>8}", "ns/line by way", "bulk", "listed", "table")?;
-    for costs in costs.chunk_by(|a, b| a.kernel == b.kernel) {
-        let [bulk, listed, table] = [0, 1, 2].map(|way| {
-            costs[way].nanoseconds_per_line.map_or_else(|| "-".to_owned(), |time| format!("{time:.1}"))
-        });
-        writeln!(out, "{:<14}{bulk:>8}{listed:>10}{table:>8}", costs[0].kernel)?;
     }
     Ok(())
 }

@@ -67,7 +67,6 @@ impl Spread {
 pub(super) struct Shares {
     pub(super) bulk: u64,
     pub(super) listed: u64,
-    pub(super) table: u64,
 }
 
 /// Measures the baselines and `kernels` on `bytes`, for each number of threads, and on one thread the rows of `columns` if there are any. All
@@ -192,8 +191,7 @@ impl Trial {
             let who = format!("{} with --threads {}", self.kernel.unwrap_or(self.name), self.threads);
             return Err(differs(&who, "the portable kernel"));
         }
-        self.path_counts =
-            scanned.map(|(_, PathCounts { bulk, listed, table, .. })| Shares { bulk, listed, table });
+        self.path_counts = scanned.map(|(_, PathCounts { bulk, listed, .. })| Shares { bulk, listed });
         Ok(())
     }
 
