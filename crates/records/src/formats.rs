@@ -12,7 +12,7 @@ use urlsift_grammar::named;
 
 /// What is known of a format beside its name, its description and its reader.
 pub(super) struct Row {
-    /// What the fields of its records are, as the answer to a field that is none.
+    /// Which fields its records have: the message about any other field.
     pub(super) fields: &'static str,
     /// Why it cannot be read by fields alone.
     pub(super) needs: &'static str,
@@ -21,7 +21,7 @@ pub(super) struct Row {
     has_objects: bool,
     /// Whether a field ends at a byte that a password may contain.
     ends_at_delimiters: bool,
-    /// Whether an input begins like the format.
+    /// Whether an input begins like the format. The first row that does not answer `No` counts.
     pub(super) begins: fn(&[u8]) -> Begins,
     /// Whether a line looks like a record. It need not have a URL.
     pub(super) is_record: fn(&[u8]) -> bool,
@@ -63,7 +63,8 @@ fn begins_as_parquet(head: &[u8]) -> Begins {
     Begins::yes_if(begins && head.get(4).is_some_and(has_control))
 }
 
-/// Makes the enum of formats, the table, and a reader of any format, whose methods are those of the format's reader.
+/// Makes the enum of formats, the table, and a reader of any format, whose methods are those of the format's reader. The comment of
+/// a format is also in `schema/report.v2.json`.
 macro_rules! formats {
     ($($(#[doc = $doc:literal])+
     $variant:ident = $name:literal: $reader:ty = $open:expr, { $($column:ident: $value:expr,)* })+) => {

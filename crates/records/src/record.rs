@@ -18,8 +18,8 @@ pub const MAX_RECORD_LEN: usize = 8 << 20;
 
 /// Reads the records of one format. The table of formats names a reader for each.
 pub(super) trait RecordReader {
-    /// Reads the record at the cursor. In formats that step through separators, the next of the cursor's marks is there or later.
-    /// Afterwards it is after the record.
+    /// Reads the record at the cursor, which the caller then moves. In formats that step through separators, the next of the cursor's
+    /// marks is there or later. Afterwards this mark is after the record.
     fn read<'a>(&mut self, cursor: &mut Cursor<'a>) -> Record<'a>;
 
     /// The bytes that [`Marks`] search for: what separates fields and records, or delimits strings. Some readers use none.
