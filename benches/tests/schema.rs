@@ -33,7 +33,7 @@ fn the_written_schema_is_that_of_the_types() {
     }
     assert!(
         fs::read_to_string(&path).unwrap_or_default() == schema,
-        "{} is not that of the types",
+        "{} is not that of the types; URLSIFT_UPDATE=1 writes it anew",
         path.display()
     );
 }
