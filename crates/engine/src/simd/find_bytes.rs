@@ -38,46 +38,51 @@ pub fn find(set: [u8; 3], blocks: &[[u8; BLOCK]], found: &mut [u64]) {
     }
 }
 
-/// What a search for three sets of bytes does with its results.
-pub trait BlockSink {
+/// What a search for `N` sets of bytes does with its results.
+pub trait BlockSink<const N: usize> {
     /// The sets. They are known when the search is compiled, so that a byte that is repeated costs nothing.
-    const SETS: [[u8; 3]; 3];
+    const SETS: [[u8; 3]; N];
 
     /// Takes the next block: which of its bytes are in each set. The lowest bit is the first byte. Always inlined into the
     /// search, so that it is compiled for the kernel's instructions.
-    fn take(&mut self, bits: [u64; 3]);
+    fn take(&mut self, bits: [u64; N]);
 
     /// Ends the search.
     fn finish(self);
 }
 
-/// Searches blocks for three sets of bytes in one pass.
-pub fn find_each<S: BlockSink>(blocks: &[[u8; BLOCK]], mut sink: S) {
+/// Searches bytes for several sets in one pass. A last block that is not whole is filled up with zeros.
+pub fn find_each<const N: usize, S: BlockSink<N>>(bytes: &[u8], mut sink: S) {
+    let (blocks, rest) = bytes.as_chunks::<BLOCK>();
+    let mut filled = [0; BLOCK];
+    filled[..rest.len()].copy_from_slice(rest);
+    let last = if rest.is_empty() { None } else { Some(&filled) };
     #[cfg(target_arch = "x86_64")]
     {
         if let Some(avx512) = super::Avx512::detect() {
-            return avx512.run(SearchEach { kernel: avx512, blocks, sink });
+            return avx512.run(SearchEach { kernel: avx512, blocks, last, sink });
         }
         if let Some(avx2) = super::Avx2::detect() {
-            return avx2.run(SearchEach { kernel: avx2, blocks, sink });
+            return avx2.run(SearchEach { kernel: avx2, blocks, last, sink });
         }
     }
-    for block in blocks {
+    for block in blocks.iter().chain(last) {
         sink.take(S::SETS.map(|set| bits(set, block)));
     }
     sink.finish();
 }
 
-/// A search of all blocks for three sets by a kernel.
+/// A search of all blocks, and of a last one, for several sets by a kernel.
 #[cfg(target_arch = "x86_64")]
-struct SearchEach<'a, K, S> {
+struct SearchEach<'a, const N: usize, K, S> {
     kernel: K,
     blocks: &'a [[u8; BLOCK]],
+    last: Option<&'a [u8; BLOCK]>,
     sink: S,
 }
 
 #[cfg(target_arch = "x86_64")]
-impl<K: FindBits, S: BlockSink> Job for SearchEach<'_, K, S> {
+impl<const N: usize, K: FindBits, S: BlockSink<N>> Job for SearchEach<'_, N, K, S> {
     #[inline(always)]
     fn run(mut self) {
         for block in self.blocks {
@@ -86,9 +91,26 @@ impl<K: FindBits, S: BlockSink> Job for SearchEach<'_, K, S> {
             unsafe {
                 _mm_prefetch::<_MM_HINT_T0>(block.as_ptr().wrapping_add(size_of_val(self.blocks)).cast());
             }
-            self.sink.take(S::SETS.map(|set| self.kernel.find_bits(set, block)));
+            self.take(block);
+        }
+        if let Some(block) = self.last {
+            self.take(block);
         }
         self.sink.finish();
+    }
+}
+
+#[cfg(target_arch = "x86_64")]
+impl<const N: usize, K: FindBits, S: BlockSink<N>> SearchEach<'_, N, K, S> {
+    #[inline(always)]
+    fn take(&mut self, block: &[u8; BLOCK]) {
+        // In a closure or an iterator, more than three sets would be no constants, or miss the kernel's instructions.
+        let (mut found, mut n) = ([0; N], 0);
+        while n < N {
+            found[n] = self.kernel.find_bits(S::SETS[n], block);
+            n += 1;
+        }
+        self.sink.take(found);
     }
 }
 
@@ -237,7 +259,7 @@ mod tests {
     #[test]
     fn three_sets_in_one_pass() {
         struct Three<'a>(Vec<[u64; 3]>, &'a mut Vec<[u64; 3]>);
-        impl BlockSink for Three<'_> {
+        impl BlockSink<3> for Three<'_> {
             const SETS: [[u8; 3]; 3] = [[b':'; 3], [b'w', b'W', b'w'], [b'\n'; 3]];
 
             fn take(&mut self, bits: [u64; 3]) {
@@ -248,12 +270,14 @@ mod tests {
                 *self.1 = self.0;
             }
         }
-        let bytes: Vec<_> = (0..5 * BLOCK).map(|n| b"a:wW\n\x80bc"[n * n % 13 % 8]).collect();
-        let blocks = bytes.as_chunks::<BLOCK>().0;
+        // The last block is not whole.
+        let bytes: Vec<_> = (0..5 * BLOCK - 7).map(|n| b"a:wW\n\x80bc"[n * n % 13 % 8]).collect();
+        let filled = [&bytes[..], &[0; 7]].concat();
+        let filled = filled.as_chunks::<BLOCK>().0;
         let expected: Vec<_> =
-            blocks.iter().map(|block| Three::SETS.map(|set| self::bits(set, block))).collect();
+            filled.iter().map(|block| Three::SETS.map(|set| self::bits(set, block))).collect();
         let mut found = Vec::new();
-        find_each(blocks, Three(Vec::new(), &mut found));
+        find_each(&bytes, Three(Vec::new(), &mut found));
         assert_eq!(found, expected);
         #[cfg(target_arch = "x86_64")]
         {
@@ -261,7 +285,8 @@ mod tests {
                 ($($kernel:ty),*) => { $(
                     if let Some(kernel) = <$kernel>::detect() {
                         let sink = Three(Vec::new(), &mut found);
-                        kernel.run(SearchEach { kernel, blocks, sink });
+                        let (blocks, last) = (&filled[..4], filled.get(4));
+                        kernel.run(SearchEach { kernel, blocks, last, sink });
                         assert_eq!(found, expected);
                     }
                 )* };

@@ -47,7 +47,7 @@ struct Pass<'a> {
     pairs: u64,
 }
 
-impl BlockSink for Pass<'_> {
+impl BlockSink<3> for Pass<'_> {
     /// Colons, the letters of "www", and LFs.
     const SETS: [[u8; 3]; 3] = [[b':'; 3], [b'w', b'W', b'w'], [b'\n'; 3]];
 
@@ -140,13 +140,7 @@ impl Anchors {
         let is_w = |back: usize| from >= back && text[from - back].eq_ignore_ascii_case(&b'w');
         let [letters, pairs] = [is_w(1), is_w(1) && is_w(2)].map(u64::from);
         let pass = Pass { into: &mut self.blocks, next: 0, with_anchors: 0, n_lfs: 0, letters, pairs };
-        if let (blocks, []) = bytes.as_chunks() {
-            find_each(blocks, pass);
-        } else {
-            let mut padded = [[0; BLOCK]; BLOCKS];
-            padded.as_flattened_mut()[..bytes.len()].copy_from_slice(bytes);
-            find_each(&padded[..bytes.len().div_ceil(BLOCK)], pass);
-        }
+        find_each(bytes, pass);
     }
 }
 
