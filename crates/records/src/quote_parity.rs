@@ -63,6 +63,7 @@ pub(super) fn whole_records(bytes: &[u8], dialect: Dialect) -> usize {
 }
 
 /// For each bit, whether the number of set bits up to and including it is odd.
+#[inline(always)]
 pub(super) fn odd(mut bits: u64) -> u64 {
     for by in [1, 2, 4, 8, 16, 32] {
         bits ^= bits << by;

@@ -228,6 +228,7 @@ impl Document {
     }
 
     /// Where the record at `at` ends, and if it does not, the state at the end of `text`. A number at the end of the input is whole.
+    #[inline]
     fn extent(
         &mut self,
         kind: Kind,
@@ -249,6 +250,7 @@ impl Document {
     }
 
     /// Moves past a record that begins at `offset` of the input. `skip` is the state if it continues.
+    #[inline]
     fn leave(&mut self, kind: Kind, skip: Option<Skip>, offset: u64) {
         match kind {
             Kind::Damage => {
@@ -264,6 +266,7 @@ impl Document {
     }
 
     /// What follows a value.
+    #[inline]
     fn behind_value(&self) -> Expects {
         if self.open.is_empty() { Expects::Value } else { Expects::Separator }
     }
@@ -374,6 +377,7 @@ impl Document {
     }
 
     /// What becomes of the value at the start of `text`.
+    #[inline]
     fn action(&mut self, text: &[u8], ended: bool) -> Action {
         let byte = text[0];
         if Skip::after(byte).is_none() {
@@ -393,7 +397,9 @@ impl Document {
                 let is_top = outer.is_none();
                 self.found = false;
                 if self.har.is_some() {
-                    self.records = match is_har(text) {
+                    // Most objects begin with another key.
+                    let is_other = matches!(text, [b'{', b'"', letter, ..] if *letter != b'l');
+                    self.records = match if is_other { Some(false) } else { is_har(text) } {
                         None if !ended => return Action::Wait,
                         Some(true) => Records::AtStem,
                         _ => Records::AtTop,
