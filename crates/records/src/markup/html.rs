@@ -25,6 +25,12 @@ enum Form {
 /// The form of the URLs in an attribute of an element, and the index of the name that selects it. `None` if its value is none.
 /// `names` are those that the user wants.
 fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<(Form, u32)> {
+    // Most names have other lengths, or begin with other letters.
+    let may_be_known = matches!(attribute.len(), 3 | 4 | 6 | 7 | 10 | 11)
+        && matches!(attribute[0] | 0x20, b'a'..=b'd' | b'f' | b'h' | b'i' | b'p' | b's' | b'x');
+    if names.is_empty() && !may_be_known {
+        return None;
+    }
     let mut lower = [0; 16];
     let lower = lower.get_mut(..attribute.len());
     let known = lower.and_then(|lower| {
@@ -47,11 +53,12 @@ fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<(Form, u32)>
     Some((known.unwrap_or(Form::Url(Role::Link)), n))
 }
 
-/// Looks at the tag at the start of `bytes`.
-pub(super) fn unit(names: &[Name], bytes: &[u8], ended: bool) -> Unit {
+/// Looks at the tag at the start of `bytes`. Without names, which may be none, its attributes do not matter.
+pub(super) fn unit(names: Option<&Vec<Name>>, bytes: &[u8], ended: bool) -> Unit {
     let element = tag::name(bytes);
     let (mut has_url, mut has_content, mut is_refresh) = (false, false, false);
     let walked = walk(bytes, Language::Html, |Attribute { name, value }| {
+        let Some(names) = names else { return };
         let name = &bytes[name];
         match form(names, element, name) {
             None => is_refresh |= begins_refresh(name, &bytes[value]),
@@ -95,20 +102,15 @@ fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
 /// Reads the fields of `record`, which [`unit()`] found. Their offsets count from `start` bytes before it.
 pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
     let element = tag::name(record);
-    // If an attribute occurs twice, the first counts.
-    let mut seen: Vec<Range<usize>> = Vec::new();
-    let mut is_refresh = false;
-    walk(record, Language::Html, |Attribute { name, value }| {
-        is_refresh |= begins_refresh(&record[name.clone()], &record[value]);
-        seen.push(name);
-    });
-    let mut n = 0;
-    walk(record, Language::Html, |Attribute { name, value }| {
-        let name = &record[name];
-        let is_first = |earlier: &Range<usize>| record[earlier.clone()].eq_ignore_ascii_case(name);
-        n += 1;
+    let mut is_alone = true;
+    walk(record, Language::Html, |Attribute { name: place, value }| {
+        let name = &record[place.clone()];
         let Some((form, wanted)) = form(names, element, name) else { return };
-        if seen[..n - 1].iter().any(is_first) {
+        // If an attribute occurs twice, the first counts.
+        let is_same = |earlier: &Attribute| {
+            earlier.name.start < place.start && record[earlier.name.clone()].eq_ignore_ascii_case(name)
+        };
+        if !std::mem::take(&mut is_alone) && has(record, is_same) {
             return;
         }
         let text = undo_html(&record[value.clone()]);
@@ -118,7 +120,11 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &m
             Form::Candidates => each_candidate(&text, |candidate| {
                 parts.push(part(&text, candidate, start, Role::Embed, wanted));
             }),
-            Form::Refresh if is_refresh => {
+            Form::Refresh
+                if has(record, |other| {
+                    begins_refresh(&record[other.name.clone()], &record[other.value.clone()])
+                }) =>
+            {
                 if let Some(url) = refresh(&text) {
                     parts.push(part(&text, url, start, Role::Link, wanted));
                 }
@@ -126,6 +132,14 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &m
             Form::Refresh => {}
         }
     });
+}
+
+/// Whether a tag has such an attribute.
+#[cold]
+fn has(record: &[u8], is_such: impl Fn(&Attribute) -> bool) -> bool {
+    let mut has = false;
+    walk(record, Language::Html, |attribute| has |= is_such(&attribute));
+    has
 }
 
 /// Passes the place of each URL in a `srcset` to `each` (HTML, section 4.8.4.2.1).

@@ -1,11 +1,12 @@
 //! Reads markup: the URLs in elements and attributes of XML and HTML. A record is an element or a tag that holds a URL; the bytes
 //! between records belong to no record.
 //!
-//! This file goes from record to record. `construct` passes over comments and the like, `tag` walks a tag, `raw` passes over
-//! scripts, and `references` undoes escapes. `xml` and `html` know which elements and attributes are URLs.
+//! This file goes from record to record. `brackets` finds tags by masks, `construct` passes over comments and the like, `tag` walks a
+//! tag, `raw` passes over scripts, and `references` undoes escapes. `xml` and `html` know which elements and attributes are URLs.
 //!
 //! A document is read once, from its start, and no tree is built. A cut can be anywhere outside a record, also inside a comment.
 
+mod brackets;
 mod construct;
 mod html;
 mod raw;
@@ -17,7 +18,7 @@ use std::borrow::Cow;
 use std::ops::Range;
 use std::sync::Arc;
 
-use memchr::memchr;
+use memchr::{memchr, memmem};
 
 use super::page::Page;
 use super::record::Begins;
@@ -25,9 +26,12 @@ use super::{
     BadCause, Cursor, Cut, Gap, MAX_RECORD_LEN, Miss, Part, Parts, Record, RecordReader, Role, Selector,
     n_lines,
 };
+use brackets::{Brackets, Mark};
 use construct::Opening;
 pub(super) use construct::State;
-use tag::is_white;
+use raw::Raw;
+use tag::{Walked, is_white, walk};
+use xml::is_blank;
 
 /// A markup language.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -48,6 +52,7 @@ pub(super) struct Search {
     inside: Inside,
     /// What the tags so far say about the page.
     page: Page,
+    brackets: Brackets,
 }
 
 /// A field by its name: an element, or an attribute of any or one element.
@@ -85,6 +90,7 @@ impl Name {
 }
 
 /// The index of the first of `names` that is wanted. Without names, it is 0, and `is_usual` decides.
+#[inline]
 fn index(names: &[Name], is_usual: impl Fn() -> bool, is_wanted: impl Fn(&Name) -> bool) -> Option<u32> {
     if names.is_empty() {
         return is_usual().then_some(0);
@@ -158,17 +164,25 @@ impl Search {
     pub(super) fn new(language: Language, fields: &[Selector]) -> Result<Self, usize> {
         let name = |(n, field)| Name::new(field, language == Language::Html).ok_or(n);
         let names = fields.iter().enumerate().map(name).collect::<Result<_, _>>()?;
-        Ok(Self { language, names, found: None, inside: Inside::START, page: Page::NONE })
+        Ok(Self {
+            language,
+            names,
+            found: None,
+            inside: Inside::START,
+            page: Page::NONE,
+            brackets: Brackets::new(),
+        })
     }
 
     /// Looks for a record in `bytes`, which begin at `offset` of the input. `ended` says that no bytes follow, or that
-    /// [`Search::cut`] has cut here.
+    /// [`Search::cut`] has cut here. Records of HTML are only found if somebody `wants` them.
     fn next(
         &mut self,
         bytes: &[u8],
         Inside { mut state, mut since }: Inside,
         offset: u64,
         ended: bool,
+        wants: bool,
     ) -> Next {
         let language = self.language;
         let is_xml = language == Language::Xml;
@@ -185,35 +199,42 @@ impl Search {
                 }
             }
             let content = Inside { state: State::Content, since };
-            let Some(len) = memchr(b'<', &bytes[at..]) else { return Next::Rest(bytes.len(), content) };
-            let start = at + len;
+            let Some(start) = self.brackets.find(Mark::Opening, bytes, offset, at) else {
+                return Next::Rest(bytes.len(), content);
+            };
             since = offset + start as u64;
             let record =
                 |end, bad, state| Next::Record(Found { start, end, bad, then: Inside { state, since } });
             let rest = &bytes[start..];
-            let unit = match Opening::of(rest, language) {
-                Opening::Construct(known, new) => {
-                    (at, state) = (start + known, new);
-                    continue;
-                }
-                Opening::StartTag | Opening::EndTag => {
-                    let unit = self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW);
-                    if let Unit::Record(len, _) | Unit::Nothing(len, _) = unit
-                        && self.page.href.is_none()
-                        && !is_xml
-                    {
-                        self.page.href = html::base(&rest[..len]).map(Arc::from);
+            let unit = match self.plain(bytes, offset, start) {
+                Some(unit) => unit,
+                None => match Opening::of(rest, language) {
+                    Opening::Construct(known, new) => {
+                        (at, state) = (start + known, new);
+                        continue;
                     }
-                    unit
-                }
-                Opening::Text if !is_xml => {
-                    at = start + 1;
-                    continue;
-                }
-                Opening::Open if ended && !is_xml => return Next::Rest(bytes.len(), content),
-                Opening::Text => Unit::Bad(BadCause::BadXml, 1, 1),
-                Opening::Open if ended && matches!(rest, b"<" | b"</") => Unit::Bad(BadCause::BadXml, 1, 1),
-                Opening::Open => Unit::Open(rest.len(), State::Content),
+                    Opening::StartTag | Opening::EndTag => {
+                        let unit =
+                            self.unit(&rest[..rest.len().min(WINDOW)], ended && rest.len() <= WINDOW, wants);
+                        if let Unit::Record(len, _) | Unit::Nothing(len, _) = unit
+                            && self.page.href.is_none()
+                            && !is_xml
+                        {
+                            self.page.href = html::base(&rest[..len]).map(Arc::from);
+                        }
+                        unit
+                    }
+                    Opening::Text if !is_xml => {
+                        at = start + 1;
+                        continue;
+                    }
+                    Opening::Open if ended && !is_xml => return Next::Rest(bytes.len(), content),
+                    Opening::Text => Unit::Bad(BadCause::BadXml, 1, 1),
+                    Opening::Open if ended && matches!(rest, b"<" | b"</") => {
+                        Unit::Bad(BadCause::BadXml, 1, 1)
+                    }
+                    Opening::Open => Unit::Open(rest.len(), State::Content),
+                },
             };
             let too_long = |len, then| record(start + len, Some((BadCause::TooLong, MAX_RECORD_LEN)), then);
             match unit {
@@ -233,11 +254,47 @@ impl Search {
         }
     }
 
+    /// Looks at the tag at `start`, if it has a name and nothing else. In XML, text and its end tag may follow, or blanks and a child.
+    #[inline]
+    fn plain(&mut self, bytes: &[u8], offset: u64, start: usize) -> Option<Unit> {
+        let from = start + if bytes.get(start + 1) == Some(&b'/') { 2 } else { 1 };
+        if !bytes.get(from)?.is_ascii_alphabetic() {
+            return None;
+        }
+        let name_end = self.brackets.find(Mark::NameEnd, bytes, offset, from)?;
+        let len = name_end + 1 - start;
+        if bytes[name_end] != b'>' || len > MAX_RECORD_LEN {
+            return None;
+        }
+        let name = &bytes[from..name_end];
+        let tag = |state| Some(Unit::Nothing(len, state));
+        if from == start + 2 {
+            return tag(State::Content);
+        }
+        if self.language == Language::Html {
+            return tag(Raw::after(name).state());
+        }
+        if xml::of_text(&self.names, name).is_none() {
+            return tag(State::Content);
+        }
+        let text_end = self.brackets.find(Mark::Opening, bytes, offset, name_end + 1)?;
+        let next = &bytes[text_end + 1..];
+        let record_len = text_end + name.len() + 3 - start;
+        if record_len > MAX_RECORD_LEN {
+            return None;
+        }
+        if next.first()?.is_ascii_alphabetic() {
+            return if is_blank(&bytes[name_end + 1..text_end]) { tag(State::Content) } else { None };
+        }
+        let is_closed = next.strip_prefix(b"/")?.strip_prefix(name)?.first() == Some(&b'>');
+        is_closed.then_some(Unit::Record(record_len, State::Content))
+    }
+
     /// Looks at the tag at the start of `bytes`. `ended` says that no bytes follow.
-    fn unit(&self, bytes: &[u8], ended: bool) -> Unit {
+    fn unit(&self, bytes: &[u8], ended: bool, wants: bool) -> Unit {
         match self.language {
             Language::Xml => xml::unit(&self.names, bytes, ended),
-            Language::Html => html::unit(&self.names, bytes, ended),
+            Language::Html => html::unit(wants.then_some(&self.names), bytes, ended),
         }
     }
 
@@ -269,8 +326,13 @@ impl RecordReader for Search {
 
     fn cut(&mut self, bytes: &[u8], offset: u64, ended: bool) -> Cut {
         let (mut at, mut inside) = (0, self.inside);
+        if self.language == Language::Xml
+            && let Some(end) = behind_end_tags(bytes, inside.state)
+        {
+            (at, inside.state) = (end, State::Content);
+        }
         loop {
-            match self.next(&bytes[at..], inside, offset + at as u64, ended) {
+            match self.next(&bytes[at..], inside, offset + at as u64, ended, false) {
                 Next::Record(found) => (at, inside) = (at + found.end, found.then),
                 Next::Rest(len, inside) => {
                     if at + len > 0 {
@@ -283,7 +345,7 @@ impl RecordReader for Search {
     }
 
     fn seek(&mut self, bytes: &[u8], offset: u64) -> Gap {
-        match self.next(bytes, self.inside, offset, true) {
+        match self.next(bytes, self.inside, offset, true, true) {
             Next::Record(found) => {
                 (self.found, self.inside) = (Some(found), Inside::START);
                 Gap::of(&bytes[..found.start])
@@ -306,6 +368,35 @@ impl RecordReader for Search {
     }
 }
 
+/// A place after an end tag in XML, near the end of `bytes`, which begin in this state. No record extends beyond it: outside of comments
+/// and the like, each "<" begins something new, and an end tag is the last thing in a record.
+fn behind_end_tags(bytes: &[u8], state: State) -> Option<usize> {
+    let (mut at, _) = state.leave(bytes, 0, Language::Xml).ok()?;
+    let (mut found, mut constructs) = (None, [0; 2]);
+    loop {
+        for (place, begin) in constructs.iter_mut().zip([b"<!", b"<?"]) {
+            if *place <= at {
+                *place = memmem::find(&bytes[at..], begin).map_or(bytes.len(), |len| at + len);
+            }
+        }
+        let construct = constructs[0].min(constructs[1]);
+        let content = &bytes[at..construct];
+        if let Some(start) = memmem::rfind(content, b"</")
+            && let Opening::EndTag = Opening::of(&content[start..], Language::Xml)
+            && let Walked::To(len) = walk(&content[start..], Language::Xml, |_| {})
+        {
+            found = Some(at + start + len);
+        }
+        let Opening::Construct(known, state) = Opening::of(&bytes[construct..], Language::Xml) else {
+            return found;
+        };
+        match state.leave(bytes, construct + known, Language::Xml) {
+            Ok((end, _)) => at = end,
+            Err(_) => return found,
+        }
+    }
+}
+
 /// What a page leaves to say after its links.
 pub(super) struct PageEnd {
     /// The `href` of its element `base`.
@@ -319,7 +410,7 @@ pub(super) fn each_link<'a>(page: &'a [u8], start: usize, parts: &mut Parts<'_, 
     let mut search = Search::new(Language::Html, &[]).expect("nothing is wanted by name");
     let (mut at, mut inside, mut bad) = (0, Inside::START, None);
     loop {
-        match search.next(&page[at..], inside, at as u64, true) {
+        match search.next(&page[at..], inside, at as u64, true, true) {
             Next::Record(found) => {
                 let place = at + found.start;
                 match found.bad {
@@ -384,3 +475,6 @@ fn detect(head: &[u8]) -> Option<(Language, bool)> {
     let root = memchr(b':', name).map_or(name, |colon| &name[colon + 1..]);
     (is_declared || ROOTS.contains(&root)).then_some((Language::Xml, true))
 }
+
+#[cfg(test)]
+mod tests;

@@ -30,6 +30,7 @@ const NAMES: [&str; 7] = ["style", "title", "textarea", "iframe", "noframes", "n
 
 impl Raw {
     /// The text after the start tag of the element with this name.
+    #[inline]
     pub(super) fn after(name: &[u8]) -> Self {
         // Most names begin with other letters.
         if !matches!(name[0] | 0x20, b's' | b't' | b'i' | b'n' | b'x' | b'p') {

@@ -8,6 +8,7 @@ use std::ops::Range;
 use memchr::memchr2;
 
 use super::Language;
+use crate::near_bytes;
 
 /// Where in a tag a byte is.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -46,12 +47,14 @@ pub(super) struct Attribute {
 }
 
 /// Walks the tag at the start of `bytes`, and passes its attributes to `each`.
+#[inline]
 pub(super) fn walk(bytes: &[u8], language: Language, each: impl FnMut(Attribute)) -> Walked {
     let start = if bytes[1] == b'/' { 2 } else { 1 };
     resume(bytes, start, InTag::Element, language, each)
 }
 
 /// The name of the element whose start tag begins `bytes`. It is empty for an end tag.
+#[inline]
 pub(super) fn name(bytes: &[u8]) -> &[u8] {
     let name = &bytes[1..];
     &name[..name.iter().position(|&byte| ends_name(byte)).unwrap_or(name.len())]
@@ -122,8 +125,9 @@ pub(super) fn resume(
                 }
             },
             InTag::Quoted(quote) => {
-                let stop = if is_xml { b'<' } else { quote };
-                let Some(len) = memchr2(quote, stop, &bytes[at..]) else { break };
+                let rest = &bytes[at..];
+                let found = if is_xml { memchr2(quote, b'<', rest) } else { near_bytes::find(quote, rest) };
+                let Some(len) = found else { break };
                 at += len;
                 if bytes[at] != quote {
                     return Walked::Malformed(wrong.unwrap_or(at), at);
@@ -148,6 +152,7 @@ pub(super) fn resume(
 }
 
 /// A tag that ends before `end`. XML does not allow its byte at `wrong`.
+#[inline]
 fn ended(wrong: Option<usize>, end: usize) -> Walked {
     wrong.map_or(Walked::To(end), |wrong| Walked::Malformed(wrong, end))
 }
@@ -159,11 +164,13 @@ fn rest(bytes: &[u8], at: usize, is_end: impl Fn(u8) -> bool) -> usize {
 }
 
 /// Whether a byte is white space of XML and HTML.
+#[inline]
 pub(super) fn is_white(byte: u8) -> bool {
     matches!(byte, b' ' | b'\t' | b'\n' | b'\r' | b'\x0c')
 }
 
 /// Whether a byte ends the name of an element.
+#[inline]
 fn ends_name(byte: u8) -> bool {
     is_white(byte) || matches!(byte, b'/' | b'>')
 }

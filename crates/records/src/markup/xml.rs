@@ -15,7 +15,8 @@ use super::{Language, Name, Unit, index, part, without_white};
 use crate::{BadCause, Miss, Parts, Role};
 
 /// The index of the name that selects the text of an element; `None` if it is not wanted.
-fn of_text(names: &[Name], element: &[u8]) -> Option<u32> {
+#[inline]
+pub(super) fn of_text(names: &[Name], element: &[u8]) -> Option<u32> {
     let is_usual = || {
         matches!(
             local(element),
@@ -198,11 +199,12 @@ fn end_tag(bytes: &[u8], element: &[u8]) -> EndTag {
     }
 }
 
-fn is_blank(text: &[u8]) -> bool {
+pub(super) fn is_blank(text: &[u8]) -> bool {
     text.iter().all(|&byte| is_white(byte))
 }
 
 /// A name without its namespace prefix.
+#[inline]
 fn local(name: &[u8]) -> &[u8] {
     // Names are shorter than what `memchr` is fast for.
     name.iter().position(|&byte| byte == b':').map_or(name, |colon| &name[colon + 1..])
