@@ -10,11 +10,10 @@ use crate::tally::{Longest, MAX_PARSED_LEN, Tally};
 use urlsift_engine::example::Line;
 use urlsift_engine::line_automaton::{Outcome, Refusal, SchemeOf};
 use urlsift_engine::place::Place;
-use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::automaton::Tracker;
 use urlsift_grammar::defect::Defect;
 use urlsift_grammar::judge::judge;
-use urlsift_grammar::scheme::{Scheme, Schemes};
+use urlsift_grammar::scheme::find_known;
 use urlsift_grammar::uri_parts::beginning;
 use urlsift_grammar::whatwg::Parsed;
 use urlsift_grammar::whatwg::plain::PlainUrl;
@@ -27,7 +26,6 @@ pub(crate) struct Observer<'a> {
     pub(crate) tally: &'a mut Tally,
     /// The examples that the tally need not keep.
     pub(crate) shown: &'a AlreadyShown,
-    schemes: Schemes,
     /// Counts of other schemes that the tally gets when the run is covered.
     pub(crate) scheme_counts: SchemeCounts,
     /// Whether the lines are URLs in running text.
@@ -47,7 +45,6 @@ impl<'a> Observer<'a> {
             grammar: options.grammar,
             tally,
             shown,
-            schemes: Schemes::default(),
             scheme_counts: SchemeCounts::default(),
             is_open: false,
             wanted: options.wanted(),
@@ -102,30 +99,15 @@ impl<'a> Observer<'a> {
         }
     }
 
-    /// Counts a line by its scheme, verdict and advisories.
-    #[inline]
-    pub(crate) fn observe_known(
-        &mut self,
-        entry: &Line<'_>,
-        line: &[u8],
-        scheme: &Scheme<'_>,
-        verdict: Verdict,
-        advisories: Advisories,
-    ) {
-        self.keep(entry, line, scheme.name.is_some(), verdict);
-        self.count_scheme(line, scheme, verdict);
-        self.tally.count_advisories(self.shown, entry, advisories);
-        if !verdict.accepts(self.grammar) {
-            self.explain(entry, line);
-        }
-    }
-
     /// Counts a value that cannot be a line of a buffer, with all counts that are wanted. Names are counted by `place`.
     pub(crate) fn observe_value(&mut self, entry: &Line<'_>, value: &[u8], place: Place) {
         let judgement = judge(value);
         let verdict = judgement.verdict();
-        let scheme = self.schemes.of(value);
-        self.observe_known(entry, value, &scheme, verdict, judgement.advisories());
+        let known = judgement.scheme().map(find_known);
+        let scheme = known.map_or(SchemeOf::None, |known| known.map_or(SchemeOf::Other, SchemeOf::Known));
+        let refusal = if verdict.accepts(self.grammar) { Refusal::None } else { Refusal::Unknown };
+        let advisories = judgement.advisories();
+        self.observe_outcome(entry, value, &Outcome { verdict, scheme, advisories, refusal });
         if self.wanted.any() {
             let longest = Longest { bytes: entry.len, place: entry.place, line: (entry.number)() };
             let census = &mut self.tally.census;
@@ -138,14 +120,6 @@ impl<'a> Observer<'a> {
             census.count_long(&self.wanted, place, longest, &line);
         }
         self.scheme_counts.flush(self.tally);
-    }
-
-    #[inline]
-    fn count_scheme(&mut self, line: &[u8], scheme: &Scheme<'_>, verdict: Verdict) {
-        match (scheme.known, scheme.name) {
-            (None, Some(_)) => self.scheme_counts.count(self.tally, line, verdict),
-            (known, _) => self.tally.count_many(known, verdict, 1),
-        }
     }
 
     /// Counts the defect of a line that the chosen grammar refuses.

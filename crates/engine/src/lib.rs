@@ -74,8 +74,8 @@ pub trait LineSink {
     /// What the sink needs of the lines from `place` on.
     fn needs(&self, place: Place) -> Needs;
 
-    /// Whether lines that the table judges are counted in bulk from `place` on if they have this outcome. If it does at one place, it does at any later
-    /// one. [`Self::scheme`] takes those schemes that are not known.
+    /// Whether lines that the table judges are counted in bulk from `place` on if they have this outcome. If they are at one place, they
+    /// are at any later one. [`Self::scheme`] takes those schemes that are not known.
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
 
     /// Takes the scheme of a line. The rest of the line is counted in bulk. Its outcome has [`SchemeOf::Other`].

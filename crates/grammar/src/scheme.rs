@@ -182,52 +182,6 @@ pub fn find_known(name: &[u8]) -> Option<usize> {
     KNOWN.iter().position(|known| known.name.as_bytes().eq_ignore_ascii_case(name))
 }
 
-/// The scheme of a line.
-pub struct Scheme<'a> {
-    /// The index in [`KNOWN`]; `None` if the scheme is unknown or missing.
-    pub known: Option<usize>,
-    /// The name; `None` if the line has no scheme.
-    pub name: Option<&'a [u8]>,
-}
-
-/// Finds the schemes of successive lines. Remembers the last known scheme, because the next line mostly has the same.
-pub struct Schemes {
-    /// The index in [`KNOWN`] of the last known scheme.
-    last_known: usize,
-}
-
-impl Default for Schemes {
-    fn default() -> Self {
-        Self { last_known: HTTP }
-    }
-}
-
-impl Schemes {
-    /// Returns the scheme of a line.
-    #[inline]
-    pub fn of<'a>(&mut self, line: &'a [u8]) -> Scheme<'a> {
-        if let Some(known) = web_scheme(line) {
-            return Scheme { known: Some(known), name: Some(KNOWN[known].name.as_bytes()) };
-        }
-        let Some(len) = scheme_len(line) else { return Scheme { known: None, name: None } };
-        let name = &line[..len];
-        let same = KNOWN[self.last_known].name.as_bytes().eq_ignore_ascii_case(name);
-        let known = if same { Some(self.last_known) } else { find_known(name) };
-        self.last_known = known.unwrap_or(self.last_known);
-        Scheme { known, name: Some(name) }
-    }
-}
-
-/// Returns the index of http or https in [`KNOWN`], if `line` begins with that in lower case.
-#[inline(always)]
-fn web_scheme(line: &[u8]) -> Option<usize> {
-    match line {
-        [b'h', b't', b't', b'p', b':', ..] => Some(HTTP),
-        [b'h', b't', b't', b'p', b's', b':', ..] => Some(HTTPS),
-        _ => None,
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
