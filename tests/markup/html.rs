@@ -276,6 +276,8 @@ fn hostile_pages_are_read_in_one_pass() {
     ] {
         assert!(describe(Reader::new(Format::Html), unit.repeat(n).as_bytes()).0.is_empty(), "{unit}");
     }
+    let same = format!("<a{}>", " href=b".repeat(500_000));
+    assert_eq!(describe(Reader::new(Format::Html), same.as_bytes()).0, ["link b"]);
     let many = format!("<a {}href=b>", "&".repeat(100_000));
     assert_eq!(describe(Reader::new(Format::Html), many.as_bytes()).0.len(), 0);
     let bytes = b"<a href='\0\xff'><\xff href=a><a\0 href=b>";

@@ -53,8 +53,9 @@ fn form(names: &[Name], element: &[u8], attribute: &[u8]) -> Option<(Form, u32)>
     Some((known.unwrap_or(Form::Url(Role::Link)), n))
 }
 
-/// Looks at the tag at the start of `bytes`. Without names, which may be none, its attributes do not matter.
-pub(super) fn unit(names: Option<&Vec<Name>>, bytes: &[u8], ended: bool) -> Unit {
+/// Looks at the tag at the start of `bytes`. `names` is `None` if only the end of the tag matters. An empty list stands for the usual
+/// attributes.
+pub(super) fn unit(names: Option<&[Name]>, bytes: &[u8], ended: bool) -> Unit {
     let element = tag::name(bytes);
     let (mut has_url, mut has_content, mut is_refresh) = (false, false, false);
     let walked = walk(bytes, Language::Html, |Attribute { name, value }| {
@@ -102,16 +103,18 @@ fn begins_refresh(name: &[u8], value: &[u8]) -> bool {
 /// Reads the fields of `record`, which [`unit()`] found. Their offsets count from `start` bytes before it.
 pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &mut Parts<'_, 'a>) {
     let element = tag::name(record);
-    let mut is_alone = true;
-    walk(record, Language::Html, |Attribute { name: place, value }| {
-        let name = &record[place.clone()];
+    // The names of the attributes with URLs. Most tags have one, which needs no memory.
+    let (mut first, mut others) = (None, Vec::new());
+    walk(record, Language::Html, |Attribute { name, value }| {
+        let name = &record[name];
         let Some((form, wanted)) = form(names, element, name) else { return };
         // If an attribute occurs twice, the first counts.
-        let is_same = |earlier: &Attribute| {
-            earlier.name.start < place.start && record[earlier.name.clone()].eq_ignore_ascii_case(name)
-        };
-        if !std::mem::take(&mut is_alone) && has(record, is_same) {
+        if first.iter().chain(&others).any(|earlier: &&[u8]| earlier.eq_ignore_ascii_case(name)) {
             return;
+        }
+        match first {
+            None => first = Some(name),
+            Some(_) => others.push(name),
         }
         let text = undo_html(&record[value.clone()]);
         let start = start + value.start;
@@ -120,11 +123,7 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &m
             Form::Candidates => each_candidate(&text, |candidate| {
                 parts.push(part(&text, candidate, start, Role::Embed, wanted));
             }),
-            Form::Refresh
-                if has(record, |other| {
-                    begins_refresh(&record[other.name.clone()], &record[other.value.clone()])
-                }) =>
-            {
+            Form::Refresh if is_refresh(record) => {
                 if let Some(url) = refresh(&text) {
                     parts.push(part(&text, url, start, Role::Link, wanted));
                 }
@@ -134,12 +133,13 @@ pub(super) fn read<'a>(names: &[Name], record: &'a [u8], start: usize, parts: &m
     });
 }
 
-/// Whether a tag has such an attribute.
-#[cold]
-fn has(record: &[u8], is_such: impl Fn(&Attribute) -> bool) -> bool {
-    let mut has = false;
-    walk(record, Language::Html, |attribute| has |= is_such(&attribute));
-    has
+/// Whether an attribute of a tag makes `meta` a refresh.
+fn is_refresh(record: &[u8]) -> bool {
+    let mut is_refresh = false;
+    walk(record, Language::Html, |Attribute { name, value }| {
+        is_refresh |= begins_refresh(&record[name], &record[value]);
+    });
+    is_refresh
 }
 
 /// Passes the place of each URL in a `srcset` to `each` (HTML, section 4.8.4.2.1).

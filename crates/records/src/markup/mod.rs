@@ -294,7 +294,7 @@ impl Search {
     fn unit(&self, bytes: &[u8], ended: bool, wants: bool) -> Unit {
         match self.language {
             Language::Xml => xml::unit(&self.names, bytes, ended),
-            Language::Html => html::unit(wants.then_some(&self.names), bytes, ended),
+            Language::Html => html::unit(wants.then_some(&self.names[..]), bytes, ended),
         }
     }
 
