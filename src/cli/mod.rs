@@ -462,11 +462,13 @@ fn words() -> Vec<OsString> {
     env::args_os().collect()
 }
 
-/// Parses the words of a scan. `None` if they name another command, ask for help, or are wrong. To make the parser of all commands, with their
-/// pages of help, takes a third of the time of a short scan (docs/decisions/0066-start-up.md).
-fn scan_without_help(words: &[OsString], needs_input: bool) -> Option<Typed> {
+/// Parses the words of a scan. `None` if they name another command, ask for help, or are wrong. Making the parser of all commands, with their
+/// pages of help, takes a fifth of the time of a short scan (docs/decisions/0066-start-up.md).
+fn parse_scan(words: &[OsString], needs_input: bool) -> Option<Typed> {
     let first = words.get(1).and_then(|word| word.to_str());
-    if (needs_input && words.len() < 2) || first.is_some_and(|word| word == "help" || help::is_command(word))
+    let names_nothing = words.iter().skip(1).all(|word| word == "--");
+    if (needs_input && names_nothing)
+        || first.is_some_and(|word| word == "help" || Command::has_subcommand(word))
     {
         return None;
     }
@@ -496,7 +498,7 @@ pub fn run() -> ExitCode {
             if error.use_stderr() { refuse(&error) } else { show_help(&error) }
         })
     };
-    let typed = scan_without_help(&words, needs_input).unwrap_or_else(full);
+    let typed = parse_scan(&words, needs_input).unwrap_or_else(full);
     QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
         None => commands::scan::run(&typed.scan),
@@ -612,6 +614,36 @@ fn warn_of_signs(signs: impl Iterator<Item = (u32, Signs)>, inputs: &[Input]) {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn scans_are_parsed_without_the_other_commands() {
+        let parse = |words: &str| {
+            let words: Vec<_> =
+                ["urlsift"].into_iter().chain(words.split_whitespace()).map(OsString::from).collect();
+            parse_scan(&words, true)
+        };
+        for words in
+            ["urls.txt", "-g 1738 lists/", "--json urls.txt", "-- lines", "urls.txt lines", "-q help"]
+        {
+            assert!(parse(words).is_some_and(|typed| typed.command.is_none()), "{words}");
+        }
+        for words in [
+            "",
+            "--",
+            "lines",
+            "scan x",
+            "help",
+            "help lines",
+            "-h",
+            "--help",
+            "-V",
+            "x -V",
+            "--nonsense",
+            "-j 0 x",
+        ] {
+            assert!(parse(words).is_none(), "{words}");
+        }
+    }
 
     #[test]
     fn a_kernel_that_is_missing_is_an_error() {
