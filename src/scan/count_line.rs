@@ -1,4 +1,4 @@
-//! Counts single lines: those for which more than scheme and verdict is counted. Everything is counted into the
+//! Counts single lines: those that the engine passes on one by one. Everything is counted into the
 //! tally; this file does not know where lines begin and end.
 
 use crate::scan::scheme_counts::SchemeCounts;
@@ -119,7 +119,9 @@ impl<'a> Observer<'a> {
             };
             census.count_long(&self.wanted, place, longest, &line);
         }
-        self.scheme_counts.flush(self.tally);
+        if scheme == SchemeOf::Other {
+            self.scheme_counts.flush(self.tally);
+        }
     }
 
     /// Counts the defect of a line that the chosen grammar refuses.

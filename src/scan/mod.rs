@@ -1,6 +1,6 @@
 //! Counts whole lines into a tally. The scan decides what is counted of a line, not what its verdict is.
 //!
-//! The engine counts most lines in bulk: their scheme and verdict determine all that is to be counted. It passes the
+//! The engine counts most lines in bulk: their outcome and a few counters determine all that is to be counted. It passes the
 //! other lines to `count_line.rs` one by one. `Observer` is the sink of the engine.
 
 pub(crate) mod find_examples;

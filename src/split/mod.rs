@@ -415,7 +415,7 @@ impl Finder {
 
 impl LineSink for Finder {
     fn needs(&self, _: Place) -> Needs {
-        // If the bit streams know the verdict of a line, no later grammar refuses what an earlier one accepts.
+        // On lines that the bit streams count, no later grammar refuses what an earlier one accepts.
         let grammar = self.by.iter().next().unwrap_or(Grammar::Rfc3986);
         Needs {
             list: List {

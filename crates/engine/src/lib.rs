@@ -10,7 +10,8 @@
 //!   *lanes*, which are read side by side. After each *stripe* of some blocks of all lanes, listed lines are collected.
 //! - *Listed lines* are the lines that the bit streams do not judge. The table scan judges them ([`line_table`]).
 //! - Lines *counted in bulk* reach the sink only as a number. All that is counted of them follows from their
-//!   outcome and a few counters ([`Bulk`]). The others are passed on one by one, with their outcome.
+//!   outcome and a few counters ([`Bulk`]). The others are passed on one by one, with their outcome. Listed lines are counted in bulk
+//!   if the sink takes lines of their outcome so.
 //!
 //! The sink decides what happens to a line: the scan counts it, and `urlsift split` records where it is. The engine
 //! knows no tally.
@@ -74,8 +75,8 @@ pub trait LineSink {
     /// What the sink needs of the lines from `place` on.
     fn needs(&self, place: Place) -> Needs;
 
-    /// Whether lines that the table judges are counted in bulk from `place` on if they have this outcome. If they are at one place, they
-    /// are at any later one. [`Self::scheme`] takes those schemes that are not known.
+    /// Whether lines that the table judges are counted in bulk from `place` on if they have this outcome. An outcome that is counted in
+    /// bulk from one place on is so from any later one, and its verdict needs no more examples. [`Self::scheme`] takes those schemes that are not known.
     fn is_in_bulk(&self, outcome: &Outcome, place: Place) -> bool;
 
     /// Takes the scheme of a line. The rest of the line is counted in bulk. Its outcome has [`SchemeOf::Other`].
@@ -177,8 +178,8 @@ const TABLE_LANES: usize = 6;
 pub const FIRST_PAUSE: usize = 7;
 const LONGEST_PAUSE: usize = 127;
 
-/// How many bytes per listed line the bit streams have to read to be faster than the table scan, divided by the number of lanes. The
-/// more lanes, the further they are ahead.
+/// Divided by the number of lanes, this is how many bytes per listed line the bit streams have to read to be faster than the table scan.
+/// The more lanes, the further they are ahead.
 const BYTES_PER_LISTED: u64 = 1200;
 
 /// The bit streams count lines in bulk that no grammar accepts while each segment has more of them than one in so many bytes. If there
@@ -192,7 +193,7 @@ const BYTES_PER_RARE: u64 = 16384;
 const LISTED_LEN: usize = 16 << 10;
 
 /// The approximate length of a segment for the bit streams, in bytes. Larger segments spend less time on the starts and ends of
-/// lanes. Smaller segments need less memory for the masks of their steps: at this size, a few hundred kilobytes.
+/// lanes. Smaller segments need less memory for the masks of their steps: at this size, 64 to 256 kilobytes.
 pub const SEGMENT_LEN: usize = 512 << 10;
 
 /// The length of the first segment if the sink has no example yet. The next ones are longer and longer.
@@ -360,8 +361,8 @@ impl Engine<'_> {
             let (segment, behind) =
                 rest.split_at(end.or_else(|| Some(memchr(b'\n', rest)? + 1)).unwrap_or(rest.len()));
             if end.is_none() {
-                // The line does not fit a segment. With bit streams, the masks of its steps would take four times its
-                // length. Or the line has no LF.
+                // The line does not fit a segment. With bit streams, the masks of its steps would take as much memory
+                // as the line. Or the line has no LF.
                 self.one(segment, at);
             } else if !self.attempts.streams.on && !list.whatwg {
                 self.attempts.streams = self.attempts.streams.next(false, true);
@@ -446,15 +447,16 @@ impl Engine<'_> {
         self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
         let findings = &*findings;
         let in_lane = |lane| stripes.iter().map(move |&stripe| segment.stripe(findings, lane, stripe));
-        lines_of_all += bulk.blank + self.bulk(&bulk, &mut (0..K::LANES).flat_map(in_lane)) - n_listed;
+        lines_of_all += bulk.blank + self.bulk(&bulk, &mut (0..K::LANES).flat_map(in_lane));
         self.path_counts.bulk -= n_listed;
+        self.path_counts.listed += n_listed;
         let lanes = segment.starts.iter().enumerate().take(K::LANES);
         let mut ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
         let run = Run { bytes: segment.bytes, place: segment.place, lines: lines_of_all };
         self.sink.cover(&run, &mut ends);
     }
 
-    /// Judges listed lines of a segment by the table. Counts them by outcome, or passes them on. Returns their number.
+    /// Judges listed lines of a segment by the table. Counts them by outcome, or passes them on. Returns how many were passed on.
     fn judge_listed(
         &mut self,
         findings: &Findings,
@@ -462,6 +464,10 @@ impl Engine<'_> {
         lines: &mut ListedLines,
         by_outcome: &mut ByOutcome,
     ) -> u64 {
+        if lines.listed.is_empty() {
+            return 0;
+        }
+        let mut n_passed_on = 0;
         let Self { sink, table, path_counts, n_bad, .. } = self;
         let lanes = cut::<TABLE_LANES>(&lines.bytes, TABLE_LANES);
         let first = lines.first_of(&lanes);
@@ -471,15 +477,15 @@ impl Engine<'_> {
                 let outcome = table.outcome_of(n, line);
                 let is_in_bulk = n != NO_OUTCOME && sink.is_in_bulk(&outcome, segment.place);
                 let by_name = outcome.scheme == SchemeOf::Other;
-                if is_in_bulk { Way::InBulk { lines: 0, by_name } } else { Way::PassedOn }
+                if is_in_bulk { Way::InBulk { n_lines: 0, by_name } } else { Way::PassedOn }
             });
-            if let Way::InBulk { lines, by_name } = way {
-                *lines += 1;
-                path_counts.listed += 1;
+            if let Way::InBulk { n_lines, by_name } = way {
+                *n_lines += 1;
                 if *by_name {
                     sink.scheme(line, table.outcome_of(n, line).verdict);
                 }
             } else {
+                n_passed_on += 1;
                 let in_lane = usize::try_from(number).expect("the lines are in memory") - 1;
                 let listed = &lines.listed[first[lane] + in_lane].0;
                 let number = || segment.number(findings, listed);
@@ -489,7 +495,8 @@ impl Engine<'_> {
             }
         });
         lines.bytes.clear();
-        lines.listed.drain(..).len() as u64
+        lines.listed.clear();
+        n_passed_on
     }
 
     /// Passes on all lines of `body`, which begins at `place`, by the table scan.
@@ -543,15 +550,11 @@ impl Engine<'_> {
     /// Passes on a line about which nothing is known, not even whether it has a terminator.
     fn one(&mut self, bytes: &[u8], place: Place) {
         let (line, cr) = trim_terminator(bytes);
-        self.judge_by_table(&Line::whole(place, &|| 1, line), line);
+        let outcome = self.table.outcome_of_line(line);
+        let outcome = self.table.outcome_of(outcome, line);
+        self.path_counts.listed += pass_on(self.sink, &Line::whole(place, &|| 1, line), line, &outcome);
         self.sink.bulk(&Bulk { cr: u64::from(cr), ..Bulk::default() }, &mut iter::empty());
         self.sink.cover(&Run { bytes, place, lines: 1 }, &mut memchr_iter(b'\n', bytes));
-    }
-
-    /// Judges a line by the table, and passes it on.
-    fn judge_by_table(&mut self, entry: &Line<'_>, line: &[u8]) {
-        let outcome = self.table.outcome_of_line(line);
-        self.path_counts.listed += pass_on(self.sink, entry, line, &self.table.outcome_of(outcome, line));
     }
 
     /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
@@ -598,7 +601,7 @@ impl ListedLines {
     }
 }
 
-/// The numbers of listed lines of a segment by outcome, if the sink takes lines of their outcome in bulk from the start of the segment on.
+/// What becomes of the listed lines of a segment, by outcome.
 #[derive(Default)]
 struct ByOutcome(Vec<Way>);
 
@@ -611,7 +614,7 @@ enum Way {
     /// They are passed on one by one.
     PassedOn,
     /// So many were counted, and their schemes were passed on if `by_name`.
-    InBulk { lines: u32, by_name: bool },
+    InBulk { n_lines: u32, by_name: bool },
 }
 
 impl ByOutcome {
@@ -632,7 +635,7 @@ impl ByOutcome {
     /// The numbers of lines by outcome.
     fn lines(&self, table: &LineTable) -> impl Iterator<Item = (Outcome, u64)> {
         table.outcomes().iter().zip(&self.0).filter_map(|(&outcome, way)| match *way {
-            Way::InBulk { lines, .. } => Some((outcome, lines.into())),
+            Way::InBulk { n_lines, .. } => Some((outcome, n_lines.into())),
             _ => None,
         })
     }

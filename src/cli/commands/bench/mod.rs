@@ -164,7 +164,8 @@ const NOTE: &str = "\
 split finds each line with memchr and does no more, as every tool has to. \"of split\" compares with it in the same round, on as
 many threads. GB is 10^9 bytes; speeds are medians of the rounds, with the least and the most.
 Before the first round, each kernel gave the answer of the portable kernel, and that gave the answer of judge on each line.
-bulk lines are counted without a look at each. The table judges listed lines one by one.
+bulk lines are counted without a look at each. Listed lines are those that the bit streams leave to the table, and lines of the table scan
+that are counted one by one.
 ";
 
 /// The columns with their widths.
