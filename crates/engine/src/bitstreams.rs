@@ -33,8 +33,8 @@
 //! decide for all grammars except the draft of 1993 and RFC 1738. On lines that are counted in bulk, the grammars refuse in a fixed
 //! order. If RFC 1808 refuses a line (for a "~"), RFC 1738 refuses it too. If RFC 1738 refuses a line, the draft refuses it too.
 //!
-//! Lines of the four schemes and relative references are counted in bulk, but for what ARCHITECTURE.md has in the row of the table in
-//! "The engine". With [`Halves`], a line is also listed if the WHATWG parser may find an error in the host or the port.
+//! Lines of the four schemes and relative references are counted in bulk. ARCHITECTURE.md names the exceptions ("The engine"). With
+//! [`Halves`], a line is also listed if the WHATWG parser may find an error in the host or the port.
 //!
 //! This file knows the grammars. It knows no files, threads or tallies.
 

@@ -447,8 +447,9 @@ impl Engine<'_> {
         self.n_defects += bulk.defects.iter().map(|(.., lines)| lines).sum::<u64>();
         let findings = &*findings;
         let in_lane = |lane| stripes.iter().map(move |&stripe| segment.stripe(findings, lane, stripe));
-        lines_of_all += bulk.blank + self.bulk(&bulk, &mut (0..K::LANES).flat_map(in_lane));
-        self.path_counts.bulk -= n_listed;
+        let n_judged = self.bulk(&bulk, &mut (0..K::LANES).flat_map(in_lane));
+        lines_of_all += bulk.blank + n_judged;
+        self.path_counts.bulk += n_judged - n_listed;
         self.path_counts.listed += n_listed;
         let lanes = segment.starts.iter().enumerate().take(K::LANES);
         let mut ends = lanes.flat_map(|(lane, start)| findings.line_ends(lane).map(move |end| start + end));
@@ -540,7 +541,8 @@ impl Engine<'_> {
         });
         let counted = self.table.outcomes().iter().zip(counts).filter(|(_, lines)| *lines > 0);
         let counted = counted.map(|(&outcome, lines)| (outcome, lines.into())).collect();
-        self.bulk(&Bulk { lines: counted, cr, ..Bulk::default() }, &mut iter::empty());
+        let n_judged = self.bulk(&Bulk { lines: counted, cr, ..Bulk::default() }, &mut iter::empty());
+        self.path_counts.bulk += n_judged;
         // Each lane numbers its lines from 1, so each is a run. The tally joins them.
         for ((bytes, place), lines) in lanes.into_iter().zip(places).zip(lines) {
             self.sink.cover(&Run { bytes, place, lines }, &mut memchr_iter(b'\n', bytes));
@@ -559,10 +561,8 @@ impl Engine<'_> {
 
     /// Passes on the lines of a segment that are counted in bulk. Returns how many judged lines these are.
     fn bulk(&mut self, bulk: &Bulk, stripes: &mut dyn Iterator<Item = Stripe<'_>>) -> u64 {
-        let n_lines = bulk.lines.iter().map(|(_, lines)| lines).sum();
-        self.path_counts.bulk += n_lines;
         self.sink.bulk(bulk, stripes);
-        n_lines
+        bulk.lines.iter().map(|(_, lines)| lines).sum()
     }
 }
 
