@@ -3,8 +3,9 @@
 //! Windows may have up to 128 MiB, the default limit of the `zstd` command. Dictionaries at the start of web archives are
 //! read.
 //!
-//! When libzstd reports an error, it does not say how much it decoded in that call. So no call reads past the end of a
-//! block that has just produced output. The bytes decoded before damage are then the same for any reads and any buffers.
+//! When libzstd reports an error, it does not say how much it decoded in that call. So each block is one call: no call reads
+//! past the end of a block, and none reads a part of one, because libzstd decodes the parts of a raw block as they come. The
+//! bytes decoded before damage are then the same for any reads and any buffers.
 
 use std::io::{self, Read};
 
@@ -17,6 +18,9 @@ const WINDOW_LOG: u32 = 27;
 
 /// Length of a block header (RFC 8878, section 3.1.1.2). The library asks for it together with the block before it.
 const BLOCK_HEADER: usize = 3;
+
+/// Longest block (RFC 8878, section 3.1.1.2.4). The library asks for more than that only to skip it.
+const BLOCK: usize = 128 << 10;
 
 /// The first bytes of a frame, of a dictionary, and of a skippable frame that holds a dictionary. Web archives begin with
 /// such a skippable frame, and its dictionary applies to all frames after it. The archives follow "Zstandard Compression for WARC
@@ -43,6 +47,8 @@ pub(super) struct Zstd {
     lack: String,
     /// How many input bytes the library asks for.
     wanted: usize,
+    /// The start of a block whose rest has not been read yet.
+    held: Vec<u8>,
     /// Whether the library may hold decoded bytes that did not fit into the output.
     is_full: bool,
 }
@@ -105,6 +111,7 @@ impl Zstd {
             place: FramePosition::Beginning(Vec::new()),
             lack: NO_DICTIONARY.to_owned(),
             wanted: 1,
+            held: Vec::new(),
             is_full: false,
         })
     }
@@ -156,7 +163,17 @@ impl Zstd {
             }
         }
         let wanted = if self.wanted > BLOCK_HEADER { self.wanted - BLOCK_HEADER } else { self.wanted };
-        self.run(&input[..wanted.min(input.len())], output)
+        let read = (wanted - self.held.len()).min(input.len());
+        let is_block = self.wanted > BLOCK_HEADER && wanted <= BLOCK;
+        if !is_block || read == wanted {
+            return self.run(&input[..read], output);
+        }
+        self.held.extend_from_slice(&input[..read]);
+        if self.held.len() < wanted {
+            return Step { read, written: 0, state: StreamState::Going };
+        }
+        let block = std::mem::take(&mut self.held);
+        Step { read, ..self.run(&block, output) }
     }
 }
 
@@ -211,6 +228,7 @@ impl Decode for Zstd {
 
     fn next_stream(&mut self) -> io::Result<()> {
         (self.place, self.wanted, self.is_full) = (FramePosition::Beginning(Vec::new()), 1, false);
+        self.held.clear();
         self.decoder.reinit()
     }
 }

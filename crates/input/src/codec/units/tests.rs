@@ -343,6 +343,24 @@ fn every_flipped_bit_gives_the_same() {
     }
 }
 
+/// A raw block is longer than the content that its frame states. libzstd gives as much of it as it gets at once.
+#[test]
+fn parts_of_raw_blocks_give_the_same() {
+    let text: Vec<u8> = (0..240u8).map(|n| n.wrapping_mul(167).wrapping_add(n << 3 ^ n >> 2)).collect();
+    let mut packed = frame(&text, 1, 2 | 8);
+    let stated = packed.iter().position(|&byte| byte == 240).unwrap();
+    packed[stated] = 167;
+    let whole = alone(&packed, Codec::Zstd);
+    assert!(
+        whole.1.as_ref().unwrap().ends_with(" 150 decoded: destination buffer is too small"),
+        "{whole:?}"
+    );
+    for step in 1..packed.len() {
+        let source = Buffered::new(slow_and_failing(&packed, step, false));
+        assert!(decoded(source, Codec::Zstd, 777) == whole, "{step}");
+    }
+}
+
 /// The end of a stream is right or wrong in the same way and at the same place if liblzma has not seen the blocks.
 #[test]
 fn ends_of_streams_are_compared_as_liblzma_does() {
