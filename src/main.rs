@@ -6,5 +6,5 @@
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
 fn main() -> std::process::ExitCode {
-    urlsift::cli::run()
+    urlsift::cli::run(std::env::args_os().collect()).into()
 }

@@ -16,6 +16,8 @@ mod judged_columns;
 mod report;
 mod source;
 
+use std::ffi::OsString;
+
 use pyo3::exceptions::{PyRuntimeError, PyValueError};
 use pyo3::prelude::*;
 use urlsift::whatwg::{Url, parse};
@@ -44,6 +46,17 @@ fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
     pool.map_err(|error| PyRuntimeError::new_err(error.to_string()))
 }
 
+/// The allocator of the command.
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
+/// Runs the command `urlsift` with these words, of which the first is the name of the program, and ends the process.
+#[pyfunction]
+fn command(py: Python<'_>, words: Vec<OsString>) {
+    let status = py.detach(|| urlsift::cli::run(words));
+    std::process::exit(status.into())
+}
+
 #[pymodule]
 fn _urlsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<judge::Defect>()?;
@@ -55,6 +68,7 @@ fn _urlsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(report::scan, module)?)?;
     module.add_function(wrap_pyfunction!(report::count, module)?)?;
     module.add_function(wrap_pyfunction!(report::table, module)?)?;
+    module.add_function(wrap_pyfunction!(command, module)?)?;
     module.add("COLUMNS", judge::columns().map(|column| column.name).collect::<Vec<_>>())?;
     module.add("GRAMMARS", Grammar::ALL.map(Grammar::name))?;
     module.add("KERNEL", KernelId::best().name())?;

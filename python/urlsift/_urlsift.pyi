@@ -1,5 +1,5 @@
 from collections.abc import Callable
-from typing import Any, final
+from typing import Any, NoReturn, final
 
 __all__ = [
     "COLUMNS",
@@ -10,6 +10,7 @@ __all__ = [
     "Defect",
     "Judgement",
     "__version__",
+    "command",
     "count",
     "judge",
     "judge_array",
@@ -92,4 +93,5 @@ def scan(
 def count(
     data: Any, *, name: str, grammar: str, counts: _Counts, ordered: bool, threads: int, show_secrets: bool
 ) -> Counted: ...
+def command(words: list[str]) -> NoReturn: ...
 def table(columns: list[tuple[str, bool, list[Any]]]) -> Array: ...

@@ -20,11 +20,10 @@ use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDen
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
 use std::path::PathBuf;
-use std::process::ExitCode;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, LazyLock};
+use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Instant;
-use std::{env, fs};
+use std::fs;
 
 use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
@@ -417,7 +416,7 @@ fn refuse(error: &clap::Error) -> ! {
 fn without_passwords(sentence: &str) -> Vec<u8> {
     let mut sentence = sentence.to_owned();
     // The words of the command line tell exactly where theirs are. Parts of the words may be in the sentence.
-    for word in env::args_os().skip(1) {
+    for word in words().iter().skip(1) {
         let word = word.to_string_lossy();
         for Range { start, end } in secrets_of_name(word.as_bytes()) {
             let delimited = start.saturating_sub(1)..word.len().min(end + 1);
@@ -457,9 +456,11 @@ impl Typed {
     }
 }
 
-/// The command line of this process.
-fn words() -> Vec<OsString> {
-    env::args_os().collect()
+/// The words of the command line, from the name of the program on.
+static WORDS: OnceLock<Vec<OsString>> = OnceLock::new();
+
+fn words() -> &'static [OsString] {
+    WORDS.get().map_or(&[], Vec::as_slice)
 }
 
 /// Parses the words of a scan. `None` if they name another command, ask for help, or are wrong. Making the parser of all commands, with their
@@ -478,27 +479,33 @@ fn parse_scan(words: &[OsString], needs_input: bool) -> Option<Typed> {
     Some(Typed { command: None, scan })
 }
 
-/// Runs the command, and returns its exit status.
+/// Runs the command with these words, of which the first is the name of the program. Returns its exit status. Help and a wrong command line
+/// end the process, and so does a second signal. A process can run one command.
+///
+/// # Panics
+/// If it is called twice.
 #[must_use]
-pub fn run() -> ExitCode {
+pub fn run(words: Vec<OsString>) -> u8 {
+    let is_first = WORDS.set(words).is_ok();
+    assert!(is_first, "a process can run one command");
+    let words = self::words();
     let needs_input = io::stdin().is_terminal();
     let parse = |words: &[OsString]| {
         let matches = help::command(needs_input).try_get_matches_from(words)?;
         Typed::from_arg_matches(&matches)
     };
-    let words = words();
-    if let Some(commands) = suggest::on_foreign_command(&words, Typed::command) {
+    if let Some(commands) = suggest::on_foreign_command(words, Typed::command) {
         let _ = writeln!(io::stderr(), "urlsift: {commands}");
-        return ExitCode::from(2);
+        return 2;
     }
     let full = || {
-        parse(&words).unwrap_or_else(|error| {
-            let error = suggest::first_of(error, &words, |words| parse(words).err());
-            let error = suggest::with_tip(error, &words, &Typed::command());
+        parse(words).unwrap_or_else(|error| {
+            let error = suggest::first_of(error, words, |words| parse(words).err());
+            let error = suggest::with_tip(error, words, &Typed::command());
             if error.use_stderr() { refuse(&error) } else { show_help(&error) }
         })
     };
-    let typed = parse_scan(&words, needs_input).unwrap_or_else(full);
+    let typed = parse_scan(words, needs_input).unwrap_or_else(full);
     QUIET.store(typed.is_quiet(), Ordering::Relaxed);
     let result = match &typed.command {
         None => commands::scan::run(&typed.scan),
@@ -518,20 +525,20 @@ pub fn run() -> ExitCode {
         Some(Command::Completions(args)) => commands::completions::run(args),
     };
     match result {
-        Ok(End::Done) => ExitCode::SUCCESS,
-        Ok(End::Crossed) => ExitCode::from(1),
-        Ok(End::Incomplete | End::Untold) => ExitCode::from(2),
+        Ok(End::Done) => 0,
+        Ok(End::Crossed) => 1,
+        Ok(End::Incomplete | End::Untold) => 2,
         // The status that shells use for programs ended by a signal.
-        Ok(End::Stopped(signal)) => ExitCode::from(128 + signal),
+        Ok(End::Stopped(signal)) => 128 + signal,
         Ok(End::NoInput) => {
             complain("no input: name a file or a directory, or pipe a list in; see urlsift --help");
-            ExitCode::from(2)
+            2
         }
         // The reader of the output closed it early, which is no error.
-        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+        Err(error) if error.kind() == io::ErrorKind::BrokenPipe => 0,
         Err(error) => {
             complain(&Advice::said(error, advice::words).to_string());
-            ExitCode::from(2)
+            2
         }
     }
 }
@@ -578,7 +585,7 @@ fn complain_of(failures: &[Failure], inputs: &[Input]) {
         complain(&failure.message(inputs));
         if kind == NotFound
             && let Some(input) = inputs.get(failure.input as usize)
-            && let Some(hint) = suggest::on_missing_input(input.name(), &words(), &Typed::command())
+            && let Some(hint) = suggest::on_missing_input(input.name(), words(), &Typed::command())
             && !hints.contains(&hint)
         {
             complain(&hint);

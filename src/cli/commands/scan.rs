@@ -1,8 +1,8 @@
 //! `urlsift [PATH]...`: scans inputs and writes the report.
 
 use std::ffi::OsStr;
+use std::io;
 use std::time::{Instant, SystemTime};
-use std::{env, io};
 
 use crate::partial_report::Settings;
 use crate::report::{InputCount, InputWarning, RecordCount, Report, Run, Top, TopOf, grouped};
@@ -21,7 +21,7 @@ use crate::cli::args::range::{Asked, PartArgs, PartsFound};
 use crate::cli::args::report::{ReportArgs, ReportOutput};
 use crate::cli::fail_on::{Gate, gates};
 use crate::cli::{
-    End, GrammarArgs, InputArgs, advice, complain, complain_of, kernel, more, warn, warn_of_signs,
+    End, GrammarArgs, InputArgs, advice, complain, complain_of, kernel, more, warn, warn_of_signs, words,
 };
 
 #[derive(Args)]
@@ -176,7 +176,7 @@ pub(crate) fn run(args: &ScanArgs) -> io::Result<End> {
 
 /// The command line of this process, with masked passwords.
 fn command_line() -> String {
-    let args = env::args_os().skip(1).map(|word| shown_word(&word));
+    let args = words().iter().skip(1).map(|word| shown_word(word));
     ["urlsift".to_owned()].into_iter().chain(args).collect::<Vec<_>>().join(" ")
 }
 
