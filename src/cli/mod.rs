@@ -16,6 +16,7 @@ mod suggest;
 
 use std::ffi::{OsStr, OsString};
 use std::fmt::Display;
+use std::fs;
 use std::io::ErrorKind::{InvalidFilename, NotADirectory, NotFound, PermissionDenied};
 use std::io::{self, IsTerminal, Write};
 use std::ops::Range;
@@ -23,7 +24,6 @@ use std::path::PathBuf;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, LazyLock, OnceLock};
 use std::time::Instant;
-use std::fs;
 
 use crate::report::{LooksLike, Report};
 use crate::run::{ExecOptions, Failure};
@@ -236,7 +236,7 @@ fn whatwg_base(base: &OsStr, is_masked: bool) -> io::Result<Url> {
         ));
     }
     if let Some(hosts) = TwoHosts::of(base, None, &url) {
-        warn(&format!("--base has two hosts. {}", hosts.masked(base, None)));
+        warn(&format!("--base has two hosts. {}", hosts.masked(base, false, None)));
     }
     Ok(url)
 }

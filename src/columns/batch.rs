@@ -7,6 +7,7 @@ use std::ops::Range;
 #[cfg(doc)]
 use crate::columns::Column;
 use crate::scan::judge_values;
+use memchr::memmem;
 use urlsift_engine::Scanner;
 use urlsift_grammar::advisory::Advisories;
 use urlsift_grammar::defect::Defect;
@@ -14,7 +15,7 @@ use urlsift_grammar::escape::{MASK, mask};
 use urlsift_grammar::host::{compared, reverse, unchanged};
 use urlsift_grammar::keys::canonical;
 use urlsift_grammar::keys::surt::surt;
-use urlsift_grammar::password::{secrets, secrets_in_text};
+use urlsift_grammar::password::{secrets, secrets_in_text, shows_word_of};
 use urlsift_grammar::public_suffix::{Suffixes, UsedList};
 use urlsift_grammar::resolve::{Base, resolve};
 use urlsift_grammar::uri_parts::{Parts, host, split};
@@ -321,16 +322,16 @@ impl<'b, 'a> Row<'b, 'a> {
         })
     }
 
-    /// The host of that URL. If the whole URL is masked, the host may be what has to be masked.
+    /// The host of that URL. If the URL with masks does not show it, it is a mask too.
     pub(super) fn host(&self) -> Option<Cow<'a, [u8]>> {
-        if self.batch.mask_passwords && self.href().as_deref() == Some(MASK.as_bytes()) {
-            return Some(MASK.as_bytes().into());
-        }
-        self.browsers(|line, is_accepted| match (line.plain(is_accepted), self.line) {
+        let host = self.browsers(|line, is_accepted| match (line.plain(is_accepted), self.line) {
             (Some(url), Cow::Borrowed(line)) => url.host(line),
             (Some(url), Cow::Owned(line)) => url.host(line).map(|host| host.into_owned().into()),
             (None, _) => Some(line.parsed().url()?.host.clone()?.into_bytes().into()),
-        })
+        })?;
+        let is_hidden =
+            self.batch.mask_passwords && self.href().is_none_or(|href| memmem::find(&href, &host).is_none());
+        Some(if is_hidden { MASK.as_bytes().into() } else { host })
     }
 
     /// The hosts that RFC 3986 and browsers find, and why, if they differ.
@@ -358,6 +359,8 @@ impl<'b, 'a> Row<'b, 'a> {
         let of_base = || base.map_or(0, |base| secrets(base, false).len());
         let is_hidden = base.is_some() && self.origin().hides_password
             || of_line > 0 && of_target.len() < of_line + of_base();
-        if is_hidden { MASK.as_bytes().to_vec() } else { mask(target, of_target).into_owned() }
+        let shown = mask(target, of_target);
+        let is_shown = |base| shows_word_of(base, &secrets(base, false), &shown);
+        if is_hidden || base.is_some_and(is_shown) { MASK.as_bytes().to_vec() } else { shown.into_owned() }
     }
 }

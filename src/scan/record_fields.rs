@@ -526,6 +526,7 @@ impl<'a> Gathering<'a> {
             let mut tally = Tally::default();
             let mut observer = Observer::new(&options, &mut tally, &shown);
             observer.is_open = self.records.format.ends_at_delimiters();
+            observer.wanted.is_of_text = observer.is_open;
             let table = &lines.table;
             if n % 2 == 0 {
                 let scanners = &self.gatherer.scanners;

@@ -23,7 +23,7 @@ use urlsift_grammar::host_problems::{HostProblem, HostProblems};
 use urlsift_grammar::keys::canonical::canonical;
 use urlsift_grammar::keys::surt::surt;
 use urlsift_grammar::named;
-use urlsift_grammar::password::secrets;
+use urlsift_grammar::password::{secrets, secrets_in_text};
 use urlsift_grammar::public_suffix::UsedList;
 use urlsift_grammar::uri_parts::{Host, beginning, host};
 use urlsift_grammar::whatwg::{Url, parse};
@@ -80,6 +80,8 @@ pub(crate) struct WantedCounts {
     suffixes: UsedList,
     /// What [`DistinctOf::WhatwgHref`] is resolved against.
     base: Option<Url>,
+    /// Whether the lines are URLs in running text, which may have ended inside a password.
+    pub(crate) is_of_text: bool,
 }
 
 impl WantedCounts {
@@ -258,7 +260,7 @@ impl OptionalCounts {
     fn count_authority(&mut self, wanted: &WantedCounts, chunk: &mut OpenChunk, line: &[u8], len: u64) {
         let ends = |host: &Host| host.end < line.len() || line.len() as u64 == len;
         let Some(parts) = host(line).filter(ends) else { return };
-        let is_shown = |range: &Range<usize>| !has_secret(line, &parts, range);
+        let is_shown = |range: &Range<usize>| !has_secret(line, wanted.is_of_text, &parts, range);
         if wanted.ports
             && let Some(range) = parts.port.clone()
             && let Some(port) = number(&line[range.clone()])
@@ -510,14 +512,14 @@ impl<'a> SecondLook<'a> {
 }
 
 /// Whether a range of the host and port of a line may be a part of a password.
-fn has_secret(line: &[u8], Host { name, port, .. }: &Host, range: &Range<usize>) -> bool {
+fn has_secret(line: &[u8], is_of_text: bool, Host { name, port, .. }: &Host, range: &Range<usize>) -> bool {
     // Nearly all authorities are a plain host. Its bytes are looked at without a branch for each.
     let is_rare = |byte: &u8| matches!(byte, b'%' | b':' | b'\\');
     let is_plain = port.is_none()
         && line[..name.start].ends_with(b"/")
         && !line[name.clone()].iter().fold(false, |any, byte| any | is_rare(byte));
-    !is_plain
-        && secrets(line, false).iter().any(|secret| secret.start < range.end && range.start < secret.end)
+    let secrets = || if is_of_text { secrets_in_text(line) } else { secrets(line, false) };
+    !is_plain && secrets().iter().any(|secret| secret.start < range.end && range.start < secret.end)
 }
 
 /// Parses a port. Returns [`NO_PORT`] if the number is too large, and `None` if the text is empty or not a number.

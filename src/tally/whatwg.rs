@@ -130,7 +130,8 @@ impl WhatwgCounts {
         if let Some(url) = parsed.url().filter(|url| hosts_differ(line, base, url)) {
             count(&mut self.hosts_differ, shown.has_whatwg(HOSTS), entry.place, || {
                 let mut example = entry.beginning();
-                example.hosts = TwoHosts::of(line, base, url).map(|hosts| Box::new(hosts.masked(line, base)));
+                example.hosts = TwoHosts::of(line, base, url)
+                    .map(|hosts| Box::new(hosts.masked(line, entry.is_open, base)));
                 example
             });
         }

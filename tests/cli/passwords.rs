@@ -122,13 +122,18 @@ fn no_option_shows_a_password() {
             "/*/http:~1~1u:SECRET@h~1x",
             "/*/u:SECRET@h",
         ] {
-            let args: Vec<_> = [first].into_iter().chain(option.as_deref()).chain([secret]).collect();
-            let list = File::open(directory.path().join("list")).unwrap();
-            let output = urlsift().args(&args).stdin(list).current_dir(&directory).output().unwrap();
-            // The name of a file that exists is shown as it is.
-            let _ = fs::remove_file(directory.path().join(secret));
-            for said in [text(&output.stdout), text(&output.stderr)] {
-                assert!(!said.contains("SECRET"), "{args:?}: {said}");
+            let joined = option.as_ref().map(|option| format!("{option}={secret}"));
+            let apart = || [first].into_iter().chain(option.as_deref()).chain([secret]).collect::<Vec<_>>();
+            for args in
+                [Some(apart()), joined.as_deref().map(|joined| vec![first, joined])].into_iter().flatten()
+            {
+                let list = File::open(directory.path().join("list")).unwrap();
+                let output = urlsift().args(&args).stdin(list).current_dir(&directory).output().unwrap();
+                // The name of a file that exists is shown as it is.
+                let _ = fs::remove_file(directory.path().join(secret));
+                for said in [text(&output.stdout), text(&output.stderr)] {
+                    assert!(!said.contains("SECRET"), "{args:?}: {said}");
+                }
             }
         }
     }
@@ -367,5 +372,47 @@ fn fields_that_end_inside_a_password_are_masked() {
                 assert!(!said.contains("SECRET"), "{format} {args:?}: {said}");
             }
         }
+    }
+}
+
+/// What follows "user:" in running text may be the beginning of a password that the end of the URL has cut.
+#[test]
+fn counts_of_text_have_no_passwords() {
+    for url in [
+        "http://root%3AHunter2\"x@db/",
+        "http://root:@Hunter2\"x@db/",
+        "http:///root:@Hunter2\"x@db",
+        "http://root:@0177.0.0.9\"x@db/",
+    ] {
+        let args = ["--input-format", "text", "--top", "hosts", "--top", "tlds", "--whatwg"];
+        for (form, report) in reports(format!("see {url} now\n").as_bytes(), &args) {
+            let report = report.to_lowercase();
+            assert!(!report.contains("hunter2") && !report.contains("127.0.0.9"), "{form}: {url}: {report}");
+        }
+    }
+}
+
+/// What is made of a link and a base shows no password of either.
+#[test]
+fn targets_have_no_passwords_of_bases() {
+    let pages = [
+        ("<base href='u:HUSHA/HUSHC@h/'><a href='../c'>", "resolved,whatwg_href,whatwg_host", "about:blank"),
+        ("<a href='../c'>", "resolved", "foo:/u:HUSHA/HUSHC@h/"),
+        ("<base href='//h:HUSHA@HUSHB%40k/'><a href=c>", "resolved,whatwg_href,whatwg_host", "foo:/x"),
+    ];
+    for (page, columns, base) in pages {
+        let args = ["lines", "--input-format", "html", "--mask-passwords", "-c", columns, "--base", base];
+        let output = feed(&args, page.as_bytes());
+        assert!(output.status.success(), "{page}: {}", text(&output.stderr));
+        assert!(!text(&output.stdout).contains("HUSH"), "{page}: {}", text(&output.stdout));
+    }
+}
+
+/// The beginning of a long line has a word whose user name has an "@".
+#[test]
+fn words_far_inside_a_line_have_no_passwords() {
+    let line = format!("/{}|u@b:HUSH/x@h:80/ z\n", "q=1&".repeat(16_500));
+    for (form, report) in reports(line.as_bytes(), &[]) {
+        assert!(!report.contains("HUSH"), "{form}");
     }
 }

@@ -48,12 +48,13 @@ pub fn secrets_in_text(url: &[u8]) -> Vec<Range<usize>> {
     SearchText { is_open: true, ..SearchText::of(url) }.of_line()
 }
 
-/// Returns the ranges of an argument or a name that may be passwords. Each key of a JSON pointer may have one, and such a pointer
-/// begins with "/".
+/// Returns the ranges of an argument or a name that may be passwords. Each key of a JSON pointer may have one. Such a pointer begins
+/// with "/", which may be behind the "=" of an option.
 #[must_use]
 pub fn secrets_of_name(name: &[u8]) -> Vec<Range<usize>> {
     let mut secrets = secrets(name, false);
-    if name.starts_with(b"/") {
+    let option = name.strip_prefix(b"--").and_then(|option| memchr(b'=', option));
+    if name[option.map_or(0, |len| len + 3)..].starts_with(b"/") {
         add_words(name, false, &mut secrets, |byte| byte == b'/');
     }
     secrets
@@ -113,8 +114,8 @@ fn is_blank(byte: u8) -> bool {
     byte.is_ascii_whitespace() || byte == b'|'
 }
 
-/// Adds the possible passwords at the beginnings of words of `text`. A word that has a password already is left out. If `cut` is true,
-/// the last word may continue.
+/// Adds the possible passwords at the beginnings of words of `text`, and joins ranges that overlap. If `cut` is true, the last word may
+/// continue.
 fn add_words(text: &[u8], cut: bool, secrets: &mut Vec<Range<usize>>, is_blank: impl Fn(u8) -> bool) {
     if !text.iter().any(|&byte| is_blank(byte)) {
         return;
@@ -123,14 +124,18 @@ fn add_words(text: &[u8], cut: bool, secrets: &mut Vec<Range<usize>>, is_blank: 
     for word in text.split(|&byte| is_blank(byte)) {
         let end = start + word.len();
         let cut = cut && end == text.len();
-        if secrets.iter().all(|secret| secret.end <= start || secret.start >= end)
-            && let Some(secret) = SearchText::new(word, cut).and_then(|word| word.at_the_beginning())
-        {
-            secrets.push(start + secret.start..start + secret.end);
-        }
+        let secret = SearchText::new(word, cut).and_then(|word| word.at_the_beginning());
+        secrets.extend(secret.map(|secret| start + secret.start..start + secret.end));
         start = end + 1;
     }
     secrets.sort_unstable_by_key(|secret| (secret.start, secret.end));
+    secrets.dedup_by(|next, kept| {
+        let overlap = next.start < kept.end;
+        if overlap {
+            kept.end = kept.end.max(next.end);
+        }
+        overlap
+    });
 }
 
 /// Returns the ranges of `text` that may be passwords, where `text` is from the middle of a line. It can begin inside a password,
@@ -501,6 +506,7 @@ mod tests {
             "u:PW@h and http://h/x@y",
             "http://h/ root:PW@10.0.0.1",
             "http://h/|v:PW@h/",
+            "http://h/|v@k:PW@h/",
             "http:\\u002F\\u002fu:PW\\u0040h\\u002F",
             "http\\x3a\\x2F\\x2fu:PW\\x40h",
             "/*/http:~1~1u:PW@h~1",
@@ -513,6 +519,7 @@ mod tests {
         assert_eq!(found("ftp://u:p%2Fw@h/a@b"), ["p%2Fw"]);
         assert_eq!(found("ftp://u:12@h/"), ["12"]);
         assert_eq!(found("http://[u:PW@h]/"), ["PW"]);
+        assert_eq!(found("/x u:P//v:W@h/"), ["P//v:W"]);
     }
 
     #[test]

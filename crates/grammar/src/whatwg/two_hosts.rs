@@ -7,7 +7,7 @@ use serde::{Deserialize, Serialize};
 
 use crate::escape::{Keep, MASK, mask, text};
 use crate::named;
-use crate::password::{secrets, shows_word_of};
+use crate::password::{secrets, secrets_in_text, shows_word_of};
 use crate::scheme::scheme_len;
 use crate::uri_parts::beginning;
 use crate::whatwg::hosts::{different_hosts, hosts_differ};
@@ -75,9 +75,10 @@ impl TwoHosts {
     }
 
     /// The hosts of the line with masks in place of its passwords. A host is a mask if it shows a word of a password, and both are if they do not
-    /// differ then.
-    pub fn masked(self, line: &[u8], base: Option<&Url>) -> Self {
-        let secrets = secrets(beginning(line), false);
+    /// differ then. `is_of_text` says that the line is a URL in running text.
+    pub fn masked(self, line: &[u8], is_of_text: bool, base: Option<&Url>) -> Self {
+        let beginning = beginning(line);
+        let secrets = if is_of_text { secrets_in_text(beginning) } else { secrets(beginning, false) };
         if secrets.is_empty() {
             return self;
         }
@@ -86,7 +87,7 @@ impl TwoHosts {
         let [rfc3986, browsers] = [MASK.to_owned(), MASK.to_owned()];
         let mut hosts = hosts.unwrap_or(Self { rfc3986, browsers, network: None, ..self });
         for host in [&mut hosts.rfc3986, &mut hosts.browsers] {
-            if shows_word_of(beginning(line), &secrets, host.as_bytes()) {
+            if shows_word_of(beginning, &secrets, host.as_bytes()) {
                 MASK.clone_into(host);
             }
         }
