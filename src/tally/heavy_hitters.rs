@@ -177,8 +177,37 @@ pub(crate) struct HeavyHitters<const CHUNK: u64 = CHUNK_LEN, const MOST: usize =
     open: BTreeMap<u32, Tree>,
     /// The inputs that have ended.
     ended: Tree,
-    /// The numbers of the ended inputs, with and without names, as sorted ranges. Adjoining ranges are joined.
-    numbers: Vec<Range<u64>>,
+    /// The numbers of the ended inputs, with and without names.
+    numbers: Numbers,
+}
+
+/// Numbers, as ranges by their starts. Adjoining ranges are joined.
+#[derive(Clone, Debug, Default, Serialize, Deserialize)]
+#[serde(into = "Vec<Range<u64>>", from = "Vec<Range<u64>>")]
+struct Numbers(BTreeMap<u64, u64>);
+
+impl From<Numbers> for Vec<Range<u64>> {
+    fn from(Numbers(ranges): Numbers) -> Self {
+        ranges.into_iter().map(|(start, end)| start..end).collect()
+    }
+}
+
+impl From<Vec<Range<u64>>> for Numbers {
+    fn from(ranges: Vec<Range<u64>>) -> Self {
+        Self(ranges.into_iter().map(|range| (range.start, range.end)).collect())
+    }
+}
+
+impl Numbers {
+    /// Adds a range of new numbers. Returns the range that has them now.
+    fn add(&mut self, Range { mut start, mut end }: Range<u64>) -> Range<u64> {
+        if let Some((&before, _)) = self.0.range(..start).next_back().filter(|(_, end)| **end == start) {
+            start = before;
+        }
+        end = self.0.remove(&end).unwrap_or(end);
+        self.0.insert(start, end);
+        start..end
+    }
 }
 
 impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
@@ -229,31 +258,26 @@ impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
         if let Some(chunks) = self.open.remove(&input) {
             self.ended.nodes.entry((0, input_number)).or_default().add(chunks.sum(MOST));
         }
-        self.end_all(vec![input_number..input_number + 1]);
+        self.end_all(input_number..input_number + 1);
     }
 
-    fn end_all(&mut self, mut numbers: Vec<Range<u64>>) {
-        numbers.append(&mut self.numbers);
-        numbers.sort_unstable_by_key(|range| range.start);
-        for range in numbers {
-            match self.numbers.last_mut() {
-                Some(last) if last.end == range.start => last.end = range.end,
-                _ => self.numbers.push(range),
-            }
-        }
-        for range in &self.numbers {
-            self.ended.settle(range, MOST);
-        }
+    /// Notes that the inputs with these numbers have ended.
+    fn end_all(&mut self, numbers: Range<u64>) {
+        let ended = self.numbers.add(numbers);
+        self.ended.settle(&ended, MOST);
     }
 
     /// Adds the names of other lines.
-    pub(crate) fn merge(&mut self, other: Self) {
+    pub(crate) fn merge(&mut self, mut other: Self) {
+        if other.numbers.0.len() > self.numbers.0.len() {
+            std::mem::swap(self, &mut other);
+        }
         for (input, chunks) in other.open {
             self.open.entry(input).or_default().merge(chunks);
         }
         self.ended.merge(other.ended);
-        if !other.numbers.is_empty() {
-            self.end_all(other.numbers);
+        for (start, end) in other.numbers.0 {
+            self.end_all(start..end);
         }
     }
 
@@ -270,10 +294,7 @@ impl<const CHUNK: u64, const MOST: usize> HeavyHitters<CHUNK, MOST> {
         let trees = self.open.values().chain([&self.ended]);
         if self.open.keys().any(|&input| !is_input(input))
             || trees.clone().flat_map(|tree| tree.nodes.keys()).any(|&(level, _)| level >= u64::BITS - 1)
-            || self
-                .numbers
-                .iter()
-                .any(|range| range.start >= range.end || range.end > u64::from(u32::MAX) + 1)
+            || self.numbers.0.iter().any(|(start, end)| start >= end || *end > u64::from(u32::MAX) + 1)
         {
             return Err("names of what is no input".to_owned());
         }
