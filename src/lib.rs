@@ -170,8 +170,8 @@ pub mod cli;
 #[cfg(feature = "scan")]
 pub mod inputs {
     pub use crate::run::{
-        Advice, Codec, Compressed, DecodeError, DecodeErrorKind, Failure, Input, Part, Scanned, ScannedParts,
-        ScannedPaths, Values, Watch, list_inputs,
+        Advice, Codec, Compressed, DecodeError, DecodeErrorKind, Failure, Input, Object, Part, Scanned,
+        ScannedParts, ScannedPaths, Values, Watch, list_inputs,
     };
 }
 

@@ -2,21 +2,24 @@
 //! may be counted twice, and no loss may go unnoticed.
 
 use std::fs;
+use std::io;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
 use crate::reference::Rng;
 use crate::support::corpus_files;
 use tempfile::TempDir;
-use urlsift::Grammar;
+use urlsift::inputs::Object;
 use urlsift::internal::plan::{Split, plan};
 use urlsift::internal::run::Format;
 use urlsift::internal::run::{Codec, Input, list_inputs};
 use urlsift::internal::run::{ExecOptions, Part, Reading, scan_parts, scan_records};
 use urlsift::internal::scan;
-use urlsift::partial_report::{Identity, MergeError, Partial, Settings};
+use urlsift::partial_report::{Identity, MergeError, Partial, Settings, cut};
 use urlsift::report::Report;
 use urlsift::tally::{DistinctOf, TopOf};
+use urlsift::{Grammar, Scan};
 
 /// Options with all optional counts.
 fn everything() -> scan::Options {
@@ -267,6 +270,58 @@ fn plain_files_are_cut_and_compressed_files_are_planned_whole() {
             let partials = splits.iter().map(|split| corpus.partial(&[split.part(split.input)])).collect();
             assert_same(merged(partials, &mut rng), &corpus.report(), "planned");
         }
+    }
+}
+
+/// An object in memory, whose reads are short.
+#[derive(Debug)]
+struct Memory(Vec<u8>);
+
+impl Object for Memory {
+    fn size_bytes(&self) -> u64 {
+        self.0.len() as u64
+    }
+
+    fn read_at(&self, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
+        let rest = &self.0[usize::try_from(offset).unwrap().min(self.0.len())..];
+        let n = rest.len().min(buffer.len()).min(3000);
+        buffer[..n].copy_from_slice(&rest[..n]);
+        Ok(n)
+    }
+}
+
+/// An object of a store is read as a file with the same bytes is, and so are its parts.
+#[test]
+fn objects_are_read_as_files_are() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let scan = Scan::new().threads(2);
+    for (name, is_cut) in [
+        ("corpora/samples/parser_vectors.txt", true),
+        ("tests/records/nginx.log", true),
+        ("tests/records/unix.csv", false),
+        #[cfg(feature = "gzip")]
+        ("tests/codec/members.gz", false),
+        #[cfg(feature = "parquet")]
+        ("tests/records/parquet/plain.parquet", true),
+        ("", false),
+    ] {
+        let directory = tempfile::tempdir().unwrap();
+        let bytes = if name.is_empty() { Vec::new() } else { fs::read(root.join(name)).unwrap() };
+        let file = Report::of_paths(&scan.inputs(vec![file_of(&directory, "a", &bytes)]));
+        let size = bytes.len() as u64;
+        let object = Arc::new(Memory(bytes));
+        let input = || Input::object("store://u:secret@bucket/a", object.clone());
+        assert_eq!(input().name(), "store://u:***@bucket/a");
+        assert_eq!(Report::of_paths(&scan.inputs(vec![input()])).digest, file.digest, "{name}");
+        let parts = cut(&scan, 0, input(), size / 3 + 1).unwrap();
+        assert_eq!(parts.len() > 1, is_cut, "{name}");
+        let identities = [Identity { number: Some(0), name: input().name().to_owned() }];
+        let partials = parts.into_iter().map(|part| {
+            let parts = [part];
+            let found = scan.parts(vec![input()], &parts);
+            Partial::new(&found, &parts, &identities, Some(1), Settings::of(&scan, false)).unwrap()
+        });
+        assert_same(merged(partials.collect(), &mut Rng::new(1)), &file, name);
     }
 }
 

@@ -19,6 +19,7 @@ use std::ops::Range;
 
 use serde::{Deserialize, Serialize};
 
+pub use plan::cut;
 pub use settings::Settings;
 pub use wire::{PartialError, SCHEMA};
 

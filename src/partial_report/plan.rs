@@ -1,13 +1,13 @@
 //! Cuts inputs into splits that can be scanned on different machines. Nothing is decoded, so a compressed input is
 //! one split. Parquet files are cut between row groups. This file knows nothing of counts.
 
-use std::fs;
 use std::io;
-use std::path::{Path, PathBuf};
+use std::path::PathBuf;
 
 use serde::{Deserialize, Serialize};
 
 use crate::partial_report::MAX_INPUTS;
+use crate::run::builder::Scan;
 use crate::run::{Part, Reading};
 use crate::tally::MAX_BYTES;
 use urlsift_grammar::escape::printable;
@@ -84,7 +84,7 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
         if path.to_str().is_none() {
             return Err(named(io::Error::other("its path is not UTF-8, and cannot be written as JSON")));
         }
-        let Measured { size, weight, cuts } = measure(input, path, reading, split_size).map_err(named)?;
+        let Measured { size, weight, cuts } = measure(input, reading, split_size).map_err(named)?;
         let whole = Split {
             input: number,
             inputs: Some(n_inputs),
@@ -110,6 +110,21 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
     Ok(splits.into_iter().map(|(_, split)| split).collect())
 }
 
+/// Cuts an input into parts of about `split_size` bytes (at least 1), in their order, so that each can be scanned by
+/// [`Scan::parts`] on another machine. `number` is the number of the input.
+///
+/// An input that can only be read from its start is one part: a compressed one, UTF-16, and a format whose records depend on
+/// what precedes them. Only the beginning of the input is read, and the footer of a Parquet file.
+///
+/// # Errors
+/// If the input is neither a file nor an object, or cannot be read.
+pub fn cut(scan: &Scan, number: u32, input: Input, split_size: u64) -> io::Result<Vec<Part>> {
+    let Measured { size, cuts, .. } = measure(&input.with_codec(scan.codec), &scan.reading(), split_size)?;
+    let ends = cuts.iter().skip(1).copied().chain([size.filter(|&size| size > 0).unwrap_or(u64::MAX)]);
+    let part = |(&start, end)| Part { input: number, range: start..end, size };
+    Ok(cuts.iter().zip(ends).map(part).collect())
+}
+
 /// The assumed ratio of decoded to compressed size.
 const EXPANSION: u64 = 5;
 
@@ -123,12 +138,12 @@ struct Measured {
     cuts: Vec<u64>,
 }
 
-fn measure(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io::Result<Measured> {
+fn measure(input: &Input, reading: &Reading, split_size: u64) -> io::Result<Measured> {
     let whole = |size, weight| Ok(Measured { size, weight, cuts: vec![0] });
     let (len, is_decoded) = match input.open(None)? {
         Opened::File(file, len) => (len, reading.is_utf16_file(&file)?),
-        Opened::Packed(_) => (fs::metadata(path)?.len().saturating_mul(EXPANSION), true),
-        Opened::Stream(_) if fs::metadata(path)?.is_file() => return whole(Some(0), 0),
+        Opened::Packed(_) => (input.size_bytes().unwrap_or(0).saturating_mul(EXPANSION), true),
+        Opened::Stream(_) if input.size_bytes().is_some() => return whole(Some(0), 0),
         Opened::Stream(_) => return Err(io::Error::other("only files can be planned")),
     };
     let format = reading.format_of(input)?;
@@ -136,7 +151,7 @@ fn measure(input: &Input, path: &Path, reading: &Reading, split_size: u64) -> io
         #[cfg(feature = "parquet")]
         if let Opened::File(file, _) = input.open(None)? {
             // A damaged file is one split, so that its scan names the damage.
-            let cuts = Table::open(file).map(|table| table.cuts(split_size));
+            let cuts = Table::watched(file, len, None).map(|table| table.cuts(split_size));
             return cuts.map_or_else(
                 |_| whole(None, len),
                 |cuts| Ok(Measured { size: Some(len), weight: len, cuts }),

@@ -170,7 +170,7 @@ impl Scan {
         self.exec.kernel
     }
 
-    fn reading(&self) -> Reading {
+    pub(crate) fn reading(&self) -> Reading {
         let any_contents = self.reading.format.is_some() && self.codec.is_some();
         Reading { any_contents, ..self.reading.clone() }
     }

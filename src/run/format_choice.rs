@@ -3,16 +3,13 @@
 //!
 //! This module reads only the beginning of an input. `records` knows the formats.
 
-use std::fs::File;
-#[cfg(feature = "parquet")]
-use std::io::Seek;
 use std::io::{self, Cursor, Read};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 use memchr::memchr;
 
 use urlsift_engine::lines::last_end;
-use urlsift_input::{Advice, Foreign, Input, utf16};
+use urlsift_input::{Advice, Foreign, Input, Seekable, utf16};
 use urlsift_records::input_signs::Signs;
 use urlsift_records::looks::{Looks, SAMPLE_LEN};
 use urlsift_records::{Dialect, Escape, Format, Reader, Selector};
@@ -108,7 +105,7 @@ impl Reading {
     ///
     /// # Errors
     /// When the file cannot be read.
-    pub(crate) fn is_utf16_file(&self, file: &File) -> io::Result<bool> {
+    pub(crate) fn is_utf16_file(&self, file: &Seekable) -> io::Result<bool> {
         Ok(!self.any_contents && utf16::has_mark(&utf16::first_bytes(file)?))
     }
 
@@ -117,7 +114,7 @@ impl Reading {
     /// # Errors
     /// When the file cannot be read, or these are contents that urlsift does not read.
     #[cfg(feature = "parquet")]
-    pub(crate) fn is_table(&self, mut file: &File, name: &str) -> io::Result<bool> {
+    pub(crate) fn is_table(&self, mut file: &Seekable, name: &str) -> io::Result<bool> {
         let may_be = match self.format {
             Some(format) => format == Format::Parquet,
             None => utf16::first_bytes(file)?.starts_with(b"PAR"),

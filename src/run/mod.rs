@@ -15,7 +15,6 @@ mod values;
 pub(crate) mod parquet;
 pub(crate) mod builder;
 
-use std::fs::File;
 use std::io;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread;
@@ -47,8 +46,8 @@ use urlsift_engine::{PathCounts, Scanners};
 /// ```
 pub use urlsift_input::progress::Watch;
 use urlsift_input::workers::STACK_LEN;
-pub use urlsift_input::{Advice, Codec, DecodeError, DecodeErrorKind, Input, list as list_inputs};
-use urlsift_input::{Opened, ProgressReader, Sizes};
+pub use urlsift_input::{Advice, Codec, DecodeError, DecodeErrorKind, Input, Object, list as list_inputs};
+use urlsift_input::{Opened, ProgressReader, Seekable, Sizes};
 use urlsift_records::Reader;
 use urlsift_records::looks::Looks;
 pub use urlsift_records::{BadCause, BadRecord, Counts, FieldError, Format, Role, Selector, Skip};
@@ -312,7 +311,7 @@ enum Access {
     /// All at once, from this source.
     Small(Source<'static>, Reader, Option<Looks>),
     /// By shards, because each part can be read alone. The number is the file's length.
-    Shards(File, u64, Reader, Option<Looks>),
+    Shards(Seekable, u64, Reader, Option<Looks>),
     /// From its start, because it is compressed or its parts cannot be read alone.
     FromStart {
         /// Whether it is a Parquet file.

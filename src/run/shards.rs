@@ -1,7 +1,6 @@
 //! Scans files whose parts can be read alone, by shards and on all threads. These files are lists, or have records that
 //! are lines.
 
-use std::fs::File;
 use std::io::Read;
 use std::ops::Range;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -16,7 +15,7 @@ use crate::run::pipeline::Failure;
 use crate::tally::already_shown::AlreadyShown;
 use urlsift_engine::place::{Extent, Place};
 use urlsift_input::progress::Stopped;
-use urlsift_input::{Mapped, ShardBytes, Window};
+use urlsift_input::{Mapped, Seekable, ShardBytes, Window};
 use urlsift_records::{Format, Reader};
 
 /// Adds a file that is no longer than a shard to `scanned`. `source` has all its bytes, and is read to its end, because
@@ -39,7 +38,7 @@ pub(super) fn scan_small(
 /// can be cut at lines. `reader` is at the start of the file.
 pub(super) fn scan_shards(
     mut scanned: Scanned,
-    file: &File,
+    file: &Seekable,
     len: u64,
     range: Range<u64>,
     input: u32,
@@ -104,7 +103,7 @@ pub(super) fn scan_shards(
     };
     // Where some lines cost a hundred times as much as others, a process that wants to write would wait long.
     let is_mapped = exec.mmap && !counter.options.is_costly() && Mapped::is_brief(exec.n_threads());
-    let mapped = is_mapped.then(|| Mapped::of(file, len)).flatten();
+    let mapped = file.file().filter(|_| is_mapped).and_then(|file| Mapped::of(file, len));
     scanned.note_reader(input, Some(reader));
     // The result, and the runs from whose start its records count their lines.
     let all: Mutex<(Scanned, Vec<Extent>)> = Mutex::default();

@@ -3,13 +3,13 @@
 //! A line that is longer than a chunk makes the chunk grow, up to a limit. A line beyond the limit comes in parts, or is
 //! an error, so that no input needs unbounded memory. This module knows line ends, and not what a line contains.
 
-use std::fs::File;
 use std::io::{self, Read};
 use std::ops::Range;
 
 use memchr::memchr;
 
 use crate::memory::lengthen;
+use crate::object::Seekable;
 use urlsift_engine::lines::last_end;
 
 /// Consecutive bytes of an input, in a buffer that can be reused.
@@ -225,7 +225,7 @@ impl<R: Read> Chunks<R> {
 
 /// The lines of a file whose first byte is in a range. Adjoining ranges give each line once.
 pub struct ShardBytes<'a> {
-    file: &'a File,
+    file: &'a Seekable,
     file_len: u64,
     end: u64,
     at: u64,
@@ -241,7 +241,7 @@ impl<'a> ShardBytes<'a> {
     ///
     /// # Errors
     /// When the file cannot be read, or has become shorter.
-    pub fn new(file: &'a File, start: u64, end: u64, file_len: u64) -> io::Result<Option<Self>> {
+    pub fn new(file: &'a Seekable, start: u64, end: u64, file_len: u64) -> io::Result<Option<Self>> {
         let mut bytes = Self { file, file_len, end, at: start.saturating_sub(1), last: b'\n' };
         if start == 0 {
             return Ok(Some(bytes));
@@ -271,7 +271,7 @@ impl<'a> ShardBytes<'a> {
         let left = usize::try_from(self.file_len - self.at).unwrap_or(usize::MAX);
         let wanted = buffer.len().min(left);
         loop {
-            match read_at(self.file, &mut buffer[..wanted], self.at) {
+            match self.file.read_at(&mut buffer[..wanted], self.at) {
                 Ok(0) if wanted > 0 => {
                     return Err(io::Error::new(
                         io::ErrorKind::UnexpectedEof,
@@ -303,17 +303,6 @@ impl Read for ShardBytes<'_> {
         self.last = if n > 0 { buffer[n - 1] } else { self.last };
         Ok(n)
     }
-}
-
-/// Reads from a file at `offset`, as many bytes as one call returns.
-#[cfg(unix)]
-pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::unix::fs::FileExt::read_at(file, buffer, offset)
-}
-
-#[cfg(windows)]
-pub fn read_at(file: &File, buffer: &mut [u8], offset: u64) -> io::Result<usize> {
-    std::os::windows::fs::FileExt::seek_read(file, buffer, offset)
 }
 
 #[cfg(test)]
@@ -386,6 +375,7 @@ mod tests {
         for text in TEXTS {
             let mut file = tempfile::tempfile().unwrap();
             file.write_all(text).unwrap();
+            let file = Seekable::from(file);
             let len = text.len() as u64;
             let expected: Vec<_> = text.split_inclusive(|&b| b == b'\n').map(<[u8]>::to_vec).collect();
             for first in 0..=len {
@@ -450,6 +440,7 @@ mod tests {
     fn a_file_that_shrinks_is_an_error() {
         let mut file = tempfile::tempfile().unwrap();
         file.write_all(b"a\nb\n").unwrap();
+        let file = Seekable::from(file);
         let bytes = ShardBytes::new(&file, 0, 10, 10).unwrap().unwrap();
         let mut chunks = Chunks::new(bytes, 0, Sizes { chunk: 100, line: 100, in_parts: true, eager: false });
         assert!(

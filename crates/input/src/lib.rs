@@ -19,6 +19,7 @@ mod advice;
 pub mod progress;
 pub mod workers;
 mod codec;
+mod object;
 mod source;
 #[cfg(all(feature = "mmap", target_os = "linux"))]
 mod mmap;
@@ -43,8 +44,6 @@ mod unnamed;
 
 pub use advice::Advice;
 pub use byte_range::Span;
-#[cfg(feature = "parquet")]
-pub use chunks::read_at;
 pub use chunks::{Chunk, ChunkBytes, Chunks, ShardBytes, Sizes, Supply};
 pub use codec::{Codec, DecodeError, DecodeErrorKind};
 pub use codec::{Coding, End, Meter, Unpacked};
@@ -52,6 +51,7 @@ pub use directory::Walk;
 pub use file_list::Separator;
 pub use foreign::Foreign;
 pub use mmap::{Mapped, Window};
+pub use object::{Object, Seekable};
 #[cfg(feature = "cli")]
 pub use pipe::enlarge_pipe;
 pub use progress_reader::ProgressReader;

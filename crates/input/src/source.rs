@@ -4,11 +4,12 @@
 //! lines.
 
 use std::fs::{self, File};
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read};
 use std::path::{Path, PathBuf};
 use std::sync::Arc;
 
 use super::codec::{Codec, Help, MAGIC_LEN, Recognised, Unpacked, recognise, recognise_all, unpack};
+use super::object::{Object, Seekable};
 use super::program::output_of;
 use super::progress_reader::{ByteStream, IsReady, standard, stoppable, waiting};
 use crate::progress::{Stopped, Watch};
@@ -16,7 +17,7 @@ use crate::workers::Helpers;
 use urlsift_grammar::escape;
 use urlsift_grammar::password::masked;
 
-/// One input: a file, or standard input.
+/// One input: a file, an object of a store, or standard input.
 #[derive(Debug)]
 pub struct Input {
     /// The name, if it is not the text of the path.
@@ -34,14 +35,16 @@ pub struct Input {
 enum Source {
     Standard,
     Path(PathBuf),
+    /// An object of a store.
+    Object(Arc<dyn Object>),
     /// A path that cannot be read. It stays an input so that the report names it.
     Broken(io::Error),
 }
 
 /// An open input, by how its bytes can be read.
 pub enum Opened {
-    /// A file of known length, which can be read at any offset.
-    File(File, u64),
+    /// A file or an object of known length, which can be read at any offset.
+    File(Seekable, u64),
     /// Any other uncompressed source, which can be read once, from its start.
     Stream(ByteStream),
     /// A compressed source, whose decoded bytes can be read once, from their start.
@@ -142,12 +145,18 @@ impl Input {
         matches!(self.source, Source::Standard)
     }
 
-    /// The path. It is `None` for standard input, and for a directory that could not be listed.
+    /// An object of a store, under this name. Passwords in the name are masked.
+    #[must_use]
+    pub fn object(name: &str, object: Arc<dyn Object>) -> Self {
+        Self::of(masked_name_of(name.as_ref()), Source::Object(object))
+    }
+
+    /// The path. It is `None` for standard input, for an object, and for a directory that could not be listed.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
         match &self.source {
             Source::Path(path) => Some(path),
-            Source::Standard | Source::Broken(_) => None,
+            Source::Standard | Source::Object(_) | Source::Broken(_) => None,
         }
     }
 
@@ -176,7 +185,7 @@ impl Input {
     /// Quotes have no meaning. Another argument is the path, with "./" before it if it begins with "-". The input is also
     /// the program's standard input, and its standard output is read. Without a command, the input itself is read.
     ///
-    /// If the program fails, the input fails at its end. Standard input is read as it is.
+    /// If the program fails, the input fails at its end. Standard input and objects are read as they are.
     #[must_use]
     pub fn with_program(self, command: Option<Arc<str>>) -> Self {
         Self { program: command, ..self }
@@ -214,6 +223,7 @@ impl Input {
         let metadata = match &self.source {
             Source::Standard => standard_metadata()?,
             Source::Path(path) => fs::metadata(path).ok()?,
+            Source::Object(object) => return Some(object.size_bytes()),
             Source::Broken(_) => return Some(0),
         };
         metadata.is_file().then_some(metadata.len())
@@ -224,7 +234,7 @@ impl Input {
         match &self.source {
             Source::Standard => true,
             Source::Path(path) => fs::metadata(path).is_ok_and(|metadata| !metadata.is_file()),
-            Source::Broken(_) => false,
+            Source::Object(_) | Source::Broken(_) => false,
         }
     }
 
@@ -241,6 +251,9 @@ impl Input {
         let path = match &self.source {
             Source::Standard => return self.opened_stream(standard(watch)?),
             Source::Broken(error) => return Err(io::Error::new(error.kind(), error.to_string())),
+            Source::Object(object) => {
+                return self.opened_file(Seekable::of_object(object), object.size_bytes(), watch);
+            }
             Source::Path(path) => path,
         };
         if let Some(command) = &self.program {
@@ -251,9 +264,13 @@ impl Input {
         {
             return self.opened_stream(waiting(path, watch)?);
         }
-        let mut file = File::open(path)?;
+        let file = File::open(path)?;
         // Windows has no metadata of devices such as NUL.
         let len = file.metadata().ok().filter(fs::Metadata::is_file).map_or(0, |metadata| metadata.len());
+        self.opened_file(file.into(), len, watch)
+    }
+
+    fn opened_file(&self, mut file: Seekable, len: u64, watch: Option<&Watch>) -> io::Result<Opened> {
         if len == 0 {
             return self.opened_stream((stoppable(file, watch), None));
         }

@@ -1,7 +1,8 @@
 //! Decodes UTF-16 with a byte order mark to UTF-8. The standard library pairs surrogates.
 
-use std::fs::File;
-use std::io::{self, Cursor, Read, Seek};
+use std::io::{self, Cursor, Read};
+
+use crate::object::Seekable;
 
 /// Whether content that begins with `head` is UTF-16 with a byte order mark. Four bytes are enough to tell it from UTF-32.
 pub fn has_mark(head: &[u8]) -> bool {
@@ -95,7 +96,7 @@ impl<R: Read> Read for Decoder<R> {
 ///
 /// # Errors
 /// When the file cannot be read.
-pub fn first_bytes(mut file: &File) -> io::Result<Vec<u8>> {
+pub fn first_bytes(file: &Seekable) -> io::Result<Vec<u8>> {
     let mut head = Vec::with_capacity(4);
     file.take(4).read_to_end(&mut head)?;
     file.rewind()?;

@@ -38,6 +38,7 @@ pub use rows::Values;
 use crate::field_names::{self, ByValues, is_same};
 use crate::{Field, Selector};
 use urlsift_grammar::password::shown;
+use urlsift_input::Seekable;
 use urlsift_input::progress::Watch;
 use urlsift_input::workers::Helpers;
 
@@ -133,11 +134,11 @@ impl Table {
     /// When the file cannot be read, or is no Parquet file. In the second case the error contains a [`TableError`].
     pub fn open(file: File) -> io::Result<Self> {
         let len = file.metadata()?.len();
-        Self::of(Source { file, len, watch: None })
+        Self::of(Source { file: file.into(), len, watch: None })
     }
 
     /// Like [`Table::open`]. The watch counts the bytes that are read, and can stop the reading.
-    pub fn watched(file: File, len: u64, watch: Option<&Watch>) -> io::Result<Self> {
+    pub fn watched(file: Seekable, len: u64, watch: Option<&Watch>) -> io::Result<Self> {
         Self::of(Source { file, len, watch: watch.cloned() })
     }
 

@@ -3,7 +3,6 @@
 //! A page is the unit of memory. It is read whole, and a page longer than [`MAX_LEN`] is refused. A column chunk ends when it has
 //! as many values as the footer says.
 
-use std::fs::File;
 use std::io;
 use std::sync::Arc;
 
@@ -14,9 +13,9 @@ use super::footer::{Column, ColumnChunk};
 use super::hybrid::Integers;
 use super::thrift::{Broken, Value, field, fields, struct_len};
 use super::unpack::{MAX_LEN, Packing};
+use urlsift_input::Seekable;
 use urlsift_input::memory::lengthen;
 use urlsift_input::progress::{Stopped, Watch};
-use urlsift_input::read_at;
 
 /// The longest page that is read ahead, in bytes.
 const AHEAD_LEN: usize = 8 << 20;
@@ -33,7 +32,7 @@ const MAX_DICTIONARY: u64 = 1 << 22;
 /// A file that is read at any position. Reading fails once `watch` is stopped.
 #[derive(Debug)]
 pub(super) struct Source {
-    pub(super) file: File,
+    pub(super) file: Seekable,
     pub(super) len: u64,
     pub(super) watch: Option<Watch>,
 }
@@ -53,7 +52,7 @@ impl Source {
         let (mut bytes, mut n) = (Vec::new(), 0);
         lengthen(&mut bytes, len)?;
         while n < len {
-            match read_at(&self.file, &mut bytes[n..], offset + n as u64) {
+            match self.file.read_at(&mut bytes[n..], offset + n as u64) {
                 // The file has become shorter since it was opened.
                 Ok(0) => return Ok(None),
                 Ok(more) => n += more,
