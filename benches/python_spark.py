@@ -2,7 +2,7 @@
 """Times urlsift.spark on a local cluster of two executors: PYTHON benches/python_spark.py [--rows N] [--rounds N] LIST
 
 Writes the lines of the list as Parquet, again and again until there are enough rows, and reads them once in each round with: a
-`mapInArrow` that counts rows and does nothing else, `urlsift.spark.report`, and Spark's own `try_parse_url` with `groupBy`. PYTHON
+`mapInArrow` that counts rows and does nothing else, `urlsift.spark.report`, `urlsift.spark.scan`, and Spark's own `try_parse_url` with `groupBy`. PYTHON
 needs urlsift, pyarrow and pyspark, and JAVA_HOME has to name a Java (scripts/java-home).
 """
 
@@ -49,6 +49,7 @@ def main() -> None:
         ways: dict[str, Callable[[], int]] = {
             "rows counted in mapInArrow": lambda: sum(row[0] for row in pages.mapInArrow(rows_of, "n bigint").collect()),
             "urlsift.spark.report": lambda: urlsift.spark.report(pages, "url").lines,
+            "urlsift.spark.scan": lambda: urlsift.spark.scan(spark, folder).lines,
             "try_parse_url and groupBy": lambda: sum(
                 row[1] for row in pages.selectExpr("try_parse_url(url, 'PROTOCOL') as p").groupBy("p").count().collect()
             ),

@@ -1,6 +1,6 @@
 //! The Python package `urlsift`, as far as it is made in Rust. `urlsift/` has the rest, with the documentation.
 //!
-//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, and `source` takes values. `judged_columns` judges rows, `judge` and `report` have the functions and classes. The crate `urlsift` judges and counts.
+//! `c_data` is the interface to Arrow, `columns` makes Arrow columns, `source` takes values, and `object` takes files. `judged_columns` judges rows, `judge` and `report` have the functions and classes. The crate `urlsift` judges and counts.
 
 // As a test it would be linked without Python. `c_data` is tested alone, and the rest by Python.
 #![cfg(not(test))]
@@ -13,6 +13,7 @@ mod c_data;
 mod columns;
 mod judge;
 mod judged_columns;
+mod object;
 mod report;
 mod source;
 
@@ -66,6 +67,9 @@ fn _urlsift(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_function(wrap_pyfunction!(judge::judge, module)?)?;
     module.add_function(wrap_pyfunction!(judge::judge_array, module)?)?;
     module.add_function(wrap_pyfunction!(report::scan, module)?)?;
+    module.add_function(wrap_pyfunction!(report::list_files, module)?)?;
+    module.add_function(wrap_pyfunction!(report::cut, module)?)?;
+    module.add_function(wrap_pyfunction!(report::scan_part, module)?)?;
     module.add_function(wrap_pyfunction!(report::count, module)?)?;
     module.add_function(wrap_pyfunction!(report::table, module)?)?;
     module.add_function(wrap_pyfunction!(command, module)?)?;

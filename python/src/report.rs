@@ -12,7 +12,7 @@ use pyo3::prelude::*;
 use pyo3::types::PyBytes;
 use urlsift::columns::Cells;
 use urlsift::inputs::{Advice, Codec, Failure, Input, Part, Values, Watch, list_inputs};
-use urlsift::partial_report::{Identity, Partial, Settings};
+use urlsift::partial_report::{self, Identity, Partial, Settings};
 use urlsift::records::Format;
 use urlsift::report::{Report, Run, TextStyle, Trial, render};
 use urlsift::tally::{DistinctOf, TopOf};
@@ -21,6 +21,7 @@ use urlsift::{Scan, Tally};
 use crate::c_data::Column;
 use crate::columns::{Form, Validity};
 use crate::judge::Array;
+use crate::object::Origin;
 use crate::source::{Rows, Source};
 
 /// A scan on `threads` threads, with what is counted beside the rest, and whose refusals are explained.
@@ -43,6 +44,29 @@ fn scan_of(grammar: &str, counts: Counts, threads: usize) -> PyResult<Scan> {
         (false, None) => Ok(scan),
         (false, Some(_)) => Err(PyValueError::new_err("base is for whatwg=True")),
     }
+}
+
+/// The same scan, with how its inputs are read.
+fn read_as(
+    mut scan: Scan,
+    input_format: Option<&str>,
+    fields: Vec<String>,
+    codec: Option<&str>,
+) -> PyResult<Scan> {
+    if let Some(name) = input_format {
+        scan = scan.format(
+            Format::find(name).ok_or_else(|| unknown("input format", name, Format::ALL, Format::name))?,
+        );
+    }
+    let field = |field: String| {
+        field.parse().map_err(|error| PyValueError::new_err(format!("field {field:?}: {error}")))
+    };
+    scan = scan.fields(fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?);
+    if let Some(name) = codec {
+        let codec = Codec::find(name);
+        scan = scan.codec(codec.ok_or_else(|| unknown("codec", name, Codec::ALL, Codec::name))?);
+    }
+    Ok(scan)
 }
 
 /// What is counted beside the rest: lengths, the most frequent names by kind, distinct items by kind, and what the WHATWG parser makes of
@@ -80,20 +104,7 @@ pub fn scan(
     show_secrets: bool,
     progress: Option<Py<PyAny>>,
 ) -> PyResult<Counted> {
-    let mut scan = scan_of(grammar, counts, threads)?;
-    if let Some(name) = input_format {
-        scan = scan.format(
-            Format::find(name).ok_or_else(|| unknown("input format", name, Format::ALL, Format::name))?,
-        );
-    }
-    let field = |field: String| {
-        field.parse().map_err(|error| PyValueError::new_err(format!("field {field:?}: {error}")))
-    };
-    scan = scan.fields(fields.into_iter().map(field).collect::<PyResult<Vec<_>>>()?);
-    if let Some(name) = codec {
-        let codec = Codec::find(name);
-        scan = scan.codec(codec.ok_or_else(|| unknown("codec", name, Codec::ALL, Codec::name))?);
-    }
+    let scan = read_as(scan_of(grammar, counts, threads)?, input_format, fields, codec)?;
     let mut inputs = list_inputs(&paths);
     // In the order of a report whose parts were merged.
     let identity = |name: &str| Identity { number: None, name: name.to_owned() };
@@ -101,15 +112,87 @@ pub fn scan(
     if let Some(pair) = inputs.windows(2).find(|pair| pair[0].name() == pair[1].name()) {
         return Err(PyValueError::new_err(format!("{} is named twice", pair[0].name())));
     }
-    let total: Option<u64> = inputs.iter().map(Input::size_bytes).sum();
     let identities: Vec<_> = inputs.iter().map(|input| identity(input.name())).collect();
     let parts: Vec<_> = (0..u32::try_from(inputs.len())?).map(Part::whole).collect();
+    scan_parts(py, scan, (inputs, &identities, None), &parts, show_secrets, progress)
+}
+
+/// The inputs that paths name, each with its path and its size in bytes.
+#[pyfunction]
+pub fn list_files(paths: Vec<PathBuf>) -> PyResult<Vec<(String, PathBuf, Option<u64>)>> {
+    let found = |input: Input| {
+        let no_file = || PyOSError::new_err(format!("{}: has no file that can be listed", input.name()));
+        Ok((input.name().to_owned(), input.path().ok_or_else(no_file)?.to_owned(), input.size_bytes()))
+    };
+    list_inputs(&paths).into_iter().map(found).collect()
+}
+
+/// A range of bytes, with the size of its input if that is known. The end may be `u64::MAX`.
+type Range = (u64, u64, Option<u64>);
+
+/// Cuts a file into ranges of about `split_size` bytes that can be scanned alone.
+#[pyfunction]
+#[pyo3(signature = (name, origin, split_size, *, input_format, fields, codec))]
+pub fn cut(
+    py: Python<'_>,
+    name: String,
+    origin: Origin<'_>,
+    split_size: u64,
+    input_format: Option<&str>,
+    fields: Vec<String>,
+    codec: Option<&str>,
+) -> PyResult<Vec<Range>> {
+    let scan = read_as(Scan::new(), input_format, fields, codec)?;
+    let (input, file) = origin.input(name.clone())?;
+    let parts = py.detach(|| partial_report::cut(&scan, 0, input, split_size));
+    file.map_or(Ok(()), |file| file.check())?;
+    let parts =
+        parts.map_err(|error| PyOSError::new_err(format!("{name}: {}", Advice::said(error, words))))?;
+    Ok(parts.into_iter().map(|part| (part.range.start, part.range.end, part.size)).collect())
+}
+
+/// Scans a range of a file. `place` is the number of the file, and how many files there are.
+#[pyfunction]
+#[pyo3(signature = (name, origin, place, range, *, grammar, counts, input_format, fields, codec, threads, show_secrets))]
+pub fn scan_part(
+    py: Python<'_>,
+    name: String,
+    origin: Origin<'_>,
+    place: (u32, u32),
+    range: Range,
+    grammar: &str,
+    counts: Counts,
+    input_format: Option<&str>,
+    fields: Vec<String>,
+    codec: Option<&str>,
+    threads: usize,
+    show_secrets: bool,
+) -> PyResult<Counted> {
+    let scan = read_as(scan_of(grammar, counts, threads)?, input_format, fields, codec)?;
+    let (input, file) = origin.input(name)?;
+    let identity = [Identity { number: Some(place.0), name: input.name().to_owned() }];
+    let part = [Part { input: 0, range: range.0..range.1, size: range.2 }];
+    let counted = scan_parts(py, scan, (vec![input], &identity, Some(place.1)), &part, show_secrets, None)?;
+    file.map_or(Ok(()), |file| file.check())?;
+    Ok(counted)
+}
+
+/// Scans parts of inputs. Each input has an identity, and the last number says how many inputs the corpus has, if that is known.
+fn scan_parts(
+    py: Python<'_>,
+    scan: Scan,
+    (inputs, identities, n_inputs): (Vec<Input>, &[Identity], Option<u32>),
+    parts: &[Part],
+    show_secrets: bool,
+    progress: Option<Py<PyAny>>,
+) -> PyResult<Counted> {
+    let total: Option<u64> = inputs.iter().map(Input::size_bytes).sum();
     let watch = Watch::default();
-    scan = scan.watch(&watch);
+    let scan = scan.watch(&watch);
     let start = Instant::now();
     let (found, stopped) = py.detach(|| {
         thread::scope(|scope| {
-            let found = || scan.parts(inputs, &parts);
+            let found = || scan.parts(inputs, parts);
             // The end of the thread closes the channel.
             let (open, ended) = mpsc::channel::<()>();
             let work = scope.spawn(move || {
@@ -143,7 +226,7 @@ pub fn scan(
     let mut found = found?;
     Failure::say(&mut found.scanned.failures, words);
     let settings = Settings::of(&scan, show_secrets);
-    let partial = Partial::new(&found, &parts, &identities, None, settings);
+    let partial = Partial::new(&found, parts, identities, n_inputs, settings);
     let partial = partial.map_err(failed)?;
     Ok(Counted { partial, run: Some(Run::new(start.elapsed(), scan.n_threads(), scan.chosen_kernel())) })
 }

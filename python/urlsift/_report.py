@@ -14,7 +14,7 @@ import warnings
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypedDict
 
 from . import _urlsift
 from ._column import check_numbers, column_of, name_of
@@ -354,9 +354,7 @@ def scan(
             paths_of(paths),
             grammar=grammar,
             counts=counts(lengths, top, distinct, whatwg, base),
-            input_format=input_format,
-            fields=[str(field) for field in ([fields] if isinstance(fields, str) else fields)],
-            codec=codec,
+            **reading(input_format, fields, codec),
             threads=threads,
             show_secrets=show_secrets,
             progress=show,
@@ -364,14 +362,35 @@ def scan(
     finally:
         if isinstance(show, ProgressLine):
             show.end()
-    report = Report(counted)
+    return checked(Report(counted), 3)
+
+
+class Reading(TypedDict):
+    """How files are read."""
+
+    input_format: str | None
+    fields: list[str]
+    codec: str | None
+
+
+def reading(input_format: str | None, fields: Sequence[str], codec: str | None) -> Reading:
+    """How files are read, from the options of scan()."""
+    return {
+        "input_format": input_format,
+        "fields": [str(field) for field in ([fields] if isinstance(fields, str) else fields)],
+        "codec": codec,
+    }
+
+
+def checked(report: Report, stacklevel: int) -> Report:
+    """The report of files, with a warning for each that was not read to its end. Raises OSError if that is so of all of them."""
     if report.failures and len(report.failures) == len(report._report["inputs"]) and not report.lines:
         raise OSError("; ".join(report.failures))
     for message in report.failures:
-        warnings.warn(message, stacklevel=2)
+        warnings.warn(message, stacklevel=stacklevel)
     for row in report._report["inputs"]:
         if "looks_like" in row:
-            warnings.warn(f"{row['name']}: looks like {row['looks_like']['shape']}; {row['looks_like']['advice']}", stacklevel=2)
+            warnings.warn(f"{row['name']}: looks like {row['looks_like']['shape']}; {row['looks_like']['advice']}", stacklevel=stacklevel)
     return report
 
 

@@ -12,9 +12,12 @@ __all__ = [
     "__version__",
     "command",
     "count",
+    "cut",
     "judge",
     "judge_array",
+    "list_files",
     "scan",
+    "scan_part",
     "table",
 ]
 
@@ -72,6 +75,7 @@ class Counted:
     def html(self) -> str: ...
     def text(self, width: int) -> str: ...
 
+_Range = tuple[int, int, int | None]
 _Counts = tuple[bool, dict[str, int], list[str], tuple[bool, str | None]]
 
 def judge(url: str | bytes) -> Judgement: ...
@@ -89,6 +93,24 @@ def scan(
     threads: int,
     show_secrets: bool,
     progress: Callable[[int, int | None, int], object] | None,
+) -> Counted: ...
+def list_files(paths: list[Any]) -> list[tuple[str, Any, int | None]]: ...
+def cut(
+    name: str, origin: Any, split_size: int, *, input_format: str | None, fields: list[str], codec: str | None
+) -> list[_Range]: ...
+def scan_part(
+    name: str,
+    origin: Any,
+    place: tuple[int, int],
+    range: _Range,
+    *,
+    grammar: str,
+    counts: _Counts,
+    input_format: str | None,
+    fields: list[str],
+    codec: str | None,
+    threads: int,
+    show_secrets: bool,
 ) -> Counted: ...
 def count(
     data: Any, *, name: str, grammar: str, counts: _Counts, ordered: bool, threads: int, show_secrets: bool
