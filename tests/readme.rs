@@ -73,3 +73,23 @@ fn console_blocks_are_true() {
     }
     assert!(n_commands_of_all >= 20);
 }
+
+/// The script of a page that begins with `#!`, as an array of three tasks: each split is counted once, and a task that did not end is named.
+#[test]
+fn the_script_for_slurm_scans_a_plan() {
+    let page = fs::read_to_string(Path::new(env!("CARGO_MANIFEST_DIR")).join("docs/scale-out.md")).unwrap();
+    let script =
+        page.split("```sh\n").find(|block| block.starts_with("#!")).unwrap().split("```").next().unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    let work = folder.path().display();
+    fs::write(folder.path().join("task"), script).unwrap();
+    assert_eq!(run(&format!("urlsift plan --split-size 100K corpora/samples >{work}/plan")), "");
+    for task in 0..3 {
+        let array = format!("SLURM_ARRAY_TASK_ID={task} SLURM_ARRAY_TASK_COUNT=3");
+        assert_eq!(run(&format!("{array} bash {work}/task {work} --lengths")), "");
+    }
+    let digest = |command: String| run(&format!("{command} | tail -1"));
+    let merged = digest(format!("urlsift merge {work}/*.partial"));
+    assert_eq!(merged, digest("urlsift --lengths corpora/samples".to_owned()));
+    assert!(run(&format!("urlsift merge {work}/[01].partial --format json")).contains("missing: bytes"));
+}

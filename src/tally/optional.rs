@@ -68,6 +68,7 @@ named! {
 
 /// The counts that are wanted, and what they need.
 #[derive(Clone, Debug, Default)]
+#[allow(clippy::struct_excessive_bools, reason = "each is a count or a fact of its own")]
 pub(crate) struct WantedCounts {
     pub(crate) lengths: bool,
     /// In the order of [`NAMES`].
