@@ -51,7 +51,7 @@ fn pool(threads: usize) -> PyResult<rayon::ThreadPool> {
 #[global_allocator]
 static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
 
-/// Runs the command `urlsift` with these words, of which the first is the name of the program, and ends the process.
+/// Runs the command `urlsift` and ends the process. The first word is the name of the program.
 #[pyfunction]
 fn command(py: Python<'_>, words: Vec<OsString>) {
     let status = py.detach(|| urlsift::cli::run(words));

@@ -479,8 +479,8 @@ fn parse_scan(words: &[OsString], needs_input: bool) -> Option<Typed> {
     Some(Typed { command: None, scan })
 }
 
-/// Runs the command with these words, of which the first is the name of the program. Returns its exit status. Help and a wrong command line
-/// end the process, and so does a second signal. A process can run one command.
+/// Runs the command and returns its exit status. The first word is the name of the program. Help, a wrong command line and a second signal
+/// end the process. A process can run one command.
 ///
 /// # Panics
 /// If it is called twice.
