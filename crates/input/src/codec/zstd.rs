@@ -16,7 +16,7 @@ use super::decoder::{Decode, Step, StreamState};
 /// Base-2 logarithm of the largest window.
 const WINDOW_LOG: u32 = 27;
 
-/// Length of a block header (RFC 8878, section 3.1.1.2). The library asks for it together with the block before it.
+/// Length of a block header (RFC 8878, section 3.1.1.2). The library asks for it together with the block before it, except for the last one.
 const BLOCK_HEADER: usize = 3;
 
 /// Longest block (RFC 8878, section 3.1.1.2.4). The library asks for more than that only to skip it.
@@ -47,8 +47,10 @@ pub(super) struct Zstd {
     lack: String,
     /// How many input bytes the library asks for.
     wanted: usize,
-    /// The start of a block whose rest has not been read yet.
+    /// The start of a block or header whose rest has not been read yet.
     held: Vec<u8>,
+    /// Whether the last block of a frame comes next.
+    is_last: bool,
     /// Whether the library may hold decoded bytes that did not fit into the output.
     is_full: bool,
 }
@@ -112,6 +114,7 @@ impl Zstd {
             lack: NO_DICTIONARY.to_owned(),
             wanted: 1,
             held: Vec::new(),
+            is_last: false,
             is_full: false,
         })
     }
@@ -162,18 +165,29 @@ impl Zstd {
                 return step;
             }
         }
-        let wanted = if self.wanted > BLOCK_HEADER { self.wanted - BLOCK_HEADER } else { self.wanted };
+        let has_more = self.wanted > BLOCK_HEADER && !self.is_last;
+        let wanted = if has_more { self.wanted - BLOCK_HEADER } else { self.wanted };
         let read = (wanted - self.held.len()).min(input.len());
-        let is_block = self.wanted > BLOCK_HEADER && wanted <= BLOCK;
-        if !is_block || read == wanted {
-            return self.run(&input[..read], output);
+        if wanted > BLOCK || read == wanted {
+            return self.whole(&input[..read], output);
         }
         self.held.extend_from_slice(&input[..read]);
         if self.held.len() < wanted {
             return Step { read, written: 0, state: StreamState::Going };
         }
-        let block = std::mem::take(&mut self.held);
-        Step { read, ..self.run(&block, output) }
+        let mut block = std::mem::take(&mut self.held);
+        let step = self.whole(&block, output);
+        // The library gives the last byte of a frame back until the output has all of it.
+        block.drain(..step.read);
+        self.held = block;
+        Step { read, ..step }
+    }
+
+    /// Continues with a header or a block.
+    fn whole(&mut self, input: &[u8], output: &mut [u8]) -> Step {
+        // What has this length and is no header precedes one.
+        self.is_last = input.len() == BLOCK_HEADER && input[0] & 1 == 1;
+        self.run(input, output)
     }
 }
 
