@@ -313,7 +313,7 @@ fn objects_are_read_as_files_are() {
         let input = || Input::object("store://u:secret@bucket/a", object.clone());
         assert_eq!(input().name(), "store://u:***@bucket/a");
         assert_eq!(Report::of_paths(&scan.inputs(vec![input()])).digest, file.digest, "{name}");
-        let parts = cut(&scan, 0, input(), size / 3 + 1).unwrap();
+        let parts = cut(&scan, input(), size / 3 + 1).unwrap();
         assert_eq!(parts.len() > 1, is_cut, "{name}");
         let identities = [Identity { number: Some(0), name: input().name().to_owned() }];
         let partials = parts.into_iter().map(|part| {

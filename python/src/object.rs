@@ -39,7 +39,7 @@ pub struct PyFile {
     failed: Mutex<Option<PyErr>>,
 }
 
-/// How many bytes are read at a time, and how many where a read does not continue the last one.
+/// The most bytes that are read at a time, and how many where a read does not continue the last one. Then each read has twice as many.
 const BLOCK: u64 = 8 << 20;
 const FIRST: u64 = 256 << 10;
 
@@ -71,7 +71,8 @@ impl Object for PyFile {
         let mut block = lock(&self.block);
         let end = block.0 + block.1.len() as u64;
         if !(block.0..end).contains(&offset) {
-            let most = if offset == end && end > 0 { BLOCK } else { FIRST.max(buffer.len() as u64) };
+            let most = if offset == end { (2 * block.1.len() as u64).min(BLOCK) } else { 0 };
+            let most = most.max(FIRST).max(buffer.len() as u64);
             let bytes = self.read(most.min(self.size.saturating_sub(offset)), offset).map_err(|error| {
                 let message = io::Error::other(error.to_string());
                 lock(&self.failed).get_or_insert(error);

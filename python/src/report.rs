@@ -143,8 +143,9 @@ pub fn cut(
     codec: Option<&str>,
 ) -> PyResult<Vec<Range>> {
     let scan = read_as(Scan::new(), input_format, fields, codec)?;
-    let (input, file) = origin.input(name.clone())?;
-    let parts = py.detach(|| partial_report::cut(&scan, 0, input, split_size));
+    let (input, file) = origin.input(name)?;
+    let name = input.name().to_owned();
+    let parts = py.detach(|| partial_report::cut(&scan, input, split_size));
     file.map_or(Ok(()), |file| file.check())?;
     let parts =
         parts.map_err(|error| PyOSError::new_err(format!("{name}: {}", Advice::said(error, words))))?;

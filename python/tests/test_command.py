@@ -78,3 +78,13 @@ def test_signals_stop_the_work(command: list[str], name: str) -> None:
     assert output == b""
     assert b"INCOMPLETE" in message and b"nothing was written to standard output" in message
 
+
+
+def test_ctrl_c_ends_a_command_that_has_nothing_to_save(command: list[str]) -> None:
+    with subprocess.Popen([*command, "merge"], stdin=subprocess.PIPE, stderr=subprocess.PIPE) as process:
+        assert process.stdin
+        # More than a pipe holds, so that the command reads.
+        process.stdin.write(b" " * 4_000_000)
+        process.stdin.flush()
+        process.send_signal(signal.SIGINT)
+        assert process.wait(60) == -signal.SIGINT

@@ -1,5 +1,6 @@
 """The command `urlsift`, also as `python -m urlsift`."""
 
+import signal
 import sys
 
 from ._urlsift import command
@@ -7,6 +8,9 @@ from ._urlsift import command
 
 def main() -> None:
     """Runs the command with the arguments of this process, and ends the process."""
+    # Python's own handler waits for Python code, which no longer runs.
+    if signal.getsignal(signal.SIGINT) is signal.default_int_handler:
+        signal.signal(signal.SIGINT, signal.SIG_DFL)
     command(sys.argv)
 
 

@@ -487,13 +487,6 @@ def count(
     return Report(counted)
 
 
-def is_report(report: object) -> bool:
-    """Raises TypeError for anything else."""
-    if not isinstance(report, Report):
-        raise TypeError(f"expected reports, not {type(report).__name__}")
-    return True
-
-
 def merge(reports: Iterable[Report]) -> Report:
     """One report of several that were made with the same options.
 
@@ -506,7 +499,16 @@ def merge(reports: Iterable[Report]) -> Report:
 
     Raises ValueError if there is no report, or the reports do not fit together.
     """
-    all_counted = [report._counted for report in reports if is_report(report)]
-    if not all_counted:
+    # Sums of equally many reports are added, so that the time does not grow with the square of their number.
+    sums: list[tuple[int, _urlsift.Counted]] = []
+    for report in reports:
+        if not isinstance(report, Report):
+            raise TypeError(f"expected reports, not {type(report).__name__}")
+        n, counted = 1, report._counted
+        while sums and sums[-1][0] == n:
+            counted = sums.pop()[1].merge(counted)
+            n *= 2
+        sums.append((n, counted))
+    if not sums:
         raise ValueError("no report")
-    return Report(functools.reduce(lambda one, other: one.merge(other), all_counted))
+    return Report(functools.reduce(lambda one, other: one.merge(other), (counted for _, counted in sums)))

@@ -6,6 +6,7 @@ Spark hands over Arrow batches of columns; no value becomes a Python object. Fil
 from __future__ import annotations
 
 import glob
+import itertools
 import os
 import re
 from collections.abc import Iterable, Iterator, Mapping, Sequence
@@ -144,6 +145,8 @@ def scan(
     be listed. If a store cannot be read, tasks fail, and after spark.task.maxFailures tries, Spark raises a PySparkException with the reason.
     """
     check_numbers(split_size=split_size)
+    if split_size == 0:
+        raise ValueError("split_size is 0; a split has at least 1 byte")
     format_options = reading(input_format, fields, codec)
     options: dict[str, Any] = {
         "grammar": grammar,
@@ -203,7 +206,7 @@ def found_files(paths: StrPath | Iterable[StrPath], filesystem: pyarrow.fs.FileS
             files.update({prefix + info.path: File(prefix + info.path, info.path, info.size, store) for info in infos(store, below)})
     if local:
         for name, found, n_bytes in _urlsift.list_files(paths_of(local)):
-            files[name] = File(name, os.path.abspath(found), n_bytes or 0, None)
+            files[name] = File(name, os.path.join(os.getcwd(), found), n_bytes or 0, None)
     if not files:
         raise ValueError("no path")
     return sorted(files.values(), key=lambda file: (file.name.split("/"), file.name))
@@ -238,7 +241,11 @@ def plan(files: list[File], split_size: int, format_options: Reading) -> list[Sp
     def ranges(file: File) -> list[tuple[int, int, int | None]]:
         if file.n_bytes <= split_size:
             return [(0, WHOLE, None)]
-        return _urlsift.cut(file.name, file.open(), split_size, **format_options)
+        try:
+            return _urlsift.cut(file.name, file.open(), split_size, **format_options)
+        except OSError:
+            # The task that scans it names what is wrong with it.
+            return [(0, WHOLE, None)]
 
     with ThreadPoolExecutor(N_LOOKS) as pool:
         splits = [
@@ -285,9 +292,9 @@ def count_batches(batches: Iterator[pa.RecordBatch], *, options: dict[str, Any])
 
 def merge_batches(batches: Iterator[pa.RecordBatch]) -> Iterator[pa.RecordBatch]:
     """One partial report of those of a partition, if there are any."""
-    partials = b"".join(partial for batch in batches for partial in batch.column(0).to_pylist())
-    if partials:
-        yield batch_of(Report.from_partial(partials))
+    partials = (Report.from_partial(partial) for batch in batches for partial in batch.column(0).to_pylist())
+    for first in partials:
+        yield batch_of(merge(itertools.chain([first], partials)))
 
 
 def batch_of(report: Report) -> pa.RecordBatch:

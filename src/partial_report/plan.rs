@@ -111,17 +111,18 @@ pub fn plan(inputs: &[Input], reading: &Reading, split_size: u64) -> io::Result<
 }
 
 /// Cuts an input into parts of about `split_size` bytes (at least 1), in their order, so that each can be scanned by
-/// [`Scan::parts`] on another machine. `number` is the number of the input.
+/// [`Scan::parts`] on another machine, as the only input there.
 ///
 /// An input that can only be read from its start is one part: a compressed one, UTF-16, and a format whose records depend on
 /// what precedes them. Only the beginning of the input is read, and the footer of a Parquet file.
 ///
 /// # Errors
 /// If the input is neither a file nor an object, or cannot be read.
-pub fn cut(scan: &Scan, number: u32, input: Input, split_size: u64) -> io::Result<Vec<Part>> {
+pub fn cut(scan: &Scan, input: Input, split_size: u64) -> io::Result<Vec<Part>> {
+    let split_size = split_size.max(1);
     let Measured { size, cuts, .. } = measure(&input.with_codec(scan.codec), &scan.reading(), split_size)?;
     let ends = cuts.iter().skip(1).copied().chain([size.filter(|&size| size > 0).unwrap_or(u64::MAX)]);
-    let part = |(&start, end)| Part { input: number, range: start..end, size };
+    let part = |(&start, end)| Part { input: 0, range: start..end, size };
     Ok(cuts.iter().zip(ends).map(part).collect())
 }
 

@@ -121,6 +121,7 @@ fn no_option_shows_a_password() {
             "--u:SECRET\"@h",
             "/*/http:~1~1u:SECRET@h~1x",
             "/*/u:SECRET@h",
+            "url,/u:SECRET@h",
         ] {
             let joined = option.as_ref().map(|option| format!("{option}={secret}"));
             let apart = || [first].into_iter().chain(option.as_deref()).chain([secret]).collect::<Vec<_>>();

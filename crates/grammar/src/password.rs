@@ -49,12 +49,11 @@ pub fn secrets_in_text(url: &[u8]) -> Vec<Range<usize>> {
 }
 
 /// Returns the ranges of an argument or a name that may be passwords. Each key of a JSON pointer may have one. Such a pointer begins
-/// with "/", which may be behind the "=" of an option.
+/// with "/", also behind the "=" of an option and in a list with commas.
 #[must_use]
 pub fn secrets_of_name(name: &[u8]) -> Vec<Range<usize>> {
     let mut secrets = secrets(name, false);
-    let option = name.strip_prefix(b"--").and_then(|option| memchr(b'=', option));
-    if name[option.map_or(0, |len| len + 3)..].starts_with(b"/") {
+    if name.split(|byte| b"=,".contains(byte)).any(|part| part.starts_with(b"/")) {
         add_words(name, false, &mut secrets, |byte| byte == b'/');
     }
     secrets
@@ -101,8 +100,8 @@ pub fn shows_password_of(text: &[u8], sources: &[&[u8]]) -> bool {
 #[must_use]
 pub fn shows_word_of(line: &[u8], secrets: &[Range<usize>], text: &[u8]) -> bool {
     let passwords = secrets.iter().map(|secret| &line[secret.clone()]).collect::<Vec<_>>().join(&b' ');
-    if passwords.len() > 512 {
-        return true;
+    if passwords.is_empty() || passwords.len() > 512 {
+        return !passwords.is_empty();
     }
     let [passwords, text] = [&passwords, text].map(<[u8]>::to_ascii_lowercase);
     let mut words = passwords.split(|byte| !byte.is_ascii_alphanumeric()).filter(|word| word.len() > 3);
